@@ -1,0 +1,32 @@
+# Compiler flags that every target of the project shares: target_link_libraries(x PRIVATE jitwarm_flags).
+add_library(jitwarm_flags INTERFACE)
+
+target_compile_options(jitwarm_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wformat=2 -Wundef -Wcast-align
+  -Wcast-qual -Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -Wpointer-arith -Wnull-dereference -Wdouble-promotion -Wvla -Wswitch-enum -Wunused
+  -fno-common -fstack-protector-strong)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(jitwarm_flags INTERFACE -Wlogical-op -Wduplicated-cond -Wjump-misses-init)
+endif()
+if(JITWARM_WERROR)
+  target_compile_options(jitwarm_flags INTERFACE -Werror)
+endif()
+
+if(JITWARM_SANITIZE)
+  target_compile_options(jitwarm_flags INTERFACE
+    -fsanitize=${JITWARM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(jitwarm_flags INTERFACE -fsanitize=${JITWARM_SANITIZE})
+elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_options(jitwarm_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
+
+if(WIN32)
+  # Windows 10 is the oldest supported; mingw's printf understands %zu and %lld only with its own stdio.
+  target_compile_definitions(jitwarm_flags INTERFACE
+    _WIN32_WINNT=0x0A00 WINVER=0x0A00 UNICODE _UNICODE WIN32_LEAN_AND_MEAN __USE_MINGW_ANSI_STDIO=1)
+  target_link_options(jitwarm_flags INTERFACE -static -Wl,--dynamicbase -Wl,--nxcompat)
+else()
+  target_compile_definitions(jitwarm_flags INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64)
+  target_link_options(jitwarm_flags INTERFACE -Wl,-z,relro,-z,now)
+endif()

@@ -1,0 +1,29 @@
+/* Errors of libjitwarm.
+ *
+ * Every function that can fail takes `struct jw_error *err` first and returns 0, or -1 with *err
+ * filled in. `err` may be NULL where the caller does not want to know why. On failure outputs are
+ * untouched.
+ */
+#ifndef JITWARM_ERROR_H
+#define JITWARM_ERROR_H
+
+enum jw_code {
+	JW_OK = 0,
+	JW_ERR_USAGE,       /* an argument makes no sense */
+	JW_ERR_NOT_FOUND,   /* a file, package, driver or GPU that is not there */
+	JW_ERR_IO,          /* the operating system refused: permissions, disk full, ... */
+	JW_ERR_FORMAT,      /* damaged or foreign data */
+	JW_ERR_LIMIT,       /* larger than we are willing to handle */
+	JW_ERR_MEMORY,      /* out of memory */
+	JW_ERR_UNSUPPORTED, /* sound, but not for us: a compression, a kind, a platform */
+	JW_ERR_DRIVER,      /* NVIDIA's driver reported a failure */
+	JW_ERR_BUSY,        /* a lock that somebody else holds */
+	JW_ERR_INTERRUPTED, /* the user asked us to stop */
+};
+
+struct jw_error {
+	enum jw_code code;
+	char message[1024]; /* one line, UTF-8, no full stop at its end */
+};
+
+#endif

@@ -1,0 +1,79 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+int buf_reserve(struct jw_error *err, struct buf *buf, size_t more)
+{
+	size_t needed, wanted;
+	void *larger;
+
+	if (more > buf->most || buf->size > buf->most - more)
+		return error_set(err, JW_ERR_LIMIT, "more than %zu bytes", buf->most);
+	needed = buf->size + more + 1;
+	if (needed <= buf->capacity)
+		return 0;
+	wanted = buf->capacity + buf->capacity / 2;
+	if (wanted < needed)
+		wanted = needed;
+	if (wanted > buf->most + 1)
+		wanted = buf->most + 1;
+	larger = mem_resize(err, buf->data, wanted);
+	if (!larger)
+		return -1;
+	buf->data = larger;
+	buf->capacity = wanted;
+	return 0;
+}
+
+int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size)
+{
+	if (buf_reserve(err, buf, size))
+		return -1;
+	if (size)
+		memcpy(buf->data + buf->size, data, size);
+	buf->size += size;
+	buf->data[buf->size] = 0;
+	return 0;
+}
+
+int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...)
+{
+	va_list arguments, again;
+	int length, result = -1;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	length = vsnprintf(NULL, 0, format, arguments);
+	if (length < 0) {
+		error_set(err, JW_ERR_USAGE, "text cannot be formatted");
+	} else if (!buf_reserve(err, buf, (size_t)length)) {
+		(void)vsnprintf((char *)buf->data + buf->size, (size_t)length + 1, format, again);
+		buf->size += (size_t)length;
+		result = 0;
+	}
+	va_end(again);
+	va_end(arguments);
+	return result;
+}
+
+const char *buf_text(const struct buf *buf)
+{
+	return buf->data && buf->size ? (const char *)buf->data : "";
+}
+
+void buf_clear(struct buf *buf)
+{
+	buf->size = 0;
+	if (buf->data)
+		buf->data[0] = 0;
+}
+
+void buf_free(struct buf *buf)
+{
+	mem_free(buf->data);
+	*buf = (struct buf){.most = buf->most};
+}

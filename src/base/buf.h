@@ -1,0 +1,36 @@
+/* A growing run of bytes with a maximum.
+ *
+ *     struct buf b = BUF_MAX(1 << 20);
+ *     buf_append(err, &b, data, size);  ...  buf_free(&b);
+ *
+ * `data` always has one NUL behind `size` bytes once something was appended, so text can be used as
+ * a C string.
+ */
+#ifndef JW_BASE_BUF_H
+#define JW_BASE_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct buf {
+	uint8_t *data; /* NULL while empty and never used */
+	size_t size;
+	size_t capacity;
+	size_t most; /* never grows past this many bytes */
+};
+
+#define BUF_MAX(bytes) ((struct buf){.most = (bytes)})
+
+/* Room for `more` bytes behind `size`. JW_ERR_LIMIT past the maximum. */
+int buf_reserve(struct jw_error *err, struct buf *buf, size_t more);
+int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size);
+int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...) JW_PRINTF(3, 4);
+/* The content as a C string; "" while empty. Valid until the next change. */
+const char *buf_text(const struct buf *buf);
+/* Forgets the content, keeps the memory. */
+void buf_clear(struct buf *buf);
+void buf_free(struct buf *buf);
+
+#endif

@@ -1,0 +1,61 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A message is one line wherever it is printed: control characters that come from files or the
+ * driver become blanks. */
+static void make_one_line(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = ' ';
+}
+
+int error_set(struct jw_error *err, enum jw_code code, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!err)
+		return -1;
+	err->code = code;
+	va_start(arguments, format);
+	if (vsnprintf(err->message, sizeof err->message, format, arguments) < 0)
+		err->message[0] = '\0';
+	va_end(arguments);
+	make_one_line(err->message);
+	return -1;
+}
+
+int error_prefix(struct jw_error *err, const char *format, ...)
+{
+	char joined[sizeof err->message];
+	va_list arguments;
+	size_t used, rest;
+	int length;
+
+	if (!err)
+		return -1;
+	va_start(arguments, format);
+	length = vsnprintf(joined, sizeof joined, format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof joined - 2)
+		return -1;
+	used = (size_t)length;
+	joined[used++] = ':';
+	joined[used++] = ' ';
+	rest = strlen(err->message);
+	if (rest > sizeof joined - 1 - used)
+		rest = sizeof joined - 1 - used;
+	memcpy(joined + used, err->message, rest);
+	joined[used + rest] = '\0';
+	make_one_line(joined);
+	memcpy(err->message, joined, sizeof joined);
+	return -1;
+}
+
+const char *error_text(const struct jw_error *err)
+{
+	return err ? err->message : "";
+}

@@ -1,0 +1,24 @@
+/* Filling in struct jw_error. Both functions return -1, so that `return error_set(...)` reads well.
+ */
+#ifndef JW_BASE_ERROR_H
+#define JW_BASE_ERROR_H
+
+#include <jitwarm/error.h>
+
+#if defined(__MINGW32__)
+#define JW_PRINTF(at, first) __attribute__((format(gnu_printf, at, first)))
+#else
+#define JW_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#endif
+
+/* Says what went wrong. `err` may be NULL. */
+int error_set(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);
+
+/* Puts "where: " in front of a message that is already there: which file, which module. Keeps the
+ * code. */
+int error_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
+
+/* The message, or "" where there is none. Never NULL. */
+const char *error_text(const struct jw_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* Memory. The only callers of malloc and free in the project, so that a test can make the n-th
+ * allocation fail.
+ *
+ * Every function that allocates takes an upper bound or is given a size that the caller has
+ * checked; none aborts.
+ */
+#ifndef JW_BASE_MEM_H
+#define JW_BASE_MEM_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* `size` bytes, zeroed. NULL and err set when there is not enough memory. size 0 gives a pointer to
+ * free all the same. */
+void *mem_alloc(struct jw_error *err, size_t size);
+
+/* count * size bytes, zeroed, with the multiplication checked. */
+void *mem_array(struct jw_error *err, size_t count, size_t size);
+
+/* As realloc; what is new is not zeroed. On failure `old` is still valid. */
+void *mem_resize(struct jw_error *err, void *old, size_t size);
+
+void mem_free(void *pointer);
+
+/* A copy of a string, or of its first `length` bytes, ending in NUL. */
+char *mem_string(struct jw_error *err, const char *text);
+char *mem_string_n(struct jw_error *err, const char *text, size_t length);
+
+/* printf into a string of its own. */
+char *mem_printf(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
+
+/* Makes room for one more element in a growing array: `*array` holds `count` elements of `size`
+ * bytes, `*capacity` fit. Doubles when full, never past `most` elements (JW_ERR_LIMIT). Use through
+ * VEC_ROOM. */
+int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count, size_t size,
+			 size_t most);
+
+/* VEC_ROOM(err, list->items, list->capacity, list->count, MOST): 0 or -1. */
+#define VEC_ROOM(err, array, capacity, count, most)                                                \
+	mem_room((err), (void **)&(array), &(capacity), (count), sizeof *(array), (most))
+
+/* Tests only: the n-th allocation from now fails (1: the next one); 0 turns it off. */
+void mem_fail_after(size_t allocations);
+
+#endif

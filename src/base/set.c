@@ -1,0 +1,70 @@
+#include "base/set.h"
+
+#include "base/mem.h"
+
+struct set_slot {
+	uint64_t key;
+	size_t index_plus_one; /* 0: empty */
+};
+
+/* Fibonacci hashing: FNV and BLAKE2b keys are well mixed already, small integers are not. */
+static size_t slot_of(const struct set *set, uint64_t key)
+{
+	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (set->capacity - 1);
+}
+
+size_t set_find(const struct set *set, uint64_t key, size_t *cursor)
+{
+	if (!set->capacity)
+		return SET_NONE;
+	for (size_t step = *cursor; step < set->capacity; step++) {
+		const struct set_slot *slot = &set->slots[(slot_of(set, key) + step) & (set->capacity - 1)];
+
+		if (!slot->index_plus_one)
+			break;
+		if (slot->key == key) {
+			*cursor = step + 1;
+			return slot->index_plus_one - 1;
+		}
+	}
+	return SET_NONE;
+}
+
+static void put(struct set *set, uint64_t key, size_t index)
+{
+	size_t at = slot_of(set, key);
+
+	while (set->slots[at].index_plus_one)
+		at = (at + 1) & (set->capacity - 1);
+	set->slots[at] = (struct set_slot){key, index + 1};
+	set->count++;
+}
+
+static int grow(struct jw_error *err, struct set *set)
+{
+	struct set larger = {.capacity = set->capacity ? set->capacity * 2 : 64};
+
+	larger.slots = mem_array(err, larger.capacity, sizeof *larger.slots);
+	if (!larger.slots)
+		return -1;
+	for (size_t i = 0; i < set->capacity; i++)
+		if (set->slots[i].index_plus_one)
+			put(&larger, set->slots[i].key, set->slots[i].index_plus_one - 1);
+	mem_free(set->slots);
+	*set = larger;
+	return 0;
+}
+
+int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index)
+{
+	if (set->count * 3 >= set->capacity * 2 && grow(err, set))
+		return -1;
+	put(set, key, index);
+	return 0;
+}
+
+void set_free(struct set *set)
+{
+	mem_free(set->slots);
+	*set = (struct set){0};
+}

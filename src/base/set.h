@@ -1,0 +1,26 @@
+/* A hash table from 64-bit keys to indices, for finding duplicates: the caller keeps the elements
+ * in an array and compares them itself where two share a key. */
+#ifndef JW_BASE_SET_H
+#define JW_BASE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct set {
+	struct set_slot *slots;
+	size_t capacity; /* a power of two, or 0 */
+	size_t count;
+};
+
+#define SET_NONE SIZE_MAX
+
+/* The first index stored under `key`, SET_NONE if there is none. Start with *cursor = 0 and call
+ * again for the next one with the same key. */
+size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
+/* Adds (key, index); the same key may be added several times. */
+int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index);
+void set_free(struct set *set);
+
+#endif

@@ -1,0 +1,123 @@
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes)
+{
+	static const char *const unit[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+	double value = (double)size_bytes;
+	size_t step = 0;
+
+	while (value >= 999.5 && step + 1 < sizeof unit / sizeof *unit) {
+		value /= 1000;
+		step++;
+	}
+	(void)snprintf(text, TEXT_SHORT, "%.*f %s",
+				   step == 0 || value >= 99.95 ? 0
+				   : step > 2                  ? 2
+											   : 1,
+				   value, unit[step]);
+	return text;
+}
+
+const char *text_duration(char text[TEXT_SHORT], double seconds)
+{
+	uint64_t whole = seconds > 0 ? (uint64_t)(seconds + 0.5) : 0;
+
+	if (seconds < 9.95)
+		(void)snprintf(text, TEXT_SHORT, "%.1f s", seconds > 0 ? seconds : 0.0);
+	else if (whole < 60)
+		(void)snprintf(text, TEXT_SHORT, "%u s", (unsigned)whole);
+	else if (whole < 3600)
+		(void)snprintf(text, TEXT_SHORT, "%u min %u s", (unsigned)(whole / 60),
+					   (unsigned)(whole % 60));
+	else
+		(void)snprintf(text, TEXT_SHORT, "%u h %u min", (unsigned)(whole / 3600),
+					   (unsigned)(whole / 60 % 60));
+	return text;
+}
+
+bool text_starts(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+bool text_ends(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length >= tail && !strcmp(text + length - tail, end);
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+bool text_equal_fold(const char *a, const char *b)
+{
+	while (*a && lower(*a) == lower(*b)) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	if (!*text)
+		return false;
+	for (; *text; text++) {
+		uint64_t digit = (uint64_t)(*text - '0');
+
+		if (*text < '0' || *text > '9' || value > (most - digit) / 10 || digit > most)
+			return false;
+		value = value * 10 + digit;
+	}
+	*ret_value = value;
+	return true;
+}
+
+/* Length of the sequence that starts at `b`, 0 where it is not well formed (RFC 3629: no overlong
+ * forms, no surrogates). */
+static size_t utf8_sequence(const uint8_t *b, size_t left)
+{
+	size_t length = b[0] < 0x80             ? 1
+					: (b[0] & 0xe0) == 0xc0 ? 2
+					: (b[0] & 0xf0) == 0xe0 ? 3
+					: (b[0] & 0xf8) == 0xf0 ? 4
+											: 0;
+	uint32_t point;
+
+	if (!length || length > left)
+		return 0;
+	point = length == 1 ? b[0] : b[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((b[i] & 0xc0) != 0x80)
+			return 0;
+		point = point << 6 | (b[i] & 0x3f);
+	}
+	if ((length == 2 && point < 0x80) || (length == 3 && point < 0x800) ||
+		(length == 4 && point < 0x10000) || point > 0x10ffff ||
+		(point >= 0xd800 && point <= 0xdfff))
+		return 0;
+	return length;
+}
+
+bool text_is_utf8(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < size;) {
+		size_t length = utf8_sequence(bytes + i, size - i);
+
+		if (!length || (bytes[i] < 0x20 && bytes[i] != '\t' && bytes[i] != '\n') ||
+			bytes[i] == 0x7f)
+			return false;
+		i += length;
+	}
+	return true;
+}

@@ -1,0 +1,30 @@
+/* Text for people: sizes, times, and strings that come from outside. */
+#ifndef JW_BASE_TEXT_H
+#define JW_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for anything text_bytes and text_duration write. */
+#define TEXT_SHORT 32
+
+/* 10^3 steps: "0 B", "55 B", "3.2 KB", "620 MB", "1.10 GB". Returns `text`. */
+const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
+
+/* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
+const char *text_duration(char text[TEXT_SHORT], double seconds);
+
+bool text_starts(const char *text, const char *start);
+bool text_ends(const char *text, const char *end);
+/* Without regard to ASCII case. */
+bool text_equal_fold(const char *a, const char *b);
+
+/* A decimal number and nothing else; false past `most`. */
+bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
+
+/* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
+ * feed. */
+bool text_is_utf8(const void *data, size_t size);
+
+#endif

@@ -1,0 +1,15 @@
+/* What every unit test includes: cmocka with the headers that it wants before it. */
+#ifndef JW_TESTS_CHECK_H
+#define JW_TESTS_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Exit status that ctest reports as "skipped". */
+#define CHECK_SKIP 77
+
+#endif
