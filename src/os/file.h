@@ -1,0 +1,122 @@
+/* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
+ * turned into UTF-16 at the system's door. Every message names the path and the system's reason.
+ */
+#ifndef JW_OS_FILE_H
+#define JW_OS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum os_kind { OS_REGULAR, OS_DIRECTORY, OS_OTHER };
+
+/* What identifies a file and tells whether it has changed. */
+struct os_stat {
+	enum os_kind kind;
+	uint64_t size_bytes;
+	int64_t mtime_ns; /* since 1970-01-01 UTC */
+	uint64_t device, inode;
+	uint32_t mode;         /* POSIX permission bits; on Windows 0600, or 0400 where read-only */
+	uint32_t owner, group; /* POSIX ids; 0 on Windows */
+};
+
+/* Follows links. JW_ERR_NOT_FOUND where there is nothing, JW_ERR_IO otherwise. */
+int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
+bool os_exists(const char *path);
+
+/* A regular file mapped for reading. An empty file has data == "" and size 0. Directories, devices
+ * and pipes are refused with JW_ERR_UNSUPPORTED. A file that another process
+ * shortens while it is mapped ends this process (SIGBUS), as it does any reader that maps. */
+struct os_map {
+	const uint8_t *data;
+	size_t size;
+	void *handle; /* private */
+	struct os_stat stat;
+};
+
+int os_map_open(struct jw_error *err, const char *path, struct os_map *ret_map);
+void os_map_close(struct os_map *map);
+/* Tells the system that [offset, offset + size) will not be needed again soon, so that resident
+ * memory stays small. */
+void os_map_forget(const struct os_map *map, size_t offset, size_t size);
+
+/* The whole file, at most `most` bytes (else JW_ERR_LIMIT). buf's maximum is set by this call; the
+ * caller frees it. */
+int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content);
+
+/* Writes a new file beside `path` and renames it into place: readers see the old content or the new
+ * one, never less. */
+int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
+
+/* An open file, for what is written in place. */
+struct os_file;
+enum os_open {
+	OS_OPEN_READ,   /* must exist */
+	OS_OPEN_UPDATE, /* read and write, must exist */
+	OS_OPEN_CREATE, /* read and write, created if missing with mode 0666 less umask */
+};
+int os_file_open(struct jw_error *err, const char *path, enum os_open how,
+				 struct os_file **ret_file);
+int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size);
+/* Reads up to `size` bytes at `offset`; *ret_got is less only at the end of the file. */
+int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, void *data,
+				 size_t size, size_t *ret_got);
+int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
+				  size_t size);
+int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
+void os_file_close(struct os_file *file);
+
+/* A lock on the whole file as the driver takes it: fcntl(F_SETLK) on POSIX, LockFileEx without
+ * waiting on Windows. *ret_held is false where somebody else has it. Closing any handle of this
+ * process to the file lets go of it on POSIX. */
+int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
+int os_file_unlock(struct jw_error *err, struct os_file *file);
+
+/* A directory's names, without "." and "..", sorted by bytes. */
+struct os_names {
+	char **items;
+	enum os_kind *kinds; /* of what a link points to; OS_OTHER where that is gone */
+	size_t count;
+};
+int os_list(struct jw_error *err, const char *path, struct os_names *ret_names);
+void os_names_free(struct os_names *names);
+
+/* Makes a directory and the levels above it; one that is there is fine. `mode` is before umask. */
+int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);
+/* A new private directory (0700) under the system's place for temporary files; the caller frees the
+ * name. */
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);
+/* Removes a file. One that is not there is fine. */
+int os_remove(struct jw_error *err, const char *path);
+/* Removes a directory with everything below it, never following links. One that is not there is
+ * fine. */
+int os_remove_tree(struct jw_error *err, const char *path);
+int os_rename(struct jw_error *err, const char *from, const char *to);
+/* Gives a file or directory to another account (POSIX; nothing to do on Windows). */
+int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
+
+/* The absolute path without links; the caller frees it. */
+int os_real_path(struct jw_error *err, const char *path, char **ret_path);
+bool os_is_absolute(const char *path);
+/* Bytes that an ordinary account may still write where `path` is, and whether that is a network
+ * file system. */
+int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
+				  bool *ret_network);
+
+/* "a" and "b" as one path; the caller frees it. */
+char *os_join(struct jw_error *err, const char *a, const char *b);
+/* What stands behind the last separator: a pointer into `path`. */
+const char *os_base_name(const char *path);
+/* Everything before the last separator ("." where there is none, the root for something in the
+ * root); the caller frees it. */
+char *os_dir_name(struct jw_error *err, const char *path);
+
+/* The separators: '/' and, on Windows, '\\' too. ':' or ';' between the members of a list of paths.
+ */
+bool os_is_separator(char c);
+extern const char os_list_separator;
+
+#endif

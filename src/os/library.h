@@ -1,0 +1,24 @@
+/* Vendor libraries, loaded at run time (in workers only). */
+#ifndef JW_OS_LIBRARY_H
+#define JW_OS_LIBRARY_H
+
+#include "base/error.h"
+
+struct os_library;
+
+/* Loads a library by name as the system finds it; on Windows from System32 only. A path (with a
+ * separator) is taken as it stands. */
+int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);
+/* The address of a function, NULL where there is none. Cast through memcpy or a union. */
+void (*os_library_function(struct os_library *library, const char *name))(void);
+/* The file that was really loaded; the caller frees it. `function` is one of its names. */
+int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
+					char **ret_path);
+void os_library_close(struct os_library *library);
+
+/* Where the system would find the driver (libcuda.so.1, nvcuda.dll), without loading it:
+ * LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links resolved.
+ * JW_ERR_NOT_FOUND. The caller frees the path. */
+int os_find_driver(struct jw_error *err, char **ret_path);
+
+#endif

@@ -1,0 +1,49 @@
+/* What both systems do with paths alike. */
+#include "os/file.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char *last_separator(const char *path)
+{
+	const char *last = NULL;
+
+	for (; *path; path++)
+		if (os_is_separator(*path))
+			last = path;
+	return last;
+}
+
+char *os_join(struct jw_error *err, const char *a, const char *b)
+{
+	size_t length = strlen(a);
+
+	if (!length)
+		return mem_string(err, b);
+	return os_is_separator(a[length - 1]) ? mem_printf(err, "%s%s", a, b)
+										  : mem_printf(err, "%s/%s", a, b);
+}
+
+const char *os_base_name(const char *path)
+{
+	const char *last = last_separator(path);
+
+	return last ? last + 1 : path;
+}
+
+char *os_dir_name(struct jw_error *err, const char *path)
+{
+	const char *last = last_separator(path);
+
+	if (!last)
+		return mem_string(err, ".");
+	return mem_string_n(err, path, last == path ? 1 : (size_t)(last - path));
+}
+
+bool os_exists(const char *path)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat);
+}

@@ -1,0 +1,252 @@
+#include "os/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "os/posix/posix.h"
+
+/* A directory with more names than this is no place that we want to read. */
+enum { MOST_NAMES = 4000000 };
+
+static enum os_kind kind_of(int directory, const struct dirent *entry)
+{
+	struct stat native;
+
+	if (entry->d_type == DT_REG)
+		return OS_REGULAR;
+	if (entry->d_type == DT_DIR)
+		return OS_DIRECTORY;
+	if (fstatat(directory, entry->d_name, &native, 0))
+		return OS_OTHER;
+	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
+}
+
+struct named {
+	char *name;
+	enum os_kind kind;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Sorted, and as two arrays. */
+static int names_finish(struct jw_error *err, struct named *found, size_t count,
+						struct os_names *ret_names)
+{
+	struct os_names names = {.count = count};
+
+	names.items = mem_array(err, count, sizeof *names.items);
+	names.kinds = mem_array(err, count, sizeof *names.kinds);
+	if (!names.items || !names.kinds) {
+		mem_free(names.items);
+		mem_free(names.kinds);
+		return -1;
+	}
+	if (count)
+		qsort(found, count, sizeof *found, by_name);
+	for (size_t i = 0; i < count; i++) {
+		names.items[i] = found[i].name;
+		names.kinds[i] = found[i].kind;
+	}
+	*ret_names = names;
+	return 0;
+}
+
+int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
+{
+	DIR *directory = opendir(path);
+	struct named *found = NULL;
+	size_t capacity = 0, count = 0;
+	int result = -1;
+
+	if (!directory)
+		return posix_error(err, path);
+	for (;;) {
+		struct dirent *entry;
+
+		errno = 0;
+		entry = readdir(directory);
+		if (!entry && errno) {
+			posix_error(err, path);
+			goto done;
+		}
+		if (!entry)
+			break;
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (VEC_ROOM(err, found, capacity, count, MOST_NAMES))
+			goto done;
+		found[count].kind = kind_of(dirfd(directory), entry);
+		found[count].name = mem_string(err, entry->d_name);
+		if (!found[count].name)
+			goto done;
+		count++;
+	}
+	result = names_finish(err, found, count, ret_names);
+done:
+	for (size_t i = 0; result && i < count; i++)
+		mem_free(found[i].name);
+	mem_free(found);
+	(void)closedir(directory);
+	return result;
+}
+
+void os_names_free(struct os_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		mem_free(names->items[i]);
+	mem_free(names->items);
+	mem_free(names->kinds);
+	*names = (struct os_names){0};
+}
+
+int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *part = mem_string(err, path);
+	struct stat native;
+	int result = -1;
+
+	if (!part)
+		return -1;
+	for (char *at = part + 1; *part && *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		if (mkdir(part, mode) && errno != EEXIST && stat(part, &native)) {
+			posix_error(err, part);
+			goto done;
+		}
+		*at = '/';
+	}
+	if (mkdir(path, mode) && (stat(path, &native) || !S_ISDIR(native.st_mode))) {
+		posix_error(err, path);
+		goto done;
+	}
+	result = 0;
+done:
+	mem_free(part);
+	return result;
+}
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = mem_printf(err, "%s/%s-XXXXXX", base && *base ? base : "/tmp", prefix);
+
+	if (!path)
+		return -1;
+	if (!mkdtemp(path)) {
+		posix_error(err, path);
+		mem_free(path);
+		return -1;
+	}
+	*ret_path = path;
+	return 0;
+}
+
+int os_remove(struct jw_error *err, const char *path)
+{
+	return unlink(path) && errno != ENOENT ? posix_error(err, path) : 0;
+}
+
+/* Directories deeper than this are none of ours. */
+enum { MOST_DEPTH = 64 };
+
+static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
+						int depth)
+{
+	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int result = 0;
+
+	if (!directory) {
+		posix_error(err, path);
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	while (!result && (entry = readdir(directory))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (!unlinkat(fd, entry->d_name, 0) || errno == ENOENT)
+			continue;
+		if ((errno != EISDIR && errno != EPERM) || depth >= MOST_DEPTH)
+			result = posix_error(err, path);
+		else
+			result = remove_below(err, fd, entry->d_name, path, depth + 1);
+	}
+	(void)closedir(directory);
+	if (!result && unlinkat(above, name, AT_REMOVEDIR) && errno != ENOENT)
+		result = posix_error(err, path);
+	return result;
+}
+
+int os_remove_tree(struct jw_error *err, const char *path)
+{
+	if (!unlink(path) || errno == ENOENT)
+		return 0;
+	return remove_below(err, AT_FDCWD, path, path, 0);
+}
+
+int os_rename(struct jw_error *err, const char *from, const char *to)
+{
+	return rename(from, to) ? posix_error(err, to) : 0;
+}
+
+int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
+{
+	return lchown(path, owner, group) ? posix_error(err, path) : 0;
+}
+
+int os_real_path(struct jw_error *err, const char *path, char **ret_path)
+{
+	char resolved[PATH_MAX];
+	char *copy;
+
+	if (!realpath(path, resolved))
+		return posix_error(err, path);
+	copy = mem_string(err, resolved);
+	if (!copy)
+		return -1;
+	*ret_path = copy;
+	return 0;
+}
+
+/* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
+static bool is_network(unsigned long type)
+{
+	static const unsigned long network[] = {
+		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
+		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
+		0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */, 0x00c36400 /* Ceph */,
+	};
+
+	for (size_t i = 0; i < sizeof network / sizeof *network; i++)
+		if (type == network[i])
+			return true;
+	return false;
+}
+
+int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
+				  bool *ret_network)
+{
+	struct statfs info;
+
+	if (statfs(path, &info))
+		return posix_error(err, path);
+	*ret_free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
+	*ret_network = is_network((unsigned long)info.f_type);
+	return 0;
+}

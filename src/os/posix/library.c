@@ -1,0 +1,128 @@
+#include "os/library.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+
+struct os_library {
+	void *handle;
+};
+
+int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library)
+{
+	struct os_library *library = mem_alloc(err, sizeof *library);
+
+	if (!library)
+		return -1;
+	library->handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s cannot be loaded: %s", name, dlerror());
+		mem_free(library);
+		return -1;
+	}
+	*ret_library = library;
+	return 0;
+}
+
+void (*os_library_function(struct os_library *library, const char *name))(void)
+{
+	void *found = dlsym(library->handle, name);
+	void (*function)(void) = NULL;
+
+	/* ISO C has no cast between the two kinds of pointers; POSIX guarantees that they are alike. */
+	memcpy(&function, &found, sizeof function);
+	return function;
+}
+
+int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
+					char **ret_path)
+{
+	void *address = dlsym(library->handle, function);
+	Dl_info info;
+
+	if (!address || !dladdr(address, &info) || !info.dli_fname)
+		return error_set(err, JW_ERR_NOT_FOUND, "the file of %s is not known", function);
+	return os_real_path(err, info.dli_fname, ret_path);
+}
+
+void os_library_close(struct os_library *library)
+{
+	if (library)
+		(void)dlclose(library->handle);
+	mem_free(library);
+}
+
+/* ---- finding the driver without loading it */
+
+static const char driver_name[] = "libcuda.so.1";
+
+static bool try_folder(const char *folder, size_t length, char **ret_path)
+{
+	char *path = mem_printf(NULL, "%.*s/%s", (int)length, folder, driver_name);
+	bool found = path && !os_real_path(NULL, path, ret_path);
+
+	mem_free(path);
+	return found;
+}
+
+static bool try_list(const char *list, char **ret_path)
+{
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+
+		if (length && length < 4096 && try_folder(list, length, ret_path))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
+}
+
+/* ld.so's cache holds NUL-terminated paths; looking for ours in its bytes needs no knowledge of its
+ * layout. */
+static bool try_linker_cache(char **ret_path)
+{
+	struct os_map map;
+	bool found = false;
+
+	if (os_map_open(NULL, "/etc/ld.so.cache", &map))
+		return false;
+	for (const uint8_t *at = map.data, *end = map.data + map.size; !found && at < end;) {
+		const uint8_t *hit =
+			memmem(at, (size_t)(end - at), "/libcuda.so.1", sizeof "/libcuda.so.1");
+		const uint8_t *start = hit;
+
+		if (!hit)
+			break;
+		while (start > map.data && start[-1])
+			start--;
+		/* 32-bit libraries stand in the same list; the driver's 64-bit one is what we want. */
+		if (!memmem(start, (size_t)(hit - start), "i386", 4) &&
+			!memmem(start, (size_t)(hit - start), "lib32", 5))
+			found = try_folder((const char *)start, (size_t)(hit - start), ret_path);
+		at = hit + 1;
+	}
+	os_map_close(&map);
+	return found;
+}
+
+int os_find_driver(struct jw_error *err, char **ret_path)
+{
+	static const char usual[] =
+		"/usr/lib/wsl/lib:/usr/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu/nvidia/current:"
+		"/usr/lib64:/usr/lib64/nvidia:/usr/lib/aarch64-linux-gnu:/usr/lib:/usr/local/nvidia/lib64:"
+		"/run/opengl-driver/lib";
+	char *path = NULL;
+
+	if (!try_list(getenv("LD_LIBRARY_PATH"), &path) && !try_linker_cache(&path) &&
+		!try_list(usual, &path))
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no NVIDIA driver found: no %s in LD_LIBRARY_PATH, the linker's cache or "
+						 "the usual folders",
+						 driver_name);
+	*ret_path = path;
+	return 0;
+}

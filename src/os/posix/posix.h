@@ -1,0 +1,13 @@
+/* Shared by the files of this folder alone. */
+#ifndef JW_OS_POSIX_H
+#define JW_OS_POSIX_H
+
+#include <sys/stat.h>
+
+#include "os/file.h"
+
+/* -1, with errno's reason behind the path. */
+int posix_error(struct jw_error *err, const char *path);
+void posix_stat_convert(const struct stat *from, struct os_stat *to);
+
+#endif

@@ -1,0 +1,274 @@
+#include "os/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/posix/posix.h"
+
+const char os_name[] = "linux";
+
+uint64_t os_monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int64_t os_now_s(void)
+{
+	return (int64_t)time(NULL);
+}
+
+/* Cores that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 where it does
+ * not limit. */
+static unsigned cgroup_cores(void)
+{
+	struct buf text = {0};
+	unsigned cores = 0;
+	unsigned long quota, period;
+
+	if (os_read_file(NULL, "/sys/fs/cgroup/cpu.max", 256, &text))
+		return 0;
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
+	if (sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period)
+		cores = (unsigned)((quota + period - 1) / period);
+	buf_free(&text);
+	return cores;
+}
+
+unsigned os_cores(void)
+{
+	cpu_set_t set;
+	unsigned cores = 1, quota = cgroup_cores();
+
+	CPU_ZERO(&set);
+	if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
+		cores = (unsigned)CPU_COUNT(&set);
+	return quota && quota < cores ? quota : cores;
+}
+
+static uint64_t meminfo_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
+{
+	struct buf text = {0};
+
+	if (os_read_file(NULL, "/proc/meminfo", 65536, &text))
+		return false;
+	*ret_total_bytes = meminfo_field(buf_text(&text), "MemTotal:");
+	*ret_available_bytes = meminfo_field(buf_text(&text), "MemAvailable:");
+	buf_free(&text);
+	return *ret_total_bytes != 0;
+}
+
+static uint64_t status_field(const char *name)
+{
+	struct buf text = {0};
+	uint64_t value = 0;
+
+	if (!os_read_file(NULL, "/proc/self/status", 65536, &text))
+		value = meminfo_field(buf_text(&text), name);
+	buf_free(&text);
+	return value;
+}
+
+uint64_t os_resident_bytes(void)
+{
+	return status_field("VmRSS:");
+}
+
+uint64_t os_peak_resident_bytes(void)
+{
+	return status_field("VmHWM:");
+}
+
+char *os_env(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? mem_string(NULL, value) : NULL;
+}
+
+int os_env_set(struct jw_error *err, const char *name, const char *value)
+{
+	if (value ? setenv(name, value, 1) : unsetenv(name))
+		return posix_error(err, name);
+	return 0;
+}
+
+int os_home_dir(struct jw_error *err, char **ret_path)
+{
+	const char *home = getenv("HOME");
+	struct passwd *account;
+
+	if (!home || !*home) {
+		account = getpwuid(geteuid());
+		home = account ? account->pw_dir : NULL;
+	}
+	if (!home)
+		return error_set(err, JW_ERR_NOT_FOUND, "no home directory: HOME is not set");
+	*ret_path = mem_string(err, home);
+	return *ret_path ? 0 : -1;
+}
+
+int os_state_dir(struct jw_error *err, char **ret_path)
+{
+	const char *own = getenv("JITWARM_STATE"), *base = getenv("XDG_STATE_HOME");
+	char *home = NULL, *path = NULL;
+
+	if (own && *own)
+		path = mem_string(err, own);
+	else if (base && *base == '/')
+		path = mem_printf(err, "%s/jitwarm", base);
+	else if (!os_home_dir(err, &home))
+		path = mem_printf(err, "%s/.local/state/jitwarm", home);
+	mem_free(home);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_self_path(struct jw_error *err, char **ret_path)
+{
+	return os_real_path(err, "/proc/self/exe", ret_path);
+}
+
+int os_account(struct jw_error *err, struct os_account *ret_account)
+{
+	struct os_account account = {
+		.superuser = geteuid() == 0, .owner = geteuid(), .group = getegid()};
+	const char *name = getenv("SUDO_USER");
+	struct passwd *user =
+		account.superuser && name && *name && strcmp(name, "root") != 0 ? getpwnam(name) : NULL;
+
+	if (user) {
+		account.sudo_owner = user->pw_uid;
+		account.sudo_group = user->pw_gid;
+		account.sudo_user = mem_string(err, user->pw_name);
+		account.sudo_home = mem_string(err, user->pw_dir);
+		if (!account.sudo_user || !account.sudo_home) {
+			os_account_free(&account);
+			return -1;
+		}
+	}
+	*ret_account = account;
+	return 0;
+}
+
+void os_account_free(struct os_account *account)
+{
+	mem_free(account->sudo_user);
+	mem_free(account->sudo_home);
+	*account = (struct os_account){0};
+}
+
+char **os_arguments(int *argc, char **argv)
+{
+	(void)argc;
+	return argv;
+}
+
+bool os_is_terminal(int fd)
+{
+	return isatty(fd) == 1;
+}
+
+unsigned os_terminal_columns(int fd)
+{
+	struct winsize size;
+
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+void os_terminal_prepare(void)
+{
+}
+
+int os_take_stdout(struct jw_error *err, int *ret_fd)
+{
+	int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	if (copy < 0)
+		return posix_error(err, "stdout");
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+		(void)close(copy);
+		return posix_error(err, "stdout");
+	}
+	*ret_fd = copy;
+	return 0;
+}
+
+int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = read(fd, (uint8_t *)data + done, size - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return posix_error(err, "read");
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	*ret_got = done;
+	return 0;
+}
+
+int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t put = write(fd, (const uint8_t *)data + done, size - done);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return posix_error(err, "write");
+		done += (size_t)put;
+	}
+	return 0;
+}
+
+void os_die_with_parent(void)
+{
+	pid_t parent = getppid();
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent may have ended before the call above: then we belong to init, or to a subreaper.
+	 */
+	if (getppid() != parent)
+		_exit(1);
+}
+
+void os_lower_priority(void)
+{
+	(void)setpriority(PRIO_PROCESS, 0, 19);
+}
+
+void os_crash_quietly(void)
+{
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}

@@ -1,0 +1,83 @@
+/* The machine and the account that we run as. */
+#ifndef JW_OS_SYSTEM_H
+#define JW_OS_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* "linux" or "windows". */
+extern const char os_name[];
+
+uint64_t os_monotonic_ns(void);
+/* Seconds since 1970-01-01 UTC. */
+int64_t os_now_s(void);
+
+/* Cores that this process may use (affinity, cgroup quota); at least 1. */
+unsigned os_cores(void);
+/* Memory in all and what is available without swapping; false where the system does not say. */
+bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes);
+/* Resident memory of this process now, and its peak. 0 where unknown. */
+uint64_t os_resident_bytes(void);
+uint64_t os_peak_resident_bytes(void);
+
+/* The value of an environment variable, UTF-8, or NULL; the caller frees it. */
+char *os_env(const char *name);
+int os_env_set(struct jw_error *err, const char *name, const char *value); /* value NULL: unset */
+
+/* Folders; the caller frees them. */
+int os_home_dir(struct jw_error *err, char **ret_path);
+/* jitwarm's own: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or ~/.local/state/jitwarm,
+ * %LOCALAPPDATA%\jitwarm. Not made. */
+int os_state_dir(struct jw_error *err, char **ret_path);
+/* Our own executable. */
+int os_self_path(struct jw_error *err, char **ret_path);
+
+/* Who runs us. `sudo_user`: the account that called sudo, where we are root by that (else NULL);
+ * its ids and home. */
+struct os_account {
+	bool superuser;
+	uint32_t owner, group;
+	char *sudo_user, *sudo_home;
+	uint32_t sudo_owner, sudo_group;
+};
+int os_account(struct jw_error *err, struct os_account *ret_account);
+void os_account_free(struct os_account *account);
+
+/* A PCI display device by NVIDIA, found without the driver (sysfs; on Windows the registry). */
+struct os_pci_device {
+	uint32_t vendor, device;
+	char bus[32]; /* "0000:01:00.0", lower case; "" where unknown */
+};
+/* $JITWARM_PCI_DEVICES ("10de:2484@0000:01:00.0,...") stands in for the system's list: the test
+ * beds set it. At most `most` devices are filled in. */
+int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most,
+				size_t *ret_count);
+
+/* The command line in UTF-8: argv itself on POSIX, the system's own on Windows. Never freed. */
+char **os_arguments(int *argc, char **argv);
+
+/* Terminal. */
+bool os_is_terminal(int fd);
+/* Columns of the terminal behind fd, 80 where unknown. */
+unsigned os_terminal_columns(int fd);
+/* Once, at the start of the program: UTF-8 and escape sequences on Windows' console. */
+void os_terminal_prepare(void);
+
+/* Worker processes: a copy of stdout for our own use; from then on everything else that is written
+ * to stdout goes to stderr (the driver and its compiler print when they like). */
+int os_take_stdout(struct jw_error *err, int *ret_fd);
+/* Reads or writes everything asked for on a descriptor; *ret_got is less only at its end. */
+int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
+int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);
+/* From now on this process is killed when its parent ends. On Windows the parent's job object does
+ * that. */
+void os_die_with_parent(void);
+/* Lowest scheduling priority. */
+void os_lower_priority(void);
+/* Crashes end the process at once: no core files, no dialog boxes. */
+void os_crash_quietly(void);
+
+#endif

@@ -1,0 +1,154 @@
+/* Files, directories and locks: what holds on every system. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/pci.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return os_remove_tree(NULL, folder);
+}
+
+static char *inside(const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_non_null(path);
+	return path;
+}
+
+static void an_atomic_write_is_read_back(void **state)
+{
+	char *path = inside("written");
+	struct buf content = {0};
+	struct os_map map;
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, path, "one", 3), 0);
+	assert_int_equal(os_write_atomic(NULL, path, "three", 5), 0);
+	assert_int_equal(os_read_file(NULL, path, 100, &content), 0);
+	assert_string_equal(buf_text(&content), "three");
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	assert_int_equal(map.size, 5);
+	assert_memory_equal(map.data, "three", 5);
+	os_map_close(&map);
+	buf_free(&content);
+	mem_free(path);
+}
+
+static void what_is_no_file_is_refused_with_its_name(void **state)
+{
+	static const struct {
+		const char *path;
+		enum jw_code code;
+	} cases[] = {{"/nonexistent/file", JW_ERR_NOT_FOUND},
+				 {"/", JW_ERR_UNSUPPORTED},
+				 {"/dev/null", JW_ERR_UNSUPPORTED}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_error err = {0};
+		struct os_map map;
+
+		assert_int_equal(os_map_open(&err, cases[i].path, &map), -1);
+		assert_int_equal(err.code, cases[i].code);
+		assert_non_null(strstr(err.message, cases[i].path));
+	}
+}
+
+static void a_file_past_the_limit_is_refused(void **state)
+{
+	char *path = inside("long");
+	struct jw_error err = {0};
+	struct buf content = {0};
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, path, "0123456789", 10), 0);
+	assert_int_equal(os_read_file(&err, path, 9, &content), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_int_equal(os_read_file(&err, path, 10, &content), 0);
+	buf_free(&content);
+	mem_free(path);
+}
+
+static void directories_are_made_listed_and_removed(void **state)
+{
+	char *deep = inside("a/b/c"), *file = inside("a/x"), *top = inside("a");
+	struct os_names names;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(os_list(NULL, top, &names), 0);
+	assert_int_equal(names.count, 2);
+	assert_string_equal(names.items[0], "b");
+	assert_int_equal(names.kinds[0], OS_DIRECTORY);
+	assert_string_equal(names.items[1], "x");
+	assert_int_equal(names.kinds[1], OS_REGULAR);
+	os_names_free(&names);
+	assert_int_equal(os_remove_tree(NULL, top), 0);
+	assert_false(os_exists(top));
+	mem_free(deep);
+	mem_free(file);
+	mem_free(top);
+}
+
+static void names_are_taken_apart(void **state)
+{
+	static const struct {
+		const char *path, *dir, *base;
+	} cases[] = {{"/a/b", "/a", "b"}, {"a", ".", "a"}, {"/a", "/", "a"}, {"a/", "a", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = os_dir_name(NULL, cases[i].path);
+
+		assert_string_equal(dir, cases[i].dir);
+		assert_string_equal(os_base_name(cases[i].path), cases[i].base);
+		mem_free(dir);
+	}
+}
+
+static void simulated_pci_devices_are_parsed(void **state)
+{
+	struct os_pci_device devices[4];
+	struct jw_error err = {0};
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(os_pci_parse(&err, "10de:2484@0000:01:00.0,10de:2786", devices, 4, &count), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(devices[0].device, 0x2484);
+	assert_string_equal(devices[0].bus, "0000:01:00.0");
+	assert_string_equal(devices[1].bus, "");
+	assert_int_equal(os_pci_parse(&err, "10de:24840", devices, 4, &count), -1);
+	assert_int_equal(os_pci_parse(&err, "garbage", devices, 4, &count), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_atomic_write_is_read_back),
+		cmocka_unit_test(what_is_no_file_is_refused_with_its_name),
+		cmocka_unit_test(a_file_past_the_limit_is_refused),
+		cmocka_unit_test(directories_are_made_listed_and_removed),
+		cmocka_unit_test(names_are_taken_apart),
+		cmocka_unit_test(simulated_pci_devices_are_parsed),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
