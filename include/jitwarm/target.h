@@ -1,0 +1,43 @@
+/* What code is compiled for and runs on: compute capabilities and driver versions.
+ *
+ * A target is a compute capability without its dot (8.6 is 86, 12.0 is 120) and the suffix that
+ * CUDA gives to code which runs on that capability alone ('a') or on its family ('f'). Devices have
+ * no suffix. Source: CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, ".target".
+ */
+#ifndef JITWARM_TARGET_H
+#define JITWARM_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+
+struct jw_target {
+	uint16_t sm;
+	char suffix; /* 'a', 'f' or 0 */
+};
+
+/* Room for "compute_120a" and its NUL. */
+#define JW_TARGET_TEXT 20
+
+/* Reads "sm_86", "compute_90a", "86" or "8.6". Returns false and leaves *ret_target where the text
+ * is no target. */
+bool jw_target_parse(const char *text, struct jw_target *ret_target);
+/* "sm_86", "sm_90a"; returns `text`. */
+const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
+/* "compute_86", "compute_90a"; returns `text`. */
+const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
+bool jw_target_equal(struct jw_target a, struct jw_target b);
+
+/* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
+struct jw_driver {
+	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
+	uint32_t release[3]; /* 550, 163, 1 */
+};
+
+/* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
+ * table of releases). */
+int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
+
+#endif

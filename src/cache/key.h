@@ -1,0 +1,40 @@
+/* Keys: what the driver hashes to name a module's entry. Source: docs/driver-cache.md, "Key".
+ *
+ *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
+ *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
+ *
+ * `payload` is the PTX image as the fat binary stores it, decompressed, its own trailing NULs kept;
+ * `options` the entry's option string verbatim.
+ */
+#ifndef JW_CACHE_KEY_H
+#define JW_CACHE_KEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "cache/profile.h"
+
+enum cache_key_form {
+	CACHE_KEY_LOAD, /* cuModuleLoadDataEx and the CUDA runtime's registration, of a container */
+	CACHE_KEY_LINK, /* cuLinkAddData */
+	CACHE_KEY_TEXT, /* PTX text, without a container: its payload ends before the first NUL */
+};
+
+/* The hash after stamp, word size and architecture: where every key of this driver and GPU begins.
+ * `sm` is the device's capability without suffix. Returns its length in *ret_length too. */
+uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
+
+/* What follows the payload, written into `tail`: at most CACHE_KEY_MOST_TAIL bytes. Returns its
+ * length. */
+enum { CACHE_KEY_MOST_TAIL = 4096 };
+size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
+					  size_t options_length);
+
+/* One key's hash. For many modules at once, build the lanes of fnv_update_many from the two
+ * functions above. */
+uint64_t cache_key_hash(const struct cache_profile *profile, uint16_t sm, enum cache_key_form form,
+						const void *payload, size_t payload_size, const char *options,
+						size_t options_length);
+
+#endif

@@ -1,0 +1,143 @@
+/* Device code: where it is in files, and what it holds.
+ *
+ * devcode_read goes through one path (a library, a program, an archive, a wheel, a loose file) and
+ * hands over what it finds, image by image: an image is a file, or a member of an archive. For each
+ * image the containers come first, in the order of their offsets, each with its bytes in memory for
+ * the time of the call; then the image itself, with the sections, since the section headers of a
+ * file that is streamed out of a wheel come last.
+ *
+ * Nothing larger than one container is kept, so memory does not grow with the file.
+ */
+#ifndef JW_DEVCODE_DEVCODE_H
+#define JW_DEVCODE_DEVCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum devcode_format {
+	DEVCODE_ELF,
+	DEVCODE_PE,
+	DEVCODE_FATBIN, /* a loose container file */
+	DEVCODE_CUBIN,  /* a loose ELF for a GPU */
+	DEVCODE_PTX,    /* loose PTX text */
+};
+
+/* "elf", "pe", "fatbin", "cubin", "ptx" */
+const char *devcode_format_name(enum devcode_format format);
+
+/* What the CUDA runtime does with a section. Source: docs/fatbin.md. */
+enum devcode_role {
+	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: handed to the driver at start */
+	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */
+	DEVCODE_LOOSE,       /* anywhere else: loaded by the library itself when it wants it */
+};
+
+struct devcode_section {
+	char name[32];
+	enum devcode_role role;
+	uint64_t offset, size_bytes; /* in the image */
+};
+
+/* Entry kinds that jitwarm acts on; any other number is listed, never guessed at. */
+enum {
+	DEVCODE_KIND_PTX = 1,
+	DEVCODE_KIND_CUBIN = 2,
+	DEVCODE_KIND_LTOIR = 8,
+	DEVCODE_KIND_RELOCATABLE_PTX = 0x40
+};
+
+enum devcode_compression {
+	DEVCODE_RAW,
+	DEVCODE_LZ4,
+	DEVCODE_ZSTD,
+	DEVCODE_FOREIGN, /* flags that we do not decode: an older compression, obfuscation */
+};
+
+struct devcode_entry {
+	uint64_t offset; /* of the entry's header, in the image */
+	uint32_t kind;
+	struct jw_target target; /* from the header's number and flags; for PTX whose text names another
+								.target, the text's */
+	uint16_t isa_major, isa_minor; /* PTX ISA version, from the text where it can be read */
+	uint64_t flags;
+	enum devcode_compression compression;
+	uint64_t payload_offset; /* in the container's bytes */
+	uint64_t
+		stored_bytes;    /* compressed size, without padding; the payload's own where stored raw */
+	uint64_t size_bytes; /* decompressed, its own trailing NULs included */
+	uint32_t options_offset,
+		options_length; /* the option string in the container's bytes; length 0: none */
+	bool damaged;       /* its payload cannot be decoded or is not what the header says */
+};
+
+struct devcode_container {
+	uint64_t offset;      /* in the image */
+	uint64_t size_bytes;  /* with its header */
+	const uint8_t *bytes; /* valid during the call only; NULL in devcode_image.containers */
+	const struct devcode_entry *entries; /* likewise */
+	size_t entry_count;
+	size_t index; /* counts from 0 in each image */
+	/* Known only when the image is complete, that is in devcode_image.containers: */
+	uint32_t section; /* index in devcode_image.sections, UINT32_MAX for none (loose files) */
+	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
+					   * linking, which the CUDA	  runtime links again where it has no code for the GPU
+					   * (docs/fatbin.md) */
+};
+
+struct devcode_image {
+	const char *path;   /* as given */
+	const char *member; /* inside an archive, as its name there; NULL for a file */
+	enum devcode_format format;
+	uint64_t size_bytes;
+	const struct devcode_section *sections;
+	size_t section_count;
+	const struct devcode_container
+		*containers; /* only offset, size_bytes, index, section, linked are valid */
+	size_t container_count;
+	size_t damaged;      /* places that look like a container and are not sound, in sections where
+							containers live */
+	bool wrappers_known; /* false: whether containers are linked could not be told (no or unreadable
+							wrappers) */
+};
+
+struct devcode_sink {
+	void *context;
+	/* One container. A return other than 0 stops the reading. May be NULL. */
+	int (*container)(struct jw_error *err, void *context,
+					 const struct devcode_container *container);
+	/* One image that holds device code, after its containers. May be NULL. */
+	int (*image)(struct jw_error *err, void *context, const struct devcode_image *image);
+	/* A file or member that cannot be read though it seems to be of a known format: `why` is one
+	 * line. Reading goes on. May be NULL. */
+	void (*trouble)(void *context, const char *path, const char *member,
+					const struct jw_error *why);
+};
+
+/* Reads one path: a file (never a directory). A file without device code calls nothing and is no
+ * error. -1: the file cannot be opened or is no regular file, or the sink stopped it. */
+int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink);
+
+/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes), as the fat binary
+ * stores it. `ret_view` points into the container where it is stored raw, else into `scratch`,
+ * which is cleared first and grows as needed; valid until either goes. */
+struct devcode_view {
+	const uint8_t *data;
+	size_t size;
+};
+enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
+int devcode_payload(struct jw_error *err, const struct devcode_container *container,
+					const struct devcode_entry *entry, struct buf *scratch,
+					struct devcode_view *ret_view);
+
+/* The bytes of one container read again: from a file, or out of an archive's member. The caller
+ * frees *ret_bytes. */
+int devcode_reread(struct jw_error *err, const char *path, const char *member, uint64_t offset,
+				   uint64_t size_bytes, struct buf *ret_bytes);
+
+#endif

@@ -1,0 +1,86 @@
+/* The plan: which modules the driver would compile for the GPUs at hand, and which of them are
+ * warm.
+ *
+ * Made by plan_build from files on disk (or the inventory that remembers them), without driver or
+ * GPU. `check` prints it, `prime` works it off.
+ */
+#ifndef JW_PLAN_PLAN_H
+#define JW_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "cache/key.h"
+#include "cache/profile.h"
+
+enum plan_state {
+	PLAN_COLD,     /* no sound entry in the live cache */
+	PLAN_WARM,     /* its entry is there */
+	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
+					  without --all */
+};
+
+/* One module for one architecture: each distinct (payload, options, form, architecture) once. */
+struct plan_module {
+	uint32_t file;                              /* index in plan.files: the first that holds it */
+	uint32_t target;                            /* index in plan.targets */
+	uint64_t container_offset, container_bytes; /* in the image */
+	uint64_t entry_offset;                      /* of the PTX that the driver will take */
+	enum cache_key_form form;
+	enum plan_state state;
+	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
+	uint64_t key_bytes; /* length of the key */
+	uint64_t payload_bytes;
+	uint32_t statements, branches,
+		entries;    /* of the PTX: what its compilation costs (docs/estimates.md) */
+	double cost_ms; /* predicted wall time on one core of this machine */
+	uint64_t cubin_bytes,
+		memory_bytes; /* predicted size of the result, predicted peak memory of the compile */
+};
+
+struct plan_file {
+	char *path;
+	char *member; /* NULL for a file */
+};
+
+struct plan_target {
+	struct jw_target device;
+	size_t cannot;          /* containers that hold PTX for this GPU which the driver cannot use */
+	size_t link_containers; /* relocatable containers with usable PTX, whether needed or not */
+};
+
+struct plan {
+	struct plan_file *files;
+	size_t file_count;
+	struct plan_target *targets;
+	size_t target_count;
+	struct plan_module *modules; /* dearest first */
+	size_t module_count;
+	struct cache_profile profile;
+	char *cache_dir;
+	/* Lines for people, UTF-8: files that could not be read, what was left out and how to include
+	 * it. */
+	char **notes;
+	size_t note_count;
+	size_t troubles; /* how many of the notes are about files that could not be read */
+};
+
+struct plan_request {
+	const char *const
+		*paths; /* files and directories (searched below, known kinds of files only) */
+	size_t path_count;
+	const struct jw_target *targets;
+	size_t target_count;
+	const struct cache_profile *profile;
+	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
+	const char *state_dir; /* inventory of files seen before; NULL: none is kept */
+	bool everything;       /* --all: nothing is left out */
+};
+
+int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
+void plan_free(struct plan *plan);
+
+#endif
