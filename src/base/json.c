@@ -1,0 +1,79 @@
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
+{
+	const char *end = NULL;
+	cJSON *document;
+
+	if (size > JSON_MOST_BYTES) {
+		error_set(err, JW_ERR_LIMIT, "more than %d bytes of JSON", JSON_MOST_BYTES);
+		return NULL;
+	}
+	document = cJSON_ParseWithLengthOpts(text, size, &end, 0);
+	if (!document)
+		error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", end ? (size_t)(end - text) : 0);
+	return document;
+}
+
+const char *json_text(const cJSON *object, const char *name, const char *otherwise)
+{
+	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsString(member) && member->valuestring ? member->valuestring : otherwise;
+}
+
+double json_number(const cJSON *object, const char *name, double otherwise)
+{
+	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsNumber(member) && isfinite(member->valuedouble) ? member->valuedouble
+																   : otherwise;
+}
+
+bool json_bool(const cJSON *object, const char *name, bool otherwise)
+{
+	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	return cJSON_IsBool(member) ? cJSON_IsTrue(member) : otherwise;
+}
+
+uint64_t json_count(const cJSON *object, const char *name)
+{
+	double value = json_number(object, name, 0);
+
+	return value > 0 && value <= 9007199254740992.0 ? (uint64_t)value : 0;
+}
+
+bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value)
+{
+	const char *text = json_text(object, name, "");
+
+	if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+		return false;
+	*ret_value = strtoull(text, NULL, 16);
+	return true;
+}
+
+int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value)
+{
+	char text[17];
+
+	(void)snprintf(text, sizeof text, "%016llx", (unsigned long long)value);
+	return cJSON_AddStringToObject(object, name, text)
+			   ? 0
+			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+char *json_line(struct jw_error *err, const cJSON *document)
+{
+	char *text = cJSON_PrintUnformatted(document);
+
+	if (!text)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	return text;
+}

@@ -1,0 +1,34 @@
+/* Reading JSON that may be hostile: every accessor checks the type, none returns NULL text. Writing
+ * is cJSON's own. */
+#ifndef JW_BASE_JSON_H
+#define JW_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/error.h"
+
+/* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; nesting is limited by cJSON).
+ * NULL and err set where it is none. The caller deletes it with cJSON_Delete. */
+enum { JSON_MOST_BYTES = 256 << 20 };
+cJSON *json_parse(struct jw_error *err, const char *text, size_t size);
+
+/* A member's value, or the default where it is missing or of another type. */
+const char *json_text(const cJSON *object, const char *name, const char *otherwise);
+double json_number(const cJSON *object, const char *name, double otherwise);
+bool json_bool(const cJSON *object, const char *name, bool otherwise);
+/* A non-negative whole number up to 2^53, 0 where it is missing or anything else. */
+uint64_t json_count(const cJSON *object, const char *name);
+
+/* 64-bit values travel as 16 hex digits: JSON's numbers are doubles. */
+bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
+int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);
+
+/* The document as one line without blanks; the caller frees it with cJSON_free. NULL and err set
+ * when memory is short. */
+char *json_line(struct jw_error *err, const cJSON *document);
+
+#endif

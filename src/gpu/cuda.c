@@ -1,0 +1,49 @@
+#include "gpu/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "os/library.h"
+#include "os/system.h"
+
+static int find(struct jw_error *err, struct os_library *library, const char *name,
+				void *ret_function, size_t size)
+{
+	void (*function)(void) = os_library_function(library, name);
+
+	if (!function)
+		return error_set(err, JW_ERR_DRIVER, "the driver has no %s: it is too old", name);
+	memcpy(ret_function, &function, size);
+	return 0;
+}
+
+int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
+{
+	struct cuda cuda = {0};
+
+	if (os_library_open(err, !strcmp(os_name, "windows") ? "nvcuda.dll" : "libcuda.so.1",
+						&cuda.library))
+		return -1;
+#define CUDA_FIND(name, parameters)                                                                \
+	if (find(err, cuda.library, #name, &cuda.name, sizeof cuda.name))                              \
+		return -1;
+	CUDA_REQUIRED(CUDA_FIND)
+#undef CUDA_FIND
+#define CUDA_TRY(name, parameters)                                                                 \
+	(void)find(NULL, cuda.library, #name, &cuda.name, sizeof cuda.name);
+	CUDA_OPTIONAL(CUDA_TRY)
+#undef CUDA_TRY
+	*ret_cuda = cuda;
+	return 0;
+}
+
+const char *cuda_error_name(const struct cuda *cuda, int result)
+{
+	static _Thread_local char text[32];
+	const char *name = NULL;
+
+	if (cuda->cuGetErrorName && !cuda->cuGetErrorName(result, &name) && name)
+		return name;
+	(void)snprintf(text, sizeof text, "error %d", result);
+	return text;
+}
