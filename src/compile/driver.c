@@ -1,0 +1,98 @@
+#include "compile/driver.h"
+
+#include <string.h>
+
+static int use_device(struct jw_error *err, struct driver *driver, int ordinal)
+{
+	const struct cuda *cuda = &driver->cuda;
+	void *context = NULL;
+	int device, result;
+
+	if (ordinal < 0 || ordinal >= DRIVER_MOST_DEVICES)
+		return error_set(err, JW_ERR_USAGE, "no device %d", ordinal);
+	if (!driver->contexts[ordinal]) {
+		result = cuda->cuDeviceGet(&device, ordinal);
+		if (!result)
+			result = cuda->cuDevicePrimaryCtxRetain(&context, device);
+		if (result)
+			return error_set(err, JW_ERR_DRIVER, "device %d gives no context: %s", ordinal,
+							 cuda_error_name(cuda, result));
+		driver->contexts[ordinal] = context;
+	}
+	result = cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
+	if (result)
+		return error_set(err, JW_ERR_DRIVER, "device %d's context cannot be used: %s", ordinal,
+						 cuda_error_name(cuda, result));
+	return 0;
+}
+
+/* The log buffers and the options that hand them over. */
+struct logs {
+	char info[DRIVER_LOG_BYTES], errors[DRIVER_LOG_BYTES];
+	int options[4];
+	void *values[4];
+};
+
+static void logs_prepare(struct logs *logs)
+{
+	static const int options[4] = {CUDA_JIT_INFO_LOG_BUFFER, CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+								   CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+
+	memset(logs->info, 0, sizeof logs->info);
+	memset(logs->errors, 0, sizeof logs->errors);
+	memcpy(logs->options, options, sizeof options);
+	/* The driver takes a size as the value of a pointer, not as what it points to. */
+	logs->values[0] = logs->info;
+	logs->values[1] = (void *)(uintptr_t)sizeof logs->info; /* NOLINT(performance-no-int-to-ptr) */
+	logs->values[2] = logs->errors;
+	logs->values[3] =
+		(void *)(uintptr_t)sizeof logs->errors; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static int load(const struct cuda *cuda, const void *image, struct logs *logs)
+{
+	void *module = NULL;
+	int result = cuda->cuModuleLoadDataEx(&module, image, 4, logs->options, logs->values);
+
+	if (!result)
+		(void)cuda->cuModuleUnload(module);
+	return result;
+}
+
+/* The input is compiled when it is added; the link itself is never completed, since its result is
+ * not cached (measured). */
+static int add_to_link(const struct cuda *cuda, void *image, size_t size, struct logs *logs)
+{
+	void *state = NULL;
+	int result = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &state);
+
+	if (result)
+		return result;
+	result = cuda->cuLinkAddData_v2(state, CUDA_JIT_INPUT_FATBINARY, image, size, "jitwarm", 0,
+									NULL, NULL);
+	(void)cuda->cuLinkDestroy(state);
+	return result;
+}
+
+int driver_compile(struct jw_error *err, struct driver *driver, int device,
+				   enum cache_key_form form, void *image, size_t size,
+				   struct driver_outcome *ret_outcome)
+{
+	static struct logs
+		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
+	const struct cuda *cuda = &driver->cuda;
+
+	if (use_device(err, driver, device))
+		return -1;
+	if (form == CACHE_KEY_LINK &&
+		(!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy))
+		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
+	logs_prepare(&logs);
+	memset(ret_outcome, 0, sizeof *ret_outcome);
+	ret_outcome->result =
+		form == CACHE_KEY_LINK ? add_to_link(cuda, image, size, &logs) : load(cuda, image, &logs);
+	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
+	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';
+	ret_outcome->sticky = ret_outcome->result && cuda->cuCtxSynchronize() != CUDA_SUCCESS;
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* The default back end: NVIDIA's driver compiles a module as it would for the application.
+ *
+ * What is loaded are the container's original bytes, with log options only: then the driver makes
+ * the entry that the CUDA runtime would have made (measured on 535, 550, 555;
+ * docs/driver-cache.md). Workers only.
+ */
+#ifndef JW_COMPILE_DRIVER_H
+#define JW_COMPILE_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache/key.h"
+#include "gpu/cuda.h"
+
+enum { DRIVER_MOST_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10 };
+
+struct driver {
+	struct cuda cuda;
+	void
+		*contexts[DRIVER_MOST_DEVICES]; /* the primary context of each device, once it was needed */
+};
+
+struct driver_outcome {
+	int result;  /* CUresult */
+	bool sticky; /* the context does not work any more: this process can do nothing further */
+	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, "" where it has none */
+};
+
+/* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one container or PTX text,
+ * and lets go of it again. `image` must be followed by a NUL where it is text. -1 where the
+ * device's context cannot be had at all; what the driver says of the module itself is in
+ * *ret_outcome. */
+int driver_compile(struct jw_error *err, struct driver *driver, int device,
+				   enum cache_key_form form, void *image, size_t size,
+				   struct driver_outcome *ret_outcome);
+
+#endif
