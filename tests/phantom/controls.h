@@ -1,0 +1,48 @@
+/* Controls: the questions that libcuda asks the resource manager's objects (NV_ESC_RM_CONTROL).
+ *
+ * Numbers and structures: OGK ctrl/ctrl*.h. A control that no table has succeeds and leaves its
+ * parameters as they came: to most questions "is this feature there" zeros are a consistent no. */
+#ifndef JW_TESTS_PHANTOM_CONTROLS_H
+#define JW_TESTS_PHANTOM_CONTROLS_H
+
+#include "objects.h"
+
+enum { NV_OK = 0, NV_ERR_INVALID_ARGUMENT = 0x1f };
+
+/* The object that is asked; gpu and model are NULL where it belongs to none. */
+struct call {
+	struct object *object;
+	struct gpu *gpu;
+	const struct gpu_model *model;
+	uint32_t size; /* of the parameters, in bytes */
+};
+
+/* Answers into `params`; returns NV_OK or a status. */
+typedef uint32_t control_fn(const struct call *call, void *params);
+
+struct control {
+	uint32_t command;
+	uint16_t size; /* what `params` must have at least, in bytes */
+	const char *name;
+	control_fn *run;
+};
+
+extern const struct control system_controls[]; /* system_controls.c: of the root, without a GPU */
+extern const size_t system_control_count;
+extern const struct control gpu_controls[]; /* gpu_controls.c: of a device or subdevice */
+extern const size_t gpu_control_count;
+
+uint32_t control_run(struct object *object, uint32_t command, void *params, uint32_t size);
+
+static inline void *at(void *base, size_t offset)
+{
+	return (uint8_t *)base + offset;
+}
+
+/* An NvP64 in a structure. */
+static inline void *pointer_at(void *base, size_t offset)
+{
+	return *(void **)at(base, offset);
+}
+
+#endif

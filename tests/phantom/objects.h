@@ -1,0 +1,22 @@
+/* The resource manager's objects: a tree per client, found by (client, handle). A client's root has
+ * the client's own number as its handle. The caller holds the lock of rm.c. */
+#ifndef JW_TESTS_PHANTOM_OBJECTS_H
+#define JW_TESTS_PHANTOM_OBJECTS_H
+
+#include "phantom.h"
+
+struct object {
+	uint32_t client, handle, parent, class;
+	struct gpu *gpu;  /* of the device above it, or NULL */
+	uint64_t address; /* memory: where the process has it mapped, or 0 */
+	struct channel *channel;
+	struct object *next; /* in its bucket */
+};
+
+struct object *object_find(uint32_t client, uint32_t handle);
+/* The object, created or given another parent and class; NULL without memory. */
+struct object *object_create(uint32_t client, uint32_t parent, uint32_t handle, uint32_t class);
+/* Frees the object and all that hangs below it. */
+void object_free(uint32_t client, uint32_t handle);
+
+#endif
