@@ -81,18 +81,19 @@ bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
 	return true;
 }
 
-/* Length of the sequence that starts at `b`, 0 where it is not well formed (RFC 3629: no overlong
- * forms, no surrogates). */
-static size_t utf8_sequence(const uint8_t *b, size_t left)
+/* RFC 3629: no overlong forms, no surrogates. */
+size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 {
-	size_t length = b[0] < 0x80             ? 1
+	const uint8_t *b = data;
+	size_t length = !size                   ? 0
+					: b[0] < 0x80           ? 1
 					: (b[0] & 0xe0) == 0xc0 ? 2
 					: (b[0] & 0xf0) == 0xe0 ? 3
 					: (b[0] & 0xf8) == 0xf0 ? 4
 											: 0;
 	uint32_t point;
 
-	if (!length || length > left)
+	if (!length || length > size)
 		return 0;
 	point = length == 1 ? b[0] : b[0] & (0x7fu >> length);
 	for (size_t i = 1; i < length; i++) {
@@ -104,6 +105,8 @@ static size_t utf8_sequence(const uint8_t *b, size_t left)
 		(length == 4 && point < 0x10000) || point > 0x10ffff ||
 		(point >= 0xd800 && point <= 0xdfff))
 		return 0;
+	if (ret_point)
+		*ret_point = point;
 	return length;
 }
 
@@ -112,7 +115,7 @@ bool text_is_utf8(const void *data, size_t size)
 	const uint8_t *bytes = data;
 
 	for (size_t i = 0; i < size;) {
-		size_t length = utf8_sequence(bytes + i, size - i);
+		size_t length = text_utf8_next(bytes + i, size - i, NULL);
 
 		if (!length || (bytes[i] < 0x20 && bytes[i] != '\t' && bytes[i] != '\n') ||
 			bytes[i] == 0x7f)

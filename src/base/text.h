@@ -23,6 +23,10 @@ bool text_equal_fold(const char *a, const char *b);
 /* A decimal number and nothing else; false past `most`. */
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
+/* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code
+ * point; 0 where there is none. ret_point may be NULL. */
+size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);
+
 /* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
  * feed. */
 bool text_is_utf8(const void *data, size_t size);

@@ -1,0 +1,178 @@
+/* From the command line to a command, and its failure to standard error. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/version.h>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "os/system.h"
+
+enum { MOST_HELP = 1 << 20 };
+
+static cJSON *error_document(const struct jw_error *err)
+{
+	cJSON *document = output_document("error");
+
+	if (document && (!cJSON_AddStringToObject(document, "error", err->message) ||
+					 !cJSON_AddStringToObject(document, "code", exit_code_name(err->code)))) {
+		cJSON_Delete(document);
+		document = NULL;
+	}
+	return document;
+}
+
+enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err)
+{
+	if (status == EXIT_BAD_USAGE)
+		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message,
+					 cli->command ? cli->command->name : "", cli->command ? " " : "");
+	else
+		output_error(&cli->out, "%s", err->message);
+	if (cli->out.json && !cli->out.has_document)
+		(void)output_json(NULL, &cli->out, error_document(err));
+	return status;
+}
+
+enum exit_status cli_fail(struct cli *cli, const struct jw_error *err)
+{
+	return cli_fail_as(cli, exit_of(err->code), err);
+}
+
+/* Help was asked for: it is what the user wants to read, whatever --quiet or --json say. */
+static enum exit_status show_help(struct cli *cli, const char *group)
+{
+	struct jw_error err;
+	struct buf text = BUF_MAX(MOST_HELP);
+	enum exit_status status = EXIT_DONE;
+
+	if (cli->command ? help_command(&err, &text, cli->command, help_columns())
+					 : help_commands(&err, &text, group, help_columns()))
+		status = cli_fail(cli, &err);
+	else
+		(void)fwrite(buf_text(&text), 1, text.size, stdout);
+	buf_free(&text);
+	return status;
+}
+
+static cJSON *version_document(void)
+{
+	cJSON *document = output_document("version"), *libraries;
+	size_t count;
+	const struct jw_component *components = jw_components(&count);
+	bool made = document && cJSON_AddStringToObject(document, "version", jw_version()) &&
+				cJSON_AddStringToObject(document, "platform", jw_platform()) &&
+				cJSON_AddStringToObject(document, "compiler", jw_compiler()) &&
+				cJSON_AddStringToObject(document, "build_type", jw_build_type()) &&
+				(libraries = cJSON_AddObjectToObject(document, "libraries"));
+
+	for (size_t i = 0; made && i < count; i++)
+		made = cJSON_AddStringToObject(libraries, components[i].name, components[i].version);
+	if (!made) {
+		cJSON_Delete(document);
+		document = NULL;
+	}
+	return document;
+}
+
+static enum exit_status show_version(struct cli *cli)
+{
+	struct jw_error err;
+	size_t count;
+	const struct jw_component *components = jw_components(&count);
+
+	output_line(&cli->out, STYLE_PLAIN, "jitwarm %s (%s)", jw_version(), jw_platform());
+	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", jw_compiler(), jw_build_type());
+	for (size_t i = 0; i < count; i++)
+		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", components[i].name, components[i].version);
+	return output_json(&err, &cli->out, version_document()) ? cli_fail(cli, &err) : EXIT_DONE;
+}
+
+/* Whether an argument before any "--" is this option: known before the options are read, since
+ * reading them can fail. */
+static bool has_argument(int argc, char **argv, const char *name)
+{
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return false;
+}
+
+static enum exit_status run_command(struct cli *cli, int argc, char **argv)
+{
+	struct jw_error err;
+	enum exit_status status;
+
+	/* -q may stand among other letters: only reading tells. */
+	cli->out = output_open(has_argument(argc, argv, "--json"), false);
+	if (options_read(&err, cli->command->options, argc, argv, &cli->options))
+		return cli_fail(cli, &err);
+	cli->out.json = options_given(&cli->options, "json");
+	cli->out.quiet = options_given(&cli->options, "quiet");
+	status = options_given(&cli->options, "help") ? show_help(cli, NULL) : cli->command->run(cli);
+	options_free(&cli->options);
+	return status;
+}
+
+static enum exit_status no_command(struct cli *cli, char **words, size_t count)
+{
+	struct jw_error err;
+	const char *nearest = commands_suggest(words[0]);
+
+	if (commands_is_group(words[0]) && count > 1)
+		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s %.100s”", words[0],
+						words[1]);
+	else if (commands_is_group(words[0]))
+		(void)error_set(&err, JW_ERR_USAGE, "“%.100s” wants a second word", words[0]);
+	else if (nearest)
+		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
+						words[0], nearest);
+	else
+		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s”", words[0]);
+	return cli_fail(cli, &err);
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+/* The leading arguments that are no options: "cache", "list". */
+static size_t leading_words(int argc, char **argv)
+{
+	size_t count = 0;
+
+	while (count < (size_t)argc && argv[count][0] != '-')
+		count++;
+	return count;
+}
+
+static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
+{
+	static char status[] = "status";
+	char *const standard[] = {status};
+	size_t words = leading_words(argc, argv), used = 0;
+
+	cli->out = output_open(has_argument(argc, argv, "--json"), false);
+	if (argc && (is_help(argv[0]) ||
+				 (words == 1 && argc > 1 && is_help(argv[1]) && commands_is_group(argv[0]))))
+		return show_help(cli, words ? argv[0] : NULL);
+	if (argc && (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")))
+		return show_version(cli);
+	cli->command = words ? commands_find(argv, words, &used) : commands_find(standard, 1, &used);
+	if (!cli->command)
+		return words ? no_command(cli, argv, words) : show_help(cli, NULL);
+	used = words ? used : 0;
+	return run_command(cli, argc - (int)used, argv + used);
+}
+
+enum exit_status cli_run(int argc, char **argv)
+{
+	struct cli cli = {0};
+	struct jw_error err;
+	enum exit_status status = dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0));
+
+	if (output_close(&err))
+		status = exit_combine(status, cli_fail(&cli, &err));
+	return status;
+}

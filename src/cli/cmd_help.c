@@ -1,0 +1,45 @@
+/* jitwarm help [COMMAND] */
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+
+enum { MOST_HELP = 1 << 20 };
+
+static int help_for(struct jw_error *err, struct buf *buf, struct options *options)
+{
+	const struct cli_command *command;
+	size_t used, columns = help_columns();
+
+	if (!options->operand_count)
+		return help_commands(err, buf, NULL, columns);
+	command = commands_find(options->operands, options->operand_count, &used);
+	if (command)
+		return help_command(err, buf, command, columns);
+	if (commands_is_group(options->operands[0]))
+		return help_commands(err, buf, options->operands[0], columns);
+	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
+}
+
+static enum exit_status help_run(struct cli *cli)
+{
+	struct jw_error err;
+	struct buf text = BUF_MAX(MOST_HELP);
+	enum exit_status status = EXIT_DONE;
+
+	if (help_for(&err, &text, &cli->options))
+		status = cli_fail(cli, &err);
+	else
+		output_text(&cli->out, &text);
+	buf_free(&text);
+	return status;
+}
+
+const struct cli_command command_help = {
+	.name = "help",
+	.summary = "Show the commands, or the help of one",
+	.usage = "[COMMAND]",
+	.description = "Shows the list of commands, or what a command does and which options it has. "
+				   "“jitwarm COMMAND --help” is the same.",
+	.run = help_run,
+};

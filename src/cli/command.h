@@ -1,0 +1,41 @@
+/* What a command of the program is. To add one: write src/cli/cmd_NAME.c with a
+ * `const struct cli_command command_NAME`, and its line in COMMANDS (commands.c). */
+#ifndef JW_CLI_COMMAND_H
+#define JW_CLI_COMMAND_H
+
+#include <stdbool.h>
+
+#include "cli/exit.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+struct cli;
+
+struct cli_command {
+	const char *name;                 /* "scan", "cache list" */
+	const char *summary;              /* a line for the list of commands, no full stop */
+	const char *usage;                /* what follows the name: "[OPTION]… [PATH|PACKAGE]…" */
+	const char *description;          /* paragraphs, separated by an empty line; wrapped by help */
+	const struct cli_option *options; /* own ones (options.h); NULL for none */
+	bool hidden;                      /* not listed by help */
+	/* Prints through cli->out and returns the exit status. */
+	enum exit_status (*run)(struct cli *cli);
+};
+
+/* One run of one command. */
+struct cli {
+	const struct cli_command *command;
+	struct options options; /* options_value(&cli->options, "driver") */
+	struct output out;
+};
+
+/* Reports a failure: one line on standard error, with --json also a jitwarm.error/1 document on
+ * standard output (unless the command has printed its own). Returns the status to end with. */
+enum exit_status cli_fail(struct cli *cli, const struct jw_error *err);
+/* The same with a status of one's own (EXIT_CANNOT). */
+enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err);
+
+/* Runs the command of argv (argv[0] is the program's name). */
+enum exit_status cli_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,43 @@
+#include "cli/exit.h"
+
+static int exit_rank(enum exit_status status)
+{
+	switch (status) {
+	case EXIT_DONE: return 0;
+	case EXIT_CANNOT: return 1;
+	case EXIT_COLD: return 2;
+	case EXIT_FAILED: return 3;
+	case EXIT_BAD_USAGE: return 4;
+	}
+	return 3;
+}
+
+enum exit_status exit_combine(enum exit_status a, enum exit_status b)
+{
+	return exit_rank(a) >= exit_rank(b) ? a : b;
+}
+
+enum exit_status exit_of(enum jw_code code)
+{
+	if (code == JW_ERR_USAGE)
+		return EXIT_BAD_USAGE;
+	return code == JW_ERR_INTERRUPTED ? EXIT_COLD : EXIT_FAILED;
+}
+
+const char *exit_code_name(enum jw_code code)
+{
+	switch (code) {
+	case JW_OK: return "ok";
+	case JW_ERR_USAGE: return "usage";
+	case JW_ERR_NOT_FOUND: return "not_found";
+	case JW_ERR_IO: return "io";
+	case JW_ERR_FORMAT: return "format";
+	case JW_ERR_LIMIT: return "limit";
+	case JW_ERR_MEMORY: return "memory";
+	case JW_ERR_UNSUPPORTED: return "unsupported";
+	case JW_ERR_DRIVER: return "driver";
+	case JW_ERR_BUSY: return "busy";
+	case JW_ERR_INTERRUPTED: return "interrupted";
+	}
+	return "unknown";
+}

@@ -1,0 +1,24 @@
+/* Exit statuses, part of the interface (docs/man, docs/json.md). */
+#ifndef JW_CLI_EXIT_H
+#define JW_CLI_EXIT_H
+
+#include <jitwarm/error.h>
+
+enum exit_status {
+	EXIT_DONE = 0,   /* done, or warm */
+	EXIT_COLD = 1,   /* cold, or a part is left undone: damage found, Ctrl-C, a link not primed */
+	EXIT_CANNOT = 2, /* jitwarm cannot help, and has said why */
+	EXIT_FAILED = 3,
+	EXIT_BAD_USAGE = 64, /* sysexits.h: EX_USAGE */
+};
+
+/* Of several outcomes the one to report: usage beats all, then 3 beats 1 beats 2 beats 0. */
+enum exit_status exit_combine(enum exit_status a, enum exit_status b);
+
+/* What a library's failure means for the process: usage 64, interrupted 1, all else 3. */
+enum exit_status exit_of(enum jw_code code);
+
+/* A code's name in JSON documents: "usage", "not_found", "io", ... */
+const char *exit_code_name(enum jw_code code);
+
+#endif

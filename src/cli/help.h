@@ -1,0 +1,17 @@
+/* Help, written from the tables of commands and options. */
+#ifndef JW_CLI_HELP_H
+#define JW_CLI_HELP_H
+
+#include "base/buf.h"
+#include "cli/command.h"
+
+/* Appends the help of one command, at most `columns` wide. */
+int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
+				 size_t columns);
+/* Appends the list of commands: all of them, or those of a group ("cache"). */
+int help_commands(struct jw_error *err, struct buf *buf, const char *group, size_t columns);
+
+/* The columns that help is written for: the terminal's, 100 at most. */
+size_t help_columns(void);
+
+#endif

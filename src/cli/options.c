@@ -1,0 +1,283 @@
+#include "cli/options.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/suggest.h"
+
+enum { MOST_GIVEN = 65536 };
+
+struct option_given {
+	const struct cli_option *option;
+	const char *value;
+	uint64_t number;
+};
+
+const struct cli_option options_common[] = {
+	{.name = "json", .kind = OPTION_FLAG, .help = "Print one JSON document on standard output"},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .kind = OPTION_FLAG,
+	 .help = "Print nothing but errors; the exit status tells the outcome"},
+	{.name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "Show this help"},
+	{0}};
+
+/* Every option that the command understands, one after the other; NULL at the end. */
+static const struct cli_option *table_at(const struct cli_option *table, size_t at)
+{
+	size_t own = 0;
+
+	while (table && table[own].name)
+		own++;
+	if (at < own)
+		return &table[at];
+	return options_common[at - own].name ? &options_common[at - own] : NULL;
+}
+
+static const struct cli_option *find_name(const struct cli_option *table, const char *name,
+										  size_t length)
+{
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = table_at(table, i)); i++)
+		if (strlen(option->name) == length && !memcmp(option->name, name, length))
+			return option;
+	return NULL;
+}
+
+static const struct cli_option *find_letter(const struct cli_option *table, char letter)
+{
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = table_at(table, i)); i++)
+		if (option->letter == letter)
+			return option;
+	return NULL;
+}
+
+static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
+						size_t length)
+{
+	struct suggest nearest = suggest_for(name, length);
+	const struct cli_option *option;
+
+	for (size_t i = 0; (option = table_at(table, i)); i++)
+		if (!option->hidden)
+			suggest_offer(&nearest, option->name);
+	if (nearest.best)
+		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
+						 (int)(length < 200 ? length : 200), name, nearest.best);
+	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)(length < 200 ? length : 200),
+					 name);
+}
+
+bool options_parse_size(const char *text, uint64_t *ret_bytes)
+{
+	static const char letters[] = "KMGT";
+	size_t digits = strspn(text, "0123456789"), power = 0;
+	const char *unit = text + digits, *letter;
+	uint64_t value = 0, step = 1000;
+
+	if (!digits || digits > 19)
+		return false;
+	for (size_t i = 0; i < digits; i++)
+		value = value * 10 + (uint64_t)(text[i] - '0');
+	unit += *unit == ' ';
+	if (*unit && (letter = strchr(letters, *unit >= 'a' ? *unit - ('a' - 'A') : *unit))) {
+		power = (size_t)(letter - letters) + 1;
+		unit++;
+	}
+	if (power && *unit == 'i') {
+		step = 1024;
+		unit++;
+	}
+	if (*unit && !text_equal_fold(unit, "b"))
+		return false;
+	for (; power > 0; power--) {
+		if (value > UINT64_MAX / step)
+			return false;
+		value *= step;
+	}
+	*ret_bytes = value;
+	return true;
+}
+
+static int read_number(struct jw_error *err, struct option_given *given)
+{
+	const struct cli_option *option = given->option;
+	uint64_t most = option->most ? option->most : UINT64_MAX;
+
+	if (option->kind == OPTION_NUMBER && !text_number(given->value, most, &given->number)) {
+		if (option->most)
+			return error_set(err, JW_ERR_USAGE,
+							 "--%s takes a whole number up to %llu, not “%.200s”", option->name,
+							 (unsigned long long)option->most, given->value);
+		return error_set(err, JW_ERR_USAGE, "--%s takes a whole number, not “%.200s”", option->name,
+						 given->value);
+	}
+	if (option->kind == OPTION_SIZE && !options_parse_size(given->value, &given->number))
+		return error_set(err, JW_ERR_USAGE, "--%s takes a size such as 512M or 2GB, not “%.200s”",
+						 option->name, given->value);
+	return 0;
+}
+
+static int add_given(struct jw_error *err, struct options *options, struct option_given given)
+{
+	if (given.option->kind != OPTION_FLAG && !*given.value)
+		return error_set(err, JW_ERR_USAGE, "--%s needs a value that is not empty",
+						 given.option->name);
+	if (read_number(err, &given))
+		return -1;
+	if (VEC_ROOM(err, options->given, options->given_capacity, options->given_count, MOST_GIVEN))
+		return -1;
+	options->given[options->given_count++] = given;
+	return 0;
+}
+
+/* What is left of the arguments while they are read. */
+struct arguments {
+	char **at;
+	char **end;
+};
+
+/* The value that an option takes: behind '=' or in the next argument. */
+static int take_value(struct jw_error *err, const struct cli_option *option, const char *attached,
+					  struct arguments *rest, const char **ret_value)
+{
+	if (option->kind == OPTION_FLAG) {
+		if (attached)
+			return error_set(err, JW_ERR_USAGE, "--%s takes no value", option->name);
+		return 0;
+	}
+	if (!attached && rest->at == rest->end)
+		return error_set(err, JW_ERR_USAGE, "--%s needs a value (%s)", option->name, option->value);
+	*ret_value = attached ? attached : *rest->at++;
+	return 0;
+}
+
+static int read_long(struct jw_error *err, struct options *options, const char *text,
+					 struct arguments *rest)
+{
+	const char *equals = strchr(text, '=');
+	size_t length = equals ? (size_t)(equals - text) : strlen(text);
+	struct option_given given = {.option = find_name(options->table, text, length)};
+
+	if (!given.option)
+		return unknown_name(err, options->table, text, length);
+	if (take_value(err, given.option, equals ? equals + 1 : NULL, rest, &given.value))
+		return -1;
+	return add_given(err, options, given);
+}
+
+/* "-q", "-qh", "-j4", "-j 4", "-j=4" */
+static int read_short(struct jw_error *err, struct options *options, const char *text,
+					  struct arguments *rest)
+{
+	while (*text) {
+		struct option_given given = {.option = find_letter(options->table, *text)};
+		const char *attached = NULL;
+
+		if (!given.option)
+			return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
+		text++;
+		if (given.option->kind != OPTION_FLAG && *text) {
+			attached = text + (*text == '=');
+			text += strlen(text);
+		}
+		if (take_value(err, given.option, attached, rest, &given.value) ||
+			add_given(err, options, given))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_all(struct jw_error *err, struct options *options, struct arguments *rest)
+{
+	bool only_operands = false;
+
+	while (rest->at < rest->end) {
+		char *text = *rest->at++;
+		int failed = 0;
+
+		if (only_operands || text[0] != '-' || !text[1])
+			options->operands[options->operand_count++] = text;
+		else if (!strcmp(text, "--"))
+			only_operands = true;
+		else if (text[1] == '-')
+			failed = read_long(err, options, text + 2, rest);
+		else
+			failed = read_short(err, options, text + 1, rest);
+		if (failed)
+			return -1;
+	}
+	return 0;
+}
+
+int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
+				 struct options *ret_options)
+{
+	struct options options = {.table = table};
+	struct arguments rest = {argv, argv + argc};
+
+	options.operands = mem_array(err, (size_t)argc + 1, sizeof *options.operands);
+	if (!options.operands || read_all(err, &options, &rest)) {
+		options_free(&options);
+		return -1;
+	}
+	*ret_options = options;
+	return 0;
+}
+
+void options_free(struct options *options)
+{
+	mem_free(options->given);
+	mem_free(options->operands);
+	*options = (struct options){0};
+}
+
+static const struct option_given *last_given(const struct options *options, const char *name)
+{
+	assert(find_name(options->table, name, strlen(name)));
+	for (size_t i = options->given_count; i-- > 0;)
+		if (!strcmp(options->given[i].option->name, name))
+			return &options->given[i];
+	return NULL;
+}
+
+bool options_given(const struct options *options, const char *name)
+{
+	return last_given(options, name) != NULL;
+}
+
+const char *options_value(const struct options *options, const char *name)
+{
+	const struct option_given *given = last_given(options, name);
+
+	return given ? given->value : NULL;
+}
+
+size_t options_count(const struct options *options, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < options->given_count; i++)
+		count += !strcmp(options->given[i].option->name, name);
+	return count;
+}
+
+const char *options_item(const struct options *options, const char *name, size_t at)
+{
+	for (size_t i = 0; i < options->given_count; i++)
+		if (!strcmp(options->given[i].option->name, name) && at-- == 0)
+			return options->given[i].value;
+	return NULL;
+}
+
+uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise)
+{
+	const struct option_given *given = last_given(options, name);
+
+	return given ? given->number : otherwise;
+}

@@ -1,0 +1,71 @@
+/* The command line of one command, read by its table of options.
+ *
+ *     static const struct cli_option options[] = {
+ *         {.name = "target", .kind = OPTION_LIST, .value = "SM", .help = "Ask about ..."},
+ *         {.name = "workers", .letter = 'j', .kind = OPTION_NUMBER, .value = "N", .most = 1024,
+ *          .help = "..."},
+ *         {.name = "modules", .kind = OPTION_FLAG, .help = "..."},
+ *         {0}};
+ *
+ * Every command also has the common options (--json, --quiet, --help). Options and operands may be
+ * mixed; "--" ends the options. Help is written from the same tables (help.h). Asking for a name
+ * that the table does not hold is a mistake in the program (assert).
+ */
+#ifndef JW_CLI_OPTIONS_H
+#define JW_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum option_kind {
+	OPTION_FLAG,   /* no value */
+	OPTION_VALUE,  /* one value; the last one counts */
+	OPTION_LIST,   /* may be repeated, every value counts */
+	OPTION_NUMBER, /* a whole number from 0 to `most` */
+	OPTION_SIZE,   /* bytes: "512M", "2 GB", "1GiB" */
+};
+
+struct cli_option {
+	const char *name; /* without "--"; NULL ends the table */
+	char letter;      /* without "-"; 0 for none */
+	enum option_kind kind;
+	const char *value; /* what help calls the value: "DIR" */
+	const char *help;  /* a sentence without its full stop; wrapped by help */
+	uint64_t most;     /* OPTION_NUMBER: 0 means no limit but its type's */
+	bool hidden;       /* not in help: for tests and repairs */
+};
+
+/* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
+extern const struct cli_option options_common[];
+
+struct options {
+	const struct cli_option *table;
+	struct option_given *given; /* private */
+	size_t given_count, given_capacity;
+	char **operands; /* point into argv */
+	size_t operand_count;
+};
+
+/* Reads argv[0 … argc) (no program's or command's name in it). JW_ERR_USAGE names what is wrong
+ * and, for an unknown option, the nearest one. `table` may be NULL. */
+int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
+				 struct options *ret_options);
+void options_free(struct options *options);
+
+/* Whether the option was given at all. */
+bool options_given(const struct options *options, const char *name);
+/* The last value, or NULL. Points into argv. */
+const char *options_value(const struct options *options, const char *name);
+/* How often a repeatable option was given, and its values in their order (at < count). */
+size_t options_count(const struct options *options, const char *name);
+const char *options_item(const struct options *options, const char *name, size_t at);
+/* OPTION_NUMBER or OPTION_SIZE; `otherwise` where it was not given. */
+uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise);
+
+/* Reads "1500", "512M", "2 GB" (10^3 steps), "1GiB" (2^10 steps). False where it is no size. */
+bool options_parse_size(const char *text, uint64_t *ret_bytes);
+
+#endif

@@ -1,0 +1,208 @@
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/terminal.h"
+#include "os/system.h"
+
+enum { MOST_LINE = 1 << 20 };
+
+static bool variable_is(const char *name, const char *wanted)
+{
+	char *value = os_env(name);
+	bool is = value && (wanted ? !strcmp(value, wanted) : *value != 0);
+
+	mem_free(value);
+	return is;
+}
+
+struct output output_open(bool json, bool quiet)
+{
+	/* https://no-color.org: set and not empty. */
+	bool color = !variable_is("NO_COLOR", NULL) && !variable_is("TERM", "dumb");
+
+	return (struct output){.json = json,
+						   .quiet = quiet,
+						   .color = color && os_is_terminal(1),
+						   .error_color = color && os_is_terminal(2)};
+}
+
+bool output_wants_text(const struct output *output)
+{
+	return !output->json && !output->quiet;
+}
+
+const char *style_begin(bool color, enum style style)
+{
+	static const char *const codes[] = {
+		[STYLE_PLAIN] = "",        [STYLE_STRONG] = "\x1b[1m", [STYLE_FAINT] = "\x1b[2m",
+		[STYLE_GOOD] = "\x1b[32m", [STYLE_WARN] = "\x1b[33m",  [STYLE_BAD] = "\x1b[31m"};
+
+	return color ? codes[style] : "";
+}
+
+const char *style_end(bool color, enum style style)
+{
+	return color && style != STYLE_PLAIN ? "\x1b[0m" : "";
+}
+
+/* One line on a stream, formatted and made harmless; what cannot be formatted for want of memory
+ * is printed as far as it goes. */
+static void print_line(FILE *stream, bool color, enum style style, const char *head,
+					   const char *format, va_list arguments) JW_PRINTF(5, 0);
+static void print_line(FILE *stream, bool color, enum style style, const char *head,
+					   const char *format, va_list arguments)
+{
+	char brief[512];
+	char *whole = NULL;
+	struct buf clean = BUF_MAX(MOST_LINE);
+	va_list again;
+	int length;
+
+	va_copy(again, arguments);
+	length = vsnprintf(brief, sizeof brief, format, arguments);
+	if (length >= (int)sizeof brief && (whole = mem_alloc(NULL, (size_t)length + 1)))
+		(void)vsnprintf(whole, (size_t)length + 1, format, again);
+	va_end(again);
+	if (length >= 0)
+		(void)terminal_append(NULL, &clean, whole ? whole : brief);
+	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
+				  style_end(color, style));
+	buf_free(&clean);
+	mem_free(whole);
+}
+
+void output_line(const struct output *output, enum style style, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!output_wants_text(output))
+		return;
+	va_start(arguments, format);
+	print_line(stdout, output->color, style, "", format, arguments);
+	va_end(arguments);
+}
+
+void output_text(const struct output *output, const struct buf *text)
+{
+	if (output_wants_text(output))
+		(void)fwrite(buf_text(text), 1, text->size, stdout);
+}
+
+void output_note(const struct output *output, const char *format, ...)
+{
+	va_list arguments;
+
+	if (output->quiet)
+		return;
+	va_start(arguments, format);
+	(void)fflush(stdout);
+	print_line(stderr, output->error_color, STYLE_PLAIN, "jitwarm: ", format, arguments);
+	va_end(arguments);
+}
+
+void output_warning(const struct output *output, const char *format, ...)
+{
+	va_list arguments;
+
+	if (output->quiet)
+		return;
+	va_start(arguments, format);
+	(void)fflush(stdout);
+	print_line(stderr, output->error_color, STYLE_WARN, "jitwarm: warning: ", format, arguments);
+	va_end(arguments);
+}
+
+void output_error(const struct output *output, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)fflush(stdout);
+	print_line(stderr, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
+	va_end(arguments);
+}
+
+/* Strings of a document may be names of files in any encoding: cJSON would pass them on as they
+ * are. Documents are only as deep as our own code nests them. */
+static int repair_string(struct jw_error *err, char **text)
+{
+	struct buf clean = BUF_MAX(MOST_LINE * 16);
+	char *fresh;
+
+	if (!*text || terminal_is_utf8(*text))
+		return 0;
+	if (terminal_append_utf8(err, &clean, *text)) {
+		buf_free(&clean);
+		return -1;
+	}
+	fresh = cJSON_malloc(clean.size + 1);
+	if (!fresh) {
+		buf_free(&clean);
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	}
+	memcpy(fresh, buf_text(&clean), clean.size + 1);
+	buf_free(&clean);
+	cJSON_free(*text);
+	*text = fresh;
+	return 0;
+}
+
+static int repair_strings(struct jw_error *err, cJSON *item)
+{
+	for (; item; item = item->next) {
+		if (cJSON_IsString(item) && repair_string(err, &item->valuestring))
+			return -1;
+		if (!(item->type & cJSON_StringIsConst) && repair_string(err, &item->string))
+			return -1;
+		if (item->child && repair_strings(err, item->child))
+			return -1;
+	}
+	return 0;
+}
+
+cJSON *output_document(const char *name)
+{
+	cJSON *root = cJSON_CreateObject();
+	char schema[64];
+
+	(void)snprintf(schema, sizeof schema, "jitwarm.%s/1", name);
+	if (root && !cJSON_AddStringToObject(root, "schema", schema)) {
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	return root;
+}
+
+int output_json(struct jw_error *err, struct output *output, cJSON *document)
+{
+	char *text = NULL;
+	int result = 0;
+
+	if (!document)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (output->json) {
+		result = repair_strings(err, document);
+		if (!result && !(text = cJSON_Print(document)))
+			result = error_set(err, JW_ERR_MEMORY, "out of memory");
+		if (!result) {
+			(void)fprintf(stdout, "%s\n", text);
+			output->has_document = true;
+		}
+		cJSON_free(text);
+	}
+	cJSON_Delete(document);
+	return result;
+}
+
+int output_close(struct jw_error *err)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return error_set(err, JW_ERR_IO, "standard output: %s",
+						 errno ? strerror(errno) : "write failed");
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* What commands print: text and JSON on standard output, everything about trouble on standard
+ * error.
+ *
+ * With --json nothing but one document goes to standard output; with --quiet no text at all (a
+ * document asked for by --json still does). Colours only where the stream is a terminal, TERM is
+ * not "dumb" and NO_COLOR is not set. Text is made harmless for terminals here (terminal.h), so
+ * callers pass names of files as they are.
+ */
+#ifndef JW_CLI_OUTPUT_H
+#define JW_CLI_OUTPUT_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+struct output {
+	bool json, quiet;
+	bool color, error_color; /* on standard output, on standard error */
+	bool has_document;       /* output_json has printed */
+};
+
+enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STYLE_BAD };
+
+/* Looks at the streams and the environment. */
+struct output output_open(bool json, bool quiet);
+
+/* Whether text on standard output is wanted at all. */
+bool output_wants_text(const struct output *output);
+
+/* One line (without its line feed) on standard output, unless --json or --quiet. */
+void output_line(const struct output *output, enum style style, const char *format, ...)
+	JW_PRINTF(3, 4);
+/* Prepared text with its own line feeds, as it is (help, tables). */
+void output_text(const struct output *output, const struct buf *text);
+
+/* "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never is. */
+void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
+void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
+void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
+
+/* Prints a document (keys in the order in which they were added) where --json asks for it, and
+ * frees it in any case. `document` NULL is out of memory. */
+int output_json(struct jw_error *err, struct output *output, cJSON *document);
+/* A document's root: {"schema": "jitwarm.NAME/1"}. NULL when out of memory. */
+cJSON *output_document(const char *name);
+
+/* Escape sequences that begin and end a style; "" where colour is off. */
+const char *style_begin(bool color, enum style style);
+const char *style_end(bool color, enum style style);
+
+/* Flushes standard output: a full disk is noticed here. */
+int output_close(struct jw_error *err);
+
+#endif

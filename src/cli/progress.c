@@ -1,0 +1,186 @@
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/terminal.h"
+#include "os/system.h"
+
+static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
+enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MOST_MESSAGE = 1 << 16, WORDS = 160 };
+
+/* Between 0 and 1; 1 only when every module is done. */
+static double progress_share(const struct progress *progress)
+{
+	double share;
+
+	if (progress->done_modules >= progress->total_modules)
+		return 1;
+	if (progress->total_weight_ms > 0)
+		share = progress->done_weight_ms / progress->total_weight_ms;
+	else
+		share = (double)progress->done_modules / (double)progress->total_modules;
+	return share < 0 ? 0 : share > 0.999 ? 0.999 : share;
+}
+
+double progress_seconds_left(double elapsed_s, double share)
+{
+	if (share >= 1)
+		return 0;
+	/* The first modules are the dearest: too early a guess would jump. */
+	if (share < 0.01 || elapsed_s < 1)
+		return -1;
+	return elapsed_s * (1 - share) / share;
+}
+
+/* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
+static void describe(char text[WORDS], const struct progress *progress, double elapsed_s)
+{
+	char size[TEXT_SHORT], left[TEXT_SHORT];
+	double share = progress_share(progress), seconds = progress_seconds_left(elapsed_s, share);
+	int length = snprintf(text, WORDS, "%3u %%  %zu/%zu modules", (unsigned)(share * 100),
+						  progress->done_modules, progress->total_modules);
+	size_t used = length > 0 ? (size_t)length : 0;
+
+	if (progress->done_bytes && used < WORDS)
+		used += (size_t)snprintf(text + used, WORDS - used, ", %s",
+								 text_bytes(size, progress->done_bytes));
+	if (seconds > 0 && used < WORDS)
+		(void)snprintf(text + used, WORDS - used, ", %s left", text_duration(left, seconds));
+}
+
+const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
+						  double elapsed_s, unsigned columns)
+{
+	static const char full[] = "########################################";
+	static const char empty[] = "........................................";
+	char words[WORDS];
+	size_t room = columns < PROGRESS_LINE ? columns : PROGRESS_LINE - 1;
+	size_t label = strlen(progress->label), taken, bar, filled;
+
+	describe(words, progress, elapsed_s);
+	taken = strlen(words) + 4 + (label ? label + 1 : 0);
+	bar = room > taken ? room - taken : 0;
+	if (bar < NARROWEST_BAR) {
+		(void)snprintf(text, room + 1, "%s", words);
+		return text;
+	}
+	bar = bar > WIDEST_BAR ? WIDEST_BAR : bar;
+	filled = (size_t)(progress_share(progress) * (double)bar);
+	(void)snprintf(text, room + 1, "%s%s[%.*s%.*s] %s", progress->label, label ? " " : "",
+				   (int)filled, full, (int)(bar - filled), empty, words);
+	return text;
+}
+
+static double elapsed_of(const struct progress *progress)
+{
+	return (double)(os_monotonic_ns() - progress->started_ns) / 1e9;
+}
+
+/* Back to the line's beginning and erase to its end: works where escape sequences do. */
+static void erase(struct progress *progress)
+{
+	if (progress->is_drawn)
+		(void)fputs("\r\x1b[K", stderr);
+	progress->is_drawn = false;
+}
+
+static void draw(struct progress *progress)
+{
+	char line[PROGRESS_LINE];
+	/* The last column stays free: some terminals wrap when it is written. */
+	unsigned columns = os_terminal_columns(2);
+
+	progress->columns = columns;
+	(void)fprintf(stderr, "\r%s\x1b[K",
+				  progress_line(line, progress, elapsed_of(progress), columns ? columns - 1 : 0));
+	(void)fflush(stderr);
+	progress->is_drawn = true;
+}
+
+static void print_plain(struct progress *progress)
+{
+	char words[WORDS];
+
+	describe(words, progress, elapsed_of(progress));
+	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
+				  words + strspn(words, " "));
+	(void)fflush(stderr);
+}
+
+void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
+					double total_weight_ms, const char *label)
+{
+	char *term = os_env("TERM");
+
+	*progress = (struct progress){.output = output,
+								  .label = label,
+								  .total_modules = total_modules,
+								  .total_weight_ms = total_weight_ms,
+								  .started_ns = os_monotonic_ns()};
+	progress->is_terminal = os_is_terminal(2) && !(term && !strcmp(term, "dumb"));
+	progress->shown_ns = progress->started_ns;
+	mem_free(term);
+	if (!output->quiet && progress->is_terminal && total_modules)
+		draw(progress);
+}
+
+static void show(struct progress *progress)
+{
+	uint64_t now = os_monotonic_ns(), since = now - progress->shown_ns;
+	double share = progress_share(progress);
+
+	if (progress->is_terminal) {
+		if (since < DRAW_EVERY_NS && os_terminal_columns(2) == progress->columns)
+			return;
+		draw(progress);
+	} else {
+		if (since < LINE_EVERY_NS || share - progress->shown_share < 0.1 || share >= 1)
+			return;
+		print_plain(progress);
+	}
+	progress->shown_ns = now;
+	progress->shown_share = share;
+}
+
+void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
+					 uint64_t done_bytes)
+{
+	if (done_modules > progress->done_modules)
+		progress->done_modules = done_modules;
+	if (done_weight_ms > progress->done_weight_ms)
+		progress->done_weight_ms = done_weight_ms;
+	if (done_bytes > progress->done_bytes)
+		progress->done_bytes = done_bytes;
+	if (!progress->output->quiet && progress->total_modules)
+		show(progress);
+}
+
+void progress_message(struct progress *progress, const char *line)
+{
+	struct buf clean = BUF_MAX(MOST_MESSAGE);
+	bool was_drawn = progress->is_drawn;
+
+	if (progress->output->quiet)
+		return;
+	(void)terminal_append(NULL, &clean, line);
+	erase(progress);
+	(void)fprintf(stderr, "jitwarm: %s\n", buf_text(&clean));
+	buf_free(&clean);
+	if (was_drawn)
+		draw(progress);
+}
+
+void progress_finish(struct progress *progress)
+{
+	if (progress->output->quiet || !progress->total_modules)
+		return;
+	if (progress->is_terminal) {
+		erase(progress);
+		(void)fflush(stderr);
+	} else {
+		print_plain(progress);
+	}
+}

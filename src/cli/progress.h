@@ -1,0 +1,53 @@
+/* Progress of a long command, on standard error.
+ *
+ * On a terminal a bar in one line that is drawn anew at most ten times a second and whenever the
+ * terminal's width has changed; elsewhere (or with TERM=dumb) a plain line every ten seconds or
+ * every tenth of the work, whichever comes later, and one at the end. What is shown never moves
+ * backwards, and the denominator never changes.
+ *
+ *     struct progress progress;
+ *     progress_start(&progress, &cli->out, modules, weight_ms, "sm_86");
+ *     ... progress_update(&progress, done, done_weight_ms, done_bytes) at each event and on a
+ * timer, so that the time left goes on ... progress_finish(&progress);
+ */
+#ifndef JW_CLI_PROGRESS_H
+#define JW_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/output.h"
+
+struct progress {
+	const struct output *output;
+	const char *label;
+	size_t total_modules, done_modules;
+	double total_weight_ms, done_weight_ms;
+	uint64_t done_bytes;
+	uint64_t started_ns, shown_ns;
+	double shown_share;
+	unsigned columns;
+	bool is_terminal, is_drawn;
+};
+
+/* `total_weight_ms`: the predicted work, in any unit that the updates share; with 0 modules count
+ * instead. `label` stands before the bar and must outlive it. Nothing is printed with --quiet. */
+void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
+					double total_weight_ms, const char *label);
+/* What is done by now, in all. Less than before counts as before. */
+void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
+					 uint64_t done_bytes);
+/* A line of its own, above the bar; made harmless for terminals. */
+void progress_message(struct progress *progress, const char *line);
+/* Takes the bar away (a terminal) or prints the last line (elsewhere). */
+void progress_finish(struct progress *progress);
+
+/* Seconds that the rest will take at the pace so far; negative while too little is done to say. */
+double progress_seconds_left(double elapsed_s, double share);
+/* The bar's line for `columns` columns, no longer than that; ASCII. Returns `text`. */
+enum { PROGRESS_LINE = 256 };
+const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
+						  double elapsed_s, unsigned columns);
+
+#endif

@@ -1,0 +1,18 @@
+/* "Did you mean ...?": the name nearest to what was typed. */
+#ifndef JW_CLI_SUGGEST_H
+#define JW_CLI_SUGGEST_H
+
+#include <stddef.h>
+
+struct suggest {
+	const char *typed;
+	size_t length;
+	size_t distance;  /* of `best`; candidates farther away than this are passed over */
+	const char *best; /* NULL while nothing is near enough */
+};
+
+/* `typed` need not end in NUL and must outlive the result. */
+struct suggest suggest_for(const char *typed, size_t length);
+void suggest_offer(struct suggest *suggest, const char *candidate);
+
+#endif

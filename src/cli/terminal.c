@@ -1,0 +1,161 @@
+#include "cli/terminal.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct range {
+	uint32_t first, last;
+};
+
+/* Blocks of East Asian Wide and Fullwidth characters (Unicode 15, EastAsianWidth.txt, joined to
+ * blocks), and emoji. */
+static const struct range wide[] = {
+	{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},
+	{0x4e00, 0x9fff},   {0xa000, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},
+	{0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
+	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+};
+
+/* Blocks of marks that combine with the character before them, and of invisible joiners. */
+static const struct range combining[] = {
+	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
+	{0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x20d0, 0x20ff},
+	{0x302a, 0x302f}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
+};
+
+/* Marks that turn the direction of writing: text could look like another. */
+static const struct range direction[] = {
+	{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
+
+static bool within(const struct range *ranges, size_t count, uint32_t point)
+{
+	for (size_t i = 0; i < count; i++)
+		if (point >= ranges[i].first && point <= ranges[i].last)
+			return true;
+	return false;
+}
+
+#define WITHIN(ranges, point) within(ranges, sizeof(ranges) / sizeof *(ranges), point)
+
+static size_t point_width(uint32_t point)
+{
+	if (point < 0x300)
+		return 1;
+	if (WITHIN(combining, point))
+		return 0;
+	return WITHIN(wide, point) ? 2 : 1;
+}
+
+static size_t width_of(const char *text, size_t size)
+{
+	size_t width = 0;
+
+	for (size_t at = 0; at < size;) {
+		uint32_t point;
+		size_t length = text_utf8_next(text + at, size - at, &point);
+
+		width += length ? point_width(point) : 1;
+		at += length ? length : 1;
+	}
+	return width;
+}
+
+size_t terminal_width(const char *text)
+{
+	return width_of(text, strlen(text));
+}
+
+static bool steers(uint32_t point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || WITHIN(direction, point);
+}
+
+int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
+{
+	size_t size = strlen(text);
+
+	for (size_t at = 0; at < size;) {
+		uint32_t point = 0;
+		size_t length = text_utf8_next(text + at, size - at, &point);
+		int failed;
+
+		if (!length)
+			failed = buf_printf(err, buf, "\\x%02x", (unsigned)(uint8_t)text[at]);
+		else if (!steers(point))
+			failed = buf_append(err, buf, text + at, length);
+		else
+			failed = buf_printf(err, buf, point < 0x80 ? "\\x%02x" : "\\u%04x", (unsigned)point);
+		if (failed)
+			return -1;
+		at += length ? length : 1;
+	}
+	return 0;
+}
+
+bool terminal_is_utf8(const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		size_t length = text_utf8_next(text, left, NULL);
+
+		if (!length)
+			return false;
+		text += length;
+		left -= length;
+	}
+	return true;
+}
+
+int terminal_append_utf8(struct jw_error *err, struct buf *buf, const char *text)
+{
+	static const char replacement[] = "\xef\xbf\xbd";
+	size_t size = strlen(text);
+
+	for (size_t at = 0; at < size;) {
+		size_t length = text_utf8_next(text + at, size - at, NULL);
+
+		if (buf_append(err, buf, length ? text + at : replacement, length ? length : 3))
+			return -1;
+		at += length ? length : 1;
+	}
+	return 0;
+}
+
+static int break_line(struct jw_error *err, struct buf *buf, size_t indent)
+{
+	return buf_printf(err, buf, "\n%*s", (int)indent, "");
+}
+
+int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
+				  size_t columns)
+{
+	size_t column = indent;
+
+	while (*text) {
+		size_t length = strcspn(text, " \n"), width = width_of(text, length);
+
+		if (column > indent && column + 1 + width > columns) {
+			if (break_line(err, buf, indent))
+				return -1;
+			column = indent;
+		} else if (column > indent && length) {
+			if (buf_append(err, buf, " ", 1))
+				return -1;
+			column++;
+		}
+		if (buf_append(err, buf, text, length))
+			return -1;
+		column += width;
+		text += length;
+		if (*text == '\n') {
+			if (text[1] == '\n' ? buf_append(err, buf, "\n", 1) : break_line(err, buf, indent))
+				return -1;
+			column = indent;
+		}
+		text += *text != 0;
+	}
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Text on its way to a terminal: how wide it is, and what must not get there. */
+#ifndef JW_CLI_TERMINAL_H
+#define JW_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* Columns that `text` takes (UTF-8): Hangul, kana and ideographs take two, combining marks none. */
+size_t terminal_width(const char *text);
+
+/* Appends `text` with everything that could steer a terminal made visible: control characters,
+ * ill-formed bytes ("\x1b") and marks that turn the direction of writing ("\u202e"). Names of files
+ * and of members in archives are hostile too. */
+int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
+
+/* Whether all of `text` is well-formed UTF-8; control characters may be in it. */
+bool terminal_is_utf8(const char *text);
+
+/* Appends `text` as well-formed UTF-8: each byte that is not becomes U+FFFD. For JSON. */
+int terminal_append_utf8(struct jw_error *err, struct buf *buf, const char *text);
+
+/* Appends `text`, broken at spaces so that no line is wider than `columns`, each line but the first
+ * begun with `indent` spaces. A line feed in the text stays one. No line feed is added at the end.
+ */
+int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
+				  size_t columns);
+
+#endif
