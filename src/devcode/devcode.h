@@ -6,6 +6,12 @@
  * the time of the call; then the image itself, with the sections, since the section headers of a
  * file that is streamed out of a wheel come last.
  *
+ * For the same reason a container that comes out of an archive is handed over before it is known
+ * whether it lies in a section of initialised data. devcode_image.containers is the authority: what
+ * its list lacks (by `index`) was a chance hit in code or debug data, and the sink forgets what it
+ * noted of it. So does it where an image ends in `trouble`, or where its containers are followed by
+ * no image.
+ *
  * Nothing larger than one container is kept, so memory does not grow with the file.
  */
 #ifndef JW_DEVCODE_DEVCODE_H
@@ -62,20 +68,28 @@ enum devcode_compression {
 struct devcode_entry {
 	uint64_t offset; /* of the entry's header, in the image */
 	uint32_t kind;
-	struct jw_target target; /* from the header's number and flags; for PTX whose text names another
-								.target, the text's */
-	uint16_t isa_major, isa_minor; /* PTX ISA version, from the text where it can be read */
+	struct jw_target target; /* the header's number and flags. An unflagged PTX entry's text may
+								name another one (`.target sm_90a` under 90): the text decides, and
+								devcode_ptx_header reads it, where the answer matters */
+	uint16_t isa_major, isa_minor; /* PTX: ISA version by the header; the text decides here too.
+									  Cubin: a version of its own */
 	uint64_t flags;
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* in the container's bytes */
-	uint64_t
-		stored_bytes;    /* compressed size, without padding; the payload's own where stored raw */
-	uint64_t size_bytes; /* decompressed, its own trailing NULs included */
+	uint64_t stored_bytes; /* compressed size, without padding; with the padding where stored raw */
+	uint64_t size_bytes;   /* decompressed, its own trailing NULs included; stored_bytes where raw,
+							  or where the compression is foreign and the header does not say */
 	uint32_t options_offset,
-		options_length; /* the option string in the container's bytes; length 0: none */
-	bool damaged;       /* its payload cannot be decoded or is not what the header says */
+		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
+						   its NUL; length 0: none. Never set for cubins: theirs is binary */
+	bool damaged;       /* its header contradicts itself (sizes, place of the options). Whether the
+						   payload can be decoded only devcode_payload tells */
 };
 
+#define DEVCODE_NO_SECTION UINT32_MAX
+
+/* A loose cubin or PTX file is handed over as one container without a header of its own: offset 0,
+ * the whole file, and one entry whose payload it is. */
 struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */
@@ -84,26 +98,31 @@ struct devcode_container {
 	size_t entry_count;
 	size_t index; /* counts from 0 in each image */
 	/* Known only when the image is complete, that is in devcode_image.containers: */
-	uint32_t section; /* index in devcode_image.sections, UINT32_MAX for none (loose files) */
+	uint32_t section; /* index in devcode_image.sections, DEVCODE_NO_SECTION in loose files and in
+						 images without section headers */
 	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
-					   * linking, which the CUDA	  runtime links again where it has no code for the GPU
-					   * (docs/fatbin.md) */
+						 linking, which the CUDA runtime links again where it has no code for the GPU
+						 (docs/fatbin.md) */
 };
 
 struct devcode_image {
 	const char *path;   /* as given */
-	const char *member; /* inside an archive, as its name there; NULL for a file */
+	const char *member; /* inside an archive, as its name there; NULL for a file. Of several members
+						   of a static archive with one name the second is "NAME#2"; a static
+						   archive inside a wheel gives "ARCHIVE(NAME)". A loose file packed with
+						   zstd has no member; its offsets count in what it unpacks to */
 	enum devcode_format format;
 	uint64_t size_bytes;
-	const struct devcode_section *sections;
+	const struct devcode_section *sections; /* those that hold containers */
 	size_t section_count;
 	const struct devcode_container
 		*containers; /* only offset, size_bytes, index, section, linked are valid */
 	size_t container_count;
-	size_t damaged;      /* places that look like a container and are not sound, in sections where
-							containers live */
-	bool wrappers_known; /* false: whether containers are linked could not be told (no or unreadable
-							wrappers) */
+	size_t damaged; /* places that look like a container and are not sound, in sections where
+					   containers live */
+	bool
+		wrappers_known; /* `linked` can be trusted: the wrappers were read, or nothing is registered
+						   or relocatable. false: there are none, or they cannot be read */
 };
 
 struct devcode_sink {
@@ -114,7 +133,8 @@ struct devcode_sink {
 	/* One image that holds device code, after its containers. May be NULL. */
 	int (*image)(struct jw_error *err, void *context, const struct devcode_image *image);
 	/* A file or member that cannot be read though it seems to be of a known format: `why` is one
-	 * line. Reading goes on. May be NULL. */
+	 * line. What was handed over of the image that failed is void; reading goes on with the next.
+	 * May be NULL. */
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
 };
@@ -131,9 +151,23 @@ struct devcode_view {
 	size_t size;
 };
 enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
+
+/* A container in an archive, which has to be held in memory, may have at most this many bytes. */
+enum { DEVCODE_MOST_STREAMED = 1 << 30 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view);
+
+/* What a PTX text says of itself in its first lines. */
+struct devcode_ptx_header {
+	uint16_t isa_major, isa_minor;
+	struct jw_target target;
+};
+
+/* The `.version` and `.target` of a PTX entry's text, of which only the beginning is decompressed
+ * (some microseconds for LZ4, some tens for zstd). */
+int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
+					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
 
 /* The bytes of one container read again: from a file, or out of an archive's member. The caller
  * frees *ret_bytes. */

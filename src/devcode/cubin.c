@@ -1,0 +1,93 @@
+#include "devcode/cubin.h"
+
+#include "base/cursor.h"
+#include "devcode/elf64.h"
+
+enum {
+	OSABI_7 = 0x33,
+	OSABI_8 = 0x41,
+	VERSION_7 = 7,
+	VERSION_8 = 8,
+	MACHINE_AT = 18, /* e_machine */
+};
+
+bool cubin_is(const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	return size >= MACHINE_AT + 2 && load_u32(bytes) == 0x464c457f && bytes[4] == ELF64_CLASS &&
+		   bytes[5] == ELF64_LITTLE &&
+		   (bytes[MACHINE_AT] | bytes[MACHINE_AT + 1] << 8) == CUBIN_MACHINE;
+}
+
+uint32_t cubin_flags(enum cubin_abi abi, uint16_t sm)
+{
+	return abi == CUBIN_ABI_8 ? (uint32_t)(sm & 0xff) << 8 : (uint32_t)(sm & 0xff);
+}
+
+static int read_abi(struct jw_error *err, const struct elf64_header *elf,
+					struct cubin_header *header)
+{
+	if (elf->osabi == OSABI_7 && elf->abi_version == VERSION_7) {
+		header->abi = CUBIN_ABI_7;
+		header->sm = elf->flags & 0xff;
+	} else if (elf->osabi == OSABI_8 && elf->abi_version == VERSION_8) {
+		header->abi = CUBIN_ABI_8;
+		header->sm = (elf->flags >> 8) & 0xff;
+	} else {
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "cubin of an unknown ABI (OSABI 0x%x, version %u)", elf->osabi,
+						 elf->abi_version);
+	}
+	if (!header->sm)
+		return error_set(err, JW_ERR_FORMAT, "cubin without an architecture in its flags (0x%x)",
+						 elf->flags);
+	return 0;
+}
+
+/* Extends `header` to the end of a table or section; false where that leaves the file. */
+static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, size_t total)
+{
+	if (!range_fits(offset, size, total))
+		return false;
+	if (offset + size > header->size_bytes)
+		header->size_bytes = offset + size;
+	return true;
+}
+
+static int read_extent(struct jw_error *err, const uint8_t *bytes, size_t size,
+					   const struct elf64_header *elf, struct cubin_header *header)
+{
+	header->size_bytes = ELF64_EHDR_SIZE;
+	if ((elf->phnum && elf->phentsize != ELF64_PHDR_SIZE) ||
+		!cover(header, elf->phnum ? elf->phoff : 0, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, size))
+		return error_set(err, JW_ERR_FORMAT, "cubin whose program headers lie outside of it");
+	if ((elf->shnum && elf->shentsize != ELF64_SHDR_SIZE) ||
+		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE, size))
+		return error_set(err, JW_ERR_FORMAT, "cubin whose section headers lie outside of it");
+	for (size_t i = 1; i < elf->shnum; i++) {
+		struct elf64_section section;
+
+		elf64_section_read(bytes + elf->shoff + i * ELF64_SHDR_SIZE, &section);
+		if (section.type != ELF64_SHT_NOBITS && section.type != 0 &&
+			!cover(header, section.offset, section.size_bytes, size))
+			return error_set(err, JW_ERR_FORMAT, "cubin whose section %zu lies outside of it", i);
+	}
+	return 0;
+}
+
+int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin_header *ret_header)
+{
+	struct cubin_header header = {0};
+	struct elf64_header elf;
+
+	if (!cubin_is(data, size) || !elf64_header_read(data, size, &elf))
+		return error_set(err, JW_ERR_FORMAT, "no cubin: it begins otherwise");
+	if (elf.type != ELF64_EXEC && elf.type != ELF64_REL)
+		return error_set(err, JW_ERR_FORMAT, "cubin of ELF type %u", elf.type);
+	header.relocatable = elf.type == ELF64_REL;
+	if (read_abi(err, &elf, &header) || read_extent(err, data, size, &elf, &header))
+		return -1;
+	*ret_header = header;
+	return 0;
+}

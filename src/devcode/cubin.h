@@ -1,0 +1,37 @@
+/* A cubin's own header: an ELF64 file for a GPU. Source: docs/fatbin.md, "Cubin". */
+#ifndef JW_DEVCODE_CUBIN_H
+#define JW_DEVCODE_CUBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { CUBIN_MACHINE = 190 }; /* EM_CUDA */
+
+/* How flags are laid out, which a driver must know to load the file at all. */
+enum cubin_abi {
+	CUBIN_ABI_7, /* OSABI 0x33, version 7: CUDA 12 and older, below sm_100 */
+	CUBIN_ABI_8, /* OSABI 0x41, version 8: sm_100 and newer since CUDA 12.8, all since 13.0 */
+};
+
+struct cubin_header {
+	enum cubin_abi abi;
+	uint16_t sm; /* compute capability without its dot; `a` and `f` do not stand here */
+	bool relocatable;
+	uint64_t size_bytes; /* up to the end of its last table or section */
+};
+
+/* Whether the bytes begin as a cubin does; 20 bytes are enough. */
+bool cubin_is(const void *data, size_t size);
+
+/* Reads and checks the header: JW_ERR_FORMAT where this is no cubin or its tables and sections
+ * leave the `size` bytes, JW_ERR_UNSUPPORTED for a cubin of an ABI that we do not know. */
+int cubin_read(struct jw_error *err, const void *data, size_t size,
+			   struct cubin_header *ret_header);
+
+/* Offset in e_flags and width of the architecture, for writers of test data. */
+uint32_t cubin_flags(enum cubin_abi abi, uint16_t sm);
+
+#endif
