@@ -21,20 +21,30 @@ enum cache_key_form {
 	CACHE_KEY_TEXT, /* PTX text, without a container: its payload ends before the first NUL */
 };
 
+/* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least that stands before a payload. */
+enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
+
 /* The hash after stamp, word size and architecture: where every key of this driver and GPU begins.
- * `sm` is the device's capability without suffix. Returns its length in *ret_length too. */
+ * `sm` is the device's capability without suffix. Returns its length in *ret_length too (may be
+ * NULL). A profile without a stamp has no keys: 0, and length 0. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
 
+/* How much of a payload goes into the key: all of it, or for text what stands before its first NUL.
+ */
+size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
+
 /* What follows the payload, written into `tail`: at most CACHE_KEY_MOST_TAIL bytes. Returns its
- * length. */
+ * length; 0 where the options are longer than that (the longest seen has 71 bytes). The driver
+ * reads options up to a NUL, whatever their length says. */
 enum { CACHE_KEY_MOST_TAIL = 4096 };
 size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 
-/* One key's hash. For many modules at once, build the lanes of fnv_update_many from the two
- * functions above. */
+/* One key's hash, which names its entry, and its length in bytes (ret_key_bytes may be NULL); 0 and
+ * 0 where the profile has no stamp or the options are too long. For many modules at once, build the
+ * lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, uint16_t sm, enum cache_key_form form,
 						const void *payload, size_t payload_size, const char *options,
-						size_t options_length);
+						size_t options_length, uint64_t *ret_key_bytes);
 
 #endif

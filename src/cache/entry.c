@@ -1,0 +1,113 @@
+#include "cache/entry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+const char *cache_damage_text(enum cache_damage damage)
+{
+	static const char *const texts[] = {
+		[CACHE_SOUND] = "sound",
+		[CACHE_DAMAGE_EMPTY] = "empty file",
+		[CACHE_DAMAGE_HEADER] = "shorter than an entry's header",
+		[CACHE_DAMAGE_VERSION] = "another format version",
+		[CACHE_DAMAGE_TRUNCATED] = "shorter than its header says",
+		[CACHE_DAMAGE_NAME] = "its key belongs to another file name",
+		[CACHE_DAMAGE_VALUE] = "the checksum of its value does not hold",
+		[CACHE_DAMAGE_READ] = "cannot be read",
+	};
+
+	return texts[damage];
+}
+
+enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry)
+{
+	struct cursor at = cursor_of(file, size);
+	struct cache_entry entry;
+	uint32_t version = cursor_u32(&at);
+
+	entry.key_bytes = cursor_u64(&at);
+	entry.value_bytes = cursor_u64(&at);
+	entry.checksum = cursor_u64(&at);
+	if (at.overrun)
+		return size ? CACHE_DAMAGE_HEADER : CACHE_DAMAGE_EMPTY;
+	if (version != CACHE_VERSION)
+		return CACHE_DAMAGE_VERSION;
+	entry.key = cursor_take(&at, entry.key_bytes);
+	entry.value = cursor_take(&at, entry.value_bytes);
+	if (at.overrun)
+		return CACHE_DAMAGE_TRUNCATED;
+	entry.extra_bytes = cursor_left(&at);
+	*ret_entry = entry;
+	return CACHE_SOUND;
+}
+
+enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t name,
+									 struct cache_entry *ret_entry)
+{
+	struct cache_entry entry;
+	enum cache_damage damage = cache_entry_parse(file, size, &entry);
+
+	if (damage != CACHE_SOUND)
+		return damage;
+	if (fnv_update(FNV_START, entry.key, (size_t)entry.key_bytes) != name)
+		return CACHE_DAMAGE_NAME;
+	if (fnv_update(FNV_START, entry.value, (size_t)entry.value_bytes) != entry.checksum)
+		return CACHE_DAMAGE_VALUE;
+	*ret_entry = entry;
+	return CACHE_SOUND;
+}
+
+void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
+						uint64_t value_bytes, uint64_t checksum)
+{
+	store_u32(header, CACHE_VERSION);
+	store_u64(header + 4, key_bytes);
+	store_u64(header + 12, value_bytes);
+	store_u64(header + 20, checksum);
+}
+
+const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key)
+{
+	(void)snprintf(name, CACHE_NAME_SIZE, "%x/%x/%014llx", (unsigned)(key >> 60),
+				   (unsigned)(key >> 56) & 15,
+				   (unsigned long long)(key & UINT64_C(0xffffffffffffff)));
+	return name;
+}
+
+/* Appends the digits of `text`, which must be exactly `count` lower-case ones. */
+static bool add_digits(const char *text, size_t count, uint64_t *key)
+{
+	if (strlen(text) != count)
+		return false;
+	for (; *text; text++) {
+		unsigned digit = *text >= '0' && *text <= '9'   ? (unsigned)(*text - '0')
+						 : *text >= 'a' && *text <= 'f' ? (unsigned)(*text - 'a') + 10
+														: 16;
+
+		if (digit > 15)
+			return false;
+		*key = *key << 4 | digit;
+	}
+	return true;
+}
+
+bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key)
+{
+	uint64_t key = 0;
+
+	if (!add_digits(first, 1, &key) || !add_digits(second, 1, &key) || !add_digits(rest, 14, &key))
+		return false;
+	*ret_key = key;
+	return true;
+}
+
+char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key)
+{
+	char name[CACHE_NAME_SIZE];
+
+	return mem_printf(err, "%s/%s", dir, cache_entry_name(name, key));
+}

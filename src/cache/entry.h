@@ -1,0 +1,66 @@
+/* Entries: the files of the driver's cache. Source: docs/driver-cache.md, "Files".
+ *
+ *     <cache>/h/h/hhhhhhhhhhhhhh      16 lower-case hex digits of FNV-1a-64(key), split 1/1/14
+ *
+ *     entry    = u32 version (0x41) · u64 key_bytes · u64 value_bytes · u64 FNV-1a-64(value)
+ *                · key · value · anything                              little endian, packed
+ *
+ * The driver accepts a file that is longer, not one that is shorter. The value of a CUDA entry is a
+ * cubin; OpenCL's entries (value: PTX) share the directory. The key's own grammar is in
+ * cache/key_parts.h.
+ */
+#ifndef JW_CACHE_ENTRY_H
+#define JW_CACHE_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum {
+	CACHE_VERSION = 0x41,
+	CACHE_ENTRY_HEADER = 28,
+	CACHE_NAME_SIZE = 19, /* "h/h/hhhhhhhhhhhhhh" and its NUL */
+};
+
+/* What the driver does not accept, or what makes an entry's name a lie. */
+enum cache_damage {
+	CACHE_SOUND,
+	CACHE_DAMAGE_EMPTY,     /* 0 bytes: a write that never came to be (full disk, power loss) */
+	CACHE_DAMAGE_HEADER,    /* shorter than a header */
+	CACHE_DAMAGE_VERSION,   /* not 0x41 */
+	CACHE_DAMAGE_TRUNCATED, /* shorter than its header says */
+	CACHE_DAMAGE_NAME,      /* its key belongs to another file name */
+	CACHE_DAMAGE_VALUE,     /* the value's checksum does not hold */
+	CACHE_DAMAGE_READ,      /* the file cannot be read */
+};
+/* "truncated: shorter than its header says", and so on. */
+const char *cache_damage_text(enum cache_damage damage);
+
+struct cache_entry {
+	const uint8_t *key, *value; /* views into what was parsed */
+	uint64_t key_bytes, value_bytes;
+	uint64_t checksum;
+	uint64_t extra_bytes; /* behind the value; the driver ignores them */
+};
+
+/* Header and bounds; neither key nor value is hashed. *ret_entry is set only where the result is
+ * CACHE_SOUND. */
+enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry);
+/* Parses, and hashes key (against `name`) and value, as the driver does before it uses a value. */
+enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t name,
+									 struct cache_entry *ret_entry);
+/* The bytes that stand before key and value. */
+void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
+						uint64_t value_bytes, uint64_t checksum);
+
+/* "a/b/cdef0123456789"; returns `name`. */
+const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
+/* The reverse, of a path's three last parts ("a", "b", "cdef0123456789"); false for foreign names.
+ */
+bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
+/* The entry's file below the cache directory `dir`; the caller frees it. */
+char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);
+
+#endif

@@ -1,0 +1,181 @@
+#include "cache/key_parts.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Whether `text` has a digit wherever `shape` has a 0, a letter for an A, either or a blank for a
+ * _, and `shape`'s own character elsewhere. */
+static bool has_shape(const uint8_t *text, const char *shape)
+{
+	for (; *shape; shape++, text++) {
+		bool letter = (*text | 32) >= 'a' && (*text | 32) <= 'z';
+
+		if (*shape == '0'   ? !is_digit(*text)
+			: *shape == 'A' ? !letter
+			: *shape == '_' ? !is_digit(*text) && *text != ' '
+							: *text != (uint8_t)*shape)
+			return false;
+	}
+	return true;
+}
+
+/* "sm_86" or "sm_120a" at the cursor. */
+static bool take_target(struct cursor *at, struct jw_target *target)
+{
+	const uint8_t *lead = cursor_take(at, 3);
+	unsigned sm = 0, digits = 0;
+
+	if (!lead || memcmp(lead, "sm_", 3) != 0)
+		return false;
+	for (; at->at < at->end && is_digit(*at->at) && digits < 3; digits++)
+		sm = 10 * sm + (unsigned)(*at->at++ - '0');
+	target->sm = (uint16_t)sm;
+	target->suffix = 0;
+	if (at->at < at->end && (*at->at == 'a' || *at->at == 'f'))
+		target->suffix = (char)*at->at++;
+	return digits >= 2;
+}
+
+static bool starts(const uint8_t *data, size_t size, const char *lead)
+{
+	return size >= strlen(lead) && !memcmp(data, lead, strlen(lead));
+}
+
+static bool ends(const uint8_t *data, size_t size, const char *trail)
+{
+	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
+}
+
+static const uint8_t *find(const uint8_t *data, size_t size, const char *what)
+{
+	size_t length = strlen(what);
+
+	for (; size >= length; data++, size--)
+		if (*data == (uint8_t)*what && !memcmp(data, what, length))
+			return data;
+	return NULL;
+}
+
+/* What stands behind the last NUL, which options cannot contain. */
+static bool split_tail(struct cache_key_parts *parts)
+{
+	size_t end = parts->payload_size;
+	const uint8_t *tail;
+	size_t size;
+
+	while (end && parts->payload[end - 1])
+		end--;
+	if (!end)
+		return false;
+	tail = parts->payload + end;
+	size = parts->payload_size - end;
+	parts->payload_size = end - 1;
+	if (!starts(tail, size, " "))
+		return false;
+	parts->jitlink = ends(tail, size, " -c") && find(tail, size, " -arch=sm_");
+	parts->form = !parts->jitlink && starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	parts->options = (const char *)tail + (parts->form == CACHE_KEY_LINK ? 3 : 1);
+	parts->options_length = size - (parts->form == CACHE_KEY_LINK ? 3 : 1);
+	return true;
+}
+
+bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts)
+{
+	struct cache_key_parts parts = {.word_bits = 64};
+	struct cursor at = cursor_of(key, size);
+	const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+	const uint8_t *host = cursor_take(&at, CACHE_KEY_HOST);
+
+	if (!stamp || !host || !has_shape(stamp, "AAA _0 000000:00:00") || !has_shape(host, "HOST00"))
+		return false;
+	memcpy(parts.stamp, stamp, CACHE_STAMP_SIZE);
+	parts.word_bits = (uint16_t)(10 * (host[4] - '0') + (host[5] - '0'));
+	if (!take_target(&at, &parts.target))
+		return false;
+	parts.payload = at.at;
+	parts.payload_size = cursor_left(&at);
+	if (!split_tail(&parts))
+		return false;
+	*ret_parts = parts;
+	return true;
+}
+
+const char *cache_kind_name(enum cache_kind kind)
+{
+	return kind == CACHE_KIND_CUDA ? "cuda" : kind == CACHE_KIND_OPENCL ? "opencl" : "other";
+}
+
+/* PTX names its version within the comment and blank lines at its head: 200 bytes in what was seen.
+ */
+static bool is_ptx(const uint8_t *value, size_t size)
+{
+	return find(value, size < 4096 ? size : 4096, ".version ") != NULL;
+}
+
+/* "418.39" or "580.126.09". */
+static bool is_release(const uint8_t *text, size_t length)
+{
+	if (length < 5 || length > CACHE_STAMP_SIZE || !has_shape(text, "000.0"))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!is_digit(text[i]) && text[i] != '.')
+			return false;
+	return true;
+}
+
+/* The release that stands near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
+static void opencl_driver(const uint8_t *key, size_t size, char driver[CACHE_STAMP_SIZE + 1])
+{
+	size_t end = size;
+
+	while (end && key[end - 1])
+		end--;
+	for (size_t start = end ? end - 1 : 0; start && end - start <= CACHE_STAMP_SIZE + 1; start--) {
+		size_t length = end - 1 - start;
+
+		if (key[start - 1])
+			continue;
+		if (is_release(key + start, length)) {
+			memcpy(driver, key + start, length);
+			driver[length] = '\0';
+		}
+		return;
+	}
+}
+
+static void opencl_target(const uint8_t *key, size_t size, struct jw_target *target)
+{
+	static const char option[] = "-cl-nv-arch ";
+	const uint8_t *found = find(key, size, option);
+	struct cursor at;
+
+	if (!found)
+		return;
+	at = cursor_of(found + sizeof option - 1, (size_t)(key + size - found) - (sizeof option - 1));
+	if (!take_target(&at, target))
+		*target = (struct jw_target){0};
+}
+
+void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin)
+{
+	struct cache_origin origin = {.kind = CACHE_KIND_OTHER};
+	size_t key_size = (size_t)entry->key_bytes, value_size = (size_t)entry->value_bytes;
+	struct cache_key_parts parts;
+
+	if (cache_key_split(entry->key, key_size, &parts)) {
+		origin.kind = CACHE_KIND_CUDA;
+		origin.target = parts.target;
+		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
+	} else if (is_ptx(entry->value, value_size)) {
+		origin.kind = CACHE_KIND_OPENCL;
+		opencl_target(entry->key, key_size, &origin.target);
+		opencl_driver(entry->key, key_size, origin.driver);
+	}
+	*ret_origin = origin;
+}

@@ -1,0 +1,55 @@
+/* Taking a key apart again: which driver made it, for which GPU, from what. The grammar is that of
+ * cache/key.h, with what other programs put into the same directory:
+ *
+ *     key     = stamp "HOST" bits "sm_" digits [suffix] payload "\0" tail
+ *     stamp   = "Jun 25 2024" "01:14:48"
+ *     payload = PTX text, with NULs of its own at its end
+ *     tail    = " " options | " -c" options             (a module; an input of run-time linking)
+ *               options " -arch=sm_86 -c"               libnvJitLink's, under a stamp of its own
+ *               options "-O4"                           JIT options of the application
+ *
+ *     OpenCL  = source … " -cl-nv-arch sm_75 " … "418.39\0" …          (value: PTX)
+ *
+ * Anything else is foreign: counted, reported, left alone.
+ */
+#ifndef JW_CACHE_KEY_PARTS_H
+#define JW_CACHE_KEY_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "cache/entry.h"
+#include "cache/key.h"
+
+struct cache_key_parts {
+	char stamp[CACHE_STAMP_SIZE + 1];
+	uint16_t word_bits;      /* 64; 32 on very old systems */
+	struct jw_target target; /* of the device */
+	const uint8_t *payload;
+	size_t payload_size;
+	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: text and container look alike here */
+	bool jitlink;             /* made by libnvJitLink, with a stamp of its own */
+	const char *options;      /* not terminated */
+	size_t options_length;
+};
+
+/* False where the key is none of a CUDA module. The parts point into `key`. */
+bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
+
+enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
+/* "cuda", "opencl", "other" */
+const char *cache_kind_name(enum cache_kind kind);
+
+/* What an entry is about, in brief. */
+struct cache_origin {
+	enum cache_kind kind;
+	struct jw_target target;           /* sm 0 where unknown */
+	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" where
+										   unknown */
+};
+void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin);
+
+#endif

@@ -1,0 +1,85 @@
+/* Real cache directories for tests: archives in $JITWARM_TESTDATA/driver-caches. */
+#ifndef JW_TESTS_CACHES_H
+#define JW_TESTS_CACHES_H
+
+#include "check.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+
+/* What their README says of each archive. */
+static const struct caches_archive {
+	const char *name;
+	size_t entries, rows, rows_without_file, files_without_row, opencl, linked;
+} caches_archives[] = {
+	{"framework-2018-sm70", 152, 212, 60, 0, 0, 0},
+	{"several-drivers-2017-sm50-sm61", 168, 173, 5, 0, 0, 133},
+	{"jit-options-2026-sm120", 85, 86, 1, 0, 0, 0},
+	{"fatbin-2024-sm89", 6, 6, 0, 0, 0, 0},
+	{"opencl-orphans-2026-sm89", 56, 51, 0, 5, 33, 0},
+	{"opencl-2019-sm75", 15, 15, 0, 0, 7, 0},
+	{"jetson-2021-sm72", 8, 8, 0, 0, 0, 0},
+	{"two-drivers-2015-sm52", 15, 15, 0, 0, 0, 0},
+};
+enum { CACHES_COUNT = sizeof caches_archives / sizeof *caches_archives };
+
+/* The folder of test data; the caller frees it. */
+static char *caches_folder(void)
+{
+	char *folder = os_env("JITWARM_TESTDATA");
+
+	if (!folder)
+		folder = mem_string(NULL, JITWARM_SOURCE_DIR "/../shared/testdata");
+	return folder;
+}
+
+static bool caches_here(void)
+{
+	char *folder = caches_folder(), *inner = os_join(NULL, folder, "driver-caches");
+	bool here = inner && os_exists(inner);
+
+	mem_free(folder);
+	mem_free(inner);
+	return here;
+}
+
+/* Hands every file of an archive to `take`, with its path inside the cache. */
+static void caches_each(const char *name,
+						void (*take)(void *context, const char *path, const struct buf *content),
+						void *context)
+{
+	char *folder = caches_folder();
+	char *path = mem_printf(NULL, "%s/driver-caches/%s.tar.zst", folder, name);
+	struct archive *archive = archive_read_new();
+	struct archive_entry *entry;
+
+	assert_int_equal(archive_read_support_filter_zstd(archive), ARCHIVE_OK);
+	assert_int_equal(archive_read_support_format_tar(archive), ARCHIVE_OK);
+	assert_int_equal(archive_read_open_filename(archive, path, 1 << 16), ARCHIVE_OK);
+	while (archive_read_next_header(archive, &entry) == ARCHIVE_OK) {
+		const char *inside = archive_entry_pathname(entry);
+		size_t size = (size_t)archive_entry_size(entry);
+		struct buf content = BUF_MAX(1 << 30);
+
+		if (archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		if (!strncmp(inside, "./", 2))
+			inside += 2;
+		assert_true(!strncmp(inside, name, strlen(name)));
+		assert_int_equal(buf_reserve(NULL, &content, size + 1), 0);
+		assert_int_equal(archive_read_data(archive, content.data, size), size);
+		content.size = size;
+		take(context, inside + strlen(name) + 1, &content);
+		buf_free(&content);
+	}
+	archive_read_free(archive);
+	mem_free(path);
+	mem_free(folder);
+}
+
+#endif

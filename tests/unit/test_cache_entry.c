@@ -1,0 +1,291 @@
+/* Entries, their names and their keys: on bytes made here and on real caches. */
+#include "caches.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+#include "cache/key_parts.h"
+#include "cache/probe.h"
+
+static struct cache_profile profile_of(const char *stamp)
+{
+	struct cache_profile profile = {0};
+
+	(void)snprintf(profile.stamp, sizeof profile.stamp, "%s", stamp);
+	return profile;
+}
+
+/* Hashes computed apart from this project (FNV-1a in Python over the spelled-out key). */
+static void keys_are_what_the_driver_hashes(void **state)
+{
+	static const struct {
+		uint16_t sm;
+		enum cache_key_form form;
+		const char *options;
+		uint64_t hash, length;
+	} cases[] = {
+		{86, CACHE_KEY_LOAD, "-v", UINT64_C(0x77e98235d265839c), 48},
+		{86, CACHE_KEY_LINK, "-v", UINT64_C(0xa089b3f960723484), 50},
+		{86, CACHE_KEY_TEXT, "", UINT64_C(0x8b83795e28737ff9), 45},
+		{120, CACHE_KEY_TEXT, "", UINT64_C(0x9d56f3612514def0), 46},
+	};
+	struct cache_profile profile = profile_of("Jun 25 202401:14:48");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t length;
+
+		assert_int_equal(cache_key_hash(&profile, cases[i].sm, cases[i].form, ".version 7.0\n", 14,
+										cases[i].options, strlen(cases[i].options), &length),
+						 cases[i].hash);
+		assert_int_equal(length, cases[i].length);
+	}
+}
+
+static void options_end_at_their_first_nul(void **state)
+{
+	char tail[CACHE_KEY_MOST_TAIL];
+
+	(void)state;
+	assert_int_equal(cache_key_tail(tail, CACHE_KEY_LOAD, "-v\0x", 4), 4);
+	assert_memory_equal(tail, "\0 -v", 4);
+}
+
+static void what_has_no_key_says_so(void **state)
+{
+	char options[CACHE_KEY_MOST_TAIL];
+	struct cache_profile known = profile_of("Jun 25 202401:14:48"), unknown = profile_of("");
+	uint64_t length = 1;
+
+	(void)state;
+	memset(options, 'x', sizeof options);
+	assert_int_equal(cache_key_hash(&unknown, 86, CACHE_KEY_LOAD, "", 0, "", 0, &length), 0);
+	assert_int_equal(length, 0);
+	length = 1;
+	assert_int_equal(
+		cache_key_hash(&known, 86, CACHE_KEY_LOAD, "", 0, options, sizeof options, &length), 0);
+	assert_int_equal(length, 0);
+}
+
+static void names_and_keys_are_each_others_reverse(void **state)
+{
+	char name[CACHE_NAME_SIZE];
+	uint64_t key = 0;
+
+	(void)state;
+	assert_string_equal(cache_entry_name(name, UINT64_C(0x140412bf8e3256ad)), "1/4/0412bf8e3256ad");
+	assert_true(cache_entry_key("1", "4", "0412bf8e3256ad", &key));
+	assert_int_equal(key, UINT64_C(0x140412bf8e3256ad));
+	assert_false(cache_entry_key("1", "4", "0412bf8e3256a", &key));
+	assert_false(cache_entry_key("1", "4", "0412bf8e3256adf", &key));
+	assert_false(cache_entry_key("1", "4", "0412BF8E3256AD", &key));
+	assert_false(cache_entry_key("1", "", "0412bf8e3256ad", &key));
+}
+
+/* An entry with key "key" and value "value", and what is wrong with it. */
+static size_t make_entry(uint8_t file[64])
+{
+	cache_entry_header(file, 3, 5, fnv_update(FNV_START, "value", 5));
+	memcpy(file + CACHE_ENTRY_HEADER, "keyvalue", 8);
+	return CACHE_ENTRY_HEADER + 8;
+}
+
+static void damage_is_told_apart(void **state)
+{
+	static const struct {
+		size_t size, at;
+		uint8_t flip;
+		enum cache_damage damage;
+	} cases[] = {
+		{36, 0, 0, CACHE_SOUND},
+		{40, 0, 0, CACHE_SOUND}, /* the driver takes longer files */
+		{0, 0, 0, CACHE_DAMAGE_EMPTY},
+		{27, 0, 0, CACHE_DAMAGE_HEADER},
+		{36, 0, 1, CACHE_DAMAGE_VERSION},
+		{35, 0, 0, CACHE_DAMAGE_TRUNCATED},
+		{36, 4, 8, CACHE_DAMAGE_TRUNCATED},
+		{36, 11, 0xff, CACHE_DAMAGE_TRUNCATED}, /* a key of 2^64 bytes and some */
+		{36, 19, 0xff, CACHE_DAMAGE_TRUNCATED},
+		{36, 28, 1, CACHE_DAMAGE_NAME},
+		{36, 35, 1, CACHE_DAMAGE_VALUE},
+		{36, 20, 1, CACHE_DAMAGE_VALUE},
+	};
+	uint64_t name = fnv_update(FNV_START, "key", 3);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint8_t file[64] = {0};
+		struct cache_entry entry = {0};
+
+		(void)make_entry(file);
+		file[cases[i].at] ^= cases[i].flip;
+		assert_int_equal(cache_entry_verify(file, cases[i].size, name, &entry), cases[i].damage);
+		assert_int_equal(entry.key_bytes, cases[i].damage == CACHE_SOUND ? 3 : 0);
+	}
+}
+
+static void the_probe_sees_what_a_header_shows(void **state)
+{
+	static const struct {
+		size_t size;
+		uint64_t key_bytes;
+		enum cache_presence presence;
+	} cases[] = {
+		{36, 3, CACHE_PRESENT},  {36, 0, CACHE_PRESENT},  {40, 3, CACHE_PRESENT},
+		{36, 4, CACHE_UNUSABLE}, {35, 3, CACHE_UNUSABLE}, {0, 3, CACHE_UNUSABLE},
+	};
+	uint64_t name = fnv_update(FNV_START, "key", 3);
+	uint8_t file[64] = {0};
+	char *dir, *path, *parent;
+
+	(void)state;
+	(void)make_entry(file);
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &dir), 0);
+	path = cache_entry_path(NULL, dir, name);
+	parent = os_dir_name(NULL, path);
+	assert_int_equal(cache_probe(dir, name, 3, NULL), CACHE_ABSENT);
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_probed probed = {0};
+
+		assert_int_equal(os_write_atomic(NULL, path, file, cases[i].size), 0);
+		assert_int_equal(cache_probe(dir, name, cases[i].key_bytes, &probed), cases[i].presence);
+		assert_int_equal(probed.size_bytes, cases[i].size);
+	}
+	assert_int_equal(os_remove(NULL, path), 0);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	assert_int_equal(cache_probe(dir, name, 3, NULL), CACHE_UNUSABLE);
+	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	mem_free(parent);
+	mem_free(path);
+	mem_free(dir);
+}
+
+static void keys_are_taken_apart(void **state)
+{
+#define STAMP "Aug 20 202514:13:09"
+	static const struct {
+		const char *key;
+		size_t size;
+		bool cuda;
+		uint16_t sm;
+		char suffix;
+		size_t payload_size;
+		enum cache_key_form form;
+		bool jitlink;
+		const char *options;
+	} cases[] = {
+#define KEY(text) text, sizeof text - 1
+		{KEY(STAMP "HOST64sm_86PTX\0\0 "), true, 86, 0, 4, CACHE_KEY_LOAD, false, ""},
+		{KEY(STAMP "HOST64sm_120PTX\0 -O4"), true, 120, 0, 3, CACHE_KEY_LOAD, false, "-O4"},
+		{KEY(STAMP "HOST64sm_90a//\0 -v "), true, 90, 'a', 2, CACHE_KEY_LOAD, false, "-v "},
+		{KEY(STAMP "HOST64sm_86\0 -c-maxrregcount=96 -v "), true, 86, 0, 0, CACHE_KEY_LINK, false,
+		 "-maxrregcount=96 -v "},
+		{KEY(STAMP "HOST64sm_86\0 -arch=sm_86 -c"), true, 86, 0, 0, CACHE_KEY_LOAD, true,
+		 "-arch=sm_86 -c"},
+		{KEY("Aug 20 2025 14:13:09HOST64sm_86\0 "), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(STAMP "HOST64sm_86PTX"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(STAMP "HOST64sm_86PTX\0"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(STAMP "HOST64sm_"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(STAMP "HOST"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(""), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_key_parts parts;
+
+		assert_int_equal(cache_key_split(cases[i].key, cases[i].size, &parts), cases[i].cuda);
+		if (!cases[i].cuda)
+			continue;
+		assert_string_equal(parts.stamp, STAMP);
+		assert_int_equal(parts.target.sm, cases[i].sm);
+		assert_int_equal(parts.target.suffix, cases[i].suffix);
+		assert_int_equal(parts.payload_size, cases[i].payload_size);
+		assert_int_equal(parts.form, cases[i].form);
+		assert_int_equal(parts.jitlink, cases[i].jitlink);
+		assert_int_equal(parts.options_length, strlen(cases[i].options));
+		assert_memory_equal(parts.options, cases[i].options, parts.options_length);
+	}
+}
+
+struct tally {
+	size_t entries, cuda, opencl, linked;
+};
+
+/* The key put together again from its parts must name the file. */
+static void rebuild(const struct cache_key_parts *parts, const struct cache_entry *entry,
+					uint64_t name)
+{
+	struct cache_profile profile = profile_of(parts->stamp);
+	uint64_t length;
+
+	assert_int_equal(cache_key_hash(&profile, parts->target.sm, parts->form, parts->payload,
+									parts->payload_size, parts->options, parts->options_length,
+									&length),
+					 name);
+	assert_int_equal(length, entry->key_bytes);
+}
+
+static void take_entry(void *context, const char *path, const struct buf *content)
+{
+	struct tally *tally = context;
+	struct cache_entry entry;
+	struct cache_key_parts parts;
+	struct cache_origin origin;
+	char first[2] = {path[0]}, second[2] = {path[2]};
+	uint64_t name;
+
+	if (!strcmp(path, "index"))
+		return;
+	assert_true(cache_entry_key(first, second, path + 4, &name));
+	assert_int_equal(cache_entry_verify(content->data, content->size, name, &entry), CACHE_SOUND);
+	assert_int_equal(entry.extra_bytes, 0);
+	tally->entries++;
+	cache_entry_origin(&entry, &origin);
+	assert_true(origin.kind != CACHE_KIND_OTHER);
+	assert_true(origin.target.sm >= 50 && origin.target.sm <= 120);
+	assert_true(origin.driver[0]);
+	if (origin.kind == CACHE_KIND_OPENCL) {
+		tally->opencl++;
+		return;
+	}
+	assert_true(cache_key_split(entry.key, entry.key_bytes, &parts));
+	tally->linked += parts.form == CACHE_KEY_LINK;
+	rebuild(&parts, &entry, name);
+}
+
+static void every_real_key_gives_its_files_name(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CACHES_COUNT; i++) {
+		const struct caches_archive *archive = &caches_archives[i];
+		struct tally tally = {0};
+
+		caches_each(archive->name, take_entry, &tally);
+		assert_int_equal(tally.entries, archive->entries);
+		assert_int_equal(tally.opencl, archive->opencl);
+		assert_int_equal(tally.linked, archive->linked);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_are_what_the_driver_hashes),
+		cmocka_unit_test(options_end_at_their_first_nul),
+		cmocka_unit_test(what_has_no_key_says_so),
+		cmocka_unit_test(names_and_keys_are_each_others_reverse),
+		cmocka_unit_test(damage_is_told_apart),
+		cmocka_unit_test(the_probe_sees_what_a_header_shows),
+		cmocka_unit_test(keys_are_taken_apart),
+	};
+	const struct CMUnitTest real[] = {cmocka_unit_test(every_real_key_gives_its_files_name)};
+	int failed = cmocka_run_group_tests_name("made here", tests, NULL, NULL);
+
+	if (failed || !caches_here())
+		return failed ? failed : CHECK_SKIP;
+	return cmocka_run_group_tests_name("real caches", real, NULL, NULL);
+}
