@@ -1,0 +1,90 @@
+#!/bin/bash
+# with-simdriver.sh [-B BUILD-FOLDER] [-w] [-u USER] GPUS -- CMD...
+#
+# Runs CMD under the simulated driver (tests/simdriver), with a GPU for each name in GPUS, for example sm_86,sm_89.
+#
+#   -B FOLDER  the build to take the driver from; default: the newest one under build/ that has it
+#   -w         CMD is a Windows program, to be run by Wine in a prefix of the build's own
+#   -u USER    with -w: the Windows user's name, of any letters (a prefix for each); default: jitwarm
+#
+# tests/simdriver/README.md lists the variables for faults, costs and the log. Exit status: that of CMD; 77 where Wine is
+# wanted and missing.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage() { sed -n '2s/^# /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 64; }
+fail() { echo "with-simdriver.sh: $*" >&2; exit 1; }
+
+build= wine= user=jitwarm
+while getopts B:wu: option; do
+	case $option in
+	B) build=$OPTARG ;;
+	w) wine=yes ;;
+	u) user=$OPTARG ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -ge 3 ] && [ "$2" = -- ] || usage
+gpus=$1
+shift 2
+
+library=tests/simdriver/lib/libcuda.so.1
+[ -z "$wine" ] || library=tests/simdriver/lib/nvcuda.dll
+if [ -z "$build" ]; then
+	newest=$(ls -t "$root"/build/*/"$library" 2>/dev/null | head -1) || true
+	[ -n "$newest" ] || fail "no build of $library under $root/build: build first, or name the folder with -B"
+	build=${newest%/"$library"}
+fi
+build=$(cd "$build" 2>/dev/null && pwd) || fail "no such build folder: $build"
+[ -e "$build/$library" ] || fail "$build/$library is missing: build the target simdriver"
+
+# What jitwarm is told in place of the PCI bus: the same device ids and bus addresses as the driver's.
+pci= position=0
+for name in ${gpus//,/ }; do
+	id=$(sed -n "s/^GPU(${name#sm_}, 0x\([0-9a-f]*\),.*/\1/p" "$root/tests/simdriver/gpus.inc")
+	[ -n "$id" ] || fail "no such GPU: $name"
+	position=$((position + 1))
+	pci+=${pci:+,}$(printf '10de:%s@0000:%02x:00.0' "$id" "$position")
+done
+export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
+
+# Where faults of the kind ":once" leave their marks; made by the driver, if ever.
+if [ -z "${SIMDRIVER_STATE:-}" ]; then
+	export SIMDRIVER_STATE=$build/tests/simdriver/state/$$
+	mkdir -p "${SIMDRIVER_STATE%/*}"
+	rm -rf "$SIMDRIVER_STATE"
+fi
+
+if [ -z "$wine" ]; then
+	export LD_LIBRARY_PATH=$build/tests/simdriver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	exec "$@"
+fi
+
+command -v wine > /dev/null || { echo "with-simdriver.sh: wine is not installed" >&2; exit 77; }
+# The user's name is Wine's USER, read in the locale's encoding. Debuggers and installers that Wine would start are off;
+# "n": our nvcuda.dll, never the one that Wine brings.
+export USER=$user LC_ALL=C.UTF-8 WINEDEBUG=${WINEDEBUG:--all} WINEPREFIX=$build/wine/$user
+export WINEDLLOVERRIDES="nvcuda=n;winedbg.exe,winemenubuilder.exe,mscoree,mshtml="
+system=$WINEPREFIX/drive_c/windows/system32
+mkdir -p "$build/wine"
+{
+	flock 9
+	if [ ! -e "$WINEPREFIX/ready" ]; then
+		rm -rf "$WINEPREFIX"
+		timeout 180 wine wineboot -i && timeout 60 wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
+			timeout 60 wineserver -w || fail "Wine could not make $WINEPREFIX"
+		touch "$WINEPREFIX/ready"
+	fi > /dev/null 2>&1 < /dev/null
+	if ! cmp -s "$build/$library" "$system/nvcuda.dll"; then
+		cp "$build/$library" "$system/nvcuda.dll.new"
+		mv -f "$system/nvcuda.dll.new" "$system/nvcuda.dll"
+	fi
+} 9> "$build/wine/lock"
+
+# The driver's own variables name Unix files: give them the drive that holds them.
+for name in SIMDRIVER_STATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV; do
+	value=${!name:-}
+	case $value in /*) export "$name=Z:$value" ;; esac
+done
+exec wine "$@"

@@ -1,0 +1,81 @@
+/* Run-time linking: every input is compiled through the cache, the link itself never is. */
+#include "cuda_api.h"
+#include "sim.h"
+
+#include <stdlib.h>
+
+enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_FATBINARY = 2, INPUT_OBJECT = 3, INPUT_LIBRARY = 4 };
+
+struct link {
+	const struct context *context;
+	struct jit_options options;
+	struct bytes inputs; /* their cubins, one behind the other */
+	struct bytes result;
+};
+
+int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **ret_link)
+{
+	struct link *link;
+	int bad = api_state();
+
+	if (bad)
+		return bad;
+	if (!context_current())
+		return CU_INVALID_CONTEXT;
+	link = sim_alloc(sizeof *link);
+	link->context = context_current();
+	jit_options_read(&link->options, count, options, values);
+	*ret_link = link;
+	return CU_OK;
+}
+
+int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const char *name,
+					 unsigned count, int *options, void **values)
+{
+	struct bytes cubin = {NULL, 0};
+	int bad = api_state();
+
+	(void)name;
+	(void)count;
+	(void)options;
+	(void)values;
+	if (bad)
+		return bad;
+	if (!link || !data || type < INPUT_CUBIN || type > INPUT_LIBRARY)
+		return CU_INVALID_VALUE;
+	bad = module_build(link->context, data, type == INPUT_FATBINARY ? 0 : size, true,
+					   &link->options, &cubin);
+	if (bad)
+		return bad;
+	bytes_add(&link->inputs, cubin.data, cubin.size);
+	bytes_free(&cubin);
+	return CU_OK;
+}
+
+int cuLinkComplete(struct link *link, void **cubin, size_t *size)
+{
+	struct cubin_wish wish = {.names = (const uint8_t *)""};
+	int bad = api_state();
+
+	if (bad)
+		return bad;
+	wish.sm = sim.gpus[link->context->device].sm;
+	wish.seed = sim_fnv(SIM_FNV_START, link->inputs.data, link->inputs.size);
+	wish.size = link->inputs.size;
+	bytes_free(&link->result);
+	cubin_make(&link->result, &wish);
+	*cubin = link->result.data;
+	if (size)
+		*size = link->result.size;
+	return CU_OK;
+}
+
+int cuLinkDestroy(struct link *link)
+{
+	if (!link)
+		return CU_INVALID_VALUE;
+	bytes_free(&link->inputs);
+	bytes_free(&link->result);
+	free(link);
+	return CU_OK;
+}

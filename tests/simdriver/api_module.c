@@ -1,0 +1,108 @@
+/* Modules: loading, functions. A library is a module that was loaded by another call. */
+#include "cuda_api.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct function {
+	struct function *next;
+};
+
+struct module {
+	struct bytes cubin;
+	struct function *functions;
+};
+
+static int load(struct module **ret_module, const void *image, const struct jit_options *options)
+{
+	const struct context *context = context_current();
+	struct bytes cubin = {NULL, 0};
+	struct module *module;
+	int bad = api_state();
+
+	if (bad)
+		return bad;
+	if (!context)
+		return CU_INVALID_CONTEXT;
+	if (!ret_module || !image)
+		return CU_INVALID_VALUE;
+	bad = module_build(context, image, 0, false, options, &cubin);
+	if (bad)
+		return bad;
+	module = sim_alloc(sizeof *module);
+	module->cubin = cubin;
+	*ret_module = module;
+	return CU_OK;
+}
+
+int cuModuleLoadDataEx(struct module **module, const void *image, unsigned count, int *options,
+					   void **values)
+{
+	struct jit_options read;
+
+	jit_options_read(&read, count, options, values);
+	return load(module, image, &read);
+}
+
+int cuModuleLoadData(struct module **module, const void *image)
+{
+	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+int cuModuleLoadFatBinary(struct module **module, const void *image)
+{
+	return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+int cuModuleUnload(struct module *module)
+{
+	int bad = api_state();
+
+	if (bad)
+		return bad;
+	if (!module)
+		return CU_INVALID_VALUE;
+	while (module->functions) {
+		struct function *next = module->functions->next;
+
+		free(module->functions);
+		module->functions = next;
+	}
+	bytes_free(&module->cubin);
+	free(module);
+	return CU_OK;
+}
+
+int cuModuleGetFunction(struct function **function, struct module *module, const char *name)
+{
+	struct function *found;
+	int bad = api_state();
+
+	if (bad)
+		return bad;
+	if (!function || !module || !name)
+		return CU_INVALID_VALUE;
+	if (!cubin_has_function(module->cubin.data, module->cubin.size, name))
+		return CU_NOT_FOUND;
+	found = sim_alloc(sizeof *found);
+	found->next = module->functions;
+	module->functions = found;
+	*function = found;
+	return CU_OK;
+}
+
+int cuLibraryLoadData(struct module **library, const void *image, int *jit_options,
+					  void **jit_values, unsigned jit_count, int *options, void **values,
+					  unsigned count)
+{
+	(void)options;
+	(void)values;
+	(void)count;
+	return cuModuleLoadDataEx(library, image, jit_count, jit_options, jit_values);
+}
+
+int cuLibraryUnload(struct module *library)
+{
+	return cuModuleUnload(library);
+}

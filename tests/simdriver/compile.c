@@ -1,0 +1,163 @@
+/* The simulated compiler: what it refuses, how long it takes, how much memory, what comes out. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os.h"
+
+struct cost {
+	double ms;
+	size_t peak_bytes;
+	size_t cubin_bytes;
+};
+
+/* The model of real costs in testdata/README.md. */
+static struct cost modelled(const struct ptx *ptx, size_t size)
+{
+	struct cost cost = {0};
+
+	cost.ms = 8 + 0.0243 * (double)ptx->statements + 0.163 * (double)ptx->branches +
+			  0.49 * (double)ptx->entries;
+	cost.cubin_bytes = size - size / 10;
+	return cost;
+}
+
+/* A row of a table of measured costs: PTX bytes, statements, branches, entries, ms, KiB, cubin. */
+static bool look_up(const char *table, size_t ptx_size, struct cost *ret_cost)
+{
+	unsigned long long bytes, peak_kib, cubin;
+	double ms;
+
+	for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		if (sscanf(line, "%llu,%*u,%*u,%*u,%lf,%llu,%llu", &bytes, &ms, &peak_kib, &cubin) != 4)
+			continue;
+		/* The table counts the text, the payload has a NUL more. */
+		if (bytes != ptx_size && bytes + 1 != ptx_size)
+			continue;
+		*ret_cost = (struct cost){ms, (size_t)peak_kib << 10, (size_t)cubin};
+		return true;
+	}
+	return false;
+}
+
+static bool measured(size_t ptx_size, struct cost *ret_cost)
+{
+	struct bytes table = {NULL, 0};
+	struct os_file file;
+	bool found = false;
+
+	if (!sim.costs_csv || !os_open(&file, sim.costs_csv, OS_READ))
+		return false;
+	if (os_read(&file, &table)) {
+		bytes_add(&table, NULL, 1);
+		found = look_up((const char *)table.data, ptx_size, ret_cost);
+	}
+	os_close(&file);
+	bytes_free(&table);
+	return found;
+}
+
+static void spend(const struct cost *cost)
+{
+	uint8_t *memory = cost->peak_bytes ? sim_alloc(cost->peak_bytes) : NULL;
+	volatile uint8_t *touched = memory;
+
+	for (size_t at = 0; at < cost->peak_bytes; at += 4096)
+		touched[at] = 1;
+	if (sim.cost_busy)
+		os_burn_ms(cost->ms * sim.cost_factor);
+	else
+		os_sleep_ms(cost->ms * sim.cost_factor);
+	free(memory);
+}
+
+/* What the real compiler says to what it cannot take. */
+static int refuse(const struct ptx *ptx, int sm, struct bytes *error)
+{
+	char text[256];
+
+	if (!ptx->isa) {
+		bytes_add_text(error, "ptxas application ptx input, line 1; fatal   : Missing .version "
+							  "directive at start of file 'application ptx input'\n");
+		return CU_INVALID_PTX;
+	}
+	if (ptx->isa > config_newest_isa()) {
+		snprintf(
+			text, sizeof text,
+			"ptxas application ptx input, line 1; fatal   : Unsupported .version %u.%u; current "
+			"version is '%u.%u'\n",
+			ptx->isa / 10, ptx->isa % 10, config_newest_isa() / 10, config_newest_isa() % 10);
+		bytes_add_text(error, text);
+		return CU_UNSUPPORTED_PTX_VERSION;
+	}
+	if (!ptx_runs(ptx->target, ptx->target_form, sm)) {
+		snprintf(text, sizeof text,
+				 "ptxas fatal   : SM version specified by .target is higher than "
+				 "default SM version assumed\n");
+		bytes_add_text(error, text);
+		return CU_INVALID_PTX;
+	}
+	return CU_OK;
+}
+
+static void describe(const struct ptx *ptx, int sm, struct bytes *info)
+{
+	const char *name = (const char *)ptx->names.data;
+	char text[512];
+
+	snprintf(text, sizeof text, "ptxas info    : 0 bytes gmem\n");
+	bytes_add_text(info, text);
+	for (size_t i = 0; i < ptx->entries; i++, name += strlen(name) + 1) {
+		snprintf(text, sizeof text,
+				 "ptxas info    : Compiling entry function '%.200s' for 'sm_%d'\n"
+				 "ptxas info    : Used 8 registers, 360 bytes cmem[0]\n",
+				 name, sm);
+		bytes_add_text(info, text);
+	}
+}
+
+static void make(const struct job *job, const struct ptx *ptx, size_t size, struct bytes *ret_cubin)
+{
+	struct cubin_wish wish = {
+		.sm = job->sm,
+		.relocatable = job->relocatable,
+		.size = size,
+		.names = ptx->names.data ? ptx->names.data : (const uint8_t *)"",
+		.names_size = ptx->names.size,
+		.entries = ptx->entries,
+	};
+
+	/* Same module, options, architecture and CUDA version: the same bytes, whatever the build. */
+	wish.seed = sim_fnv(SIM_FNV_START, job->ptx, job->size);
+	wish.seed = sim_fnv(wish.seed, job->options, strlen(job->options));
+	wish.seed = sim_fnv(wish.seed, &job->sm, sizeof job->sm);
+	wish.seed = sim_fnv(wish.seed, &job->relocatable, sizeof job->relocatable);
+	wish.seed = sim_fnv(wish.seed, &sim.cuda_version, sizeof sim.cuda_version);
+	cubin_make(ret_cubin, &wish);
+}
+
+int compile_ptx(const struct job *job, struct bytes *ret_cubin, struct bytes *info,
+				struct bytes *error)
+{
+	struct ptx ptx;
+	struct cost cost;
+	int bad;
+
+	ptx_read(&ptx, job->ptx, job->size);
+	log_event("compile", "sm_%d %llu %.100s", job->sm, (unsigned long long)job->size,
+			  ptx.entries ? (const char *)ptx.names.data : "-");
+	bad = refuse(&ptx, job->sm, error);
+	if (bad == CU_OK)
+		bad = fault_strike(job->ptx, job->size, error);
+	if (bad == CU_OK) {
+		if (!measured(job->size, &cost))
+			cost = modelled(&ptx, job->size);
+		spend(&cost);
+		describe(&ptx, job->sm, info);
+		make(job, &ptx, cost.cubin_bytes, ret_cubin);
+	}
+	ptx_free(&ptx);
+	return bad;
+}

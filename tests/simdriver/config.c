@@ -1,0 +1,216 @@
+/* The environment of the simulated driver: its own variables, and NVIDIA's. */
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os.h"
+
+struct config sim;
+
+static const struct gpu known[] = {
+#define GPU(arch, pci, title, mib, count)                                                          \
+	{.sm = (arch),                                                                                 \
+	 .pci_device = (pci),                                                                          \
+	 .name = (title),                                                                              \
+	 .memory_mib = (mib),                                                                          \
+	 .multiprocessors = (count)},
+#include "gpus.inc"
+#undef GPU
+};
+
+/* "550.163.01" in numbers. */
+static void read_version(const char *text)
+{
+	memset(sim.version, 0, sizeof sim.version);
+	for (size_t i = 0; i < 3 && *text; i++) {
+		char *end;
+
+		sim.version[i] = (unsigned)strtoul(text, &end, 10);
+		text = *end == '.' ? end + 1 : end;
+	}
+}
+
+static bool version_at_least(unsigned a, unsigned b, unsigned c)
+{
+	const unsigned *v = sim.version;
+
+	return v[0] != a ? v[0] > a : v[1] != b ? v[1] > b : v[2] >= c;
+}
+
+bool config_reads_zstd(void)
+{
+	return version_at_least(550, 54, 14);
+}
+
+unsigned config_newest_isa(void)
+{
+	static const struct {
+		int cuda;
+		unsigned isa;
+	} table[] = {
+		{9000, 60},  {9010, 61},  {9020, 62},  {10000, 63}, {10010, 64}, {10020, 65},
+		{11000, 70}, {11010, 71}, {11020, 72}, {11030, 73}, {11040, 74}, {11050, 75},
+		{11060, 76}, {11070, 77}, {11080, 78}, {12000, 80}, {12010, 81}, {12020, 82},
+		{12030, 83}, {12040, 84}, {12050, 85}, {12060, 85}, {12070, 86}, {12080, 87},
+		{12090, 88}, {13000, 90}, {13010, 91}, {13020, 92}, {13030, 93}, {13040, 94},
+	};
+	unsigned newest = 60;
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (sim.cuda_version >= table[i].cuda)
+			newest = table[i].isa;
+	return newest;
+}
+
+static bool add_gpu(const char *name, size_t position)
+{
+	int sm = strncmp(name, "sm_", 3) == 0 ? atoi(name + 3) : 0;
+	struct gpu *gpu = &sim.gpus[sim.gpu_count];
+
+	if (sm <= 0 || sim.gpu_count == SIM_GPUS_MAX)
+		return false;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].sm == sm) {
+			*gpu = known[i];
+			gpu->pci_bus = (unsigned)position + 1;
+			put_u64(gpu->uuid, sim_fnv(SIM_FNV_START, name, 5));
+			put_u64(gpu->uuid + 8, sim_fnv(SIM_FNV_START + position, name, 5));
+			sim.gpu_count++;
+			return true;
+		}
+	return false;
+}
+
+/* CUDA_VISIBLE_DEVICES: indices in the order wanted; the first one that is none ends the list. */
+static void hide_gpus(char *visible)
+{
+	struct config all = sim;
+
+	sim.gpu_count = 0;
+	for (char *at = visible; *at;) {
+		char *end;
+		unsigned long index = strtoul(at, &end, 10);
+
+		if (end == at || index >= all.gpu_count || sim.gpu_count == SIM_GPUS_MAX)
+			break;
+		sim.gpus[sim.gpu_count++] = all.gpus[index];
+		at = *end == ',' ? end + 1 : end;
+		if (end[0] != ',')
+			break;
+	}
+}
+
+static int read_gpus(void)
+{
+	char *list = os_env("SIMDRIVER_GPUS");
+	char *visible = os_env("CUDA_VISIBLE_DEVICES");
+	char name[16];
+	size_t position = 0;
+
+	sim.gpu_count = 0;
+	for (const char *at = list ? list : "sm_86"; *at; position++) {
+		size_t length = strcspn(at, ",");
+
+		snprintf(name, sizeof name, "%.*s", (int)length, at);
+		if (!add_gpu(name, position)) {
+			fprintf(stderr, "simdriver: SIMDRIVER_GPUS: no such GPU: %s\n", name);
+			sim.gpu_count = 0;
+			break;
+		}
+		at += length + (at[length] == ',');
+	}
+	if (visible)
+		hide_gpus(visible);
+	free(visible);
+	free(list);
+	return sim.gpu_count ? CU_OK : CU_NO_DEVICE;
+}
+
+/* The text of a variable, or a default, in a buffer. */
+static void env_text(char *to, size_t size, const char *name, const char *otherwise)
+{
+	char *value = os_env(name);
+
+	snprintf(to, size, "%s", value ? value : otherwise);
+	free(value);
+}
+
+static bool env_on(const char *name)
+{
+	char text[8];
+
+	env_text(text, sizeof text, name, "0");
+	return atoi(text) != 0;
+}
+
+/* A decimal prefix: "1G" is 1, "abc" and "" are 0; what is above 4 GiB, or negative, is 4 GiB. */
+static uint64_t read_limit(void)
+{
+	const uint64_t most = UINT64_C(4) << 30;
+	char *text = os_env("CUDA_CACHE_MAXSIZE");
+	uint64_t limit = text ? strtoull(text, NULL, 10) : UINT64_C(1) << 30;
+
+	free(text);
+	return limit > most ? most : limit;
+}
+
+static void read_cache_variables(void)
+{
+	sim.cache_disabled = env_on("CUDA_CACHE_DISABLE");
+	sim.cache_limit = read_limit();
+	sim.cache_directory = os_env("CUDA_CACHE_PATH");
+	if (!sim.cache_directory || !*sim.cache_directory) {
+		free(sim.cache_directory);
+		sim.cache_directory = os_default_cache();
+	}
+	sim.force_ptx = env_on("CUDA_FORCE_PTX_JIT");
+	sim.force_jit = sim.force_ptx || env_on("CUDA_FORCE_JIT");
+	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
+}
+
+int config_read(void)
+{
+	char text[64];
+
+	env_text(text, sizeof text, "SIMDRIVER_VERSION", "550.163.01");
+	read_version(text);
+	env_text(text, sizeof text, "SIMDRIVER_CUDA", "12040");
+	sim.cuda_version = atoi(text);
+	env_text(text, sizeof text, "SIMDRIVER_STAMP", "Apr  8 2025 12:10:18");
+	/* Date and time with or without the blank between them. */
+	snprintf(sim.stamp, sizeof sim.stamp, "%.11s%.8s", text, text + 11 + (text[11] == ' '));
+	env_text(text, sizeof text, "SIMDRIVER_COST", "0.01");
+	sim.cost_factor = strtod(text, NULL);
+	sim.cost_busy = strstr(text, "busy") != NULL;
+	env_text(text, sizeof text, "SIMDRIVER_TAIL_DELAY_MS", "0");
+	sim.tail_delay_ms = (unsigned)strtoul(text, NULL, 10);
+	sim.costs_csv = os_env("SIMDRIVER_COSTS_CSV");
+	sim.fault = os_env("SIMDRIVER_FAULT");
+	sim.log = os_env("SIMDRIVER_LOG");
+	sim.state = os_env("SIMDRIVER_STATE");
+	read_cache_variables();
+	return read_gpus();
+}
+
+void log_event(const char *event, const char *format, ...)
+{
+	char line[512];
+	int used = snprintf(line, sizeof line, "%lu %s ", os_pid(), event);
+	struct os_file file;
+	va_list list;
+
+	if (!sim.log || used < 0)
+		return;
+	va_start(list, format);
+	vsnprintf(line + used, sizeof line - (size_t)used - 1, format, list);
+	va_end(list);
+	line[strlen(line) + 1] = '\0';
+	line[strlen(line)] = '\n';
+	if (!os_open(&file, sim.log, OS_APPEND))
+		return;
+	os_append(&file, line, strlen(line));
+	os_close(&file);
+}

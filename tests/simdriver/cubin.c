@@ -1,0 +1,198 @@
+/* The cubins that the simulated compiler makes: valid ELF files with a symbol for each kernel and
+ * bytes that only the module, the options and the architecture decide. */
+#include "sim.h"
+
+#include <string.h>
+
+#define ELF_HEADER   64
+#define ELF_SECTION  64
+#define ELF_SYMBOL   24
+#define MACHINE_CUDA 190
+#define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text */
+
+/* Since CUDA 13, and for 10.0 and newer since 12.8, the ABI is 8 and the SM stands a byte higher.
+ */
+static bool new_abi(int sm)
+{
+	return sim.cuda_version >= 13000 || (sm >= 100 && sim.cuda_version >= 12080);
+}
+
+static void put_header(uint8_t *elf, const struct cubin_wish *wish, uint64_t sections)
+{
+	static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+	bool fresh = new_abi(wish->sm);
+	unsigned sm = (unsigned)wish->sm;
+
+	memcpy(elf, magic, sizeof magic);
+	elf[7] = fresh ? 0x41 : 0x33;
+	elf[8] = fresh ? 8 : 7;
+	put_u16(elf + 16, wish->relocatable ? 1 : 2);
+	put_u16(elf + 18, MACHINE_CUDA);
+	put_u32(elf + 20,
+			fresh ? 1 : (uint32_t)(sim.cuda_version / 1000 * 10 + sim.cuda_version % 1000 / 10));
+	put_u64(elf + 40, sections);
+	put_u32(elf + 48, fresh ? 0x06000004 | sm << 8 : sm << 16 | 0x500 | sm);
+	put_u16(elf + 52, ELF_HEADER);
+	put_u16(elf + 54, 56);
+	put_u16(elf + 58, ELF_SECTION);
+	put_u16(elf + 60, SECTIONS);
+	put_u16(elf + 62, 1);
+}
+
+static void put_section(uint8_t *at, uint32_t name, uint32_t type, uint64_t offset, uint64_t size)
+{
+	put_u32(at, name);
+	put_u32(at + 4, type);
+	put_u64(at + 24, offset);
+	put_u64(at + 32, size);
+	put_u64(at + 48, 8);
+	if (type == 2) { /* the symbols: names in section 2, all of them global */
+		put_u32(at + 40, 2);
+		put_u32(at + 44, 1);
+		put_u64(at + 56, ELF_SYMBOL);
+	}
+	if (type == 1) /* code: allocated, executable */
+		put_u64(at + 8, 6);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Instructions of 16 bytes out of a small set with a few free bits, so that the cubins compress
+ * about as machine code does. */
+static void add_code(struct bytes *elf, uint64_t seed, size_t size)
+{
+	uint64_t state = seed;
+
+	for (size_t done = 0; done < size || done == 0; done += 16) {
+		uint64_t random = next_random(&state);
+		uint64_t set = random & 63;
+		uint8_t instruction[16];
+
+		put_u64(instruction, next_random(&set) ^ (random >> 8 & 0xff00));
+		put_u64(instruction + 8, random >> 32 & 0xffff);
+		bytes_add(elf, instruction, sizeof instruction);
+	}
+}
+
+static uint64_t add_symbols(struct bytes *elf, const struct cubin_wish *wish)
+{
+	uint64_t start = elf->size;
+	const uint8_t *name = wish->names;
+
+	bytes_add(elf, NULL, ELF_SYMBOL);
+	for (size_t i = 0; i < wish->entries; i++) {
+		uint8_t symbol[ELF_SYMBOL] = {0};
+
+		put_u32(symbol, (uint32_t)(name - wish->names) + 1);
+		symbol[4] = 0x12; /* a global function */
+		symbol[5] = 0x10; /* a kernel */
+		put_u16(symbol + 6, SECTIONS - 1);
+		bytes_add(elf, symbol, sizeof symbol);
+		name += strlen((const char *)name) + 1;
+	}
+	return start;
+}
+
+void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
+{
+	static const char names[] = "\0.shstrtab\0.strtab\0.symtab\0.text";
+	struct bytes elf = {NULL, 0};
+	uint64_t strings, symbols, code, sections;
+	size_t rest;
+
+	bytes_add(&elf, NULL, ELF_HEADER);
+	bytes_add(&elf, names, sizeof names);
+	strings = elf.size;
+	bytes_add(&elf, NULL, 1);
+	bytes_add(&elf, wish->names, wish->names_size);
+	bytes_add(&elf, NULL, (8 - elf.size % 8) % 8);
+	symbols = add_symbols(&elf, wish);
+	code = elf.size;
+	rest = code + SECTIONS * ELF_SECTION;
+	add_code(&elf, wish->seed, wish->size > rest ? wish->size - rest : 128);
+	sections = elf.size;
+	bytes_add(&elf, NULL, SECTIONS * ELF_SECTION);
+	put_header(elf.data, wish, sections);
+	put_section(elf.data + sections + 64, 1, 3, ELF_HEADER, sizeof names);
+	put_section(elf.data + sections + 128, 11, 3, strings, 1 + wish->names_size);
+	put_section(elf.data + sections + 192, 19, 2, symbols, code - symbols);
+	put_section(elf.data + sections + 256, 27, 1, code, sections - code);
+	*ret_cubin = elf;
+}
+
+size_t cubin_size(const uint8_t *data)
+{
+	uint64_t segments = get_u64(data + 32) + 56ull * (get_u32(data + 56) & 0xffff);
+	uint64_t sections = get_u64(data + 40) + 64ull * (get_u32(data + 60) & 0xffff);
+
+	return (size_t)(sections > segments ? sections : segments);
+}
+
+int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable)
+{
+	uint32_t flags;
+	int made_for;
+
+	if (size < ELF_HEADER || get_u32(data) != 0x464c457f || data[4] != 2 ||
+		(get_u32(data + 16) >> 16) != MACHINE_CUDA ||
+		(get_u32(data + 16) & 0xffff) != (relocatable ? 1u : 2u))
+		return CU_INVALID_IMAGE;
+	if (get_u64(data + 40) > size || cubin_size(data) > size)
+		return CU_INVALID_IMAGE;
+	flags = get_u32(data + 48);
+	/* A 12.x driver before 12.8 knows no ABI but 7. */
+	if (data[8] > 7 && sim.cuda_version < 12080)
+		return CU_INVALID_IMAGE;
+	made_for = (int)(data[8] > 7 ? flags >> 8 & 0xff : flags & 0xff);
+	return cubin_runs(made_for, 0, sm) ? CU_OK : CU_INVALID_SOURCE;
+}
+
+/* Offset and size of the section `at`; false where the file does not hold it. */
+static bool section_read(const uint8_t *data, size_t size, uint64_t at, uint64_t *ret_offset,
+						 uint64_t *ret_size)
+{
+	const uint8_t *header = data + get_u64(data + 40) + at * ELF_SECTION;
+
+	*ret_offset = get_u64(header + 24);
+	*ret_size = get_u64(header + 32);
+	return *ret_offset <= size && *ret_size <= size - *ret_offset;
+}
+
+static bool symbols_hold(const uint8_t *symbols, uint64_t size, const uint8_t *strings,
+						 uint64_t strings_size, const char *name)
+{
+	size_t length = strlen(name) + 1;
+
+	for (uint64_t at = 0; at + ELF_SYMBOL <= size; at += ELF_SYMBOL) {
+		uint32_t offset = get_u32(symbols + at);
+
+		if ((symbols[at + 4] & 15) == 2 && offset < strings_size &&
+			length <= strings_size - offset && memcmp(strings + offset, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool cubin_has_function(const uint8_t *data, size_t size, const char *name)
+{
+	unsigned count = get_u32(data + 60) & 0xffff;
+
+	for (unsigned i = 0; i < count; i++) {
+		const uint8_t *header = data + get_u64(data + 40) + (uint64_t)i * ELF_SECTION;
+		uint64_t symbols, symbols_size, strings, strings_size;
+
+		if (get_u32(header + 4) == 2 && get_u32(header + 40) < count &&
+			section_read(data, size, i, &symbols, &symbols_size) &&
+			section_read(data, size, get_u32(header + 40), &strings, &strings_size) &&
+			symbols_hold(data + symbols, symbols_size, data + strings, strings_size, name))
+			return true;
+	}
+	return false;
+}

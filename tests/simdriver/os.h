@@ -1,0 +1,62 @@
+/* The two systems under the simulated driver. Paths are UTF-8. */
+#ifndef SIM_OS_H
+#define SIM_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim.h"
+
+/* A copy to be freed, or NULL where the variable is not set. */
+char *os_env(const char *name);
+/* Where the driver keeps its cache if nothing says otherwise: a copy to be freed, or NULL. */
+char *os_default_cache(void);
+
+enum os_mode {
+	OS_READ,
+	OS_UPDATE,        /* must exist; read and write */
+	OS_CREATE_UPDATE, /* emptied; read and write */
+	OS_WRITE,         /* emptied; write */
+	OS_APPEND,
+	OS_CREATE_NEW, /* fails where it exists */
+};
+
+struct os_file {
+	intptr_t handle;
+};
+
+bool os_open(struct os_file *ret_file, const char *path, enum os_mode mode);
+void os_close(struct os_file *file);
+/* All of it. */
+bool os_read(const struct os_file *file, struct bytes *ret_bytes);
+bool os_write(const struct os_file *file, uint64_t offset, const void *data, size_t size);
+/* At the end, in one piece, whoever else appends. */
+bool os_append(const struct os_file *file, const void *data, size_t size);
+
+enum os_lock { OS_LOCKED, OS_BUSY, OS_NO_LOCKS };
+/* Does not wait. All of the file. */
+enum os_lock os_try_lock(const struct os_file *file, bool exclusive);
+void os_unlock(const struct os_file *file);
+
+/* One level; an existing one is fine. */
+void os_make_directory(const char *path);
+void os_remove_file(const char *path);
+/* A directory and everything in it; missing is fine. */
+void os_remove_tree(const char *path);
+
+void os_sleep_ms(double ms);
+/* Uses up processor time of this thread. */
+void os_burn_ms(double ms);
+unsigned long os_pid(void);
+/* Held by other things than data of one context: the cache, the process's state. */
+void os_process_lock(void);
+void os_process_unlock(void);
+
+struct os_mutex;
+struct os_mutex *os_mutex_new(void);
+void os_mutex_lock(struct os_mutex *mutex);
+void os_mutex_unlock(struct os_mutex *mutex);
+void os_mutex_free(struct os_mutex *mutex);
+
+#endif

@@ -1,0 +1,217 @@
+/* The simulated driver: what its files share.
+ *
+ * It is an independent witness of the driver's cache format, so nothing here comes from libjitwarm:
+ * hash, key, entry, index and lock are written a second time, from docs/driver-cache.md alone.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The CUresult values that are used, by cuda.h's numbers. API functions return int. */
+enum {
+	CU_OK = 0,
+	CU_INVALID_VALUE = 1,
+	CU_OUT_OF_MEMORY = 2,
+	CU_NOT_INITIALIZED = 3,
+	CU_NO_DEVICE = 100,
+	CU_INVALID_DEVICE = 101,
+	CU_INVALID_IMAGE = 200,
+	CU_INVALID_CONTEXT = 201,
+	CU_NO_BINARY_FOR_GPU = 209,
+	CU_INVALID_PTX = 218,
+	CU_UNSUPPORTED_PTX_VERSION = 222,
+	CU_JIT_COMPILATION_DISABLED = 223,
+	CU_INVALID_SOURCE = 300,
+	CU_NOT_FOUND = 500,
+	CU_ILLEGAL_ADDRESS = 700,
+	CU_UNKNOWN = 999
+};
+
+#define SIM_GPUS_MAX 16
+
+struct bytes {
+	uint8_t *data;
+	size_t size;
+};
+
+/* Memory that does not run out quietly: NULL ends the process with a message. */
+void *sim_alloc(size_t size);
+void bytes_free(struct bytes *bytes);
+/* Appends; `data` may be NULL for zeros. */
+void bytes_add(struct bytes *bytes, const void *data, size_t size);
+void bytes_add_text(struct bytes *bytes, const char *text);
+uint32_t get_u32(const uint8_t *from);
+uint64_t get_u64(const uint8_t *from);
+void put_u16(uint8_t *to, uint16_t value);
+void put_u32(uint8_t *to, uint32_t value);
+void put_u64(uint8_t *to, uint64_t value);
+uint64_t sim_fnv(uint64_t state, const void *data, size_t size);
+#define SIM_FNV_START UINT64_C(0xcbf29ce484222325)
+
+/* ---- config.c: the environment, read once in cuInit ---- */
+
+struct gpu {
+	int sm;
+	unsigned pci_device; /* PCI device id, vendor 10de */
+	unsigned pci_bus;    /* 0000:BUS:00.0 */
+	const char *name;
+	unsigned memory_mib;
+	int multiprocessors;
+	uint8_t uuid[16];
+};
+
+struct config {
+	struct gpu gpus[SIM_GPUS_MAX];
+	size_t gpu_count;
+	int cuda_version;       /* 12040 */
+	unsigned version[3];    /* 550, 163, 1 */
+	char stamp[20];         /* "Apr  8 202512:10:18" and a NUL */
+	double cost_factor;     /* times the model's or the table's milliseconds */
+	bool cost_busy;         /* burn processor time instead of sleeping */
+	char *costs_csv;        /* or NULL */
+	char *fault;            /* or NULL */
+	char *log;              /* file, or NULL */
+	char *state;            /* folder of the markers of ":once", or NULL */
+	unsigned tail_delay_ms; /* between unlocking and the index's tail */
+	/* NVIDIA's own variables */
+	char *cache_directory; /* NULL: no caching */
+	uint64_t cache_limit;
+	bool cache_disabled;
+	bool jit_disabled;
+	bool force_jit; /* PTX before cubins, and the cache is written but never read */
+	bool force_ptx; /* and no cubin even where there is no PTX */
+};
+
+/* CUresult of cuInit. */
+int config_read(void);
+extern struct config sim;
+
+/* The newest PTX ISA that the simulated driver reads, major * 10 + minor. */
+unsigned config_newest_isa(void);
+/* Whether zstd entries are understood: from 550.54.14 on. */
+bool config_reads_zstd(void);
+
+/* One line in SIMDRIVER_LOG: "PID EVENT ...". */
+void log_event(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- container.c: what an image handed to the driver is, and what of it is taken ---- */
+
+enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_RELOCATABLE_PTX = 0x40 };
+enum image_form { IMAGE_NOTHING, IMAGE_CUBIN, IMAGE_PTX };
+
+struct image {
+	enum image_form form;
+	struct bytes payload; /* decompressed; to be freed */
+	const char *options;  /* points into the container, or at "" */
+};
+
+/* Chooses and decompresses. `size` is 0 where the caller cannot say. 0 or a CUresult. */
+int image_choose(struct image *ret_image, const void *data, size_t size, int sm);
+/* Whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
+bool ptx_runs(int sm, char variant, int gpu);
+bool cubin_runs(int sm, char variant, int gpu);
+
+/* ---- ptx.c ---- */
+
+struct ptx {
+	unsigned isa;     /* major * 10 + minor; 0: no .version */
+	int target;       /* 86 */
+	char target_form; /* 0, 'a' or 'f' */
+	size_t statements;
+	size_t branches;
+	size_t entries;
+	struct bytes names; /* of the entries, each with its NUL */
+};
+
+void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size);
+void ptx_free(struct ptx *ptx);
+
+/* ---- compile.c, cubin.c, fault.c ---- */
+
+struct job {
+	const uint8_t *ptx;
+	size_t size;
+	const char *options; /* as in the key */
+	int sm;
+	bool relocatable;
+};
+
+/* Takes its time and makes the cubin; text for the logs goes to `info` and `error`. */
+int compile_ptx(const struct job *job, struct bytes *ret_cubin, struct bytes *info,
+				struct bytes *error);
+
+struct cubin_wish {
+	int sm;
+	bool relocatable;
+	uint64_t seed;
+	size_t size; /* at least about this */
+	const uint8_t *names;
+	size_t names_size;
+	size_t entries;
+};
+void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
+/* 0, or what the driver answers to it: 200 (no cubin, ABI unknown), 300 (architecture). */
+int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
+/* Total size by the section table, for images that come without a size. 0: no ELF. */
+size_t cubin_size(const uint8_t *data);
+bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
+
+/* Does what SIMDRIVER_FAULT asks of this PTX. 0, or the CUresult to give. */
+int fault_strike(const uint8_t *ptx, size_t size, struct bytes *error);
+/* CU_OK, or the error that every call gives from now on. */
+int fault_sticky(void);
+
+/* ---- cache.c, index.c ---- */
+
+bool cache_find(const struct bytes *key, struct bytes *ret_value);
+void cache_store(const struct bytes *key, const struct bytes *value);
+
+struct index_row {
+	uint64_t hash;
+	uint64_t size;
+};
+struct index {
+	struct index_row *rows;
+	size_t count;
+	uint64_t total;
+};
+/* false where the driver would wipe: missing header, another version, fewer rows than promised. */
+bool index_parse(struct index *ret_index, const struct bytes *file);
+void index_format(struct bytes *ret_file, const struct index *index);
+void index_append(struct index *index, uint64_t hash, uint64_t size);
+void index_remove(struct index *index, size_t at);
+void index_free(struct index *index);
+
+/* ---- module.c ---- */
+
+struct context {
+	int device; /* index into sim.gpus */
+	struct os_mutex *compiling;
+	bool primary;
+};
+
+/* The log buffers of an option list; also the text that other options add to the key. */
+struct jit_options {
+	char *info;
+	size_t info_size;
+	void **info_filled;
+	char *error;
+	size_t error_size;
+	void **error_filled;
+	bool verbose;
+	char key_text[64];
+};
+void jit_options_read(struct jit_options *ret, unsigned count, const int *options, void **values);
+void jit_options_answer(const struct jit_options *options, const struct bytes *info,
+						const struct bytes *error);
+/* Image to cubin, through cache and compiler. `link`: an input to a link. */
+int module_build(const struct context *context, const void *image, size_t size, bool link,
+				 const struct jit_options *options, struct bytes *ret_cubin);
+struct context *context_current(void);
+/* CU_OK, or why no call can work now. */
+int api_state(void);
+
+#endif
