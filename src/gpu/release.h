@@ -1,0 +1,47 @@
+/* Releases: PTX ISA, the CUDA version that brought it, and the driver that comes with that.
+ *
+ * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compatibility.md.
+ */
+#ifndef JW_GPU_RELEASE_H
+#define JW_GPU_RELEASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+struct gpu_isa {
+	uint16_t major, minor;
+};
+
+/* One row of the table. A release of {0, 0, 0} is not listed by NVIDIA. */
+struct gpu_release {
+	struct gpu_isa isa;
+	uint32_t cuda; /* 1000 * major + 10 * minor */
+	uint32_t linux_driver[3];
+	uint32_t windows_driver[3];
+};
+
+/* Less than, equal to or greater than 0, as a is older than, the same as or newer than b. */
+int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
+
+/* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, that is no limit, where the driver's
+ * CUDA version is unknown or newer than the table. */
+struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
+
+/* Whether a driver reads zstd-compressed entries of fat binaries: from 550.54.14 on; where its
+ * release is unknown, from CUDA 12.4 on. An unknown driver is taken for a new one. */
+bool gpu_driver_reads_zstd(const struct jw_driver *driver);
+
+/* The first release whose driver compiles this PTX ISA; NULL where the table has none. */
+const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa);
+
+/* The first PTX ISA in which a target can be named; false for a target that is not in the table. */
+bool gpu_first_isa(struct jw_target target, struct gpu_isa *ret_isa);
+
+/* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
+#define GPU_DRIVER_TEXT 64
+const char *gpu_driver_text(char text[GPU_DRIVER_TEXT], const struct jw_driver *driver);
+
+#endif

@@ -1,0 +1,68 @@
+#include "gpu/rules.h"
+
+#include <stddef.h>
+
+/* Parts of Jetson and DRIVE. Their machine code is no part of the major version's line. */
+static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
+
+/* Who belongs to the family that code with 'f' is made for; families grow with new members. */
+static const struct {
+	uint16_t code;
+	uint16_t members[3];
+} families[] = {
+	{100, {100, 103, 107}}, {103, {103, 107}}, {107, {107}}, {101, {101, 110}},
+	{110, {101, 110}},      {120, {120, 121}}, {121, {121}},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static bool is_tegra(uint16_t sm)
+{
+	for (size_t i = 0; i < COUNT(tegra); i++)
+		if (tegra[i] == sm)
+			return true;
+	return false;
+}
+
+bool gpu_same_capability(uint16_t a, uint16_t b)
+{
+	return a == b || (a == 101 && b == 110) || (a == 110 && b == 101);
+}
+
+static bool same_family(uint16_t code, uint16_t device)
+{
+	for (size_t i = 0; i < COUNT(families); i++)
+		for (size_t k = 0; families[i].code == code && k < COUNT(families[i].members); k++)
+			if (families[i].members[k] == device)
+				return true;
+	return code == device;
+}
+
+enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device)
+{
+	if (gpu_same_capability(code.sm, device.sm))
+		return GPU_FIT_EXACT;
+	if (code.suffix == 'a')
+		return GPU_FIT_NONE;
+	if (code.suffix == 'f')
+		return same_family(code.sm, device.sm) ? GPU_FIT_COMPATIBLE : GPU_FIT_NONE;
+	if (is_tegra(code.sm) || is_tegra(device.sm))
+		return GPU_FIT_NONE;
+	if (code.sm / 10 == device.sm / 10 && code.sm < device.sm)
+		return GPU_FIT_COMPATIBLE;
+	return GPU_FIT_NONE;
+}
+
+bool gpu_not_newer(struct jw_target code, struct jw_target device)
+{
+	return code.sm <= device.sm || gpu_same_capability(code.sm, device.sm);
+}
+
+bool gpu_ptx_fits(struct jw_target code, struct jw_target device)
+{
+	switch (code.suffix) {
+	case 'a': return gpu_same_capability(code.sm, device.sm);
+	case 'f': return same_family(code.sm, device.sm);
+	default: return gpu_not_newer(code, device);
+	}
+}

@@ -1,0 +1,35 @@
+/* Which code runs on which GPU, by capability alone (what the driver can read is in release.h).
+ *
+ * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
+ * Compatibility guide; docs/compatibility.md.
+ */
+#ifndef JW_GPU_RULES_H
+#define JW_GPU_RULES_H
+
+#include <stdbool.h>
+
+#include <jitwarm/target.h>
+
+enum gpu_fit {
+	GPU_FIT_NONE,       /* does not run there */
+	GPU_FIT_COMPATIBLE, /* made for another capability, runs there */
+	GPU_FIT_EXACT,      /* made for this capability */
+};
+
+/* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
+ * its major version, on desktop and server parts only; Tegra stands apart in both directions; 'a'
+ * runs on its capability alone, 'f' on its family. */
+enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device);
+
+/* Whether PTX for `code` may be compiled for a device: plain PTX for the same and every higher
+ * capability, 'a' for its own alone, 'f' for its family. */
+bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
+
+/* Whether code for `code` is for this capability or an older one, whatever its suffix: if it cannot
+ * be used on the device all the same, something about it is in the way. */
+bool gpu_not_newer(struct jw_target code, struct jw_target device);
+
+/* The same capability: 10.1 is what Thor was called before it became 11.0 (PTX ISA 9.0). */
+bool gpu_same_capability(uint16_t a, uint16_t b);
+
+#endif

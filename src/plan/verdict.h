@@ -1,0 +1,54 @@
+/* What happens to one container on one GPU: the verdict, and the entry that the driver takes. */
+#ifndef JW_PLAN_VERDICT_H
+#define JW_PLAN_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jitwarm/target.h>
+
+#include "devcode/devcode.h"
+
+/* The first that holds, in this order. */
+enum plan_verdict {
+	VERDICT_NATIVE,     /* a cubin of exactly this capability */
+	VERDICT_COMPATIBLE, /* another cubin that runs there */
+	VERDICT_LINK,       /* relocatable, and its PTX is usable */
+	VERDICT_JIT,        /* usable PTX */
+	VERDICT_CANNOT,     /* PTX for this or an older capability which is nevertheless unusable */
+	VERDICT_NOTHING,    /* only code for other or newer capabilities, or none at all */
+	VERDICT_COUNT
+};
+
+/* Why PTX that is old enough for the GPU is unusable. */
+enum plan_reason {
+	REASON_NONE,
+	REASON_EXCLUSIVE, /* an 'a' or 'f' target that this GPU is not */
+	REASON_TOO_NEW,   /* a newer PTX ISA than the driver compiles */
+	REASON_ZSTD,      /* compressed with zstd, and the driver is older than 550.54.14 */
+	REASON_DAMAGED,   /* its payload cannot be decoded */
+	REASON_COUNT
+};
+
+/* "native", "compatible" … as in `scan --json`. */
+const char *plan_verdict_name(enum plan_verdict verdict);
+/* "exclusive", "too_new" … as in `scan --json`; "" for REASON_NONE. */
+const char *plan_reason_name(enum plan_reason reason);
+
+struct plan_judgement {
+	enum plan_verdict verdict;
+	enum plan_reason reason; /* of VERDICT_CANNOT: why the newest of its PTX is unusable */
+	size_t entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes, the newest
+					 that it can use, among equals the last; else SIZE_MAX */
+};
+
+/* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
+ * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
+bool plan_entry_relocatable(const struct devcode_container *container,
+							const struct devcode_entry *entry);
+
+/* Judges one container. `relocatable`: it stands in a section of relocatable code. */
+struct plan_judgement plan_judge(const struct devcode_container *container, bool relocatable,
+								 struct jw_target device, const struct jw_driver *driver);
+
+#endif

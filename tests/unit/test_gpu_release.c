@@ -1,0 +1,147 @@
+/* Drivers, CUDA versions and PTX ISA versions. */
+#include "check.h"
+
+#include <jitwarm/target.h>
+
+#include "gpu/release.h"
+
+static void drivers_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t cuda, release[3];
+	} cases[] = {
+		{"12.2", 12020, {0, 0, 0}},           {"13.0", 13000, {0, 0, 0}},
+		{"550.163.01", 12040, {550, 163, 1}}, {"535.309.01", 12020, {535, 309, 1}},
+		{"555.58.02", 12050, {555, 58, 2}},   {"551.61", 12040, {551, 61, 0}},
+		{"527.41", 12000, {527, 41, 0}},      {"560.94", 12060, {560, 94, 0}},
+		{"566.36", 12070, {566, 36, 0}},      {"572.83", 12080, {572, 83, 0}},
+		{"581.29", 13000, {581, 29, 0}},      {"450.248.02", 11000, {450, 248, 2}},
+		{"430.86", 10010, {430, 86, 0}},      {"550", 12040, {550, 0, 0}},
+		{"620.10", 13040, {620, 10, 0}},
+	};
+	struct jw_driver driver;
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(jw_driver_parse(&err, cases[i].text, &driver), 0);
+		assert_int_equal(driver.cuda, cases[i].cuda);
+		assert_memory_equal(driver.release, cases[i].release, sizeof driver.release);
+	}
+}
+
+static void what_is_no_driver_is_refused(void **state)
+{
+	static const char *const cases[] = {"",        "12",   "12.",     "12.2.1",    "abc",
+										"12.2x",   "-1.0", "12.100",  "550.1.2.3", "99999.1",
+										"304.137", "7.5",  " 550.10", "550..1",    "4294967296.0"};
+	struct jw_driver driver = {.cuda = 5};
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(jw_driver_parse(&err, cases[i], &driver), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+	}
+	assert_int_equal(driver.cuda, 5);
+}
+
+static void a_driver_compiles_up_to_its_isa(void **state)
+{
+	static const struct {
+		uint32_t cuda;
+		struct gpu_isa isa;
+	} cases[] = {
+		{12020, {8, 2}}, {12060, {8, 5}}, {12050, {8, 5}},      {12070, {8, 6}},
+		{13000, {9, 0}}, {13040, {9, 4}}, {11080, {7, 8}},      {12100, {8, 8}},
+		{10010, {6, 4}}, {8000, {5, 0}},  {0, {UINT16_MAX, 0}}, {14000, {UINT16_MAX, 0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_driver driver = {.cuda = cases[i].cuda};
+
+		assert_int_equal(gpu_isa_compare(gpu_driver_isa(&driver), cases[i].isa), 0);
+	}
+	assert_true(gpu_isa_compare((struct gpu_isa){8, 9}, (struct gpu_isa){9, 0}) < 0);
+	assert_true(gpu_isa_compare((struct gpu_isa){8, 2}, (struct gpu_isa){8, 1}) > 0);
+}
+
+static void zstd_is_read_from_550_54_14_on(void **state)
+{
+	static const struct {
+		struct jw_driver driver;
+		bool reads;
+	} cases[] = {
+		{{12040, {550, 54, 14}}, true},  {{12040, {550, 40, 7}}, false},
+		{{12020, {535, 309, 1}}, false}, {{12040, {0, 0, 0}}, true},
+		{{12030, {0, 0, 0}}, false},     {{0, {0, 0, 0}}, true},
+		{{12040, {550, 0, 0}}, true},    {{12050, {555, 58, 2}}, true},
+		{{12040, {551, 61, 0}}, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(gpu_driver_reads_zstd(&cases[i].driver), cases[i].reads);
+}
+
+static void targets_begin_with_an_isa(void **state)
+{
+	static const struct {
+		struct jw_target target;
+		struct gpu_isa isa;
+	} cases[] = {
+		{{60, 0}, {5, 0}},   {{75, 0}, {6, 3}},    {{86, 0}, {7, 1}},    {{90, 0}, {7, 8}},
+		{{90, 'a'}, {8, 0}}, {{100, 'a'}, {8, 6}}, {{100, 'f'}, {8, 8}}, {{120, 0}, {8, 7}},
+		{{121, 0}, {8, 8}},  {{110, 'f'}, {9, 0}}, {{107, 'a'}, {9, 4}}, {{88, 0}, {9, 0}},
+	};
+	struct gpu_isa isa;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_true(gpu_first_isa(cases[i].target, &isa));
+		assert_int_equal(gpu_isa_compare(isa, cases[i].isa), 0);
+	}
+	assert_false(gpu_first_isa((struct jw_target){86, 'a'}, &isa));
+	assert_false(gpu_first_isa((struct jw_target){68, 0}, &isa));
+}
+
+static void releases_are_found_by_isa(void **state)
+{
+	const struct gpu_release *release = gpu_release_for_isa((struct gpu_isa){8, 7});
+
+	(void)state;
+	assert_non_null(release);
+	assert_int_equal(release->cuda, 12080);
+	assert_int_equal(release->linux_driver[0], 570);
+	assert_null(gpu_release_for_isa((struct gpu_isa){10, 0}));
+}
+
+static void drivers_are_written(void **state)
+{
+	char text[GPU_DRIVER_TEXT];
+
+	(void)state;
+	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12040, {550, 163, 1}}),
+						"550.163.01 (CUDA 12.4)");
+	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12040, {551, 61, 0}}),
+						"551.61 (CUDA 12.4)");
+	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12020, {0, 0, 0}}), "CUDA 12.2");
+	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){0, {0, 0, 0}}), "unknown driver");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(drivers_are_read),
+		cmocka_unit_test(what_is_no_driver_is_refused),
+		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
+		cmocka_unit_test(zstd_is_read_from_550_54_14_on),
+		cmocka_unit_test(targets_begin_with_an_isa),
+		cmocka_unit_test(releases_are_found_by_isa),
+		cmocka_unit_test(drivers_are_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
