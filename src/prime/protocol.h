@@ -31,7 +31,7 @@ struct protocol_device {
 	struct jw_target target;
 	char name[128];
 	char bus[32];  /* "0000:01:00.0", lower case */
-	char uuid[40]; /* "GPU-..." as nvidia-smi writes it, "" where unknown */
+	char uuid[48]; /* "GPU-..." as nvidia-smi writes it, "" where unknown */
 	uint64_t memory_bytes;
 	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
 };

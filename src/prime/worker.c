@@ -36,12 +36,12 @@ static void lower(char *text)
 		*text = (char)tolower((unsigned char)*text);
 }
 
-static void describe_uuid(const uint8_t uuid[16], char text[40])
+static void describe_uuid(const uint8_t uuid[16], char text[48])
 {
-	size_t used = (size_t)snprintf(text, 40, "GPU-");
+	size_t used = (size_t)snprintf(text, 48, "GPU-");
 
 	for (size_t i = 0; i < 16; i++)
-		used += (size_t)snprintf(text + used, 40 - used,
+		used += (size_t)snprintf(text + used, 48 - used,
 								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 

@@ -1,0 +1,87 @@
+/* The main job: have the driver compile beforehand what it would compile at an application's first
+ * start. */
+#ifndef JITWARM_PRIME_H
+#define JITWARM_PRIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+
+/* What stands to be done, once it is known and before anything is compiled. */
+struct jw_prime_plan {
+	size_t modules; /* that the driver would compile for these GPUs */
+	size_t warm;    /* of them, already in the cache */
+	size_t cold;
+	size_t cannot;        /* containers with PTX for a GPU which its driver cannot use */
+	size_t link;          /* of the cold ones, inputs of run-time linking */
+	size_t left_out;      /* modules outside the registered sections that --all would include */
+	uint64_t cold_bytes;  /* their PTX */
+	uint64_t cubin_bytes; /* predicted growth of the cache */
+	double cpu_seconds;   /* predicted, one core */
+	unsigned workers;
+};
+
+struct jw_prime_progress {
+	size_t done, total; /* modules; total is fixed for the whole run */
+	size_t failed;
+	uint64_t done_bytes, total_bytes; /* of PTX */
+	double done_weight, total_weight; /* predicted milliseconds: what a bar should show */
+	const char *current;              /* a file being worked on, never NULL */
+};
+
+struct jw_prime_failure {
+	char *path, *member; /* member NULL for a file */
+	uint64_t offset;     /* of the container */
+	struct jw_target target;
+	char *reason; /* one line */
+	char *log;    /* the driver's own, "" where it wrote none */
+};
+
+struct jw_prime_result {
+	struct jw_prime_plan plan;
+	size_t compiled; /* and in the cache now */
+	size_t failed;
+	size_t unchanged; /* the driver loaded them without leaving an entry: nothing to compile after
+						 all */
+	size_t undone;    /* left when the run was interrupted */
+	uint64_t added_bytes;
+	double seconds; /* of compiling, wall time */
+	bool interrupted;
+	bool opaque; /* the driver's cache is not of the known form: its own entries were counted
+					instead */
+	uint64_t peak_worker_bytes;
+	struct jw_prime_failure *failures;
+	size_t failure_count;
+	char **notes; /* one line each: what was left out, files that could not be read */
+	size_t note_count;
+	size_t troubles; /* of the notes, those about files that could not be read */
+};
+
+struct jw_prime_options {
+	const char *const *paths; /* files and directories, as jw_find gives them */
+	size_t path_count;
+	bool everything; /* what lies outside the registered sections too */
+	unsigned jobs;   /* workers; 0: as many as cores */
+	bool low_priority;
+	const char *const *worker; /* as in jw_system_options */
+	void *context;
+	/* All may be NULL. `planned` returns false to stop before anything is compiled; `stop` is asked
+	 * often. */
+	bool (*planned)(void *context, const struct jw_prime_plan *plan);
+	void (*progress)(void *context, const struct jw_prime_progress *progress);
+	void (*message)(void *context, const char *line);
+	bool (*stop)(void *context);
+};
+
+/* Primes the live cache of `system` for its GPUs. 0: the run came to its end, *ret_result tells
+ * how; -1: it could not be begun (no GPU, no cache directory, out of memory). The caller frees with
+ * jw_prime_result_free. Interrupted or killed at any moment, the cache is sound and the next run
+ * goes on from there. */
+int jw_prime(struct jw_error *err, const struct jw_system *system,
+			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
+void jw_prime_result_free(struct jw_prime_result *result);
+
+#endif

@@ -1,0 +1,78 @@
+/* What this machine has: GPUs, driver, and the driver's cache as it is in force. */
+#ifndef JITWARM_SYSTEM_H
+#define JITWARM_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+struct jw_gpu {
+	char name[128];
+	struct jw_target target;
+	char bus[32];  /* "0000:01:00.0", "" where unknown */
+	char uuid[48]; /* as nvidia-smi writes it, "" where unknown */
+	uint64_t memory_bytes;
+	int ordinal;      /* the driver's number, in the order of CUDA_DEVICE_ORDER */
+	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
+};
+
+/* How far the names of the driver's cache entries can be predicted. */
+enum jw_trust {
+	JW_TRUST_NONE,      /* the driver's stamp is not known */
+	JW_TRUST_READ,      /* read off the library, not confirmed yet */
+	JW_TRUST_CONFIRMED, /* seen in an entry that this driver made */
+	JW_TRUST_OPAQUE,    /* this driver's cache is not of the form that we know */
+};
+
+struct jw_driver_info {
+	char library[1024]; /* the file; "" where no driver is installed */
+	struct jw_driver version;
+	char stamp[20]; /* "Apr  8 202512:10:18", "" where unknown */
+	enum jw_trust trust;
+};
+
+struct jw_cache_info {
+	char *path; /* the live cache; NULL where the driver would not cache at all (a warning says why)
+				 */
+	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver reads it */
+	bool limit_set;       /* by the variable, rather than the driver's default */
+	bool disabled;        /* CUDA_CACHE_DISABLE */
+	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is written and never read
+						 */
+	bool exists;
+	uint64_t entries, size_bytes; /* by the index */
+	char **warnings;              /* one line each */
+	size_t warning_count;
+};
+
+struct jw_system {
+	struct jw_gpu *gpus;
+	size_t gpu_count;
+	size_t pci_count; /* NVIDIA display devices that the operating system lists, whether the driver
+						 takes them or not */
+	struct jw_driver_info driver;
+	struct jw_cache_info cache;
+	char *state_dir;
+	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
+						earlier */
+	char why_none[512]; /* one line on why there are no GPUs, "" where there are */
+};
+
+struct jw_system_options {
+	bool asleep; /* use what is remembered or read off files only; do not start the driver */
+	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
+	const char *const *worker; /* the command that runs jw_worker_main, NULL at its end; NULL: this
+								  program with "worker" */
+	const char *cache_dir;     /* another directory in place of the live cache, NULL for that */
+};
+
+/* Having no GPU or no driver is no failure: why_none says so. The caller frees with jw_system_free.
+ */
+int jw_system_open(struct jw_error *err, const struct jw_system_options *options,
+				   struct jw_system **ret_system);
+void jw_system_free(struct jw_system *system);
+
+#endif

@@ -1,0 +1,12 @@
+/* The environment of a worker: ours, with the driver's variables set as a worker needs them. */
+#ifndef JW_PRIME_ENVIRONMENT_H
+#define JW_PRIME_ENVIRONMENT_H
+
+#include "base/error.h"
+
+/* "NAME=VALUE" strings and a NULL; environment_free lets go of them. NULL and err set on failure.
+ */
+char **environment_for_worker(struct jw_error *err, const char *cache_dir);
+void environment_free(char **environment);
+
+#endif
