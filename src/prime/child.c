@@ -227,7 +227,7 @@ static int spawn(struct jw_error *err, uv_loop_t *loop, struct child *child,
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child)
 {
-	char **environment = environment_for_worker(err, setup->cache_dir);
+	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes);
 	struct child *child = environment ? child_new(err, loop, events) : NULL;
 	int result = -1;
 

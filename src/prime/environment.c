@@ -13,14 +13,10 @@
 static const struct {
 	const char *name, *value;
 } fixed[] = {
-	{"CUDA_CACHE_MAXSIZE", "4294967296"},
-	{"CUDA_CACHE_DISABLE", "0"},
-	{"CUDA_MODULE_LOADING", "EAGER"},
-	{"CUDA_FORCE_PTX_JIT", NULL},
-	{"CUDA_FORCE_JIT", NULL},
-	{"CUDA_DISABLE_PTX_JIT", NULL},
-	{"CUDA_DISABLE_JIT", NULL},
-	{"CUDA_CACHE_PATH", NULL}, /* set by hand below */
+	{"CUDA_CACHE_DISABLE", "0"},  {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
+	{"CUDA_FORCE_JIT", NULL},     {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+	{"CUDA_CACHE_PATH", NULL}, /* these two are set by hand below */
+	{"CUDA_CACHE_MAXSIZE", NULL},
 };
 
 enum { FIXED = sizeof fixed / sizeof *fixed };
@@ -33,7 +29,7 @@ static bool is_fixed(const char *name)
 	return false;
 }
 
-char **environment_for_worker(struct jw_error *err, const char *cache_dir)
+char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes)
 {
 	uv_env_item_t *items = NULL;
 	char **environment = NULL;
@@ -45,7 +41,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir)
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
 		return NULL;
 	}
-	environment = mem_array(err, (size_t)count + FIXED + 2, sizeof *environment);
+	environment = mem_array(err, (size_t)count + FIXED + 3, sizeof *environment);
 	if (!environment)
 		goto done;
 	for (int i = 0; i < count; i++) {
@@ -63,6 +59,9 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir)
 			goto done;
 	}
 	environment[used] = mem_printf(err, "CUDA_CACHE_PATH=%s", cache_dir);
+	if (!environment[used++])
+		goto done;
+	environment[used] = mem_printf(err, "CUDA_CACHE_MAXSIZE=%llu", (unsigned long long)limit_bytes);
 	complete = environment[used] != NULL;
 done:
 	uv_os_free_environ(items, count);

@@ -2,6 +2,8 @@
 #ifndef JW_PRIME_ENVIRONMENT_H
 #define JW_PRIME_ENVIRONMENT_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* "NAME=VALUE" strings and a NULL; environment_free lets go of them. NULL and err set on failure.

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "compile/driver.h"
 #include "os/file.h"
+#include "os/interrupt.h"
 #include "os/library.h"
 #include "os/system.h"
 #include "prime/protocol.h"
@@ -214,6 +215,7 @@ int jw_worker_main(void)
 	int status = 3;
 
 	os_die_with_parent();
+	os_ignore_interrupts();
 	os_crash_quietly();
 	if (os_take_stdout(&err, &worker.out))
 		goto done;

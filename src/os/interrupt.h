@@ -1,0 +1,15 @@
+/* Ctrl-C and its like. */
+#ifndef JW_OS_INTERRUPT_H
+#define JW_OS_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* From now on Ctrl-C, a closed terminal and a polite request to end only set a flag; a second
+ * Ctrl-C ends the process. */
+void os_catch_interrupts(void);
+/* Whether one has come. */
+bool os_interrupted(void);
+/* From now on they are ignored: a worker is ended by its supervisor, not by the keyboard. */
+void os_ignore_interrupts(void);
+
+#endif

@@ -1,0 +1,40 @@
+#include "os/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void note(int number)
+{
+	interrupted = 1;
+	/* The second one takes the default: nobody should have to reach for kill -9. */
+	(void)signal(number, SIG_DFL);
+}
+
+static void set_all(void (*handler)(int))
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = handler};
+
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		(void)sigaction(numbers[i], &action, NULL);
+}
+
+void os_catch_interrupts(void)
+{
+	set_all(note);
+	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+bool os_interrupted(void)
+{
+	return interrupted != 0;
+}
+
+void os_ignore_interrupts(void)
+{
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+}
