@@ -36,6 +36,7 @@ struct child_events {
 struct child_setup {
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *cache_dir;      /* what the driver in it uses as its cache */
+	uint64_t cache_limit_bytes; /* and how large that may become */
 	bool low_priority;
 };
 

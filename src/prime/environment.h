@@ -8,7 +8,8 @@
 
 /* "NAME=VALUE" strings and a NULL; environment_free lets go of them. NULL and err set on failure.
  */
-char **environment_for_worker(struct jw_error *err, const char *cache_dir);
+/* `limit_bytes` becomes CUDA_CACHE_MAXSIZE. */
+char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes);
 void environment_free(char **environment);
 
 #endif
