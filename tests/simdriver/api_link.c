@@ -7,9 +7,11 @@
 enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_FATBINARY = 2, INPUT_OBJECT = 3, INPUT_LIBRARY = 4 };
 
 struct link {
-	const struct context *context;
-	struct jit_options options;
-	struct bytes inputs; /* their cubins, one behind the other */
+	struct build build;
+	uint64_t inputs; /* a hash over their cubins */
+	size_t size;
+	struct bytes names; /* of their functions */
+	size_t functions;
 	struct bytes result;
 };
 
@@ -23,8 +25,9 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **r
 	if (!context_current())
 		return CU_INVALID_CONTEXT;
 	link = sim_alloc(sizeof *link);
-	link->context = context_current();
-	jit_options_read(&link->options, count, options, values);
+	link->build.context = context_current();
+	link->build.link = true;
+	jit_options_read(&link->build.options, count, options, values);
 	*ret_link = link;
 	return CU_OK;
 }
@@ -43,25 +46,30 @@ int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const
 		return bad;
 	if (!link || !data || type < INPUT_CUBIN || type > INPUT_LIBRARY)
 		return CU_INVALID_VALUE;
-	bad = module_build(link->context, data, type == INPUT_FATBINARY ? 0 : size, true,
-					   &link->options, &cubin);
+	bad = module_build(&link->build, data, type == INPUT_FATBINARY ? 0 : size, &cubin);
 	if (bad)
 		return bad;
-	bytes_add(&link->inputs, cubin.data, cubin.size);
+	link->inputs = sim_fnv(link->inputs, cubin.data, cubin.size);
+	link->size += cubin.size;
+	link->functions += cubin_functions(cubin.data, cubin.size, &link->names);
 	bytes_free(&cubin);
 	return CU_OK;
 }
 
 int cuLinkComplete(struct link *link, void **cubin, size_t *size)
 {
-	struct cubin_wish wish = {.names = (const uint8_t *)""};
+	struct cubin_wish wish = {
+		.sm = sim.gpus[link->build.context->device].sm,
+		.seed = link->inputs,
+		.size = link->size,
+		.names = link->names.data ? link->names.data : (const uint8_t *)"",
+		.names_size = link->names.size,
+		.entries = link->functions,
+	};
 	int bad = api_state();
 
 	if (bad)
 		return bad;
-	wish.sm = sim.gpus[link->context->device].sm;
-	wish.seed = sim_fnv(SIM_FNV_START, link->inputs.data, link->inputs.size);
-	wish.size = link->inputs.size;
 	bytes_free(&link->result);
 	cubin_make(&link->result, &wish);
 	*cubin = link->result.data;
@@ -74,7 +82,8 @@ int cuLinkDestroy(struct link *link)
 {
 	if (!link)
 		return CU_INVALID_VALUE;
-	bytes_free(&link->inputs);
+	build_free(&link->build);
+	bytes_free(&link->names);
 	bytes_free(&link->result);
 	free(link);
 	return CU_OK;

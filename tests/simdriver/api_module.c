@@ -14,35 +14,29 @@ struct module {
 	struct function *functions;
 };
 
-static int load(struct module **ret_module, const void *image, const struct jit_options *options)
+int cuModuleLoadDataEx(struct module **ret_module, const void *image, unsigned count, int *options,
+					   void **values)
 {
-	const struct context *context = context_current();
+	struct build build = {.context = context_current()};
 	struct bytes cubin = {NULL, 0};
 	struct module *module;
 	int bad = api_state();
 
 	if (bad)
 		return bad;
-	if (!context)
+	if (!build.context)
 		return CU_INVALID_CONTEXT;
 	if (!ret_module || !image)
 		return CU_INVALID_VALUE;
-	bad = module_build(context, image, 0, false, options, &cubin);
+	jit_options_read(&build.options, count, options, values);
+	bad = module_build(&build, image, 0, &cubin);
+	build_free(&build);
 	if (bad)
 		return bad;
 	module = sim_alloc(sizeof *module);
 	module->cubin = cubin;
 	*ret_module = module;
 	return CU_OK;
-}
-
-int cuModuleLoadDataEx(struct module **module, const void *image, unsigned count, int *options,
-					   void **values)
-{
-	struct jit_options read;
-
-	jit_options_read(&read, count, options, values);
-	return load(module, image, &read);
 }
 
 int cuModuleLoadData(struct module **module, const void *image)

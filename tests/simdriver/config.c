@@ -21,7 +21,7 @@ static const struct gpu known[] = {
 #undef GPU
 };
 
-/* "550.163.01" in numbers. */
+/* "550.200.01" in numbers. */
 static void read_version(const char *text)
 {
 	memset(sim.version, 0, sizeof sim.version);
@@ -175,11 +175,11 @@ int config_read(void)
 {
 	char text[64];
 
-	env_text(text, sizeof text, "SIMDRIVER_VERSION", "550.163.01");
+	env_text(text, sizeof text, "SIMDRIVER_VERSION", "550.200.01");
 	read_version(text);
 	env_text(text, sizeof text, "SIMDRIVER_CUDA", "12040");
 	sim.cuda_version = atoi(text);
-	env_text(text, sizeof text, "SIMDRIVER_STAMP", "Apr  8 2025 12:10:18");
+	env_text(text, sizeof text, "SIMDRIVER_STAMP", "Feb 29 2024 23:59:58");
 	/* Date and time with or without the blank between them. */
 	snprintf(sim.stamp, sizeof sim.stamp, "%.11s%.8s", text, text + 11 + (text[11] == ' '));
 	env_text(text, sizeof text, "SIMDRIVER_COST", "0.01");

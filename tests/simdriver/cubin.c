@@ -165,34 +165,53 @@ static bool section_read(const uint8_t *data, size_t size, uint64_t at, uint64_t
 	return *ret_offset <= size && *ret_size <= size - *ret_offset;
 }
 
-static bool symbols_hold(const uint8_t *symbols, uint64_t size, const uint8_t *strings,
-						 uint64_t strings_size, const char *name)
+/* The names of the functions among the symbols. */
+static size_t add_names(const uint8_t *symbols, uint64_t size, const uint8_t *strings,
+						uint64_t strings_size, struct bytes *names)
 {
-	size_t length = strlen(name) + 1;
+	size_t count = 0;
 
 	for (uint64_t at = 0; at + ELF_SYMBOL <= size; at += ELF_SYMBOL) {
 		uint32_t offset = get_u32(symbols + at);
+		const uint8_t *end;
 
-		if ((symbols[at + 4] & 15) == 2 && offset < strings_size &&
-			length <= strings_size - offset && memcmp(strings + offset, name, length) == 0)
-			return true;
+		if ((symbols[at + 4] & 15) != 2 || offset >= strings_size)
+			continue;
+		end = memchr(strings + offset, 0, strings_size - offset);
+		if (!end)
+			continue;
+		bytes_add(names, strings + offset, (size_t)(end - strings) - offset + 1);
+		count++;
 	}
-	return false;
+	return count;
+}
+
+size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names)
+{
+	unsigned sections = get_u32(data + 60) & 0xffff;
+	size_t count = 0;
+
+	for (unsigned i = 0; i < sections; i++) {
+		const uint8_t *header = data + get_u64(data + 40) + (uint64_t)i * ELF_SECTION;
+		uint64_t symbols, symbols_size, strings, strings_size;
+
+		if (get_u32(header + 4) == 2 && get_u32(header + 40) < sections &&
+			section_read(data, size, i, &symbols, &symbols_size) &&
+			section_read(data, size, get_u32(header + 40), &strings, &strings_size))
+			count += add_names(data + symbols, symbols_size, data + strings, strings_size, names);
+	}
+	return count;
 }
 
 bool cubin_has_function(const uint8_t *data, size_t size, const char *name)
 {
-	unsigned count = get_u32(data + 60) & 0xffff;
+	struct bytes names = {NULL, 0};
+	size_t count = cubin_functions(data, size, &names);
+	const char *at = (const char *)names.data;
+	bool found = false;
 
-	for (unsigned i = 0; i < count; i++) {
-		const uint8_t *header = data + get_u64(data + 40) + (uint64_t)i * ELF_SECTION;
-		uint64_t symbols, symbols_size, strings, strings_size;
-
-		if (get_u32(header + 4) == 2 && get_u32(header + 40) < count &&
-			section_read(data, size, i, &symbols, &symbols_size) &&
-			section_read(data, size, get_u32(header + 40), &strings, &strings_size) &&
-			symbols_hold(data + symbols, symbols_size, data + strings, strings_size, name))
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < count && !found; i++, at += strlen(at) + 1)
+		found = strcmp(at, name) == 0;
+	bytes_free(&names);
+	return found;
 }

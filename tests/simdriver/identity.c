@@ -5,13 +5,13 @@
 
 extern const char sim_identity[];
 
-__attribute__((used)) const char sim_identity[] = "Apr  8 202512:10";
-__attribute__((used)) static const char sim_name[] = "jitwarm simulated driver 550.163.01";
+__attribute__((used)) const char sim_identity[] = "Feb 29 202423:59";
+__attribute__((used)) static const char sim_name[] = "jitwarm simulated driver 550.200.01";
 
 __asm__(".text\n"
-		"\t.asciz \":18\"\n"
-		"\t.asciz \":18\"\n"
-		"\t.asciz \":18\"\n"
-		"\t.asciz \":18\"\n"
-		"\t.asciz \":18\"\n"
+		"\t.asciz \":58\"\n"
+		"\t.asciz \":58\"\n"
+		"\t.asciz \":58\"\n"
+		"\t.asciz \":58\"\n"
+		"\t.asciz \":58\"\n"
 		"\t.balign 16\n");

@@ -82,26 +82,19 @@ static void key_make(struct bytes *ret_key, const struct image *image, int sm, b
 	bytes_add_text(ret_key, image->options);
 }
 
-struct build {
-	int sm;
-	bool link;
-	const struct jit_options *options;
-	struct bytes info, error;
-};
-
 /* The PTX of `image` as a cubin. */
-static int build_ptx(struct build *build, const struct image *image, struct bytes *ret_cubin)
+static int build_ptx(struct build *build, const struct image *image, int sm,
+					 struct bytes *ret_cubin)
 {
-	struct job job = {image->payload.data, image->payload.size, image->options, build->sm,
-					  build->link};
+	struct job job = {image->payload.data, image->payload.size, image->options, sm, build->link};
 	struct bytes key = {NULL, 0};
 	uint64_t hash;
 	int bad = CU_OK;
 
-	key_make(&key, image, build->sm, build->link, build->options);
+	key_make(&key, image, sm, build->link, &build->options);
 	hash = sim_fnv(SIM_FNV_START, key.data, key.size);
 	if (cache_find(&key, ret_cubin)) {
-		log_event("hit", "%016llx sm_%d", (unsigned long long)hash, build->sm);
+		log_event("hit", "%016llx sm_%d", (unsigned long long)hash, sm);
 	} else if (sim.jit_disabled) {
 		bad = CU_JIT_COMPILATION_DISABLED;
 	} else {
@@ -113,33 +106,36 @@ static int build_ptx(struct build *build, const struct image *image, struct byte
 	return bad;
 }
 
-int module_build(const struct context *context, const void *image, size_t size, bool link,
-				 const struct jit_options *options, struct bytes *ret_cubin)
+int module_build(struct build *build, const void *image, size_t size, struct bytes *ret_cubin)
 {
-	struct build build = {sim.gpus[context->device].sm, link, options, {NULL, 0}, {NULL, 0}};
+	int sm = sim.gpus[build->context->device].sm;
 	struct image chosen;
 	struct bytes cubin = {NULL, 0};
-	int bad = image_choose(&chosen, image, size, build.sm);
+	int bad = image_choose(&chosen, image, size, sm);
 
 	if (bad == CU_OK) {
-		os_mutex_lock(context->compiling);
+		os_mutex_lock(build->context->compiling);
 		if (chosen.form == IMAGE_PTX) {
-			bad = build_ptx(&build, &chosen, &cubin);
+			bad = build_ptx(build, &chosen, sm, &cubin);
 			bytes_free(&chosen.payload);
 		} else {
 			cubin = chosen.payload;
 		}
-		os_mutex_unlock(context->compiling);
+		os_mutex_unlock(build->context->compiling);
 	}
 	if (bad == CU_OK)
-		bad = cubin_check(cubin.data, cubin.size, build.sm, link);
-	log_event("load", "sm_%d %s %d", build.sm, link ? "link" : "module", bad);
-	jit_options_answer(options, &build.info, &build.error);
-	bytes_free(&build.info);
-	bytes_free(&build.error);
+		bad = cubin_check(cubin.data, cubin.size, sm, build->link);
+	log_event("load", "sm_%d %s %d", sm, build->link ? "link" : "module", bad);
+	jit_options_answer(&build->options, &build->info, &build->error);
 	if (bad == CU_OK)
 		*ret_cubin = cubin;
 	else
 		bytes_free(&cubin);
 	return bad;
+}
+
+void build_free(struct build *build)
+{
+	bytes_free(&build->info);
+	bytes_free(&build->error);
 }

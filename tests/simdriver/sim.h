@@ -68,7 +68,7 @@ struct config {
 	size_t gpu_count;
 	int cuda_version;       /* 12040 */
 	unsigned version[3];    /* 550, 163, 1 */
-	char stamp[20];         /* "Apr  8 202512:10:18" and a NUL */
+	char stamp[20];         /* "Feb 29 202423:59:58" and a NUL */
 	double cost_factor;     /* times the model's or the table's milliseconds */
 	bool cost_busy;         /* burn processor time instead of sleeping */
 	char *costs_csv;        /* or NULL */
@@ -157,6 +157,8 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
 /* Total size by the section table, for images that come without a size. 0: no ELF. */
 size_t cubin_size(const uint8_t *data);
+/* Appends the functions' names, each with its NUL; gives their number. */
+size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names);
 bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
 
 /* Does what SIMDRIVER_FAULT asks of this PTX. 0, or the CUresult to give. */
@@ -207,9 +209,15 @@ struct jit_options {
 void jit_options_read(struct jit_options *ret, unsigned count, const int *options, void **values);
 void jit_options_answer(const struct jit_options *options, const struct bytes *info,
 						const struct bytes *error);
-/* Image to cubin, through cache and compiler. `link`: an input to a link. */
-int module_build(const struct context *context, const void *image, size_t size, bool link,
-				 const struct jit_options *options, struct bytes *ret_cubin);
+struct build {
+	const struct context *context;
+	bool link; /* an input to a link */
+	struct jit_options options;
+	struct bytes info, error; /* what has been said so far; a link's grow from input to input */
+};
+/* Image to cubin, through cache and compiler. */
+int module_build(struct build *build, const void *image, size_t size, struct bytes *ret_cubin);
+void build_free(struct build *build);
 struct context *context_current(void);
 /* CU_OK, or why no call can work now. */
 int api_state(void);

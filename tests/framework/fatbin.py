@@ -1,0 +1,88 @@
+"""Fat binary containers, written byte by byte (layout: docs/fatbin.md). LZ4 and zstd come from the machine's shared
+libraries; without them the same formats are written uncompressed, which every reader takes."""
+import ctypes
+import struct
+
+PTX, CUBIN = 1, 2
+FLAG_64BIT, FLAG_LINUX, FLAG_LZ4, FLAG_ZSTD = 1, 0x10, 0x2000, 0x8000
+
+
+def shared(name):
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        return None
+
+
+def lz4_block(data):
+    library = shared("liblz4.so.1")
+    if library:
+        out = ctypes.create_string_buffer(library.LZ4_compressBound(len(data)))
+        size = library.LZ4_compress_default(data, out, len(data), len(out))
+        if size > 0:
+            return out.raw[:size]
+    # One sequence of literals, and nothing else.
+    if len(data) < 15:
+        return bytes([len(data) << 4]) + data
+    rest = len(data) - 15
+    return b"\xf0" + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+
+
+def zstd_frame(data):
+    library = shared("libzstd.so.1")
+    if library:
+        library.ZSTD_compressBound.restype = library.ZSTD_compress.restype = ctypes.c_size_t
+        library.ZSTD_compressBound.argtypes = [ctypes.c_size_t]
+        library.ZSTD_compress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
+        out = ctypes.create_string_buffer(library.ZSTD_compressBound(len(data)))
+        size = library.ZSTD_compress(out, len(out), data, len(data), 3)
+        if not library.ZSTD_isError(ctypes.c_size_t(size)):
+            return out.raw[:size]
+    # A frame of one segment, its size in four bytes, of raw blocks.
+    out = struct.pack("<IBI", 0xFD2FB528, 0xA0, len(data))
+    for at in range(0, len(data), 1 << 17):
+        block = data[at : at + (1 << 17)]
+        last = at + len(block) == len(data)
+        out += struct.pack("<I", len(block) << 3 | last)[:3] + block
+    return out
+
+
+def entry(kind, arch, payload, options="", compression=None, isa=(6, 3)):
+    """One entry: 64 bytes, {u32 offset, u32 length} of the option string, its text, the payload padded to 8."""
+    text = options.encode() + b"\0" if options else b""
+    text += b"\0" * (-len(text) % 8)
+    header = 72 + len(text)
+    packed = {None: lambda d: d, "lz4": lz4_block, "zstd": zstd_frame}[compression](payload)
+    flags = FLAG_64BIT | FLAG_LINUX | {None: 0, "lz4": FLAG_LZ4, "zstd": FLAG_ZSTD}[compression]
+    padded = packed + b"\0" * (-len(packed) % 8)
+    return (
+        struct.pack(
+            "<HHIQIIHHIIIQQQ",
+            kind, 0x0101, header, len(padded), len(packed) if compression else 0, 64 if kind == PTX else 0,
+            isa[1], isa[0], arch, 0, 0, flags, 0, len(payload) if compression else 0,
+        )
+        + struct.pack("<II", 72 if options else 0, len(options))
+        + text
+        + padded
+    )
+
+
+def container(*entries):
+    body = b"".join(entries)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def ptx_payload(text):
+    """A text as the fat binary stores it: with its NUL."""
+    return text + b"\0"
+
+
+def old_cubin(sm):
+    """The least that is a cubin: an ELF header for `sm` and a section table with its names."""
+    names = b"\0.shstrtab\0"
+    names += b"\0" * (-len(names) % 8)
+    sections = 64 + len(names)
+    head = b"\x7fELF" + bytes([2, 1, 1, 0x33, 7]) + b"\0" * 7
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 0x7C, 0, 0, sections, sm << 16 | 0x500 | sm, 64, 56, 0, 64, 2, 1)
+    table = b"\0" * 64 + struct.pack("<IIQQQQIIQQ", 1, 3, 0, 0, 64, 11, 0, 0, 1, 0)
+    return head + names + table

@@ -1,0 +1,34 @@
+/* The sample framework: what a library built by nvcc holds for the CUDA runtime, and nothing else.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What nvcc puts into .nvFatBinSegment and hands to __cudaRegisterFatBinary. */
+struct sample_wrapper {
+	uint32_t magic;
+	uint32_t version; /* 2: linked from relocatable objects */
+	const void *data;
+	const void *more;
+};
+
+enum sample_kind {
+	SAMPLE_PLAIN,
+	SAMPLE_ZSTD,   /* a driver older than 550.54.14 cannot read it */
+	SAMPLE_LINKED, /* linked code; where nothing in it fits, the objects that follow are linked */
+	SAMPLE_OBJECT,
+};
+
+struct sample_module {
+	const char *name; /* NULL behind the last one */
+	enum sample_kind kind;
+	const struct sample_wrapper *wrapper; /* NULL for an object */
+	const void *data;
+	size_t size;
+};
+
+SAMPLE_EXPORT extern const struct sample_module sample_modules[];
+
+#endif
