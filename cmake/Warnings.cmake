@@ -25,7 +25,8 @@ if(WIN32)
   # Windows 10 is the oldest supported; mingw's printf understands %zu and %lld only with its own stdio.
   target_compile_definitions(jitwarm_flags INTERFACE
     _WIN32_WINNT=0x0A00 WINVER=0x0A00 UNICODE _UNICODE WIN32_LEAN_AND_MEAN __USE_MINGW_ANSI_STDIO=1)
-  target_link_options(jitwarm_flags INTERFACE -static -Wl,--dynamicbase -Wl,--nxcompat)
+  # gcc takes the stack protector's own part from libssp when it is told at the link too.
+  target_link_options(jitwarm_flags INTERFACE -static -fstack-protector-strong -Wl,--high-entropy-va -Wl,--dynamicbase -Wl,--nxcompat)
 else()
   target_compile_definitions(jitwarm_flags INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64)
   target_link_options(jitwarm_flags INTERFACE -Wl,-z,relro,-z,now)

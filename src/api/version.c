@@ -7,8 +7,8 @@
 #include <uv.h>
 #include <zstd.h>
 
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF(x)
+#define NUMBER_TEXT(x) #x
+#define NUMBER(x)      NUMBER_TEXT(x)
 
 const char *jw_version(void)
 {
@@ -18,11 +18,13 @@ const char *jw_version(void)
 const char *jw_compiler(void)
 {
 #if defined(__clang__)
-	return "clang " TEXT(__clang_major__) "." TEXT(__clang_minor__) "." TEXT(__clang_patchlevel__);
+	return "clang " NUMBER(__clang_major__) "." NUMBER(__clang_minor__) "." NUMBER(
+		__clang_patchlevel__);
 #elif defined(__MINGW64__)
-	return "mingw-w64 gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__);
+	return "mingw-w64 gcc " NUMBER(__GNUC__) "." NUMBER(__GNUC_MINOR__) "." NUMBER(
+		__GNUC_PATCHLEVEL__);
 #else
-	return "gcc " TEXT(__GNUC__) "." TEXT(__GNUC_MINOR__) "." TEXT(__GNUC_PATCHLEVEL__);
+	return "gcc " NUMBER(__GNUC__) "." NUMBER(__GNUC_MINOR__) "." NUMBER(__GNUC_PATCHLEVEL__);
 #endif
 }
 

@@ -1,6 +1,6 @@
 #include "base/json.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,18 @@ const char *json_text(const cJSON *object, const char *name, const char *otherwi
 	return cJSON_IsString(member) && member->valuestring ? member->valuestring : otherwise;
 }
 
+/* isfinite() of mingw-w64 converts to float in passing, which our warnings do not let through. */
+static bool number_is_finite(double number)
+{
+	return number >= -DBL_MAX && number <= DBL_MAX;
+}
+
 double json_number(const cJSON *object, const char *name, double otherwise)
 {
 	const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
 
-	return cJSON_IsNumber(member) && isfinite(member->valuedouble) ? member->valuedouble
-																   : otherwise;
+	return cJSON_IsNumber(member) && number_is_finite(member->valuedouble) ? member->valuedouble
+																		   : otherwise;
 }
 
 bool json_bool(const cJSON *object, const char *name, bool otherwise)

@@ -72,6 +72,9 @@ static void print_line(FILE *stream, bool color, enum style style, const char *h
 		(void)terminal_append(NULL, &clean, whole ? whole : brief);
 	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
 				  style_end(color, style));
+	/* Unbuffered on POSIX; buffered on Windows, whose console wants characters whole. */
+	if (stream == stderr)
+		(void)fflush(stream);
 	buf_free(&clean);
 	mem_free(whole);
 }

@@ -117,6 +117,10 @@ char *os_dir_name(struct jw_error *err, const char *path);
 /* The separators: '/' and, on Windows, '\\' too. ':' or ';' between the members of a list of paths.
  */
 bool os_is_separator(char c);
+extern const char os_separator;
 extern const char os_list_separator;
+/* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0 for a relative
+ * path. */
+size_t os_root_length(const char *path);
 
 #endif

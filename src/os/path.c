@@ -22,7 +22,7 @@ char *os_join(struct jw_error *err, const char *a, const char *b)
 	if (!length)
 		return mem_string(err, b);
 	return os_is_separator(a[length - 1]) ? mem_printf(err, "%s%s", a, b)
-										  : mem_printf(err, "%s/%s", a, b);
+										  : mem_printf(err, "%s%c%s", a, os_separator, b);
 }
 
 const char *os_base_name(const char *path)
@@ -35,10 +35,11 @@ const char *os_base_name(const char *path)
 char *os_dir_name(struct jw_error *err, const char *path)
 {
 	const char *last = last_separator(path);
+	size_t root = os_root_length(path), length = last ? (size_t)(last - path) : 0;
 
-	if (!last)
+	if (!last && !root)
 		return mem_string(err, ".");
-	return mem_string_n(err, path, last == path ? 1 : (size_t)(last - path));
+	return mem_string_n(err, path, length < root ? root : length);
 }
 
 bool os_exists(const char *path)

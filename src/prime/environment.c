@@ -19,11 +19,11 @@ static const struct {
 	{"CUDA_CACHE_MAXSIZE", NULL},
 };
 
-enum { FIXED = sizeof fixed / sizeof *fixed };
+enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
 
 static bool is_fixed(const char *name)
 {
-	for (size_t i = 0; i < FIXED; i++)
+	for (size_t i = 0; i < FIXED_COUNT; i++)
 		if (text_equal_fold(fixed[i].name, name))
 			return true;
 	return false;
@@ -41,7 +41,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
 		return NULL;
 	}
-	environment = mem_array(err, (size_t)count + FIXED + 3, sizeof *environment);
+	environment = mem_array(err, (size_t)count + FIXED_COUNT + 3, sizeof *environment);
 	if (!environment)
 		goto done;
 	for (int i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		if (!environment[used++])
 			goto done;
 	}
-	for (size_t i = 0; i < FIXED; i++) {
+	for (size_t i = 0; i < FIXED_COUNT; i++) {
 		if (!fixed[i].value)
 			continue;
 		environment[used] = mem_printf(err, "%s=%s", fixed[i].name, fixed[i].value);

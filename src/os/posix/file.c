@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "os/posix/posix.h"
 
+const char os_separator = '/';
 const char os_list_separator = ':';
 
 bool os_is_separator(char c)
@@ -22,6 +23,11 @@ bool os_is_separator(char c)
 }
 
 bool os_is_absolute(const char *path)
+{
+	return path[0] == '/';
+}
+
+size_t os_root_length(const char *path)
 {
 	return path[0] == '/';
 }

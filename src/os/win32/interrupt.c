@@ -4,11 +4,19 @@
 
 static volatile LONG interrupted;
 
+/* Runs in a thread of its own. Saying that an event was dealt with keeps us running after Ctrl-C
+ * and Ctrl-Break; when the console is closed, or the user logs off, the process ends as soon as
+ * this returns, at the latest after five seconds: so it waits for the program to end by itself. */
 static BOOL WINAPI note(DWORD event)
 {
-	(void)event;
-	/* The second one takes the default, which ends the process. */
-	return InterlockedExchange(&interrupted, 1) == 0;
+	enum { LONGER_THAN_WE_ARE_GIVEN_MS = 10000 };
+
+	if (InterlockedExchange(&interrupted, 1) &&
+		(event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT))
+		return FALSE; /* the second one ends the process */
+	if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
+		Sleep(LONGER_THAN_WE_ARE_GIVEN_MS);
+	return TRUE;
 }
 
 void os_catch_interrupts(void)
@@ -21,7 +29,12 @@ bool os_interrupted(void)
 	return interrupted != 0;
 }
 
+static BOOL WINAPI ignore(DWORD event)
+{
+	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+}
+
 void os_ignore_interrupts(void)
 {
-	(void)SetConsoleCtrlHandler(NULL, TRUE);
+	(void)SetConsoleCtrlHandler(ignore, TRUE);
 }
