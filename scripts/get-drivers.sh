@@ -38,7 +38,7 @@ have()
 
 # ---- arguments
 
-asked=() list= quiet=
+asked=() list='' quiet=''
 for argument in "$@"; do
 	case $argument in
 	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;

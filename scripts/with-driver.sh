@@ -14,6 +14,8 @@
 # In the command's environment: LD_PRELOAD, LD_LIBRARY_PATH, PHANTOM_GPU, PHANTOM_DRIVER_VERSION; CUDA_DEVICE_ORDER
 # (PCI_BUS_ID unless it is set: else the driver puts the fastest GPU first); JITWARM_PCI_DEVICES, the display devices
 # that jitwarm sees instead of this machine's: VENDOR:DEVICE@ADDRESS,... in lower-case hexadecimal digits.
+# ASAN_OPTIONS get in front what a program built with the address sanitizer needs here (a library is preloaded before it;
+# the driver maps GPU addresses into the sanitizer's gap; what the driver leaks is its own).
 # CUDA_CACHE_PATH and what else steers the driver is passed on as it is.
 #
 # Exit status: that of the command; 64 for wrong usage; 2 where the phantom or the driver is not to be had, 3 where
@@ -29,7 +31,7 @@ fail() { echo "$self: $2" >&2; exit "$1"; }
 help() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; }
 usage() { echo "usage: $(sed -n '2s/^# //p' "$0")    ($self --help says more)" >&2; exit 64; }
 
-build= version=
+build='' version=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) help; exit 0 ;;
@@ -66,7 +68,7 @@ phantom=$(cd "$build" 2>/dev/null && pwd)/tests/phantom || fail 2 "$build: no su
 
 devices=$("$phantom/phantom-probe" pci "$gpus") || exit 64
 
-at_hand() { ls "$store" 2>/dev/null | grep -E '^[0-9]+(\.[0-9]+)+$' | sort -V | tail -1 || true; }
+at_hand() { find "$store" -mindepth 1 -maxdepth 1 -name '[0-9]*.[0-9]*' -printf '%f\n' 2>/dev/null | sort -V | tail -1 || true; }
 [ -n "$version" ] || version=$(at_hand)
 version=${version:-$fallback}
 "$root/scripts/get-drivers.sh" --quiet "$version" >&2 || exit $?
@@ -74,6 +76,8 @@ folders=$(find "$store/$version" -name '*.so*' -printf '%h\n' | sort -u | paste 
 
 export PHANTOM_GPU=$gpus PHANTOM_DRIVER_VERSION=$version JITWARM_PCI_DEVICES=$devices
 export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}
+sanitizer=verify_asan_link_order=0:protect_shadow_gap=0:detect_leaks=0
+export ASAN_OPTIONS=$sanitizer${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export LD_LIBRARY_PATH=$folders${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_PRELOAD=$phantom/phantom.so${LD_PRELOAD:+:$LD_PRELOAD}
 exec "$@"

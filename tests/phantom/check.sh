@@ -18,8 +18,9 @@ shift
 probe=$build/tests/phantom/phantom-probe
 
 versions=()
-for v in $([ $# -gt 0 ] && echo "$@" || ls "$store" 2>/dev/null | sort -V); do
-	[ -d "$store/$v" ] && versions+=("$v")
+mapfile -t at_hand < <(find "$store" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' 2>/dev/null | sort -V)
+for v in "${@:-${at_hand[@]}}"; do
+	[ -n "$v" ] && [ -d "$store/$v" ] && versions+=("$v")
 done
 [ ${#versions[@]} -gt 0 ] || { echo "not in $store: ${*:-any driver} (scripts/get-drivers.sh)"; exit 77; }
 

@@ -78,7 +78,7 @@ static uint32_t info_inline(const struct call *call, void *params, info_fn *valu
 static uint32_t info_pointer(const struct call *call, void *params, info_fn *value)
 {
 	uint32_t count = *(uint32_t *)params, *list = pointer_at(params, 8);
-	for (uint32_t i = 0; list && i < count; i++)
+	for (size_t i = 0; list && i < count; i++)
 		list[2 * i + 1] = value(call->gpu, list[2 * i]);
 	return NV_OK;
 }

@@ -33,6 +33,9 @@ static void find_next(const char *name, void *ret_function)
 	memcpy(ret_function, &found, sizeof found);
 }
 
+/* The C library's headers give parameters names of their own.
+ * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+
 /* ---- open */
 
 /* True: *ret_fd is the answer to opening this path. */
@@ -294,3 +297,4 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 	}
 	return result;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

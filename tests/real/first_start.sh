@@ -1,0 +1,116 @@
+#!/bin/bash
+# first_start.sh BUILD-FOLDER DRIVER XGBOOST-VERSION [GPU]   what `jitwarm prime` promises, with a real program
+#
+#   1. cold:   XGBoost trains with an empty cache; the entries that this makes are what there is to prime. (It takes
+#              minutes, so the list is kept in ~/.cache/jitwarm/real-cold/, or $JITWARM_REAL_COLD.)
+#   2. prime:  `jitwarm prime LIBRARY` fills another empty cache: every entry of the list must be there
+#   3. again:  a second prime must change nothing
+#   4. start:  XGBoost trains with the primed cache: no entry may be added, none rewritten
+#
+# Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
+# scripts/fetch-frameworks.sh xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
+# Exit status: 0; 1 if a promise is broken; 77 where driver, wheel or program are missing.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
+drivers=${JITWARM_DRIVERS:-$cache/drivers}
+frameworks=${JITWARM_FRAMEWORKS:-$cache/frameworks}
+cold_lists=${JITWARM_REAL_COLD:-$cache/real-cold}
+
+if [ $# -lt 3 ]; then
+	sed -n '2s/^# /usage: /p' "$0" >&2
+	exit 64
+fi
+build=$(cd "$1" && pwd) || exit 64
+driver=$2 version=$3 gpu=${4:-sm_86}
+
+skip() { echo "skipped: $*"; exit 77; }
+broken() { echo "BROKEN: $*"; exit 1; }
+
+jitwarm=$build/src/jitwarm
+train=$build/tests/real/train_xgboost
+[ -d "$drivers/$driver" ] || skip "driver $driver is not in $drivers (scripts/get-drivers.sh $driver)"
+[ -x "$train" ] || skip "$train is not built"
+"$jitwarm" prime --help >/dev/null 2>&1 || skip "$jitwarm has no prime"
+
+# The library out of its wheel. The folder gets its name when it is whole.
+unpack()
+{
+	local wheel folder=$frameworks/extracted/xgboost-$version
+	library=$folder/xgboost/lib/libxgboost.so
+	[ ! -s "$library" ] || return 0
+	wheel=$(compgen -G "$frameworks/xgboost-$version-linux/*.whl" | head -1) || return 1
+	mkdir -p "$frameworks/extracted"
+	local new
+	new=$(mktemp -d "$frameworks/extracted/.new-XXXXXX") || return 1
+	if ! python3 - "$wheel" "$new" <<-'P'; then
+		import sys, zipfile
+		with zipfile.ZipFile(sys.argv[1]) as wheel:
+		    for name in wheel.namelist():
+		        if ".so" in name:
+		            wheel.extract(name, sys.argv[2])
+	P
+		rm -rf "$new"
+		return 1
+	fi
+	chmod 755 "$new"
+	mv -T "$new" "$folder" 2>/dev/null || rm -rf "$new" # another run was faster
+	[ -s "$library" ]
+}
+unpack || skip "no wheel of xgboost $version in $frameworks (scripts/fetch-frameworks.sh xgboost-$version-linux)"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES
+export CUDA_CACHE_DISABLE=0 CUDA_CACHE_MAXSIZE=4294967296 JITWARM_STATE=$scratch/state
+
+on() # CACHE-FOLDER COMMAND...
+{
+	CUDA_CACHE_PATH=$1 timeout 900 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "${@:2}"
+}
+# Names (16 hexadecimal digits) of a cache's entries; with their times
+names() { (cd "$1" && find . -type f -path './?/?/??????????????' | tr -d './' | LC_ALL=C sort); }
+times() { (cd "$1" && find . -type f -path './?/?/??????????????' -printf '%p %s %T@\n' | LC_ALL=C sort); }
+count() { wc -l <"$1"; }
+seconds() { date +%s; }
+
+# 2 is what XGBoost's training ends with on the phantom, after everything is loaded (train_xgboost.c).
+start()
+{
+	local status=0
+	on "$1" "$train" "$library" || status=$?
+	[ $status -eq 0 ] || [ $status -eq 2 ] || broken "the program ended with status $status"
+}
+
+cold=$cold_lists/$driver-$version-$gpu.txt
+if [ ! -s "$cold" ]; then
+	mkdir -p "$cold_lists" "$scratch/cold"
+	began=$(seconds)
+	start "$scratch/cold"
+	names "$scratch/cold" >"$scratch/cold.txt"
+	[ -s "$scratch/cold.txt" ] || broken "a cold start made no entry"
+	cp "$scratch/cold.txt" "$cold.$$" && mv "$cold.$$" "$cold"
+	echo "cold start: $(count "$cold") entries in $(($(seconds) - began)) s"
+fi
+
+mkdir "$scratch/primed"
+began=$(seconds)
+on "$scratch/primed" "$jitwarm" prime "$library" || broken "jitwarm prime ended with status $?"
+names "$scratch/primed" >"$scratch/primed.txt"
+echo "primed: $(count "$scratch/primed.txt") entries in $(($(seconds) - began)) s; a cold start makes $(count "$cold")"
+LC_ALL=C comm -23 "$cold" "$scratch/primed.txt" >"$scratch/missed.txt"
+[ ! -s "$scratch/missed.txt" ] || broken "$(count "$scratch/missed.txt") entries were not primed: $(head -5 "$scratch/missed.txt" | paste -sd' ')"
+echo "entries that no cold start makes: $(LC_ALL=C comm -13 "$cold" "$scratch/primed.txt" | wc -l)"
+
+times "$scratch/primed" >"$scratch/before.txt"
+on "$scratch/primed" "$jitwarm" prime "$library" || broken "the second prime ended with status $?"
+times "$scratch/primed" | cmp -s - "$scratch/before.txt" || broken "the second prime changed the cache"
+
+began=$(seconds)
+start "$scratch/primed"
+names "$scratch/primed" >"$scratch/after.txt"
+echo "first start after priming: $(($(seconds) - began)) s, $(LC_ALL=C comm -13 "$scratch/primed.txt" "$scratch/after.txt" | wc -l) new entries"
+cmp -s "$scratch/primed.txt" "$scratch/after.txt" || broken "the first start changed the set of entries"
+times "$scratch/primed" | cmp -s - "$scratch/before.txt" || broken "the first start compiled something that was primed"
