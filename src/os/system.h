@@ -32,6 +32,11 @@ int os_home_dir(struct jw_error *err, char **ret_path);
 /* jitwarm's own: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or ~/.local/state/jitwarm,
  * %LOCALAPPDATA%\jitwarm. Not made. */
 int os_state_dir(struct jw_error *err, char **ret_path);
+/* Where the driver caches unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
+ * $HOME/.nv/ComputeCache, where HOME may be empty but must be set (else JW_ERR_NOT_FOUND: the
+ * driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home`: for another account's home
+ * directory; NULL: our own. Not made. */
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path);
 /* Our own executable. */
 int os_self_path(struct jw_error *err, char **ret_path);
 

@@ -149,6 +149,21 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+{
+	char *path;
+
+	if (!home)
+		home = getenv("HOME");
+	if (!home)
+		return error_set(err, JW_ERR_NOT_FOUND, "HOME is not set: the driver caches nothing");
+	path = mem_printf(err, "%s/.nv/ComputeCache", home);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
 int os_self_path(struct jw_error *err, char **ret_path)
 {
 	return os_real_path(err, "/proc/self/exe", ret_path);

@@ -196,6 +196,22 @@ int os_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+{
+	char *base = NULL, *path;
+
+	if (home)
+		base = os_join(err, home, "AppData\\Roaming");
+	else if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
+		return -1;
+	path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
+	mem_free(base);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
 int os_self_path(struct jw_error *err, char **ret_path)
 {
 	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
