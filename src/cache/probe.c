@@ -9,18 +9,18 @@ static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_
 {
 	struct cursor at = cursor_of(header, got);
 	uint32_t version = cursor_u32(&at);
-	uint64_t key_in_file = cursor_u64(&at);
 
+	probed->key_bytes = cursor_u64(&at);
 	probed->value_bytes = cursor_u64(&at);
 	probed->checksum = cursor_u64(&at);
 	if (at.overrun)
 		return size_bytes ? CACHE_DAMAGE_HEADER : CACHE_DAMAGE_EMPTY;
 	if (version != CACHE_VERSION)
 		return CACHE_DAMAGE_VERSION;
-	if (key_bytes && key_in_file != key_bytes)
+	if (key_bytes && probed->key_bytes != key_bytes)
 		return CACHE_DAMAGE_NAME;
-	if (!range_fits(CACHE_ENTRY_HEADER, key_in_file, size_bytes) ||
-		!range_fits(CACHE_ENTRY_HEADER + key_in_file, probed->value_bytes, size_bytes))
+	if (!range_fits(CACHE_ENTRY_HEADER, probed->key_bytes, size_bytes) ||
+		!range_fits(CACHE_ENTRY_HEADER + probed->key_bytes, probed->value_bytes, size_bytes))
 		return CACHE_DAMAGE_TRUNCATED;
 	return CACHE_SOUND;
 }

@@ -19,7 +19,7 @@ enum cache_presence {
 struct cache_probed {
 	uint64_t size_bytes;
 	int64_t mtime_ns;
-	uint64_t value_bytes, checksum;
+	uint64_t key_bytes, value_bytes, checksum; /* as the header says */
 	enum cache_damage damage;
 };
 

@@ -1,0 +1,163 @@
+#include "cache/index.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "os/file.h"
+
+const char *cache_index_state_name(enum cache_index_state state)
+{
+	static const char *const names[] = {
+		[CACHE_INDEX_SOUND] = "sound",          [CACHE_INDEX_MISSING] = "missing",
+		[CACHE_INDEX_EMPTY] = "empty",          [CACHE_INDEX_TRUNCATED] = "truncated",
+		[CACHE_INDEX_VERSION] = "not an index",
+	};
+
+	return names[state];
+}
+
+const char *cache_next_insert_name(enum cache_next_insert next)
+{
+	static const char *const names[] = {
+		[CACHE_NEXT_ADDS] = "adds",
+		[CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
+		[CACHE_NEXT_EVICTS_ALL] = "evicts_all",
+		[CACHE_NEXT_WIPES] = "wipes",
+	};
+
+	return names[next];
+}
+
+static int parse_rows(struct jw_error *err, struct cursor *at, size_t count,
+					  struct cache_index *index)
+{
+	if (count > CACHE_MOST_ROWS)
+		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", count);
+	index->rows = mem_array(err, count, sizeof *index->rows);
+	if (!index->rows)
+		return -1;
+	index->count = index->capacity = count;
+	for (size_t i = 0; i < count; i++) {
+		index->rows[i].key = cursor_u64(at);
+		index->rows[i].size_bytes = cursor_u64(at);
+	}
+	return 0;
+}
+
+int cache_index_parse(struct jw_error *err, const void *data, size_t size,
+					  struct cache_index *ret_index)
+{
+	struct cursor at = cursor_of(data, size);
+	struct cache_index index = {.state = CACHE_INDEX_SOUND};
+	uint32_t version = cursor_u32(&at), count = cursor_u32(&at);
+	size_t there;
+
+	index.total_bytes = cursor_u64(&at);
+	there = cursor_left(&at) / CACHE_ROW_SIZE;
+	if (!size)
+		index.state = CACHE_INDEX_EMPTY;
+	else if (size >= 4 && version != CACHE_VERSION)
+		index.state = CACHE_INDEX_VERSION;
+	else if (at.overrun || there < count)
+		index.state = CACHE_INDEX_TRUNCATED;
+	if (index.state == CACHE_INDEX_SOUND || (index.state == CACHE_INDEX_TRUNCATED && !at.overrun)) {
+		if (parse_rows(err, &at, there < count ? there : count, &index))
+			return -1;
+	}
+	*ret_index = index;
+	return 0;
+}
+
+int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index)
+{
+	struct jw_error why = {0};
+	struct buf content = {0};
+	char *path = os_join(err, dir, "index");
+	int result = -1;
+
+	if (!path)
+		return -1;
+	if (!os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE,
+					  &content)) {
+		result = cache_index_parse(err, content.data, content.size, ret_index);
+		if (result)
+			error_prefix(err, "%s", path);
+	} else if (why.code == JW_ERR_NOT_FOUND) {
+		*ret_index = (struct cache_index){.state = CACHE_INDEX_MISSING};
+		result = 0;
+	} else {
+		error_set(err, why.code, "%s", why.message);
+	}
+	buf_free(&content);
+	mem_free(path);
+	return result;
+}
+
+void cache_index_free(struct cache_index *index)
+{
+	mem_free(index->rows);
+	*index = (struct cache_index){0};
+}
+
+uint64_t cache_index_rows_total(const struct cache_index *index)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < index->count; i++) {
+		if (index->rows[i].size_bytes > UINT64_MAX - total)
+			return UINT64_MAX;
+		total += index->rows[i].size_bytes;
+	}
+	return total;
+}
+
+int cache_index_add(struct jw_error *err, struct cache_index *index, uint64_t key,
+					uint64_t size_bytes)
+{
+	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS))
+		return -1;
+	index->rows[index->count++] = (struct cache_row){key, size_bytes};
+	return 0;
+}
+
+void cache_index_remove(struct cache_index *index, size_t at)
+{
+	memmove(&index->rows[at], &index->rows[at + 1], (index->count - at - 1) * sizeof *index->rows);
+	index->count--;
+}
+
+int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes)
+{
+	size_t size = CACHE_INDEX_HEADER + index->count * CACHE_ROW_SIZE;
+	struct buf fresh = BUF_MAX(size);
+	uint8_t *at;
+
+	if (buf_reserve(err, &fresh, size))
+		return -1;
+	fresh.size = size;
+	store_u32(fresh.data, CACHE_VERSION);
+	store_u32(fresh.data + 4, (uint32_t)index->count);
+	store_u64(fresh.data + 8, cache_index_rows_total(index));
+	at = fresh.data + CACHE_INDEX_HEADER;
+	for (size_t i = 0; i < index->count; i++, at += CACHE_ROW_SIZE) {
+		store_u64(at, index->rows[i].key);
+		store_u64(at + 8, index->rows[i].size_bytes);
+	}
+	buf_free(bytes);
+	*bytes = fresh;
+	return 0;
+}
+
+enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes)
+{
+	uint64_t rows = cache_index_rows_total(index);
+
+	if (index->state != CACHE_INDEX_SOUND)
+		return CACHE_NEXT_WIPES;
+	if (index->total_bytes <= rows)
+		return CACHE_NEXT_ADDS;
+	return index->total_bytes - rows >= limit_bytes ? CACHE_NEXT_EVICTS_ALL
+													: CACHE_NEXT_EVICTS_SOON;
+}

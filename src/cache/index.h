@@ -1,0 +1,84 @@
+/* The index: what the driver counts against its limit, and the order in which it evicts. Source:
+ * docs/driver-cache.md, "Files"; what is said of soundness was measured on drivers 535.309.01 and
+ * 550.163.01.
+ *
+ *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
+ *     row   = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
+ *
+ * First row, first out. The driver shortens neither the file nor looks behind the rows that the
+ * header counts, so rows may be left there. It adds what it stores to the total and subtracts what
+ * it evicts, and never compares the total with the rows: a wrong one stays wrong.
+ */
+#ifndef JW_CACHE_INDEX_H
+#define JW_CACHE_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum {
+	CACHE_INDEX_HEADER = 16,
+	CACHE_ROW_SIZE = 16,
+	CACHE_MOST_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
+};
+
+/* As the driver sees it. At its next insert it deletes every entry beside an index that is not
+ * sound, and begins a new one. */
+enum cache_index_state {
+	CACHE_INDEX_SOUND,
+	CACHE_INDEX_MISSING,
+	CACHE_INDEX_EMPTY,     /* 0 bytes */
+	CACHE_INDEX_TRUNCATED, /* a header that is cut off, or fewer rows than it counts; also what a
+							  driver's insert looks like while it is being written */
+	CACHE_INDEX_VERSION,   /* not 0x41: another version or no index */
+};
+/* "sound", "missing", ... */
+const char *cache_index_state_name(enum cache_index_state state);
+
+struct cache_row {
+	uint64_t key, size_bytes;
+};
+
+struct cache_index {
+	enum cache_index_state state;
+	struct cache_row *rows; /* where it is truncated: those that are there */
+	size_t count, capacity;
+	uint64_t total_bytes; /* as the header says */
+};
+
+/* Reads an index's bytes. Whatever they are, the result is in `state`; -1 for want of memory or
+ * more than CACHE_MOST_ROWS (JW_ERR_LIMIT). The caller frees it. */
+int cache_index_parse(struct jw_error *err, const void *data, size_t size,
+					  struct cache_index *ret_index);
+/* The index file of a cache directory, without locking it: for reports. One that is not there is
+ * CACHE_INDEX_MISSING. */
+int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);
+void cache_index_free(struct cache_index *index);
+
+/* The sum of the rows' sizes; UINT64_MAX where it overflows. */
+uint64_t cache_index_rows_total(const struct cache_index *index);
+/* Adds a row at the end: the last to be evicted. */
+int cache_index_add(struct jw_error *err, struct cache_index *index, uint64_t key,
+					uint64_t size_bytes);
+/* Takes the row at `at` out; the others keep their order. */
+void cache_index_remove(struct cache_index *index, size_t at);
+
+/* The bytes of a sound index of these rows, with their own sum as its total. Replaces *bytes. */
+int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes);
+
+/* What the driver does when it next stores an entry. */
+enum cache_next_insert {
+	CACHE_NEXT_ADDS,        /* all is well; old entries may have to go, as they should */
+	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes that no row stands for: entries are evicted
+							   before the limit is reached */
+	CACHE_NEXT_EVICTS_ALL,  /* those bytes alone pass the limit: every entry goes, and nothing is
+							   stored, each time anew */
+	CACHE_NEXT_WIPES,       /* the index is unsound: every entry is deleted */
+};
+/* "adds", "evicts_soon", "evicts_all", "wipes" */
+const char *cache_next_insert_name(enum cache_next_insert next);
+enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes);
+
+#endif

@@ -1,0 +1,319 @@
+#include "cache/insert.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/live.h"
+#include "os/system.h"
+
+enum {
+	MOST_STAGED = 64,              /* entries that wait beside the tree at a time */
+	MOST_STAGED_BYTES = 256 << 20, /* or so many bytes of them */
+	MOST_OWN = 4 << 20,
+	LATE_WRITE_MS = 20, /* how long a driver may take to write what it wrote after unlocking */
+};
+
+static int check_directory(struct jw_error *err, const char *dir)
+{
+	struct os_stat stat;
+
+	if (!os_exists(dir))
+		return os_make_dirs(err, dir, 0700);
+	if (os_stat(err, dir, &stat))
+		return -1;
+	if (stat.kind != OS_DIRECTORY)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory: drivers do not cache here",
+						 dir);
+	return 0;
+}
+
+int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
+					struct cache_live **ret_live)
+{
+	struct cache_live *live;
+
+	if (check_directory(err, dir))
+		return -1;
+	live = mem_alloc(err, sizeof *live);
+	if (!live)
+		return -1;
+	live->options = *options;
+	if (!live->options.lock_wait_ms)
+		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
+	live->dir = mem_string(err, dir);
+	live->index_path = os_join(err, dir, "index");
+	if (!live->dir || !live->index_path)
+		goto fail;
+	live_clean_staging(dir);
+	*ret_live = live;
+	return 0;
+fail:
+	(void)cache_live_close(NULL, live);
+	return -1;
+}
+
+/* ---- what was added through this handle */
+
+int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
+{
+	if (VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
+		set_add(err, &live->own_keys, key, live->own_count))
+		return -1;
+	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
+	return 0;
+}
+
+static bool has_room(const struct cache_live *live, uint64_t row_bytes)
+{
+	return live->rows_bytes <= live->options.limit_bytes &&
+		   row_bytes <= live->options.limit_bytes - live->rows_bytes;
+}
+
+/* Only what was added within the last seconds can have been undone by a write that was under way.
+ */
+int live_restore_own(struct jw_error *err, struct cache_live *live)
+{
+	const uint64_t recent_ns = UINT64_C(10000000000);
+	uint64_t now = os_monotonic_ns();
+
+	for (size_t i = live->own_count; i-- > 0 && now - live->own[i].added_ns < recent_ns;) {
+		const struct live_own *own = &live->own[i];
+
+		if (live_row(live, own->key) != SET_NONE || !has_room(live, own->row_bytes) ||
+			cache_probe(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
+			continue;
+		if (live_put_row(err, live, own->key, own->row_bytes))
+			return -1;
+		live->counts.restored++;
+	}
+	return 0;
+}
+
+static bool is_own(const struct cache_live *live, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(&live->own_keys, key, &cursor) != SET_NONE;
+}
+
+/* ---- room */
+
+static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t wanted)
+{
+	char more[TEXT_SHORT], used[TEXT_SHORT], limit[TEXT_SHORT];
+
+	return error_set(err, JW_ERR_LIMIT,
+					 "%s: no room for %s more, %s of at most %s (CUDA_CACHE_MAXSIZE) are used",
+					 live->dir, text_bytes(more, wanted), text_bytes(used, live->rows_bytes),
+					 text_bytes(limit, live->options.limit_bytes));
+}
+
+/* Evicts from the front, as the driver does, files first: a row without a file does no harm. */
+static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted)
+{
+	uint64_t limit = live->options.limit_bytes, freed = 0;
+	size_t old = live_row(live, key);
+
+	if (old != SET_NONE)
+		freed = live->index.rows[old].size_bytes;
+	if (wanted > limit)
+		return no_room(err, live, wanted);
+	for (size_t i = 0; live->rows_bytes - freed > limit - wanted; i++) {
+		struct cache_row *row;
+		char *path;
+		int result;
+
+		if (live->options.when_full == CACHE_FULL_REFUSE || i == live->index.count)
+			return no_room(err, live, wanted);
+		row = &live->index.rows[i];
+		if (row->size_bytes == LIVE_GONE || i == old || is_own(live, row->key))
+			continue;
+		path = cache_entry_path(err, live->dir, row->key);
+		result = path ? os_remove(err, path) : -1;
+		mem_free(path);
+		if (result)
+			return -1;
+		live_drop_row(live, i);
+		live->counts.evicted++;
+	}
+	return 0;
+}
+
+/* ---- under the lock */
+
+/* A driver that wiped meanwhile may have taken the folder away. */
+static int move_into_place(struct jw_error *err, const struct live_staged *staged)
+{
+	struct jw_error why = {0};
+	char *folder;
+	int result = -1;
+
+	if (!os_rename(&why, staged->path, staged->target))
+		return 0;
+	folder = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, staged->target) : NULL;
+	if (!folder)
+		return error_set(err, why.code, "%s", why.message);
+	if (!os_make_dirs(err, folder, 0700))
+		result = os_rename(err, staged->path, staged->target);
+	mem_free(folder);
+	return result;
+}
+
+static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
+{
+	struct cache_addition *addition = staged->addition;
+	bool same = !staged->path;
+
+	if (make_room(err, live, addition->key, addition->row_bytes))
+		return -1;
+	if (same && cache_probe(live->dir, addition->key, 0, NULL) != CACHE_PRESENT)
+		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
+	if (!same && move_into_place(err, staged))
+		return -1;
+	if (live_put_row(err, live, addition->key, addition->row_bytes) ||
+		live_own_add(err, live, addition->key, addition->row_bytes))
+		return -1;
+	addition->added = same               ? CACHE_ADDED_SAME
+					  : staged->replaces ? CACHE_ADDED_REPLACED
+										 : CACHE_ADDED_NEW;
+	live->counts.added += addition->added == CACHE_ADDED_NEW;
+	live->counts.replaced += addition->added == CACHE_ADDED_REPLACED;
+	live->counts.same += same;
+	live->counts.added_bytes += same ? 0 : addition->row_bytes;
+	return 0;
+}
+
+/* Takes the lock with an index that is sound. */
+static int lock_sound(struct jw_error *err, struct cache_live *live)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		if (!live->repaired && cache_repair(err, live))
+			return -1;
+		if (live_lock(err, live))
+			return -1;
+		if (live->index.state == CACHE_INDEX_SOUND)
+			return 0;
+		live_abandon(live);
+		live->repaired = false;
+	}
+	return error_set(err, JW_ERR_BUSY, "%s: does not become sound: something else writes to it",
+					 live->index_path);
+}
+
+/* As many as fit into one hold of the lock. What is in place gets its row even where one fails. */
+static int commit_some(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+					   size_t count, size_t *ret_done)
+{
+	size_t done = 0;
+	int result;
+
+	if (lock_sound(err, live))
+		return -1;
+	result = live_restore_own(err, live);
+	while (!result && done < count && (!done || !live_must_let_go(live))) {
+		result = commit_one(err, live, &staged[done]);
+		done += !result;
+	}
+	if (live_unlock(result ? NULL : err, live))
+		result = -1;
+	*ret_done = done;
+	return result;
+}
+
+static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+				  size_t count)
+{
+	for (size_t at = 0, done = 0; at < count; at += done) {
+		if (commit_some(err, live, staged + at, count - at, &done))
+			return -1;
+		if (at + done < count)
+			uv_sleep(CACHE_HOLD_MS);
+	}
+	return 0;
+}
+
+/* Stages from additions[0] on; *ret_used says how many were looked at. */
+static int stage_some(struct jw_error *err, struct cache_live *live,
+					  struct cache_addition *additions, size_t count,
+					  struct live_staged staged[MOST_STAGED], size_t *ret_staged, size_t *ret_used)
+{
+	uint64_t bytes = 0;
+	size_t filled = 0, used = 0;
+
+	while (used < count && filled < MOST_STAGED && bytes < MOST_STAGED_BYTES) {
+		if (live_stage(err, live, &additions[used], filled, &staged[filled])) {
+			*ret_staged = filled;
+			return -1;
+		}
+		bytes += additions[used].row_bytes;
+		filled += staged[filled].target != NULL;
+		used++;
+	}
+	*ret_staged = filled;
+	*ret_used = used;
+	return 0;
+}
+
+int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+				 size_t count)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		additions[i].added = CACHE_ADDED_NOT;
+		additions[i].why = (struct jw_error){0};
+	}
+	for (size_t at = 0, used = 0; !result && at < count; at += used) {
+		struct live_staged staged[MOST_STAGED] = {0};
+		size_t filled = 0;
+
+		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
+		/* What was staged before a failure goes in all the same. */
+		if (commit(result ? NULL : err, live, staged, filled))
+			result = -1;
+		for (size_t i = 0; i < filled; i++)
+			live_unstage(&staged[i]);
+	}
+	return result;
+}
+
+void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts)
+{
+	*ret_counts = live->counts;
+}
+
+/* A driver that had the lock just before us may still be writing its index over our rows. */
+static int settle(struct jw_error *err, struct cache_live *live)
+{
+	if (!live->own_count)
+		return 0;
+	uv_sleep(LATE_WRITE_MS);
+	if (lock_sound(err, live))
+		return -1;
+	if (live_restore_own(err, live)) {
+		live_abandon(live);
+		return -1;
+	}
+	return live_unlock(err, live);
+}
+
+int cache_live_close(struct jw_error *err, struct cache_live *live)
+{
+	int result;
+
+	if (!live)
+		return 0;
+	result = settle(err, live);
+	if (live->staging)
+		(void)os_remove_tree(NULL, live->staging);
+	mem_free(live->staging);
+	mem_free(live->dir);
+	mem_free(live->index_path);
+	mem_free(live->own);
+	set_free(&live->own_keys);
+	mem_free(live);
+	return result;
+}

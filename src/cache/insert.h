@@ -1,0 +1,112 @@
+/* Adding entries to a cache that drivers are using at this moment.
+ *
+ * What holds, at every instant and wherever this process is killed:
+ *  - an entry is the old one or the new one: written beside the cache's tree and renamed into
+ * place;
+ *  - the index is one that no driver answers with a wipe: its rows are written first, behind or
+ * over the old ones, then its header in one write of 16 bytes, so the file is always at least as
+ * long as its header says. The file itself is never replaced, since locks belong to it;
+ *  - files without rows may be left, which drivers use and do not count; the next insert counts
+ *    them.
+ *
+ * The lock is the driver's own (F_SETLK on `index`, never waited for by the kernel) and is held for
+ * CACHE_HOLD_MS at a time and then left free for as long: drivers give up after about 200 ms. A
+ * driver writes the rest of the index *after* it has let go of the lock, and may so undo rows that
+ * were added meanwhile: each insert looks whether the rows of the ones before it are still there,
+ * and cache_live_close does so for the last.
+ *
+ *     cache_live_open(err, dir, &options, &live);
+ *     cache_insert(err, live, additions, count);   ... any number of times ...
+ *     cache_live_close(err, live);
+ */
+#ifndef JW_CACHE_INSERT_H
+#define JW_CACHE_INSERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+
+enum {
+	CACHE_HOLD_MS = 4,         /* a batch is cut after this time with the lock */
+	CACHE_LOCK_WAIT_MS = 5000, /* how long a lock is tried for, by default */
+};
+
+enum cache_when_full {
+	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT before anything of others is evicted */
+	CACHE_FULL_EVICT,  /* the oldest rows go, as at a driver's insert; never what was added through
+						  the same handle */
+};
+
+struct cache_live_options {
+	uint64_t
+		limit_bytes; /* cache_settings.limit_bytes: what the driver that uses it will keep to */
+	enum cache_when_full when_full;
+	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
+};
+
+struct cache_live;
+
+/* Prepares to write to `dir`, which is made where it is missing (0700). Nothing else is touched
+ * until the first insert. One clear line where the directory is none, cannot be written to or has
+ * an index that is none of ours. */
+int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
+					struct cache_live **ret_live);
+
+enum cache_added {
+	CACHE_ADDED_NOT, /* not reached: cache_insert failed before, or its room did not suffice */
+	CACHE_ADDED_NEW,
+	CACHE_ADDED_REPLACED, /* there was another file under this name */
+	CACHE_ADDED_SAME,     /* there already, byte for byte */
+	CACHE_ADDED_REFUSED,  /* not a sound entry, or not the one that it should be: `why` */
+};
+
+/* One entry to be added: an entry file that a worker's driver has made, or the same bytes in
+ * memory. */
+struct cache_addition {
+	const char *path; /* NULL: bytes */
+	const void *bytes;
+	size_t size_bytes;
+	uint64_t key;             /* the name that it must have */
+	uint64_t key_bytes;       /* the length that its key must have, 0 where unknown */
+	uint16_t sm;              /* the GPU that its cubin must be for */
+	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
+	/* Set by cache_insert: */
+	enum cache_added added;
+	uint64_t row_bytes; /* what it counts against the limit */
+	struct jw_error why;
+};
+
+/* Adds them in their order: the last is the last to be evicted, so the most valuable belongs there.
+ * Each is verified before the lock is taken (name, checksum, the cubin's architecture and kind);
+ * one that does not hold is refused and does not stop the others. `added` tells of each what
+ * became of it, also where -1 is returned: JW_ERR_BUSY (the lock was not to be had), JW_ERR_LIMIT
+ * (no room; what came before it is in), JW_ERR_IO (disk full, permissions; nothing is lost). */
+int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+				 size_t count);
+
+/* What was done through this handle. */
+struct cache_live_counts {
+	size_t added, replaced, same, refused;
+	uint64_t added_bytes;
+	size_t evicted;  /* rows of others, with CACHE_FULL_EVICT */
+	size_t counted;  /* files without rows that now have one */
+	size_t dropped;  /* rows without files, and second rows for the same file, taken out */
+	size_t restored; /* rows that a driver's late write had undone */
+	bool mended;     /* the index was not sound, or its total wrong */
+	uint64_t longest_hold_ns, holds;
+};
+void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);
+
+/* Sees to it that the last rows are there, and lets go of everything. `err` and the result are
+ * about the former; the handle is gone in any case. */
+int cache_live_close(struct jw_error *err, struct cache_live *live);
+
+/* Brings the index in line with the files, without adding any: rows for files that have none, no
+ * rows without files, the right total. cache_insert does it too, the first time. */
+int cache_repair(struct jw_error *err, struct cache_live *live);
+
+#endif

@@ -1,0 +1,76 @@
+/* Between the parts of cache/insert.h: the handle, its lock, and the index under it. */
+#ifndef JW_CACHE_LIVE_H
+#define JW_CACHE_LIVE_H
+
+#include "base/set.h"
+#include "cache/index.h"
+#include "cache/insert.h"
+#include "cache/scan.h"
+#include "os/file.h"
+
+/* An entry that was added through this handle. */
+struct live_own {
+	uint64_t key, row_bytes;
+	uint64_t added_ns; /* os_monotonic_ns */
+};
+
+struct cache_live {
+	char *dir, *index_path;
+	char *staging; /* NULL before the first file is staged */
+	struct cache_live_options options;
+	struct cache_live_counts counts;
+	bool repaired; /* files and rows were compared */
+
+	struct live_own *own;
+	size_t own_count, own_capacity;
+	struct set own_keys;
+
+	/* While the lock is held: */
+	struct os_file *file;
+	bool created; /* the file was not there: nobody else is writing it */
+	uint64_t held_since_ns;
+	struct cache_index index;
+	struct set rows;     /* key → position in index.rows */
+	uint64_t rows_bytes; /* sum of the rows that are not gone */
+	bool changed;
+};
+
+/* A row that is taken out stays at its place until the index is written, so that positions hold. */
+#define LIVE_GONE UINT64_MAX
+
+/* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
+ * JW_ERR_UNSUPPORTED for an index of another version. */
+int live_lock(struct jw_error *err, struct cache_live *live);
+/* Writes the index if it has changed, then lets go of the lock in any case. */
+int live_unlock(struct jw_error *err, struct cache_live *live);
+/* Lets go of the lock; the index stays as it was. */
+void live_abandon(struct cache_live *live);
+/* Whether the lock has been held for as long as it may be. */
+bool live_must_let_go(const struct cache_live *live);
+
+/* The position of a key's row, SET_NONE where there is none. */
+size_t live_row(const struct cache_live *live, uint64_t key);
+void live_drop_row(struct cache_live *live, size_t at);
+/* Puts a row at the end, in place of the one that the key has. */
+int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
+/* Remembers an entry as ours. */
+int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
+/* Rows of ours that a driver's late write has undone are put back. */
+int live_restore_own(struct jw_error *err, struct cache_live *live);
+
+/* An addition that is ready to be renamed into place. */
+struct live_staged {
+	struct cache_addition *addition;
+	char *path; /* NULL: the file in place is the same already */
+	char *target;
+	bool replaces;
+};
+/* Verifies an addition and writes its file beside the tree. An addition that is refused is no
+ * failure: *ret_staged is untouched then. */
+int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+			   size_t number, struct live_staged *ret_staged);
+void live_unstage(struct live_staged *staged);
+/* Removes what killed processes have left beside the tree more than an hour ago. */
+void live_clean_staging(const char *dir);
+
+#endif

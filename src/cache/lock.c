@@ -1,0 +1,229 @@
+/* The lock on the index, and the index under it. */
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "cache/live.h"
+#include "os/system.h"
+
+/* A driver lets go of its lock before the last bytes of the index are written (measured: up to a
+ * few milliseconds before): what looks unsound is looked at again, so many times after so long. */
+enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
+
+/* No version of the index has been seen but 0x41. Small numbers beside it are taken for other
+ * versions, which are left alone; all else is garbage, which a driver would wipe. 0 is what an
+ * empty index looks like whose writer was killed between rows and header. */
+enum { MOST_VERSION = 0xff };
+
+static int open_index(struct jw_error *err, struct cache_live *live)
+{
+	struct jw_error why = {0};
+
+	live->created = !os_exists(live->index_path);
+	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
+		return 0;
+	/* The directory may have been removed since it was opened. */
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_set(err, why.code, "%s", why.message);
+	if (os_make_dirs(err, live->dir, 0700))
+		return -1;
+	return os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file);
+}
+
+static int take_lock(struct jw_error *err, struct cache_live *live)
+{
+	unsigned most_ms = live->options.lock_wait_ms;
+	uint64_t start = os_monotonic_ns();
+	bool held = false;
+
+	if (open_index(err, live))
+		return -1;
+	for (;;) {
+		if (os_file_lock(err, live->file, true, &held)) {
+			error_prefix(err, "the cache cannot be locked, so drivers do not use it either");
+			return -1;
+		}
+		if (held)
+			break;
+		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))
+			return error_set(err, JW_ERR_BUSY, "%s: locked by another process for %.1f s",
+							 live->index_path, most_ms / 1e3);
+		uv_sleep(1);
+	}
+	live->held_since_ns = os_monotonic_ns();
+	return 0;
+}
+
+static int read_index(struct jw_error *err, struct cache_live *live)
+{
+	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
+	struct buf content = BUF_MAX(most);
+	uint64_t size;
+	size_t got;
+	int result = -1;
+
+	if (os_file_size(err, live->file, &size))
+		return -1;
+	if (size > most)
+		return error_set(err, JW_ERR_LIMIT, "%s: too large for an index", live->index_path);
+	if (size && (buf_reserve(err, &content, (size_t)size) ||
+				 os_file_read(err, live->file, 0, content.data, (size_t)size, &got)))
+		goto done;
+	result = cache_index_parse(err, content.data, size ? got : 0, &live->index);
+	if (!result && live->index.state == CACHE_INDEX_VERSION &&
+		load_u32(content.data) - 1 < MOST_VERSION)
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: version 0x%x of the index is not known: left alone",
+						   live->index_path, content.data[0]);
+done:
+	buf_free(&content);
+	return result;
+}
+
+/* Where each key's row stands; of several rows for one key, the last. */
+static int map_rows(struct jw_error *err, struct cache_live *live)
+{
+	live->rows_bytes = 0;
+	for (size_t i = 0; i < live->index.count; i++) {
+		struct cache_row *row = &live->index.rows[i];
+		size_t earlier = live_row(live, row->key);
+
+		if (earlier != SET_NONE) {
+			live_drop_row(live, earlier);
+			live->counts.dropped++;
+		}
+		if (row->size_bytes > UINT64_MAX - 1 - live->rows_bytes) {
+			row->size_bytes = LIVE_GONE;
+			live->changed = true;
+			continue;
+		}
+		if (set_add(err, &live->rows, row->key, i))
+			return -1;
+		live->rows_bytes += row->size_bytes;
+	}
+	return 0;
+}
+
+static void forget_index(struct cache_live *live)
+{
+	cache_index_free(&live->index);
+	set_free(&live->rows);
+	live->changed = false;
+}
+
+void live_abandon(struct cache_live *live)
+{
+	if (live->held_since_ns) {
+		uint64_t held = os_monotonic_ns() - live->held_since_ns;
+
+		(void)os_file_unlock(NULL, live->file);
+		live->counts.holds++;
+		if (held > live->counts.longest_hold_ns)
+			live->counts.longest_hold_ns = held;
+	}
+	os_file_close(live->file);
+	live->file = NULL;
+	live->held_since_ns = 0;
+	forget_index(live);
+}
+
+/* An index that is merely new has nothing to mend. */
+static void note_state(struct cache_live *live)
+{
+	bool sound = live->index.state == CACHE_INDEX_SOUND;
+
+	if (sound && live->index.total_bytes == live->rows_bytes)
+		return;
+	live->changed = true;
+	if (live->index.state != CACHE_INDEX_EMPTY)
+		live->counts.mended = true;
+}
+
+int live_lock(struct jw_error *err, struct cache_live *live)
+{
+	for (int tries = 0;; tries++) {
+		if (take_lock(err, live) || read_index(err, live))
+			goto fail;
+		if (live->index.state == CACHE_INDEX_SOUND || live->created || tries == SETTLE_TRIES)
+			break;
+		live_abandon(live);
+		uv_sleep(SETTLE_MS);
+	}
+	if (map_rows(err, live))
+		goto fail;
+	note_state(live);
+	return 0;
+fail:
+	live_abandon(live);
+	return -1;
+}
+
+/* Rows first, then the header in one write: until that is done, the old header stands before at
+ * least as many rows as it counts. What is left behind the rows does no harm. */
+static int write_index(struct jw_error *err, struct cache_live *live)
+{
+	struct cache_index *index = &live->index;
+	struct buf bytes = {0};
+	size_t kept = 0;
+	int result;
+
+	for (size_t i = 0; i < index->count; i++)
+		if (index->rows[i].size_bytes != LIVE_GONE)
+			index->rows[kept++] = index->rows[i];
+	index->count = kept;
+	if (cache_index_format(err, index, &bytes))
+		return -1;
+	result = os_file_write(err, live->file, CACHE_INDEX_HEADER, bytes.data + CACHE_INDEX_HEADER,
+						   bytes.size - CACHE_INDEX_HEADER) ||
+			 os_file_write(err, live->file, 0, bytes.data, CACHE_INDEX_HEADER);
+	buf_free(&bytes);
+	return result ? -1 : 0;
+}
+
+int live_unlock(struct jw_error *err, struct cache_live *live)
+{
+	int result = live->changed ? write_index(err, live) : 0;
+
+	live_abandon(live);
+	return result;
+}
+
+bool live_must_let_go(const struct cache_live *live)
+{
+	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
+}
+
+/* ---- rows, while the lock is held */
+
+size_t live_row(const struct cache_live *live, uint64_t key)
+{
+	size_t cursor = 0, at, last = SET_NONE;
+
+	while ((at = set_find(&live->rows, key, &cursor)) != SET_NONE)
+		if (live->index.rows[at].size_bytes != LIVE_GONE)
+			last = at;
+	return last;
+}
+
+void live_drop_row(struct cache_live *live, size_t at)
+{
+	live->rows_bytes -= live->index.rows[at].size_bytes;
+	live->index.rows[at].size_bytes = LIVE_GONE;
+	live->changed = true;
+}
+
+int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
+{
+	size_t old = live_row(live, key);
+
+	if (set_add(err, &live->rows, key, live->index.count) ||
+		cache_index_add(err, &live->index, key, row_bytes))
+		return -1;
+	if (old != SET_NONE)
+		live_drop_row(live, old);
+	live->rows_bytes += row_bytes;
+	live->changed = true;
+	return 0;
+}

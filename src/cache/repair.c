@@ -1,0 +1,91 @@
+/* Bringing the rows of an index in line with the files beside it. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "cache/live.h"
+
+/* Rows whose file is gone go; rows that give another size are corrected. A file may have come since
+ * the directory was walked, so what was not seen then is looked for again; but not for longer than
+ * the lock may be held: what is left is left. */
+static void check_rows(struct cache_live *live, const struct cache_scan *scan)
+{
+	for (size_t i = 0; i < live->index.count; i++) {
+		struct cache_row *row = &live->index.rows[i];
+		const struct cache_file *file = cache_scan_find(scan, row->key);
+
+		if (row->size_bytes == LIVE_GONE)
+			continue;
+		if (!file && !live_must_let_go(live) &&
+			cache_probe(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
+			live_drop_row(live, i);
+			live->counts.dropped++;
+		} else if (file && file->row_bytes && file->row_bytes != row->size_bytes) {
+			live->rows_bytes += file->row_bytes - row->size_bytes;
+			row->size_bytes = file->row_bytes;
+			live->changed = true;
+			live->counts.mended = true;
+		}
+	}
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct cache_file *x = *(const struct cache_file *const *)a,
+							*y = *(const struct cache_file *const *)b;
+
+	if (x->probed.mtime_ns != y->probed.mtime_ns)
+		return x->probed.mtime_ns < y->probed.mtime_ns ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* Rows for the files that have none, the oldest first, as far as the limit goes: past it the driver
+ * would evict at its next insert, while files without rows do no harm. */
+static int count_orphans(struct jw_error *err, struct cache_live *live,
+						 const struct cache_scan *scan)
+{
+	const struct cache_file **orphans = mem_array(err, scan->count, sizeof(void *));
+	size_t count = 0;
+	int result = 0;
+
+	if (!orphans)
+		return -1;
+	for (size_t i = 0; i < scan->count; i++)
+		if (scan->files[i].row_bytes && live_row(live, scan->files[i].key) == SET_NONE)
+			orphans[count++] = &scan->files[i];
+	if (count)
+		qsort(orphans, count, sizeof *orphans, by_age);
+	for (size_t i = 0; !result && i < count; i++) {
+		uint64_t row_bytes = orphans[i]->row_bytes;
+
+		if (live->rows_bytes > live->options.limit_bytes ||
+			row_bytes > live->options.limit_bytes - live->rows_bytes)
+			break;
+		if (live_must_let_go(live) && live->index.state == CACHE_INDEX_SOUND)
+			break;
+		if (cache_probe(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
+			continue;
+		result = live_put_row(err, live, orphans[i]->key, row_bytes);
+		live->counts.counted += !result;
+	}
+	mem_free(orphans);
+	return result;
+}
+
+int cache_repair(struct jw_error *err, struct cache_live *live)
+{
+	struct cache_scan scan = {0};
+	int result = -1;
+
+	if (cache_scan(err, live->dir, &scan) || live_lock(err, live))
+		goto done;
+	check_rows(live, &scan);
+	if (count_orphans(err, live, &scan)) {
+		live_abandon(live);
+		goto done;
+	}
+	result = live_unlock(err, live);
+	live->repaired = !result;
+done:
+	cache_scan_free(&scan);
+	return result;
+}

@@ -1,0 +1,533 @@
+/* Inserting into a cache: what is there afterwards, and what others may do meanwhile. */
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cache/index.h"
+#include "cache/insert.h"
+#include "cache/scan.h"
+#include "entries.h"
+#include "os/file.h"
+
+static char *folder, *dir;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (os_make_temp_dir(NULL, "jitwarm-test", &folder))
+		return -1;
+	dir = os_join(NULL, folder, "cache");
+	return dir ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	mem_free(dir);
+	return os_remove_tree(NULL, folder);
+}
+
+static void start_anew(void)
+{
+	assert_int_equal(os_remove_tree(NULL, dir), 0);
+}
+
+static struct cache_live *open_live(uint64_t limit, enum cache_when_full when_full)
+{
+	struct cache_live_options options = {
+		.limit_bytes = limit, .when_full = when_full, .lock_wait_ms = 60};
+	struct cache_live *live = NULL;
+
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	return live;
+}
+
+static struct cache_addition addition_of(const struct entries_entry *entry)
+{
+	return (struct cache_addition){.bytes = entry->bytes,
+								   .size_bytes = entry->size,
+								   .key = entry->key,
+								   .key_bytes = entry->key_bytes,
+								   .sm = 86,
+								   .form = CACHE_KEY_LOAD};
+}
+
+static int insert_one(struct jw_error *err, struct cache_live *live, unsigned n, size_t padding,
+					  enum cache_added *ret_added)
+{
+	struct entries_entry entry;
+	struct cache_addition addition;
+	int result;
+
+	entries_make(&entry, n, padding);
+	addition = addition_of(&entry);
+	result = cache_insert(err, live, &addition, 1);
+	if (ret_added)
+		*ret_added = addition.added;
+	return result;
+}
+
+/* Entries first … last, one after the other, each with its own handle where `apart`. */
+static void fill(unsigned first, unsigned last)
+{
+	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);
+
+	for (unsigned n = first; n <= last; n++)
+		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+static uint64_t key_of(unsigned n)
+{
+	struct entries_entry entry;
+
+	entries_make(&entry, n, 0);
+	return entry.key;
+}
+
+static bool row_of(const struct cache_index *index, uint64_t key)
+{
+	for (size_t i = 0; i < index->count; i++)
+		if (index->rows[i].key == key)
+			return true;
+	return false;
+}
+
+/* A sound index with exactly one row for each file and the right total. */
+static void assert_consistent(size_t entries)
+{
+	struct cache_index index;
+	struct cache_scan scan;
+
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+	assert_int_equal(index.state, CACHE_INDEX_SOUND);
+	assert_int_equal(index.count, entries);
+	assert_int_equal(scan.count, entries);
+	assert_int_equal(index.total_bytes, cache_index_rows_total(&index));
+	for (size_t i = 0; i < scan.count; i++) {
+		assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
+		assert_true(row_of(&index, scan.files[i].key));
+	}
+	cache_scan_free(&scan);
+	cache_index_free(&index);
+}
+
+static void assert_mode(const char *name, uint32_t mode)
+{
+	char *path = os_join(NULL, dir, name);
+	struct os_stat stat;
+
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_int_equal(stat.mode, mode);
+	mem_free(path);
+}
+
+static void a_new_cache_is_as_a_driver_makes_it(void **state)
+{
+	struct cache_index index;
+	char name[CACHE_NAME_SIZE];
+	mode_t mask = umask(022);
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	(void)umask(mask);
+	assert_consistent(3);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(index.rows[i].key, key_of(i + 1));
+	cache_index_free(&index);
+	assert_mode("", 0700);
+	assert_mode("index", 0644);
+	assert_mode(cache_entry_name(name, key_of(1)), 0644);
+	name[1] = '\0';
+	assert_mode(name, 0700);
+}
+
+static void write_index(const void *bytes, size_t size)
+{
+	char *path = os_join(NULL, dir, "index");
+
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	mem_free(path);
+}
+
+static void nothing_is_lost_beside_an_unsound_index(void **state)
+{
+	static const struct {
+		const char *what;
+		uint8_t bytes[48];
+		size_t size;
+		bool mended;
+	} cases[] = {
+		{"empty", {0}, 0, false},
+		{"cut header", {0x41, 0, 0, 0, 1}, 8, true},
+		{"cut rows", {0x41, 0, 0, 0, 3}, 48, true},
+		{"garbage", {'h', 'e', 'l', 'l', 'o', ' ', 'w', 'o', 'r', 'l', 'd'}, 40, true},
+		{"zeros", {0}, 48, true},
+		{"no rows", {0x41}, 16, false},
+		{"no rows, wrong total", {0x41, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 16, true},
+		{"a row of another file",
+		 {0x41, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 5},
+		 32,
+		 false},
+		{"sizes that overflow",
+		 {0x41, 0, 0, 0, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		  1,    2, 3, 4, 5, 6, 7, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		 32,
+		 true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct cache_live_counts counts;
+		struct cache_live *live;
+
+		start_anew();
+		fill(1, 5);
+		write_index(cases[i].bytes, cases[i].size);
+		live = open_live(1 << 30, CACHE_FULL_REFUSE);
+		assert_int_equal(insert_one(NULL, live, 6, 0, NULL), 0);
+		cache_live_counts(live, &counts);
+		assert_int_equal(cache_live_close(NULL, live), 0);
+		assert_consistent(6);
+		assert_int_equal(counts.counted, 5);
+		if (counts.mended != cases[i].mended)
+			fail_msg("%s: mended is %d", cases[i].what, counts.mended);
+	}
+}
+
+static void a_missing_index_is_made_with_all_rows(void **state)
+{
+	char *path = os_join(NULL, dir, "index");
+
+	(void)state;
+	start_anew();
+	fill(1, 5);
+	assert_int_equal(os_remove(NULL, path), 0);
+	fill(6, 6);
+	assert_consistent(6);
+	mem_free(path);
+}
+
+static void another_version_is_left_alone(void **state)
+{
+	static const uint8_t other[32] = {0x42, 0, 0, 0, 1};
+	struct cache_live *live;
+	struct jw_error err = {0};
+	char *path = os_join(NULL, dir, "index");
+	struct buf after = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	write_index(other, sizeof other);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(&err, live, 3, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	(void)cache_live_close(NULL, live);
+	assert_int_equal(os_read_file(NULL, path, 64, &after), 0);
+	assert_int_equal(after.size, sizeof other);
+	assert_memory_equal(after.data, other, sizeof other);
+	buf_free(&after);
+	mem_free(path);
+}
+
+static void what_does_not_hold_is_refused_and_the_rest_goes_in(void **state)
+{
+	struct entries_entry entries[7];
+	struct cache_addition additions[7];
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	for (unsigned i = 0; i < 7; i++) {
+		entries_make(&entries[i], i, 10);
+		additions[i] = addition_of(&entries[i]);
+	}
+	additions[0].sm = 89;
+	additions[1].form = CACHE_KEY_LINK;
+	additions[2].key++;
+	additions[3].key_bytes++;
+	entries[4].bytes[entries[4].size - 1] ^= 1;
+	additions[5].path = "/nonexistent/entry";
+	assert_int_equal(cache_insert(NULL, live, additions, 7), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(additions[i].added, CACHE_ADDED_REFUSED);
+		assert_true(additions[i].why.message[0]);
+	}
+	assert_int_equal(additions[6].added, CACHE_ADDED_NEW);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(1);
+}
+
+static void the_same_again_changes_nothing(void **state)
+{
+	struct cache_live *live;
+	enum cache_added added;
+	char name[CACHE_NAME_SIZE], *path;
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 2, 0, &added), 0);
+	assert_int_equal(added, CACHE_ADDED_SAME);
+	path = os_join(NULL, dir, cache_entry_name(name, key_of(1)));
+	assert_int_equal(os_write_atomic(NULL, path, "torn", 4), 0);
+	assert_int_equal(insert_one(NULL, live, 1, 0, &added), 0);
+	assert_int_equal(added, CACHE_ADDED_REPLACED);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(3);
+	mem_free(path);
+}
+
+static void the_limit_is_kept(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+	struct cache_live_counts counts;
+	struct cache_index index;
+	struct jw_error err = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 4);
+	entries_make(&entry, 1, 0);
+	live = open_live(5 * entry.row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(&err, live, 5, 0, NULL), 0);
+	assert_int_equal(insert_one(&err, live, 6, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	(void)cache_live_close(NULL, live);
+	assert_consistent(5);
+
+	/* The oldest go, but not those that came through the same handle. */
+	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
+	for (unsigned n = 6; n <= 10; n++)
+		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
+	assert_int_equal(insert_one(&err, live, 11, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.evicted, 5);
+	(void)cache_live_close(NULL, live);
+	assert_consistent(5);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_true(row_of(&index, key_of(6)));
+	assert_false(row_of(&index, key_of(5)));
+	cache_index_free(&index);
+}
+
+static void orphans_are_not_counted_past_the_limit(void **state)
+{
+	struct entries_entry entry;
+	struct cache_index index;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, 4);
+	write_index("", 0);
+	entries_make(&entry, 1, 0);
+	live = open_live(2 * entry.row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_repair(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, 2);
+	cache_index_free(&index);
+}
+
+/* A child that holds the lock as a driver does, until it is told to let go. */
+static pid_t hold_lock(int *ret_pipe)
+{
+	char *path = os_join(NULL, dir, "index");
+	int ready[2], release[2];
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(release), 0);
+	child = fork();
+	if (!child) {
+		struct os_file *file;
+		bool held = false;
+
+		(void)close(release[1]);
+		if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file) ||
+			os_file_lock(NULL, file, true, &held) || !held)
+			_exit(1);
+		(void)!write(ready[1], "x", 1);
+		(void)!read(release[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(ready[1]);
+	(void)close(release[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	*ret_pipe = release[1];
+	mem_free(path);
+	return child;
+}
+
+static void a_lock_is_waited_for_but_not_for_ever(void **state)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	int release, status;
+	pid_t child;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	child = hold_lock(&release);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	(void)close(release);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+/* A driver writes the index after it has let go of the lock, and so over rows that came meanwhile.
+ */
+static void rows_that_a_late_write_undid_come_back(void **state)
+{
+	char *path = os_join(NULL, dir, "index");
+	struct buf before = {0};
+	struct cache_live *live;
+	struct cache_live_counts counts;
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	assert_int_equal(os_read_file(NULL, path, 4096, &before), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	write_index(before.data, before.size);
+	assert_int_equal(insert_one(NULL, live, 5, 0, NULL), 0);
+	write_index(before.data, before.size);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.restored, 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(5);
+	buf_free(&before);
+	mem_free(path);
+}
+
+/* Killed at any moment, nothing is lost and no driver would wipe. */
+static void a_killed_insert_loses_nothing(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	start_anew();
+	fill(1, 20);
+	for (unsigned round = 0; round < 30; round++) {
+		struct cache_scan scan;
+		struct cache_index index;
+		int status;
+		pid_t child = fork();
+
+		if (!child) {
+			fill(100 + 50 * round, 149 + 50 * round);
+			_exit(0);
+		}
+		seed = seed * 1103515245u + 12345u;
+		(void)usleep(seed / 65536 % 15000);
+		(void)kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.state, CACHE_INDEX_SOUND);
+		assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+		assert_true(scan.count >= 20);
+		for (size_t i = 0; i < scan.count; i++)
+			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
+		for (unsigned n = 1; n <= 20; n++)
+			assert_non_null(cache_scan_find(&scan, key_of(n)));
+		cache_scan_free(&scan);
+		cache_index_free(&index);
+	}
+	fill(5000, 5000);
+	{
+		struct cache_scan scan;
+
+		assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+		assert_consistent(scan.count);
+		cache_scan_free(&scan);
+	}
+}
+
+static void what_is_no_directory_is_refused(void **state)
+{
+	struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live;
+	struct jw_error err = {0};
+
+	(void)state;
+	start_anew();
+	assert_int_equal(os_write_atomic(NULL, dir, "file", 4), 0);
+	assert_int_equal(cache_live_open(&err, dir, &options, &live), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.message, dir));
+	assert_int_equal(os_remove(NULL, dir), 0);
+}
+
+/* Whichever allocation fails, the cache is whole and the failure is told. */
+static void every_allocation_may_fail(void **state)
+{
+	(void)state;
+	for (size_t n = 1; n < 90; n++) {
+		struct cache_live_options options = {.limit_bytes = 1 << 30};
+		struct cache_live *live = NULL;
+		struct jw_error err = {0};
+		struct entries_entry entry;
+		struct cache_addition addition;
+		int result;
+
+		start_anew();
+		fill(1, 3);
+		entries_make(&entry, 4, 0);
+		addition = addition_of(&entry);
+		mem_fail_after(n);
+		result = cache_live_open(&err, dir, &options, &live);
+		if (!result)
+			result = cache_insert(&err, live, &addition, 1);
+		if (live && cache_live_close(result ? NULL : &err, live))
+			result = -1;
+		mem_fail_after(0);
+		if (result)
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+		fill(4, 4);
+		assert_consistent(4);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
+		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
+		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
+		cmocka_unit_test(another_version_is_left_alone),
+		cmocka_unit_test(what_does_not_hold_is_refused_and_the_rest_goes_in),
+		cmocka_unit_test(the_same_again_changes_nothing),
+		cmocka_unit_test(the_limit_is_kept),
+		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
+		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
+		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
+		cmocka_unit_test(a_killed_insert_loses_nothing),
+		cmocka_unit_test(what_is_no_directory_is_refused),
+		cmocka_unit_test(every_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
