@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 /* One line a command, in the order of help. */
 #define COMMANDS(X) X(help)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 enum { MOST_GIVEN = 65536 };
 

@@ -1,6 +1,6 @@
 /* "Did you mean ...?": the name nearest to what was typed. */
-#ifndef JW_CLI_SUGGEST_H
-#define JW_CLI_SUGGEST_H
+#ifndef JW_BASE_SUGGEST_H
+#define JW_BASE_SUGGEST_H
 
 #include <stddef.h>
 

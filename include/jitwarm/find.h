@@ -1,0 +1,46 @@
+/* What to work on: from what a user types to files that may hold device code.
+ *
+ * A name is a path (file, directory, wheel), else a package of the active environment, with or
+ * without extras ("jax[cuda12]"). Without names it is the whole environment: VIRTUAL_ENV, else
+ * CONDA_PREFIX, else that of the python3 or python on PATH, which is found without running it.
+ * Environment variables are read; nothing is written.
+ */
+#ifndef JITWARM_FIND_H
+#define JITWARM_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jitwarm/error.h>
+
+struct jw_found_file {
+	char *path;          /* as given, or absolute; a file that exists */
+	const char *package; /* what installed it, and its version; NULL where unknown */
+	const char *version;
+};
+
+/* A line for people, UTF-8 as far as the names in it are. */
+struct jw_found_note {
+	char *text;
+	bool is_trouble; /* a name that led to nothing, something unreadable; else information */
+	enum jw_code code;
+};
+
+struct jw_found {
+	struct jw_found_file *files; /* each file once (device and inode), in the order of the names */
+	size_t file_count;
+	struct jw_found_note *notes;
+	size_t note_count, trouble_count;
+	char *environment; /* the environment that was looked into; NULL where paths alone were given */
+	struct find_package *packages; /* private */
+	size_t package_count;
+};
+
+/* Finds the files behind `count` names. -1 only where no name led to anything (the first one's
+ * reason), where there is no environment to fall back on, or out of memory. The caller frees
+ * *ret_found. */
+int jw_find(struct jw_error *err, const char *const *names, size_t count,
+			struct jw_found **ret_found);
+void jw_found_free(struct jw_found *found);
+
+#endif

@@ -1,0 +1,250 @@
+#include <jitwarm/find.h>
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/suggest.h"
+#include "find/packages.h"
+#include "find/walk.h"
+
+/* What stays open while the names are worked off. */
+struct finder {
+	struct found_list list;
+	struct sites environment;
+	struct packages packages;
+	bool is_open;                      /* environment and packages are there */
+	struct jw_error environment_error; /* why they are not, once it was tried */
+	bool was_tried;
+	struct set visited; /* "name[extras]" that were taken, by their hash */
+};
+
+/* The environment, when first a name needs it. */
+static int open_environment(struct jw_error *err, struct finder *finder)
+{
+	if (!finder->was_tried) {
+		finder->was_tried = true;
+		if (!sites_find(&finder->environment_error, &finder->list, &finder->environment)) {
+			finder->list.found->environment = mem_string(err, finder->environment.label);
+			if (!finder->list.found->environment ||
+				packages_open(err, &finder->environment, &finder->packages))
+				return -1;
+			finder->is_open = true;
+		}
+	}
+	return 0;
+}
+
+/* ---- paths */
+
+static int take_existing(struct jw_error *err, struct finder *finder, const char *name,
+						 const struct os_stat *stat)
+{
+	struct found_list *list = &finder->list;
+	size_t before = list->found->file_count;
+	struct jw_error why;
+
+	if (stat->kind == OS_REGULAR)
+		return found_file(err, list, name, NULL);
+	if (stat->kind != OS_DIRECTORY) {
+		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", name);
+		return found_trouble(err, list, &why);
+	}
+	if (walk_tree(err, list, name, NULL))
+		return -1;
+	if (list->found->file_count == before)
+		return found_note(err, list, "%s: no file in it that could hold device code", name);
+	return 0;
+}
+
+/* ---- packages */
+
+static bool is_visited(struct finder *finder, const struct requirement *wanted, bool *ret_failed)
+{
+	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
+	size_t cursor = 0;
+
+	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
+	if (set_find(&finder->visited, key, &cursor) != SET_NONE)
+		return true;
+	*ret_failed = set_add(NULL, &finder->visited, key, 0) != 0;
+	return false;
+}
+
+/* Every record of one package: Python's and conda's. *ret_found counts them. */
+static int take_one(struct jw_error *err, struct finder *finder, const struct requirement *wanted,
+					struct wanted *more, size_t *ret_found)
+{
+	size_t at = packages_find(&finder->packages, wanted->name, 0);
+	bool failed = false;
+
+	*ret_found = 0;
+	if (at == SET_NONE || is_visited(finder, wanted, &failed))
+		return 0;
+	if (failed)
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	for (; at != SET_NONE; at = packages_find(&finder->packages, wanted->name, at + 1)) {
+		if (packages_take(err, &finder->packages, at, wanted->extras, &finder->list, more))
+			return -1;
+		++*ret_found;
+	}
+	return 0;
+}
+
+/* A package and all that it requires, as far as it is there. */
+static int take_package(struct jw_error *err, struct finder *finder,
+						const struct requirement *first)
+{
+	struct wanted wanted = {0};
+	struct found_list *list = &finder->list;
+	size_t files = list->found->file_count, packages = 0, found;
+	int result = wanted_add(err, &wanted, first);
+
+	for (size_t i = 0; !result && i < wanted.count; i++) {
+		/* Copied, since the list grows while it is worked off. */
+		struct requirement next = wanted.items[i];
+
+		result = take_one(err, finder, &next, &wanted, &found);
+		packages += found > 0;
+	}
+	mem_free(wanted.items);
+	if (!result && packages && list->found->file_count == files)
+		result = found_note(err, list, "package %s: no file in it that could hold device code",
+							first->name);
+	else if (!result && packages > 1)
+		result = found_note(err, list, "package %s: with %zu packages that it requires",
+							first->name, packages - 1);
+	return result;
+}
+
+/* What a user may type for a package: a name and extras, no version. */
+static bool parse_typed(const char *name, struct requirement *ret_requirement)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-[],";
+
+	return !name[strspn(name, allowed)] && requirement_parse(name, ret_requirement);
+}
+
+static int not_there(struct jw_error *err, struct finder *finder, const char *name,
+					 const struct requirement *typed)
+{
+	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
+	struct jw_error why;
+
+	if (!finder->is_open) {
+		error_set(&why, JW_ERR_NOT_FOUND,
+				  "%s: no such file, and no Python environment to look for such a package (%s)",
+				  name, finder->environment_error.message);
+		return found_trouble(err, &finder->list, &why);
+	}
+	for (size_t i = 0; i < finder->packages.count; i++)
+		suggest_offer(&nearest, finder->packages.items[i].name);
+	error_set(&why, JW_ERR_NOT_FOUND, "%s: no such file, and no such package in %s%s%s%s", name,
+			  finder->environment.label, nearest.best ? " (did you mean " : "",
+			  nearest.best ? nearest.best : "", nearest.best ? "?)" : "");
+	return found_trouble(err, &finder->list, &why);
+}
+
+static int take_named_package(struct jw_error *err, struct finder *finder, const char *name,
+							  struct requirement *typed)
+{
+	size_t at;
+
+	if (open_environment(err, finder))
+		return -1;
+	if (!finder->is_open)
+		return not_there(err, finder, name, typed);
+	if (packages_find(&finder->packages, typed->name, 0) != SET_NONE)
+		return take_package(err, finder, typed);
+	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
+	at = strchr(name, '[') ? SET_NONE : packages_find_module(&finder->packages, name);
+	if (at == SET_NONE)
+		return not_there(err, finder, name, typed);
+	memcpy(typed->name, finder->packages.items[at].name,
+		   strlen(finder->packages.items[at].name) + 1);
+	if (found_note(err, &finder->list, "%s is a module of the package %s", name, typed->name))
+		return -1;
+	return take_package(err, finder, typed);
+}
+
+static int take_name(struct jw_error *err, struct finder *finder, const char *name)
+{
+	struct requirement typed;
+	struct os_stat stat;
+	struct jw_error why;
+
+	if (!*name) {
+		error_set(&why, JW_ERR_USAGE, "an empty name");
+		return found_trouble(err, &finder->list, &why);
+	}
+	if (!os_stat(&why, name, &stat))
+		return take_existing(err, finder, name, &stat);
+	if (why.code != JW_ERR_NOT_FOUND || !parse_typed(name, &typed))
+		return found_trouble(err, &finder->list, &why);
+	return take_named_package(err, finder, name, &typed);
+}
+
+/* ---- the whole environment */
+
+static int take_environment(struct jw_error *err, struct finder *finder)
+{
+	const struct sites *environment = &finder->environment;
+
+	if (open_environment(err, finder))
+		return -1;
+	if (!finder->is_open)
+		return error_set(err, finder->environment_error.code,
+						 "no Python environment: VIRTUAL_ENV and CONDA_PREFIX are not set, and %s; "
+						 "name a file, a folder or a package",
+						 finder->environment_error.message);
+	for (size_t i = 0; i < finder->packages.count; i++) {
+		const char *name = finder->packages.items[i].name;
+
+		/* Once for each package: those hidden by another of the same name are not in use. */
+		if (packages_find(&finder->packages, name, i) == i &&
+			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
+			return -1;
+	}
+	for (size_t i = 0; i < environment->count; i++)
+		if (environment->items[i].whole &&
+			walk_tree(err, &finder->list, environment->items[i].path, NULL))
+			return -1;
+	return 0;
+}
+
+/* Nothing at all was found, and a reason is known: that is the call's failure. */
+static int judge(struct jw_error *err, const struct jw_found *found)
+{
+	if (found->file_count || !found->trouble_count)
+		return 0;
+	for (size_t i = 0; i < found->note_count; i++)
+		if (found->notes[i].is_trouble)
+			return error_set(err, found->notes[i].code, "%s", found->notes[i].text);
+	return 0;
+}
+
+int jw_find(struct jw_error *err, const char *const *names, size_t count,
+			struct jw_found **ret_found)
+{
+	struct finder finder = {0};
+	int result = found_open(err, &finder.list);
+
+	if (result)
+		return -1;
+	if (!count)
+		result = take_environment(err, &finder);
+	for (size_t i = 0; !result && i < count; i++)
+		result = take_name(err, &finder, names[i]);
+	if (!result)
+		result = judge(err, finder.list.found);
+	if (result)
+		jw_found_free(finder.list.found);
+	else
+		*ret_found = finder.list.found;
+	found_close(&finder.list);
+	packages_close(&finder.packages);
+	sites_free(&finder.environment);
+	set_free(&finder.visited);
+	return result;
+}

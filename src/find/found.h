@@ -1,0 +1,48 @@
+/* The list that jw_find makes: files once each, notes, packages. */
+#ifndef JW_FIND_FOUND_H
+#define JW_FIND_FOUND_H
+
+#include <jitwarm/find.h>
+
+#include "base/set.h"
+#include "os/file.h"
+
+enum { FOUND_MOST_FILES = 4 << 20, FOUND_MOST_NOTES = 1000, FOUND_MOST_PACKAGES = 1 << 20 };
+
+struct find_package {
+	char *name, *version;
+};
+
+struct found_list {
+	struct jw_found *found;
+	size_t file_capacity, note_capacity, package_capacity;
+	/* Which (device, inode) are there already: files, and directories that were walked. */
+	struct set seen;
+	struct found_identity {
+		uint64_t device, inode;
+	} * identities;
+	size_t identity_count, identity_capacity;
+};
+
+int found_open(struct jw_error *err, struct found_list *list);
+/* Frees what only the making needs; `found` is the caller's. */
+void found_close(struct found_list *list);
+
+/* Remembers a file or directory; *ret_new is false where it was there already. */
+int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
+			  bool *ret_new);
+
+/* Adds the regular file at `path`, which is copied, unless it is there already. What is missing
+ * or no regular file is passed over. `package` is one of found_package, or NULL. */
+int found_file(struct jw_error *err, struct found_list *list, const char *path,
+			   const struct find_package *package);
+/* Strings that live as long as `found`. */
+int found_package(struct jw_error *err, struct found_list *list, const char *name,
+				  const char *version, struct find_package *ret_package);
+/* Past FOUND_MOST_NOTES notes are counted as troubles, but not kept. */
+int found_note(struct jw_error *err, struct found_list *list, const char *format, ...)
+	JW_PRINTF(3, 4);
+/* A note about what went wrong: `why` is its text. */
+int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why);
+
+#endif

@@ -1,0 +1,219 @@
+#include "find/packages.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/record.h"
+
+/* What an installed package is called on disk: NAME-VERSION.dist-info, NAME-VERSION-pyX.egg-info or
+ * NAME.egg-info. False where the file's name is none of them. */
+static bool name_on_disk(const char *file, enum package_kind *ret_kind,
+						 char name[REQUIREMENT_MOST_NAME])
+{
+	size_t length = strlen(file), stem;
+	const char *dash;
+
+	if (text_ends(file, ".dist-info")) {
+		*ret_kind = PACKAGE_DIST_INFO;
+		stem = length - strlen(".dist-info");
+		/* In older ones the name may hold dashes too; the version never does. */
+		while (stem && file[stem - 1] != '-')
+			stem--;
+		return stem > 1 && requirement_normalise(file, stem - 1, name);
+	}
+	if (!text_ends(file, ".egg-info"))
+		return false;
+	*ret_kind = PACKAGE_EGG_INFO;
+	dash = strchr(file, '-');
+	stem = dash ? (size_t)(dash - file) : length - strlen(".egg-info");
+	return requirement_normalise(file, stem, name);
+}
+
+/* NAME-VERSION-BUILD.json: the last two dashes end the name. */
+static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
+{
+	size_t stem = strlen(file);
+
+	if (!text_ends(file, ".json"))
+		return false;
+	for (int dashes = 0; stem && dashes < 2; stem--)
+		dashes += file[stem - 1] == '-';
+	/* conda's names may begin with an underscore ("_libgcc_mutex"): nothing that anybody names. */
+	return stem && requirement_normalise(file, stem, name);
+}
+
+static uint64_t name_key(const char *name)
+{
+	return fnv_update(FNV_START, name, strlen(name));
+}
+
+static int add_package(struct jw_error *err, struct packages *packages, const char *folder,
+					   const char *file, const char *name, struct package package)
+{
+	if (VEC_ROOM(err, packages->items, packages->capacity, packages->count, PACKAGES_MOST))
+		return -1;
+	package.name = mem_string(err, name);
+	package.path = package.name ? os_join(err, folder, file) : NULL;
+	if (!package.path || set_add(err, &packages->by_name, name_key(name), packages->count)) {
+		mem_free(package.name);
+		mem_free(package.path);
+		return -1;
+	}
+	packages->items[packages->count++] = package;
+	return 0;
+}
+
+static int read_site(struct jw_error *err, struct packages *packages, size_t site)
+{
+	const char *folder = packages->environment->items[site].path;
+	struct package package = {.site = site};
+	char name[REQUIREMENT_MOST_NAME];
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(NULL, folder, &names))
+		return 0;
+	for (size_t i = 0; !result && i < names.count; i++)
+		if (name_on_disk(names.items[i], &package.kind, name))
+			result = add_package(err, packages, folder, names.items[i], name, package);
+	os_names_free(&names);
+	return result;
+}
+
+static int read_conda(struct jw_error *err, struct packages *packages)
+{
+	char *folder = os_join(err, packages->environment->prefix, "conda-meta");
+	struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
+	char name[REQUIREMENT_MOST_NAME];
+	struct os_names names;
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	if (!os_list(NULL, folder, &names)) {
+		for (size_t i = 0; !result && i < names.count; i++)
+			if (name_in_conda(names.items[i], name))
+				result = add_package(err, packages, folder, names.items[i], name, package);
+		os_names_free(&names);
+	}
+	mem_free(folder);
+	return result;
+}
+
+int packages_open(struct jw_error *err, const struct sites *environment,
+				  struct packages *ret_packages)
+{
+	struct packages packages = {.environment = environment};
+
+	for (size_t i = 0; i < environment->count; i++)
+		if (read_site(err, &packages, i))
+			goto fail;
+	if (environment->conda && read_conda(err, &packages))
+		goto fail;
+	*ret_packages = packages;
+	return 0;
+fail:
+	packages_close(&packages);
+	return -1;
+}
+
+void packages_close(struct packages *packages)
+{
+	for (size_t i = 0; i < packages->count; i++) {
+		mem_free(packages->items[i].name);
+		mem_free(packages->items[i].path);
+	}
+	mem_free(packages->items);
+	set_free(&packages->by_name);
+	*packages = (struct packages){0};
+}
+
+/* Whether `at` is not hidden by the same package in an earlier folder. */
+static bool is_seen_by_python(const struct packages *packages, size_t at, size_t first_site)
+{
+	const struct package *package = &packages->items[at];
+
+	return package->kind == PACKAGE_CONDA || package->site == first_site;
+}
+
+size_t packages_find(const struct packages *packages, const char *name, size_t start)
+{
+	size_t cursor = 0, at, best = SET_NONE, first_site = SIZE_MAX;
+	uint64_t key = name_key(name);
+
+	while ((at = set_find(&packages->by_name, key, &cursor)) != SET_NONE)
+		if (!strcmp(packages->items[at].name, name) && packages->items[at].site < first_site)
+			first_site = packages->items[at].site;
+	cursor = 0;
+	while ((at = set_find(&packages->by_name, key, &cursor)) != SET_NONE)
+		if (at >= start && at < best && !strcmp(packages->items[at].name, name) &&
+			is_seen_by_python(packages, at, first_site))
+			best = at;
+	return best;
+}
+
+/* ---- top-level modules */
+
+/* Whether `text` (top_level.txt) has a line that is `module`. */
+static bool has_line(const struct buf *text, const char *module)
+{
+	const char *at = buf_text(text);
+
+	while (*at) {
+		size_t length = strcspn(at, "\r\n");
+
+		if (length == strlen(module) && !memcmp(at, module, length))
+			return true;
+		at += length;
+		at += strspn(at, "\r\n");
+	}
+	return false;
+}
+
+/* Whether a RECORD lists module/__init__.py or module.*.so. */
+static bool has_module(const struct buf *record, const char *module)
+{
+	struct cursor cursor = cursor_of(buf_text(record), record->size);
+	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	size_t length = strlen(module);
+	bool found = false;
+
+	while (!found && record_next(&cursor, &path)) {
+		const char *text = buf_text(&path);
+
+		found = !strncmp(text, module, length) &&
+				(!strcmp(text + length, "/__init__.py") ||
+				 (text[length] == '.' && !strchr(text, '/') &&
+				  (text_ends(text, ".so") || text_ends(text, ".pyd"))));
+	}
+	buf_free(&path);
+	return found;
+}
+
+static bool package_file_tells(const struct package *package, const char *name, const char *module,
+							   bool (*tells)(const struct buf *text, const char *module))
+{
+	char *path = os_join(NULL, package->path, name);
+	struct buf text = {0};
+	bool found =
+		path && !os_read_file(NULL, path, RECORD_MOST_BYTES, &text) && tells(&text, module);
+
+	buf_free(&text);
+	mem_free(path);
+	return found;
+}
+
+size_t packages_find_module(const struct packages *packages, const char *module)
+{
+	for (size_t i = 0; i < packages->count; i++) {
+		const struct package *package = &packages->items[i];
+
+		if (package->kind != PACKAGE_CONDA &&
+			(package_file_tells(package, "top_level.txt", module, has_line) ||
+			 package_file_tells(package, "RECORD", module, has_module)))
+			return i;
+	}
+	return SET_NONE;
+}

@@ -1,0 +1,143 @@
+#include "find/requirement.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_alnum(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool is_dash(char c)
+{
+	return c == '-' || c == '_' || c == '.';
+}
+
+bool requirement_normalise(const char *text, size_t length, char name[REQUIREMENT_MOST_NAME])
+{
+	size_t used = 0;
+
+	if (!length || length >= REQUIREMENT_MOST_NAME || !is_alnum(text[0]) ||
+		!is_alnum(text[length - 1]))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!is_alnum(text[i]) && !is_dash(text[i]))
+			return false;
+	for (size_t i = 0; i < length; i++) {
+		if (!is_dash(text[i]))
+			name[used++] =
+				(char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
+		else if (name[used - 1] != '-')
+			name[used++] = '-';
+	}
+	name[used] = 0;
+	return true;
+}
+
+/* Appends one normalised name to "a,b"; what is no name or has no room is left out. */
+static void list_append(char list[REQUIREMENT_MOST_NAME], const char *text, size_t length)
+{
+	char name[REQUIREMENT_MOST_NAME];
+	size_t used = strlen(list);
+
+	if (!requirement_normalise(text, length, name) ||
+		used + strlen(name) + 2 > REQUIREMENT_MOST_NAME)
+		return;
+	if (used)
+		list[used++] = ',';
+	memcpy(list + used, name, strlen(name) + 1);
+}
+
+static const char *skip_space(const char *text)
+{
+	return text + strspn(text, " \t");
+}
+
+/* "[a, b]" at `text`; what follows it. */
+static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NAME])
+{
+	if (*text != '[')
+		return text;
+	for (text++; *text && *text != ']';) {
+		size_t length = strcspn(text = skip_space(text), ",] \t");
+
+		list_append(extras, text, length);
+		text = skip_space(text + length);
+		text += *text == ',';
+	}
+	return text + (*text == ']');
+}
+
+/* Every "extra == 'name'" of a marker; "extra in 'a b'" and the like count as no extra we know. */
+static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
+{
+	for (const char *at = strstr(text, "extra"); at; at = strstr(at + 1, "extra")) {
+		const char *value = skip_space(at + strlen("extra"));
+		size_t length;
+
+		if ((at > text && (is_alnum(at[-1]) || at[-1] == '_')) || strncmp(value, "==", 2) != 0)
+			continue;
+		value = skip_space(value + 2);
+		if (*value != '\'' && *value != '"')
+			continue;
+		length = strcspn(value + 1, "'\"");
+		list_append(when, value + 1, length);
+	}
+}
+
+bool requirement_parse(const char *text, struct requirement *ret_requirement)
+{
+	struct requirement found = {.name = ""};
+	size_t length = 0;
+	const char *marker;
+
+	text = skip_space(text);
+	while (is_alnum(text[length]) || (is_dash(text[length]) && length))
+		length++;
+	if (!requirement_normalise(text, length, found.name))
+		return false;
+	text = read_extras(skip_space(text + length), found.extras);
+	marker = strchr(text, ';');
+	if (marker)
+		read_marker(marker + 1, found.when);
+	*ret_requirement = found;
+	return true;
+}
+
+bool requirement_lists(const char *list, const char *name)
+{
+	size_t wanted = strlen(name);
+
+	while (*list) {
+		size_t length = strcspn(list, ",");
+
+		if (length == wanted && !memcmp(list, name, length))
+			return true;
+		list += length + (list[length] == ',');
+	}
+	return false;
+}
+
+static bool speaks_of_gpus(const char *extras)
+{
+	return strstr(extras, "cuda") || strstr(extras, "gpu") || strstr(extras, "cudnn") ||
+		   strstr(extras, "nvidia");
+}
+
+bool requirement_applies(const struct requirement *requirement, const char *extras)
+{
+	char one[REQUIREMENT_MOST_NAME];
+	const char *when = requirement->when;
+
+	if (!*when || speaks_of_gpus(when))
+		return true;
+	while (*when) {
+		size_t length = strcspn(when, ",");
+
+		(void)snprintf(one, sizeof one, "%.*s", (int)length, when);
+		if (requirement_lists(extras, one))
+			return true;
+		when += length + (when[length] == ',');
+	}
+	return false;
+}

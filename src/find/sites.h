@@ -1,0 +1,28 @@
+/* The active Python or conda environment, and the folders in it that hold packages. */
+#ifndef JW_FIND_SITES_H
+#define JW_FIND_SITES_H
+
+#include "find/found.h"
+
+enum { SITES_MOST = 64 };
+
+struct site {
+	char *path; /* .../site-packages */
+	char *root; /* its files lie below this: the prefix */
+	bool whole; /* belongs to the environment as a whole; not so the folders of PYTHONPATH */
+};
+
+struct sites {
+	char *label;                   /* "virtual environment /home/x/venv" */
+	char *prefix;                  /* its folder */
+	bool conda;                    /* prefix/conda-meta is there */
+	struct site items[SITES_MOST]; /* in the order of sys.path */
+	size_t count;
+};
+
+/* VIRTUAL_ENV, else CONDA_PREFIX, else the python on PATH (python.h). What the variables name but
+ * is not there becomes a note. JW_ERR_NOT_FOUND where there is none. */
+int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
+void sites_free(struct sites *environment);
+
+#endif

@@ -1,0 +1,117 @@
+#include "os/python.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <windows.h>
+
+#include "base/mem.h"
+
+/* PEP 514: HKxx\Software\Python\COMPANY\TAG\InstallPath, whose default value is the folder. */
+enum { MOST_NAME = 256, MOST_PATH_UNITS = 32768, MOST_KEYS = 256 };
+
+struct best {
+	uint64_t rank;
+	char *prefix;
+};
+
+/* UTF-16 (the registry's) to UTF-8; NULL where it is empty or ill-formed. */
+static char *from_wide(const wchar_t *wide)
+{
+	int size = WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, wide, -1, NULL, 0, NULL, NULL);
+	char *text = size > 1 ? mem_alloc(NULL, (size_t)size) : NULL;
+
+	if (text)
+		(void)WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, size, NULL, NULL);
+	return text;
+}
+
+static char *install_path(HKEY tag)
+{
+	DWORD size = MOST_PATH_UNITS * sizeof(wchar_t);
+	wchar_t *wide = mem_alloc(NULL, size + sizeof(wchar_t));
+	char *path = NULL;
+	size_t length;
+
+	if (wide && !RegGetValueW(tag, L"InstallPath", NULL, RRF_RT_REG_SZ, NULL, wide, &size)) {
+		length = wcslen(wide);
+		while (length > 3 && (wide[length - 1] == L'\\' || wide[length - 1] == L'/'))
+			wide[--length] = 0;
+		if (GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES)
+			path = from_wide(wide);
+	}
+	mem_free(wide);
+	return path;
+}
+
+/* "3.11", "3.11-32", "3.9-arm64": the minor version counts; 32-bit ones come last. */
+static uint64_t tag_rank(const wchar_t *company, const wchar_t *tag)
+{
+	unsigned long major = wcstoul(tag, NULL, 10);
+	const wchar_t *dot = wcschr(tag, L'.');
+	unsigned long minor = dot ? wcstoul(dot + 1, NULL, 10) : 0;
+	bool narrow = wcsstr(tag, L"-32") != NULL, core = !wcscmp(company, L"PythonCore");
+
+	if (major != 3 || minor > 999)
+		return 1;
+	return 2 + (uint64_t)!narrow * 1000000 + (uint64_t)core * 10000 + minor;
+}
+
+static void look_at_company(HKEY python, const wchar_t *company, struct best *best)
+{
+	HKEY key, tag;
+	wchar_t name[MOST_NAME];
+
+	if (RegOpenKeyExW(python, company, 0, KEY_READ, &key))
+		return;
+	for (DWORD i = 0; i < MOST_KEYS; i++) {
+		DWORD length = MOST_NAME;
+		char *prefix;
+
+		if (RegEnumKeyExW(key, i, name, &length, NULL, NULL, NULL, NULL))
+			break;
+		if (tag_rank(company, name) <= best->rank || RegOpenKeyExW(key, name, 0, KEY_READ, &tag))
+			continue;
+		prefix = install_path(tag);
+		if (prefix) {
+			mem_free(best->prefix);
+			best->prefix = prefix;
+			best->rank = tag_rank(company, name);
+		}
+		RegCloseKey(tag);
+	}
+	RegCloseKey(key);
+}
+
+static void look_at_root(HKEY root, REGSAM view, struct best *best)
+{
+	HKEY python;
+	wchar_t company[MOST_NAME];
+
+	if (RegOpenKeyExW(root, L"Software\\Python", 0, KEY_READ | view, &python))
+		return;
+	for (DWORD i = 0; i < MOST_KEYS; i++) {
+		DWORD length = MOST_NAME;
+
+		if (RegEnumKeyExW(python, i, company, &length, NULL, NULL, NULL, NULL))
+			break;
+		/* The launcher's own key is no installation. */
+		if (wcscmp(company, L"PyLauncher") != 0)
+			look_at_company(python, company, best);
+	}
+	RegCloseKey(python);
+}
+
+int os_python_registered(struct jw_error *err, char **ret_prefix)
+{
+	struct best best = {0};
+
+	look_at_root(HKEY_CURRENT_USER, 0, &best);
+	if (!best.prefix)
+		look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_64KEY, &best);
+	if (!best.prefix)
+		look_at_root(HKEY_LOCAL_MACHINE, KEY_WOW64_32KEY, &best);
+	if (!best.prefix)
+		return error_set(err, JW_ERR_NOT_FOUND, "no Python is registered");
+	*ret_prefix = best.prefix;
+	return 0;
+}

@@ -1,0 +1,293 @@
+/* The parsers of src/find: names and requirements, METADATA, RECORD, conda-meta. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "find/conda.h"
+#include "find/kind.h"
+#include "find/metadata.h"
+#include "find/record.h"
+#include "find/requirement.h"
+
+static void names_are_normalised(void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{"torch", "torch"}, {"Tensor_Flow", "tensor-flow"},
+		{"a.-_b", "a-b"},   {"nvidia-cudnn-cu12", "nvidia-cudnn-cu12"},
+		{"", NULL},         {"-a", NULL},
+		{"a-", NULL},       {"a b", NULL},
+		{"a/b", NULL},      {"..", NULL},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char name[REQUIREMENT_MOST_NAME];
+		bool ok = requirement_normalise(cases[i].text, strlen(cases[i].text), name);
+
+		assert_int_equal(ok, cases[i].name != NULL);
+		if (ok)
+			assert_string_equal(name, cases[i].name);
+	}
+}
+
+static void requirements_are_read(void **state)
+{
+	static const struct {
+		const char *text, *name, *extras, *when;
+	} cases[] = {
+		{"numpy", "numpy", "", ""},
+		{"numpy (>=1.2)", "numpy", "", ""},
+		{"numpy<2,>=1.23.5; python_version <= \"3.11\"", "numpy", "", ""},
+		{"nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'", "nvidia-cudnn-cu12", "",
+		 "and-cuda"},
+		{"jax-cuda12-plugin[with_cuda]<=0.5; extra == \"cuda12\"", "jax-cuda12-plugin", "with-cuda",
+		 "cuda12"},
+		{"A [x, Y ]>1", "a", "x,y", ""},
+		{"a; (extra==\"x\" or extra == 'y') and os_name == 'nt'", "a", "", "x,y"},
+		{"a; my_extra == 'x'", "a", "", ""},
+		{"a @ https://example.org/a.whl ; extra == 'z'", "a", "", "z"},
+		{"[x]", NULL, NULL, NULL},
+		{"", NULL, NULL, NULL},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct requirement found;
+		bool ok = requirement_parse(cases[i].text, &found);
+
+		assert_int_equal(ok, cases[i].name != NULL);
+		if (!ok)
+			continue;
+		assert_string_equal(found.name, cases[i].name);
+		assert_string_equal(found.extras, cases[i].extras);
+		assert_string_equal(found.when, cases[i].when);
+	}
+}
+
+static void extras_decide_what_applies(void **state)
+{
+	static const struct {
+		const char *text, *extras;
+		bool applies;
+	} cases[] = {
+		{"a", "", true},
+		{"a; extra == 'dev'", "", false},
+		{"a; extra == 'dev'", "dev", true},
+		{"a; extra == 'dev'", "test,dev", true},
+		{"a; extra == 'dev'", "development", false},
+		{"a; extra == 'and-cuda'", "", true},
+		{"a; extra == 'gpu'", "", true},
+		{"a; sys_platform == 'win32'", "", true},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct requirement requirement;
+
+		assert_true(requirement_parse(cases[i].text, &requirement));
+		assert_int_equal(requirement_applies(&requirement, cases[i].extras), cases[i].applies);
+	}
+}
+
+static void metadata_header_alone_counts(void **state)
+{
+	static const char text[] = "Metadata-Version: 2.1\r\nName: tensorflow-gpu\r\n"
+							   "version: 2.10.0\r\nRequires-Dist: numpy\n\t(>=1)\n"
+							   "Requires-Dist: ???\nRequires-Dist: b; extra == 'x'\n\n"
+							   "Name: other\nRequires-Dist: c\n";
+	struct metadata metadata;
+	(void)state;
+
+	assert_int_equal(metadata_parse(NULL, text, strlen(text), &metadata), 0);
+	assert_string_equal(metadata.name, "tensorflow-gpu");
+	assert_string_equal(metadata.version, "2.10.0");
+	assert_int_equal(metadata.require_count, 2);
+	assert_string_equal(metadata.requires[0].name, "numpy");
+	assert_string_equal(metadata.requires[1].when, "x");
+	metadata_free(&metadata);
+}
+
+static void metadata_survives_odd_files(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+		bool has_name;
+	} cases[] = {
+		{"", 0, false},           {"\n", 1, false},
+		{"Name", 4, false},       {"Name:", 5, false},
+		{" Name: x\n", 9, false}, {"Name: a\0b\n", 10, false},
+		{"Name: a", 7, true},     {":\n:\nName:\ta", 11, true},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct metadata metadata;
+
+		assert_int_equal(metadata_parse(NULL, cases[i].text, cases[i].size, &metadata), 0);
+		assert_int_equal(metadata.name != NULL, cases[i].has_name);
+		metadata_free(&metadata);
+	}
+}
+
+static void record_rows_are_read(void **state)
+{
+	static const char text[] = "torch/lib/a.so,sha256=x,123\r\n"
+							   "\"with,comma \"\"q\"\".so\",,\n"
+							   ",,\n"
+							   "alone\r\n"
+							   "last.so,sha256=y,1";
+	static const char *const wanted[] = {"torch/lib/a.so", "with,comma \"q\".so", "alone",
+										 "last.so"};
+	struct cursor cursor = cursor_of(text, strlen(text));
+	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	(void)state;
+
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		assert_true(record_next(&cursor, &path));
+		assert_string_equal(buf_text(&path), wanted[i]);
+	}
+	assert_false(record_next(&cursor, &path));
+	buf_free(&path);
+}
+
+static void record_passes_over_hostile_rows(void **state)
+{
+	struct buf text = BUF_MAX(1 << 20), path = BUF_MAX(RECORD_MOST_PATH + 1);
+	struct cursor cursor;
+	(void)state;
+
+	assert_int_equal(buf_append(NULL, &text, "a\0b.so,,\n", 9), 0);
+	for (int i = 0; i < RECORD_MOST_PATH + 10; i++)
+		assert_int_equal(buf_append(NULL, &text, "x", 1), 0);
+	assert_int_equal(buf_append(NULL, &text, "\ngood.so\n\"open", 14), 0);
+	cursor = cursor_of(text.data, text.size);
+	assert_true(record_next(&cursor, &path));
+	assert_string_equal(buf_text(&path), "good.so");
+	assert_true(record_next(&cursor, &path));
+	assert_string_equal(buf_text(&path), "open");
+	assert_false(record_next(&cursor, &path));
+	buf_free(&text);
+	buf_free(&path);
+}
+
+static void paths_stay_in_their_root(void **state)
+{
+	static const struct {
+		const char *path, *full; /* NULL: refused */
+	} cases[] = {
+		{"a/b.so", "/env/lib/site/a/b.so"},
+		{"./a//b.so", "/env/lib/site/a/b.so"},
+		{"../../bin/x", "/env/bin/x"},
+		{"a/../b", "/env/lib/site/b"},
+		{"../../..", NULL},
+		{"../../../etc/passwd", NULL},
+		{"../../../env2/x", NULL},
+		{"../../../../../../../../x", NULL},
+		{"/env/x.so", "/env/x.so"},
+		{"/environment/x.so", NULL},
+		{"/etc/passwd", NULL},
+		{"/env/../etc/passwd", NULL},
+		{"../../../env/x.so", "/env/x.so"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_error err;
+		char *full = record_resolve(&err, "/env/", "/env/lib/site", cases[i].path);
+
+		assert_int_equal(full != NULL, cases[i].full != NULL);
+		if (full)
+			assert_string_equal(full, cases[i].full);
+		else
+			assert_int_equal(err.code, JW_ERR_FORMAT);
+		mem_free(full);
+	}
+}
+
+static void conda_packages_are_read(void **state)
+{
+	static const char text[] =
+		"{\"name\": \"pytorch\", \"version\": \"2.1\", \"files\": [\"lib/a.so\", 7, \"b\"],"
+		" \"depends\": [\"cudatoolkit >=11\", \"mkl=2024\", \"\", \"numpy\"]}";
+	struct conda_package package;
+	(void)state;
+
+	assert_int_equal(conda_parse(NULL, text, strlen(text), &package), 0);
+	assert_string_equal(package.name, "pytorch");
+	assert_string_equal(package.version, "2.1");
+	assert_int_equal(package.file_count, 2);
+	assert_string_equal(package.files[1], "b");
+	assert_int_equal(package.depend_count, 3);
+	assert_string_equal(package.depends[0], "cudatoolkit");
+	assert_string_equal(package.depends[1], "mkl");
+	conda_free(&package);
+}
+
+static void odd_conda_files_are_refused(void **state)
+{
+	static const char *const cases[] = {
+		"", "[]", "{", "{}", "{\"name\": 1, \"version\": \"1\"}", "{\"name\": \"a\"}",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct conda_package package;
+		struct jw_error err;
+
+		assert_int_equal(conda_parse(&err, cases[i], strlen(cases[i]), &package), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+	}
+}
+
+static void kinds_are_told_by_name(void **state)
+{
+	static const struct {
+		const char *name;
+		bool code, archive;
+	} cases[] = {
+		{"liba.so", true, false},
+		{"libcudart.so.11.0", true, false},
+		{"a.cpython-311-x86_64-linux-gnu.so", true, false},
+		{"x.pyd", true, false},
+		{"X.DLL", true, false},
+		{"k.ptx.zst", true, false},
+		{"k.cubin", true, false},
+		{"a.source", false, false},
+		{".so", false, false},
+		{"a.so.py", false, false},
+		{"a.so.1.py", false, false},
+		{"a.py", false, false},
+		{"a-1-py3-none-any.whl", false, true},
+		{"p.conda", false, true},
+		{"dir.so/readme", false, false},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(kind_is_code(cases[i].name), cases[i].code);
+		assert_int_equal(kind_is_archive(cases[i].name), cases[i].archive);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_normalised),
+		cmocka_unit_test(requirements_are_read),
+		cmocka_unit_test(extras_decide_what_applies),
+		cmocka_unit_test(metadata_header_alone_counts),
+		cmocka_unit_test(metadata_survives_odd_files),
+		cmocka_unit_test(record_rows_are_read),
+		cmocka_unit_test(record_passes_over_hostile_rows),
+		cmocka_unit_test(paths_stay_in_their_root),
+		cmocka_unit_test(conda_packages_are_read),
+		cmocka_unit_test(odd_conda_files_are_refused),
+		cmocka_unit_test(kinds_are_told_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
