@@ -9,12 +9,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-recipe=5 # raise it when build_* below changes
+recipe=6 # raise it when build_* below changes
 triple=x86_64-w64-mingw32
 store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows
 state=$store/.apt
 jobs=${JITWARM_JOBS:-2}
-sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1)
+sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 cmocka)
 tools=(gcc-mingw-w64-x86-64-win32 binutils-mingw-w64-x86-64 mingw-w64-x86-64-dev cmake ninja-build make pkg-config
 	autoconf automake libtool dpkg-dev patch xz-utils)
 
@@ -176,6 +176,15 @@ build_libsodium() {
 build_libuv1() {
 	sh autogen.sh
 	autotools_build
+}
+
+# For the unit tests, which run under Wine
+build_cmocka() {
+	cmake_configure . -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF
+	cmake --build cross -j "$jobs" --target cmocka-static
+	cp cross/src/libcmocka-static.a "$prefix/lib/libcmocka.a"
+	cp include/cmocka.h "$prefix/include/"
+	write_pc cmocka "$(sed -n 's/^project(cmocka VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)" -lcmocka ""
 }
 
 # Builds one source package into $prefix

@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "os/win32/win32.h"
 
+/* Others may do with a file what they like while we have it open, as on POSIX systems. */
+enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+
 /* A directory with more names than this is no place that we want to read. */
 enum { MOST_NAMES = 4000000 };
 
@@ -333,6 +336,45 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	return fine ? 0 : -1;
 }
 
+/* FileRenameInfoEx, which mingw-w64 declares for newer targets only, as it does the flags of
+ * FILE_RENAME_INFO below. */
+static const FILE_INFO_BY_HANDLE_CLASS rename_class = (FILE_INFO_BY_HANDLE_CLASS)22;
+
+/* Renames over a file that others have open (and share for deletion), as POSIX systems do: NTFS
+ * from Windows 10 1607 on. false where the system or the file system cannot. Source: Microsoft's
+ * documentation of FILE_RENAME_INFO. */
+static bool rename_as_posix(const wchar_t *source, const wchar_t *target)
+{
+	struct rename_info {
+		DWORD flags;
+		HANDLE root;
+		DWORD name_bytes;
+		wchar_t name[1];
+	} * info;
+	const size_t name_bytes = wcslen(target) * sizeof *target, size = sizeof *info + name_bytes;
+	HANDLE handle = CreateFileW(source, DELETE | SYNCHRONIZE, SHARE_ALL, NULL, OPEN_EXISTING,
+								FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+	bool done = false;
+
+	if (handle == INVALID_HANDLE_VALUE)
+		return false;
+	info = mem_alloc(NULL, size);
+	if (info) {
+		info->flags = FILE_RENAME_FLAG_REPLACE_IF_EXISTS | FILE_RENAME_FLAG_POSIX_SEMANTICS;
+		info->name_bytes = (DWORD)name_bytes;
+		memcpy(info->name, target, name_bytes);
+		done = SetFileInformationByHandle(handle, rename_class, info, (DWORD)size);
+	}
+	mem_free(info);
+	(void)CloseHandle(handle);
+	return done;
+}
+
+static bool is_in_use(DWORD error)
+{
+	return error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
+}
+
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
 	/* Virus scanners and indexers open what was just written, for a moment. */
@@ -343,17 +385,16 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 
 	if (!source || !target)
 		goto done;
-	for (size_t i = 0;; i++) {
-		if (MoveFileExW(source, target, MOVEFILE_REPLACE_EXISTING)) {
+	for (size_t i = 0; result; i++) {
+		if (rename_as_posix(source, target) ||
+			MoveFileExW(source, target, MOVEFILE_REPLACE_EXISTING)) {
 			result = 0;
-			break;
-		}
-		if (i == tries ||
-			(GetLastError() != ERROR_ACCESS_DENIED && GetLastError() != ERROR_SHARING_VIOLATION)) {
+		} else if (i == tries || !is_in_use(GetLastError())) {
 			win32_error(err, to);
 			break;
+		} else {
+			Sleep(waits_ms[i]);
 		}
-		Sleep(waits_ms[i]);
 	}
 done:
 	mem_free(source);
@@ -380,8 +421,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 
 	if (!wide || !final)
 		goto done;
-	handle = CreateFileW(wide, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-						 OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+	handle = CreateFileW(wide, 0, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
 	if (handle == INVALID_HANDLE_VALUE) {
 		win32_error(err, path);
 		goto done;

@@ -1,0 +1,40 @@
+#!/bin/bash
+# test-windows.sh
+#
+# Builds jitwarm.exe (scripts/build-windows.sh) and runs under Wine whatever has tests for Windows: the unit tests and
+# whole commands, as a user whose folders have Hangul names, beside the simulated nvcuda.dll. Installs Wine where it may.
+# Last line: "N passed, N failed, N skipped". Exit status: 0 all passed, 1 some failed, 3 nothing could be built, 77 no Wine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=$PWD/build/windows
+log=$build/test.log
+
+install_wine() {
+	command -v wine > /dev/null && return 0
+	local as=()
+	[ "$(id -u)" = 0 ] || as=(sudo -n)
+	echo "test-windows: installing wine"
+	"${as[@]}" apt-get -qq update > /dev/null 2>&1 || true
+	"${as[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends wine wine64 > /dev/null 2>&1 || true
+	command -v wine > /dev/null || { echo "test-windows: please install wine (apt-get install wine)" >&2; exit 77; }
+}
+
+# Wine's window system is not wanted, and its complaints about that neither.
+export DISPLAY= WINEDEBUG=${WINEDEBUG:--all}
+
+scripts/build-windows.sh "$@"
+install_wine
+failed=0
+(cd "$build" && timeout 1800 ctest -j2 --output-on-failure --timeout 300) > "$log" 2>&1 || failed=1
+sed -n '/^ *[0-9]*\/[0-9]* Test /p' "$log"
+if [ $failed = 1 ]; then
+	grep -vE '^(    Start| *[0-9]+/[0-9]+ Test .*(Passed|Skipped))|^\[ +(RUN|OK) ' "$log" | tail -n 200 >&2
+fi
+count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
+passed=$(count ' Passed ') skipped=$(count 'Skipped ')
+all=$(grep -cE '^ *[0-9]+/[0-9]+ Test ' "$log" || true)
+# Without a single test something is wrong with the build.
+[ "$passed" -gt 0 ] || failed=1
+echo "$passed passed, $((all - passed - skipped)) failed, $skipped skipped"
+exit $failed

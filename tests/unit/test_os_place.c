@@ -1,0 +1,308 @@
+/* Names that a Korean user's folders have, paths longer than Windows' old limit, locks,
+ * environment: what the two halves of the os layer must do alike, and where they may differ. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/library.h"
+#include "os/system.h"
+
+static char *folder;
+
+static bool on_windows(void)
+{
+	return !strcmp(os_name, "windows");
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-시험", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return os_remove_tree(NULL, folder) || os_exists(folder);
+}
+
+static char *inside(const char *name)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_non_null(path);
+	return path;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	struct jw_error err = {0};
+
+	if (os_write_atomic(&err, path, text, strlen(text)))
+		fail_msg("%s", err.message);
+}
+
+static void a_hangul_name_comes_back_as_it_was_given(void **state)
+{
+	char *path = inside("사용자/캐시"), *file = os_join(NULL, path, "가나다.bin"), *real = NULL;
+	struct os_names names;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	write_text(file, "x");
+	assert_int_equal(os_list(NULL, path, &names), 0);
+	assert_int_equal(names.count, 1);
+	assert_string_equal(names.items[0], "가나다.bin");
+	assert_int_equal(os_real_path(NULL, file, &real), 0);
+	assert_true(text_ends(real, "가나다.bin"));
+	assert_true(os_is_absolute(real));
+	os_names_free(&names);
+	mem_free(real);
+	mem_free(file);
+	mem_free(path);
+}
+
+static void a_path_of_more_than_260_characters_works(void **state)
+{
+	static const char level[] = "a-name-of-forty-characters-as-frameworks";
+	char *path = mem_string(NULL, folder), *file;
+	struct os_stat stat;
+	struct os_map map;
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		char *longer = os_join(NULL, path, level);
+
+		mem_free(path);
+		path = longer;
+	}
+	file = os_join(NULL, path, "file");
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	write_text(file, "far down");
+	assert_int_equal(os_stat(NULL, file, &stat), 0);
+	assert_int_equal(stat.size_bytes, 8);
+	assert_int_equal(os_map_open(NULL, file, &map), 0);
+	assert_memory_equal(map.data, "far down", 8);
+	os_map_close(&map);
+	mem_free(file);
+	mem_free(path);
+}
+
+/* Windows before 10, and Wine, do not replace a file that is open: then it must be left whole. */
+static void a_reader_sees_the_old_file_or_the_new_one(void **state)
+{
+	char *path = inside("replaced");
+	struct os_file *reader = NULL;
+	struct buf content = {0};
+	char text[4] = {0};
+	size_t got = 0;
+	int failed;
+
+	(void)state;
+	write_text(path, "old");
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &reader), 0);
+	failed = os_write_atomic(NULL, path, "newer", 5);
+	assert_true(!failed || on_windows());
+	assert_int_equal(os_file_read(NULL, reader, 0, text, 3, &got), 0);
+	assert_string_equal(text, "old");
+	os_file_close(reader);
+	assert_int_equal(os_read_file(NULL, path, 100, &content), 0);
+	assert_string_equal(buf_text(&content), failed ? "old" : "newer");
+	write_text(path, "newest");
+	buf_free(&content);
+	mem_free(path);
+}
+
+static void a_file_is_written_in_place(void **state)
+{
+	char *path = inside("in-place");
+	struct os_file *file = NULL;
+	uint64_t size = 0;
+	char text[8] = {0};
+	size_t got = 0;
+
+	(void)state;
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), -1);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(os_file_write(NULL, file, 0, "abcdef", 6), 0);
+	assert_int_equal(os_file_write(NULL, file, 2, "XY", 2), 0);
+	assert_int_equal(os_file_truncate(NULL, file, 5), 0);
+	assert_int_equal(os_file_size(NULL, file, &size), 0);
+	assert_int_equal(size, 5);
+	assert_int_equal(os_file_read(NULL, file, 1, text, sizeof text, &got), 0);
+	assert_int_equal(got, 4);
+	assert_memory_equal(text, "bXYe", 4);
+	assert_int_equal(os_file_read(NULL, file, 100, text, 1, &got), 0);
+	assert_int_equal(got, 0);
+	os_file_close(file);
+	mem_free(path);
+}
+
+/* fcntl's locks never stand against their own process; that other processes are kept out is tested
+ * with the driver's cache. */
+static void an_exclusive_lock_keeps_another_handle_out(void **state)
+{
+	char *path = inside("locked");
+	struct os_file *first = NULL, *second = NULL;
+	bool held = false;
+
+	(void)state;
+	write_text(path, "0123456789abcdef");
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &first), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &second), 0);
+	assert_int_equal(os_file_lock(NULL, first, true, &held), 0);
+	assert_true(held);
+	assert_int_equal(os_file_lock(NULL, second, true, &held), 0);
+	assert_int_equal(held, !on_windows());
+	assert_int_equal(os_file_unlock(NULL, first), 0);
+	assert_int_equal(os_file_lock(NULL, second, false, &held), 0);
+	assert_true(held);
+	os_file_close(second);
+	os_file_close(first);
+	mem_free(path);
+}
+
+static void roots_are_known(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t root;
+		const char *dir;
+		bool windows;
+	} cases[] = {
+		{"/a/b", 1, "/a", false},
+		{"/a", 1, "/", false},
+		{"a/b", 0, "a", false},
+		{"C:\\a", 3, "C:\\", true},
+		{"C:/a/b", 3, "C:/a", true},
+		{"C:a", 2, "C:", true},
+		{"\\\\server\\share\\a", 15, "\\\\server\\share\\", true},
+		{"\\a", 1, "\\", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir;
+
+		if (cases[i].windows && !on_windows())
+			continue;
+		dir = os_dir_name(NULL, cases[i].path);
+		assert_int_equal(os_root_length(cases[i].path), cases[i].root);
+		assert_string_equal(dir, cases[i].dir);
+		mem_free(dir);
+	}
+}
+
+static void the_environment_holds_what_was_set(void **state)
+{
+	static const char *const values[] = {"plain", "값 with blanks", ""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		char *value;
+
+		assert_int_equal(os_env_set(NULL, "JITWARM_TEST_VALUE", values[i]), 0);
+		value = os_env("JITWARM_TEST_VALUE");
+		assert_non_null(value);
+		assert_string_equal(value, values[i]);
+		mem_free(value);
+	}
+	assert_int_equal(os_env_set(NULL, "JITWARM_TEST_VALUE", NULL), 0);
+	assert_null(os_env("JITWARM_TEST_VALUE"));
+}
+
+static void the_state_folder_follows_its_variable(void **state)
+{
+	char *path = NULL;
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
+	assert_int_equal(os_state_dir(NULL, &path), 0);
+	assert_string_equal(path, folder);
+	mem_free(path);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", NULL), 0);
+	assert_int_equal(os_state_dir(NULL, &path), 0);
+	assert_string_equal(os_base_name(path), "jitwarm");
+	assert_true(os_is_absolute(path));
+	mem_free(path);
+}
+
+static void the_machine_has_cores_memory_and_room(void **state)
+{
+	uint64_t total = 0, available = 0, room = 0;
+	bool network = true;
+
+	(void)state;
+	assert_true(os_cores() >= 1);
+	assert_true(os_memory(&total, &available));
+	assert_true(available > 0 && available <= total);
+	assert_true(os_resident_bytes() > 0);
+	assert_true(os_peak_resident_bytes() >= os_resident_bytes() / 2);
+	assert_int_equal(os_disk_space(NULL, folder, &room, &network), 0);
+	assert_true(room > 0);
+	assert_int_equal(os_disk_space(NULL, "/nonexistent/place", &room, &network), -1);
+}
+
+static void we_know_our_own_program(void **state)
+{
+	char *path = NULL;
+
+	(void)state;
+	assert_int_equal(os_self_path(NULL, &path), 0);
+	assert_true(text_starts(os_base_name(path), "test_os_place"));
+	assert_true(os_exists(path));
+	mem_free(path);
+}
+
+static void a_library_that_is_not_there_is_named(void **state)
+{
+	struct os_library *library = NULL;
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(os_library_open(&err, "jitwarm-no-such-library", &library), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_non_null(strstr(err.message, "jitwarm-no-such-library"));
+}
+
+static void removing_a_tree_follows_no_limit_of_names(void **state)
+{
+	char *top = inside("tree");
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		char *deep = mem_printf(NULL, "%s/%d/가", top, i), *file = os_join(NULL, deep, "f");
+
+		assert_int_equal(os_make_dirs(NULL, deep, 0700), 0);
+		write_text(file, "");
+		mem_free(file);
+		mem_free(deep);
+	}
+	assert_int_equal(os_remove_tree(NULL, top), 0);
+	assert_false(os_exists(top));
+	assert_int_equal(os_remove_tree(NULL, top), 0);
+	mem_free(top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hangul_name_comes_back_as_it_was_given),
+		cmocka_unit_test(a_path_of_more_than_260_characters_works),
+		cmocka_unit_test(a_reader_sees_the_old_file_or_the_new_one),
+		cmocka_unit_test(a_file_is_written_in_place),
+		cmocka_unit_test(an_exclusive_lock_keeps_another_handle_out),
+		cmocka_unit_test(roots_are_known),
+		cmocka_unit_test(the_environment_holds_what_was_set),
+		cmocka_unit_test(the_state_folder_follows_its_variable),
+		cmocka_unit_test(the_machine_has_cores_memory_and_room),
+		cmocka_unit_test(we_know_our_own_program),
+		cmocka_unit_test(a_library_that_is_not_there_is_named),
+		cmocka_unit_test(removing_a_tree_follows_no_limit_of_names),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
