@@ -5,7 +5,11 @@
 #include "base/suggest.h"
 
 /* One line a command, in the order of help. */
-#define COMMANDS(X) X(help)
+/* clang-format off */
+#define COMMANDS(X) \
+	X(worker) \
+	X(help)
+/* clang-format on */
 
 #define DECLARE(name) extern const struct cli_command command_##name;
 #define REFER(name)   &command_##name,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 enum { MOST_GIVEN = 65536 };
 

@@ -1,0 +1,15 @@
+/* conda-meta/NAME-VERSION-BUILD.json */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "find/conda.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct conda_package package;
+
+	if (!conda_parse(NULL, data, size, &package))
+		conda_free(&package);
+	return 0;
+}
