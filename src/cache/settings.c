@@ -1,0 +1,335 @@
+#include "cache/settings.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+
+/* Less room than this and the next module may leave a torn entry. */
+#define LITTLE_ROOM UINT64_C(67108864)
+
+static int warn(struct jw_error *err, struct cache_settings *settings, const char *format, ...)
+	JW_PRINTF(3, 4);
+
+static int warn(struct jw_error *err, struct cache_settings *settings, const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+	char *line;
+
+	if (settings->warning_count == CACHE_MOST_WARNINGS)
+		return 0;
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	line = mem_string(err, text);
+	if (!line)
+		return -1;
+	settings->warnings[settings->warning_count++] = line;
+	return 0;
+}
+
+/* As strtoull: blanks, a sign, digits, and nothing behind them matters; what does not fit is the
+ * largest number. */
+static uint64_t read_number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+uint64_t cache_parse_limit(const char *text)
+{
+	uint64_t limit = read_number(text);
+
+	return limit < CACHE_MOST_LIMIT ? limit : CACHE_MOST_LIMIT;
+}
+
+uint64_t cache_default_limit(uint32_t release_major)
+{
+	return !release_major || release_major >= 535 ? CACHE_DEFAULT_LIMIT : CACHE_OLD_DEFAULT_LIMIT;
+}
+
+/* ---- variables */
+
+/* A switch is on where its number is 1; *ret_set tells whether the variable is there at all. */
+static bool is_on(const char *name, bool *ret_set)
+{
+	char *text = os_env(name);
+	bool on = text && read_number(text) == 1;
+
+	if (ret_set)
+		*ret_set = text != NULL;
+	mem_free(text);
+	return on;
+}
+
+/* The first of two variables overrides the second, whatever its value. */
+static const char *first_on(const char *name, const char *other)
+{
+	bool set;
+
+	if (is_on(name, &set))
+		return name;
+	return !set && is_on(other, NULL) ? other : NULL;
+}
+
+static int read_switches(struct jw_error *err, struct cache_settings *settings)
+{
+	const char *force = first_on("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
+	const char *disable = first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
+
+	settings->disabled = is_on("CUDA_CACHE_DISABLE", NULL);
+	settings->force_ptx_jit = force != NULL;
+	settings->disable_ptx_jit = disable != NULL;
+	if (settings->disabled &&
+		warn(err, settings, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache"))
+		return -1;
+	if (force && warn(err, settings,
+					  "%s=1: the driver compiles everything at every start and never reads its "
+					  "cache; a warm cache cannot help until it is unset",
+					  force))
+		return -1;
+	if (disable &&
+		warn(err, settings,
+			 "%s=1: the driver compiles no PTX; what is not in its cache fails to load", disable))
+		return -1;
+	return 0;
+}
+
+/* "1G", "1 GiB": what somebody meant who wrote a unit; 0 where it is none. */
+static uint64_t meant_with_unit(const char *text)
+{
+	char *end;
+	uint64_t number = strtoull(text, &end, 10), unit = 1;
+
+	while (*end == ' ')
+		end++;
+	switch (toupper((unsigned char)*end)) {
+	case 'K': unit = UINT64_C(1) << 10; break;
+	case 'M': unit = UINT64_C(1) << 20; break;
+	case 'G': unit = UINT64_C(1) << 30; break;
+	case 'T': unit = UINT64_C(1) << 40; break;
+	default: return 0;
+	}
+	return number > UINT64_MAX / unit ? UINT64_MAX : number * unit;
+}
+
+static int explain_limit(struct jw_error *err, struct cache_settings *settings, const char *text)
+{
+	uint64_t meant = meant_with_unit(text), number = read_number(text);
+	char size[TEXT_SHORT];
+
+	if (meant)
+		return warn(err, settings,
+					"CUDA_CACHE_MAXSIZE=%s: the driver reads %llu bytes, since it knows no units; "
+					"write %llu",
+					text, (unsigned long long)settings->limit_bytes,
+					(unsigned long long)(meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT));
+	if (!settings->limit_bytes)
+		return warn(err, settings,
+					"CUDA_CACHE_MAXSIZE=%s: the driver reads 0 and stores nothing; it wants a "
+					"number of bytes",
+					text);
+	if (number > CACHE_MOST_LIMIT)
+		return warn(err, settings, "CUDA_CACHE_MAXSIZE=%s: the driver takes it for its maximum, %s",
+					text, text_bytes(size, CACHE_MOST_LIMIT));
+	return 0;
+}
+
+static int read_limit(struct jw_error *err, struct cache_settings *settings)
+{
+	char *text = os_env("CUDA_CACHE_MAXSIZE");
+	int result = 0;
+
+	settings->limit_bytes = CACHE_DEFAULT_LIMIT;
+	if (text) {
+		settings->limit_set = true;
+		settings->limit_bytes = cache_parse_limit(text);
+		result = explain_limit(err, settings, text);
+	}
+	mem_free(text);
+	return result;
+}
+
+/* Names that people set and no driver reads. */
+static int look_for_lookalikes(struct jw_error *err, struct cache_settings *settings)
+{
+	static const struct {
+		const char *wrong, *right;
+	} names[] = {{"CUDA_CACHE_MAX_SIZE", "CUDA_CACHE_MAXSIZE"},
+				 {"CUDA_CACHE_SIZE", "CUDA_CACHE_MAXSIZE"},
+				 {"CUDA_CACHE_DIR", "CUDA_CACHE_PATH"},
+				 {"CUDA_CACHE_DISABLED", "CUDA_CACHE_DISABLE"}};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *text = os_env(names[i].wrong);
+		int result = text ? warn(err, settings, "%s: no driver reads it; the variable is called %s",
+								 names[i].wrong, names[i].right)
+						  : 0;
+
+		mem_free(text);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the directory */
+
+static int make_absolute(struct jw_error *err, const char *path, char **ret_path)
+{
+	char *here = NULL, *whole = NULL;
+
+	if (os_is_absolute(path))
+		whole = mem_string(err, path);
+	else if (!os_real_path(err, ".", &here))
+		whole = os_join(err, here, path);
+	mem_free(here);
+	if (!whole)
+		return -1;
+	*ret_path = whole;
+	return 0;
+}
+
+/* For a relative path the driver makes the last level alone (measured on 550.163.01). */
+static int explain_relative(struct jw_error *err, struct cache_settings *settings, const char *path)
+{
+	char *above;
+	bool there;
+
+	if (path[0] == '~')
+		return warn(err, settings,
+					"CUDA_CACHE_PATH=%s: the driver does not expand ~ and takes it for a folder "
+					"below the working directory",
+					path);
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	there = os_exists(above);
+	mem_free(above);
+	return warn(err, settings,
+				there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
+					  : "CUDA_CACHE_PATH=%s: relative, and of a relative path the driver makes the "
+						"last level only: until the others are there it caches nothing",
+				path);
+}
+
+static int read_path(struct jw_error *err, const char *home, struct cache_settings *settings)
+{
+	struct jw_error why = {0};
+	char *text = os_env("CUDA_CACHE_PATH");
+	int result = -1;
+
+	settings->path_set = text != NULL;
+	if (text && !*text) {
+		result = warn(err, settings, "CUDA_CACHE_PATH is empty: the driver caches nothing");
+	} else if (text) {
+		if (!make_absolute(err, text, &settings->path))
+			result = os_is_absolute(text) ? 0 : explain_relative(err, settings, text);
+	} else if (!os_driver_cache_dir(&why, home, &settings->path)) {
+		result = 0;
+	} else if (why.code == JW_ERR_NOT_FOUND) {
+		result = warn(err, settings, "%s", why.message);
+	} else {
+		result = error_set(err, why.code, "%s", why.message);
+	}
+	mem_free(text);
+	return result;
+}
+
+/* Whether the system would let us; ordinary stat bits do not know of read-only file systems. */
+static bool may(const char *path, int mode)
+{
+	uv_fs_t request;
+	int result = uv_fs_access(NULL, &request, path, mode, NULL);
+
+	uv_fs_req_cleanup(&request);
+	return result == 0;
+}
+
+static int look_at_room(struct jw_error *err, struct cache_settings *settings)
+{
+	char size[TEXT_SHORT];
+	bool network = false;
+
+	if (os_disk_space(NULL, settings->path, &settings->free_bytes, &network))
+		return 0;
+	if (network && warn(err, settings,
+						"%s: on a network file system: the driver caches only where locks work "
+						"there, and every look-up waits for the network",
+						settings->path))
+		return -1;
+	if (settings->free_bytes < LITTLE_ROOM)
+		return warn(err, settings, "%s: only %s are free on this file system", settings->path,
+					text_bytes(size, settings->free_bytes));
+	return 0;
+}
+
+static int look_at_directory(struct jw_error *err, struct cache_settings *settings)
+{
+	struct os_stat stat;
+	char *index;
+	int result = 0;
+
+	settings->usable = true;
+	if (os_stat(NULL, settings->path, &stat))
+		return 0; /* not there: the driver makes it */
+	settings->usable = false;
+	if (stat.kind != OS_DIRECTORY)
+		return warn(err, settings, "%s: is no directory: the driver caches nothing",
+					settings->path);
+	settings->exists = true;
+	if (!may(settings->path, R_OK | W_OK))
+		return warn(err, settings,
+					"%s: cannot be written to by this account: the driver compiles everything anew "
+					"at every start",
+					settings->path);
+	index = os_join(err, settings->path, "index");
+	if (!index)
+		return -1;
+	/* The driver opens it for writing even to read the cache. */
+	if (os_exists(index) && !may(index, R_OK | W_OK))
+		result =
+			warn(err, settings,
+				 "%s: cannot be written to by this account, and so the driver does not use the "
+				 "cache at all",
+				 index);
+	else
+		settings->usable = true;
+	mem_free(index);
+	return result ? result : look_at_room(err, settings);
+}
+
+int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
+						struct cache_settings *ret_settings)
+{
+	struct cache_settings settings = {0};
+
+	if (dir ? make_absolute(err, dir, &settings.path) : read_path(err, home, &settings))
+		goto fail;
+	if (read_switches(err, &settings) || read_limit(err, &settings) ||
+		look_for_lookalikes(err, &settings))
+		goto fail;
+	if (settings.path && look_at_directory(err, &settings))
+		goto fail;
+	*ret_settings = settings;
+	return 0;
+fail:
+	cache_settings_free(&settings);
+	return -1;
+}
+
+void cache_settings_free(struct cache_settings *settings)
+{
+	for (size_t i = 0; i < settings->warning_count; i++)
+		mem_free(settings->warnings[i]);
+	mem_free(settings->path);
+	*settings = (struct cache_settings){0};
+}

@@ -1,0 +1,52 @@
+/* The cache's settings, from the environment, as the driver reads them. Source:
+ * docs/driver-cache.md, "Limits and variables" (measured on 550.163.01: numbers are read as C's
+ * strtoull reads them, switches are on for the number 1 alone).
+ *
+ * The driver's default place and size are the system's; jitwarm sees the environment of its own
+ * process, which need not be the application's.
+ */
+#ifndef JW_CACHE_SETTINGS_H
+#define JW_CACHE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define CACHE_DEFAULT_LIMIT     UINT64_C(1073741824) /* measured on 535 and 550 */
+#define CACHE_OLD_DEFAULT_LIMIT UINT64_C(268435456)  /* documented for older drivers and Jetson */
+#define CACHE_MOST_LIMIT        UINT64_C(4294967296)
+
+enum { CACHE_MOST_WARNINGS = 24 };
+
+struct cache_settings {
+	char *path;           /* absolute; NULL where the driver would not cache at all */
+	bool path_set;        /* by CUDA_CACHE_PATH */
+	uint64_t limit_bytes; /* 0: nothing is stored */
+	bool limit_set;       /* by CUDA_CACHE_MAXSIZE */
+	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
+	bool force_ptx_jit;   /* CUDA_FORCE_PTX_JIT=1 or CUDA_FORCE_JIT=1: written, never read */
+	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: what is cold fails */
+	bool exists;          /* the directory is there */
+	bool usable; /* as far as can be told without writing: the driver can read and write there */
+	uint64_t free_bytes;
+	char *warnings[CACHE_MOST_WARNINGS]; /* one line each, for people */
+	size_t warning_count;
+};
+
+/* Reads the environment and looks at the directory; nothing is written. `dir`: another directory in
+ * place of the environment's, NULL for that. `home`: the home directory of another account, NULL
+ * for our own. What is wrong with the settings is a warning, no failure. The caller frees them. */
+int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
+						struct cache_settings *ret_settings);
+void cache_settings_free(struct cache_settings *settings);
+
+/* What the driver makes of CUDA_CACHE_MAXSIZE's text: "1G" is 1, "" and "abc" are 0, more than 4
+ * GiB (and less than 0) is 4 GiB. */
+uint64_t cache_parse_limit(const char *text);
+/* The limit of a driver that is told nothing, by the first number of its release (550); 0 where it
+ * is unknown. */
+uint64_t cache_default_limit(uint32_t release_major);
+
+#endif
