@@ -120,9 +120,9 @@ struct devcode_image {
 	size_t container_count;
 	size_t damaged; /* places that look like a container and are not sound, in sections where
 					   containers live */
-	bool
-		wrappers_known; /* `linked` can be trusted: the wrappers were read, or nothing is registered
-						   or relocatable. false: there are none, or they cannot be read */
+	/* `linked` can be trusted: the wrappers were read, or there are none and nothing is
+	 * relocatable. false: they are missing, or cannot be followed. */
+	bool wrappers_known;
 };
 
 struct devcode_sink {

@@ -1,0 +1,24 @@
+/* Reading parts of an image wherever they are: in a mapping, or gone by in a stream. */
+#ifndef JW_DEVCODE_BYTES_H
+#define JW_DEVCODE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct bytes {
+	/* The range as memory, valid until the next call. JW_ERR_FORMAT where it leaves the image. */
+	int (*get)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+			   const uint8_t **ret_data);
+	void *context;
+	uint64_t size_bytes; /* of the image */
+};
+
+static inline int bytes_get(struct jw_error *err, const struct bytes *bytes, uint64_t offset,
+							uint64_t size, const uint8_t **ret_data)
+{
+	return bytes->get(err, bytes->context, offset, size, ret_data);
+}
+
+#endif

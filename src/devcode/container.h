@@ -1,0 +1,60 @@
+/* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
+ * "Container".
+ *
+ * The magic also occurs by chance, so nothing counts as a container before its walk has come out
+ * exactly at its end. The walk can be fed piece by piece, for containers that come out of a stream.
+ */
+#ifndef JW_DEVCODE_CONTAINER_H
+#define JW_DEVCODE_CONTAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devcode/devcode.h"
+
+enum {
+	CONTAINER_HEADER = 16,
+	CONTAINER_ALIGN = 8, /* every one measured lies so in its file */
+	CONTAINER_ENTRY = 64,
+	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* option strings and names stand in it */
+};
+
+/* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
+#define CONTAINER_START UINT64_C(0x00100001BA55ED50)
+
+/* Flags of an entry. */
+enum {
+	CONTAINER_LZ4 = 0x2000,
+	CONTAINER_ZSTD = 0x8000,
+	CONTAINER_OLD_COMPRESSION = 0x1000,
+	CONTAINER_OBFUSCATED = 0x10000,
+	CONTAINER_SUFFIX_A = 0x100000,
+	CONTAINER_SUFFIX_F = 0x200000,
+};
+
+enum container_state {
+	CONTAINER_SOUND,
+	CONTAINER_BROKEN, /* a chance hit, or damage */
+	CONTAINER_MORE,   /* `needed` bytes have to be there to tell */
+};
+
+/* Where the walk stands; starts as {0}. */
+struct container_walk {
+	uint64_t at;         /* next entry, from the container's start */
+	uint64_t size_bytes; /* of the container with its header, once `at` is not 0 */
+	uint64_t needed;     /* for CONTAINER_MORE */
+	size_t entries;
+};
+
+/* Goes on with the walk over the first `have` bytes of what may be a container; at most `most`
+ * bytes can ever be there (to the end of the section or file, UINT64_MAX if that is unknown). */
+enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
+									 uint64_t have, uint64_t most);
+
+/* The entries of a sound container of `walk->entries` entries, into an array that has room for
+ * them. `offset` is where the container lies in its image. */
+void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
+					   struct devcode_entry *entries, size_t count);
+
+#endif

@@ -1,0 +1,216 @@
+#include "devcode/elf.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "devcode/elf64.h"
+
+enum {
+	MANY = 0xffff,        /* e_shstrndx: see section 0 */
+	MOST_NAMES = 1 << 28, /* bytes of section names; clang's objects keep symbols' names there */
+	RELA_SIZE = 24,
+	MACHINE_X86_64 = 62,
+	MACHINE_AARCH64 = 183,
+	X86_64_RELATIVE = 8,
+	AARCH64_RELATIVE = 1027,
+	RELA_STEP = (1 << 20) / RELA_SIZE, /* relocations taken from the file at a time */
+};
+
+/* Section headers: where they are and how many, with the escape for more than 16 bits. */
+struct headers {
+	uint64_t offset, count;
+	uint32_t names; /* index of the section with the names */
+};
+
+static int find_headers(struct jw_error *err, const struct bytes *bytes,
+						const struct elf64_header *elf, struct headers *ret_headers)
+{
+	struct headers headers = {elf->shoff, elf->shnum, elf->shstrndx};
+	struct elf64_section first;
+	const uint8_t *data;
+
+	if (elf->shentsize != ELF64_SHDR_SIZE)
+		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf->shentsize);
+	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
+		return error_set(err, JW_ERR_FORMAT,
+						 "the section headers lie behind the end of the file, which is cut off");
+	if (!headers.count || headers.names == MANY) {
+		if (bytes_get(err, bytes, headers.offset, ELF64_SHDR_SIZE, &data))
+			return -1;
+		elf64_section_read(data, &first);
+		headers.count = headers.count ? headers.count : first.size_bytes;
+		headers.names = headers.names == MANY ? first.link : headers.names;
+	}
+	if (headers.count > SECTIONS_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
+	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
+		return error_set(err, JW_ERR_FORMAT,
+						 "the section headers lie behind the end of the file, which is cut off");
+	*ret_headers = headers;
+	return 0;
+}
+
+static bool is_initialised(const struct elf64_section *section)
+{
+	return section->type && section->type != ELF64_SHT_NOBITS &&
+		   (section->flags & ELF64_SHF_ALLOC) && !(section->flags & ELF64_SHF_EXECINSTR) &&
+		   !(section->flags & ELF64_SHF_COMPRESSED);
+}
+
+static int add_sections(struct jw_error *err, const struct bytes *bytes,
+						const struct elf64_section *sections, const struct headers *headers,
+						struct section_table *table)
+{
+	struct elf64_section names = {0};
+	const uint8_t *text = NULL;
+
+	if (headers->names < headers->count)
+		names = sections[headers->names];
+	if (names.size_bytes > MOST_NAMES ||
+		!range_fits(names.offset, names.size_bytes, bytes->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the sections' names lie outside of the file");
+	if (names.size_bytes && bytes_get(err, bytes, names.offset, names.size_bytes, &text))
+		return -1;
+	for (size_t i = 0; i < headers->count; i++) {
+		const struct elf64_section *section = &sections[i];
+		bool named = section->name < names.size_bytes;
+
+		if (!is_initialised(section))
+			continue;
+		if (!range_fits(section->offset, section->size_bytes, bytes->size_bytes))
+			return error_set(err, JW_ERR_FORMAT,
+							 "section %zu lies behind the end of the file, which is cut off", i);
+		if (sections_add(err, table, named && text ? (const char *)text + section->name : "",
+						 named ? (size_t)(names.size_bytes - section->name) : 0, section->offset,
+						 section->size_bytes, section->address))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_sections(struct jw_error *err, const struct bytes *bytes,
+						 const struct headers *headers, struct section_table *table)
+{
+	struct elf64_section *sections = mem_array(err, (size_t)headers->count, sizeof *sections);
+	const uint8_t *data;
+	int result = -1;
+
+	if (!sections)
+		return -1;
+	if (headers->count) {
+		if (bytes_get(err, bytes, headers->offset, headers->count * ELF64_SHDR_SIZE, &data))
+			goto done;
+		for (size_t i = 0; i < headers->count; i++)
+			elf64_section_read(data + i * ELF64_SHDR_SIZE, &sections[i]);
+	}
+	result = add_sections(err, bytes, sections, headers, table);
+done:
+	mem_free(sections);
+	return result;
+}
+
+static int read_header(struct jw_error *err, const struct bytes *bytes,
+					   struct elf64_header *ret_elf)
+{
+	const uint8_t *data;
+
+	if (bytes->size_bytes < ELF64_EHDR_SIZE)
+		return error_set(err, JW_ERR_FORMAT, "ELF file of less than a header");
+	if (bytes_get(err, bytes, 0, ELF64_EHDR_SIZE, &data))
+		return -1;
+	if (!elf64_header_read(data, ELF64_EHDR_SIZE, ret_elf))
+		return error_set(err, JW_ERR_FORMAT, "no ELF file");
+	if (ret_elf->class != ELF64_CLASS || ret_elf->order != ELF64_LITTLE)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "32-bit or big-endian ELF: only 64-bit little-endian files are read");
+	return 0;
+}
+
+int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table)
+{
+	struct section_table table = {0};
+	struct elf64_header elf;
+	struct headers headers = {0};
+
+	if (read_header(err, bytes, &elf))
+		return -1;
+	table.object = elf.type == ELF64_REL;
+	table.absent = !elf.shoff;
+	if (elf.shoff) {
+		if (find_headers(err, bytes, &elf, &headers) ||
+			read_sections(err, bytes, &headers, &table)) {
+			sections_free(&table);
+			return -1;
+		}
+		sections_sort(&table);
+	}
+	*ret_table = table;
+	return 0;
+}
+
+static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t count,
+										uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pointers[middle].address == address)
+			return &pointers[middle];
+		if (pointers[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static void apply(const uint8_t *rela, size_t relocations, uint64_t wanted,
+				  struct elf_pointer *pointers, size_t count)
+{
+	uint64_t first = pointers[0].address, last = pointers[count - 1].address;
+
+	for (size_t i = 0; i < relocations; i++, rela += RELA_SIZE) {
+		uint64_t address = load_u64(rela);
+		struct elf_pointer *pointer;
+
+		if (address < first || address > last || load_u64(rela + 8) != wanted)
+			continue;
+		pointer = find_pointer(pointers, count, address);
+		if (pointer)
+			pointer->value = load_u64(rela + 16);
+	}
+}
+
+int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
+				 struct elf_pointer *pointers, size_t count)
+{
+	struct elf64_header elf;
+	uint64_t relative;
+
+	if (!count || read_header(err, bytes, &elf))
+		return count ? -1 : 0;
+	relative = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
+	if (elf.machine != MACHINE_AARCH64 && elf.machine != MACHINE_X86_64)
+		return error_set(err, JW_ERR_UNSUPPORTED, "relocations of ELF machine %u", elf.machine);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct section *section = &table->items[i];
+		uint64_t left = section->size_bytes / RELA_SIZE, at = section->offset;
+
+		if (strcmp(section->name, ".rela.dyn") != 0)
+			continue;
+		while (left) {
+			size_t step = left < RELA_STEP ? (size_t)left : RELA_STEP;
+			const uint8_t *data;
+
+			if (bytes_get(err, bytes, at, step * RELA_SIZE, &data))
+				return -1;
+			apply(data, step, relative, pointers, count);
+			at += step * RELA_SIZE;
+			left -= step;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,266 @@
+#include "devcode/image.h"
+
+#include "base/mem.h"
+#include "devcode/cubin.h"
+#include "devcode/ptx.h"
+
+enum {
+	MOST_CONTAINERS = 1 << 24,
+	MOST_ENTRIES = 1 << 20, /* in one container; real ones have a dozen */
+	MOST_DAMAGED = 1 << 20,
+	MOST_WRAPPERS = 1 << 16,
+	MOST_VAIN_STEPS = 1 << 24,
+};
+
+static int deliver(struct jw_error *err, struct image *image,
+				   const struct devcode_container *container)
+{
+	const struct devcode_sink *sink = image->reading->sink;
+
+	if (sink->container && sink->container(err, sink->context, container)) {
+		image->reading->stopped = true;
+		return -1;
+	}
+	return 0;
+}
+
+/* Hands over a container whose entries are filled in, and notes where it is. */
+static int keep(struct jw_error *err, struct image *image, struct devcode_container container)
+{
+	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
+		return -1;
+	container.index = image->count;
+	container.section = DEVCODE_NO_SECTION;
+	if (deliver(err, image, &container))
+		return -1;
+	container.bytes = NULL;
+	container.entries = NULL;
+	image->containers[image->count++] = container;
+	return 0;
+}
+
+static int room_for_entries(struct jw_error *err, struct image *image, size_t count)
+{
+	struct devcode_entry *larger;
+
+	if (count <= image->entry_capacity)
+		return 0;
+	if (count > MOST_ENTRIES)
+		return error_set(err, JW_ERR_LIMIT, "a container of %zu entries", count);
+	larger = mem_resize(err, image->entries, count * sizeof *larger);
+	if (!larger)
+		return -1;
+	image->entries = larger;
+	image->entry_capacity = count;
+	return 0;
+}
+
+int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					uint64_t offset, const struct container_walk *walk)
+{
+	if (room_for_entries(err, image, walk->entries))
+		return -1;
+	container_entries(bytes, walk->size_bytes, offset, image->entries, walk->entries);
+	return keep(err, image,
+				(struct devcode_container){
+					.offset = offset,
+					.size_bytes = walk->size_bytes,
+					.bytes = bytes,
+					.entries = image->entries,
+					.entry_count = walk->entries,
+				});
+}
+
+int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
+				 const struct container_walk *walk)
+{
+	image->vain_steps += walk->entries;
+	if (image->damaged_count == MOST_DAMAGED || image->vain_steps > MOST_VAIN_STEPS)
+		return error_set(err, JW_ERR_LIMIT, "too many broken containers to go on searching");
+	if (VEC_ROOM(err, image->damaged, image->damaged_capacity, image->damaged_count, MOST_DAMAGED))
+		return -1;
+	image->damaged[image->damaged_count++] = offset;
+	return 0;
+}
+
+int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, uint64_t data)
+{
+	if (VEC_ROOM(err, image->wrappers, image->wrapper_capacity, image->wrapper_count,
+				 MOST_WRAPPERS))
+		return -1;
+	image->wrappers[image->wrapper_count++] = (struct wrapper){offset, data};
+	return 0;
+}
+
+static int single_cubin(struct jw_error *err, const uint8_t *bytes, uint64_t size,
+						struct devcode_entry *entry)
+{
+	struct cubin_header header;
+
+	if (cubin_read(err, bytes, (size_t)size, &header))
+		return -1;
+	entry->kind = DEVCODE_KIND_CUBIN;
+	entry->target.sm = header.sm;
+	return 0;
+}
+
+static int single_ptx(struct jw_error *err, const uint8_t *bytes, uint64_t size,
+					  struct devcode_entry *entry)
+{
+	struct devcode_ptx_header header;
+
+	if (ptx_header_read(err, bytes, (size_t)size, &header))
+		return -1;
+	entry->kind = DEVCODE_KIND_PTX;
+	entry->target = header.target;
+	entry->isa_major = header.isa_major;
+	entry->isa_minor = header.isa_minor;
+	return 0;
+}
+
+int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
+{
+	struct devcode_entry entry = {.stored_bytes = size, .size_bytes = size};
+
+	if (image->format == DEVCODE_CUBIN ? single_cubin(err, bytes, size, &entry)
+									   : single_ptx(err, bytes, size, &entry))
+		return -1;
+	return keep(err, image,
+				(struct devcode_container){
+					.size_bytes = size,
+					.bytes = bytes,
+					.entries = &entry,
+					.entry_count = 1,
+				});
+}
+
+/* ---- when the sections are known */
+
+/* The image as it is handed over: only sections that hold something, and the map to them. */
+struct listing {
+	struct devcode_section *sections;
+	uint32_t *numbers; /* by index in the table: its number in `sections`, or DEVCODE_NO_SECTION */
+	size_t count, capacity;
+};
+
+static int list_section(struct jw_error *err, struct listing *listing,
+						const struct section_table *table, const struct section *section,
+						uint32_t *ret_number)
+{
+	size_t at = (size_t)(section - table->items);
+
+	if (listing->numbers[at] == DEVCODE_NO_SECTION) {
+		struct devcode_section *next;
+
+		if (VEC_ROOM(err, listing->sections, listing->capacity, listing->count, SECTIONS_MOST))
+			return -1;
+		next = &listing->sections[listing->count];
+		*next = (struct devcode_section){
+			.role = section->role, .offset = section->offset, .size_bytes = section->size_bytes};
+		for (size_t i = 0; i + 1 < sizeof next->name; i++)
+			next->name[i] = section->name[i];
+		listing->numbers[at] = (uint32_t)listing->count++;
+	}
+	*ret_number = listing->numbers[at];
+	return 0;
+}
+
+/* Keeps those containers that lie in a section, in place, and numbers their sections. */
+static int assign_sections(struct jw_error *err, struct image *image,
+						   const struct section_table *table, struct listing *listing)
+{
+	size_t kept = 0;
+
+	listing->numbers = mem_array(err, table->count, sizeof *listing->numbers);
+	if (!listing->numbers)
+		return -1;
+	for (size_t i = 0; i < table->count; i++)
+		listing->numbers[i] = DEVCODE_NO_SECTION;
+	for (size_t i = 0; i < image->count; i++) {
+		struct devcode_container *container = &image->containers[i];
+		const struct section *section =
+			sections_holding(table, container->offset, container->size_bytes);
+
+		if (!section)
+			continue;
+		if (list_section(err, listing, table, section, &container->section))
+			return -1;
+		image->containers[kept++] = *container;
+	}
+	image->count = kept;
+	return 0;
+}
+
+/* Broken ones count where containers live: elsewhere they are chance hits. */
+static size_t count_damaged(const struct image *image, const struct section_table *table,
+							const struct listing *listing)
+{
+	size_t damaged = 0;
+
+	for (size_t i = 0; i < image->damaged_count; i++) {
+		const struct section *section = sections_holding(table, image->damaged[i], CONTAINER_ALIGN);
+
+		if (section && (section->role != DEVCODE_LOOSE ||
+						listing->numbers[section - table->items] != DEVCODE_NO_SECTION))
+			damaged++;
+	}
+	return damaged;
+}
+
+static int hand_over(struct jw_error *err, struct image *image, const struct listing *listing,
+					 uint64_t size_bytes, size_t damaged, bool wrappers_known)
+{
+	const struct devcode_sink *sink = image->reading->sink;
+	const struct devcode_image full = {
+		.path = image->reading->path,
+		.member = image->member,
+		.format = image->format,
+		.size_bytes = size_bytes,
+		.sections = listing->sections,
+		.section_count = listing->count,
+		.containers = image->containers,
+		.container_count = image->count,
+		.damaged = damaged,
+		.wrappers_known = wrappers_known,
+	};
+
+	if ((!image->count && !damaged) || !sink->image)
+		return 0;
+	if (sink->image(err, sink->context, &full)) {
+		image->reading->stopped = true;
+		return -1;
+	}
+	return 0;
+}
+
+int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
+				 const struct bytes *bytes)
+{
+	struct listing listing = {0};
+	size_t damaged = image->damaged_count;
+	bool known = true;
+	int result = -1;
+
+	if (!table->absent) {
+		if (assign_sections(err, image, table, &listing))
+			goto done;
+		damaged = count_damaged(image, table, &listing);
+		known = wrappers_follow(image, table, bytes, image->containers, image->count);
+	} else if (image->format == DEVCODE_ELF || image->format == DEVCODE_PE) {
+		known = false;
+		damaged = image->count ? damaged : 0;
+	}
+	result = hand_over(err, image, &listing, bytes->size_bytes, damaged, known);
+done:
+	mem_free(listing.sections);
+	mem_free(listing.numbers);
+	return result;
+}
+
+void image_free(struct image *image)
+{
+	mem_free(image->containers);
+	mem_free(image->damaged);
+	mem_free(image->wrappers);
+	mem_free(image->entries);
+}

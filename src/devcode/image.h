@@ -1,0 +1,66 @@
+/* What is gathered of one image until it can be handed over: containers, places that only look like
+ * one, wrappers. */
+#ifndef JW_DEVCODE_IMAGE_H
+#define JW_DEVCODE_IMAGE_H
+
+#include "devcode/bytes.h"
+#include "devcode/container.h"
+#include "devcode/sections.h"
+
+/* One call of devcode_read. */
+struct reading {
+	const char *path;
+	const struct devcode_sink *sink;
+	bool stopped; /* by the sink: an error that is not about the file */
+};
+
+/* A version 2 wrapper, `{u32 0x466243B1, u32 2, void *data, void *more}`. */
+struct wrapper {
+	uint64_t offset;
+	uint64_t data; /* as it stands in the file */
+};
+
+enum {
+	WRAPPER_SIZE = 24,
+	WRAPPER_DATA_AT = 8,
+};
+#define WRAPPER_MAGIC  UINT32_C(0x466243B1)
+#define WRAPPER_LINKED (UINT64_C(2) << 32 | WRAPPER_MAGIC) /* magic and version as one number */
+
+struct image {
+	struct reading *reading;
+	const char *member;
+	enum devcode_format format;
+	struct devcode_container *containers; /* without bytes and entries; by offset */
+	size_t count, capacity;
+	uint64_t *damaged; /* offsets */
+	size_t damaged_count, damaged_capacity;
+	struct wrapper *wrappers; /* by offset */
+	size_t wrapper_count, wrapper_capacity;
+	struct devcode_entry *entries; /* of the container at hand */
+	size_t entry_capacity;
+	uint64_t vain_steps; /* entries walked over in what turned out to be no container */
+};
+
+/* A sound container: hands it to the sink and notes it. `offset`s come in ascending order. */
+int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					uint64_t offset, const struct container_walk *walk);
+/* A place where a container seems to start, without a sound one. A file made of nothing else would
+ * cost quadratic time: beyond a few million steps that is JW_ERR_LIMIT. */
+int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
+				 const struct container_walk *walk);
+int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, uint64_t data);
+/* Assigns the sections, drops what lies in none, follows the wrappers, and calls the sink if
+ * anything is left. */
+int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
+				 const struct bytes *bytes);
+/* A file that is one cubin or one PTX text. */
+int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
+void image_free(struct image *image);
+
+/* The containers that version 2 wrappers point to are marked as linked. Returns whether that could
+ * be told. */
+bool wrappers_follow(struct image *image, const struct section_table *table,
+					 const struct bytes *bytes, struct devcode_container *containers, size_t count);
+
+#endif

@@ -1,0 +1,221 @@
+#include "devcode/leaf.h"
+
+#include "base/cursor.h"
+#include "devcode/elf.h"
+#include "devcode/elf64.h"
+#include "devcode/find.h"
+#include "devcode/pe.h"
+#include "devcode/search.h"
+
+enum {
+	TAIL = 1 << 20, /* bytes in front of an ELF's section headers, where their names stand */
+};
+
+static enum devcode_format format_of(enum kind kind)
+{
+	switch (kind) {
+	case KIND_ELF: return DEVCODE_ELF;
+	case KIND_PE:
+	case KIND_OBJECT: return DEVCODE_PE;
+	case KIND_CUBIN: return DEVCODE_CUBIN;
+	case KIND_PTX: return DEVCODE_PTX;
+	case KIND_FATBIN:
+	case KIND_NONE:
+	case KIND_AR:
+	case KIND_ZIP:
+	case KIND_TAR:
+	case KIND_ZSTD: break;
+	}
+	return DEVCODE_FATBIN;
+}
+
+static int read_sections(struct jw_error *err, enum devcode_format format,
+						 const struct bytes *bytes, struct section_table *ret_table)
+{
+	if (format == DEVCODE_ELF)
+		return elf_sections(err, bytes, ret_table);
+	if (format == DEVCODE_PE)
+		return pe_sections(err, bytes, ret_table);
+	*ret_table = (struct section_table){.absent = true};
+	return 0;
+}
+
+static int outside(struct jw_error *err)
+{
+	return error_set(err, JW_ERR_FORMAT,
+					 "headers point behind the end of the file, which is cut off");
+}
+
+/* ---- in memory */
+
+static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+					  const uint8_t **ret_data)
+{
+	const struct stream *stream = context;
+
+	if (!range_fits(offset, size, stream->size_bytes))
+		return outside(err);
+	*ret_data = stream->memory + offset;
+	return 0;
+}
+
+static int search_sections(struct jw_error *err, struct image *image, const struct stream *stream,
+						   const struct section_table *table)
+{
+	if (table->absent)
+		return search_range(err, image, stream, 0, stream->size_bytes);
+	for (size_t i = 0; i < table->count; i++) {
+		const struct section *section = &table->items[i];
+
+		if (search_range(err, image, stream, section->offset, section->size_bytes) ||
+			(section->wrappers && search_wrappers(err, image, stream, section)))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_memory(struct jw_error *err, struct image *image, struct stream *stream)
+{
+	struct bytes bytes = {memory_get, stream, stream->size_bytes};
+	struct section_table table;
+	int result = -1;
+
+	if (read_sections(err, image->format, &bytes, &table)) {
+		/* Old and foreign files are all over an environment: they are worth a line only where they
+		 * seem to hold something. */
+		image->damaged_count = find_word(stream->memory, (size_t)stream->size_bytes,
+										 CONTAINER_START) < stream->size_bytes;
+		return -1;
+	}
+	if (!search_sections(err, image, stream, &table))
+		result = image_finish(err, image, &table, &bytes);
+	sections_free(&table);
+	return result;
+}
+
+/* ---- streamed */
+
+struct streamed {
+	struct image *image;
+	struct capture capture;
+	struct buf again; /* what had to be read once more */
+};
+
+static bool in_buf(const struct buf *buf, uint64_t start, uint64_t offset, uint64_t size,
+				   const uint8_t **ret_data)
+{
+	if (offset < start || !range_fits(offset - start, size, buf->size))
+		return false;
+	*ret_data = buf->data + (offset - start);
+	return true;
+}
+
+static int streamed_get(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+						const uint8_t **ret_data)
+{
+	struct streamed *streamed = context;
+	const struct image *image = streamed->image;
+
+	if (in_buf(&streamed->capture.head, 0, offset, size, ret_data) ||
+		in_buf(&streamed->capture.tail, streamed->capture.tail_from, offset, size, ret_data))
+		return 0;
+	buf_free(&streamed->again);
+	if (devcode_reread(err, image->reading->path, image->member, offset, size, &streamed->again))
+		return -1;
+	*ret_data = streamed->again.data;
+	return 0;
+}
+
+static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)
+{
+	struct bytes bytes = {streamed_get, streamed, size_bytes};
+	struct section_table table;
+	int result;
+
+	if (read_sections(err, streamed->image->format, &bytes, &table))
+		return -1;
+	result = image_finish(err, streamed->image, &table, &bytes);
+	sections_free(&table);
+	return result;
+}
+
+/* Where an ELF's tail begins that is worth keeping. */
+static uint64_t tail_of(const uint8_t *head, size_t size)
+{
+	struct elf64_header elf;
+
+	if (!elf64_header_read(head, size, &elf) || elf.class != ELF64_CLASS ||
+		elf.order != ELF64_LITTLE || !elf.shoff)
+		return UINT64_MAX;
+	return elf.shoff > TAIL ? elf.shoff - TAIL : 0;
+}
+
+static int read_stream(struct jw_error *err, struct image *image, struct stream *stream)
+{
+	struct streamed streamed = {.image = image, .capture = {.tail_from = UINT64_MAX}};
+	const uint8_t *head;
+	size_t size;
+	int result = -1;
+
+	if (stream_peek(err, stream, ELF64_EHDR_SIZE, &head, &size))
+		return -1;
+	streamed.capture.tail_from = tail_of(head, size);
+	if (!search_stream(err, image, stream, &streamed.capture)) {
+		/* Nothing was found, so nothing needs a section. */
+		result = image->count || image->damaged_count
+					 ? finish_stream(err, &streamed, stream->offset)
+					 : 0;
+	}
+	buf_free(&streamed.capture.head);
+	buf_free(&streamed.capture.tail);
+	buf_free(&streamed.again);
+	return result;
+}
+
+/* A cubin or a text, which is wanted whole. */
+static int read_single(struct jw_error *err, struct image *image, struct stream *stream)
+{
+	struct section_table table = {.absent = true};
+	struct bytes bytes = {memory_get, stream, stream->size_bytes};
+	const uint8_t *data;
+	size_t size;
+
+	if (stream_peek(err, stream, DEVCODE_MOST_STREAMED, &data, &size))
+		return -1;
+	bytes.size_bytes = size;
+	if (image_single(err, image, data, size))
+		return -1;
+	return image_finish(err, image, &table, &bytes);
+}
+
+static bool is_trouble(const struct image *image, enum kind kind, const struct jw_error *why)
+{
+	if (why->code == JW_ERR_MEMORY || why->code == JW_ERR_IO)
+		return true;
+	if (kind == KIND_OBJECT || why->code == JW_ERR_UNSUPPORTED)
+		return image->count || image->damaged_count;
+	return true;
+}
+
+int leaf_read(struct jw_error *err, struct reading *reading, const char *member, enum kind kind,
+			  struct stream *stream)
+{
+	struct image image = {.reading = reading, .member = member, .format = format_of(kind)};
+	struct jw_error why = {0};
+	int result;
+
+	if (kind == KIND_CUBIN || kind == KIND_PTX)
+		result = read_single(&why, &image, stream);
+	else
+		result =
+			stream->memory ? read_memory(&why, &image, stream) : read_stream(&why, &image, stream);
+	if (result && !reading->stopped) {
+		if (reading->sink->trouble && is_trouble(&image, kind, &why))
+			reading->sink->trouble(reading->sink->context, reading->path, member, &why);
+		result = 0;
+	} else if (result && err) {
+		*err = why;
+	}
+	image_free(&image);
+	return result;
+}

@@ -1,0 +1,12 @@
+/* One image from beginning to end: searched, its sections read, handed to the sink. */
+#ifndef JW_DEVCODE_LEAF_H
+#define JW_DEVCODE_LEAF_H
+
+#include "devcode/image.h"
+#include "devcode/kind.h"
+#include "devcode/stream.h"
+
+int leaf_read(struct jw_error *err, struct reading *reading, const char *member, enum kind kind,
+			  struct stream *stream);
+
+#endif

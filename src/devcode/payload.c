@@ -1,0 +1,164 @@
+/* What stands in an entry: decompressing it, all of it or only its beginning. */
+#include <lz4.h>
+#include <zstd.h>
+
+#include "base/cursor.h"
+#include "devcode/devcode.h"
+#include "devcode/ptx.h"
+
+enum {
+	PTX_HEAD = 1024,       /* holds .version and .target in everything seen */
+	PTX_LONG_HEAD = 65536, /* second try, for a long comment in front of them */
+	LZ4_MOST_RATIO = 255,  /* one byte can stand for no more: the format's own bound */
+	WINDOW_LOG = 27,       /* largest zstd window that we allocate for */
+};
+
+/* The stored bytes, with the bounds that everything below relies on. */
+static int stored(struct jw_error *err, const struct devcode_container *container,
+				  const struct devcode_entry *entry, struct devcode_view *ret_view)
+{
+	if (entry->damaged)
+		return error_set(err, JW_ERR_FORMAT, "the entry's header contradicts itself");
+	if (!range_fits(entry->payload_offset, entry->stored_bytes, container->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the payload lies outside of its container");
+	if (entry->compression == DEVCODE_FOREIGN)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"compressed or obfuscated in a way that is not ours to decode (flags 0x%llx)",
+			(unsigned long long)entry->flags);
+	ret_view->data = container->bytes + entry->payload_offset;
+	ret_view->size = (size_t)entry->stored_bytes;
+	return 0;
+}
+
+static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
+{
+	int got = LZ4_decompress_safe((const char *)from.data, (char *)to, (int)from.size, (int)size);
+
+	if (got < 0 || (size_t)got != size)
+		return error_set(err, JW_ERR_FORMAT, "LZ4 payload is damaged");
+	return 0;
+}
+
+static int unpack_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
+{
+	size_t got = ZSTD_decompress(to, size, from.data, from.size);
+
+	if (ZSTD_isError(got))
+		return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s", ZSTD_getErrorName(got));
+	if (got != size)
+		return error_set(err, JW_ERR_FORMAT, "zstd payload has %zu bytes instead of %zu", got,
+						 size);
+	return 0;
+}
+
+/* Whether so many bytes can come out of the payload at all, before room for them is taken. */
+static bool plausible(const struct devcode_entry *entry, struct devcode_view from, uint64_t size)
+{
+	unsigned long long content;
+
+	if (size > DEVCODE_MOST_PAYLOAD || from.size > LZ4_MAX_INPUT_SIZE)
+		return false;
+	if (entry->compression == DEVCODE_LZ4)
+		return size / LZ4_MOST_RATIO <= from.size;
+	content = ZSTD_getFrameContentSize(from.data, from.size);
+	return content == size || content == ZSTD_CONTENTSIZE_UNKNOWN;
+}
+
+int devcode_payload(struct jw_error *err, const struct devcode_container *container,
+					const struct devcode_entry *entry, struct buf *scratch,
+					struct devcode_view *ret_view)
+{
+	struct devcode_view from;
+	size_t size;
+	int result;
+
+	if (stored(err, container, entry, &from))
+		return -1;
+	if (entry->compression == DEVCODE_RAW) {
+		*ret_view = from;
+		return 0;
+	}
+	if (!plausible(entry, from, entry->size_bytes))
+		return error_set(err, JW_ERR_FORMAT, "the payload cannot unpack to %llu bytes",
+						 (unsigned long long)entry->size_bytes);
+	size = (size_t)entry->size_bytes;
+	buf_clear(scratch);
+	if (buf_reserve(err, scratch, size))
+		return -1;
+	result = entry->compression == DEVCODE_LZ4 ? unpack_lz4(err, from, scratch->data, size)
+											   : unpack_zstd(err, from, scratch->data, size);
+	if (result)
+		return -1;
+	scratch->size = size;
+	scratch->data[size] = 0;
+	*ret_view = (struct devcode_view){scratch->data, size};
+	return 0;
+}
+
+/* The first `size` bytes and no more; *ret_got is less where the payload is shorter or damaged. */
+static int head_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size,
+					 size_t *ret_got)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	ZSTD_inBuffer in = {from.data, from.size, 0};
+	ZSTD_outBuffer out = {to, size, 0};
+	size_t left = 1;
+
+	if (!context)
+		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd)");
+	(void)ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG);
+	while (left && !ZSTD_isError(left) && out.pos < out.size) {
+		size_t in_before = in.pos, out_before = out.pos;
+
+		left = ZSTD_decompressStream(context, &out, &in);
+		if (in.pos == in_before && out.pos == out_before)
+			break;
+	}
+	(void)ZSTD_freeDCtx(context);
+	*ret_got = out.pos;
+	return 0;
+}
+
+static int head(struct jw_error *err, const struct devcode_container *container,
+				const struct devcode_entry *entry, uint8_t *to, size_t size,
+				struct devcode_view *ret_view)
+{
+	struct devcode_view from;
+	int got;
+
+	if (stored(err, container, entry, &from))
+		return -1;
+	*ret_view = (struct devcode_view){to, 0};
+	if (entry->compression == DEVCODE_RAW) {
+		*ret_view = from;
+	} else if (entry->compression == DEVCODE_ZSTD) {
+		return head_zstd(err, from, to, size, &ret_view->size);
+	} else {
+		if (from.size > LZ4_MAX_INPUT_SIZE)
+			return error_set(err, JW_ERR_FORMAT, "LZ4 payload is too large");
+		got = LZ4_decompress_safe_partial((const char *)from.data, (char *)to, (int)from.size,
+										  (int)size, (int)size);
+		ret_view->size = got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
+int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
+					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header)
+{
+	uint8_t small[PTX_HEAD];
+	struct buf large = BUF_MAX(PTX_LONG_HEAD);
+	struct devcode_view view;
+	int result = -1;
+
+	if (head(err, container, entry, small, sizeof small, &view))
+		return -1;
+	if (!ptx_header_read(NULL, view.data, view.size, ret_header))
+		return 0;
+	if (!buf_reserve(err, &large, PTX_LONG_HEAD) &&
+		!head(err, container, entry, large.data, PTX_LONG_HEAD, &view))
+		result = ptx_header_read(err, view.data, view.size, ret_header);
+	buf_free(&large);
+	return result;
+}

@@ -1,0 +1,31 @@
+/* PTX text: what its first lines say, and what its compilation costs. */
+#ifndef JW_DEVCODE_PTX_H
+#define JW_DEVCODE_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devcode/devcode.h"
+
+/* Whether the text begins as PTX does: a `.version` behind nothing but white space and comments. */
+bool ptx_is(const void *text, size_t size);
+
+/* `.version` and `.target` from the text's beginning: a kilobyte is enough for all that was seen.
+ * JW_ERR_FORMAT where one of them is missing or makes no sense. `size` may end anywhere. */
+int ptx_header_read(struct jw_error *err, const void *text, size_t size,
+					struct devcode_ptx_header *ret_header);
+
+/* What the cost model counts (docs/estimates.md). */
+struct ptx_features {
+	uint64_t statements; /* lines that end in `;` */
+	uint64_t branches;   /* occurrences of `bra` */
+	uint64_t entries;    /* `.entry`s */
+	bool code;           /* a `.entry` or a `.func`: there is something to compile */
+};
+
+/* Counts at several GB/s: what is counted is the text, not its grammar, as in the measurements that
+ * the model was fitted to. */
+void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);
+
+#endif

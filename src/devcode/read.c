@@ -1,0 +1,32 @@
+#include "devcode/devcode.h"
+#include "devcode/leaf.h"
+#include "devcode/walk.h"
+
+const char *devcode_format_name(enum devcode_format format)
+{
+	static const char *const names[] = {"elf", "pe", "fatbin", "cubin", "ptx"};
+
+	return names[format];
+}
+
+static int read_leaf(struct jw_error *err, void *context, const char *member, enum kind kind,
+					 struct stream *stream)
+{
+	return leaf_read(err, context, member, kind, stream);
+}
+
+static void read_trouble(void *context, const char *member, const struct jw_error *why)
+{
+	const struct reading *reading = context;
+
+	if (reading->sink->trouble)
+		reading->sink->trouble(reading->sink->context, reading->path, member, why);
+}
+
+int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink)
+{
+	struct reading reading = {path, sink, false};
+	struct visitor visitor = {&reading, read_leaf, read_trouble};
+
+	return walk_file(err, &visitor, path);
+}

@@ -1,0 +1,27 @@
+/* Searching an image for containers: in memory section by section, or whole as it streams by. */
+#ifndef JW_DEVCODE_SEARCH_H
+#define JW_DEVCODE_SEARCH_H
+
+#include "devcode/image.h"
+#include "devcode/stream.h"
+
+/* Searches [from, from + size) of an image in memory, stepping over what sound containers hold. */
+int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
+				 uint64_t from, uint64_t size);
+/* Notes the version 2 wrappers of a section in memory. */
+int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
+					const struct section *section);
+
+/* What is kept of a stream: its beginning, where headers stand, and its end from `tail_from` on,
+ * where an ELF's section headers do. Each up to a maximum; what is not there has to be read again.
+ */
+struct capture {
+	struct buf head, tail;
+	uint64_t tail_from; /* UINT64_MAX: no tail is kept */
+};
+
+/* Searches a stream to its end, and notes wrappers on the way. */
+int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
+				  struct capture *capture);
+
+#endif

@@ -1,0 +1,46 @@
+/* The sections of initialised data of one image: what is searched, and what addresses mean.
+ *
+ * Filled by elf_sections or pe_sections. Code, debug data and what has no bytes in the file are
+ * left out from the start.
+ */
+#ifndef JW_DEVCODE_SECTIONS_H
+#define JW_DEVCODE_SECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devcode/devcode.h"
+
+enum { SECTIONS_MOST = 1 << 18 };
+
+struct section {
+	char name[32];
+	enum devcode_role role;
+	bool wrappers; /* .nvFatBinSegment, .nvFatBi */
+	uint64_t offset, size_bytes;
+	uint64_t address; /* of its first byte, where the image wants to be loaded */
+};
+
+struct section_table {
+	struct section *items; /* by offset, without overlaps, after sections_sort */
+	size_t count, capacity;
+	bool absent; /* the image has no section headers: all of it is searched, and no place has a name
+				  */
+	bool object; /* not linked yet: addresses mean nothing */
+};
+
+/* Adds one; `name` need not end in a NUL. Its role follows from the name. One of size 0 is left
+ * out. */
+int sections_add(struct jw_error *err, struct section_table *table, const char *name,
+				 size_t name_size, uint64_t offset, uint64_t size_bytes, uint64_t address);
+/* Orders them by offset. Where two overlap, which no linker writes, the later one is cut. */
+void sections_sort(struct section_table *table);
+/* The section that holds the whole range, or NULL. */
+const struct section *sections_holding(const struct section_table *table, uint64_t offset,
+									   uint64_t size_bytes);
+/* Where an address lies in the file; false where no section has it. */
+bool sections_offset(const struct section_table *table, uint64_t address, uint64_t *ret_offset);
+void sections_free(struct section_table *table);
+
+#endif

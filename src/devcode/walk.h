@@ -1,0 +1,34 @@
+/* Going through a file and whatever it is packed in: archives, wheels, zstd. */
+#ifndef JW_DEVCODE_WALK_H
+#define JW_DEVCODE_WALK_H
+
+#include <stdbool.h>
+
+#include "devcode/kind.h"
+#include "devcode/stream.h"
+
+struct visitor {
+	void *context;
+	/* One file or member that is none of the packed kinds. `member` is NULL for the file itself.
+	 * A return other than 0 ends the walk: it says "stop", and not that this one is damaged. */
+	int (*leaf)(struct jw_error *err, void *context, const char *member, enum kind kind,
+				struct stream *stream);
+	/* An archive or member that cannot be read any further. */
+	void (*trouble)(void *context, const char *member, const struct jw_error *why);
+};
+
+/* `depth` counts the layers that are open; it starts at 0. */
+int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,
+				struct stream *stream, unsigned depth);
+int walk_file(struct jw_error *err, const struct visitor *visitor, const char *path);
+
+/* For the layers themselves: each goes through its members by walk_stream, reports trouble, and
+ * returns -1 only where the visitor has stopped. */
+int walk_ar(struct jw_error *err, const struct visitor *visitor, const char *member,
+			struct stream *stream, unsigned depth);
+int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
+				 struct stream *stream, unsigned depth);
+int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
+			  struct stream *stream, unsigned depth);
+
+#endif

@@ -1,0 +1,218 @@
+/* Wheels and other zip files, and tar: by libarchive, one member after the other, nothing on
+ * disk. */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "devcode/devcode.h"
+#include "devcode/walk.h"
+
+enum {
+	BLOCK = 1 << 20,  /* bytes that libarchive is given at a time */
+	FORGET = 1 << 25, /* bytes of a mapping between two times of letting go of them */
+};
+
+/* What libarchive reads from. */
+struct feed {
+	struct stream *stream;
+	uint64_t given;     /* bytes of the stream's window that libarchive has in its hands */
+	uint64_t forgotten; /* up to here the mapping was let go of */
+	struct jw_error err;
+};
+
+static void forget(struct feed *feed)
+{
+	struct stream *stream = feed->stream;
+	const struct os_map *map = stream->map;
+
+	if (feed->forgotten > stream->offset)
+		feed->forgotten = stream->offset;
+	if (map && stream->offset - feed->forgotten >= FORGET) {
+		os_map_forget(map, (size_t)(stream->memory - map->data) + (size_t)feed->forgotten,
+					  (size_t)(stream->offset - feed->forgotten));
+		feed->forgotten = stream->offset;
+	}
+}
+
+static la_ssize_t feed_read(struct archive *archive, void *context, const void **ret_data)
+{
+	struct feed *feed = context;
+	const uint8_t *data;
+	size_t size;
+
+	if (stream_skip(&feed->err, feed->stream, feed->given) ||
+		stream_peek(&feed->err, feed->stream, 1, &data, &size)) {
+		archive_set_error(archive, EIO, "%s", feed->err.message);
+		return -1;
+	}
+	forget(feed);
+	feed->given = size < BLOCK ? size : BLOCK;
+	*ret_data = data;
+	return (la_ssize_t)feed->given;
+}
+
+static la_int64_t feed_skip(struct archive *archive, void *context, la_int64_t wanted)
+{
+	struct feed *feed = context;
+	uint64_t before;
+
+	if (wanted <= 0 || stream_skip(&feed->err, feed->stream, feed->given))
+		return 0;
+	(void)archive;
+	feed->given = 0;
+	before = feed->stream->offset;
+	return stream_skip(&feed->err, feed->stream, (uint64_t)wanted)
+			   ? 0
+			   : (la_int64_t)(feed->stream->offset - before);
+}
+
+/* Only for what lies in memory: a zip's directory stands at its end. */
+static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t offset, int whence)
+{
+	struct feed *feed = context;
+	la_int64_t size = (la_int64_t)feed->stream->size_bytes, base = 0;
+
+	if (whence == SEEK_CUR)
+		base = (la_int64_t)(feed->stream->offset + feed->given);
+	else if (whence == SEEK_END)
+		base = size;
+	if (offset < -base || offset > size - base) {
+		archive_set_error(archive, EIO, "the archive is cut off");
+		return ARCHIVE_FATAL;
+	}
+	feed->given = 0;
+	feed->stream->offset = (uint64_t)(base + offset);
+	return base + offset;
+}
+
+static int read_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					  size_t *ret_got)
+{
+	struct archive *archive = context;
+	la_ssize_t got;
+
+	do
+		got = archive_read_data(archive, to, size);
+	while (got == ARCHIVE_RETRY);
+	if (got < 0) {
+		const char *why = archive_error_string(archive);
+
+		return error_set(err, JW_ERR_FORMAT, "%s", why ? why : "the archive is damaged");
+	}
+	*ret_got = (size_t)got;
+	return 0;
+}
+
+struct packed {
+	const struct visitor *visitor;
+	const char *outer; /* see entry_name */
+	struct archive *archive;
+	bool nested; /* inside something that has a name and is no zstd layer */
+	unsigned depth;
+	size_t count;
+};
+
+/* A name in UTF-8, or the member's number where its name is in no encoding that libarchive knows.
+ */
+static char *entry_name(struct jw_error *err, const struct packed *packed,
+						struct archive_entry *entry)
+{
+	const char *name = archive_entry_pathname_utf8(entry);
+	char *own = name ? mem_string(err, name) : mem_printf(err, "(member %zu)", packed->count),
+		 *full;
+
+	if (!own || !packed->nested)
+		return own;
+	full = mem_printf(err, "%s(%s)", packed->outer, own);
+	mem_free(own);
+	return full;
+}
+
+static int visit_entry(struct jw_error *err, struct packed *packed, struct archive_entry *entry)
+{
+	struct jw_error why = {0};
+	struct stream stream;
+	char *name;
+	int result;
+
+	packed->count++;
+	if (archive_entry_filetype(entry) != AE_IFREG)
+		return 0;
+	name = entry_name(&why, packed, entry);
+	if (!name) {
+		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
+		return 0;
+	}
+	stream_of_reader(&stream, read_entry, packed->archive, DEVCODE_MOST_STREAMED);
+	result = walk_stream(err, packed->visitor, name, &stream, packed->depth);
+	stream_free(&stream);
+	mem_free(name);
+	return result;
+}
+
+static int visit_entries(struct jw_error *err, struct packed *packed)
+{
+	for (;;) {
+		struct archive_entry *entry;
+		int state = archive_read_next_header(packed->archive, &entry);
+
+		if (state == ARCHIVE_EOF)
+			return 0;
+		if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {
+			if (visit_entry(err, packed, entry))
+				return -1;
+		} else if (state != ARCHIVE_RETRY) {
+			const char *text = archive_error_string(packed->archive);
+			struct jw_error why = {0};
+
+			error_set(&why, JW_ERR_FORMAT, "%s", text ? text : "the archive is damaged");
+			packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
+			return 0;
+		}
+	}
+}
+
+static bool open_feed(struct archive *archive, struct feed *feed)
+{
+	bool seekable = feed->stream->memory != NULL;
+
+	return archive_read_support_format_zip(archive) == ARCHIVE_OK &&
+		   archive_read_support_format_tar(archive) == ARCHIVE_OK &&
+		   archive_read_set_read_callback(archive, feed_read) == ARCHIVE_OK &&
+		   archive_read_set_skip_callback(archive, feed_skip) == ARCHIVE_OK &&
+		   (!seekable || archive_read_set_seek_callback(archive, feed_seek) == ARCHIVE_OK) &&
+		   archive_read_set_callback_data(archive, feed) == ARCHIVE_OK &&
+		   archive_read_open1(archive) == ARCHIVE_OK;
+}
+
+/* The layers of a .conda have no say in the names: pkg-NAME.tar.zst holds the package's files. */
+static bool is_layer(const char *member)
+{
+	return !member || text_ends(member, ".tar.zst");
+}
+
+int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
+				 struct stream *stream, unsigned depth)
+{
+	struct packed packed = {.visitor = visitor,
+							.outer = member,
+							.archive = archive_read_new(),
+							.nested = !is_layer(member),
+							.depth = depth};
+	struct feed feed = {.stream = stream};
+	struct jw_error why = {0};
+	int result = 0;
+
+	if (packed.archive && open_feed(packed.archive, &feed)) {
+		result = visit_entries(err, &packed);
+	} else {
+		const char *text = packed.archive ? archive_error_string(packed.archive) : NULL;
+
+		error_set(&why, JW_ERR_FORMAT, "%s", text ? text : "the archive cannot be opened");
+		visitor->trouble(visitor->context, member, &why);
+	}
+	(void)archive_read_free(packed.archive);
+	return result;
+}

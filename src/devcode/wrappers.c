@@ -1,0 +1,107 @@
+/* Which containers are the result of device linking. Source: docs/fatbin.md, "Who links, and when":
+ * the wrapper of a linked binary has version 2, and points to it by way of a relocation. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "devcode/elf.h"
+#include "devcode/image.h"
+
+/* Whether anything is there to be linked; without it no wrapper is missing. `ret_wrappers` tells
+ * whether there is a section for them. */
+static bool needs_wrappers(const struct section_table *table,
+						   const struct devcode_container *containers, size_t count,
+						   bool *ret_wrappers)
+{
+	bool needs = false;
+
+	*ret_wrappers = false;
+	for (size_t i = 0; i < table->count; i++)
+		*ret_wrappers = *ret_wrappers || table->items[i].wrappers;
+	for (size_t i = 0; i < count && !needs; i++) {
+		const struct section *section =
+			sections_holding(table, containers[i].offset, containers[i].size_bytes);
+
+		needs = section && section->role == DEVCODE_RELOCATABLE;
+	}
+	return needs;
+}
+
+static bool is_wrapper(const struct section_table *table, const struct wrapper *wrapper,
+					   uint64_t *ret_address)
+{
+	const struct section *section = sections_holding(table, wrapper->offset, WRAPPER_SIZE);
+
+	if (!section || !section->wrappers)
+		return false;
+	*ret_address = section->address + (wrapper->offset - section->offset) + WRAPPER_DATA_AT;
+	return true;
+}
+
+static bool mark(struct devcode_container *containers, size_t count, uint64_t offset)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (containers[middle].offset == offset) {
+			containers[middle].linked = true;
+			return true;
+		}
+		if (containers[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct elf_pointer *one = a, *two = b;
+
+	return one->address < two->address ? -1 : one->address > two->address;
+}
+
+/* The wrappers' data pointers, as they are once the image is loaded where it wants to be. */
+static int read_pointers(struct image *image, const struct section_table *table,
+						 const struct bytes *bytes, struct elf_pointer *pointers, size_t *ret_count)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < image->wrapper_count; i++) {
+		uint64_t address;
+
+		if (is_wrapper(table, &image->wrappers[i], &address))
+			pointers[count++] = (struct elf_pointer){address, image->wrappers[i].data};
+	}
+	*ret_count = count;
+	if (!count)
+		return 0;
+	qsort(pointers, count, sizeof *pointers, by_address);
+	return image->format == DEVCODE_ELF ? elf_relocate(NULL, bytes, table, pointers, count) : 0;
+}
+
+bool wrappers_follow(struct image *image, const struct section_table *table,
+					 const struct bytes *bytes, struct devcode_container *containers, size_t count)
+{
+	struct elf_pointer *pointers;
+	bool wrappers, needed = needs_wrappers(table, containers, count, &wrappers), known = false;
+	size_t pointer_count;
+
+	if (!wrappers || table->object)
+		return !needed;
+	pointers = mem_array(NULL, image->wrapper_count, sizeof *pointers);
+	if (!pointers || read_pointers(image, table, bytes, pointers, &pointer_count))
+		goto done;
+	known = true;
+	for (size_t i = 0; i < pointer_count; i++) {
+		uint64_t offset;
+
+		if (!sections_offset(table, pointers[i].value, &offset) || !mark(containers, count, offset))
+			known = false;
+	}
+done:
+	mem_free(pointers);
+	return known;
+}

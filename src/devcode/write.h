@@ -1,0 +1,25 @@
+/* Writing minimal containers: one PTX entry each. For the probe, the sample framework and tests. */
+#ifndef JW_DEVCODE_WRITE_H
+#define JW_DEVCODE_WRITE_H
+
+#include "devcode/devcode.h"
+
+struct write_ptx {
+	/* The payload as it is to come out again. nvcc ends it with one NUL, which counts. Where it is
+	 * stored raw it is filled up to a multiple of eight bytes with NULs, as nvcc does, and the
+	 * driver takes those for a part of it (docs/fatbin.md). */
+	const void *payload;
+	size_t payload_size;
+	uint16_t isa_major, isa_minor;
+	struct jw_target target;
+	const char *options; /* NULL or "": none; the entry has the field all the same, which libcuda
+							needs */
+	enum devcode_compression compression; /* not DEVCODE_FOREIGN */
+	uint32_t kind;                        /* 0: DEVCODE_KIND_PTX */
+};
+
+/* Appends one container, header and entry, to `out`. The same input gives the same bytes for one
+ * version of the compression libraries. */
+int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
+
+#endif

@@ -1,0 +1,251 @@
+/* Building blocks for tests of src/devcode: containers, ELF and PE files, archives, made in memory
+ * of nothing but what a case needs. */
+#ifndef JW_TESTS_MAKE_DEVCODE_H
+#define JW_TESTS_MAKE_DEVCODE_H
+
+#include "check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "devcode/devcode.h"
+#include "devcode/write.h"
+#include "os/file.h"
+
+#define MAKE_PTX                                                                                   \
+	"//\n// a comment\n//\n\n.version 7.8\n.target sm_80\n.address_size 64\n\n.visible .entry "    \
+	"k()\n{\n\tret;\n}\n"
+
+static inline struct buf make_buf(void)
+{
+	return BUF_MAX((size_t)1 << 28);
+}
+
+static inline void make_zeros(struct buf *buf, size_t size)
+{
+	assert_int_equal(buf_reserve(NULL, buf, size), 0);
+	memset(buf->data + buf->size, 0, size);
+	buf->size += size;
+}
+
+static inline void make_bytes(struct buf *buf, const void *data, size_t size)
+{
+	assert_int_equal(buf_append(NULL, buf, data, size), 0);
+}
+
+static inline void make_pad(struct buf *buf, size_t multiple)
+{
+	make_zeros(buf, (multiple - buf->size % multiple) % multiple);
+}
+
+/* A container with one PTX entry for sm_80. */
+static inline void make_container(struct buf *buf, enum devcode_compression compression,
+								  const char *options)
+{
+	const struct write_ptx ptx = {
+		.payload = MAKE_PTX,
+		.payload_size = sizeof MAKE_PTX,
+		.isa_major = 7,
+		.isa_minor = 8,
+		.target = {.sm = 80},
+		.options = options,
+		.compression = compression,
+	};
+
+	assert_int_equal(write_container(NULL, &ptx, buf), 0);
+}
+
+/* A container without entries. */
+static inline void make_empty_container(struct buf *buf)
+{
+	make_bytes(buf, "\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0\0", 16);
+}
+
+struct make_section {
+	const char *name;
+	const void *data;
+	size_t size;
+	uint32_t type;  /* 0: PROGBITS */
+	uint64_t flags; /* 0: alloc */
+	uint64_t address;
+};
+
+enum { MAKE_ELF_X86_64 = 62, MAKE_ELF_AARCH64 = 183, MAKE_EXEC = 6 /* alloc and executable */ };
+
+static inline void make_section_header(struct buf *buf, const uint64_t fields[10])
+{
+	uint8_t header[64] = {0};
+
+	store_u32(header, (uint32_t)fields[0]);
+	store_u32(header + 4, (uint32_t)fields[1]);
+	store_u64(header + 8, fields[2]);
+	store_u64(header + 16, fields[3]);
+	store_u64(header + 24, fields[4]);
+	store_u64(header + 32, fields[5]);
+	make_bytes(buf, header, sizeof header);
+}
+
+/* A shared library: header, the sections one after the other at multiples of eight, their names,
+ * their headers. */
+static inline void make_elf(struct buf *buf, uint16_t machine, const struct make_section *sections,
+							size_t count)
+{
+	struct buf names = make_buf();
+	uint64_t offsets[64], name_at[64], strings_at, headers_at, own_name;
+
+	make_zeros(buf, 64);
+	make_zeros(&names, 1);
+	for (size_t i = 0; i < count; i++) {
+		make_pad(buf, 8);
+		offsets[i] = buf->size;
+		if (sections[i].type != 8)
+			make_bytes(buf, sections[i].data, sections[i].size);
+		name_at[i] = names.size;
+		make_bytes(&names, sections[i].name, strlen(sections[i].name) + 1);
+	}
+	own_name = names.size;
+	make_bytes(&names, ".shstrtab", 10);
+	strings_at = buf->size;
+	make_bytes(buf, names.data, names.size);
+	make_pad(buf, 8);
+	headers_at = buf->size;
+	make_zeros(buf, 64);
+	for (size_t i = 0; i < count; i++)
+		make_section_header(buf, (uint64_t[10]){name_at[i], sections[i].type ? sections[i].type : 1,
+												sections[i].flags ? sections[i].flags : 2,
+												sections[i].address, offsets[i], sections[i].size});
+	make_section_header(buf, (uint64_t[10]){own_name, 3, 0, 0, strings_at, names.size});
+	memcpy(buf->data,
+		   "\x7f"
+		   "ELF\2\1\1",
+		   7);
+	store_u16(buf->data + 16, 3);
+	store_u16(buf->data + 18, machine);
+	store_u64(buf->data + 40, headers_at);
+	store_u16(buf->data + 58, 64);
+	store_u16(buf->data + 60, (uint16_t)(count + 2));
+	store_u16(buf->data + 62, (uint16_t)(count + 1));
+	buf_free(&names);
+}
+
+/* Everything that devcode_read said, for comparing. */
+struct make_seen {
+	struct buf log; /* a line per container, image and trouble */
+	size_t containers, images, troubles;
+	enum jw_code code; /* of the last trouble */
+	/* Of the last image: */
+	enum devcode_format format;
+	size_t listed, damaged, linked, sections;
+	bool wrappers_known;
+	char section[32], member[64];
+	enum devcode_role role;
+	uint64_t offset; /* of its last container */
+	uint64_t size_bytes;
+	/* Of the last entry: */
+	struct devcode_entry entry;
+	char options[256];
+	char payload[512]; /* decompressed, its beginning; "" where it cannot be */
+	size_t payload_size;
+	enum jw_code payload_code;
+	int stop_after; /* containers, 0: never */
+};
+
+static inline int make_see_container(struct jw_error *err, void *context,
+									 const struct devcode_container *container)
+{
+	struct make_seen *seen = context;
+
+	seen->containers++;
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct devcode_view view;
+		struct jw_error why = {0};
+
+		seen->entry = *entry;
+		assert_true(entry->options_length < sizeof seen->options);
+		memcpy(seen->options, container->bytes + entry->options_offset, entry->options_length);
+		seen->options[entry->options_length] = 0;
+		seen->payload[0] = 0;
+		seen->payload_size = 0;
+		if (!devcode_payload(&why, container, entry, &scratch, &view)) {
+			size_t shown = view.size < sizeof seen->payload ? view.size : sizeof seen->payload - 1;
+
+			memcpy(seen->payload, view.data, shown);
+			seen->payload[shown] = 0;
+			seen->payload_size = view.size;
+		}
+		seen->payload_code = why.code;
+		buf_free(&scratch);
+	}
+	if (seen->stop_after && seen->containers == (size_t)seen->stop_after)
+		return error_set(err, JW_ERR_INTERRUPTED, "that is enough");
+	return 0;
+}
+
+static inline int make_see_image(struct jw_error *err, void *context,
+								 const struct devcode_image *image)
+{
+	struct make_seen *seen = context;
+
+	(void)err;
+	seen->images++;
+	seen->format = image->format;
+	seen->listed = image->container_count;
+	seen->damaged = image->damaged;
+	seen->sections = image->section_count;
+	seen->wrappers_known = image->wrappers_known;
+	seen->size_bytes = image->size_bytes;
+	seen->linked = 0;
+	seen->member[0] = seen->section[0] = 0;
+	for (size_t i = 0; image->member && image->member[i] && i + 1 < sizeof seen->member; i++) {
+		seen->member[i] = image->member[i];
+		seen->member[i + 1] = 0;
+	}
+	for (size_t i = 0; i < image->container_count; i++) {
+		seen->linked += image->containers[i].linked;
+		seen->offset = image->containers[i].offset;
+		if (image->containers[i].section != DEVCODE_NO_SECTION) {
+			assert_true(image->containers[i].section < image->section_count);
+			memcpy(seen->section, image->sections[image->containers[i].section].name,
+				   sizeof seen->section);
+			seen->role = image->sections[image->containers[i].section].role;
+		}
+	}
+	return 0;
+}
+
+static inline void make_see_trouble(void *context, const char *path, const char *member,
+									const struct jw_error *why)
+{
+	struct make_seen *seen = context;
+
+	assert_non_null(path);
+	assert_string_not_equal(why->message, "");
+	(void)member;
+	seen->troubles++;
+	seen->code = why->code;
+}
+
+/* Writes the bytes to a file, reads it with devcode_read, and removes it. Returns devcode_read's
+ * result. */
+static inline int make_read(const struct buf *bytes, struct make_seen *seen)
+{
+	struct devcode_sink sink = {seen, make_see_container, make_see_image, make_see_trouble};
+	char *folder, *path;
+	int result;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	path = os_join(NULL, folder, "file");
+	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+	result = devcode_read(NULL, path, &sink);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+	mem_free(path);
+	return result;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* Containers: what the writer makes is read back, and what is damaged is told from what is sound.
+ */
+#include "make_devcode.h"
+
+#include "devcode/container.h"
+#include "devcode/find.h"
+
+static void what_is_written_is_read_back(void **state)
+{
+	static const struct {
+		enum devcode_compression compression;
+		const char *options;
+		size_t size;
+	} cases[] = {
+		{DEVCODE_RAW, "", (sizeof MAKE_PTX + 7) / 8 * 8},
+		{DEVCODE_LZ4, "", sizeof MAKE_PTX},
+		{DEVCODE_ZSTD, "", sizeof MAKE_PTX},
+		{DEVCODE_RAW, " --generate-line-info ", (sizeof MAKE_PTX + 7) / 8 * 8},
+		{DEVCODE_LZ4, "--compile-only  ", sizeof MAKE_PTX},
+		{DEVCODE_ZSTD, "-maxrregcount=96 -v ", sizeof MAKE_PTX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf();
+
+		make_container(&file, cases[i].compression, cases[i].options);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.images, 1);
+		assert_int_equal(seen.listed, 1);
+		assert_int_equal(seen.troubles, 0);
+		assert_int_equal(seen.format, DEVCODE_FATBIN);
+		assert_int_equal(seen.entry.kind, DEVCODE_KIND_PTX);
+		assert_int_equal(seen.entry.compression, cases[i].compression);
+		assert_int_equal(seen.entry.target.sm, 80);
+		assert_int_equal(seen.entry.isa_major, 7);
+		assert_int_equal(seen.entry.isa_minor, 8);
+		assert_int_equal(seen.payload_size, cases[i].size);
+		assert_int_equal(seen.entry.size_bytes, cases[i].size);
+		assert_string_equal(seen.payload, MAKE_PTX);
+		assert_string_equal(seen.options, cases[i].options);
+		buf_free(&file);
+	}
+}
+
+/* Offsets of fields in a container with one entry, as the writer makes it. */
+enum { SIZE = 8, ENTRY = 16, MARK = ENTRY + 2, ENTRY_HEADER = ENTRY + 4, PAYLOAD = ENTRY + 8 };
+
+static enum container_state check(const struct buf *file, size_t size)
+{
+	struct container_walk walk = {0};
+
+	return container_check(&walk, file->data, size, size);
+}
+
+static void only_an_exact_walk_is_sound(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} cases[] = {
+		{0, 0x51},          /* magic */
+		{4, 2},             /* version */
+		{6, 24},            /* header size */
+		{SIZE, 1},          /* no multiple of eight */
+		{SIZE + 7, 0x80},   /* so large that sums overflow */
+		{MARK, 2},          /* 0x0101 */
+		{ENTRY_HEADER, 56}, /* an entry's header is 64 at least */
+		{ENTRY_HEADER, 68}, /* and a multiple of eight */
+		{ENTRY_HEADER, 88}, /* the walk ends elsewhere */
+		{ENTRY_HEADER + 3, 0x80},
+		{PAYLOAD, 4},
+		{PAYLOAD + 7, 0xff}, /* overflow again */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf file = make_buf();
+
+		make_container(&file, DEVCODE_RAW, "");
+		assert_int_equal(check(&file, file.size), CONTAINER_SOUND);
+		file.data[cases[i].at] = cases[i].value;
+		assert_int_equal(check(&file, file.size), CONTAINER_BROKEN);
+		buf_free(&file);
+	}
+}
+
+static void every_truncation_is_broken(void **state)
+{
+	struct buf file = make_buf();
+
+	(void)state;
+	make_container(&file, DEVCODE_RAW, "");
+	for (size_t size = 0; size < file.size; size++)
+		assert_int_equal(check(&file, size), CONTAINER_BROKEN);
+	buf_free(&file);
+}
+
+static void a_walk_can_be_fed_piece_by_piece(void **state)
+{
+	struct buf file = make_buf();
+	struct container_walk walk = {0};
+	enum container_state state_now;
+	size_t have = 0, steps = 0;
+
+	(void)state;
+	make_container(&file, DEVCODE_ZSTD, "");
+	while ((state_now = container_check(&walk, file.data, have, UINT64_MAX)) == CONTAINER_MORE) {
+		assert_true(walk.needed > have && walk.needed <= file.size);
+		have = (size_t)walk.needed;
+		steps++;
+	}
+	assert_int_equal(state_now, CONTAINER_SOUND);
+	assert_int_equal(walk.size_bytes, file.size);
+	assert_int_equal(walk.entries, 1);
+	assert_true(steps >= 3);
+	buf_free(&file);
+}
+
+static void an_empty_container_is_sound(void **state)
+{
+	struct buf file = make_buf();
+	struct container_walk walk = {0};
+
+	(void)state;
+	make_empty_container(&file);
+	assert_int_equal(container_check(&walk, file.data, file.size, file.size), CONTAINER_SOUND);
+	assert_int_equal(walk.entries, 0);
+	assert_int_equal(walk.size_bytes, 16);
+	buf_free(&file);
+}
+
+/* Fields of the entry whose contradiction makes it damaged, or of another kind; the container stays
+ * sound. */
+static void an_entry_tells_what_it_is(void **state)
+{
+	enum {
+		COMPRESSED = ENTRY + 16,
+		OPTIONS = ENTRY + 20,
+		ARCH = ENTRY + 28,
+		FLAGS = ENTRY + 40,
+		UNCOMPRESSED = ENTRY + 56,
+		TEXT = ENTRY + 64
+	};
+	static const struct {
+		size_t at;
+		uint32_t value;
+		bool damaged;
+		enum devcode_compression compression;
+		char suffix;
+	} cases[] = {
+		{COMPRESSED, 1u << 30, true, DEVCODE_LZ4, 0},      /* more than is stored */
+		{UNCOMPRESSED, 0, true, DEVCODE_LZ4, 0},           /* nothing comes out */
+		{UNCOMPRESSED, 0x80000000u, true, DEVCODE_LZ4, 0}, /* too much comes out */
+		{OPTIONS, 80, true, DEVCODE_LZ4, 0},               /* options behind the header */
+		{TEXT, 0xfffffff0u, true, DEVCODE_LZ4, 0},         /* and their text */
+		{ARCH, 0x10050, true, DEVCODE_LZ4, 0},
+		{FLAGS, 0x12011, false, DEVCODE_FOREIGN, 0}, /* obfuscated */
+		{FLAGS, 0x1011, false, DEVCODE_FOREIGN, 0},  /* an older compression */
+		{FLAGS, 0xa011, false, DEVCODE_FOREIGN, 0},  /* two at once */
+		{FLAGS, 0x11, false, DEVCODE_FOREIGN, 0},    /* none is named */
+		{FLAGS, 0x8011, false, DEVCODE_ZSTD, 0},
+		{FLAGS, 0x102011, false, DEVCODE_LZ4, 'a'},
+		{FLAGS, 0x202011, false, DEVCODE_LZ4, 'f'},
+		{COMPRESSED, 0, false, DEVCODE_RAW, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf();
+
+		make_container(&file, DEVCODE_LZ4, "");
+		store_u32(file.data + cases[i].at, cases[i].value);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.listed, 1);
+		assert_int_equal(seen.entry.damaged, cases[i].damaged);
+		assert_int_equal(seen.entry.compression, cases[i].compression);
+		assert_int_equal(seen.entry.target.suffix, cases[i].suffix);
+		buf_free(&file);
+	}
+}
+
+static void a_word_is_found_wherever_it_stands(void **state)
+{
+	uint8_t bytes[4096];
+
+	(void)state;
+	for (size_t at = 0; at + 8 <= sizeof bytes; at += 8) {
+		memset(bytes, 0x50, sizeof bytes);
+		store_u64(bytes + at, CONTAINER_START);
+		assert_int_equal(find_word(bytes, sizeof bytes, CONTAINER_START), at);
+		assert_int_equal(find_word(bytes, at + 7, CONTAINER_START), at + 7);
+	}
+	memset(bytes, 0, sizeof bytes);
+	store_u64(bytes + 1001, CONTAINER_START);
+	assert_int_equal(find_word(bytes, sizeof bytes, CONTAINER_START), sizeof bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_written_is_read_back),
+									   cmocka_unit_test(only_an_exact_walk_is_sound),
+									   cmocka_unit_test(every_truncation_is_broken),
+									   cmocka_unit_test(a_walk_can_be_fed_piece_by_piece),
+									   cmocka_unit_test(an_empty_container_is_sound),
+									   cmocka_unit_test(an_entry_tells_what_it_is),
+									   cmocka_unit_test(a_word_is_found_wherever_it_stands)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* ELF: which sections are searched, what a container's section says, who is linked. */
+#include "make_devcode.h"
+
+static void add_container_section(struct buf *data)
+{
+	make_container(data, DEVCODE_LZ4, "");
+}
+
+static void a_container_counts_where_data_is_initialised(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t flags;
+		size_t listed;
+		enum devcode_role role;
+	} cases[] = {
+		{".nv_fatbin", 1, 2, 1, DEVCODE_REGISTERED},
+		{"__nv_relfatbin", 1, 2, 1, DEVCODE_RELOCATABLE},
+		{".rodata", 1, 2, 1, DEVCODE_LOOSE},
+		{".data", 1, 3, 1, DEVCODE_LOOSE},
+		{".text", 1, MAKE_EXEC, 0, DEVCODE_LOOSE},
+		{".debug_info", 1, 0x100, 0, DEVCODE_LOOSE}, /* not loaded */
+		{".bss", 8, 3, 0, DEVCODE_LOOSE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf(), data = make_buf();
+		struct make_section section = {
+			.name = cases[i].name, .type = cases[i].type, .flags = cases[i].flags};
+
+		add_container_section(&data);
+		section.data = data.data;
+		section.size = data.size;
+		make_elf(&file, MAKE_ELF_X86_64, &section, 1);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.troubles, 0);
+		assert_int_equal(seen.images, cases[i].listed);
+		assert_int_equal(seen.listed, cases[i].listed);
+		if (cases[i].listed) {
+			assert_int_equal(seen.format, DEVCODE_ELF);
+			assert_string_equal(seen.section, cases[i].name);
+			assert_int_equal(seen.role, cases[i].role);
+			assert_int_equal(seen.offset, 64);
+			assert_int_equal(seen.size_bytes, file.size);
+		}
+		buf_free(&file);
+		buf_free(&data);
+	}
+}
+
+static void damage_counts_beside_what_is_sound(void **state)
+{
+	struct buf sound = make_buf(), file = make_buf();
+	const char broken[24] = "\x50\xed\x55\xba\1\0\x10\0\x08\0\0\0\0\0\0\0nothing";
+	struct make_seen seen = {0};
+
+	(void)state;
+	add_container_section(&sound);
+	make_bytes(&sound, broken, sizeof broken);
+	make_zeros(&sound, 64);
+	make_empty_container(&sound);
+	{
+		const struct make_section sections[] = {
+			{.name = ".rodata", .data = broken, .size = sizeof broken}, /* a chance hit */
+			{.name = ".data", .data = sound.data, .size = sound.size},
+			{.name = ".nv_fatbin", .data = broken, .size = sizeof broken},
+		};
+
+		make_elf(&file, MAKE_ELF_X86_64, sections, 3);
+	}
+	assert_int_equal(make_read(&file, &seen), 0);
+	assert_int_equal(seen.listed, 2);
+	assert_int_equal(seen.damaged, 2);
+	buf_free(&file);
+	buf_free(&sound);
+}
+
+/* A library whose wrappers have the given version, with or without a relocation for each. */
+static void make_linked(struct buf *file, uint16_t machine, uint32_t version, uint64_t type,
+						bool in_place)
+{
+	enum { FATBIN = 0x1000, WRAPPERS = 0x5000 };
+	struct buf fatbin = make_buf(), wrappers = make_buf(), relocations = make_buf();
+
+	make_empty_container(&fatbin);
+	make_container(&fatbin, DEVCODE_LZ4, "");
+	make_zeros(&wrappers, 48);
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t *wrapper = wrappers.data + 24 * i, relocation[24];
+		uint64_t target = FATBIN + 16 * i;
+
+		store_u32(wrapper, 0x466243B1);
+		store_u32(wrapper + 4, i ? version : 1);
+		store_u64(wrapper + 8, in_place ? target : 0);
+		store_u64(relocation, WRAPPERS + 24 * i + 8);
+		store_u64(relocation + 8, type);
+		store_u64(relocation + 16, target);
+		if (!in_place)
+			make_bytes(&relocations, relocation, 24);
+	}
+	{
+		const struct make_section sections[] = {
+			{".rela.dyn", relocations.data, relocations.size, 4, 2, 0x200},
+			{".nv_fatbin", fatbin.data, fatbin.size, 1, 2, FATBIN},
+			{"__nv_relfatbin", fatbin.data, 16, 1, 2, 0x3000},
+			{".nvFatBinSegment", wrappers.data, wrappers.size, 1, 3, WRAPPERS},
+		};
+
+		make_elf(file, machine, sections, 4);
+	}
+	buf_free(&fatbin);
+	buf_free(&wrappers);
+	buf_free(&relocations);
+}
+
+static void version_2_wrappers_say_who_is_linked(void **state)
+{
+	static const struct {
+		uint16_t machine;
+		uint32_t version;
+		uint64_t relocation;
+		bool in_place;
+		size_t linked;
+		bool known;
+	} cases[] = {
+		{MAKE_ELF_X86_64, 2, 8, false, 1, true},
+		{MAKE_ELF_AARCH64, 2, 1027, false, 1, true},
+		{MAKE_ELF_X86_64, 1, 8, false, 0, true},
+		{MAKE_ELF_X86_64, 2, 0, true, 1, true},   /* a program at a fixed address */
+		{MAKE_ELF_X86_64, 2, 1, false, 0, false}, /* a relocation that we do not follow */
+		{3, 2, 8, false, 0, false},               /* another processor */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf();
+
+		make_linked(&file, cases[i].machine, cases[i].version, cases[i].relocation,
+					cases[i].in_place);
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.listed, 3);
+		assert_int_equal(seen.linked, cases[i].linked);
+		assert_int_equal(seen.wrappers_known, cases[i].known);
+		buf_free(&file);
+	}
+}
+
+static void headers_that_lie_are_trouble_and_nothing_more(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t value;
+		enum jw_code code; /* JW_OK: not a word */
+	} cases[] = {
+		{4, 1, JW_ERR_UNSUPPORTED}, /* 32 bits */
+		{5, 2, JW_ERR_UNSUPPORTED}, /* big endian */
+		{43, 0x40, JW_ERR_FORMAT},  /* section headers behind the end */
+		{58, 40, JW_ERR_FORMAT},    /* of another size */
+		{61, 0x40, JW_ERR_FORMAT},  /* more than there are */
+		{62, 0x7f, JW_OK},          /* no names: still searched */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf(), data = make_buf();
+		struct make_section section = {.name = ".nv_fatbin"};
+
+		add_container_section(&data);
+		section.data = data.data;
+		section.size = data.size;
+		make_elf(&file, MAKE_ELF_X86_64, &section, 1);
+		file.data[cases[i].at] = cases[i].value;
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.troubles, cases[i].code != JW_OK);
+		assert_int_equal(seen.code, cases[i].code);
+		assert_int_equal(seen.images, cases[i].code == JW_OK);
+		buf_free(&file);
+		buf_free(&data);
+	}
+}
+
+static void every_truncation_ends_well(void **state)
+{
+	struct buf file = make_buf();
+	size_t whole;
+
+	(void)state;
+	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
+	whole = file.size;
+	for (file.size = 0; file.size < whole; file.size += 7) {
+		struct make_seen seen = {0};
+
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.images, 0);
+		assert_int_equal(seen.troubles, file.size >= 4); /* of ELF, by its magic */
+	}
+	buf_free(&file);
+}
+
+static void a_file_without_section_headers_is_searched_whole(void **state)
+{
+	struct make_seen seen = {0};
+	struct buf file = make_buf();
+
+	(void)state;
+	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
+	store_u64(file.data + 40, 0);
+	store_u16(file.data + 60, 0);
+	assert_int_equal(make_read(&file, &seen), 0);
+	assert_int_equal(seen.listed, 3);
+	assert_int_equal(seen.sections, 0);
+	assert_false(seen.wrappers_known);
+	buf_free(&file);
+}
+
+static void the_sink_can_stop_the_reading(void **state)
+{
+	struct make_seen seen = {.stop_after = 1};
+	struct buf file = make_buf();
+
+	(void)state;
+	make_linked(&file, MAKE_ELF_X86_64, 2, 8, false);
+	assert_int_equal(make_read(&file, &seen), -1);
+	assert_int_equal(seen.containers, 1);
+	assert_int_equal(seen.images + seen.troubles, 0);
+	buf_free(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_container_counts_where_data_is_initialised),
+		cmocka_unit_test(damage_counts_beside_what_is_sound),
+		cmocka_unit_test(version_2_wrappers_say_who_is_linked),
+		cmocka_unit_test(headers_that_lie_are_trouble_and_nothing_more),
+		cmocka_unit_test(every_truncation_ends_well),
+		cmocka_unit_test(a_file_without_section_headers_is_searched_whole),
+		cmocka_unit_test(the_sink_can_stop_the_reading)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
