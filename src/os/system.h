@@ -61,7 +61,8 @@ struct os_pci_device {
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most,
 				size_t *ret_count);
 
-/* The command line in UTF-8: argv itself on POSIX, the system's own on Windows. Never freed. */
+/* The command line in UTF-8: argv itself on POSIX, the system's own on Windows, where patterns
+ * ("*.dll") become the files that they match. Never freed. */
 char **os_arguments(int *argc, char **argv);
 
 /* Terminal. */

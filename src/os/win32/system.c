@@ -11,7 +11,6 @@
 
 #include <knownfolders.h>
 #include <psapi.h>
-#include <shellapi.h>
 #include <shlobj.h>
 
 const char os_name[] = "windows";
@@ -262,23 +261,4 @@ void os_account_free(struct os_account *account)
 	mem_free(account->sudo_user);
 	mem_free(account->sudo_home);
 	*account = (struct os_account){0};
-}
-
-char **os_arguments(int *argc, char **argv)
-{
-	int count = 0;
-	wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
-	char **utf8 = wide && count > 0 ? mem_array(NULL, (size_t)count + 1, sizeof *utf8) : NULL;
-
-	for (int i = 0; utf8 && i < count; i++) {
-		utf8[i] = win32_utf8(NULL, wide[i]);
-		if (!utf8[i])
-			utf8 = NULL; /* out of memory at the very start: what C gave us will do */
-	}
-	if (wide)
-		(void)LocalFree(wide);
-	if (!utf8)
-		return argv;
-	*argc = count;
-	return utf8;
 }

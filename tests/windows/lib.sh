@@ -1,0 +1,71 @@
+# What the tests of this folder share: . lib.sh BUILD-FOLDER. Each test is a list of steps; the first that does not hold ends it.
+set -euo pipefail
+
+build=$1
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+user=김지원
+gpus=sm_86
+home=$build/wine/$user/drive_c/users/$user
+cache=$home/AppData/Roaming/NVIDIA/ComputeCache
+# A folder of this test's own, in letters that no western code page has
+work=$build/tests/windows/시험-$(basename "$0" .sh)
+out=$work/stdout err=$work/stderr
+status=0
+
+command -v wine > /dev/null || { echo "wine is not installed"; exit 77; }
+[ -e "$build/src/jitwarm.exe" ] || { echo "no jitwarm.exe in $build"; exit 77; }
+rm -rf "$work"
+mkdir -p "$work"
+
+fail() {
+	echo "FAILED: $*"
+	for file in "$out" "$err"; do
+		[ ! -s "$file" ] || { echo "--- $(basename "$file")"; head -c 4000 "$file"; }
+	done
+	exit 1
+}
+
+# A Unix path as Windows programs under Wine see it
+windows_path() { local path=Z:$1; printf '%s' "${path//\//\\}"; }
+
+# under GPUS PROGRAM ARGUMENT...: output in $out and $err, exit status in $status
+under() {
+	local names=$1
+	shift
+	status=0
+	timeout 120 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$names" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
+}
+
+jitwarm() { under "$gpus" "$build/src/jitwarm.exe" "$@"; }
+
+# exits STATUS WHAT...: the last command ended so
+exits() {
+	[ "$status" = "$1" ] || fail "exit status $status instead of $1: ${*:2}"
+}
+
+says() { grep -qF -- "$1" "$out" || fail "stdout does not say: $1"; }
+complains() { grep -qF -- "$1" "$err" || fail "stderr does not say: $1"; }
+
+# json EXPRESSION: prints it, with `d` the document on stdout
+json() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1], encoding="utf-8")); print(eval(sys.argv[2]))' "$out" "$1" || fail "no JSON with $1"; }
+# json_is EXPRESSION VALUE
+json_is() {
+	local value
+	value=$(json "$1")
+	[ "$value" = "$2" ] || fail "$1 is $value instead of $2"
+}
+
+# As after the installation of Windows: no cache, no state
+fresh_user() {
+	rm -rf "$home/AppData/Roaming/NVIDIA" "$home/AppData/Local/jitwarm"
+}
+
+# app: the test application; prints how many modules it had compiled
+app() {
+	under "$gpus" "$build/tests/framework/framework-app.exe"
+	exits 0 framework-app
+	sed -n 's/^compiled \([0-9]*\) of [0-9]*.*/\1/p' "$out"
+}
+
+sample_dll=$build/tests/framework/sample_framework.dll
+has_command() { jitwarm "$@" --help; [ "$status" = 0 ]; }
