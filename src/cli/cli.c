@@ -161,7 +161,7 @@ static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
 		return show_version(cli);
 	cli->command = words ? commands_find(argv, words, &used) : commands_find(standard, 1, &used);
 	if (!cli->command)
-		return words ? no_command(cli, argv, words) : show_help(cli, NULL);
+		return argc ? no_command(cli, argv, words ? words : 1) : show_help(cli, NULL);
 	used = words ? used : 0;
 	return run_command(cli, argc - (int)used, argv + used);
 }

@@ -1,0 +1,23 @@
+# Help of every command: on standard output, status 0, with the common options, no wider than 80 columns.
+run 0 --help
+out_has "Usage: jitwarm COMMAND"
+err_empty
+commands=$(sed -n '/^Commands:/,/^$/p' "$out" | grep -oE '^  [a-z]+( [a-z]+)?' | sed 's/^ *//')
+[[ $commands == *help* ]] || fail "no list of commands"
+while read -r command; do
+	# shellcheck disable=SC2086
+	run 0 $command --help
+	out_has "Usage: jitwarm $command"
+	out_has "--json"
+	out_has "-q, --quiet"
+	err_empty
+	cp "$out" "$work/first"
+	# shellcheck disable=SC2086
+	run 0 help $command
+	cmp -s "$work/first" "$out" || fail "“help $command” differs from “$command --help”"
+	awk 'length($0) > 80 { exit 1 }' "$out" || fail "a line is wider than 80 columns"
+done <<<"$commands"
+run 0 -h
+out_has "Usage: jitwarm COMMAND"
+run 0 help help
+out_exact help

@@ -1,0 +1,24 @@
+# Wrong usage: one line on standard error that says what is wrong and where help is, status 64, nothing else.
+wrong() {
+	local say=$1
+	shift
+	run 64 "$@"
+	out_empty
+	err_one_line
+	err_has "jitwarm: "
+	err_has "$say"
+	err_has "--help"
+}
+wrong "no command is called “prmie”" prmie
+wrong "did you mean “help”" hepl
+wrong "unknown option --jsn (did you mean --json?)" help --jsn
+wrong "unknown option -x" help -x
+wrong "--json takes no value" help --json=1
+wrong "no command is called “nothing”" help nothing
+wrong "--nonsense" --nonsense
+run 64 help --jsn --json
+json 'd["schema"] == "jitwarm.error/1" and d["code"] == "usage" and "--jsn" in d["error"]'
+run 64 nosuch --json
+json 'd["schema"] == "jitwarm.error/1" and "nosuch" in d["error"]'
+# Behind “--” nothing is an option.
+wrong "no command is called “--json”" help -- --json

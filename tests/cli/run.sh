@@ -1,0 +1,35 @@
+#!/bin/bash
+# run.sh CASE: runs one case of cases/ in a new temporary folder, with an environment that knows nothing of this machine's
+# Python, cache or drivers. JITWARM is the command to test. Exit status 77: skipped.
+set -euo pipefail
+cases=$(cd "$(dirname "$0")/cases" && pwd)
+case=$(basename "$1" .sh)
+: "${JITWARM:?the jitwarm to test}"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/jitwarm-cli.XXXXXX")
+cleanup() {
+	chmod -R u+rwX "$work" 2>/dev/null || true
+	rm -rf "$work"
+}
+trap cleanup EXIT
+mkdir "$work/home" "$work/state" "$work/cache" "$work/bin"
+
+unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONUSERBASE PYENV_VERSION NO_COLOR COLUMNS
+unset CUDA_CACHE_DISABLE CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT
+unset XDG_STATE_HOME XDG_CACHE_HOME LD_PRELOAD SUDO_USER
+export TERM=dumb
+if [[ $JITWARM == *wine* ]]; then
+	export WINEDEBUG=-all # Wine keeps its own home
+else
+	export HOME=$work/home
+fi
+export JITWARM_STATE=$work/state
+cd "$work"
+status=0
+(
+	# shellcheck source=/dev/null
+	. "$cases/../lib.sh"
+	# shellcheck source=/dev/null
+	. "$cases/$case.sh"
+) || status=$?
+exit $status

@@ -1,0 +1,198 @@
+/* Options, sizes, suggestions, exit statuses. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/suggest.h"
+#include "cli/exit.h"
+#include "cli/options.h"
+
+static const struct cli_option table[] = {
+	{.name = "target", .letter = 't', .kind = OPTION_LIST, .value = "SM", .help = "x"},
+	{.name = "driver", .kind = OPTION_VALUE, .value = "V", .help = "x"},
+	{.name = "workers",
+	 .letter = 'j',
+	 .kind = OPTION_NUMBER,
+	 .value = "N",
+	 .help = "x",
+	 .most = 64},
+	{.name = "max-mem", .kind = OPTION_SIZE, .value = "SIZE", .help = "x"},
+	{.name = "modules", .letter = 'm', .kind = OPTION_FLAG, .help = "x"},
+	{.name = "seam", .kind = OPTION_FLAG, .help = "x", .hidden = true},
+	{0}};
+
+/* Splits at spaces; "_" stands for an empty argument. */
+static int split(char *line, char *argv[16])
+{
+	int argc = 0;
+
+	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
+		argv[argc++] = word;
+		if (!strcmp(word, "_"))
+			*word = 0;
+	}
+	return argc;
+}
+
+static void everything_is_read(void **state)
+{
+	char line[] = "a --target sm_80 -tsm_86 --workers=4 -mq b --max-mem 2GB --driver 12.2 "
+				  "--driver 12.4 - -- --json";
+	char *argv[16];
+	struct options options;
+	(void)state;
+
+	assert_int_equal(options_read(NULL, table, split(line, argv), argv, &options), 0);
+	assert_int_equal(options.operand_count, 4);
+	assert_string_equal(options.operands[0], "a");
+	assert_string_equal(options.operands[1], "b");
+	assert_string_equal(options.operands[2], "-");
+	assert_string_equal(options.operands[3], "--json");
+	assert_int_equal(options_count(&options, "target"), 2);
+	assert_string_equal(options_item(&options, "target", 0), "sm_80");
+	assert_string_equal(options_item(&options, "target", 1), "sm_86");
+	assert_null(options_item(&options, "target", 2));
+	assert_string_equal(options_value(&options, "driver"), "12.4");
+	assert_int_equal(options_number(&options, "workers", 1), 4);
+	assert_true(options_number(&options, "max-mem", 0) == 2000000000u);
+	assert_true(options_given(&options, "modules"));
+	assert_true(options_given(&options, "quiet"));
+	assert_false(options_given(&options, "json"));
+	options_free(&options);
+}
+
+static void nothing_is_fine_too(void **state)
+{
+	char *argv[1] = {NULL};
+	struct options options;
+	(void)state;
+
+	assert_int_equal(options_read(NULL, NULL, 0, argv, &options), 0);
+	assert_int_equal(options.operand_count, 0);
+	assert_false(options_given(&options, "help"));
+	options_free(&options);
+	assert_int_equal(options_read(NULL, table, 0, argv, &options), 0);
+	assert_int_equal(options_number(&options, "workers", 7), 7);
+	assert_null(options_value(&options, "driver"));
+	options_free(&options);
+}
+
+static void mistakes_are_named(void **state)
+{
+	static const struct {
+		const char *line, *part;
+	} cases[] = {
+		{"--tagret sm_80", "did you mean --target?"},
+		{"--zzzzzzzz", "unknown option --zzzzzzzz"},
+		{"--sea", "unknown option --sea"},
+		{"-x", "unknown option -x"},
+		{"-mx", "unknown option -x"},
+		{"--driver", "--driver needs a value (V)"},
+		{"-t", "--target needs a value (SM)"},
+		{"--driver=", "not empty"},
+		{"--driver _", "not empty"},
+		{"--modules=1", "--modules takes no value"},
+		{"--workers 65", "up to 64"},
+		{"--workers -1", "up to 64"},
+		{"--workers 4x", "“4x”"},
+		{"--max-mem lots", "“lots”"},
+		{"--=x", "unknown option --"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char line[128], *argv[16];
+		struct options options = {.operand_count = 77};
+		struct jw_error err;
+
+		memcpy(line, cases[i].line, strlen(cases[i].line) + 1);
+		assert_int_equal(options_read(&err, table, split(line, argv), argv, &options), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+		if (!strstr(err.message, cases[i].part))
+			fail_msg("“%s”: “%s” does not say “%s”", cases[i].line, err.message, cases[i].part);
+		assert_int_equal(options.operand_count, 77);
+	}
+}
+
+static void sizes_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes; /* 0: refused, but for "0" */
+	} cases[] = {
+		{"0", 0},
+		{"1500", 1500},
+		{"512M", 512000000},
+		{"2 GB", 2000000000},
+		{"1GiB", 1073741824},
+		{"1kib", 1024},
+		{"3b", 3},
+		{"1T", 1000000000000},
+		{"", 0},
+		{"M", 0},
+		{"1X", 0},
+		{"1MM", 0},
+		{"-1", 0},
+		{"99999999T", 0},
+		{"99999999999999999999", 0},
+		{"1i", 0},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t bytes = 0;
+		bool ok = options_parse_size(cases[i].text, &bytes);
+
+		assert_int_equal(ok, cases[i].bytes || !strcmp(cases[i].text, "0"));
+		assert_true(bytes == cases[i].bytes);
+	}
+}
+
+static void the_nearest_name_is_offered(void **state)
+{
+	static const char *const names[] = {"scan", "status", "check", "prime", "cache list"};
+	static const struct {
+		const char *typed, *nearest;
+	} cases[] = {
+		{"sacn", "scan"},   {"prmie", "prime"},    {"chek", "check"},
+		{"stat", "status"}, {"cac", "cache list"}, {"xyzzy", NULL},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct suggest suggest = suggest_for(cases[i].typed, strlen(cases[i].typed));
+
+		for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+			suggest_offer(&suggest, names[j]);
+		assert_int_equal(suggest.best != NULL, cases[i].nearest != NULL);
+		if (suggest.best)
+			assert_string_equal(suggest.best, cases[i].nearest);
+	}
+}
+
+static void statuses_are_combined(void **state)
+{
+	/* From the weakest to the strongest. */
+	static const enum exit_status order[] = {EXIT_DONE, EXIT_CANNOT, EXIT_COLD, EXIT_FAILED,
+											 EXIT_BAD_USAGE};
+	enum { COUNT = sizeof order / sizeof *order };
+	(void)state;
+
+	for (size_t i = 0; i < COUNT; i++)
+		for (size_t j = 0; j < COUNT; j++)
+			assert_int_equal(exit_combine(order[i], order[j]), order[i > j ? i : j]);
+	assert_int_equal(exit_of(JW_ERR_USAGE), 64);
+	assert_int_equal(exit_of(JW_ERR_INTERRUPTED), 1);
+	assert_int_equal(exit_of(JW_ERR_IO), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_read),          cmocka_unit_test(nothing_is_fine_too),
+		cmocka_unit_test(mistakes_are_named),          cmocka_unit_test(sizes_are_read),
+		cmocka_unit_test(the_nearest_name_is_offered), cmocka_unit_test(statuses_are_combined),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* What reaches a terminal: widths, harmless text, wrapping, the progress bar. */
+#include "check.h"
+
+#include <string.h>
+
+#include "cli/progress.h"
+#include "cli/terminal.h"
+
+static void widths_are_counted(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t width;
+	} cases[] = {
+		{"", 0},          {"abc", 3}, {"한글", 4},     {"é", 1}, {"e\xcc\x81", 1},
+		{"日本語.so", 9}, {"…", 1},   {"\xff\xfe", 2}, {"Ω", 1},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(terminal_width(cases[i].text), cases[i].width);
+}
+
+static void steering_characters_become_visible(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+		{"plain 한글", "plain 한글"},
+		{"a\x1b[31mb", "a\\x1b[31mb"},
+		{"a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd"},
+		{"\x7f", "\\x7f"},
+		{"\xc2\x9b"
+		 "1m",
+		 "\\u009b1m"},
+		{"\xe2\x80\xae"
+		 "gpj.exe",
+		 "\\u202egpj.exe"},
+		{"bad\xff", "bad\\xff"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf buf = BUF_MAX(1000);
+
+		assert_int_equal(terminal_append(NULL, &buf, cases[i].text), 0);
+		assert_string_equal(buf_text(&buf), cases[i].shown);
+		buf_free(&buf);
+	}
+}
+
+static void ill_formed_text_becomes_utf8(void **state)
+{
+	struct buf buf = BUF_MAX(1000);
+	(void)state;
+
+	assert_true(terminal_is_utf8("한글\x1b"));
+	assert_false(terminal_is_utf8("a\xff"));
+	assert_int_equal(terminal_append_utf8(NULL, &buf, "a\xff\xed\xa0\x80z"), 0);
+	assert_string_equal(buf_text(&buf), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz");
+	buf_free(&buf);
+}
+
+static void lines_are_wrapped(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t indent, columns;
+		const char *shown;
+	} cases[] = {
+		{"aaa bbb ccc", 0, 7, "aaa bbb\nccc"},
+		{"aaa bbb ccc", 2, 9, "aaa bbb\n  ccc"},
+		{"aaaaaaaaaa b", 0, 5, "aaaaaaaaaa\nb"},
+		{"a\nb", 2, 80, "a\n  b"},
+		{"a\n\nb", 0, 80, "a\n\nb"},
+		{"한글 한글 한글", 0, 9, "한글 한글\n한글"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf buf = BUF_MAX(1000);
+
+		assert_int_equal(
+			terminal_wrap(NULL, &buf, cases[i].text, cases[i].indent, cases[i].columns), 0);
+		assert_string_equal(buf_text(&buf), cases[i].shown);
+		buf_free(&buf);
+	}
+}
+
+static struct progress half_done(void)
+{
+	return (struct progress){.label = "sm_86",
+							 .total_modules = 400,
+							 .done_modules = 100,
+							 .total_weight_ms = 1000,
+							 .done_weight_ms = 500,
+							 .done_bytes = 2000000};
+}
+
+static void bar_fits_its_terminal(void **state)
+{
+	struct progress progress = half_done();
+	(void)state;
+
+	for (unsigned columns = 0; columns < 300; columns++) {
+		char line[PROGRESS_LINE];
+
+		(void)progress_line(line, &progress, 10, columns);
+		assert_true(strlen(line) <= columns);
+	}
+}
+
+static void bar_says_what_is_done(void **state)
+{
+	struct progress progress = half_done();
+	char line[PROGRESS_LINE];
+	(void)state;
+
+	(void)progress_line(line, &progress, 10, 100);
+	assert_string_equal(line, "sm_86 [####################....................]  50 %  "
+							  "100/400 modules, 2.0 MB, 10 s left");
+	progress.done_modules = 399;
+	progress.done_weight_ms = 2000;
+	/* The weights are predictions: past their sum something is still left to do. */
+	(void)progress_line(line, &progress, 10, 100);
+	assert_non_null(strstr(line, " 99 %  399/400"));
+	progress.done_modules = 400;
+	(void)progress_line(line, &progress, 10, 100);
+	assert_non_null(strstr(line, "100 %  400/400"));
+}
+
+static void progress_never_goes_back(void **state)
+{
+	const struct output quiet = {.quiet = true};
+	struct progress progress;
+	(void)state;
+
+	progress_start(&progress, &quiet, 10, 100, "");
+	progress_update(&progress, 5, 60, 500);
+	progress_update(&progress, 3, 40, 100);
+	assert_int_equal(progress.done_modules, 5);
+	assert_true(progress.done_weight_ms > 59 && progress.done_weight_ms < 61);
+	assert_int_equal(progress.done_bytes, 500);
+	progress_finish(&progress);
+}
+
+static void time_left_follows_the_pace(void **state)
+{
+	(void)state;
+
+	assert_true(progress_seconds_left(10, 0.5) > 9.9 && progress_seconds_left(10, 0.5) < 10.1);
+	assert_true(progress_seconds_left(10, 0.001) < 0);
+	assert_true(progress_seconds_left(0.1, 0.5) < 0);
+	assert_true(progress_seconds_left(10, 1) < 0.001);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(widths_are_counted),
+		cmocka_unit_test(steering_characters_become_visible),
+		cmocka_unit_test(ill_formed_text_becomes_utf8),
+		cmocka_unit_test(lines_are_wrapped),
+		cmocka_unit_test(bar_fits_its_terminal),
+		cmocka_unit_test(bar_says_what_is_done),
+		cmocka_unit_test(progress_never_goes_back),
+		cmocka_unit_test(time_left_follows_the_pace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
