@@ -121,6 +121,17 @@ static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t c
 		entry->damaged = true;
 }
 
+/* What the driver makes a key of (measured on 535 and 550): the decompressed payload and a NUL
+ * behind it, but of a payload that is stored raw its padded bytes as they stand. So the last of
+ * them counts as that NUL, and the payload is what is in front of it. */
+static void cut_raw_text(struct devcode_entry *entry, const uint8_t *container)
+{
+	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
+		(entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX) &&
+		!container[entry->payload_offset + entry->size_bytes - 1])
+		entry->size_bytes--;
+}
+
 /* Returns the distance to the next entry. */
 static uint64_t read_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						   struct devcode_entry *entry)
@@ -148,6 +159,7 @@ static uint64_t read_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t a
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
 	read_sizes(entry, payload, compressed, uncompressed);
+	cut_raw_text(entry, bytes);
 	/* Options behind the first 4 GB of a container cannot be pointed to; no real one is so large.
 	 */
 	if (at + header_size <= UINT32_MAX)

@@ -77,8 +77,8 @@ struct devcode_entry {
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* in the container's bytes */
 	uint64_t stored_bytes; /* compressed size, without padding; with the padding where stored raw */
-	uint64_t size_bytes;   /* decompressed, its own trailing NULs included; stored_bytes where raw,
-							  or where the compression is foreign and the header does not say */
+	uint64_t size_bytes;   /* of the payload as devcode_payload gives it; stored_bytes where the
+							  compression is foreign and the header does not say */
 	uint32_t options_offset,
 		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
 						   its NUL; length 0: none. Never set for cubins: theirs is binary */
@@ -143,9 +143,11 @@ struct devcode_sink {
  * error. -1: the file cannot be opened or is no regular file, or the sink stopped it. */
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink);
 
-/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes), as the fat binary
- * stores it. `ret_view` points into the container where it is stored raw, else into `scratch`,
- * which is cleared first and grows as needed; valid until either goes. */
+/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes), its own trailing NULs
+ * included: what the driver makes its key of, with one more NUL behind it. PTX that is stored raw
+ * has that NUL in its own padding: the payload is all that is in front of the padding's last byte
+ * (measured on drivers 535 and 550). `ret_view` points into the container where it is stored raw,
+ * else into `scratch`, which is cleared first and grows as needed; valid until either goes. */
 struct devcode_view {
 	const uint8_t *data;
 	size_t size;

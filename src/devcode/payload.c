@@ -26,6 +26,8 @@ static int stored(struct jw_error *err, const struct devcode_container *containe
 			err, JW_ERR_UNSUPPORTED,
 			"compressed or obfuscated in a way that is not ours to decode (flags 0x%llx)",
 			(unsigned long long)entry->flags);
+	if (entry->compression == DEVCODE_RAW && entry->size_bytes > entry->stored_bytes)
+		return error_set(err, JW_ERR_FORMAT, "a raw payload larger than what is stored");
 	ret_view->data = container->bytes + entry->payload_offset;
 	ret_view->size = (size_t)entry->stored_bytes;
 	return 0;
@@ -76,7 +78,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	if (stored(err, container, entry, &from))
 		return -1;
 	if (entry->compression == DEVCODE_RAW) {
-		*ret_view = from;
+		*ret_view = (struct devcode_view){from.data, (size_t)entry->size_bytes};
 		return 0;
 	}
 	if (!plausible(entry, from, entry->size_bytes))

@@ -6,8 +6,8 @@
 
 struct write_ptx {
 	/* The payload as it is to come out again. nvcc ends it with one NUL, which counts. Where it is
-	 * stored raw it is filled up to a multiple of eight bytes with NULs, as nvcc does, and the
-	 * driver takes those for a part of it (docs/fatbin.md). */
+	 * stored raw, NULs fill it up to a multiple of eight bytes, as nvcc does; all of them but the
+	 * last come out again (see devcode_payload). */
 	const void *payload;
 	size_t payload_size;
 	uint16_t isa_major, isa_minor;

@@ -1,0 +1,192 @@
+/* Payloads: decompression with bounds, and reading only the beginning. */
+#include "make_devcode.h"
+
+#include "devcode/container.h"
+#include "devcode/ptx.h"
+
+/* One container in memory with its entry. */
+struct made {
+	struct buf bytes;
+	struct devcode_container container;
+	struct devcode_entry entry;
+};
+
+static void make(struct made *made, enum devcode_compression compression, const void *payload,
+				 size_t size)
+{
+	const struct write_ptx ptx = {.payload = payload,
+								  .payload_size = size,
+								  .isa_major = 8,
+								  .isa_minor = 5,
+								  .target = {.sm = 90},
+								  .compression = compression};
+
+	made->bytes = make_buf();
+	assert_int_equal(write_container(NULL, &ptx, &made->bytes), 0);
+	container_entries(made->bytes.data, made->bytes.size, 0, &made->entry, 1);
+	made->container = (struct devcode_container){.size_bytes = made->bytes.size,
+												 .bytes = made->bytes.data,
+												 .entries = &made->entry,
+												 .entry_count = 1};
+}
+
+static int unpack(struct made *made, struct jw_error *err)
+{
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct devcode_view view;
+	int result = devcode_payload(err, &made->container, &made->entry, &scratch, &view);
+
+	buf_free(&scratch);
+	return result;
+}
+
+static void a_large_payload_comes_out_as_it_went_in(void **state)
+{
+	enum { SIZE = 3000001 };
+	char *text = mem_alloc(NULL, SIZE);
+
+	(void)state;
+	for (size_t i = 0; i + 1 < SIZE; i++)
+		text[i] = (char)(' ' + (i * i >> 7) % 90);
+	for (enum devcode_compression c = DEVCODE_RAW; c <= DEVCODE_ZSTD; c++) {
+		struct made made;
+		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct devcode_view view;
+
+		make(&made, c, text, SIZE);
+		assert_int_equal(devcode_payload(NULL, &made.container, &made.entry, &scratch, &view), 0);
+		assert_int_equal(view.size, c == DEVCODE_RAW ? (SIZE + 7) / 8 * 8 - 1 : SIZE);
+		assert_memory_equal(view.data, text, SIZE);
+		buf_free(&scratch);
+		buf_free(&made.bytes);
+	}
+	mem_free(text);
+}
+
+/* The key of a raw payload is made of its padded bytes: each length as a real driver took it. */
+static void raw_text_ends_before_the_last_byte_of_its_padding(void **state)
+{
+	static const struct {
+		size_t with_nul, expected;
+	} cases[] = {{78, 79}, {79, 79}, {80, 79}, {81, 87}, {86, 87}};
+	char text[128];
+
+	(void)state;
+	memset(text, 'x', sizeof text);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct made made;
+
+		text[cases[i].with_nul - 1] = 0;
+		make(&made, DEVCODE_RAW, text, cases[i].with_nul);
+		assert_int_equal(made.entry.size_bytes, cases[i].expected);
+		text[cases[i].with_nul - 1] = 'x';
+		buf_free(&made.bytes);
+	}
+}
+
+static void a_wrong_size_is_damage(void **state)
+{
+	static const int64_t off[] = {-1, 1, -200, 100000, 1 << 29};
+
+	(void)state;
+	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
+		for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+			struct made made;
+			struct jw_error err = {0};
+			char text[400];
+
+			memset(text, 'y', sizeof text);
+			make(&made, c, text, sizeof text);
+			made.entry.size_bytes = (uint64_t)((int64_t)made.entry.size_bytes + off[i]);
+			assert_int_equal(unpack(&made, &err), -1);
+			assert_int_equal(err.code, JW_ERR_FORMAT);
+			buf_free(&made.bytes);
+		}
+	}
+}
+
+/* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
+static void damage_is_bounded(void **state)
+{
+	(void)state;
+	for (enum devcode_compression c = DEVCODE_LZ4; c <= DEVCODE_ZSTD; c++) {
+		struct made made;
+
+		make(&made, c, MAKE_PTX, sizeof MAKE_PTX);
+		for (size_t at = 0; at < made.entry.stored_bytes; at++) {
+			struct devcode_ptx_header header;
+			uint8_t *byte = made.bytes.data + made.entry.payload_offset + at;
+
+			*byte ^= 0xff;
+			(void)unpack(&made, NULL);
+			(void)devcode_ptx_header(NULL, &made.container, &made.entry, &header);
+			*byte ^= 0xff;
+		}
+		assert_int_equal(unpack(&made, NULL), 0);
+		buf_free(&made.bytes);
+	}
+}
+
+static void what_is_not_ours_to_decode_is_refused(void **state)
+{
+	struct made made;
+	struct jw_error err = {0};
+
+	(void)state;
+	make(&made, DEVCODE_LZ4, MAKE_PTX, sizeof MAKE_PTX);
+	made.entry.compression = DEVCODE_FOREIGN;
+	assert_int_equal(unpack(&made, &err), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	made.entry.compression = DEVCODE_LZ4;
+	made.entry.damaged = true;
+	assert_int_equal(unpack(&made, &err), -1);
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	buf_free(&made.bytes);
+}
+
+/* The text says more than the header's number: sm_90a under 90. */
+static void the_header_is_read_from_the_beginning_alone(void **state)
+{
+	enum { COMMENT = 20000, SIZE = 400000 };
+	char *text = mem_alloc(NULL, SIZE);
+
+	(void)state;
+	for (size_t comment = 2; comment <= COMMENT; comment += COMMENT - 2) {
+		for (uint32_t i = 0, random = 1; i < SIZE; i++) {
+			random = random * 1664525 + 1013904223;
+			text[i] = (char)('a' + (random >> 16) % 26);
+		}
+		memcpy(text, "//", 2);
+		memcpy(text + comment, "\n.version 8.1\n.target sm_90a, texmode_independent\n", 50);
+		text[SIZE - 1] = 0;
+		for (enum devcode_compression c = DEVCODE_RAW; c <= DEVCODE_ZSTD; c++) {
+			struct made made;
+			struct devcode_ptx_header header;
+
+			make(&made, c, text, SIZE);
+			/* What is behind the beginning need not even be there. */
+			if (c == DEVCODE_LZ4)
+				made.entry.stored_bytes -= made.entry.stored_bytes / 10;
+			assert_int_equal(devcode_ptx_header(NULL, &made.container, &made.entry, &header), 0);
+			assert_int_equal(header.isa_major, 8);
+			assert_int_equal(header.isa_minor, 1);
+			assert_int_equal(header.target.sm, 90);
+			assert_int_equal(header.target.suffix, 'a');
+			buf_free(&made.bytes);
+		}
+	}
+	mem_free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_large_payload_comes_out_as_it_went_in),
+		cmocka_unit_test(raw_text_ends_before_the_last_byte_of_its_padding),
+		cmocka_unit_test(a_wrong_size_is_damage),
+		cmocka_unit_test(damage_is_bounded),
+		cmocka_unit_test(what_is_not_ours_to_decode_is_refused),
+		cmocka_unit_test(the_header_is_read_from_the_beginning_alone)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
