@@ -1,0 +1,315 @@
+#include "plan/analyse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "plan/seen.h"
+
+/* The account of one image while it is made up. */
+struct account {
+	const struct seen *seen;
+	const struct devcode_image *image;
+	struct analyse_target targets[ANALYSE_MOST_TARGETS];
+	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
+	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
+	struct analyse_module *modules;
+	size_t module_count, module_capacity;
+	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
+	struct analyse_count *counts;
+	size_t count_count, count_capacity;
+	struct analyse_entry *entries;
+	size_t entry_count, entry_capacity;
+	uint64_t ptx_bytes;
+};
+
+struct analysis {
+	const struct analyse_question *question;
+	const struct analyse_sink *sink;
+	struct seen seen;
+	bool stopped; /* by the sink */
+};
+
+int analyse_count_compare(const void *a, const void *b)
+{
+	const struct analyse_count *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (left->target.sm != right->target.sm)
+		return left->target.sm < right->target.sm ? -1 : 1;
+	return left->target.suffix - right->target.suffix;
+}
+
+static int count_entry(struct jw_error *err, struct account *account,
+					   const struct seen_entry *entry)
+{
+	struct analyse_count *count;
+
+	if (entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX)
+		account->ptx_bytes += entry->size_bytes;
+	for (size_t i = 0; i < account->count_count; i++) {
+		count = &account->counts[i];
+		if (count->kind == entry->kind && jw_target_equal(count->target, entry->target)) {
+			count->entries++;
+			return 0;
+		}
+	}
+	/* Headers of hostile files can name any number of kinds and targets. */
+	if (VEC_ROOM(err, account->counts, account->count_capacity, account->count_count, 4096))
+		return -1;
+	account->counts[account->count_count++] = (struct analyse_count){entry->kind, entry->target, 1};
+	return 0;
+}
+
+static enum devcode_role role_of(const struct devcode_image *image,
+								 const struct devcode_container *container)
+{
+	if (container->section < image->section_count)
+		return image->sections[container->section].role;
+	return DEVCODE_LOOSE;
+}
+
+/* The module that the account has already for this target, or NULL. A loose one that turns up in a
+ * registered section counts as registered. */
+static struct analyse_module *known_module(struct account *account,
+										   const struct analyse_module *module)
+{
+	const uint64_t name = module->key ? module->key : module->identity;
+	size_t cursor = 0, index;
+
+	while ((index = set_find(&account->known[module->target], name, &cursor)) != SET_NONE) {
+		struct analyse_module *known = &account->modules[index];
+
+		if (known->payload_bytes == module->payload_bytes && known->form == module->form)
+			return known;
+	}
+	return NULL;
+}
+
+static void count_module(struct analyse_target *target, const struct analyse_module *module)
+{
+	if (module->form == CACHE_KEY_LINK) {
+		target->link_modules++;
+		target->link_bytes += module->payload_bytes;
+		return;
+	}
+	target->jit_modules++;
+	target->jit_bytes += module->payload_bytes;
+	if (module->role == DEVCODE_LOOSE)
+		target->loose_bytes += module->payload_bytes;
+}
+
+static int add_module(struct jw_error *err, struct account *account,
+					  const struct analyse_module *module)
+{
+	struct analyse_target *target = &account->targets[module->target];
+	struct analyse_module *known = known_module(account, module);
+
+	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
+		target->loose_bytes -= module->form == CACHE_KEY_LINK ? 0 : known->payload_bytes;
+		*known = *module;
+	}
+	if (known)
+		return 0;
+	if (VEC_ROOM(err, account->modules, account->module_capacity, account->module_count,
+				 (size_t)PICKS_MOST * ANALYSE_MOST_TARGETS) ||
+		set_add(err, &account->known[module->target], module->key ? module->key : module->identity,
+				account->module_count))
+		return -1;
+	count_module(target, module);
+	account->modules[account->module_count++] = *module;
+	return 0;
+}
+
+static int take_pick(struct jw_error *err, struct account *account, uint32_t target,
+					 enum plan_verdict verdict, enum devcode_role role, uint32_t index)
+{
+	const struct picks *picks = &account->seen->picks;
+	const struct pick *pick = &picks->items[index];
+	const struct pick_keys keys = picks->keys[index * picks->target_count + target];
+	const bool link = verdict == VERDICT_LINK;
+	struct analyse_module module = {
+		.target = target,
+		.role = role,
+		.form = link         ? CACHE_KEY_LINK
+				: pick->text ? CACHE_KEY_TEXT
+							 : CACHE_KEY_LOAD,
+		.container_offset = pick->container_offset,
+		.container_bytes = pick->container_bytes,
+		.entry_offset = pick->entry_offset,
+		.payload_bytes = pick->payload_bytes,
+		.key = link ? keys.link : keys.load,
+		.identity = pick->identity,
+		.features = pick->features,
+	};
+
+	if (!pick->readable) {
+		account->targets[target].unreadable++;
+		return 0;
+	}
+	if (picks->keyed)
+		module.key_bytes = picks->targets[target].start_bytes + pick->body_bytes +
+						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
+	return add_module(err, account, &module);
+}
+
+/* One container, now that its section is known. */
+static int judge_container(struct jw_error *err, struct account *account, size_t index,
+						   enum devcode_role role, bool linked)
+{
+	const size_t targets = account->seen->question->target_count;
+	const struct seen_judgement *judgements = account->seen->judgements + index * targets;
+
+	for (uint32_t t = 0; t < targets; t++) {
+		enum plan_verdict verdict = judgements[t].verdict;
+		struct analyse_target *target = &account->targets[t];
+
+		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
+			verdict = VERDICT_LINK;
+		target->verdicts[verdict]++;
+		if (verdict == VERDICT_CANNOT)
+			target->reasons[judgements[t].reason]++;
+		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
+			account->unlinked[t] = true;
+		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
+			account->to_link[t]++;
+		if (judgements[t].pick != SEEN_NO_PICK &&
+			take_pick(err, account, t, verdict, role, judgements[t].pick))
+			return -1;
+	}
+	return 0;
+}
+
+static int list_entries(struct jw_error *err, struct account *account,
+						const struct seen_container *seen, uint32_t container, uint32_t section)
+{
+	for (uint32_t i = 0; i < seen->listed_count; i++) {
+		struct analyse_entry entry = account->seen->listed[seen->first_listed + i];
+
+		entry.container = container;
+		entry.section = section;
+		if (VEC_ROOM(err, account->entries, account->entry_capacity, account->entry_count,
+					 SEEN_MOST_ENTRIES))
+			return -1;
+		account->entries[account->entry_count++] = entry;
+	}
+	return 0;
+}
+
+static int go_through(struct jw_error *err, struct account *account)
+{
+	const struct devcode_image *image = account->image;
+
+	for (size_t i = 0; i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+		const struct seen_container *seen;
+
+		if (container->index >= account->seen->count)
+			return error_set(err, JW_ERR_FORMAT, "a container that was not read");
+		seen = &account->seen->containers[container->index];
+		for (uint32_t k = 0; k < seen->entry_count; k++)
+			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
+				return -1;
+		if (list_entries(err, account, seen, (uint32_t)i, container->section) ||
+			judge_container(err, account, container->index, role_of(image, container),
+							container->linked))
+			return -1;
+	}
+	return 0;
+}
+
+/* Run-time linking is needed exactly where a linked container has no cubin that runs. */
+static void conclude(struct account *account)
+{
+	for (size_t t = 0; t < account->seen->question->target_count; t++) {
+		if (account->unlinked[t])
+			account->targets[t].link_needed = NEED_YES;
+		else if (account->to_link[t] && !account->image->wrappers_known)
+			account->targets[t].link_needed = NEED_UNKNOWN;
+	}
+	if (account->count_count)
+		qsort(account->counts, account->count_count, sizeof *account->counts,
+			  analyse_count_compare);
+}
+
+static void account_free(struct account *account)
+{
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		set_free(&account->known[t]);
+	mem_free(account->modules);
+	mem_free(account->counts);
+	mem_free(account->entries);
+}
+
+static int take_image(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct analysis *analysis = context;
+	struct account account = {.seen = &analysis->seen, .image = image};
+	int result = -1;
+
+	picks_flush(&analysis->seen.picks);
+	if (!go_through(err, &account)) {
+		struct analyse_image told = {
+			.image = image,
+			.targets = account.targets,
+			.ptx_bytes = account.ptx_bytes,
+		};
+
+		conclude(&account);
+		told.counts = account.counts;
+		told.count_count = account.count_count;
+		told.modules = account.modules;
+		told.module_count = account.module_count;
+		told.entries = account.entries;
+		told.entry_count = account.entry_count;
+		result = analysis->sink->image(err, analysis->sink->context, &told);
+		analysis->stopped = result != 0;
+	}
+	account_free(&account);
+	seen_clear(&analysis->seen);
+	return result;
+}
+
+static int take_container(struct jw_error *err, void *context,
+						  const struct devcode_container *container)
+{
+	struct analysis *analysis = context;
+
+	return seen_add(err, &analysis->seen, container);
+}
+
+static void take_trouble(void *context, const char *path, const char *member,
+						 const struct jw_error *why)
+{
+	struct analysis *analysis = context;
+
+	if (analysis->sink->trouble)
+		analysis->sink->trouble(analysis->sink->context, path, member, why);
+}
+
+int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
+				 const struct analyse_sink *sink)
+{
+	struct analysis analysis = {.question = question, .sink = sink};
+	const struct devcode_sink device_code = {
+		.context = &analysis,
+		.container = take_container,
+		.image = take_image,
+		.trouble = take_trouble,
+	};
+	struct jw_error why = {0};
+	int result;
+
+	if (seen_init(err, &analysis.seen, question))
+		return -1;
+	result = devcode_read(&why, path, &device_code);
+	seen_free(&analysis.seen);
+	if (!result)
+		return 0;
+	if (analysis.stopped || why.code == JW_ERR_MEMORY)
+		return error_set(err, why.code, "%s", why.message);
+	take_trouble(&analysis, path, NULL, &why);
+	return 0;
+}

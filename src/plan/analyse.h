@@ -1,0 +1,108 @@
+/* What one file holds for the GPUs asked about: device code goes by once, container after
+ * container, and for each image comes one account: what is in it, the verdicts per target, and the
+ * modules that the driver would compile.
+ */
+#ifndef JW_PLAN_ANALYSE_H
+#define JW_PLAN_ANALYSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/hash.h"
+#include "cache/key.h"
+#include "cache/profile.h"
+#include "devcode/devcode.h"
+#include "plan/features.h"
+#include "plan/verdict.h"
+
+enum { ANALYSE_MOST_TARGETS = 32 };
+
+struct analyse_question {
+	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
+	size_t target_count;
+	struct jw_driver driver;
+	const struct cache_profile *profile; /* for keys; NULL: none are computed */
+	bool digests; /* every PTX entry with the BLAKE2b-256 of its payload (analyse_image.entries) */
+};
+
+/* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
+enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
+
+struct analyse_target {
+	size_t verdicts[VERDICT_COUNT]; /* containers */
+	size_t reasons[REASON_COUNT];   /* of those that cannot */
+	size_t jit_modules;             /* distinct pairs of payload and option string */
+	uint64_t jit_bytes;             /* decompressed */
+	size_t link_modules;            /* the same of the inputs of run-time linking, needed or not */
+	uint64_t link_bytes;
+	uint64_t loose_bytes; /* the part of jit_bytes that is in no registered section */
+	size_t unreadable;    /* modules that we cannot decompress, in neither count */
+	enum analyse_need link_needed;
+};
+
+/* One module for one target, distinct within the image. */
+struct analyse_module {
+	uint32_t target; /* index in the question's targets */
+	enum devcode_role role;
+	enum cache_key_form form;
+	uint64_t container_offset, container_bytes; /* in the image */
+	uint64_t entry_offset, payload_bytes;
+	uint64_t key, key_bytes; /* 0 without a stamp */
+	uint64_t identity;       /* hash of payload and option string; 0 where there are keys */
+	struct plan_features features;
+};
+
+/* How many entries of one kind and target there are. */
+struct analyse_count {
+	uint32_t kind;
+	struct jw_target target;
+	size_t entries;
+};
+
+/* One PTX entry (digests only). */
+struct analyse_entry {
+	uint64_t offset;  /* in the image */
+	uint32_t section; /* index in the image's sections, UINT32_MAX for none */
+	uint32_t container;
+	uint32_t kind;
+	struct jw_target target;
+	uint16_t isa_major, isa_minor;
+	enum devcode_compression compression;
+	uint64_t size_bytes;
+	char *options; /* NUL-terminated */
+	bool readable; /* false: there is no digest */
+	struct digest digest;
+};
+
+/* Valid during the call that hands it over. */
+struct analyse_image {
+	const struct devcode_image *image;
+	const struct analyse_count *counts; /* by kind, target */
+	size_t count_count;
+	uint64_t ptx_bytes;                   /* of all PTX entries, decompressed */
+	const struct analyse_target *targets; /* as many as were asked about */
+	const struct analyse_module *modules;
+	size_t module_count;
+	const struct analyse_entry *entries;
+	size_t entry_count;
+};
+
+struct analyse_sink {
+	void *context;
+	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
+	void (*trouble)(void *context, const char *path, const char *member,
+					const struct jw_error *why);
+};
+
+/* Reads one path. A file that cannot be read is a trouble; -1 where the sink says so, or out of
+ * memory. */
+int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
+				 const struct analyse_sink *sink);
+
+/* "sm_86"-like names in the order of kind, then capability, then suffix. */
+int analyse_count_compare(const void *a, const void *b);
+
+#endif

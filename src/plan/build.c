@@ -1,0 +1,212 @@
+#include "plan/build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
+{
+	struct plan *plan = build->plan;
+	char line[2048];
+	va_list arguments;
+	char *note;
+
+	/* A tree full of unreadable files must not fill the memory with lines about them. */
+	if (plan->note_count == PLAN_MOST_NOTES)
+		return 0;
+	va_start(arguments, format);
+	(void)vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
+		return -1;
+	note = mem_string(err, line);
+	if (!note)
+		return -1;
+	plan->notes[plan->note_count++] = note;
+	plan->troubles += trouble;
+	return 0;
+}
+
+static int add_file(struct jw_error *err, struct build *build, const struct build_image *image,
+					uint32_t *ret_index)
+{
+	struct plan *plan = build->plan;
+	struct plan_file file = {0};
+
+	if (VEC_ROOM(err, plan->files, build->file_capacity, plan->file_count, PLAN_MOST_FILES))
+		return -1;
+	file.path = mem_string(err, image->path);
+	if (!file.path)
+		return -1;
+	if (image->member) {
+		file.member = mem_string(err, image->member);
+		if (!file.member) {
+			mem_free(file.path);
+			return -1;
+		}
+	}
+	plan->files[plan->file_count] = file;
+	*ret_index = (uint32_t)plan->file_count++;
+	return 0;
+}
+
+/* The module that the plan has already, or NULL. */
+static struct plan_module *known_module(struct build *build, const struct analyse_module *module)
+{
+	const uint64_t name = module->key ? module->key : module->identity;
+	size_t cursor = 0, index;
+
+	while ((index = set_find(&build->known[module->target], name, &cursor)) != SET_NONE) {
+		struct plan_module *known = &build->plan->modules[index];
+
+		if (known->payload_bytes == module->payload_bytes && known->form == module->form)
+			return known;
+	}
+	return NULL;
+}
+
+static int append(struct jw_error *err, struct build *build, const struct analyse_module *module,
+				  const struct plan_module *planned)
+{
+	struct plan *plan = build->plan;
+
+	if (VEC_ROOM(err, plan->modules, build->module_capacity, plan->module_count,
+				 PLAN_MOST_MODULES) ||
+		set_add(err, &build->known[module->target], module->key ? module->key : module->identity,
+				plan->module_count))
+		return -1;
+	plan->modules[plan->module_count++] = *planned;
+	return 0;
+}
+
+static int add_module(struct jw_error *err, struct build *build, uint32_t file,
+					  const struct analyse_module *module, enum plan_state state)
+{
+	struct plan_module *known = known_module(build, module);
+	const struct plan_module planned = {
+		.file = file,
+		.target = module->target,
+		.container_offset = module->container_offset,
+		.container_bytes = module->container_bytes,
+		.entry_offset = module->entry_offset,
+		.form = module->form,
+		.state = state,
+		.key = module->key,
+		.key_bytes = module->key_bytes,
+		.payload_bytes = module->payload_bytes,
+		.statements = module->features.statements,
+		.branches = module->features.branches,
+		.entries = module->features.entries,
+	};
+
+	if (!known)
+		return append(err, build, module, &planned);
+	/* Wanted from here, though left out there. */
+	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
+		*known = planned;
+	return 0;
+}
+
+/* Inputs of a link are compiled only where the CUDA runtime links, and only those that it hands to
+ * the linker: cuSPARSE links its own, through nvJitLink, which has a cache of its own. */
+static bool is_compiled(const struct analyse_module *module, const struct analyse_target *target)
+{
+	if (module->form != CACHE_KEY_LINK)
+		return true;
+	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
+}
+
+static bool leaves_out(const struct build *build, const struct build_image *image, size_t target)
+{
+	return !build->request->everything && image->library &&
+		   image->targets[target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
+}
+
+/* The name of an image: "path" or "path: member". */
+static const char *image_name(char *text, size_t size, const struct build_image *image)
+{
+	(void)snprintf(text, size, image->member ? "%s: %s" : "%s", image->path, image->member);
+	return text;
+}
+
+static int note_left_out(struct jw_error *err, struct build *build, const struct build_image *image,
+						 const size_t *left_out)
+{
+	char name[1024], targets[256] = "", sm[JW_TARGET_TEXT], bytes[TEXT_SHORT];
+	size_t used = 0, most = 0;
+	uint64_t most_bytes = 0;
+
+	for (size_t t = 0; t < build->request->target_count; t++) {
+		if (!left_out[t])
+			continue;
+		used += (size_t)snprintf(targets + used, sizeof targets - used, "%s%s", used ? ", " : "",
+								 jw_target_sm(sm, build->request->targets[t]));
+		if (used >= sizeof targets)
+			used = sizeof targets - 1;
+		if (left_out[t] > most) {
+			most = left_out[t];
+			most_bytes = image->targets[t].loose_bytes;
+		}
+	}
+	if (!most)
+		return 0;
+	return build_note(err, build, false,
+					  "%s: %zu modules (%s of PTX for %s) that the library loads by itself when it "
+					  "needs them are left out; --all includes them",
+					  image_name(name, sizeof name, image), most, text_bytes(bytes, most_bytes),
+					  targets);
+}
+
+static int note_doubts(struct jw_error *err, struct build *build, const struct build_image *image)
+{
+	char name[1024];
+	size_t unreadable = 0;
+	bool unknown = false;
+
+	for (size_t t = 0; t < build->request->target_count; t++) {
+		const struct analyse_target *target = &image->targets[t];
+
+		unreadable = target->unreadable > unreadable ? target->unreadable : unreadable;
+		unknown = unknown || target->link_needed == NEED_UNKNOWN;
+	}
+	if (unreadable && build_note(err, build, true, "%s: %zu modules cannot be decompressed",
+								 image_name(name, sizeof name, image), unreadable))
+		return -1;
+	if (unknown && build_note(err, build, false,
+							  "%s: cannot tell whether its relocatable code will be linked when a "
+							  "program starts; it is not included",
+							  image_name(name, sizeof name, image)))
+		return -1;
+	return 0;
+}
+
+int build_take(struct jw_error *err, struct build *build, const struct build_image *image)
+{
+	struct plan *plan = build->plan;
+	size_t left_out[ANALYSE_MOST_TARGETS] = {0};
+	uint32_t file = UINT32_MAX;
+
+	for (size_t t = 0; t < plan->target_count; t++) {
+		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
+		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
+	}
+	for (size_t i = 0; i < image->module_count; i++) {
+		const struct analyse_module *module = &image->modules[i];
+		bool leave = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE &&
+					 leaves_out(build, image, module->target);
+
+		if (!is_compiled(module, &image->targets[module->target]))
+			continue;
+		if (file == UINT32_MAX && add_file(err, build, image, &file))
+			return -1;
+		if (add_module(err, build, file, module, leave ? PLAN_LEFT_OUT : PLAN_COLD))
+			return -1;
+		left_out[module->target] += leave;
+	}
+	if (note_left_out(err, build, image, left_out))
+		return -1;
+	return note_doubts(err, build, image);
+}

@@ -1,0 +1,37 @@
+/* Inside of plan_build: a plan while it is put together, image by image. */
+#ifndef JW_PLAN_BUILD_H
+#define JW_PLAN_BUILD_H
+
+#include "base/set.h"
+#include "plan/analyse.h"
+#include "plan/plan.h"
+
+/* Beyond this much PTX outside the registered sections of a library, for one GPU, such modules are
+ * left out unless everything is asked for. */
+#define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
+
+enum { PLAN_MOST_MODULES = 1 << 24, PLAN_MOST_FILES = 1 << 24, PLAN_MOST_NOTES = 1 << 16 };
+
+struct build {
+	const struct plan_request *request;
+	struct plan *plan;
+	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
+	size_t module_capacity, file_capacity, note_capacity;
+};
+
+/* What an image, or the inventory's memory of it, brings. */
+struct build_image {
+	const char *path, *member;
+	bool library; /* ELF or PE, rather than a loose file */
+	const struct analyse_target *targets;
+	const struct analyse_module *modules;
+	size_t module_count;
+};
+
+int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
+
+/* A line for people; `trouble`: about a file that could not be read. */
+int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
+	JW_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,82 @@
+/* The PTX entries that the driver would take, on their way to becoming modules of a plan: each is
+ * decompressed once, counted, and hashed for every target at once.
+ *
+ * FNV-1a is bound by the latency of one multiplication a byte, so payloads are gathered until there
+ * are enough of them, and hashed side by side.
+ *
+ *     picks_init(&picks, ...);
+ *     picks_add(err, &picks, container, entry, targets, &index);  ...
+ *     picks_flush(&picks);           from here on the hashes are there
+ *     picks_clear(&picks);           for the next image
+ *     picks_free(&picks);
+ */
+#ifndef JW_PLAN_PICKS_H
+#define JW_PLAN_PICKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "cache/profile.h"
+#include "devcode/devcode.h"
+#include "plan/features.h"
+
+enum {
+	PICKS_MOST_TARGETS = 32,
+	PICKS_SLOTS = 32,
+	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
+};
+
+/* What the hashes of one target begin with. */
+struct picks_target {
+	uint64_t start;
+	size_t start_bytes;
+};
+
+struct pick {
+	uint64_t container_offset, container_bytes, entry_offset;
+	uint64_t payload_bytes;
+	uint64_t body_bytes; /* of the payload, as far as it goes into keys */
+	uint64_t identity;   /* hash of payload and option string, where there are no keys; else 0 */
+	uint32_t load_tail_bytes, link_tail_bytes;
+	bool text;     /* PTX text without a container */
+	bool readable; /* its payload could be decompressed, its option string fits into a key */
+	struct plan_features features;
+};
+
+/* The hashes of one pick for one target. */
+struct pick_keys {
+	uint64_t load, link; /* 0 where the driver's stamp is unknown */
+};
+
+struct picks_slot;
+
+struct picks {
+	struct picks_target targets[PICKS_MOST_TARGETS];
+	size_t target_count;
+	bool keyed; /* the driver's stamp is known */
+	struct pick *items;
+	size_t count, capacity;
+	struct pick_keys *keys; /* count * target_count */
+	size_t keys_capacity;   /* in picks */
+	struct picks_slot *slots;
+	size_t used_slots, used_bytes;
+};
+
+/* `profile` may be NULL. */
+int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target *targets,
+			   size_t target_count, const struct cache_profile *profile);
+void picks_free(struct picks *picks);
+
+/* Takes one entry of a container for the targets whose bits are set in `targets`. A payload that
+ * cannot be decompressed is taken too, as not readable; -1 is for what ends the reading (memory).
+ */
+int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
+			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
+/* Hashes what has been gathered. */
+void picks_flush(struct picks *picks);
+void picks_clear(struct picks *picks);
+
+#endif

@@ -1,0 +1,209 @@
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/probe.h"
+#include "plan/build.h"
+#include "plan/estimate.h"
+#include "plan/inventory.h"
+#include "plan/walk.h"
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->file_count; i++) {
+		mem_free(plan->files[i].path);
+		mem_free(plan->files[i].member);
+	}
+	for (size_t i = 0; i < plan->note_count; i++)
+		mem_free(plan->notes[i]);
+	mem_free(plan->files);
+	mem_free(plan->targets);
+	mem_free(plan->modules);
+	mem_free(plan->cache_dir);
+	mem_free(plan->notes);
+	mem_free(plan);
+}
+
+/* Reading the files of a plan. */
+struct reading {
+	struct build build;
+	struct inventory *inventory; /* NULL: none is kept */
+	bool remembers;              /* of the file that is being read */
+};
+
+/* The inventory only saves time: what it cannot hold is not remembered. Running out of memory here
+ * means that soon enough something that matters will, too. */
+static void remember_image(struct reading *reading, const struct build_image *image)
+{
+	if (reading->remembers && inventory_image(NULL, reading->inventory, image))
+		reading->remembers = false;
+}
+
+static int take_image(struct jw_error *err, void *context, const struct analyse_image *image)
+{
+	struct reading *reading = context;
+	const struct devcode_image *from = image->image;
+	const struct build_image brought = {
+		.path = from->path,
+		.member = from->member,
+		.library = from->format == DEVCODE_ELF || from->format == DEVCODE_PE,
+		.targets = image->targets,
+		.modules = image->modules,
+		.module_count = image->module_count,
+	};
+
+	remember_image(reading, &brought);
+	return build_take(err, &reading->build, &brought);
+}
+
+static int take_remembered(struct jw_error *err, void *context, const struct build_image *image)
+{
+	struct reading *reading = context;
+
+	return build_take(err, &reading->build, image);
+}
+
+static void take_trouble(void *context, const char *path, const char *member,
+						 const struct jw_error *why)
+{
+	struct reading *reading = context;
+
+	(void)path;
+	(void)member;
+	reading->remembers = false;
+	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
+}
+
+static void walk_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	take_trouble(context, path, NULL, why);
+}
+
+static int take_file(struct jw_error *err, void *context, const char *path,
+					 const struct os_stat *stat, bool named)
+{
+	struct reading *reading = context;
+	const struct plan_request *request = reading->build.request;
+	const struct analyse_sink sink = {reading, take_image, take_trouble};
+	const struct analyse_question question = {
+		.targets = request->targets,
+		.target_count = request->target_count,
+		.driver = request->profile->driver,
+		.profile = request->profile,
+	};
+	bool known = false;
+
+	(void)named;
+	if (reading->inventory && inventory_replay(err, reading->inventory, path, stat, &question,
+											   take_remembered, reading, &known))
+		return -1;
+	if (known)
+		return 0;
+	reading->remembers =
+		reading->inventory && !inventory_begin(NULL, reading->inventory, path, stat, &question);
+	if (analyse_path(err, path, &question, &sink))
+		return -1;
+	if (reading->remembers)
+		(void)inventory_end(NULL, reading->inventory);
+	return 0;
+}
+
+/* Dearest first; the key, then the place, so that two runs give one order. */
+static int by_cost(const void *a, const void *b)
+{
+	const struct plan_module *left = a, *right = b;
+
+	if (left->cost_ms < right->cost_ms || left->cost_ms > right->cost_ms)
+		return left->cost_ms < right->cost_ms ? 1 : -1;
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	return (left->entry_offset > right->entry_offset) - (left->entry_offset < right->entry_offset);
+}
+
+static void conclude(struct plan *plan, double machine_factor)
+{
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		const struct plan_features features = {module->statements, module->branches,
+											   module->entries};
+		struct plan_estimate estimate;
+
+		plan_estimate(&estimate, &features, module->payload_bytes, machine_factor);
+		module->cost_ms = estimate.cost_ms;
+		module->cubin_bytes = estimate.cubin_bytes;
+		module->memory_bytes = estimate.memory_bytes;
+		if (module->state == PLAN_COLD && module->key && plan->cache_dir &&
+			cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT)
+			module->state = PLAN_WARM;
+	}
+	if (plan->module_count)
+		qsort(plan->modules, plan->module_count, sizeof *plan->modules, by_cost);
+}
+
+static struct plan *plan_begin(struct jw_error *err, const struct plan_request *request)
+{
+	struct plan *plan = mem_alloc(err, sizeof *plan);
+
+	if (!plan)
+		return NULL;
+	plan->profile = *request->profile;
+	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
+	if (!plan->targets)
+		goto fail;
+	plan->target_count = request->target_count;
+	for (size_t t = 0; t < plan->target_count; t++)
+		plan->targets[t].device = request->targets[t];
+	if (request->cache_dir) {
+		plan->cache_dir = mem_string(err, request->cache_dir);
+		if (!plan->cache_dir)
+			goto fail;
+	}
+	return plan;
+fail:
+	plan_free(plan);
+	return NULL;
+}
+
+static int read_paths(struct jw_error *err, struct reading *reading)
+{
+	const struct plan_request *request = reading->build.request;
+	const struct walk_sink sink = {reading, take_file, walk_trouble};
+	int result;
+
+	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
+		return -1;
+	result = walk_paths(err, request->paths, request->path_count, &sink);
+	if (!result && reading->inventory)
+		(void)inventory_save(NULL, reading->inventory);
+	inventory_close(reading->inventory);
+	return result;
+}
+
+int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan)
+{
+	struct reading reading = {.build = {.request = request}};
+	int result;
+
+	if (request->target_count > ANALYSE_MOST_TARGETS)
+		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
+						 ANALYSE_MOST_TARGETS);
+	reading.build.plan = plan_begin(err, request);
+	if (!reading.build.plan)
+		return -1;
+	result = read_paths(err, &reading);
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		set_free(&reading.build.known[t]);
+	if (result) {
+		plan_free(reading.build.plan);
+		return -1;
+	}
+	conclude(reading.build.plan, request->machine_factor);
+	*ret_plan = reading.build.plan;
+	return 0;
+}
