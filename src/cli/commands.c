@@ -8,6 +8,7 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(worker) \
+	X(scan) \
 	X(help)
 /* clang-format on */
 

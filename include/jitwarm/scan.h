@@ -1,0 +1,107 @@
+/* What files hold for GPUs that may not be here: device code, verdicts, and what the driver would
+ * have to compile. Needs neither driver nor GPU. */
+#ifndef JITWARM_SCAN_H
+#define JITWARM_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+/* Room for any name in these structures. */
+#define JW_SCAN_NAME 32
+
+/* How many entries of fat binaries there are for one target or of one kind. */
+struct jw_scan_count {
+	char name[JW_SCAN_NAME]; /* "sm_90a", "compute_75", "lto-ir", "kind 0x80" */
+	size_t entries;
+};
+
+enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
+
+/* Work for the driver's compiler: predicted (docs/estimates.md), on one core like the one that the
+ * model was fitted on. */
+struct jw_scan_work {
+	size_t modules;          /* distinct pairs of payload and option string */
+	uint64_t ptx_bytes;      /* theirs, decompressed */
+	double seconds, longest; /* all of them one after another; the dearest of them */
+	uint64_t cubin_bytes;    /* what they take in the driver's cache */
+};
+
+/* One image on one GPU architecture. Verdicts count containers, the first that holds for each. */
+struct jw_scan_verdicts {
+	struct jw_target target;
+	size_t native;     /* a cubin of exactly this architecture */
+	size_t compatible; /* another cubin that runs */
+	size_t link;       /* relocatable, with usable PTX */
+	size_t jit;        /* usable PTX, which the driver compiles */
+	size_t cannot;     /* PTX for this or an older architecture which is nevertheless unusable: */
+	size_t cannot_exclusive; /* for another GPU alone (an 'a' or 'f' target) */
+	size_t cannot_too_new;   /* newer than the driver */
+	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
+	size_t cannot_damaged;
+	size_t nothing; /* code for other or newer architectures only */
+
+	struct jw_scan_work work;       /* what the driver would compile, link-time inputs aside */
+	struct jw_scan_work link_work;  /* link-time inputs; compiled only where link_needed */
+	enum jw_scan_need link_needed;  /* whether the CUDA runtime links when a program starts */
+	struct jw_scan_work loose_work; /* the part of `work` that the library loads by itself when it
+									   needs it */
+	bool left_out; /* so much of that, that priming leaves it out unless everything is asked for */
+};
+
+/* One PTX entry. */
+struct jw_scan_module {
+	uint64_t offset;     /* of its header, in the image */
+	const char *section; /* "" in loose files */
+	const char *kind;    /* "ptx", "relocatable-ptx" */
+	struct jw_target target;
+	uint16_t isa_major, isa_minor;
+	const char *options;     /* "" where there are none */
+	const char *compression; /* "none", "lz4", "zstd", "unknown" */
+	uint64_t size_bytes;     /* decompressed */
+	const char *digest;      /* BLAKE2b-256 of that in hex; NULL where it cannot be decompressed */
+};
+
+/* A file, or a member of an archive, with device code in it. */
+struct jw_scan_image {
+	const char *path;
+	const char *member; /* inside an archive; NULL for a file */
+	uint64_t size_bytes;
+	const char *format; /* "elf", "pe", "fatbin", "cubin", "ptx" */
+	size_t containers;
+	const struct jw_scan_count *cubins, *ptx, *other; /* each in the order of targets or kinds */
+	size_t cubin_count, ptx_count, other_count;
+	uint64_t ptx_bytes; /* all PTX entries, decompressed */
+	size_t damaged;     /* places that look like a container and are not sound */
+	const struct jw_scan_verdicts *verdicts; /* one a target, in the order asked for */
+	size_t verdict_count;
+	const struct jw_scan_module *modules; /* with `modules` only, in the order of the file */
+	size_t module_count;
+};
+
+struct jw_scan_options {
+	const char *const *paths; /* files and directories */
+	size_t path_count;
+	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
+	size_t target_count;
+	struct jw_driver driver; /* zeros: a driver that reads everything */
+	bool modules;
+	void *context;
+	/* Each image as soon as it is read; all that it points to is valid during the call. A return
+	 * other than 0 (with *err set) ends the scan. */
+	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
+	/* A file that cannot be read; the scan goes on. May be NULL. */
+	void (*trouble)(void *context, const char *path, const struct jw_error *why);
+};
+
+/* Scans. -1: it could not be brought to its end (out of memory, the callback's own error). */
+int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
+
+/* Wall time for an amount of work on so many cores: the larger of its share and its longest piece.
+ */
+double jw_scan_wall_seconds(const struct jw_scan_work *work, unsigned cores);
+
+#endif

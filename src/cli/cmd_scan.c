@@ -1,0 +1,153 @@
+/* jitwarm scan PATH|PACKAGE… */
+#include <jitwarm/find.h>
+#include <jitwarm/scan.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/gpus.h"
+#include "cli/scan_json.h"
+#include "cli/scan_text.h"
+#include "os/system.h"
+
+struct scan_run {
+	struct cli *cli;
+	cJSON *files; /* the array of the document; NULL without --json */
+	bool modules;
+	unsigned cores;
+	size_t images, troubles;
+	struct scan_total totals[GPUS_MOST];
+};
+
+static int take_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	struct scan_run *run = context;
+
+	run->images++;
+	scan_text_image(&run->cli->out, image, run->cores, run->totals);
+	if (run->files) {
+		cJSON *object = scan_json_image(image, run->modules);
+
+		if (!object || !cJSON_AddItemToArray(run->files, object)) {
+			cJSON_Delete(object);
+			return error_set(err, JW_ERR_MEMORY, "out of memory");
+		}
+	}
+	return 0;
+}
+
+static void take_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	struct scan_run *run = context;
+
+	(void)path;
+	run->troubles++;
+	output_error(&run->cli->out, "%s", why->message);
+}
+
+static void print_notes(struct scan_run *run, const struct jw_found *found)
+{
+	for (size_t i = 0; i < found->note_count; i++) {
+		if (found->notes[i].is_trouble)
+			output_error(&run->cli->out, "%s", found->notes[i].text);
+		else
+			output_note(&run->cli->out, "%s", found->notes[i].text);
+	}
+	run->troubles += found->trouble_count;
+}
+
+static int scan_found(struct jw_error *err, struct scan_run *run, const struct gpus *gpus,
+					  const struct jw_found *found)
+{
+	struct jw_scan_options options = {
+		.path_count = found->file_count,
+		.targets = gpus->targets,
+		.target_count = gpus->count,
+		.driver = gpus->driver,
+		.modules = run->modules,
+		.context = run,
+		.image = take_image,
+		.trouble = take_trouble,
+	};
+	const char **paths = mem_array(err, found->file_count, sizeof *paths);
+	int result;
+
+	if (!paths)
+		return -1;
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	options.paths = paths;
+	result = jw_scan(err, &options);
+	mem_free(paths);
+	return result;
+}
+
+static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpus *gpus)
+{
+	const struct options *options = &run->cli->options;
+	struct jw_found *found;
+	int result;
+
+	if (jw_find(err, (const char *const *)options->operands, options->operand_count, &found))
+		return -1;
+	print_notes(run, found);
+	result = scan_found(err, run, gpus, found);
+	jw_found_free(found);
+	return result;
+}
+
+static void print_end(const struct scan_run *run, const struct gpus *gpus)
+{
+	if (!run->images)
+		output_line(&run->cli->out, STYLE_PLAIN, "no device code found");
+	for (size_t i = 0; run->images > 1 && i < gpus->count; i++)
+		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], run->cores);
+}
+
+static enum exit_status scan_run(struct cli *cli)
+{
+	struct scan_run run = {.cli = cli, .cores = os_cores()};
+	cJSON *document = NULL;
+	struct gpus gpus;
+	struct jw_error err;
+
+	run.modules = options_given(&cli->options, "modules");
+	if (gpus_read(&err, &cli->options, &gpus))
+		return cli_fail(cli, &err);
+	if (cli->out.json) {
+		document = output_document("scan");
+		run.files = document ? cJSON_AddArrayToObject(document, "files") : NULL;
+	}
+	if ((cli->out.json && !run.files && error_set(&err, JW_ERR_MEMORY, "out of memory")) ||
+		scan_all(&err, &run, &gpus)) {
+		cJSON_Delete(document);
+		return cli_fail(cli, &err);
+	}
+	print_end(&run, &gpus);
+	if (cli->out.json && output_json(&err, &cli->out, document))
+		return cli_fail(cli, &err);
+	return run.troubles ? EXIT_FAILED : EXIT_DONE;
+}
+
+static const struct cli_option options[] = {
+	GPUS_OPTIONS,
+	{.name = "modules",
+	 .kind = OPTION_FLAG,
+	 .help = "With --json: list every PTX module with the BLAKE2b-256 of its text"},
+	{0},
+};
+
+const struct cli_command command_scan = {
+	.name = "scan",
+	.summary = "Show what files hold for a GPU, and what would be compiled",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Looks into libraries, programs, static archives, wheels and loose device code, and says "
+		"for each of them and each GPU whether it runs as it is or what the driver would compile "
+		"first, about how long that takes, and how large the driver's cache gets. Neither the "
+		"files' code nor the driver is run.\n\n"
+		"Names are paths, else packages of the active Python or conda environment; without any, "
+		"the whole environment. The time is for all cores of this machine, by a model from the "
+		"modules of four frameworks; expect a third more or less.",
+	.options = options,
+	.run = scan_run,
+};

@@ -1,0 +1,262 @@
+#include <jitwarm/scan.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/analyse.h"
+#include "plan/build.h"
+#include "plan/estimate.h"
+#include "plan/walk.h"
+
+struct scan {
+	const struct jw_scan_options *options;
+	struct analyse_question question;
+};
+
+/* What is handed over for one image. */
+struct told {
+	struct jw_scan_image image;
+	struct jw_scan_count *counts; /* all three kinds, one after the other */
+	struct jw_scan_verdicts verdicts[ANALYSE_MOST_TARGETS];
+	struct jw_scan_module *modules;
+	char (*digests)[DIGEST_TEXT_SIZE];
+};
+
+static bool is_ptx(uint32_t kind)
+{
+	return kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX;
+}
+
+/* 0 cubins, 1 PTX, 2 other. */
+static int family_of(uint32_t kind)
+{
+	return kind == DEVCODE_KIND_CUBIN ? 0 : is_ptx(kind) ? 1 : 2;
+}
+
+static void name_count(char name[JW_SCAN_NAME], const struct analyse_count *count)
+{
+	if (count->kind == DEVCODE_KIND_CUBIN)
+		jw_target_sm(name, count->target);
+	else if (is_ptx(count->kind))
+		jw_target_compute(name, count->target);
+	else if (count->kind == DEVCODE_KIND_LTOIR)
+		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
+	else
+		(void)snprintf(name, JW_SCAN_NAME, "kind 0x%x", count->kind);
+}
+
+/* Appends one count of a family, or adds it to that of the same name (relocatable PTX counts as
+ * PTX, LTO-IR is not told apart by target). */
+static void put_count(struct jw_scan_count *counts, size_t *count, const struct analyse_count *from)
+{
+	char name[JW_SCAN_NAME];
+
+	name_count(name, from);
+	for (size_t i = 0; i < *count; i++) {
+		if (!strcmp(counts[i].name, name)) {
+			counts[i].entries += from->entries;
+			return;
+		}
+	}
+	memcpy(counts[*count].name, name, sizeof name);
+	counts[(*count)++].entries = from->entries;
+}
+
+static int tell_counts(struct jw_error *err, struct told *told, const struct analyse_image *from)
+{
+	const struct jw_scan_count **lists[] = {&told->image.cubins, &told->image.ptx,
+											&told->image.other};
+	size_t *sizes[] = {&told->image.cubin_count, &told->image.ptx_count, &told->image.other_count};
+	size_t used = 0;
+
+	told->counts = mem_array(err, from->count_count, sizeof *told->counts);
+	if (!told->counts)
+		return -1;
+	for (int family = 0; family < 3; family++) {
+		*lists[family] = told->counts + used;
+		for (size_t i = 0; i < from->count_count; i++)
+			if (family_of(from->counts[i].kind) == family)
+				put_count(told->counts + used, sizes[family], &from->counts[i]);
+		used += *sizes[family];
+	}
+	return 0;
+}
+
+static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target target,
+						  const struct analyse_target *from)
+{
+	*verdicts = (struct jw_scan_verdicts){
+		.target = target,
+		.native = from->verdicts[VERDICT_NATIVE],
+		.compatible = from->verdicts[VERDICT_COMPATIBLE],
+		.link = from->verdicts[VERDICT_LINK],
+		.jit = from->verdicts[VERDICT_JIT],
+		.cannot = from->verdicts[VERDICT_CANNOT],
+		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
+		.cannot_too_new = from->reasons[REASON_TOO_NEW],
+		.cannot_zstd = from->reasons[REASON_ZSTD],
+		.cannot_damaged = from->reasons[REASON_DAMAGED],
+		.nothing = from->verdicts[VERDICT_NOTHING],
+	};
+	switch (from->link_needed) {
+	case NEED_NO: verdicts->link_needed = JW_SCAN_NEED_NO; break;
+	case NEED_YES: verdicts->link_needed = JW_SCAN_NEED_YES; break;
+	case NEED_UNKNOWN: verdicts->link_needed = JW_SCAN_NEED_UNKNOWN; break;
+	}
+}
+
+static void add_work(struct jw_scan_work *work, const struct analyse_module *module)
+{
+	struct plan_estimate estimate;
+	double seconds;
+
+	plan_estimate(&estimate, &module->features, module->payload_bytes, 1);
+	seconds = estimate.cost_ms / 1000;
+	work->modules++;
+	work->ptx_bytes += module->payload_bytes;
+	work->seconds += seconds;
+	work->longest = seconds > work->longest ? seconds : work->longest;
+	work->cubin_bytes += estimate.cubin_bytes;
+}
+
+static void tell_work(struct told *told, const struct analyse_image *from)
+{
+	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
+
+	for (size_t i = 0; i < from->module_count; i++) {
+		const struct analyse_module *module = &from->modules[i];
+		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
+
+		if (module->form == CACHE_KEY_LINK) {
+			if (module->role == DEVCODE_RELOCATABLE)
+				add_work(&verdicts->link_work, module);
+			continue;
+		}
+		add_work(&verdicts->work, module);
+		if (module->role == DEVCODE_LOOSE && library)
+			add_work(&verdicts->loose_work, module);
+	}
+	for (size_t t = 0; t < told->image.verdict_count; t++)
+		told->verdicts[t].left_out =
+			told->verdicts[t].loose_work.ptx_bytes > PLAN_LOOSE_LIMIT_BYTES;
+}
+
+static const char *compression_name(enum devcode_compression compression)
+{
+	switch (compression) {
+	case DEVCODE_RAW: return "none";
+	case DEVCODE_LZ4: return "lz4";
+	case DEVCODE_ZSTD: return "zstd";
+	case DEVCODE_FOREIGN: break;
+	}
+	return "unknown";
+}
+
+static int tell_modules(struct jw_error *err, struct told *told, const struct analyse_image *from)
+{
+	if (!from->entry_count)
+		return 0;
+	told->modules = mem_array(err, from->entry_count, sizeof *told->modules);
+	told->digests = mem_array(err, from->entry_count, sizeof *told->digests);
+	if (!told->modules || !told->digests)
+		return -1;
+	for (size_t i = 0; i < from->entry_count; i++) {
+		const struct analyse_entry *entry = &from->entries[i];
+
+		digest_text(told->digests[i], &entry->digest);
+		told->modules[i] = (struct jw_scan_module){
+			.offset = entry->offset,
+			.section = entry->section < from->image->section_count
+						   ? from->image->sections[entry->section].name
+						   : "",
+			.kind = entry->kind == DEVCODE_KIND_PTX ? "ptx" : "relocatable-ptx",
+			.target = entry->target,
+			.isa_major = entry->isa_major,
+			.isa_minor = entry->isa_minor,
+			.options = entry->options,
+			.compression = compression_name(entry->compression),
+			.size_bytes = entry->size_bytes,
+			.digest = entry->readable ? told->digests[i] : NULL,
+		};
+	}
+	told->image.modules = told->modules;
+	told->image.module_count = from->entry_count;
+	return 0;
+}
+
+static int take_image(struct jw_error *err, void *context, const struct analyse_image *from)
+{
+	const struct scan *scan = context;
+	const struct devcode_image *image = from->image;
+	struct told told = {
+		.image = {.path = image->path,
+				  .member = image->member,
+				  .size_bytes = image->size_bytes,
+				  .format = devcode_format_name(image->format),
+				  .containers = image->container_count,
+				  .ptx_bytes = from->ptx_bytes,
+				  .damaged = image->damaged,
+				  .verdict_count = scan->question.target_count},
+	};
+	int result = -1;
+
+	told.image.verdicts = told.verdicts;
+	for (size_t t = 0; t < scan->question.target_count; t++)
+		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
+	tell_work(&told, from);
+	if (!tell_counts(err, &told, from) && !tell_modules(err, &told, from))
+		result = scan->options->image(err, scan->options->context, &told.image);
+	mem_free(told.counts);
+	mem_free(told.modules);
+	mem_free(told.digests);
+	return result;
+}
+
+static void take_trouble(void *context, const char *path, const char *member,
+						 const struct jw_error *why)
+{
+	const struct scan *scan = context;
+
+	(void)member;
+	if (scan->options->trouble)
+		scan->options->trouble(scan->options->context, path, why);
+}
+
+static void walk_trouble(void *context, const char *path, const struct jw_error *why)
+{
+	take_trouble(context, path, NULL, why);
+}
+
+static int take_file(struct jw_error *err, void *context, const char *path,
+					 const struct os_stat *stat, bool named)
+{
+	struct scan *scan = context;
+	const struct analyse_sink sink = {scan, take_image, take_trouble};
+
+	(void)stat;
+	(void)named;
+	return analyse_path(err, path, &scan->question, &sink);
+}
+
+int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
+{
+	struct scan scan = {
+		.options = options,
+		.question = {.targets = options->targets,
+					 .target_count = options->target_count,
+					 .driver = options->driver,
+					 .digests = options->modules},
+	};
+	const struct walk_sink sink = {&scan, take_file, walk_trouble};
+
+	if (options->target_count > ANALYSE_MOST_TARGETS)
+		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
+						 ANALYSE_MOST_TARGETS);
+	return walk_paths(err, options->paths, options->path_count, &sink);
+}
+
+double jw_scan_wall_seconds(const struct jw_scan_work *work, unsigned cores)
+{
+	return plan_makespan_ms(work->seconds * 1000, work->longest * 1000, cores) / 1000;
+}
