@@ -82,6 +82,9 @@ mkdir -p "$build/wine"
 	fi
 } 9> "$build/wine/lock"
 
+# Wine's server stays for a while after its last program: one that starts just when it ends would fail.
+wineserver -p60 > /dev/null 2>&1 < /dev/null || true
+
 # The driver's own variables name Unix files: give them the drive that holds them.
 for name in SIMDRIVER_STATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV; do
 	value=${!name:-}

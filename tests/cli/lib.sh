@@ -12,7 +12,7 @@ set -u
 export LC_ALL=C.UTF-8
 
 out=$work/stdout err=$work/stderr
-is_wine() { [[ $JITWARM == *wine* ]]; }
+is_wine() { [[ $JITWARM == *.exe ]]; }
 
 fail() {
 	printf 'FAILED: %s\n--- jitwarm %s\n--- stdout\n' "$*" "${last[*]-}"

@@ -18,8 +18,9 @@ unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONUSERBASE PYENV_VERSION NO_COLOR 
 unset CUDA_CACHE_DISABLE CUDA_CACHE_PATH CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT
 unset XDG_STATE_HOME XDG_CACHE_HOME LD_PRELOAD SUDO_USER
 export TERM=dumb
-if [[ $JITWARM == *wine* ]]; then
-	export WINEDEBUG=-all # Wine keeps its own home
+if [[ $JITWARM == *.exe ]]; then
+	command -v wine >/dev/null || { echo "skipped: wine is not installed"; exit 77; }
+	export WINEDEBUG=-all DISPLAY= # Wine keeps its own home
 else
 	export HOME=$work/home
 fi

@@ -173,6 +173,23 @@ static int write_at(struct jw_error *err, HANDLE handle, const char *path, uint6
 	return 0;
 }
 
+/* Locks are binding here: while a driver holds the index, for milliseconds, nobody else can read
+ * it.
+ */
+static int read_unlocked(struct jw_error *err, HANDLE handle, const char *path, void *data,
+						 size_t size, size_t *ret_got)
+{
+	enum { TRIES = 50, WAIT_MS = 10 };
+
+	for (int tries = 0;; tries++) {
+		if (!read_at(err, handle, path, 0, data, size, ret_got))
+			return 0;
+		if (GetLastError() != ERROR_LOCK_VIOLATION || tries == TRIES)
+			return -1;
+		Sleep(WAIT_MS);
+	}
+}
+
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
 	struct buf content = BUF_MAX(most);
@@ -188,7 +205,7 @@ int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf
 		goto done;
 	}
 	if (buf_reserve(err, &content, (size_t)stat.size_bytes) ||
-		read_at(err, handle, path, 0, content.data, (size_t)stat.size_bytes, &got))
+		read_unlocked(err, handle, path, content.data, (size_t)stat.size_bytes, &got))
 		goto done;
 	content.size = got;
 	content.data[got] = 0;

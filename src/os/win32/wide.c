@@ -183,7 +183,11 @@ int win32_error_number(struct jw_error *err, const char *path, DWORD number)
 
 int win32_error(struct jw_error *err, const char *path)
 {
-	return win32_error_number(err, path, GetLastError());
+	DWORD number = GetLastError();
+
+	(void)win32_error_number(err, path, number);
+	SetLastError(number);
+	return -1;
 }
 
 void win32_random_name(char name[7])

@@ -26,8 +26,8 @@ char *win32_shown(struct jw_error *err, const wchar_t *path);
 /* `folder` and `name` with a backslash between; the caller frees it. */
 wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *name);
 
-/* -1, with the reason of GetLastError() behind the path. Common reasons read as they do on POSIX
- * systems, whatever the language of this Windows. */
+/* -1, with the reason of GetLastError(), which stays as it is, behind the path. Common reasons read
+ * as they do on POSIX systems, whatever the language of this Windows. */
 int win32_error(struct jw_error *err, const char *path);
 int win32_error_number(struct jw_error *err, const char *path, DWORD number);
 
