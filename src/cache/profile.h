@@ -38,4 +38,44 @@ struct cache_profile {
 	char build_id[65]; /* hex, "" where there is none */
 };
 
+/* "unknown", "read", "table", "confirmed", "opaque" */
+const char *cache_trust_name(enum cache_trust trust);
+
+/* The profile of one driver's library (the file itself, links resolved):
+ *  - what is kept in the state directory, if the file is still the same;
+ *  - else the stamp read off the file, and the release by the file's name and the table of known
+ *    drivers, confirmed by an entry of `cache_dir` where there is one that carries this stamp.
+ * A driver whose stamp cannot be told has an empty one; that is no failure. `state_dir` and
+ * `cache_dir` may be NULL. -1: the file cannot be read. */
+int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
+					   const char *cache_dir, struct cache_profile *ret_profile);
+/* Keeps a profile for its library, in state_dir/drivers. */
+int cache_profile_save(struct jw_error *err, const char *state_dir,
+					   const struct cache_profile *profile);
+/* What was kept for this file; JW_ERR_NOT_FOUND where there is nothing, or it was another file. */
+int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
+					   struct cache_profile *ret_profile);
+/* Looks into the cache for an entry with the profile's stamp, the newest rows first, and trusts it
+ * if there is one. */
+void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir);
+/* The profile of a driver that is not here ("550.163.01", or a CUDA version, which has no stamp),
+ * from the table of known drivers. */
+int cache_profile_for_release(struct jw_error *err, const char *driver,
+							  struct cache_profile *ret_profile);
+
+/* A profile as it is kept. Reading takes hostile bytes; identity is not looked at. */
+int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
+						struct cache_profile *ret_profile);
+
+/* Stamps that are known beforehand; NULL at the end. */
+struct cache_known_driver {
+	uint32_t release[3];
+	const char *stamp;
+	bool seen; /* in a key that this driver made; else read off its library */
+};
+/* The row of a release; NULL where there is none. */
+const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
+/* The row at `index`, NULL behind the last. */
+const struct cache_known_driver *cache_known_driver_at(size_t index);
+
 #endif

@@ -29,7 +29,7 @@ static const struct caches_archive {
 enum { CACHES_COUNT = sizeof caches_archives / sizeof *caches_archives };
 
 /* The folder of test data; the caller frees it. */
-static char *caches_folder(void)
+static inline char *caches_folder(void)
 {
 	char *folder = os_env("JITWARM_TESTDATA");
 
@@ -38,7 +38,7 @@ static char *caches_folder(void)
 	return folder;
 }
 
-static bool caches_here(void)
+static inline bool caches_here(void)
 {
 	char *folder = caches_folder(), *inner = os_join(NULL, folder, "driver-caches");
 	bool here = inner && os_exists(inner);
@@ -49,9 +49,9 @@ static bool caches_here(void)
 }
 
 /* Hands every file of an archive to `take`, with its path inside the cache. */
-static void caches_each(const char *name,
-						void (*take)(void *context, const char *path, const struct buf *content),
-						void *context)
+static inline void
+caches_each(const char *name,
+			void (*take)(void *context, const char *path, const struct buf *content), void *context)
 {
 	char *folder = caches_folder();
 	char *path = mem_printf(NULL, "%s/driver-caches/%s.tar.zst", folder, name);

@@ -18,7 +18,7 @@ struct entries_entry {
 	size_t size;
 };
 
-static void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool relocatable)
+static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool relocatable)
 {
 	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};
 
@@ -32,7 +32,7 @@ static void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool reloca
 }
 
 /* Entry number `n` for sm_86; `padding` bytes stand behind the cubin's header. */
-static void entries_make(struct entries_entry *entry, unsigned n, size_t padding)
+static inline void entries_make(struct entries_entry *entry, unsigned n, size_t padding)
 {
 	char key[128];
 	uint8_t *at = entry->bytes;

@@ -1,0 +1,180 @@
+/* Profiles in the state directory: one JSON file a library, named by the hash of its path.
+ *
+ *     {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
+ *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cache/profile.h"
+#include "cache/stamp.h"
+#include "os/file.h"
+
+static const char schema[] = "jitwarm.driver/1";
+
+enum { MOST_FILE = 64 << 10 };
+
+static char *file_of(struct jw_error *err, const char *state_dir, const char *library)
+{
+	return mem_printf(err, "%s/drivers/%016llx.json", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
+}
+
+/* ---- reading */
+
+/* A string member of at most `size` - 1 bytes. */
+static bool take_text(const cJSON *document, const char *name, char *text, size_t size)
+{
+	const char *value = json_text(document, name, "");
+	size_t length = strlen(value);
+
+	if (length >= size)
+		return false;
+	memcpy(text, value, length + 1);
+	return true;
+}
+
+static bool take_trust(const cJSON *document, enum cache_trust *trust)
+{
+	const char *name = json_text(document, "trust", "");
+
+	for (*trust = CACHE_STAMP_UNKNOWN; *trust < CACHE_STAMP_OPAQUE; ++*trust)
+		if (!strcmp(name, cache_trust_name(*trust)))
+			return true;
+	return !strcmp(name, cache_trust_name(*trust));
+}
+
+static bool take_number(const cJSON *number, uint32_t *value)
+{
+	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
+		return false;
+	*value = (uint32_t)number->valuedouble;
+	return true;
+}
+
+static bool take_driver(const cJSON *document, struct jw_driver *driver)
+{
+	const cJSON *release = cJSON_GetObjectItemCaseSensitive(document, "release");
+
+	if (!take_number(cJSON_GetObjectItemCaseSensitive(document, "cuda"), &driver->cuda) ||
+		!cJSON_IsArray(release) || cJSON_GetArraySize(release) != 3)
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (!take_number(cJSON_GetArrayItem(release, i), &driver->release[i]))
+			return false;
+	return true;
+}
+
+static bool take_profile(const cJSON *document, struct cache_profile *profile)
+{
+	uint64_t mtime;
+
+	if (strcmp(json_text(document, "schema", ""), schema) != 0 ||
+		!take_text(document, "library", profile->library, sizeof profile->library) ||
+		!take_text(document, "build_id", profile->build_id, sizeof profile->build_id) ||
+		!take_text(document, "stamp", profile->stamp, sizeof profile->stamp) ||
+		!take_trust(document, &profile->trust) || !take_driver(document, &profile->driver) ||
+		!json_hex64(document, "mtime_ns", &mtime))
+		return false;
+	profile->library_mtime_ns = (int64_t)mtime;
+	profile->library_size = json_count(document, "size_bytes");
+	return (!profile->stamp[0] && profile->trust != CACHE_STAMP_CONFIRMED) ||
+		   stamp_is(profile->stamp);
+}
+
+int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
+						struct cache_profile *ret_profile)
+{
+	struct cache_profile profile = {0};
+	cJSON *document = json_parse(err, text, size);
+	bool sound;
+
+	if (!document)
+		return -1;
+	sound = take_profile(document, &profile);
+	cJSON_Delete(document);
+	if (!sound)
+		return error_set(err, JW_ERR_FORMAT, "no profile of a driver");
+	*ret_profile = profile;
+	return 0;
+}
+
+int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
+					   struct cache_profile *ret_profile)
+{
+	struct cache_profile profile;
+	struct buf text = {0};
+	struct os_stat stat;
+	char *path = file_of(err, state_dir, library);
+	int result = -1;
+
+	if (!path || os_stat(err, library, &stat) || os_read_file(err, path, MOST_FILE, &text))
+		goto done;
+	if (cache_profile_parse(err, buf_text(&text), text.size, &profile)) {
+		error_prefix(err, "%s", path);
+		goto done;
+	}
+	if (strcmp(profile.library, library) != 0 || profile.library_size != stat.size_bytes ||
+		profile.library_mtime_ns != stat.mtime_ns) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s: of another file", path);
+		goto done;
+	}
+	*ret_profile = profile;
+	result = 0;
+done:
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+/* ---- writing */
+
+static bool add_release(cJSON *document, const uint32_t release[3])
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "release");
+
+	for (int i = 0; array && i < 3; i++)
+		if (!cJSON_AddItemToArray(array, cJSON_CreateNumber(release[i])))
+			return false;
+	return array != NULL;
+}
+
+static cJSON *profile_document(struct jw_error *err, const struct cache_profile *profile)
+{
+	cJSON *document = cJSON_CreateObject();
+
+	if (document && cJSON_AddStringToObject(document, "schema", schema) &&
+		cJSON_AddStringToObject(document, "library", profile->library) &&
+		cJSON_AddNumberToObject(document, "size_bytes", (double)profile->library_size) &&
+		!json_add_hex64(err, document, "mtime_ns", (uint64_t)profile->library_mtime_ns) &&
+		cJSON_AddStringToObject(document, "build_id", profile->build_id) &&
+		cJSON_AddStringToObject(document, "stamp", profile->stamp) &&
+		cJSON_AddStringToObject(document, "trust", cache_trust_name(profile->trust)) &&
+		cJSON_AddNumberToObject(document, "cuda", profile->driver.cuda) &&
+		add_release(document, profile->driver.release))
+		return document;
+	cJSON_Delete(document);
+	error_set(err, JW_ERR_MEMORY, "out of memory");
+	return NULL;
+}
+
+int cache_profile_save(struct jw_error *err, const char *state_dir,
+					   const struct cache_profile *profile)
+{
+	cJSON *document = profile_document(err, profile);
+	char *line = document ? json_line(err, document) : NULL;
+	char *path = file_of(err, state_dir, profile->library), *folder = NULL;
+	int result = -1;
+
+	if (line && path)
+		folder = os_dir_name(err, path);
+	if (folder && !os_make_dirs(err, folder, 0700))
+		result = os_write_atomic(err, path, line, strlen(line));
+	mem_free(folder);
+	mem_free(path);
+	cJSON_free(line);
+	cJSON_Delete(document);
+	return result;
+}

@@ -1,0 +1,153 @@
+#include "cache/stamp.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "devcode/elf64.h"
+
+/* Past this a file is no driver: libcuda has 30 to 90 MB. */
+#define MOST_BYTES ((size_t)1 << 30)
+
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "Jun 25 202401:14", at any place. */
+static bool is_run(const uint8_t *at)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	bool month = false;
+
+	for (size_t i = 0; i < 36; i += 3)
+		month = month || !memcmp(at, months + i, 3);
+	if (!month || at[3] != ' ' || at[6] != ' ' || at[13] != ':' ||
+		(at[4] != ' ' && !is_digit(at[4])))
+		return false;
+	for (size_t i = 5; i < 16; i++)
+		if (i != 6 && i != 13 && !is_digit(at[i]))
+			return false;
+	return true;
+}
+
+enum { RUN_SIZE = 16, RUN_COLON = 13 };
+
+struct search {
+	const uint8_t *run;
+	bool several; /* runs that differ */
+	unsigned seconds[60];
+};
+
+static void look_at_colon(struct search *search, const uint8_t *start, const uint8_t *end,
+						  const uint8_t *colon)
+{
+	if (colon - start >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON &&
+		is_run(colon - RUN_COLON)) {
+		const uint8_t *run = colon - RUN_COLON;
+
+		search->several = search->several || (search->run && memcmp(search->run, run, RUN_SIZE));
+		search->run = run;
+	}
+	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && is_digit(colon[2]) && !colon[3])
+		search->seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
+}
+
+/* The seconds that occur most often, 60 where none does or two do equally. */
+static unsigned best_second(const unsigned seconds[60])
+{
+	unsigned best = 60, most = 0;
+
+	for (unsigned i = 0; i < 60; i++) {
+		if (seconds[i] > most) {
+			best = i;
+			most = seconds[i];
+		} else if (most && seconds[i] == most) {
+			best = 60;
+		}
+	}
+	return best;
+}
+
+int stamp_find(struct jw_error *err, const void *bytes, size_t size,
+			   char ret_stamp[CACHE_STAMP_SIZE + 1])
+{
+	const uint8_t *start = bytes, *end = start + (size < MOST_BYTES ? size : MOST_BYTES);
+	struct search search = {0};
+	unsigned second;
+
+	for (const uint8_t *at = start; at < end; at++) {
+		at = memchr(at, ':', (size_t)(end - at));
+		if (!at)
+			break;
+		look_at_colon(&search, start, end, at);
+	}
+	second = best_second(search.seconds);
+	if (!search.run || search.several || second == 60)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s",
+						 !search.run      ? "no build stamp in it"
+						 : search.several ? "several build stamps in it"
+										  : "a build stamp whose seconds cannot be told");
+	memcpy(ret_stamp, search.run, RUN_SIZE);
+	ret_stamp[RUN_SIZE] = ':';
+	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);
+	ret_stamp[RUN_SIZE + 2] = (char)('0' + second % 10);
+	ret_stamp[CACHE_STAMP_SIZE] = '\0';
+	return 0;
+}
+
+bool stamp_is(const char *text)
+{
+	return strlen(text) == CACHE_STAMP_SIZE && is_run((const uint8_t *)text) && text[16] == ':' &&
+		   is_digit((uint8_t)text[17]) && is_digit((uint8_t)text[18]);
+}
+
+/* ---- build id */
+
+enum { PT_NOTE = 4, NT_GNU_BUILD_ID = 3 };
+
+/* Goes through the notes of one segment. */
+static bool find_note(struct cursor notes, char text[STAMP_BUILD_ID_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	while (cursor_left(&notes) >= 12) {
+		uint32_t name_size = cursor_u32(&notes), size = cursor_u32(&notes),
+				 type = cursor_u32(&notes);
+		const uint8_t *name = cursor_take(&notes, ((uint64_t)name_size + 3) & ~UINT64_C(3));
+		const uint8_t *id = cursor_take(&notes, ((uint64_t)size + 3) & ~UINT64_C(3));
+
+		if (notes.overrun)
+			return false;
+		if (type != NT_GNU_BUILD_ID || name_size != 4 || memcmp(name, "GNU", 4) != 0 ||
+			size > (STAMP_BUILD_ID_SIZE - 1) / 2)
+			continue;
+		for (size_t i = 0; i < size; i++) {
+			text[2 * i] = digits[id[i] >> 4];
+			text[2 * i + 1] = digits[id[i] & 15];
+		}
+		text[2 * size] = '\0';
+		return true;
+	}
+	return false;
+}
+
+const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD_ID_SIZE])
+{
+	const uint8_t *file = bytes;
+	struct elf64_header elf;
+
+	*text = '\0';
+	if (!elf64_header_read(file, size, &elf) || elf.class != ELF64_CLASS ||
+		elf.order != ELF64_LITTLE || elf.phentsize != ELF64_PHDR_SIZE ||
+		!range_fits(elf.phoff, (uint64_t)elf.phnum * ELF64_PHDR_SIZE, size))
+		return text;
+	for (size_t i = 0; i < elf.phnum; i++) {
+		const uint8_t *segment = file + elf.phoff + i * ELF64_PHDR_SIZE;
+		uint64_t offset = load_u64(segment + 8), length = load_u64(segment + 32);
+
+		if (load_u32(segment) == PT_NOTE && range_fits(offset, length, size) &&
+			find_note(cursor_of(file + offset, (size_t)length), text))
+			break;
+	}
+	return text;
+}

@@ -1,0 +1,29 @@
+/* The stamp of a driver's build, read off its library without loading it. Source:
+ * docs/driver-cache.md, "Key".
+ *
+ * libcuda holds __DATE__ and the first half of __TIME__ as one run of 16 bytes ("Jun 25 202401:14")
+ * and moves the seconds into place by instructions that carry ":48\0": so on nine Linux builds from
+ * 460 to 555, five of them confirmed by keys. What is read is a guess until an entry of the cache
+ * shows the same stamp.
+ */
+#ifndef JW_CACHE_STAMP_H
+#define JW_CACHE_STAMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache/profile.h"
+
+/* Searches a library's bytes. JW_ERR_NOT_FOUND where there is no run, or several that differ, or no
+ * second that stands out. */
+int stamp_find(struct jw_error *err, const void *bytes, size_t size,
+			   char ret_stamp[CACHE_STAMP_SIZE + 1]);
+
+enum { STAMP_BUILD_ID_SIZE = 65 };
+/* The build id of an ELF file's note as hex, "" where it has none (or is none). Returns `text`. */
+const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD_ID_SIZE]);
+
+/* Whether the text is a stamp by its form. */
+bool stamp_is(const char *text);
+
+#endif

@@ -1,0 +1,329 @@
+/* Driver profiles: the stamp in a library, the table of known drivers, what is kept. */
+#include "caches.h"
+
+#include <stdio.h>
+
+#include "base/cursor.h"
+#include "cache/key_parts.h"
+#include "cache/profile.h"
+#include "cache/stamp.h"
+#include "entries.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return os_remove_tree(NULL, folder);
+}
+
+static void a_stamp_is_found_where_it_is_certain(void **state)
+{
+#define BYTES(text) text, sizeof text - 1
+#define RUN         "Jun 25 202401:14"
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *stamp;
+	} cases[] = {
+		{BYTES("xx" RUN "xx:48\0x:48\0:13\0"), "Jun 25 202401:14:48"},
+		{BYTES(":07\0" RUN), "Jun 25 202401:14:07"},
+		{BYTES(RUN ":48\0" RUN), "Jun 25 202401:14:48"},
+		{BYTES("Apr  8 202512:10:18\0"), "Apr  8 202512:10:18"},
+		{BYTES(RUN ":48\0:13\0"), NULL},
+		{BYTES(RUN ":61\0"), NULL},
+		{BYTES(RUN), NULL},
+		{BYTES(RUN "Jun 26 202401:14:48\0"), NULL},
+		{BYTES("Foo 25 202401:14:48\0"), NULL},
+		{BYTES("Jun 25 2024 01:14:48\0"), NULL},
+		{BYTES("01:14:48\0"), NULL},
+		{BYTES(""), NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char stamp[CACHE_STAMP_SIZE + 1] = "untouched";
+		int result = stamp_find(NULL, cases[i].bytes, cases[i].size, stamp);
+
+		assert_int_equal(result, cases[i].stamp ? 0 : -1);
+		assert_string_equal(stamp, cases[i].stamp ? cases[i].stamp : "untouched");
+	}
+}
+
+/* An ELF file with one note segment. */
+static size_t make_elf(uint8_t file[256], uint32_t id_size)
+{
+	memset(file, 0, 256);
+	memcpy(file,
+		   "\x7f"
+		   "ELF\2\1\1",
+		   7);
+	store_u64(file + 32, 64);
+	store_u16(file + 52, 64);
+	store_u16(file + 54, 56);
+	store_u16(file + 56, 1);
+	store_u32(file + 64, 4);
+	store_u64(file + 72, 128);
+	store_u64(file + 96, 16 + (uint64_t)id_size);
+	store_u32(file + 128, 4);
+	store_u32(file + 132, id_size);
+	store_u32(file + 136, 3);
+	memcpy(file + 140, "GNU", 4);
+	for (uint32_t i = 0; i < id_size && 144 + i < 256; i++)
+		file[144 + i] = (uint8_t)(0x10 + i);
+	return 256;
+}
+
+static void a_build_id_is_read(void **state)
+{
+	uint8_t file[256];
+	char text[STAMP_BUILD_ID_SIZE];
+
+	(void)state;
+	assert_string_equal(stamp_build_id(file, make_elf(file, 4), text), "10111213");
+	assert_string_equal(stamp_build_id(file, make_elf(file, 0), text), "");
+	assert_string_equal(stamp_build_id(file, make_elf(file, 1000), text), "");
+	assert_string_equal(stamp_build_id(file, 100, text), "");
+	assert_string_equal(stamp_build_id("", 0, text), "");
+}
+
+static void known_drivers_have_profiles(void **state)
+{
+	struct cache_profile profile;
+	struct jw_error err = {0};
+
+	(void)state;
+	for (size_t i = 0; cache_known_driver_at(i); i++)
+		assert_true(stamp_is(cache_known_driver_at(i)->stamp));
+	assert_int_equal(cache_profile_for_release(NULL, "550.163.01", &profile), 0);
+	assert_string_equal(profile.stamp, "Apr  8 202512:10:18");
+	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+	assert_int_equal(profile.driver.cuda, 12040);
+	assert_int_equal(cache_profile_for_release(NULL, "12.2", &profile), 0);
+	assert_string_equal(profile.stamp, "");
+	assert_int_equal(profile.trust, CACHE_STAMP_UNKNOWN);
+	assert_int_equal(cache_profile_for_release(&err, "nonsense", &profile), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+}
+
+static char *write_library(const char *name, const char *bytes, size_t size)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	return path;
+}
+
+static void a_profile_is_kept_for_one_file(void **state)
+{
+	static const char bytes[] = RUN ":48\0:48\0";
+	struct cache_profile found, kept;
+	char *library = write_library("libcuda.so.555.58.99", bytes, sizeof bytes - 1);
+
+	(void)state;
+	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
+	assert_string_equal(found.stamp, "Jun 25 202401:14:48");
+	assert_int_equal(found.trust, CACHE_STAMP_READ);
+	assert_int_equal(found.driver.release[2], 99);
+	assert_int_equal(found.driver.cuda, 12050);
+	found.trust = CACHE_STAMP_CONFIRMED;
+	found.driver.cuda = 12060;
+	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
+	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	assert_memory_equal(&kept, &found, sizeof kept);
+
+	mem_free(write_library("libcuda.so.555.58.99", "other", 5));
+	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &kept), 0);
+	assert_int_equal(kept.trust, CACHE_STAMP_UNKNOWN);
+	assert_string_equal(kept.stamp, "");
+	mem_free(library);
+}
+
+static void the_table_vouches_for_what_the_file_says(void **state)
+{
+	static const char same[] = RUN ":48\0", other[] = "Jun 26 202401:14:48\0";
+	char *library = write_library("libcuda.so.555.58.02", same, sizeof same - 1);
+	struct cache_profile profile;
+
+	(void)state;
+	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+	mem_free(write_library("libcuda.so.555.58.02", other, sizeof other - 1));
+	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	assert_int_equal(profile.trust, CACHE_STAMP_READ);
+	assert_string_equal(profile.stamp, "Jun 26 202401:14:48");
+	mem_free(library);
+}
+
+static void an_entry_of_the_cache_confirms(void **state)
+{
+	static const char bytes[] = RUN ":48\0";
+	char *library = write_library("libcuda.so.1", bytes, sizeof bytes - 1);
+	char *dir = os_join(NULL, folder, "cache"), *path, *parent, *index;
+	struct cache_profile profile;
+	struct entries_entry entry;
+	uint8_t rows[32] = {0x41, 0, 0, 0, 1};
+
+	(void)state;
+	entries_make(&entry, 1, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	parent = os_dir_name(NULL, path);
+	index = os_join(NULL, dir, "index");
+	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
+	assert_int_equal(profile.trust, CACHE_STAMP_READ);
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+	store_u64(rows + 16, entry.key);
+	assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
+	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
+	assert_int_equal(profile.trust, CACHE_STAMP_CONFIRMED);
+	mem_free(index);
+	mem_free(parent);
+	mem_free(path);
+	mem_free(dir);
+	mem_free(library);
+}
+
+static void hostile_profiles_are_refused(void **state)
+{
+#define HEAD                                                                                       \
+	"{\"schema\":\"jitwarm.driver/1\",\"library\":\"/x\",\"size_bytes\":1,"                        \
+	"\"mtime_ns\":\"0000000000000001\",\"build_id\":\"\","
+	static const char *const cases[] = {
+		"",
+		"[]",
+		"{}",
+		HEAD "\"stamp\":\"\",\"trust\":\"confirmed\",\"cuda\":1,\"release\":[1,2,3]}",
+		HEAD "\"stamp\":\"short\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}",
+		HEAD
+		"\"stamp\":\"Jun 25 202401:14:48x\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}",
+		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"x\",\"cuda\":1,\"release\":[1,2,3]}",
+		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2]}",
+		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1e300,\"release\":[1,2,"
+			 "3]}",
+		HEAD
+		"\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,-3]}",
+	};
+	static const char sound[] =
+		HEAD "\"stamp\":\"Jun 25 202401:14:48\",\"trust\":\"read\",\"cuda\":1,\"release\":[1,2,3]}";
+	struct cache_profile profile;
+
+	(void)state;
+	assert_int_equal(cache_profile_parse(NULL, sound, sizeof sound - 1, &profile), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(cache_profile_parse(&err, cases[i], strlen(cases[i]), &profile), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+	}
+}
+
+/* ---- with real files */
+
+/* Each driver at hand has the stamp that the table gives it. */
+static size_t check_drivers(void)
+{
+	char *store = os_env("JITWARM_DRIVERS"), *home = NULL;
+	struct os_names names = {0};
+	size_t found = 0;
+
+	if (!store && !os_home_dir(NULL, &home))
+		store = mem_printf(NULL, "%s/.cache/jitwarm/drivers", home);
+	if (store && !os_list(NULL, store, &names)) {
+		for (size_t i = 0; i < names.count; i++) {
+			const char *version = names.items[i];
+			char *library =
+				mem_printf(NULL, "%s/%s/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.%s",
+						   store, version, version);
+			struct cache_profile profile;
+
+			if (os_exists(library)) {
+				assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+				assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+				assert_true(stamp_is(profile.stamp));
+				assert_int_equal(strlen(profile.build_id), 40);
+				found++;
+			}
+			mem_free(library);
+		}
+		os_names_free(&names);
+	}
+	mem_free(store);
+	mem_free(home);
+	return found;
+}
+
+/* "460.106.00,linux,Sep 28 2021,12:04,02,no": rows with a full stamp stand in the table. */
+static void check_row(char *line)
+{
+	char *cells[6] = {0}, *at = line, stamp[64];
+	struct jw_driver driver;
+	const struct cache_known_driver *known;
+
+	for (size_t i = 0; i < 6 && at; i++) {
+		cells[i] = at;
+		at = strchr(at, ',');
+		if (at)
+			*at++ = '\0';
+	}
+	if (!cells[5] || !*cells[2] || jw_driver_parse(NULL, cells[0], &driver))
+		return;
+	known = cache_known_driver(driver.release);
+	assert_non_null(known);
+	(void)snprintf(stamp, sizeof stamp, "%s%s:%s", cells[2], cells[3], cells[4]);
+	assert_string_equal(known->stamp, stamp);
+}
+
+static bool check_table(void)
+{
+	char *data = caches_folder(), *path = os_join(NULL, data, "driver-stamps.csv");
+	struct buf text = {0};
+	bool here = !os_read_file(NULL, path, 1 << 16, &text);
+
+	for (char *line = here ? (char *)text.data : NULL; line && *line;) {
+		char *end = strchr(line, '\n');
+
+		if (end)
+			*end++ = '\0';
+		check_row(line);
+		line = end;
+	}
+	buf_free(&text);
+	mem_free(path);
+	mem_free(data);
+	return here;
+}
+
+static bool skipped;
+
+static void real_drivers_carry_the_stamps_of_the_table(void **state)
+{
+	size_t drivers = check_drivers();
+	bool table = check_table();
+
+	(void)state;
+	skipped = !drivers || !table;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stamp_is_found_where_it_is_certain),
+		cmocka_unit_test(a_build_id_is_read),
+		cmocka_unit_test(known_drivers_have_profiles),
+		cmocka_unit_test(a_profile_is_kept_for_one_file),
+		cmocka_unit_test(the_table_vouches_for_what_the_file_says),
+		cmocka_unit_test(an_entry_of_the_cache_confirms),
+		cmocka_unit_test(hostile_profiles_are_refused),
+		cmocka_unit_test(real_drivers_carry_the_stamps_of_the_table),
+	};
+	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+
+	return failed ? failed : skipped ? CHECK_SKIP : 0;
+}

@@ -1,0 +1,177 @@
+/* jitwarm's search in environments laid out as on Windows (Lib\site-packages, Library\bin). Windows
+ * layouts are looked for everywhere, so that this test runs on both systems. */
+#include "check.h"
+
+#include <string.h>
+
+#include <jitwarm/find.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+
+static char *root;
+
+static void put(const char *relative, const char *content)
+{
+	char *path = os_join(NULL, root, relative), *folder = os_dir_name(NULL, path);
+
+	assert_int_equal(os_make_dirs(NULL, folder, 0755), 0);
+	assert_int_equal(os_write_atomic(NULL, path, content, strlen(content)), 0);
+	mem_free(folder);
+	mem_free(path);
+}
+
+static void set(const char *name, const char *relative)
+{
+	char *path = relative ? os_join(NULL, root, relative) : NULL;
+
+	assert_int_equal(os_env_set(NULL, name, path), 0);
+	mem_free(path);
+}
+
+static int set_up(void **state)
+{
+	static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
+											"PYTHONUSERBASE"};
+	char *made;
+	(void)state;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-layout", &made), 0);
+	assert_int_equal(os_real_path(NULL, made, &root), 0);
+	mem_free(made);
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		set(variables[i], NULL);
+	set("HOME", "home");
+	set("APPDATA", "roaming");
+	set("PATH", "nothing");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+
+	assert_int_equal(os_remove_tree(NULL, root), 0);
+	mem_free(root);
+	return 0;
+}
+
+static struct jw_found *find_one(const char *name)
+{
+	struct jw_found *found = NULL;
+	struct jw_error err;
+
+	if (jw_find(&err, &name, name ? 1 : 0, &found))
+		fail_msg("%s", err.message);
+	return found;
+}
+
+/* Whether a file whose path ends in `end` (separators alike) was found, from this package. */
+static bool has_file(const struct jw_found *found, const char *end, const char *package)
+{
+	for (size_t i = 0; i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
+		size_t length = strlen(file->path), tail = strlen(end), same = 0;
+
+		while (same < tail && same < length &&
+			   (file->path[length - 1 - same] == end[tail - 1 - same] ||
+				(file->path[length - 1 - same] == '\\' && end[tail - 1 - same] == '/')))
+			same++;
+		if (same == tail)
+			return package ? file->package && !strcmp(file->package, package) : !file->package;
+	}
+	return false;
+}
+
+static void put_torch(const char *site)
+{
+	static const char *const files[][2] = {
+		{"torch-2.5.1.dist-info/METADATA", "Name: torch\nVersion: 2.5.1\n"},
+		{"torch-2.5.1.dist-info/RECORD",
+		 "torch/lib/torch_cuda.dll,,\r\ntorch\\_C.pyd,,\r\n../../Scripts/torchrun.exe,,\r\n"
+		 "..\\..\\..\\outside.dll,,\r\n/outside.dll,,\r\n"},
+		{"torch/lib/torch_cuda.dll", "MZ"},
+		{"torch/_C.pyd", "MZ"},
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		char *relative = os_join(NULL, site, files[i][0]);
+
+		put(relative, files[i][1]);
+		mem_free(relative);
+	}
+}
+
+static void virtual_environment(void **state)
+{
+	struct jw_found *found;
+	(void)state;
+
+	put("venv/pyvenv.cfg", "home = C:\\Python310\r\ninclude-system-site-packages = false\r\n");
+	put_torch("venv/Lib/site-packages");
+	put("venv/Scripts/torchrun.exe", "MZ");
+	put("outside.dll", "MZ");
+	set("VIRTUAL_ENV", "venv");
+	found = find_one("torch");
+	assert_true(has_file(found, "/torch/lib/torch_cuda.dll", "torch"));
+	assert_true(has_file(found, "/venv/Scripts/torchrun.exe", "torch"));
+	assert_int_equal(has_file(found, "/torch/_C.pyd", "torch"), !strcmp(os_name, "windows"));
+	assert_false(has_file(found, "/outside.dll", "torch"));
+	assert_int_equal(found->trouble_count, 0);
+	assert_true(found->note_count > 0);
+	jw_found_free(found);
+}
+
+static void conda_environment(void **state)
+{
+	struct jw_found *found;
+	(void)state;
+
+	put("conda/conda-meta/cudatoolkit-11.8-h1_2.json",
+		"{\"name\": \"cudatoolkit\", \"version\": \"11.8\","
+		" \"files\": [\"Library/bin/cufft64_10.dll\", \"../../evil.dll\"]}");
+	put("conda/Library/bin/cufft64_10.dll", "MZ");
+	put("conda/Lib/site-packages/own.pyd", "MZ");
+	set("CONDA_PREFIX", "conda");
+	found = find_one(NULL);
+	assert_int_equal(found->file_count, 2);
+	assert_true(has_file(found, "/conda/Library/bin/cufft64_10.dll", "cudatoolkit"));
+	assert_true(has_file(found, "/conda/Lib/site-packages/own.pyd", NULL));
+	jw_found_free(found);
+}
+
+/* python.exe beside its Lib folder, the user's own packages beside the version's name. */
+static void python_on_path(void **state)
+{
+	struct jw_found *found;
+	(void)state;
+
+	if (strcmp(os_name, "windows") != 0)
+		skip();
+	put("store/python.exe", "");
+	put("Python310/python.exe", "MZ");
+	put("Python310/python310.dll", "MZ");
+	put_torch("Python310/Lib/site-packages");
+	put("roaming/Python/Python310/site-packages/mine.pyd", "MZ");
+	put("roaming/Python/Python39/site-packages/other.pyd", "MZ");
+	char *path = mem_printf(NULL, "%s/store;%s/Python310", root, root);
+	assert_int_equal(os_env_set(NULL, "PATH", path), 0);
+	mem_free(path);
+	found = find_one(NULL);
+	assert_true(has_file(found, "/torch/_C.pyd", "torch"));
+	assert_true(has_file(found, "/mine.pyd", NULL));
+	assert_false(has_file(found, "/other.pyd", NULL));
+	jw_found_free(found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(virtual_environment, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(conda_environment, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(python_on_path, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
