@@ -21,6 +21,7 @@ export TERM=dumb
 if [[ $JITWARM == *.exe ]]; then
 	command -v wine >/dev/null || { echo "skipped: wine is not installed"; exit 77; }
 	export WINEDEBUG=-all DISPLAY= # Wine keeps its own home
+	mkdir -p "${WINEPREFIX:=$HOME/.wine}"
 else
 	export HOME=$work/home
 fi

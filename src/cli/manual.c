@@ -1,0 +1,85 @@
+#include "cli/manual.h"
+
+#include <string.h>
+
+#include <jitwarm/version.h>
+
+/* Text of a paragraph: a backslash is written \e, a line never begins like a macro, an empty line
+ * is a new paragraph. */
+static int append_text(struct jw_error *err, struct buf *buf, const char *text)
+{
+	bool line_begins = true;
+
+	for (; *text; text++) {
+		int failed;
+
+		if (line_begins && (*text == '.' || *text == '\'') && buf_append(err, buf, "\\&", 2))
+			return -1;
+		if (*text == '\n' && text[1] == '\n') {
+			failed = buf_append(err, buf, "\n.Pp\n", 5);
+			text++;
+		} else if (*text == '\\') {
+			failed = buf_append(err, buf, "\\e", 2);
+		} else {
+			failed = buf_append(err, buf, text, 1);
+		}
+		if (failed)
+			return -1;
+		line_begins = *text == '\n';
+	}
+	return buf_append(err, buf, "\n", 1);
+}
+
+static int append_option(struct jw_error *err, struct buf *buf, const struct cli_option *option)
+{
+	if (buf_printf(err, buf, ".It ") ||
+		(option->letter && buf_printf(err, buf, "Fl %c , ", option->letter)) ||
+		buf_printf(err, buf, "Fl \\-%s", option->name) ||
+		(option->value && buf_printf(err, buf, " Ar %s", option->value)) ||
+		buf_append(err, buf, "\n", 1) || append_text(err, buf, option->help))
+		return -1;
+	return 0;
+}
+
+static int append_options(struct jw_error *err, struct buf *buf, const struct cli_option *options)
+{
+	for (; options && options->name; options++)
+		if (!options->hidden && append_option(err, buf, options))
+			return -1;
+	return 0;
+}
+
+static int append_dashed(struct jw_error *err, struct buf *buf, const char *name)
+{
+	for (; *name; name++)
+		if (buf_append(err, buf, *name == ' ' ? "-" : name, 1))
+			return -1;
+	return 0;
+}
+
+static int append_head(struct jw_error *err, struct buf *buf, const struct cli_command *command)
+{
+	if (buf_printf(err, buf, ".Dd $Mdocdate$\n.Dt JITWARM-") ||
+		append_dashed(err, buf, command->name) ||
+		buf_printf(err, buf, " 1\n.Os jitwarm %s\n.Sh NAME\n.Nm jitwarm-", jw_version()) ||
+		append_dashed(err, buf, command->name) ||
+		buf_printf(err, buf, "\n.Nd %s\n.Sh SYNOPSIS\n.Nm jitwarm %s\n", command->summary,
+				   command->name))
+		return -1;
+	return *command->usage ? append_text(err, buf, command->usage) : 0;
+}
+
+int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command *command)
+{
+	if (append_head(err, buf, command) || buf_printf(err, buf, ".Sh DESCRIPTION\n") ||
+		append_text(err, buf, command->description) ||
+		buf_printf(err, buf, ".Sh OPTIONS\n.Bl -tag -width Ds\n") ||
+		append_options(err, buf, command->options) || append_options(err, buf, options_common) ||
+		buf_printf(err, buf,
+				   ".El\n.Sh EXIT STATUS\n"
+				   "0 done, or warm; 1 cold, or a part is left undone; 2 jitwarm cannot "
+				   "help, and has said why; 3 failed; 64 wrong usage.\n"
+				   ".Sh SEE ALSO\n.Xr jitwarm 1\n"))
+		return -1;
+	return 0;
+}
