@@ -36,8 +36,8 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 
 struct suggest suggest_for(const char *typed, size_t length)
 {
-	/* A third of the letters may be wrong, and always at least one. */
-	return (struct suggest){.typed = typed, .length = length, .distance = length / 3 + 1};
+	/* A quarter of the letters may be wrong, and always at least one. */
+	return (struct suggest){.typed = typed, .length = length, .distance = length / 4 + 1};
 }
 
 void suggest_offer(struct suggest *suggest, const char *candidate)

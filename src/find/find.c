@@ -210,7 +210,9 @@ static int take_environment(struct jw_error *err, struct finder *finder)
 		if (environment->items[i].whole &&
 			walk_tree(err, &finder->list, environment->items[i].path, NULL))
 			return -1;
-	return 0;
+	return found_note(err, &finder->list,
+					  "looking into %s: %zu packages, %zu files that can hold device code",
+					  environment->label, finder->packages.count, finder->list.found->file_count);
 }
 
 /* Nothing at all was found, and a reason is known: that is the call's failure. */

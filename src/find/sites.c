@@ -215,7 +215,7 @@ static int add_base(struct jw_error *err, struct sites *environment)
 static int fill_virtual(struct jw_error *err, struct sites *environment, char *prefix)
 {
 	environment->prefix = prefix;
-	environment->label = mem_printf(err, "virtual environment %s", prefix);
+	environment->label = mem_printf(err, "the virtual environment %s", prefix);
 	if (!environment->label || add_python_path(err, environment) ||
 		add_prefix(err, environment, prefix, NULL))
 		return -1;
@@ -248,8 +248,8 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	environment->prefix = prefix;
 	environment->conda = meta && is_directory(meta);
 	mem_free(meta);
-	environment->label =
-		mem_printf(err, "%s %s", environment->conda ? "conda environment" : "Python in", prefix);
+	environment->label = mem_printf(
+		err, "%s %s", environment->conda ? "the conda environment" : "the Python of", prefix);
 	if (version && environment->label && !add_python_path(err, environment) &&
 		!add_user_site(err, environment, prefix, version))
 		result = add_prefix(err, environment, prefix, version);

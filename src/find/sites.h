@@ -13,7 +13,7 @@ struct site {
 };
 
 struct sites {
-	char *label;                   /* "virtual environment /home/x/venv" */
+	char *label;                   /* "the virtual environment /home/x/venv" */
 	char *prefix;                  /* its folder */
 	bool conda;                    /* prefix/conda-meta is there */
 	struct site items[SITES_MOST]; /* in the order of sys.path */
