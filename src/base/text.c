@@ -110,6 +110,24 @@ size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 	return length;
 }
 
+size_t text_utf8_put(uint32_t point, char utf8[4])
+{
+	static const uint8_t head[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t length;
+
+	if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+		point = 0xfffd;
+	length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+	if (length == 1) {
+		utf8[0] = (char)point;
+		return 1;
+	}
+	for (size_t i = length; i-- > 1; point >>= 6)
+		utf8[i] = (char)(0x80 | (point & 0x3f));
+	utf8[0] = (char)(head[length] | point);
+	return length;
+}
+
 bool text_is_utf8(const void *data, size_t size)
 {
 	const uint8_t *bytes = data;

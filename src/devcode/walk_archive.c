@@ -3,11 +3,13 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <wchar.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/walk.h"
+#include "os/system.h"
 
 enum {
 	BLOCK = 1 << 20,  /* bytes that libarchive is given at a time */
@@ -114,13 +116,38 @@ struct packed {
 	size_t count;
 };
 
+/* Wide characters are UTF-16 on Windows, whole code points elsewhere. NULL out of memory. */
+static char *from_wide(struct jw_error *err, const wchar_t *wide)
+{
+	struct buf text = BUF_MAX(SIZE_MAX / 4);
+
+	for (; *wide; wide++) {
+		uint32_t point = (uint32_t)*wide;
+		uint32_t next = (uint32_t)wide[1];
+		char utf8[4];
+
+		if (point >= 0xd800 && point < 0xdc00 && next >= 0xdc00 && next < 0xe000) {
+			point = 0x10000 + ((point - 0xd800) << 10) + (next - 0xdc00);
+			wide++;
+		}
+		if (buf_append(err, &text, utf8, text_utf8_put(point, utf8))) {
+			buf_free(&text);
+			return NULL;
+		}
+	}
+	return text.data ? (char *)text.data : mem_string(err, "");
+}
+
 /* A name in UTF-8, or the member's number where its name is in no encoding that libarchive knows.
- */
+ * On Windows it keeps names in UTF-16 and has no way from there to UTF-8. */
 static char *entry_name(struct jw_error *err, const struct packed *packed,
 						struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname_utf8(entry);
-	char *own = name ? mem_string(err, name) : mem_printf(err, "(member %zu)", packed->count),
+	const wchar_t *wide = name ? NULL : archive_entry_pathname_w(entry);
+	char *own = name   ? mem_string(err, name)
+				: wide ? from_wide(err, wide)
+					   : mem_printf(err, "(member %zu)", packed->count),
 		 *full;
 
 	if (!own || !packed->nested)
@@ -202,6 +229,7 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 							.nested = !is_layer(member),
 							.depth = depth};
 	struct feed feed = {.stream = stream};
+	struct os_locale *locale = os_locale_utf8();
 	struct jw_error why = {0};
 	int result = 0;
 
@@ -214,5 +242,6 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 		visitor->trouble(visitor->context, member, &why);
 	}
 	(void)archive_read_free(packed.archive);
+	os_locale_restore(locale);
 	return result;
 }

@@ -65,6 +65,13 @@ int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most
  * ("*.dll") become the files that they match. Never freed. */
 char **os_arguments(int *argc, char **argv);
 
+/* While it lasts, text in UTF-8 is in the C locale's encoding for libraries in this thread
+ * (libarchive converts names by it). NULL where the system has no such locale, which is fine for
+ * os_locale_restore. */
+struct os_locale;
+struct os_locale *os_locale_utf8(void);
+void os_locale_restore(struct os_locale *locale);
+
 /* Terminal. */
 bool os_is_terminal(int fd);
 /* Columns of the terminal behind fd, 80 where unknown. */

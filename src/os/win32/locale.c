@@ -1,0 +1,14 @@
+/* The C library of Windows has no locale in UTF-8; what matters there goes through UTF-16. */
+#include "os/system.h"
+
+#include <stddef.h>
+
+struct os_locale *os_locale_utf8(void)
+{
+	return NULL;
+}
+
+void os_locale_restore(struct os_locale *locale)
+{
+	(void)locale;
+}
