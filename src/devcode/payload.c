@@ -1,5 +1,6 @@
 /* What stands in an entry: decompressing it, all of it or only its beginning. */
 #include <lz4.h>
+#include <stdatomic.h>
 #include <zstd.h>
 
 #include "base/cursor.h"
@@ -42,10 +43,40 @@ static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *t
 	return 0;
 }
 
+/* A decoder is some 160 KB that would be mapped and touched anew for each of thousands of small
+ * modules, which takes as long as decoding them. One is kept between calls; two threads at a time
+ * make one of their own. */
+static _Atomic(ZSTD_DCtx *) idle_decoder;
+
+static ZSTD_DCtx *take_decoder(struct jw_error *err)
+{
+	ZSTD_DCtx *decoder = atomic_exchange(&idle_decoder, NULL);
+
+	if (!decoder)
+		decoder = ZSTD_createDCtx();
+	if (!decoder) {
+		error_set(err, JW_ERR_MEMORY, "out of memory (zstd)");
+		return NULL;
+	}
+	(void)ZSTD_DCtx_reset(decoder, ZSTD_reset_session_and_parameters);
+	(void)ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, WINDOW_LOG);
+	return decoder;
+}
+
+static void give_decoder(ZSTD_DCtx *decoder)
+{
+	(void)ZSTD_freeDCtx(atomic_exchange(&idle_decoder, decoder));
+}
+
 static int unpack_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size)
 {
-	size_t got = ZSTD_decompress(to, size, from.data, from.size);
+	ZSTD_DCtx *decoder = take_decoder(err);
+	size_t got;
 
+	if (!decoder)
+		return -1;
+	got = ZSTD_decompressDCtx(decoder, to, size, from.data, from.size);
+	give_decoder(decoder);
 	if (ZSTD_isError(got))
 		return error_set(err, JW_ERR_FORMAT, "zstd payload is damaged: %s", ZSTD_getErrorName(got));
 	if (got != size)
@@ -102,22 +133,21 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 static int head_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size,
 					 size_t *ret_got)
 {
-	ZSTD_DCtx *context = ZSTD_createDCtx();
+	ZSTD_DCtx *decoder = take_decoder(err);
 	ZSTD_inBuffer in = {from.data, from.size, 0};
 	ZSTD_outBuffer out = {to, size, 0};
 	size_t left = 1;
 
-	if (!context)
-		return error_set(err, JW_ERR_MEMORY, "out of memory (zstd)");
-	(void)ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG);
+	if (!decoder)
+		return -1;
 	while (left && !ZSTD_isError(left) && out.pos < out.size) {
 		size_t in_before = in.pos, out_before = out.pos;
 
-		left = ZSTD_decompressStream(context, &out, &in);
+		left = ZSTD_decompressStream(decoder, &out, &in);
 		if (in.pos == in_before && out.pos == out_before)
 			break;
 	}
-	(void)ZSTD_freeDCtx(context);
+	give_decoder(decoder);
 	*ret_got = out.pos;
 	return 0;
 }

@@ -1,0 +1,406 @@
+/* Archives: static libraries, wheels, .conda, zstd, each read without unpacking to disk, and
+ * members read again. */
+#include "make_devcode.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <zstd.h>
+
+/* A library with one container in .nv_fatbin and, in front of it, one in code that does not count.
+ * `filler` bytes of other data lie between. */
+static void make_library(struct buf *file, size_t filler)
+{
+	struct buf container = make_buf(), text = make_buf(), other = make_buf();
+
+	make_empty_container(&text);
+	make_container(&container, DEVCODE_LZ4, "");
+	make_zeros(&other, filler);
+	for (uint32_t i = 0, random = 7; i < filler; i++) {
+		random = random * 1664525 + 1013904223;
+		other.data[i] = (uint8_t)(random >> 24);
+	}
+	{
+		const struct make_section sections[] = {
+			{.name = ".text", .data = text.data, .size = text.size, .flags = MAKE_EXEC},
+			{.name = ".rodata", .data = other.data, .size = other.size},
+			{.name = ".nv_fatbin", .data = container.data, .size = container.size},
+		};
+
+		make_elf(file, MAKE_ELF_X86_64, sections, 3);
+	}
+	buf_free(&container);
+	buf_free(&text);
+	buf_free(&other);
+}
+
+/* ---- ar */
+
+static void add_member(struct buf *file, const char *name, const void *data, size_t size)
+{
+	char header[61];
+
+	make_pad(file, 2);
+	(void)snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644,
+				   size);
+	make_bytes(file, header, 60);
+	make_bytes(file, data, size);
+}
+
+static void make_ar(struct buf *file)
+{
+	struct buf library = make_buf(), bsd = make_buf();
+
+	make_library(&library, 100);
+	make_bytes(&bsd, "a name of its own\0\0\0", 20);
+	make_bytes(&bsd, library.data, library.size);
+	make_bytes(file, "!<arch>\n", 8);
+	add_member(file, "/", "\0\0\0\0", 4);
+	add_member(file, "//", "a_name_longer_than_sixteen.o/\nanother_long_one.o/\n", 50);
+	add_member(file, "short.o/", library.data, library.size);
+	add_member(file, "/30", library.data, library.size);
+	add_member(file, "odd.o/", "odd", 3);
+	add_member(file, "short.o/", library.data, library.size);
+	add_member(file, "#1/20", bsd.data, bsd.size);
+	make_pad(file, 2);
+	buf_free(&library);
+	buf_free(&bsd);
+}
+
+struct names {
+	char text[1024];
+};
+
+static int note_name(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct names *names = context;
+	size_t used = strlen(names->text);
+
+	(void)err;
+	(void)snprintf(names->text + used, sizeof names->text - used, "%s %zu\n",
+				   image->member ? image->member : "-", image->container_count);
+	return 0;
+}
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	int result = os_remove_tree(NULL, folder);
+
+	(void)state;
+	mem_free(folder);
+	return result;
+}
+
+static char *write_file(const char *name, const struct buf *bytes)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+	return path;
+}
+
+/* What members a file has, a line for each with its number of containers. */
+static void assert_members(const struct buf *file, const char *expected)
+{
+	struct names names = {""};
+	struct devcode_sink sink = {.context = &names, .image = note_name};
+	char *path = write_file("file", file);
+
+	assert_int_equal(devcode_read(NULL, path, &sink), 0);
+	assert_string_equal(names.text, expected);
+	mem_free(path);
+}
+
+static void members_of_a_static_library_have_their_names(void **state)
+{
+	struct buf file = make_buf();
+
+	(void)state;
+	make_ar(&file);
+	assert_members(&file, "short.o 1\nanother_long_one.o 1\nshort.o#2 1\na name of its own 1\n");
+	buf_free(&file);
+}
+
+static void a_broken_static_library_is_trouble(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} cases[] = {
+		{8 + 58, 'x'},          /* the first header's end */
+		{8 + 48, 'x'},          /* its size */
+		{8 + 60 + 4 + 48, '9'}, /* the table of names behind the file's end */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct make_seen seen = {0};
+		struct buf file = make_buf();
+
+		make_ar(&file);
+		file.data[cases[i].at] = cases[i].value;
+		assert_int_equal(make_read(&file, &seen), 0);
+		assert_int_equal(seen.troubles, 1);
+		assert_int_equal(seen.code, JW_ERR_FORMAT);
+		buf_free(&file);
+	}
+}
+
+/* ---- zip, tar, zstd */
+
+struct packed_file {
+	const char *name;
+	const struct buf *bytes;
+};
+
+static la_ssize_t write_out(struct archive *archive, void *context, const void *data, size_t size)
+{
+	(void)archive;
+	make_bytes(context, data, size);
+	return (la_ssize_t)size;
+}
+
+static void make_archive(struct buf *out, bool tar, const char *options,
+						 const struct packed_file *files, size_t count)
+{
+	struct archive *archive = archive_write_new();
+
+	assert_int_equal(tar ? archive_write_set_format_pax_restricted(archive)
+						 : archive_write_set_format_zip(archive),
+					 ARCHIVE_OK);
+	assert_int_equal(archive_write_set_options(archive, options), ARCHIVE_OK);
+	(void)archive_write_set_bytes_in_last_block(archive, 1);
+	assert_int_equal(archive_write_open(archive, out, NULL, write_out, NULL), ARCHIVE_OK);
+	for (size_t i = 0; i < count; i++) {
+		struct archive_entry *entry = archive_entry_new();
+
+		archive_entry_set_pathname(entry, files[i].name);
+		archive_entry_set_filetype(entry, AE_IFREG);
+		archive_entry_set_perm(entry, 0644);
+		archive_entry_set_size(entry, (la_int64_t)files[i].bytes->size);
+		assert_int_equal(archive_write_header(archive, entry), ARCHIVE_OK);
+		assert_int_equal(archive_write_data(archive, files[i].bytes->data, files[i].bytes->size),
+						 (la_ssize_t)files[i].bytes->size);
+		archive_entry_free(entry);
+	}
+	assert_int_equal(archive_write_close(archive), ARCHIVE_OK);
+	(void)archive_write_free(archive);
+}
+
+static void make_zstd(struct buf *out, const struct buf *bytes)
+{
+	size_t room = ZSTD_compressBound(bytes->size), got;
+
+	assert_int_equal(buf_reserve(NULL, out, room), 0);
+	got = ZSTD_compress(out->data + out->size, room, bytes->data, bytes->size, 1);
+	assert_false(ZSTD_isError(got));
+	out->size += got;
+}
+
+static void a_wheel_is_read_as_it_streams_by(void **state)
+{
+	static const char *const options[] = {"zip:compression=deflate", "zip:compression=store"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct buf library = make_buf(), notes = make_buf(), ar = make_buf(), wheel = make_buf();
+		struct make_seen seen = {0};
+
+		make_library(&library, 3000000);
+		make_bytes(&notes, "Metadata-Version: 2.1\n", 22);
+		make_ar(&ar);
+		make_archive(&wheel, false, options[i],
+					 (struct packed_file[]){{"x/__init__.py", &notes},
+											{"x/lib/libx.so", &library},
+											{"x/lib/libx.a", &ar}},
+					 3);
+		assert_members(&wheel, "x/lib/libx.so 1\nx/lib/libx.a(short.o) 1\n"
+							   "x/lib/libx.a(another_long_one.o) 1\nx/lib/libx.a(short.o#2) 1\n"
+							   "x/lib/libx.a(a name of its own) 1\n");
+		assert_int_equal(make_read(&wheel, &seen), 0);
+		/* The one in .text was handed over as well, and is not listed. */
+		assert_int_equal(seen.containers, 10);
+		assert_int_equal(seen.troubles, 0);
+		buf_free(&library);
+		buf_free(&notes);
+		buf_free(&ar);
+		buf_free(&wheel);
+	}
+}
+
+static void a_conda_package_has_three_layers(void **state)
+{
+	struct buf library = make_buf(), tar = make_buf(), layer = make_buf(), conda = make_buf();
+
+	(void)state;
+	make_library(&library, 300000);
+	make_archive(&tar, true, "", (struct packed_file[]){{"lib/libx.so", &library}}, 1);
+	make_zstd(&layer, &tar);
+	make_archive(&conda, false, "zip:compression=store",
+				 (struct packed_file[]){{"pkg-x-1.0-0.tar.zst", &layer}}, 1);
+	assert_members(&conda, "lib/libx.so 1\n");
+	assert_members(&layer, "lib/libx.so 1\n");
+	buf_free(&library);
+	buf_free(&tar);
+	buf_free(&layer);
+	buf_free(&conda);
+}
+
+static void archives_in_archives_end_somewhere(void **state)
+{
+	struct buf file = make_buf();
+	struct make_seen seen = {0};
+
+	(void)state;
+	make_container(&file, DEVCODE_LZ4, "");
+	for (size_t i = 0; i < 12; i++) {
+		struct buf layer = make_buf();
+
+		make_zstd(&layer, &file);
+		buf_free(&file);
+		file = layer;
+	}
+	assert_int_equal(make_read(&file, &seen), 0);
+	assert_int_equal(seen.images, 0);
+	assert_int_equal(seen.troubles, 1);
+	assert_int_equal(seen.code, JW_ERR_LIMIT);
+	buf_free(&file);
+}
+
+static void loose_files_may_be_packed_with_zstd(void **state)
+{
+	static const struct {
+		const char *text; /* NULL: a container */
+		enum devcode_format format;
+		uint64_t size;
+	} cases[] = {{MAKE_PTX, DEVCODE_PTX, sizeof MAKE_PTX - 1}, {NULL, DEVCODE_FATBIN, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		struct buf plain = make_buf(), packed = make_buf();
+		struct make_seen seen = {0};
+
+		if (cases[i / 2].text)
+			make_bytes(&plain, cases[i / 2].text, cases[i / 2].size);
+		else
+			make_container(&plain, DEVCODE_LZ4, "");
+		make_zstd(&packed, &plain);
+		assert_int_equal(make_read(i % 2 ? &packed : &plain, &seen), 0);
+		assert_int_equal(seen.troubles, 0);
+		assert_int_equal(seen.images, 1);
+		assert_int_equal(seen.format, cases[i / 2].format);
+		assert_int_equal(seen.size_bytes, plain.size);
+		assert_string_equal(seen.payload, MAKE_PTX);
+		assert_int_equal(seen.entry.target.sm, 80);
+		buf_free(&plain);
+		buf_free(&packed);
+	}
+}
+
+/* Every fourth truncation of a wheel and of a packed file: trouble or nothing, and always an end.
+ */
+static void truncated_archives_end_well(void **state)
+{
+	struct buf library = make_buf(), wheel = make_buf(), packed = make_buf();
+
+	(void)state;
+	make_library(&library, 5000);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"libx.so", &library}}, 1);
+	make_zstd(&packed, &library);
+	for (size_t i = 0; i < 2; i++) {
+		struct buf *file = i ? &packed : &wheel;
+		size_t whole = file->size;
+
+		for (file->size = 0; file->size < whole; file->size += 97) {
+			struct make_seen seen = {0};
+
+			assert_int_equal(make_read(file, &seen), 0);
+			if (i && file->size > 4)
+				assert_int_equal(seen.troubles, 1);
+		}
+		file->size = whole;
+	}
+	buf_free(&library);
+	buf_free(&wheel);
+	buf_free(&packed);
+}
+
+/* ---- reading again */
+
+static void a_member_is_read_again(void **state)
+{
+	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf(), packed = make_buf();
+	struct buf short_library = make_buf(), again;
+	char *paths[3];
+
+	(void)state;
+	make_library(&library, 1000000);
+	make_library(&short_library, 100);
+	make_ar(&ar);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"a.so", &short_library}, {"b.so", &library}}, 2);
+	make_zstd(&packed, &library);
+	paths[0] = write_file("wheel", &wheel);
+	paths[1] = write_file("ar", &ar);
+	paths[2] = write_file("packed", &packed);
+	{
+		const struct {
+			const char *path, *member;
+			const struct buf *from;
+		} cases[] = {{paths[0], "a.so", &short_library},
+					 {paths[0], "b.so", &library},
+					 {paths[1], "short.o#2", &short_library},
+					 {paths[1], "a name of its own", &short_library},
+					 {paths[2], NULL, &library}};
+
+		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+			size_t offset = cases[i].from->size / 2;
+
+			assert_int_equal(
+				devcode_reread(NULL, cases[i].path, cases[i].member, offset, 77, &again), 0);
+			assert_int_equal(again.size, 77);
+			assert_memory_equal(again.data, cases[i].from->data + offset, 77);
+			buf_free(&again);
+		}
+	}
+	{
+		struct jw_error err = {0};
+
+		assert_int_equal(devcode_reread(&err, paths[0], "c.so", 0, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_int_equal(devcode_reread(&err, paths[0], "a.so", short_library.size, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		assert_int_equal(devcode_reread(&err, "/nonexistent", NULL, 0, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	}
+	for (size_t i = 0; i < 3; i++)
+		mem_free(paths[i]);
+	buf_free(&library);
+	buf_free(&short_library);
+	buf_free(&ar);
+	buf_free(&wheel);
+	buf_free(&packed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_of_a_static_library_have_their_names),
+		cmocka_unit_test(a_broken_static_library_is_trouble),
+		cmocka_unit_test(a_wheel_is_read_as_it_streams_by),
+		cmocka_unit_test(a_conda_package_has_three_layers),
+		cmocka_unit_test(archives_in_archives_end_somewhere),
+		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
+		cmocka_unit_test(truncated_archives_end_well),
+		cmocka_unit_test(a_member_is_read_again)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
