@@ -102,6 +102,10 @@ static void read_options(struct devcode_entry *entry, const uint8_t *header, uin
 		entry->damaged = true;
 		return;
 	}
+	/* Offset 0 would be the entry's own first bytes: the field is there and empty (measured on
+	 * 550). */
+	if (!text)
+		return;
 	end = memchr(header + text, 0, header_size - text);
 	entry->options_offset = header_offset + text;
 	entry->options_length = (uint32_t)(end ? end - (header + text) : header_size - text);
