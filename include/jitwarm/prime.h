@@ -48,7 +48,10 @@ struct jw_prime_result {
 						 all */
 	size_t undone;    /* left when the run was interrupted */
 	uint64_t added_bytes;
-	double seconds; /* of compiling, wall time */
+	double seconds;         /* of compiling, wall time */
+	double compile_seconds; /* the sum of what each module took in its worker, and the longest of
+							   them */
+	double longest_seconds;
 	bool interrupted;
 	bool opaque; /* the driver's cache is not of the known form: its own entries were counted
 					instead */

@@ -38,6 +38,16 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	return text;
 }
 
+void text_copy(char *to, size_t size, const char *from)
+{
+	size_t length = strlen(from);
+
+	if (length >= size)
+		length = size - 1;
+	memcpy(to, from, length);
+	to[length] = '\0';
+}
+
 bool text_starts(const char *text, const char *start)
 {
 	return !strncmp(text, start, strlen(start));

@@ -15,6 +15,11 @@ const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 /* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
 
+/* Copies what fits into `size` bytes, always with a NUL: a longer text is cut. */
+void text_copy(char *to, size_t size, const char *from);
+/* The same for an array. */
+#define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
+
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
 /* Without regard to ASCII case. */

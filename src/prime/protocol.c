@@ -4,21 +4,10 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 static const char *const form_names[] = {
 	[CACHE_KEY_LOAD] = "load", [CACHE_KEY_LINK] = "link", [CACHE_KEY_TEXT] = "text"};
-
-static void copy_text(char *to, size_t size, const char *from)
-{
-	size_t length = strlen(from);
-
-	if (length >= size)
-		length = size - 1;
-	memcpy(to, from, length);
-	to[length] = '\0';
-}
-
-#define COPY_TEXT(to, from) copy_text((to), sizeof(to), (from))
 
 static int put(struct jw_error *err, struct buf *line, const cJSON *document)
 {
@@ -92,7 +81,7 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 		error_set(err, JW_ERR_FORMAT, "not a job");
 		goto done;
 	}
-	COPY_TEXT(job.path, path);
+	TEXT_COPY(job.path, path);
 	*ret_job = job;
 	result = 0;
 done:
@@ -146,9 +135,9 @@ int protocol_devices_from_json(struct jw_error *err, const cJSON *array,
 		d.target.sm = (uint16_t)sm;
 		d.memory_bytes = json_count(object, "memory_bytes");
 		d.compute_mode = (int)(json_count(object, "compute_mode") % 16);
-		COPY_TEXT(d.name, json_text(object, "name", ""));
-		COPY_TEXT(d.bus, json_text(object, "bus", ""));
-		COPY_TEXT(d.uuid, json_text(object, "uuid", ""));
+		TEXT_COPY(d.name, json_text(object, "name", ""));
+		TEXT_COPY(d.bus, json_text(object, "bus", ""));
+		TEXT_COPY(d.uuid, json_text(object, "uuid", ""));
 		devices[count++] = d;
 	}
 	*ret_count = count;
@@ -179,8 +168,8 @@ int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
 	memset(ret_hello, 0, sizeof *ret_hello);
 	ret_hello->result = (int)json_number(object, "hello", -1);
 	ret_hello->cuda = (uint32_t)(json_count(object, "cuda") % 1000000);
-	COPY_TEXT(ret_hello->error, json_text(object, "error", ""));
-	COPY_TEXT(ret_hello->library, json_text(object, "library", ""));
+	TEXT_COPY(ret_hello->error, json_text(object, "error", ""));
+	TEXT_COPY(ret_hello->library, json_text(object, "library", ""));
 	result = protocol_devices_from_json(err, cJSON_GetObjectItemCaseSensitive(object, "devices"),
 										ret_hello->devices, &ret_hello->device_count);
 	cJSON_Delete(object);
@@ -218,8 +207,8 @@ int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 	ret_answer->sticky = json_bool(object, "sticky", false);
 	ret_answer->wall_ms = wall_ms >= 0 && wall_ms < 1e12 ? wall_ms : 0;
 	ret_answer->peak_bytes = json_count(object, "peak_bytes");
-	COPY_TEXT(ret_answer->error, json_text(object, "error", ""));
-	COPY_TEXT(ret_answer->log, json_text(object, "log", ""));
+	TEXT_COPY(ret_answer->error, json_text(object, "error", ""));
+	TEXT_COPY(ret_answer->log, json_text(object, "log", ""));
 	cJSON_Delete(object);
 	return 0;
 }

@@ -1,0 +1,89 @@
+#include "prime/collect.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "cache/insert.h"
+#include "os/file.h"
+
+static bool is_predicted(const struct plan *plan, uint64_t key)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].key == key)
+			return true;
+	return false;
+}
+
+/* Looks for an entry under a name that no module of the plan has. The worker may have begun its
+ * next job already, so the entry of another module is nothing strange. Called only where a
+ * prediction has failed. */
+static bool has_foreign(const struct plan *plan, const char *dir, const char *first,
+						const char *second)
+{
+	struct os_names names;
+	bool found = false;
+
+	if (os_list(NULL, dir, &names))
+		return false;
+	for (size_t i = 0; i < names.count && !found; i++) {
+		char *below = os_join(NULL, dir, names.items[i]);
+		uint64_t key;
+
+		if (below && names.kinds[i] == OS_DIRECTORY && !second)
+			found = has_foreign(plan, below, first ? first : names.items[i],
+								first ? names.items[i] : NULL);
+		else if (second && cache_entry_key(first, second, names.items[i], &key))
+			found = !is_predicted(plan, key);
+		mem_free(below);
+	}
+	os_names_free(&names);
+	return found;
+}
+
+static int insert(struct jw_error *err, struct cache_live *live, const char *path,
+				  const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
+{
+	struct cache_addition addition = {
+		.path = path,
+		.key = module->key,
+		.key_bytes = module->key_bytes,
+		.sm = plan->targets[module->target].device.sm,
+		.form = module->form,
+	};
+
+	if (cache_insert(err, live, &addition, 1))
+		return -1;
+	if (addition.added == CACHE_ADDED_REFUSED)
+		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
+						 addition.why.message);
+	*ret_bytes = addition.row_bytes;
+	return 0;
+}
+
+int collect_module(struct jw_error *err, struct cache_live *live, const char *private_dir,
+				   const struct plan *plan, const struct plan_module *module,
+				   enum collected *ret_what, uint64_t *ret_bytes)
+{
+	char *path = cache_entry_path(err, private_dir, module->key);
+	uint64_t bytes = 0;
+	int result = -1;
+
+	if (!path)
+		return -1;
+	if (os_exists(path)) {
+		result = insert(err, live, path, plan, module, &bytes);
+		(void)os_remove(NULL, path);
+		if (!result) {
+			*ret_what = COLLECTED;
+			*ret_bytes = bytes;
+		}
+	} else {
+		*ret_what =
+			has_foreign(plan, private_dir, NULL, NULL) ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
+		*ret_bytes = 0;
+		result = 0;
+	}
+	mem_free(path);
+	return result;
+}

@@ -1,0 +1,194 @@
+#include <jitwarm/prime.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/insert.h"
+#include "cache/profile.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "plan/plan.h"
+#include "prime/folder.h"
+#include "prime/result.h"
+#include "prime/run.h"
+#include "prime/self.h"
+#include "prime/spool.h"
+
+/* ---- the plan */
+
+/* Each architecture once, however many GPUs share it. */
+static size_t distinct_targets(const struct jw_system *system, struct jw_target *targets)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		size_t known = 0;
+
+		while (known < count && !jw_target_equal(targets[known], system->gpus[i].target))
+			known++;
+		if (known == count)
+			targets[count++] = system->gpus[i].target;
+	}
+	return count;
+}
+
+static int make_plan(struct jw_error *err, const struct jw_system *system,
+					 const struct jw_prime_options *options, struct plan **ret_plan)
+{
+	struct cache_profile profile = profile_of_system(system);
+	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
+	struct plan_request request = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.targets = targets,
+		.profile = &profile,
+		.cache_dir = system->cache.path,
+		.state_dir = system->state_dir,
+		.everything = options->everything,
+	};
+	int result;
+
+	if (!targets)
+		return -1;
+	request.target_count = distinct_targets(system, targets);
+	result = plan_build(err, &request, ret_plan);
+	mem_free(targets);
+	return result;
+}
+
+static unsigned worker_count(const struct jw_prime_options *options, size_t cold)
+{
+	unsigned wanted = options->jobs ? options->jobs : os_cores();
+
+	return wanted > cold ? (unsigned)cold : wanted;
+}
+
+static void sum_up(const struct plan *plan, const struct jw_prime_options *options,
+				   struct jw_prime_plan *ret_sum)
+{
+	struct jw_prime_plan sum = {0};
+
+	for (size_t i = 0; i < plan->target_count; i++)
+		sum.cannot += plan->targets[i].cannot;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		sum.left_out += module->state == PLAN_LEFT_OUT;
+		sum.warm += module->state == PLAN_WARM;
+		if (module->state != PLAN_COLD)
+			continue;
+		sum.cold++;
+		sum.link += module->form == CACHE_KEY_LINK;
+		sum.cold_bytes += module->payload_bytes;
+		sum.cubin_bytes += module->cubin_bytes;
+		sum.cpu_seconds += module->cost_ms / 1000;
+	}
+	sum.modules = sum.cold + sum.warm;
+	sum.workers = worker_count(options, sum.cold);
+	*ret_sum = sum;
+}
+
+/* ---- the run */
+
+/* Without a known form the driver fills the live cache itself, one worker at a time (several could
+ * wipe it), and what it added is counted. */
+static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+{
+	uint64_t before = folder_count_entries(setup->system->cache.path), after;
+	int failed;
+
+	setup->live = NULL;
+	setup->workers = 1;
+	result->undone = result->compiled = result->unchanged = 0;
+	failed = run_plan(err, setup, result);
+	after = folder_count_entries(setup->system->cache.path);
+	result->compiled = after > before ? (size_t)(after - before) : 0;
+	result->opaque = true;
+	return failed;
+}
+
+static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+{
+	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
+									 .when_full = CACHE_FULL_EVICT};
+	struct cache_live *live = NULL;
+	int failed;
+
+	if (cache_live_open(err, setup->system->cache.path, &how, &live))
+		return -1;
+	setup->live = live;
+	failed = run_plan(err, setup, result);
+	if (cache_live_close(failed ? NULL : err, live))
+		failed = -1;
+	return failed;
+}
+
+static int compile_cold(struct jw_error *err, const struct plan *plan,
+						const struct jw_system *system, const struct jw_prime_options *options,
+						struct jw_prime_result *result)
+{
+	struct run_setup setup = {
+		.plan = plan, .system = system, .options = options, .workers = result->plan.workers};
+	struct spool spool = {0};
+	struct self_command self = {0};
+	char *folder = NULL;
+	int failed = -1;
+
+	if (folder_make(err, system->state_dir, &folder) || self_command(err, options->worker, &self) ||
+		spool_fill(err, plan, folder, options->message, options->context, &spool))
+		goto done;
+	setup.worker = self.command;
+	setup.folder = folder;
+	setup.spool = &spool;
+	if (profile_is_known(system))
+		failed = run_known(err, &setup, result);
+	if (!profile_is_known(system) || (!failed && result->opaque))
+		failed = run_opaque(err, &setup, result);
+done:
+	spool_free(&spool);
+	self_free(&self);
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	return failed;
+}
+
+int jw_prime(struct jw_error *err, const struct jw_system *system,
+			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
+{
+	struct jw_prime_result *result = mem_alloc(err, sizeof *result);
+	struct plan *plan = NULL;
+	int failed = -1;
+
+	if (!result)
+		return -1;
+	if (!system->gpu_count) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+		goto done;
+	}
+	if (!system->cache.path || system->cache.disabled) {
+		error_set(err, JW_ERR_UNSUPPORTED,
+				  "the driver caches nothing with these settings: see jitwarm status");
+		goto done;
+	}
+	if (make_plan(err, system, options, &plan))
+		goto done;
+	for (size_t i = 0; i < plan->note_count; i++)
+		if (result_add_note(err, result, plan->notes[i]))
+			goto done;
+	result->troubles = plan->troubles;
+	sum_up(plan, options, &result->plan);
+	failed = 0;
+	if (options->planned && !options->planned(options->context, &result->plan))
+		result->undone = result->plan.cold;
+	else if (result->plan.cold)
+		failed = compile_cold(err, plan, system, options, result);
+done:
+	plan_free(plan);
+	if (failed)
+		jw_prime_result_free(result);
+	else
+		*ret_result = result;
+	return failed;
+}

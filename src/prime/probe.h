@@ -1,0 +1,16 @@
+/* Confirming a driver's profile: have it compile a tiny module into an empty directory, and look at
+ * the entry it makes. */
+#ifndef JW_PRIME_PROBE_H
+#define JW_PRIME_PROBE_H
+
+#include "cache/profile.h"
+#include "prime/protocol.h"
+
+/* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
+ * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE
+ * where the entry is not of the known form. -1: the driver could not be asked, or refuses the
+ * probe; the profile is untouched. `folder`: an empty directory for this. */
+int probe_driver(struct jw_error *err, const char *const *worker, const char *folder,
+				 const struct protocol_device *device, struct cache_profile *profile);
+
+#endif

@@ -1,0 +1,27 @@
+/* Working off a plan with several workers: an event loop in the supervisor. */
+#ifndef JW_PRIME_RUN_H
+#define JW_PRIME_RUN_H
+
+#include <jitwarm/prime.h>
+
+#include "plan/plan.h"
+#include "prime/spool.h"
+
+struct run_setup {
+	const struct plan *plan;
+	const struct spool *spool;
+	const struct jw_system *system;
+	const struct jw_prime_options *options;
+	const char *const *worker; /* the command */
+	const char *folder;        /* where the workers' private directories go */
+	unsigned workers;
+	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
+	struct cache_live *live;
+};
+
+/* Compiles every cold module once. What came of each is added to *result (compiled, failed,
+ * failures, undone ...). -1 where no worker can be kept alive or the live cache cannot be written:
+ * then what was done stays done. */
+int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
+
+#endif

@@ -1,0 +1,253 @@
+#include <jitwarm/system.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/index.h"
+#include "cache/profile.h"
+#include "cache/settings.h"
+#include "os/file.h"
+#include "os/library.h"
+#include "os/system.h"
+#include "prime/ask.h"
+#include "prime/folder.h"
+#include "prime/probe.h"
+#include "prime/remember.h"
+#include "prime/self.h"
+
+enum { MOST_PCI = 64, LIMIT_S = 120 };
+
+/* ---- the cache */
+
+/* The settings' strings move into the public structure. */
+static int take_settings(struct jw_error *err, struct cache_settings *settings,
+						 struct jw_cache_info *cache)
+{
+	cache->warnings = mem_array(err, settings->warning_count, sizeof *cache->warnings);
+	if (!cache->warnings)
+		return -1;
+	memcpy(cache->warnings, settings->warnings, settings->warning_count * sizeof *cache->warnings);
+	cache->warning_count = settings->warning_count;
+	settings->warning_count = 0;
+	cache->path = settings->path;
+	settings->path = NULL;
+	cache->limit_bytes = settings->limit_bytes;
+	cache->limit_set = settings->limit_set;
+	cache->disabled = settings->disabled;
+	cache->force_ptx_jit = settings->force_ptx_jit;
+	return 0;
+}
+
+static int read_cache(struct jw_error *err, const struct jw_system_options *options,
+					  struct jw_cache_info *cache)
+{
+	struct cache_settings settings;
+	struct cache_index index;
+	int result;
+
+	if (cache_settings_read(err, options->cache_dir, options->home, &settings))
+		return -1;
+	result = take_settings(err, &settings, cache);
+	cache_settings_free(&settings);
+	if (result || !cache->path || cache_index_load(NULL, cache->path, &index))
+		return result;
+	cache->exists = index.state == CACHE_INDEX_SOUND;
+	cache->entries = index.count;
+	cache->size_bytes = index.total_bytes;
+	cache_index_free(&index);
+	return 0;
+}
+
+/* ---- driver and GPUs */
+
+static void take_hello(struct jw_system *system, const struct protocol_hello *hello)
+{
+	for (size_t i = 0; i < hello->device_count; i++) {
+		const struct protocol_device *device = &hello->devices[i];
+		struct jw_gpu *gpu = &system->gpus[i];
+
+		TEXT_COPY(gpu->name, device->name);
+		TEXT_COPY(gpu->bus, device->bus);
+		TEXT_COPY(gpu->uuid, device->uuid);
+		gpu->target = device->target;
+		gpu->memory_bytes = device->memory_bytes;
+		gpu->ordinal = device->ordinal;
+		gpu->compute_mode = device->compute_mode;
+	}
+	system->gpu_count = hello->device_count;
+	if (hello->library[0])
+		TEXT_COPY(system->driver.library, hello->library);
+	if (hello->cuda)
+		system->driver.version.cuda = hello->cuda;
+}
+
+/* Asks the driver which GPUs it has. A driver that does not start is no failure of ours: it becomes
+ * why_none. */
+static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
+					   const struct remember_key *key, struct jw_system *system)
+{
+	static struct protocol_hello hello;
+	struct self_command self = {0};
+	struct jw_error why = {0};
+	struct ask ask = {.limit_s = LIMIT_S};
+	char *folder = NULL;
+	int result = -1;
+
+	if (self_command(err, options->worker, &self) || folder_make(err, system->state_dir, &folder))
+		goto done;
+	ask.worker = self.command;
+	ask.cache_dir = folder;
+	if (ask_driver(&why, &ask, &hello, NULL))
+		TEXT_COPY(system->why_none, why.message);
+	else if (hello.result)
+		(void)snprintf(system->why_none, sizeof system->why_none,
+					   "the driver does not start: %.400s", hello.error);
+	else if (!hello.device_count)
+		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
+	take_hello(system, &hello);
+	if (hello.device_count && !system->why_none[0])
+		remember_save(system->state_dir, key, &hello);
+	result = 0;
+done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	self_free(&self);
+	return result;
+}
+
+static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
+					 const char *library, struct jw_system *system)
+{
+	static struct protocol_hello hello;
+	struct os_pci_device pci[MOST_PCI];
+	struct remember_key key = {.library = library, .pci = pci};
+
+	if (os_pci_gpus(err, pci, MOST_PCI, &key.pci_count))
+		return -1;
+	system->pci_count = key.pci_count;
+	if (remember_find(system->state_dir, &key, &hello) && hello.device_count) {
+		take_hello(system, &hello);
+		system->remembered = true;
+		return 0;
+	}
+	/* Under WSL the GPU is no PCI device of the guest: there the driver's device file says that it
+	 * is worth asking. */
+	if (!key.pci_count && !os_exists("/dev/dxg")) {
+		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
+		return 0;
+	}
+	if (options->asleep) {
+		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
+		return 0;
+	}
+	return ask_devices(err, options, &key, system);
+}
+
+/* ---- the driver's profile */
+
+static enum jw_trust trust_of(const struct cache_profile *profile)
+{
+	switch (profile->trust) {
+	case CACHE_STAMP_READ:
+	case CACHE_STAMP_TABLE: return JW_TRUST_READ;
+	case CACHE_STAMP_CONFIRMED: return JW_TRUST_CONFIRMED;
+	case CACHE_STAMP_OPAQUE: return JW_TRUST_OPAQUE;
+	case CACHE_STAMP_UNKNOWN: break;
+	}
+	return JW_TRUST_NONE;
+}
+
+static bool is_settled(const struct cache_profile *profile)
+{
+	return profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
+}
+
+/* Has the driver compile a tiny module, so that its stamp is certain. */
+static int confirm(struct jw_error *err, const struct jw_system_options *options,
+				   const struct jw_system *system, struct cache_profile *profile)
+{
+	struct protocol_device device = {.ordinal = system->gpus[0].ordinal,
+									 .target = system->gpus[0].target};
+	struct self_command self = {0};
+	char *folder = NULL;
+	int result = -1;
+
+	if (self_command(err, options->worker, &self) || folder_make(err, system->state_dir, &folder))
+		goto done;
+	if (probe_driver(err, self.command, folder, &device, profile))
+		goto done;
+	result = 0;
+	(void)cache_profile_save(NULL, system->state_dir, profile);
+done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	self_free(&self);
+	return result;
+}
+
+static int find_profile(struct jw_error *err, const struct jw_system_options *options,
+						struct jw_system *system)
+{
+	struct cache_profile profile;
+
+	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
+						   &profile))
+		return -1;
+	if (system->driver.version.cuda)
+		profile.driver.cuda = system->driver.version.cuda;
+	if (options->probe && system->gpu_count && !is_settled(&profile) &&
+		confirm(err, options, system, &profile))
+		return -1;
+	system->driver.version = profile.driver;
+	system->driver.trust = trust_of(&profile);
+	TEXT_COPY(system->driver.stamp, profile.stamp);
+	return 0;
+}
+
+/* ---- all of it */
+
+int jw_system_open(struct jw_error *err, const struct jw_system_options *options,
+				   struct jw_system **ret_system)
+{
+	struct jw_system *system = mem_alloc(err, sizeof *system);
+	char *library = NULL;
+	struct jw_error why = {0};
+
+	if (!system)
+		return -1;
+	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
+	if (!system->gpus || os_state_dir(err, &system->state_dir) ||
+		read_cache(err, options, &system->cache))
+		goto fail;
+	if (os_find_driver(&why, &library)) {
+		TEXT_COPY(system->why_none, why.message);
+	} else {
+		TEXT_COPY(system->driver.library, library);
+		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
+			goto fail;
+	}
+	mem_free(library);
+	*ret_system = system;
+	return 0;
+fail:
+	mem_free(library);
+	jw_system_free(system);
+	return -1;
+}
+
+void jw_system_free(struct jw_system *system)
+{
+	if (!system)
+		return;
+	for (size_t i = 0; i < system->cache.warning_count; i++)
+		mem_free(system->cache.warnings[i]);
+	mem_free(system->cache.warnings);
+	mem_free(system->cache.path);
+	mem_free(system->state_dir);
+	mem_free(system->gpus);
+	mem_free(system);
+}

@@ -1,0 +1,23 @@
+/* Answers of a worker and remembered devices: JSON from a process that hosts foreign code, and from
+ * disk. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prime/protocol.h"
+#include "prime/remember.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct protocol_hello hello;
+	static struct protocol_answer answer;
+	static struct protocol_job job;
+	const char *text = (const char *)data;
+
+	(void)protocol_get_hello(NULL, text, size, &hello);
+	(void)protocol_get_answer(NULL, text, size, &answer);
+	(void)protocol_get_job(NULL, text, size, &job);
+	(void)remember_parse(text, size, NULL, &hello);
+	return 0;
+}
