@@ -8,7 +8,9 @@
 /* clang-format off */
 #define COMMANDS(X) \
 	X(worker) \
+	X(status) \
 	X(scan) \
+	X(prime) \
 	X(help)
 /* clang-format on */
 

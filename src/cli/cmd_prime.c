@@ -1,0 +1,301 @@
+/* jitwarm prime: the main job. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents.h"
+#include "cli/progress.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+#include "os/system.h"
+
+struct priming {
+	struct cli *cli;
+	const struct jw_system *system;
+	struct progress progress;
+	bool bar;
+	bool only_plan;
+};
+
+/* ---- before */
+
+static void print_plan(const struct priming *priming, const struct jw_prime_plan *plan)
+{
+	const struct output *out = &priming->cli->out;
+	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
+
+	if (!plan->cold) {
+		output_line(out, STYLE_GOOD,
+					"Warm: all %zu modules that this driver would compile are in the cache.",
+					plan->modules);
+		return;
+	}
+	output_line(
+		out, STYLE_PLAIN,
+		"%zu of %zu modules to compile (%s of PTX): about %s with %u worker%s, %s of cache.",
+		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
+		text_duration(time, plan->cpu_seconds / (plan->workers ? plan->workers : 1)), plan->workers,
+		plan->workers == 1 ? "" : "s", text_bytes(cubins, plan->cubin_bytes));
+	if (plan->link)
+		output_line(out, STYLE_PLAIN,
+					"%zu of them are inputs of run-time linking; the linking itself is done again "
+					"at every start.",
+					plan->link);
+}
+
+static bool on_planned(void *context, const struct jw_prime_plan *plan)
+{
+	struct priming *priming = context;
+
+	print_plan(priming, plan);
+	if (priming->only_plan || !plan->cold)
+		return !priming->only_plan;
+	progress_start(&priming->progress, &priming->cli->out, plan->cold, plan->cpu_seconds * 1000,
+				   "compiling");
+	priming->bar = true;
+	return true;
+}
+
+/* ---- meanwhile */
+
+static void on_progress(void *context, const struct jw_prime_progress *progress)
+{
+	struct priming *priming = context;
+
+	if (priming->bar)
+		progress_update(&priming->progress, progress->done, progress->done_weight,
+						progress->done_bytes);
+}
+
+static void on_message(void *context, const char *line)
+{
+	struct priming *priming = context;
+
+	if (priming->bar)
+		progress_message(&priming->progress, line);
+	else
+		output_warning(&priming->cli->out, "%s", line);
+}
+
+static bool on_stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+/* ---- after */
+
+enum { LOG_LINES = 6 };
+
+/* The first lines of the driver's own log, indented below the failure that they explain. */
+static void print_log(const struct output *out, const char *log)
+{
+	for (int i = 0; *log && i < LOG_LINES; i++) {
+		size_t length = strcspn(log, "\n");
+
+		if (length)
+			output_warning(out, "    %.*s", (int)(length < 400 ? length : 400), log);
+		log += length + (log[length] == '\n');
+	}
+}
+
+static void print_result(const struct priming *priming, const struct jw_prime_result *result)
+{
+	const struct output *out = &priming->cli->out;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->failure_count; i++) {
+		const struct jw_prime_failure *failure = &result->failures[i];
+		char target[JW_TARGET_TEXT];
+
+		output_warning(out, "%s%s%s (%s): %s", failure->path, failure->member ? ": " : "",
+					   failure->member ? failure->member : "",
+					   jw_target_sm(target, failure->target), failure->reason);
+		print_log(out, failure->log);
+	}
+	if (result->compiled)
+		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
+					result->compiled, result->compiled == 1 ? "" : "s",
+					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+	if (result->opaque)
+		output_warning(out, "this driver's cache is not of the form that jitwarm knows: its own "
+							"entries were counted instead, "
+							"and nothing more than that is known of them");
+	if (result->failed)
+		output_warning(out, "%zu module%s could not be compiled", result->failed,
+					   result->failed == 1 ? "" : "s");
+	if (result->interrupted)
+		output_warning(out, "interrupted with %zu modules left; the same command goes on from here",
+					   result->undone);
+	else if (result->compiled && !result->failed)
+		output_line(out, STYLE_PLAIN, "Start your program again: it has nothing left to compile.");
+}
+
+static enum exit_status status_of(const struct jw_prime_result *result)
+{
+	enum exit_status status = EXIT_DONE;
+
+	if (result->interrupted || result->undone || result->failed)
+		status = exit_combine(status, EXIT_COLD);
+	if (result->troubles)
+		status = exit_combine(status, EXIT_COLD);
+	if (!result->plan.modules && result->plan.cannot)
+		status = exit_combine(status, EXIT_CANNOT);
+	return status;
+}
+
+static enum exit_status work(struct priming *priming, const struct jw_found *found,
+							 const char **paths)
+{
+	struct cli *cli = priming->cli;
+	struct jw_prime_options options = {
+		.paths = paths,
+		.path_count = found->file_count,
+		.everything = options_given(&cli->options, "all"),
+		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.low_priority = options_given(&cli->options, "background"),
+		.context = priming,
+		.planned = on_planned,
+		.progress = on_progress,
+		.message = on_message,
+		.stop = on_stop,
+	};
+	struct jw_prime_result *result;
+	struct jw_error err;
+	enum exit_status status;
+	int failed;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	os_catch_interrupts();
+	failed = jw_prime(&err, priming->system, &options, &result);
+	if (priming->bar)
+		progress_finish(&priming->progress);
+	if (failed)
+		return cli_fail(cli, &err);
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(&cli->out, "%s", result->notes[i]);
+	status = priming->only_plan && result->plan.cold ? EXIT_COLD : status_of(result);
+	print_result(priming, result);
+	if (output_json(&err, &cli->out, document_prime(result)))
+		status = cli_fail(cli, &err);
+	jw_prime_result_free(result);
+	return status;
+}
+
+/* ---- whose cache */
+
+/* Under sudo the default cache is root's, which is seldom what is meant. *ret_home: the home
+ * directory of the account whose cache is to be warmed, NULL for our own; the caller frees it. */
+static int choose_home(struct jw_error *err, struct cli *cli, char **ret_home)
+{
+	struct os_account account;
+	int result = 0;
+
+	*ret_home = NULL;
+	if (os_account(err, &account))
+		return -1;
+	if (account.sudo_user && options_given(&cli->options, "sudo-user")) {
+		*ret_home = mem_string(err, account.sudo_home);
+		result = *ret_home ? 0 : -1;
+	} else if (account.sudo_user && !options_given(&cli->options, "cache")) {
+		output_warning(&cli->out,
+					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
+					   "or with --sudo-user",
+					   account.sudo_user);
+	}
+	os_account_free(&account);
+	return result;
+}
+
+static void warn_of_settings(const struct cli *cli, const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->cache.warning_count; i++)
+		output_warning(&cli->out, "%s", system->cache.warnings[i]);
+}
+
+static enum exit_status prime_run(struct cli *cli)
+{
+	struct priming priming = {.cli = cli, .only_plan = options_given(&cli->options, "dry-run")};
+	struct jw_system_options how = {.probe = true};
+	struct jw_system *system = NULL;
+	struct jw_found *found = NULL;
+	const char **paths = NULL;
+	char *home = NULL;
+	struct jw_error err;
+	enum exit_status status;
+
+	if (choose_home(&err, cli, &home))
+		return cli_fail(cli, &err);
+	how.cache_dir = options_value(&cli->options, "cache");
+	how.home = home;
+	if (jw_system_open(&err, &how, &system) ||
+		jw_find(&err, (const char *const *)cli->options.operands, cli->options.operand_count,
+				&found)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	warn_of_settings(cli, system);
+	if (!system->gpu_count) {
+		error_set(&err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+		status = cli_fail_as(cli, EXIT_CANNOT, &err);
+		goto done;
+	}
+	found_print_notes(&cli->out, found);
+	priming.system = system;
+	paths = mem_array(&err, found->file_count, sizeof *paths);
+	status = paths ? work(&priming, found, paths) : cli_fail(cli, &err);
+	if (found->trouble_count)
+		status = exit_combine(status, EXIT_COLD);
+done:
+	mem_free(paths);
+	jw_found_free(found);
+	jw_system_free(system);
+	mem_free(home);
+	return status;
+}
+
+static const struct cli_option prime_options[] = {
+	{.name = "all",
+	 .kind = OPTION_FLAG,
+	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
+	{.name = "jobs",
+	 .letter = 'j',
+	 .kind = OPTION_NUMBER,
+	 .value = "N",
+	 .most = 1024,
+	 .help = "Compile with N workers; as many as cores without it"},
+	{.name = "dry-run",
+	 .letter = 'n',
+	 .kind = OPTION_FLAG,
+	 .help = "Only say what would be compiled"},
+	{.name = "background", .kind = OPTION_FLAG, .help = "Work at the lowest priority"},
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Warm this directory instead of the one that the driver uses"},
+	{.name = "sudo-user",
+	 .kind = OPTION_FLAG,
+	 .help = "Under sudo: warm the cache of the account that called it, keeping its owner"},
+	{0}};
+
+const struct cli_command command_prime = {
+	.name = "prime",
+	.summary = "Compile beforehand what a first start would compile",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description = "Has NVIDIA's driver compile, on all cores, every module that it would compile "
+				   "at the first start of the named "
+				   "libraries, wheels, directories or Python packages, and puts the results into "
+				   "the driver's cache. Without a name "
+				   "it takes the active Python environment. What is in the cache already is not "
+				   "compiled again; a run that was "
+				   "interrupted goes on where it stopped.",
+	.options = prime_options,
+	.run = prime_run,
+};

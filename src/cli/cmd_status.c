@@ -1,0 +1,93 @@
+/* jitwarm status: GPUs, driver, cache, and what stands in the way. */
+#include <stdio.h>
+
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents.h"
+
+static void print_gpus(const struct output *out, const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		const struct jw_gpu *gpu = &system->gpus[i];
+		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
+
+		output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
+					jw_target_sm(target, gpu->target), text_bytes(memory, gpu->memory_bytes),
+					gpu->bus[0] ? " at " : "", gpu->bus);
+	}
+	if (!system->gpu_count)
+		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
+}
+
+static void print_driver(const struct output *out, const struct jw_driver_info *driver)
+{
+	char version[48] = "version unknown";
+
+	if (!driver->library[0])
+		return;
+	if (driver->version.release[0])
+		(void)snprintf(
+			version, sizeof version, driver->version.release[2] ? "%u.%u.%02u" : "%u.%02u",
+			driver->version.release[0], driver->version.release[1], driver->version.release[2]);
+	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u (%s)", version,
+				driver->version.cuda / 1000, driver->version.cuda % 1000 / 10, driver->library);
+	if (driver->trust == JW_TRUST_OPAQUE)
+		output_line(out, STYLE_WARN, "        its cache is not of the form that jitwarm knows");
+	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
+		output_line(out, STYLE_FAINT,
+					"        the names of its cache entries are confirmed at the first prime");
+}
+
+static void print_cache(const struct output *out, const struct jw_cache_info *cache)
+{
+	char size[TEXT_SHORT], limit[TEXT_SHORT];
+
+	if (!cache->path)
+		output_line(out, STYLE_WARN, "Cache   none: the driver keeps nothing");
+	else if (!cache->exists)
+		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path,
+					text_bytes(limit, cache->limit_bytes),
+					cache->limit_set ? "" : ", the driver's default");
+	else
+		output_line(out, STYLE_PLAIN, "Cache   %s (%llu entries, %s of %s%s)", cache->path,
+					(unsigned long long)cache->entries, text_bytes(size, cache->size_bytes),
+					text_bytes(limit, cache->limit_bytes),
+					cache->limit_set ? "" : ", the driver's default");
+	for (size_t i = 0; i < cache->warning_count; i++)
+		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
+}
+
+static enum exit_status status_run(struct cli *cli)
+{
+	struct jw_system *system = NULL;
+	struct jw_error err;
+	enum exit_status status;
+
+	if (jw_system_open(&err, &(struct jw_system_options){0}, &system))
+		return cli_fail(cli, &err);
+	print_gpus(&cli->out, system);
+	print_driver(&cli->out, &system->driver);
+	print_cache(&cli->out, &system->cache);
+	if (system->gpu_count)
+		output_line(
+			&cli->out, STYLE_FAINT,
+			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
+	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
+	if (output_json(&err, &cli->out, document_status(system)))
+		status = cli_fail(cli, &err);
+	jw_system_free(system);
+	return status;
+}
+
+const struct cli_command command_status = {
+	.name = "status",
+	.summary = "Show GPUs, driver and the driver's cache",
+	.usage = "[OPTION]…",
+	.description =
+		"Shows which NVIDIA GPUs and which driver this machine has, where that driver's cache is, "
+		"how full it may become, "
+		"and which settings stand in the way. Ends with 2 where there is no GPU to help.",
+	.run = status_run,
+};

@@ -1,0 +1,170 @@
+#include "cli/documents.h"
+
+#include <stdio.h>
+
+#include "os/system.h"
+
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+	if (text)
+		(void)cJSON_AddStringToObject(object, name, text);
+}
+
+static void add_count(cJSON *object, const char *name, uint64_t value)
+{
+	(void)cJSON_AddNumberToObject(object, name, (double)value);
+}
+
+/* ---- prime */
+
+static cJSON *failures_of(const struct jw_prime_result *result)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < result->failure_count; i++) {
+		const struct jw_prime_failure *failure = &result->failures[i];
+		cJSON *object = cJSON_CreateObject();
+		char target[JW_TARGET_TEXT];
+
+		add_text(object, "path", failure->path);
+		add_text(object, "member", failure->member);
+		add_count(object, "offset", failure->offset);
+		add_text(object, "target", jw_target_sm(target, failure->target));
+		add_text(object, "reason", failure->reason);
+		add_text(object, "log", failure->log);
+		(void)cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
+cJSON *document_prime(const struct jw_prime_result *result)
+{
+	cJSON *document = output_document("prime"), *notes;
+
+	add_count(document, "modules", result->plan.modules);
+	add_count(document, "warm", result->plan.warm);
+	add_count(document, "cold", result->plan.cold);
+	add_count(document, "cannot", result->plan.cannot);
+	add_count(document, "link", result->plan.link);
+	add_count(document, "left_out", result->plan.left_out);
+	add_count(document, "workers", result->plan.workers);
+	add_count(document, "cold_bytes", result->plan.cold_bytes);
+	add_count(document, "predicted_cache_bytes", result->plan.cubin_bytes);
+	(void)cJSON_AddNumberToObject(document, "predicted_cpu_seconds", result->plan.cpu_seconds);
+	add_count(document, "compiled", result->compiled);
+	add_count(document, "unchanged", result->unchanged);
+	add_count(document, "failed", result->failed);
+	add_count(document, "undone", result->undone);
+	add_count(document, "added_bytes", result->added_bytes);
+	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
+	(void)cJSON_AddNumberToObject(document, "compile_seconds", result->compile_seconds);
+	(void)cJSON_AddNumberToObject(document, "longest_seconds", result->longest_seconds);
+	add_count(document, "peak_worker_bytes", result->peak_worker_bytes);
+	add_count(document, "peak_supervisor_bytes", os_peak_resident_bytes());
+	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
+	(void)cJSON_AddBoolToObject(document, "opaque", result->opaque);
+	(void)cJSON_AddItemToObject(document, "failures", failures_of(result));
+	notes = cJSON_AddArrayToObject(document, "notes");
+	for (size_t i = 0; i < result->note_count; i++)
+		(void)cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));
+	return document;
+}
+
+/* ---- status */
+
+static const char *trust_name(enum jw_trust trust)
+{
+	switch (trust) {
+	case JW_TRUST_READ: return "read";
+	case JW_TRUST_CONFIRMED: return "confirmed";
+	case JW_TRUST_OPAQUE: return "opaque";
+	case JW_TRUST_NONE: break;
+	}
+	return "unknown";
+}
+
+cJSON *document_gpus(const struct jw_system *system)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		const struct jw_gpu *gpu = &system->gpus[i];
+		cJSON *object = cJSON_CreateObject();
+		char target[JW_TARGET_TEXT];
+
+		add_text(object, "name", gpu->name);
+		add_text(object, "target", jw_target_sm(target, gpu->target));
+		add_text(object, "bus", gpu->bus);
+		add_text(object, "uuid", gpu->uuid);
+		add_count(object, "memory_bytes", gpu->memory_bytes);
+		(void)cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
+static cJSON *driver_of(const struct jw_driver_info *driver)
+{
+	cJSON *object = cJSON_CreateObject();
+	char text[48];
+
+	if (driver->version.release[0]) {
+		/* As NVIDIA writes it: the third number has two digits, and is missing from some. */
+		(void)snprintf(text, sizeof text, driver->version.release[2] ? "%u.%u.%02u" : "%u.%02u",
+					   driver->version.release[0], driver->version.release[1],
+					   driver->version.release[2]);
+		add_text(object, "version", text);
+	}
+	if (driver->version.cuda) {
+		(void)snprintf(text, sizeof text, "%u.%u", driver->version.cuda / 1000,
+					   driver->version.cuda % 1000 / 10);
+		add_text(object, "cuda", text);
+	}
+	add_text(object, "library", driver->library);
+	add_text(object, "stamp", driver->stamp);
+	add_text(object, "stamp_trust", trust_name(driver->trust));
+	return object;
+}
+
+static cJSON *cache_of(const struct jw_cache_info *cache)
+{
+	cJSON *object = cJSON_CreateObject(), *warnings;
+
+	add_text(object, "path", cache->path);
+	(void)cJSON_AddBoolToObject(object, "exists", cache->exists);
+	add_count(object, "entries", cache->entries);
+	add_count(object, "size_bytes", cache->size_bytes);
+	add_count(object, "limit_bytes", cache->limit_bytes);
+	(void)cJSON_AddBoolToObject(object, "limit_set", cache->limit_set);
+	(void)cJSON_AddBoolToObject(object, "disabled", cache->disabled);
+	(void)cJSON_AddBoolToObject(object, "force_ptx_jit", cache->force_ptx_jit);
+	warnings = cJSON_AddArrayToObject(object, "warnings");
+	for (size_t i = 0; i < cache->warning_count; i++)
+		(void)cJSON_AddItemToArray(warnings, cJSON_CreateString(cache->warnings[i]));
+	return object;
+}
+
+cJSON *document_status(const struct jw_system *system)
+{
+	cJSON *document = output_document("status");
+
+	(void)cJSON_AddItemToObject(document, "gpus", document_gpus(system));
+	if (system->why_none[0])
+		add_text(document, "why_no_gpu", system->why_none);
+	(void)cJSON_AddBoolToObject(document, "remembered", system->remembered);
+	(void)cJSON_AddItemToObject(document, "driver", driver_of(&system->driver));
+	(void)cJSON_AddItemToObject(document, "cache", cache_of(&system->cache));
+	add_text(document, "state", system->state_dir);
+	return document;
+}
+
+/* ---- names */
+
+void found_print_notes(const struct output *output, const struct jw_found *found)
+{
+	for (size_t i = 0; i < found->note_count; i++) {
+		if (found->notes[i].is_trouble)
+			output_warning(output, "%s", found->notes[i].text);
+		else
+			output_note(output, "%s", found->notes[i].text);
+	}
+}

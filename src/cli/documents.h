@@ -1,0 +1,23 @@
+/* The --json documents of prime and status (docs/json.md), and what several commands print alike.
+ */
+#ifndef JW_CLI_DOCUMENTS_H
+#define JW_CLI_DOCUMENTS_H
+
+#include <cjson/cJSON.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "cli/output.h"
+
+/* Each is NULL when memory is short; output_json takes it. */
+cJSON *document_prime(const struct jw_prime_result *result);
+cJSON *document_status(const struct jw_system *system);
+/* The "gpus" of several documents. */
+cJSON *document_gpus(const struct jw_system *system);
+
+/* What jw_find had to say about names: notes, and warnings for names that led to nothing. */
+void found_print_notes(const struct output *output, const struct jw_found *found);
+
+#endif
