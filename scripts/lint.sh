@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# lint.sh [--format]   the rules that machines can check: layers, banned calls, sizes, formatting, clang-tidy
+#
+# --format rewrites the sources as .clang-format says, and does nothing else.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+sources() { git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.[ch]'; }
+
+case ${1:-} in
+--format) sources | xargs clang-format -i; exit ;;
+-h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;;
+"") ;;
+*) sed -n '2,4s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+esac
+
+failed=0
+complain() { [ -z "$2" ] || { printf '%s\n%s\n\n' "$1" "$2"; failed=1; }; }
+
+complain "Not as .clang-format wants it (scripts/lint.sh --format):" \
+	"$(sources | xargs clang-format --dry-run 2>&1 | grep -oE '^[^:]+\.[ch]' | sort -u)"
+complain "The platform shows outside src/os:" \
+	"$(git ls-files 'src/*.[ch]' | grep -v '^src/os/' | xargs grep -nE '_WIN32|<windows\.h>|<unistd\.h>|<sys/(mman|stat|wait)\.h>')"
+complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
+	"$(git ls-files 'src/*.c' | grep -vE '^src/(os/|base/mem\.c)' |
+		xargs grep -nE '\b(malloc|calloc|realloc|strdup|fopen|rename|sprintf|strcpy|strcat|gets)\(' |
+		grep -vE '[a-z_](malloc|calloc|realloc|rename|strdup)\(')"
+complain "Prints or exits below src/cli:" \
+	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|prime/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
+complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"
+complain "Files over 600 lines:" "$(git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.c' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
+complain "Functions over 120 lines:" "$(git ls-files 'src/*.c' 'tests/*.c' | xargs awk '
+	FNR == 1 { start = 0 } /^\{/ { start = FNR }
+	/^\}/ { if (start && FNR - start > 120) print FILENAME ":" start ": " FNR - start " lines"; start = 0 }')"
+
+if [ -f build/release/compile_commands.json ]; then
+	tidy=$(git ls-files 'src/*.c' | grep -v '^src/os/win32/' |
+		xargs -P "$(nproc)" -n 8 clang-tidy -quiet -p build/release 2>/dev/null | grep -E 'warning:|error:' | sort -u)
+	complain "clang-tidy:" "$tidy"
+else
+	echo "lint.sh: no build/release: clang-tidy left out" >&2
+	failed=1
+fi
+[ "$failed" = 0 ] && echo "lint: nothing to complain about"
+exit $failed

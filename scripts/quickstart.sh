@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# quickstart.sh   installs what is missing, builds, and runs the main job
+#
+# With an NVIDIA GPU: jitwarm status, then jitwarm prime of the active Python environment. Without one the same on the sample
+# framework of ptx/: under NVIDIA's real driver on the phantom GPU (tests/phantom), or, where that cannot be fetched, under the
+# simulated driver (tests/simdriver). It says which. Then the program is build/release/src/jitwarm.
+set -euo pipefail
+
+case ${1:-} in
+-h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+"") ;;
+*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+esac
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=build/release
+jitwarm=$PWD/$build/src/jitwarm
+driver=550.163.01
+gpu=sm_86
+
+show() { printf '\n$ %s\n' "$*"; }
+# A cold cache or a part left undone (1) is an outcome, not a failure.
+outcome() { "$@" || [ $? = 1 ]; }
+
+./scripts/setup.sh
+echo "building (a minute) ..."
+cmake --preset release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}" >build-quickstart.log 2>&1 &&
+	cmake --build --preset release -j "$(nproc)" >>build-quickstart.log 2>&1 ||
+	{ grep -E 'error|CMake Error' build-quickstart.log | head -20; echo "quickstart.sh: the build failed: see build-quickstart.log" >&2; exit 1; }
+rm -f build-quickstart.log
+
+has_gpu() {
+	local device
+	[ -e /dev/dxg ] && return 0
+	for device in /sys/bus/pci/devices/*; do
+		[ "$(cat "$device/vendor" 2>/dev/null)" = 0x10de ] && [[ $(cat "$device/class" 2>/dev/null) == 0x03* ]] && return 0
+	done
+	return 1
+}
+
+if has_gpu; then
+	show jitwarm status
+	outcome "$jitwarm" status
+	show jitwarm prime
+	outcome "$jitwarm" prime
+	exit 0
+fi
+
+scratch=$PWD/$build/quickstart
+rm -rf "$scratch"
+mkdir -p "$scratch"
+export CUDA_CACHE_PATH=$scratch/ComputeCache JITWARM_STATE=$scratch/state
+library=$(ls "$PWD/$build"/tests/framework/libsample_framework.so)
+application=$PWD/$build/tests/framework/framework-app
+if ./scripts/get-drivers.sh "$driver" >/dev/null 2>"$scratch/fetch.log"; then
+	echo "This machine has no NVIDIA GPU: trying it on NVIDIA's real driver $driver and a phantom GPU ($gpu), on the sample framework."
+	under=(./scripts/with-driver.sh -B "$build" -d "$driver" "$gpu" --)
+else
+	echo "This machine has no NVIDIA GPU, and NVIDIA's driver cannot be fetched here ($(tail -1 "$scratch/fetch.log"))."
+	echo "Trying it on the simulated driver ($gpu), on the sample framework."
+	under=(./scripts/with-simdriver.sh -B "$build" "$gpu" --)
+fi
+
+show jitwarm status
+outcome "${under[@]}" "$jitwarm" status
+show jitwarm check "$library"
+outcome "${under[@]}" "$jitwarm" check "$library"
+show jitwarm prime "$library"
+"${under[@]}" "$jitwarm" prime "$library"
+show jitwarm check "$library"
+"${under[@]}" "$jitwarm" check "$library"
+show "$(basename "$application")   # the sample framework's first start"
+"${under[@]}" "$application"
+echo
+echo "The program is $jitwarm; try: $jitwarm scan FILE --target sm_86"
