@@ -1,0 +1,489 @@
+/* Plans: which modules the driver would compile, under which names, and which of them are warm. */
+#include "make_devcode.h"
+
+#include <stdio.h>
+
+#include "cache/entry.h"
+#include "plan/plan.h"
+
+#define OPTIONS " --generate-line-info "
+
+static const struct cache_profile profile = {
+	.stamp = "Jun 25 202401:14:48",
+	.trust = CACHE_STAMP_CONFIRMED,
+	.driver = {12050, {555, 58, 2}},
+};
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	int result = os_remove_tree(NULL, folder);
+
+	(void)state;
+	mem_free(folder);
+	return result;
+}
+
+static void write_file(const char *name, const struct buf *content)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_non_null(path);
+	assert_int_equal(os_write_atomic(NULL, path, content->data, content->size), 0);
+	mem_free(path);
+}
+
+/* A module of its own for each number: LZ4 keeps the payload as it is, NUL included. */
+static const char *text_of(char text[256], unsigned number, unsigned sm)
+{
+	(void)snprintf(text, 256,
+				   "\n.version 7.8\n.target sm_%u\n.address_size 64\n\n.visible .entry k%u()\n{\n"
+				   "\tbra L;\nL:\n\tret;\n}\n",
+				   sm, number);
+	return text;
+}
+
+static void put_module(struct buf *data, unsigned number, unsigned sm, const char *options)
+{
+	char text[256];
+	const struct write_ptx ptx = {
+		.payload = text_of(text, number, sm),
+		.payload_size = strlen(text) + 1,
+		.isa_major = 7,
+		.isa_minor = 8,
+		.target = {.sm = (uint16_t)sm},
+		.options = options,
+		.compression = DEVCODE_LZ4,
+	};
+
+	assert_int_equal(write_container(NULL, &ptx, data), 0);
+}
+
+static uint64_t key_of(unsigned number, unsigned sm, uint16_t device, enum cache_key_form form,
+					   const char *options)
+{
+	char text[256];
+
+	(void)text_of(text, number, sm);
+	return cache_key_hash(&profile, device, form, text, strlen(text) + 1, options, strlen(options),
+						  NULL);
+}
+
+static struct plan *plan_folder(const struct jw_target *targets, size_t count, const char *cache,
+								bool everything)
+{
+	const char *paths[] = {folder};
+	const struct plan_request request = {
+		.paths = paths,
+		.path_count = 1,
+		.targets = targets,
+		.target_count = count,
+		.profile = &profile,
+		.cache_dir = cache,
+		.everything = everything,
+	};
+	struct plan *plan;
+
+	assert_int_equal(plan_build(NULL, &request, &plan), 0);
+	return plan;
+}
+
+static const struct plan_module *find(const struct plan *plan, uint64_t key)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].key == key)
+			return &plan->modules[i];
+	return NULL;
+}
+
+static void write_library(const char *name, const struct make_section *sections, size_t count)
+{
+	struct buf file = make_buf();
+
+	make_elf(&file, MAKE_ELF_X86_64, sections, count);
+	write_file(name, &file);
+	buf_free(&file);
+}
+
+static void each_module_once_for_each_gpu(void **state)
+{
+	const struct jw_target targets[] = {{86, 0}, {90, 0}};
+	struct buf first = make_buf(), second = make_buf();
+	struct plan *plan;
+
+	(void)state;
+	put_module(&first, 1, 70, OPTIONS);
+	put_module(&first, 2, 70, "");
+	put_module(&first, 1, 70, OPTIONS); /* again */
+	put_module(&first, 1, 70, "");      /* the same text, another key */
+	put_module(&first, 3, 90, "");      /* for one of the two GPUs */
+	put_module(&second, 2, 70, "");     /* in another file again */
+	write_library("a.so", &(struct make_section){.name = ".nv_fatbin", first.data, first.size}, 1);
+	write_library("b.so", &(struct make_section){.name = ".nv_fatbin", second.data, second.size},
+				  1);
+	plan = plan_folder(targets, 2, NULL, false);
+	assert_int_equal(plan->module_count, 3 + 4);
+	assert_int_equal(plan->file_count, 2);
+	assert_int_equal(plan->note_count, 0);
+	for (size_t i = 0; i < 2; i++) {
+		uint16_t sm = targets[i].sm;
+		const struct plan_module *module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, OPTIONS));
+
+		assert_non_null(module);
+		assert_int_equal(module->target, i);
+		assert_int_equal(module->state, PLAN_COLD);
+		assert_int_equal(module->container_offset, 64);
+		assert_int_equal(module->entry_offset, 64 + 16);
+		assert_int_equal(module->statements, 2);
+		assert_int_equal(module->branches, 1);
+		assert_int_equal(module->entries, 1);
+		assert_int_equal(module->form, CACHE_KEY_LOAD);
+		assert_string_equal(os_base_name(plan->files[module->file].path), "a.so");
+		assert_non_null(find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, "")));
+		assert_non_null(find(plan, key_of(2, 70, sm, CACHE_KEY_LOAD, "")));
+	}
+	assert_null(find(plan, key_of(3, 90, 86, CACHE_KEY_LOAD, "")));
+	assert_non_null(find(plan, key_of(3, 90, 90, CACHE_KEY_LOAD, "")));
+	plan_free(plan);
+	buf_free(&first);
+	buf_free(&second);
+}
+
+/* Puts the entry of module `number` for sm_86 into a cache directory. */
+static void put_entry(const char *cache, unsigned number)
+{
+	static const char value[] = "a cubin";
+	char text[256], key[512], name[17];
+	uint8_t header[CACHE_ENTRY_HEADER];
+	struct buf entry = make_buf();
+	char *path;
+	size_t length = (size_t)snprintf(key, sizeof key - 3, "%sHOST64sm_86%s", profile.stamp,
+									 text_of(text, number, 70));
+
+	memcpy(key + length, "\0\0 ", 3);
+	length += 3;
+	cache_entry_header(header, length, sizeof value, fnv_update(FNV_START, value, sizeof value));
+	make_bytes(&entry, header, sizeof header);
+	make_bytes(&entry, key, length);
+	make_bytes(&entry, value, sizeof value);
+	(void)snprintf(name, sizeof name, "%016llx",
+				   (unsigned long long)fnv_update(FNV_START, key, length));
+	path = mem_printf(NULL, "%s/%.1s/%.1s", cache, name, name + 1);
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	mem_free(path);
+	path = mem_printf(NULL, "%s/%.1s/%.1s/%s", cache, name, name + 1, name + 2);
+	assert_int_equal(os_write_atomic(NULL, path, entry.data, entry.size), 0);
+	mem_free(path);
+	buf_free(&entry);
+}
+
+static void what_the_cache_holds_is_warm(void **state)
+{
+	const struct jw_target target = {86, 0};
+	char *cache = os_join(NULL, folder, "cache");
+	struct buf data = make_buf();
+	struct plan *plan;
+
+	(void)state;
+	put_module(&data, 1, 70, "");
+	put_module(&data, 2, 70, "");
+	write_file("loose.fatbin", &data);
+	plan = plan_folder(&target, 1, cache, false);
+	assert_int_equal(plan->modules[0].state, PLAN_COLD);
+	assert_int_equal(plan->modules[1].state, PLAN_COLD);
+	plan_free(plan);
+	put_entry(cache, 1);
+	plan = plan_folder(&target, 1, cache, false);
+	assert_int_equal(plan->module_count, 2);
+	assert_int_equal(find(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, ""))->state, PLAN_WARM);
+	assert_int_equal(find(plan, key_of(2, 70, 86, CACHE_KEY_LOAD, ""))->state, PLAN_COLD);
+	plan_free(plan);
+	mem_free(cache);
+	buf_free(&data);
+}
+
+/* Wrappers of a library: the first container of .nv_fatbin is the result of a link. */
+static void write_linked(const char *name, unsigned version, const struct buf *linked,
+						 const struct buf *inputs)
+{
+	enum { FATBIN = 0x1000, INPUTS = 0x10000, WRAPPERS = 0x20000 };
+	struct buf wrapper = make_buf(), relocation = make_buf();
+
+	make_zeros(&wrapper, 24);
+	store_u32(wrapper.data, 0x466243B1);
+	store_u32(wrapper.data + 4, version);
+	make_zeros(&relocation, 24);
+	store_u64(relocation.data, WRAPPERS + 8);
+	store_u64(relocation.data + 8, 8);
+	store_u64(relocation.data + 16, FATBIN);
+	{
+		const struct make_section sections[] = {
+			{".rela.dyn", relocation.data, relocation.size, 4, 2, 0x200},
+			{".nv_fatbin", linked->data, linked->size, 1, 2, FATBIN},
+			{"__nv_relfatbin", inputs->data, inputs->size, 1, 2, INPUTS},
+			{".nvFatBinSegment", wrapper.data, wrapper.size, 1, 3, WRAPPERS},
+		};
+
+		write_library(name, sections, 4);
+	}
+	buf_free(&wrapper);
+	buf_free(&relocation);
+}
+
+static void inputs_of_a_link_count_where_it_is_needed(void **state)
+{
+	static const struct {
+		unsigned version;
+		size_t modules;
+	} cases[] = {{2, 2}, {1, 0}};
+	const struct jw_target target = {86, 0};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct buf linked = make_buf(), inputs = make_buf();
+		struct plan *plan;
+
+		make_empty_container(&linked);
+		put_module(&inputs, 1, 70, "-maxrregcount=96 --compile-only ");
+		put_module(&inputs, 2, 70, "");
+		put_module(&inputs, 2, 70, "");
+		write_linked("linked.so", cases[i].version, &linked, &inputs);
+		plan = plan_folder(&target, 1, NULL, false);
+		assert_int_equal(plan->module_count, cases[i].modules);
+		assert_int_equal(plan->targets[0].link_containers, 3);
+		if (cases[i].modules) {
+			assert_non_null(
+				find(plan, key_of(1, 70, 86, CACHE_KEY_LINK, "-maxrregcount=96 --compile-only ")));
+			assert_non_null(find(plan, key_of(2, 70, 86, CACHE_KEY_LINK, "")));
+			assert_int_equal(plan->modules[0].form, CACHE_KEY_LINK);
+		}
+		plan_free(plan);
+		buf_free(&linked);
+		buf_free(&inputs);
+	}
+}
+
+/* PTX of 17 MB, nearly all of it a comment. */
+static void put_large(struct buf *data, char letter)
+{
+	enum { SIZE = 17000000 };
+	static const char start[] = "\n.version 7.8\n.target sm_70\n//";
+	struct write_ptx ptx = {.payload_size = SIZE,
+							.isa_major = 7,
+							.isa_minor = 8,
+							.target = {.sm = 70},
+							.compression = DEVCODE_ZSTD};
+	char *text = mem_alloc(NULL, SIZE);
+
+	assert_non_null(text);
+	memset(text, letter, SIZE - 1);
+	memcpy(text, start, sizeof start - 1);
+	ptx.payload = text;
+	assert_int_equal(write_container(NULL, &ptx, data), 0);
+	mem_free(text);
+}
+
+static void much_outside_the_registered_sections_is_left_out(void **state)
+{
+	static const struct {
+		const char *section;
+		size_t large;
+		bool everything;
+		enum plan_state loose;
+		size_t notes;
+	} cases[] = {
+		{".rodata", 2, false, PLAN_LEFT_OUT, 1},
+		{".rodata", 2, true, PLAN_COLD, 0},
+		{".rodata", 1, false, PLAN_COLD, 0},
+		{".nv_fatbin", 2, false, PLAN_COLD, 0},
+	};
+	const struct jw_target target = {86, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf loose = make_buf(), registered = make_buf();
+		struct make_section sections[2] = {{.name = ".nv_fatbin"}, {.name = cases[i].section}};
+		struct plan *plan;
+
+		put_module(&registered, 1, 70, "");
+		put_module(&loose, 1, 70, "");
+		put_module(&loose, 2, 70, "");
+		for (size_t k = 0; k < cases[i].large; k++)
+			put_large(&loose, (char)('a' + k));
+		sections[0].data = registered.data;
+		sections[0].size = registered.size;
+		sections[1].data = loose.data;
+		sections[1].size = loose.size;
+		write_library("large.so", sections, 2);
+		plan = plan_folder(&target, 1, NULL, cases[i].everything);
+		assert_int_equal(plan->module_count, 2 + cases[i].large);
+		assert_int_equal(find(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, ""))->state, PLAN_COLD);
+		assert_int_equal(find(plan, key_of(2, 70, 86, CACHE_KEY_LOAD, ""))->state, cases[i].loose);
+		assert_int_equal(plan->note_count, cases[i].notes);
+		assert_int_equal(plan->troubles, 0);
+		if (cases[i].notes) {
+			assert_non_null(strstr(plan->notes[0], "large.so: 3 modules (34.0 MB of PTX"));
+			assert_non_null(strstr(plan->notes[0], "--all"));
+		}
+		plan_free(plan);
+		buf_free(&loose);
+		buf_free(&registered);
+	}
+}
+
+static void the_dearest_comes_first(void **state)
+{
+	const struct jw_target target = {86, 0};
+	struct buf data = make_buf();
+	struct plan *plan;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		char text[2048] = "\n.version 7.8\n.target sm_70\n";
+		struct write_ptx ptx = {.payload = text,
+								.isa_major = 7,
+								.isa_minor = 8,
+								.target = {.sm = 70},
+								.compression = DEVCODE_LZ4};
+
+		for (unsigned k = 0; k < 7 * (i * 2 % 5); k++)
+			(void)snprintf(text + strlen(text), 32, "add.u32 %%r1;\n");
+		ptx.payload_size = strlen(text) + 1;
+		assert_int_equal(write_container(NULL, &ptx, &data), 0);
+	}
+	write_file("loose.fatbin", &data);
+	plan = plan_folder(&target, 1, NULL, false);
+	assert_int_equal(plan->module_count, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(plan->modules[i].statements, 7 * (4 - i));
+	assert_true(plan->modules[0].cost_ms > plan->modules[4].cost_ms);
+	plan_free(plan);
+	buf_free(&data);
+}
+
+static void text_has_a_key_of_its_own(void **state)
+{
+	const struct jw_target target = {86, 0};
+	struct buf data = make_buf();
+	char text[256];
+	struct plan *plan;
+
+	(void)state;
+	(void)text_of(text, 1, 70);
+	make_bytes(&data, text, strlen(text));
+	write_file("loose.ptx", &data);
+	plan = plan_folder(&target, 1, NULL, false);
+	assert_int_equal(plan->module_count, 1);
+	assert_int_equal(plan->modules[0].form, CACHE_KEY_TEXT);
+	assert_int_equal(plan->modules[0].key,
+					 cache_key_hash(&profile, 86, CACHE_KEY_TEXT, text, strlen(text), "", 0, NULL));
+	plan_free(plan);
+	buf_free(&data);
+}
+
+static void what_cannot_be_used_is_counted(void **state)
+{
+	const struct jw_target target = {86, 0};
+	struct buf data = make_buf();
+	char text[256];
+	struct write_ptx ptx = {.payload = text,
+							.isa_major = 8,
+							.isa_minor = 8,
+							.target = {.sm = 70},
+							.compression = DEVCODE_LZ4};
+	struct plan *plan;
+
+	(void)state;
+	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n");
+	ptx.payload_size = strlen(text) + 1;
+	assert_int_equal(write_container(NULL, &ptx, &data), 0);
+	write_file("loose.fatbin", &data);
+	plan = plan_folder(&target, 1, NULL, false);
+	assert_int_equal(plan->module_count, 0);
+	assert_int_equal(plan->targets[0].cannot, 1);
+	plan_free(plan);
+	buf_free(&data);
+}
+
+/* An entry for 9.0 whose text says `.target sm_90a` is no use to any other GPU. */
+static void the_text_decides_what_it_is_for(void **state)
+{
+	const struct jw_target targets[] = {{90, 0}, {120, 0}};
+	static const char text[] = "\n.version 8.0\n.target sm_90a\n";
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = sizeof text,
+								  .isa_major = 8,
+								  .isa_minor = 0,
+								  .target = {.sm = 90},
+								  .compression = DEVCODE_LZ4};
+	struct buf data = make_buf();
+	struct plan *plan;
+
+	(void)state;
+	assert_int_equal(write_container(NULL, &ptx, &data), 0);
+	write_file("loose.fatbin", &data);
+	plan = plan_folder(targets, 2, NULL, false);
+	assert_int_equal(plan->module_count, 1);
+	assert_int_equal(plan->modules[0].target, 0);
+	assert_int_equal(plan->targets[0].cannot, 0);
+	assert_int_equal(plan->targets[1].cannot, 1);
+	plan_free(plan);
+	buf_free(&data);
+}
+
+static void trouble_is_noted_and_the_rest_goes_on(void **state)
+{
+	const struct jw_target target = {86, 0};
+	char *missing = os_join(NULL, folder, "missing.so"), *sound = os_join(NULL, folder, "a.fatbin");
+	const char *paths[] = {missing, sound};
+	const struct plan_request request = {
+		.paths = paths,
+		.path_count = 2,
+		.targets = &target,
+		.target_count = 1,
+		.profile = &(struct cache_profile){.stamp = ""},
+	};
+	struct buf data = make_buf();
+	struct plan *plan;
+
+	(void)state;
+	put_module(&data, 1, 70, "");
+	put_module(&data, 2, 70, "");
+	put_module(&data, 2, 70, "");
+	write_file("a.fatbin", &data);
+	assert_int_equal(plan_build(NULL, &request, &plan), 0);
+	assert_int_equal(plan->troubles, 1);
+	assert_int_equal(plan->note_count, 1);
+	assert_non_null(strstr(plan->notes[0], "missing.so"));
+	assert_int_equal(plan->module_count, 2); /* told apart without a stamp, too */
+	assert_int_equal(plan->modules[0].key, 0);
+	plan_free(plan);
+	buf_free(&data);
+	mem_free(missing);
+	mem_free(sound);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(each_module_once_for_each_gpu),
+		IN_FOLDER(what_the_cache_holds_is_warm),
+		IN_FOLDER(inputs_of_a_link_count_where_it_is_needed),
+		IN_FOLDER(much_outside_the_registered_sections_is_left_out),
+		IN_FOLDER(the_dearest_comes_first),
+		IN_FOLDER(text_has_a_key_of_its_own),
+		IN_FOLDER(what_cannot_be_used_is_counted),
+		IN_FOLDER(the_text_decides_what_it_is_for),
+		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

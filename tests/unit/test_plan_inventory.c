@@ -1,0 +1,292 @@
+/* The inventory: what is remembered of a file is what was read of it, and only while it is the same
+ * file. */
+#include "make_devcode.h"
+
+#include "os/system.h"
+#include "plan/inventory.h"
+
+static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
+static const struct cache_profile other_profile = {.stamp = "Apr  8 202512:10:18"};
+
+static struct os_stat stat_of(uint64_t inode)
+{
+	return (struct os_stat){.kind = OS_REGULAR,
+							.size_bytes = 1000,
+							.mtime_ns = INT64_C(1600000000000000000),
+							.device = 7,
+							.inode = inode};
+}
+
+static struct analyse_question question_of(const struct cache_profile *stamp,
+										   const struct jw_target *targets, size_t count)
+{
+	return (struct analyse_question){
+		.targets = targets, .target_count = count, .driver = {12040, {550, 163, 1}}, stamp};
+}
+
+static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
+
+/* Two images of a file, one of them a member, with a module for each target in the second. */
+static void remember(struct inventory *inventory, const char *path, const struct os_stat *stat,
+					 const struct analyse_question *question, uint64_t seed)
+{
+	struct analyse_target targets[3] = {0};
+	struct analyse_module modules[3] = {0};
+	struct build_image image = {.path = path, .targets = targets, .library = true};
+
+	for (size_t t = 0; t < question->target_count; t++) {
+		targets[t].verdicts[VERDICT_JIT] = seed + t;
+		targets[t].reasons[REASON_ZSTD] = 5;
+		targets[t].jit_bytes = UINT64_C(1) << 40;
+		targets[t].loose_bytes = 9;
+		targets[t].link_needed = NEED_UNKNOWN;
+		modules[t] = (struct analyse_module){.target = (uint32_t)t,
+											 .role = DEVCODE_LOOSE,
+											 .form = CACHE_KEY_LINK,
+											 .container_offset = 64,
+											 .container_bytes = 4096,
+											 .entry_offset = 80,
+											 .payload_bytes = 777,
+											 .key = seed * 1000 + t,
+											 .key_bytes = 800,
+											 .features = {11, 12, 13}};
+	}
+	assert_int_equal(inventory_begin(NULL, inventory, path, stat, question), 0);
+	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
+	image.member = "b.so";
+	image.library = false;
+	image.modules = modules;
+	image.module_count = question->target_count;
+	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
+	assert_int_equal(inventory_end(NULL, inventory), 0);
+}
+
+struct replayed {
+	size_t images, modules;
+	uint64_t seed;
+	size_t targets;
+};
+
+static int check_image(struct jw_error *err, void *context, const struct build_image *image)
+{
+	struct replayed *replayed = context;
+
+	(void)err;
+	assert_string_equal(image->path, "lib/a.so");
+	if (!replayed->images++) {
+		assert_null(image->member);
+		assert_true(image->library);
+		assert_int_equal(image->module_count, 0);
+	} else {
+		assert_string_equal(image->member, "b.so");
+		assert_false(image->library);
+	}
+	for (size_t t = 0; t < replayed->targets; t++) {
+		assert_int_equal(image->targets[t].verdicts[VERDICT_JIT], replayed->seed + t);
+		assert_int_equal(image->targets[t].reasons[REASON_ZSTD], 5);
+		assert_int_equal(image->targets[t].jit_bytes, UINT64_C(1) << 40);
+		assert_int_equal(image->targets[t].loose_bytes, 9);
+		assert_int_equal(image->targets[t].link_needed, NEED_UNKNOWN);
+	}
+	for (size_t i = 0; i < image->module_count; i++) {
+		const struct analyse_module *module = &image->modules[i];
+
+		assert_int_equal(module->key, replayed->seed * 1000 + module->target);
+		assert_int_equal(module->form, CACHE_KEY_LINK);
+		assert_int_equal(module->role, DEVCODE_LOOSE);
+		assert_int_equal(module->container_bytes, 4096);
+		assert_int_equal(module->entry_offset, 80);
+		assert_int_equal(module->payload_bytes, 777);
+		assert_int_equal(module->key_bytes, 800);
+		assert_int_equal(module->features.statements, 11);
+		assert_int_equal(module->features.branches, 12);
+		assert_int_equal(module->features.entries, 13);
+		replayed->modules++;
+	}
+	return 0;
+}
+
+static bool replay(struct inventory *inventory, const char *path, const struct os_stat *stat,
+				   const struct analyse_question *question, uint64_t seed)
+{
+	struct replayed replayed = {.seed = seed, .targets = question->target_count};
+	bool known = true;
+
+	assert_int_equal(
+		inventory_replay(NULL, inventory, path, stat, question, check_image, &replayed, &known), 0);
+	assert_int_equal(replayed.images, known ? 2 : 0);
+	assert_int_equal(replayed.modules, known ? question->target_count : 0);
+	return known;
+}
+
+static struct inventory *reopen(struct inventory *inventory, const char *folder)
+{
+	assert_int_equal(inventory_save(NULL, inventory), 0);
+	inventory_close(inventory);
+	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	return inventory;
+}
+
+static void what_was_read_comes_back(void **state)
+{
+	struct analyse_question question = question_of(&profile, gpus, 2);
+	struct os_stat stat = stat_of(1);
+	struct inventory *inventory;
+	char *folder, *below;
+
+	(void)state;
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	below = os_join(NULL, folder, "state");
+	assert_int_equal(inventory_open(NULL, below, &inventory), 0);
+	assert_false(replay(inventory, "lib/a.so", &stat, &question, 1));
+	remember(inventory, "lib/a.so", &stat, &question, 1);
+	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	inventory = reopen(inventory, below);
+	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	question.target_count = 1; /* a part of what was asked before */
+	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	inventory_close(inventory);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+	mem_free(below);
+}
+
+static void another_file_is_not_known(void **state)
+{
+	struct analyse_question question = question_of(&profile, gpus, 2);
+	struct os_stat stat = stat_of(1), changed[4];
+	struct inventory *inventory;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		changed[i] = stat;
+	changed[0].size_bytes++;
+	changed[1].mtime_ns++;
+	changed[2].inode++;
+	changed[3].device++;
+	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	remember(inventory, "lib/a.so", &stat, &question, 1);
+	for (size_t i = 0; i < 4; i++)
+		assert_false(replay(inventory, "lib/a.so", &changed[i], &question, 1));
+	assert_false(replay(inventory, "lib/b.so", &stat, &question, 1));
+	/* and what takes its place is what is known from then on */
+	remember(inventory, "lib/a.so", &changed[0], &question, 2);
+	assert_true(replay(inventory, "lib/a.so", &changed[0], &question, 2));
+	inventory_close(inventory);
+}
+
+static void other_drivers_and_gpus_are_kept_beside_each_other(void **state)
+{
+	const struct analyse_question first = question_of(&profile, gpus, 2);
+	const struct analyse_question second = question_of(&other_profile, gpus, 1);
+	const struct analyse_question third = question_of(&profile, gpus + 2, 1);
+	struct analyse_question newer = first;
+	const struct os_stat stat = stat_of(1);
+	struct inventory *inventory;
+
+	(void)state;
+	newer.driver.release[2]++;
+	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	remember(inventory, "lib/a.so", &stat, &first, 1);
+	assert_false(replay(inventory, "lib/a.so", &stat, &second, 2));
+	assert_false(replay(inventory, "lib/a.so", &stat, &third, 3));
+	assert_false(replay(inventory, "lib/a.so", &stat, &newer, 3));
+	remember(inventory, "lib/a.so", &stat, &second, 2);
+	remember(inventory, "lib/a.so", &stat, &third, 3);
+	assert_true(replay(inventory, "lib/a.so", &stat, &first, 1));
+	assert_true(replay(inventory, "lib/a.so", &stat, &second, 2));
+	assert_true(replay(inventory, "lib/a.so", &stat, &third, 3));
+	remember(inventory, "lib/a.so", &stat, &first, 4); /* anew */
+	assert_true(replay(inventory, "lib/a.so", &stat, &first, 4));
+	assert_true(replay(inventory, "lib/a.so", &stat, &second, 2));
+	inventory_close(inventory);
+}
+
+static void a_file_without_device_code_is_remembered_too(void **state)
+{
+	const struct analyse_question question = question_of(&profile, gpus, 2);
+	const struct analyse_question another = question_of(&other_profile, gpus, 1);
+	const struct os_stat stat = stat_of(1);
+	struct inventory *inventory;
+	bool known = false;
+
+	(void)state;
+	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	assert_int_equal(inventory_begin(NULL, inventory, "plain.so", &stat, &question), 0);
+	assert_int_equal(inventory_end(NULL, inventory), 0);
+	assert_int_equal(
+		inventory_replay(NULL, inventory, "plain.so", &stat, &another, check_image, NULL, &known),
+		0);
+	assert_true(known);
+	inventory_close(inventory);
+}
+
+static void a_file_that_was_just_written_is_not_remembered(void **state)
+{
+	const struct analyse_question question = question_of(&profile, gpus, 2);
+	struct os_stat stat = stat_of(1);
+	struct inventory *inventory;
+
+	(void)state;
+	stat.mtime_ns = os_now_s() * INT64_C(1000000000);
+	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
+	remember(inventory, "lib/a.so", &stat, &question, 1);
+	assert_false(replay(inventory, "lib/a.so", &stat, &question, 1));
+	inventory_close(inventory);
+}
+
+/* Whatever byte is damaged: the file is known as it was, or not at all. */
+static void damage_is_as_if_it_were_not_there(void **state)
+{
+	const struct analyse_question question = question_of(&profile, gpus, 2);
+	const struct os_stat first = stat_of(1), second = stat_of(2);
+	struct inventory *inventory;
+	struct buf file;
+	char *folder, *path;
+	size_t lost = 0;
+
+	(void)state;
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	remember(inventory, "lib/a.so", &first, &question, 1);
+	remember(inventory, "lib/a.so", &second, &question, 2);
+	assert_int_equal(inventory_save(NULL, inventory), 0);
+	inventory_close(inventory);
+	path = os_join(NULL, folder, "inventory");
+	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
+	for (size_t i = 0; i < file.size; i++) {
+		bool known;
+
+		file.data[i] ^= 0x41;
+		assert_int_equal(inventory_parse(NULL, file.data, file.size, &inventory), 0);
+		known = replay(inventory, "lib/a.so", &first, &question, 1);
+		known = replay(inventory, "lib/a.so", &second, &question, 2) && known;
+		lost += !known;
+		inventory_close(inventory);
+		file.data[i] ^= 0x41;
+	}
+	assert_int_equal(lost, file.size);
+	for (size_t size = 0; size < file.size; size += 3) {
+		assert_int_equal(inventory_parse(NULL, file.data, size, &inventory), 0);
+		assert_false(replay(inventory, "lib/a.so", &second, &question, 2));
+		inventory_close(inventory);
+	}
+	buf_free(&file);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_read_comes_back),
+		cmocka_unit_test(another_file_is_not_known),
+		cmocka_unit_test(other_drivers_and_gpus_are_kept_beside_each_other),
+		cmocka_unit_test(a_file_without_device_code_is_remembered_too),
+		cmocka_unit_test(a_file_that_was_just_written_is_not_remembered),
+		cmocka_unit_test(damage_is_as_if_it_were_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
