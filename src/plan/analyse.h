@@ -15,7 +15,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
-#include "plan/features.h"
+#include "plan/estimate.h"
 #include "plan/verdict.h"
 
 enum { ANALYSE_MOST_TARGETS = 32 };

@@ -9,7 +9,10 @@
 
 #include <stdint.h>
 
-#include "plan/features.h"
+/* Of a PTX text, as ptx_count counts them. */
+struct plan_features {
+	uint32_t statements, branches, entries;
+};
 
 /* One compile. */
 struct plan_estimate {

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cache/key.h"
+#include "devcode/ptx.h"
 
 /* Gathered payloads take at most this much memory beside the largest one. */
 enum { GATHER_BYTES = 24 << 20, KEEP_BYTES = 1 << 20 };
@@ -99,6 +100,16 @@ static bool is_text(const struct devcode_container *container)
 	return container->size_bytes < sizeof magic || memcmp(container->bytes, magic, sizeof magic);
 }
 
+/* A payload has at most 2^30 bytes. */
+static struct plan_features count(struct devcode_view view)
+{
+	struct ptx_features features;
+
+	ptx_count(view.data, view.size, &features);
+	return (struct plan_features){(uint32_t)features.statements, (uint32_t)features.branches,
+								  (uint32_t)features.entries};
+}
+
 static void describe(struct pick *pick, struct picks_slot *slot,
 					 const struct devcode_container *container, const struct devcode_entry *entry,
 					 struct devcode_view view)
@@ -113,7 +124,7 @@ static void describe(struct pick *pick, struct picks_slot *slot,
 	pick->link_tail_bytes =
 		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, entry->options_length);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	plan_features_count(&pick->features, view.data, view.size);
+	pick->features = count(view);
 }
 
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,

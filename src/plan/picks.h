@@ -21,7 +21,7 @@
 #include "base/hash.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
-#include "plan/features.h"
+#include "plan/estimate.h"
 
 enum {
 	PICKS_MOST_TARGETS = 32,

@@ -11,51 +11,6 @@
 #include "os/system.h"
 #include "plan/estimate.h"
 
-static void features_are_counted(void **state)
-{
-	static const struct {
-		const char *text;
-		struct plan_features features;
-	} cases[] = {
-		{"", {0, 0, 0}},
-		{";", {1, 0, 0}},
-		{"ret;\n", {1, 0, 0}},
-		{"ret;\r\n", {1, 0, 0}},
-		{"mov.u32 %r1, 5; // five\n", {0, 0, 0}},
-		{".visible .entry k()\n{\n\tbra L;\n\t@p bra.uni L;\nL: ret;\n}\n", {3, 2, 1}},
-		{".entr .entry.entry .entry", {0, 0, 3}},
-		{"br bra brabra b", {0, 3, 0}},
-		{"................................ret;\n", {1, 0, 0}},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct plan_features got;
-
-		plan_features_count(&got, cases[i].text, strlen(cases[i].text));
-		assert_memory_equal(&got, &cases[i].features, sizeof got);
-	}
-}
-
-/* Wherever in the text something stands, it counts once. */
-static void features_are_counted_at_every_place(void **state)
-{
-	(void)state;
-	for (size_t at = 0; at < 70; at++) {
-		char text[100];
-		struct plan_features got;
-
-		memset(text, 'x', sizeof text);
-		memcpy(text + at, "bra.entry;\n", 11);
-		plan_features_count(&got, text, at + 11);
-		assert_int_equal(got.statements, 1);
-		assert_int_equal(got.branches, 1);
-		assert_int_equal(got.entries, 1);
-		plan_features_count(&got, text, sizeof text);
-		assert_int_equal(got.statements + got.branches + got.entries, 3);
-	}
-}
-
 struct sums {
 	double real_ms, cost_ms, cubins, predicted_cubins;
 	size_t rows, short_of_memory;
@@ -151,8 +106,6 @@ static void a_machine_may_be_slower(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(features_are_counted),
-		cmocka_unit_test(features_are_counted_at_every_place),
 		cmocka_unit_test(real_frameworks_cost_about_what_is_said),
 		cmocka_unit_test(a_machine_may_be_slower),
 	};
