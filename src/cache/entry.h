@@ -24,6 +24,9 @@ enum {
 	CACHE_NAME_SIZE = 19, /* "h/h/hhhhhhhhhhhhhh" and its NUL */
 };
 
+/* No entry is larger: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
+#define CACHE_MOST_ENTRY ((size_t)1 << 30)
+
 /* What the driver does not accept, or what makes an entry's name a lie. */
 enum cache_damage {
 	CACHE_SOUND,

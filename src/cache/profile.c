@@ -90,7 +90,9 @@ static void consult_table(struct cache_profile *profile)
 	if (profile->stamp[0] && strcmp(profile->stamp, known->stamp) != 0)
 		return; /* a build of its own: what the file says counts */
 	memcpy(profile->stamp, known->stamp, sizeof profile->stamp);
-	profile->trust = CACHE_STAMP_TABLE;
+	/* A row that was read off a library is worth no more than what was just read off this one. */
+	if (known->seen || profile->trust == CACHE_STAMP_UNKNOWN)
+		profile->trust = CACHE_STAMP_TABLE;
 }
 
 static void read_library(const struct os_map *map, struct cache_profile *profile)

@@ -67,9 +67,10 @@ int cache_profile_for_release(struct jw_error *err, const char *driver,
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile);
 
-/* Stamps that are known beforehand; NULL at the end. */
+/* A driver whose stamp is known beforehand. */
 struct cache_known_driver {
 	uint32_t release[3];
+	const char *name; /* "550.163.01" */
 	const char *stamp;
 	bool seen; /* in a key that this driver made; else read off its library */
 };

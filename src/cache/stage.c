@@ -10,6 +10,9 @@
 #include "devcode/cubin.h"
 #include "os/system.h"
 
+/* Drivers accept bytes behind the value; nobody has seen any. */
+enum { MOST_EXTRA = 4096 };
+
 /* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
  * every start (docs/driver-cache.md, "Values"). So each is looked at before it goes in. */
 static int check_cubin(struct jw_error *err, const struct cache_addition *addition,
@@ -43,16 +46,15 @@ static int check(struct jw_error *err, const struct cache_addition *addition, co
 	return check_cubin(err, addition, ret_entry);
 }
 
-/* Whether the file in place holds the same bytes. */
+/* Whether the file in place holds the same bytes. It is read, not mapped: a driver rewrites a
+ * damaged entry in place. */
 static bool same_file(const char *path, const void *bytes, size_t size)
 {
-	struct os_map map;
-	bool same;
+	struct buf content = {0};
+	bool same = !os_read_file(NULL, path, size + MOST_EXTRA, &content) && content.size >= size &&
+				!memcmp(content.data, bytes, size);
 
-	if (os_map_open(NULL, path, &map))
-		return false;
-	same = map.size >= size && !memcmp(map.data, bytes, size);
-	os_map_close(&map);
+	buf_free(&content);
 	return same;
 }
 
@@ -113,15 +115,21 @@ int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addit
 			   size_t number, struct live_staged *ret_staged)
 {
 	struct live_staged staged = {.addition = addition};
-	struct os_map map = {.data = addition->bytes, .size = addition->size_bytes};
+	struct buf file = {0};
+	const void *bytes = addition->bytes;
+	size_t size = addition->size_bytes;
 	struct cache_entry entry;
 	int result = -1;
 
-	if (addition->path && os_map_open(&addition->why, addition->path, &map)) {
+	if (addition->path && os_read_file(&addition->why, addition->path, CACHE_MOST_ENTRY, &file)) {
 		refuse(live, addition);
 		return 0;
 	}
-	if (check(&addition->why, addition, map.data, map.size, &entry)) {
+	if (addition->path) {
+		bytes = file.data;
+		size = file.size;
+	}
+	if (check(&addition->why, addition, bytes, size, &entry)) {
 		refuse(live, addition);
 		result = 0;
 		goto done;
@@ -129,15 +137,14 @@ int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addit
 	addition->row_bytes = entry.key_bytes + entry.value_bytes;
 	staged.target = cache_entry_path(err, live->dir, addition->key);
 	if (!staged.target ||
-		stage_bytes(err, live, &staged, number, map.data, map.size - (size_t)entry.extra_bytes)) {
+		stage_bytes(err, live, &staged, number, bytes, size - (size_t)entry.extra_bytes)) {
 		live_unstage(&staged);
 		goto done;
 	}
 	*ret_staged = staged;
 	result = 0;
 done:
-	if (addition->path)
-		os_map_close(&map);
+	buf_free(&file);
 	return result;
 }
 

@@ -7,6 +7,8 @@
 /* One line a command, in the order of help. */
 /* clang-format off */
 #define COMMANDS(X) \
+	X(cache_list) \
+	X(cache_verify) \
 	X(worker) \
 	X(status) \
 	X(scan) \

@@ -1,0 +1,103 @@
+/* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes. */
+#ifndef JITWARM_CACHE_H
+#define JITWARM_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+/* What has made an entry, and of what. */
+enum jw_cache_kind {
+	JW_CACHE_CUDA,
+	JW_CACHE_OPENCL, /* OpenCL's first step, source to PTX; its second makes a JW_CACHE_CUDA entry
+					  */
+	JW_CACHE_OTHER,  /* of a form that is not known: left alone */
+};
+
+/* Entries with something in common. */
+struct jw_cache_group {
+	char name[24]; /* "sm_86"; a driver's stamp or, for OpenCL, its release; "" where unknown */
+	size_t entries;
+	uint64_t bytes;
+};
+
+struct jw_cache_damaged {
+	char name[20]; /* the file, below the directory: "a/b/cdef0123456789" */
+	const char *reason;
+};
+
+struct jw_cache_report {
+	char *path;
+	size_t entries, sound, damaged;
+	uint64_t bytes; /* of the entries' files */
+	size_t rows;
+	size_t rows_without_file, files_without_row, rows_repeated;
+	size_t foreign;  /* files and folders that are no part of a driver's cache */
+	size_t kinds[3]; /* by enum jw_cache_kind; sound entries only, as in the groups */
+	struct jw_cache_group *by_arch, *by_driver; /* by name */
+	size_t arch_count, driver_count;
+	struct jw_cache_damaged *damaged_entries;
+	const char *index;       /* "sound", "missing", "empty", "truncated", "not an index" */
+	uint64_t index_bytes;    /* the total that the driver counts against its limit */
+	uint64_t rows_bytes;     /* what it should be: the sum of the rows */
+	const char *next_insert; /* what a driver does when it next stores an entry: "adds"; "wipes": it
+								deletes every entry; "evicts_all": it evicts every entry and stores
+								nothing, each time anew; "evicts_soon": it evicts before the limit
+								is reached */
+	bool harmful;            /* entries will be lost: next_insert is "wipes" or "evicts_all" */
+};
+
+struct jw_cache_options {
+	const char *path;     /* NULL: the live cache of this account, by the environment */
+	uint64_t limit_bytes; /* the driver's; 0: by the environment */
+	void *context;
+	bool (*stop)(void *context); /* asked between entries; may be NULL */
+};
+
+/* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
+ * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
+ * JW_ERR_UNSUPPORTED: no directory, or none of a driver's cache; JW_ERR_IO: it cannot be read;
+ * JW_ERR_INTERRUPTED: `stop` said so. The caller frees with jw_cache_report_free. */
+int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
+					struct jw_cache_report **ret_report);
+void jw_cache_report_free(struct jw_cache_report *report);
+
+enum jw_cache_form {
+	JW_CACHE_LOAD,    /* a module that is loaded */
+	JW_CACHE_LINK,    /* an input of run-time linking */
+	JW_CACHE_JITLINK, /* made by libnvJitLink */
+};
+
+struct jw_cache_entry {
+	uint64_t key; /* its name */
+	bool in_index;
+	bool damaged; /* by its header; values are not hashed */
+	enum jw_cache_kind kind;
+	enum jw_cache_form form;
+	struct jw_target target; /* sm 0 where unknown */
+	char driver[20];         /* stamp, or OpenCL's release; "" where unknown */
+	char options[80];        /* the compiler options in its key, cut where they are longer */
+	uint64_t payload_bytes;  /* of PTX, or OpenCL source */
+	uint64_t value_bytes;    /* of the cubin */
+	uint64_t file_bytes;
+	int64_t mtime_ns;
+};
+
+struct jw_cache_list {
+	char *path;
+	struct jw_cache_entry *entries; /* in the order in which the driver will evict them, those
+									   without a row last */
+	size_t count;
+};
+
+int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
+				  struct jw_cache_list **ret_list);
+void jw_cache_list_free(struct jw_cache_list *list);
+
+/* The release of a known driver by its stamp ("550.163.01"), NULL where it is not known. */
+const char *jw_cache_driver_of_stamp(const char *stamp);
+
+#endif

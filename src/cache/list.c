@@ -1,0 +1,126 @@
+/* jw_cache_list: the entries one by one, by header and key. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <jitwarm/cache.h>
+
+#include "base/mem.h"
+#include "cache/key_parts.h"
+#include "cache/view.h"
+#include "os/file.h"
+
+/* Options come from keys, which anybody may have written. */
+static void take_options(struct jw_cache_entry *entry, const char *options, size_t length)
+{
+	if (length >= sizeof entry->options)
+		length = sizeof entry->options - 1;
+	for (size_t i = 0; i < length; i++)
+		entry->options[i] = options[i] >= ' ' && options[i] <= '~' ? options[i] : '?';
+	entry->options[length] = '\0';
+}
+
+static void describe(struct jw_cache_entry *entry, const struct cache_entry *raw)
+{
+	struct cache_key_parts parts;
+	struct cache_origin origin;
+
+	cache_entry_origin(raw, &origin);
+	entry->kind = (enum jw_cache_kind)origin.kind;
+	entry->target = origin.target;
+	memcpy(entry->driver, origin.driver, sizeof entry->driver);
+	entry->value_bytes = raw->value_bytes;
+	entry->payload_bytes = raw->key_bytes;
+	if (origin.kind == CACHE_KIND_CUDA &&
+		cache_key_split(raw->key, (size_t)raw->key_bytes, &parts)) {
+		entry->payload_bytes = parts.payload_size;
+		entry->form = parts.jitlink                  ? JW_CACHE_JITLINK
+					  : parts.form == CACHE_KEY_LINK ? JW_CACHE_LINK
+													 : JW_CACHE_LOAD;
+		take_options(entry, parts.options, parts.options_length);
+	}
+}
+
+static void read_entry(const char *dir, const struct cache_file *file, bool in_index,
+					   struct jw_cache_entry *entry)
+{
+	struct buf bytes = {0};
+	struct cache_entry raw;
+	char *path = cache_entry_path(NULL, dir, file->key);
+
+	*entry = (struct jw_cache_entry){.key = file->key,
+									 .in_index = in_index,
+									 .kind = JW_CACHE_OTHER,
+									 .file_bytes = file->probed.size_bytes,
+									 .mtime_ns = file->probed.mtime_ns};
+	entry->damaged = file->probed.damage != CACHE_SOUND || !path ||
+					 os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes) ||
+					 cache_entry_parse(bytes.data, bytes.size, &raw) != CACHE_SOUND;
+	if (!entry->damaged)
+		describe(entry, &raw);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+static int fill(struct jw_error *err, const struct jw_cache_options *options,
+				const struct cache_scan *scan, const struct cache_index *index,
+				struct jw_cache_list *list)
+{
+	struct set rows = {0};
+	int result = -1;
+
+	list->entries = mem_array(err, scan->count, sizeof *list->entries);
+	if (!list->entries || cache_index_map(err, index, &rows))
+		goto done;
+	for (size_t pass = 0; pass < 2; pass++) {
+		size_t count = pass ? scan->count : index->count;
+
+		for (size_t i = 0; i < count; i++) {
+			const struct cache_file *file =
+				pass ? &scan->files[i] : cache_scan_find(scan, index->rows[i].key);
+			size_t cursor = 0, row = file ? set_find(&rows, file->key, &cursor) : SET_NONE;
+
+			if (!file || (pass ? row != SET_NONE : row != i))
+				continue;
+			if (options->stop && options->stop(options->context)) {
+				error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+				goto done;
+			}
+			read_entry(list->path, file, !pass, &list->entries[list->count++]);
+		}
+	}
+	result = 0;
+done:
+	set_free(&rows);
+	return result;
+}
+
+int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
+				  struct jw_cache_list **ret_list)
+{
+	struct jw_cache_list *list = mem_alloc(err, sizeof *list);
+	struct cache_scan scan = {0};
+	struct cache_index index = {0};
+	uint64_t limit_bytes;
+	int result = -1;
+
+	if (!list || cache_view_open(err, options, &list->path, &limit_bytes, &scan, &index) ||
+		fill(err, options, &scan, &index, list))
+		goto done;
+	*ret_list = list;
+	list = NULL;
+	result = 0;
+done:
+	cache_scan_free(&scan);
+	cache_index_free(&index);
+	jw_cache_list_free(list);
+	return result;
+}
+
+void jw_cache_list_free(struct jw_cache_list *list)
+{
+	if (!list)
+		return;
+	mem_free(list->path);
+	mem_free(list->entries);
+	mem_free(list);
+}

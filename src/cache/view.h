@@ -1,0 +1,20 @@
+/* A cache directory as verify and list see it: its files and its index at one moment, without the
+ * lock. A driver that inserts meanwhile may make the two differ by the entry that it adds. */
+#ifndef JW_CACHE_VIEW_H
+#define JW_CACHE_VIEW_H
+
+#include <jitwarm/cache.h>
+
+#include "base/set.h"
+#include "cache/index.h"
+#include "cache/scan.h"
+
+/* Finds and reads the directory that `options` mean; a live cache that is not there is empty. */
+int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, char **ret_path,
+					uint64_t *ret_limit_bytes, struct cache_scan *ret_scan,
+					struct cache_index *ret_index);
+
+/* Each row's position by its key; the first row of a key is found first. */
+int cache_index_map(struct jw_error *err, const struct cache_index *index, struct set *ret_rows);
+
+#endif

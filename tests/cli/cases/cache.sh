@@ -1,0 +1,95 @@
+# cache list, cache verify: on a directory made here, whose bytes are written by hand
+has_command cache verify || skip "no such command yet"
+
+# entry DIR N: one entry for sm_86 with a cubin that is only a header; prints its name
+entry() {
+	python3 - "$1" "$2" <<'PYTHON'
+import os, struct, sys
+def fnv(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return h
+dir, n = sys.argv[1], int(sys.argv[2])
+key = b"Apr  8 202512:10:18HOST64sm_86// %d\0 -v " % n
+value = struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0)
+name = "%016x" % fnv(key)
+path = os.path.join(dir, name[0], name[1], name[2:])
+os.makedirs(os.path.dirname(path), exist_ok=True)
+with open(path, "wb") as file:
+    file.write(struct.pack("<IQQQ", 0x41, len(key), len(value), fnv(value)) + key + value)
+index = os.path.join(dir, "index")
+old = open(index, "rb").read()[16:] if os.path.exists(index) else b""
+rows = old + struct.pack("<QQ", fnv(key), len(key) + len(value))
+with open(index, "wb") as file:
+    file.write(struct.pack("<IIQ", 0x41, len(rows) // 16, (len(key) + len(value)) * (len(rows) // 16)) + rows)
+print(name)
+PYTHON
+}
+
+cache=$work/cache
+first=$(entry "$cache" 1)
+second=$(entry "$cache" 2)
+dir=$(native "$cache")
+
+run 0 cache verify --cache "$dir"
+out_has "2 entries"
+out_has "2 sound, 0 damaged"
+out_has "550.163.01"
+err_empty
+run 0 cache verify --cache "$dir" --json
+json 'd["schema"] == "jitwarm.cache-verify/1"'
+json '[d[k] for k in ("entries", "sound", "damaged", "rows", "rows_without_file", "files_without_row", "foreign")] == [2, 2, 0, 2, 0, 0, 0]'
+json 'd["by_arch"] == {"sm_86": 2} and d["by_driver"] == {"Apr  8 202512:10:18": 2}'
+json 'd["kinds"] == {"cuda": 2, "opencl": 0, "other": 0} and d["next_insert"] == "adds"'
+json 'd["bytes"] > 0'
+run 0 cache verify --cache "$dir" --quiet
+out_empty
+
+run 0 cache list --cache "$dir"
+out_has "$first"
+out_has "$second"
+out_has "sm_86"
+run 0 cache list --cache "$dir" --json
+json 'd["schema"] == "jitwarm.cache-list/1"'
+json '[e["key"] for e in d["entries"]] == ["'"$first"'", "'"$second"'"]'
+json 'd["entries"][0]["form"] == "load" and d["entries"][0]["options"] == "-v "'
+
+# Damage, a foreign file, a row too few
+printf x >>"$cache/index.bak"
+printf y | dd of="$cache/${first:0:1}/${first:1:1}/${first:2}" bs=1 seek=100 conv=notrunc status=none
+run 1 cache verify --cache "$dir" --json
+json 'd["damaged"] == 1 and d["sound"] == 1 and d["foreign"] == 1'
+json 'd["damaged_entries"][0]["file"].replace("/", "") == "'"$first"'"'
+run 1 cache verify --cache "$dir"
+out_has "1 damaged"
+
+# An index for which a driver would delete everything
+rm "$cache/index"
+run 1 cache verify --cache "$dir" --json
+json 'd["next_insert"] == "wipes" and d["index"]["state"] == "missing" and d["files_without_row"] == 2'
+
+# What is no cache: one line, nothing written
+run 3 cache verify --cache "$(native "$work/missing")"
+err_one_line
+out_empty
+[[ ! -e $work/missing ]] || fail "the directory was made"
+printf x >"$work/file"
+run 3 cache verify --cache "$(native "$work/file")"
+err_one_line
+mkdir "$work/other"
+printf x >"$work/other/readme"
+run 3 cache verify --cache "$(native "$work/other")" --json
+json 'd["schema"] == "jitwarm.error/1"'
+run 64 cache verify "$dir"
+err_has "--cache"
+
+# The live cache: by the environment, and empty before a driver has used it
+if ! is_wine; then
+	run 0 cache verify --json
+	json 'd["entries"] == 0 and d["next_insert"] == "adds" and d["path"].endswith("/.nv/ComputeCache")'
+	CUDA_CACHE_PATH=$cache run 1 cache verify
+	HOME='' run 0 cache list
+	(unset HOME && run 2 cache verify && err_has HOME) || exit 1
+fi
+true

@@ -1,0 +1,281 @@
+/* Verifying and listing whole directories: real ones, and ones that were harmed here. */
+#include "caches.h"
+
+#include <jitwarm/cache.h>
+
+#include "base/cursor.h"
+#include "entries.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return os_remove_tree(NULL, folder);
+}
+
+static void put_file(const char *dir, const char *name, const void *bytes, size_t size)
+{
+	char *path = os_join(NULL, dir, name), *parent = os_dir_name(NULL, path);
+
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	mem_free(parent);
+	mem_free(path);
+}
+
+static struct jw_cache_report *verify(const char *dir)
+{
+	struct jw_cache_options options = {.path = dir, .limit_bytes = UINT64_C(1) << 30};
+	struct jw_cache_report *report = NULL;
+
+	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	return report;
+}
+
+/* ---- made here */
+
+/* Entries 1 … 3 with their rows, and a total that is larger by `surplus`. */
+static char *make_cache(const char *name, uint64_t surplus)
+{
+	char *dir = os_join(NULL, folder, name), file[CACHE_NAME_SIZE];
+	uint8_t index[16 + 3 * 16];
+	uint64_t total = 0;
+
+	for (unsigned n = 1; n <= 3; n++) {
+		struct entries_entry entry;
+
+		entries_make(&entry, n, 100 * n);
+		put_file(dir, cache_entry_name(file, entry.key), entry.bytes, entry.size);
+		store_u64(index + (size_t)16 * n, entry.key);
+		store_u64(index + (size_t)16 * n + 8, entry.row_bytes);
+		total += entry.row_bytes;
+	}
+	store_u32(index, CACHE_VERSION);
+	store_u32(index + 4, 3);
+	store_u64(index + 8, total + surplus);
+	put_file(dir, "index", index, sizeof index);
+	return dir;
+}
+
+static void damage_is_counted_and_named(void **state)
+{
+	char *dir = make_cache("damaged", 0), name[CACHE_NAME_SIZE];
+	struct entries_entry entry;
+	struct jw_cache_report *report;
+
+	(void)state;
+	entries_make(&entry, 1, 100);
+	entry.bytes[entry.size - 1] ^= 1;
+	put_file(dir, cache_entry_name(name, entry.key), entry.bytes, entry.size);
+	put_file(dir, "0/0/00000000000000", "torn", 4);
+	put_file(dir, "0/0/00000000000001", "", 0);
+	put_file(dir, "0/0/README", "x", 1);
+	put_file(dir, "notes.txt", "x", 1);
+	put_file(dir, ".jitwarm-12345678/0", "x", 1);
+	report = verify(dir);
+	assert_int_equal(report->entries, 5);
+	assert_int_equal(report->sound, 2);
+	assert_int_equal(report->damaged, 3);
+	assert_int_equal(report->files_without_row, 2);
+	assert_int_equal(report->rows_without_file, 0);
+	assert_int_equal(report->foreign, 2);
+	assert_string_equal(report->damaged_entries[0].name, "0/0/00000000000000");
+	assert_string_equal(report->damaged_entries[0].reason, "shorter than an entry's header");
+	assert_string_equal(report->damaged_entries[1].reason, "empty file");
+	assert_string_equal(report->next_insert, "adds");
+	jw_cache_report_free(report);
+	mem_free(dir);
+}
+
+static void the_next_insert_is_foretold(void **state)
+{
+	static const struct {
+		const char *what;
+		uint64_t surplus;
+		size_t cut_to; /* 0: whole */
+		const char *index, *next;
+		bool harmful;
+	} cases[] = {
+		{"whole", 0, 0, "sound", "adds", false},
+		{"total too large", 1000, 0, "sound", "evicts_soon", false},
+		{"total past the limit", UINT64_C(1) << 30, 0, "sound", "evicts_all", true},
+		{"total too small", (uint64_t)-100, 0, "sound", "adds", false},
+		{"cut", 0, 63, "truncated", "wipes", true},
+		{"cut header", 0, 7, "truncated", "wipes", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = make_cache("index", cases[i].surplus);
+		char *index = os_join(NULL, dir, "index");
+		struct buf bytes = {0};
+		struct jw_cache_report *report;
+
+		assert_int_equal(os_read_file(NULL, index, 1000, &bytes), 0);
+		if (cases[i].cut_to)
+			assert_int_equal(os_write_atomic(NULL, index, bytes.data, cases[i].cut_to), 0);
+		report = verify(dir);
+		assert_string_equal(report->index, cases[i].index);
+		assert_string_equal(report->next_insert, cases[i].next);
+		assert_int_equal(report->harmful, cases[i].harmful);
+		assert_int_equal(report->sound, 3);
+		jw_cache_report_free(report);
+		buf_free(&bytes);
+		mem_free(index);
+		mem_free(dir);
+	}
+}
+
+static void a_missing_or_foreign_directory_is_told(void **state)
+{
+	char *file = os_join(NULL, folder, "file"), *foreign = os_join(NULL, folder, "foreign");
+	char *empty = os_join(NULL, folder, "empty"), *missing = os_join(NULL, folder, "missing");
+	struct jw_cache_report *report;
+	const struct {
+		const char *path;
+		enum jw_code code;
+	} cases[] = {
+		{missing, JW_ERR_NOT_FOUND}, {file, JW_ERR_UNSUPPORTED}, {foreign, JW_ERR_UNSUPPORTED}};
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	put_file(foreign, "a/b/readme", "x", 1);
+	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_cache_options options = {.path = cases[i].path};
+		struct jw_error err = {0};
+
+		assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
+		assert_int_equal(err.code, cases[i].code);
+		assert_non_null(strstr(err.message, cases[i].path));
+	}
+	report = verify(empty);
+	assert_int_equal(report->entries, 0);
+	assert_false(report->harmful);
+	jw_cache_report_free(report);
+	mem_free(file);
+	mem_free(foreign);
+	mem_free(empty);
+	mem_free(missing);
+}
+
+static void a_list_is_in_the_order_of_eviction(void **state)
+{
+	char *dir = make_cache("list", 0);
+	struct jw_cache_options options = {.path = dir};
+	struct jw_cache_list *list = NULL;
+	struct entries_entry entry;
+
+	(void)state;
+	put_file(dir, "0/0/00000000000000", "torn", 4);
+	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+	assert_int_equal(list->count, 4);
+	for (unsigned n = 1; n <= 3; n++) {
+		const struct jw_cache_entry *one = &list->entries[n - 1];
+
+		entries_make(&entry, n, 100 * n);
+		assert_int_equal(one->key, entry.key);
+		assert_true(one->in_index && !one->damaged);
+		assert_int_equal(one->target.sm, 86);
+		assert_string_equal(one->driver, "Jun 25 202401:14:48");
+		assert_int_equal(one->value_bytes, ENTRIES_CUBIN + 100 * n);
+		assert_int_equal(one->kind, JW_CACHE_CUDA);
+	}
+	assert_false(list->entries[3].in_index);
+	assert_true(list->entries[3].damaged);
+	jw_cache_list_free(list);
+	mem_free(dir);
+}
+
+static bool stop_at_once(void *context)
+{
+	++*(int *)context;
+	return true;
+}
+
+static void it_stops_when_asked(void **state)
+{
+	char *dir = make_cache("stopped", 0);
+	int asked = 0;
+	struct jw_cache_options options = {.path = dir, .context = &asked, .stop = stop_at_once};
+	struct jw_cache_report *report;
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_int_equal(asked, 1);
+	mem_free(dir);
+}
+
+/* ---- real ones */
+
+static void unpack_one(void *context, const char *path, const struct buf *content)
+{
+	put_file(context, path, content->data, content->size);
+}
+
+static size_t group(const struct jw_cache_group *groups, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(groups[i].name, name))
+			return groups[i].entries;
+	return 0;
+}
+
+static void real_caches_are_sound_and_counted_right(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CACHES_COUNT; i++) {
+		const struct caches_archive *archive = &caches_archives[i];
+		char *dir = os_join(NULL, folder, archive->name);
+		struct jw_cache_report *report;
+
+		caches_each(archive->name, unpack_one, dir);
+		report = verify(dir);
+		assert_int_equal(report->entries, archive->entries);
+		assert_int_equal(report->sound, archive->entries);
+		assert_int_equal(report->damaged, 0);
+		assert_int_equal(report->rows, archive->rows);
+		assert_int_equal(report->rows_without_file, archive->rows_without_file);
+		assert_int_equal(report->files_without_row, archive->files_without_row);
+		assert_int_equal(report->rows_repeated, 0);
+		assert_int_equal(report->foreign, 0);
+		assert_int_equal(report->kinds[JW_CACHE_OPENCL], archive->opencl);
+		assert_int_equal(report->kinds[JW_CACHE_OTHER], 0);
+		assert_string_equal(report->next_insert, "adds");
+		if (!strcmp(archive->name, "framework-2018-sm70")) {
+			assert_int_equal(group(report->by_arch, report->arch_count, "sm_70"), 152);
+			assert_int_equal(report->driver_count, 2);
+			assert_int_equal(group(report->by_driver, report->driver_count, "Oct 17 201820:07:28"),
+							 76);
+		}
+		jw_cache_report_free(report);
+		assert_int_equal(os_remove_tree(NULL, dir), 0);
+		mem_free(dir);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damage_is_counted_and_named),
+		cmocka_unit_test(the_next_insert_is_foretold),
+		cmocka_unit_test(a_missing_or_foreign_directory_is_told),
+		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
+		cmocka_unit_test(it_stops_when_asked),
+	};
+	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};
+	int failed = cmocka_run_group_tests_name("made here", tests, make_folder, remove_folder);
+
+	if (failed || !caches_here())
+		return failed ? failed : CHECK_SKIP;
+	return cmocka_run_group_tests_name("real caches", real, make_folder, remove_folder);
+}
