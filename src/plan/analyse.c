@@ -284,9 +284,15 @@ static void take_trouble(void *context, const char *path, const char *member,
 						 const struct jw_error *why)
 {
 	struct analysis *analysis = context;
+	struct jw_error named = *why;
 
+	/* What the system says names the file already. */
+	if (member)
+		error_prefix(&named, "%s: %s", path, member);
+	else if (!strstr(why->message, path))
+		error_prefix(&named, "%s", path);
 	if (analysis->sink->trouble)
-		analysis->sink->trouble(analysis->sink->context, path, member, why);
+		analysis->sink->trouble(analysis->sink->context, path, member, &named);
 }
 
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,

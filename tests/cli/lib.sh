@@ -5,6 +5,7 @@
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true
+#   program_path           if set: the PATH that jitwarm sees
 #   has_command NAME       whether jitwarm has the command
 #   native PATH            the path as the program under test wants it
 #   skip REASON            the case cannot run here
@@ -28,7 +29,7 @@ run() {
 	shift
 	last=("$@")
 	# shellcheck disable=SC2086
-	timeout "${limit:-60}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
+	timeout "${limit:-60}" env "PATH=${program_path:-$PATH}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
 	got=$?
 	tr -d '\r' <"$work/raw.out" >"$out"
 	# Wine speaks up on standard error about itself

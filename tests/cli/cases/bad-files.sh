@@ -1,0 +1,51 @@
+# Damaged and hostile files of every format: one line that names the file, status 3, nothing written, quickly and in little
+# memory. Foreign files that happen to be in the way are passed over.
+python3 "$cases/../make-bad-files.py" "$work/files" || fail "make-bad-files.py"
+mkdir "$work/files/folder"
+ln -s loop.so "$work/files/loop.so"
+cd "$work/files" || exit 1
+find . | sort >"$work/before"
+gpu=(--target sm_86 --driver 12.4)
+
+for file in bad/*; do
+	run 3 scan "${gpu[@]}" "$file"
+	err_one_line
+	err_has "jitwarm: $file: "
+	run 3 scan "${gpu[@]}" --json --quiet "$file"
+	json 'd["schema"] in ("jitwarm.scan/1", "jitwarm.error/1")'
+done
+# One bad file among good ones changes the status, and nothing else.
+run 3 scan "${gpu[@]}" --json bad/cut.so odd/empty-container.fatbin
+json 'len(d["files"]) == 1 and d["files"][0]["containers"] == 1'
+
+for file in odd/*; do
+	run 0 scan "${gpu[@]}" "$file"
+	err_empty
+done
+run 0 scan "${gpu[@]}" --json odd/huge-container.fatbin
+json 'd["files"][0]["damaged"] == 1'
+
+run 3 scan "${gpu[@]}" missing.so
+err_one_line
+err_has "missing.so: no such file"
+run 64 scan "${gpu[@]}" ''
+err_one_line
+run 0 scan "${gpu[@]}" folder
+err_has "folder: no file in it"
+if ! is_wine; then
+	run 3 scan "${gpu[@]}" loop.so
+	err_one_line
+	for device in /dev/null /dev/zero /dev/stdin; do
+		run 3 scan "${gpu[@]}" $device
+		err_one_line
+		err_has "$device: "
+	done
+	if [[ $(id -u) != 0 ]]; then
+		: >"$work/unreadable.so" && chmod 0 "$work/unreadable.so"
+		run 3 scan "${gpu[@]}" "$work/unreadable.so"
+		err_one_line
+	fi
+	# A bomb must not be kept: twice as large as what the process may have.
+	(ulimit -v 400000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
+fi
+find . | sort | cmp -s - "$work/before" || fail "something was written"
