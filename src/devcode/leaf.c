@@ -8,7 +8,8 @@
 #include "devcode/search.h"
 
 enum {
-	TAIL = 1 << 20, /* bytes in front of an ELF's section headers, where their names stand */
+	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
+	TAIL = 1 << 20,        /* bytes in front of an ELF's section headers, where their names stand */
 };
 
 static enum devcode_format format_of(enum kind kind)
@@ -59,6 +60,18 @@ static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint
 	return 0;
 }
 
+/* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
+ * sections begin anywhere, they do so in their section. */
+static int search_section(struct jw_error *err, struct image *image, const struct stream *stream,
+						  const struct section *section, bool anywhere)
+{
+	uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
+
+	if (skip >= section->size_bytes)
+		return 0;
+	return search_range(err, image, stream, section->offset + skip, section->size_bytes - skip);
+}
+
 static int search_sections(struct jw_error *err, struct image *image, const struct stream *stream,
 						   const struct section_table *table)
 {
@@ -67,7 +80,8 @@ static int search_sections(struct jw_error *err, struct image *image, const stru
 	for (size_t i = 0; i < table->count; i++) {
 		const struct section *section = &table->items[i];
 
-		if (search_range(err, image, stream, section->offset, section->size_bytes) ||
+		if (search_section(err, image, stream, section,
+						   table->object && image->format == DEVCODE_PE) ||
 			(section->wrappers && search_wrappers(err, image, stream, section)))
 			return -1;
 	}
@@ -188,6 +202,21 @@ static int read_single(struct jw_error *err, struct image *image, struct stream 
 	return image_finish(err, image, &table, &bytes);
 }
 
+/* An object out of an archive is held in memory, since its containers lie anywhere. */
+static int read_object(struct jw_error *err, struct image *image, struct stream *stream)
+{
+	struct stream whole;
+	const uint8_t *data;
+	size_t size;
+
+	if (stream_peek(err, stream, MOST_OBJECT, &data, &size))
+		return -1;
+	if (size >= MOST_OBJECT)
+		return error_set(err, JW_ERR_LIMIT, "an object of more than %d bytes", MOST_OBJECT);
+	stream_of_memory(&whole, data, size, NULL);
+	return read_memory(err, image, &whole);
+}
+
 static bool is_trouble(const struct image *image, enum kind kind, const struct jw_error *why)
 {
 	if (why->code == JW_ERR_MEMORY || why->code == JW_ERR_IO)
@@ -207,8 +236,9 @@ int leaf_read(struct jw_error *err, struct reading *reading, const char *member,
 	if (kind == KIND_CUBIN || kind == KIND_PTX)
 		result = read_single(&why, &image, stream);
 	else
-		result =
-			stream->memory ? read_memory(&why, &image, stream) : read_stream(&why, &image, stream);
+		result = stream->memory        ? read_memory(&why, &image, stream)
+				 : kind == KIND_OBJECT ? read_object(&why, &image, stream)
+									   : read_stream(&why, &image, stream);
 	if (result && !reading->stopped) {
 		if (reading->sink->trouble && is_trouble(&image, kind, &why))
 			reading->sink->trouble(reading->sink->context, reading->path, member, &why);

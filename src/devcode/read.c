@@ -1,4 +1,5 @@
-#include "devcode/devcode.h"
+#include "devcode/read.h"
+
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
 
@@ -29,4 +30,15 @@ int devcode_read(struct jw_error *err, const char *path, const struct devcode_si
 	struct visitor visitor = {&reading, read_leaf, read_trouble};
 
 	return walk_file(err, &visitor, path);
+}
+
+int devcode_read_memory(struct jw_error *err, const char *path, const void *data, size_t size,
+						const struct devcode_sink *sink)
+{
+	struct reading reading = {path, sink, false};
+	struct visitor visitor = {&reading, read_leaf, read_trouble};
+	struct stream stream;
+
+	stream_of_memory(&stream, data, size, NULL);
+	return walk_stream(err, &visitor, NULL, &stream, 0);
 }

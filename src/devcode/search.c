@@ -52,8 +52,7 @@ static int visit(struct jw_error *err, struct image *image, struct range *range)
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 uint64_t from, uint64_t size)
 {
-	uint64_t start = (from + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
-	struct range range = {stream, start, from + size, start};
+	struct range range = {stream, from, from + size, from};
 
 	while (range.at < range.end && range.end - range.at >= CONTAINER_HEADER) {
 		uint64_t left = range.end - range.at;

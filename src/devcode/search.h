@@ -5,7 +5,9 @@
 #include "devcode/image.h"
 #include "devcode/stream.h"
 
-/* Searches [from, from + size) of an image in memory, stepping over what sound containers hold. */
+/* Searches [from, from + size) of an image in memory, stepping over what sound containers hold.
+ * `from` should be a multiple of CONTAINER_ALIGN in the image: places are looked at from there on
+ * in steps of that. */
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 uint64_t from, uint64_t size);
 /* Notes the version 2 wrappers of a section in memory. */

@@ -19,7 +19,7 @@ static void add_sections(struct buf *file, size_t table_at, const struct pe_sect
 	for (size_t i = 0; i < count; i++) {
 		uint8_t *header;
 
-		make_pad(file, 16);
+		make_pad(file, table_at == 20 ? 4 : 16); /* objects align nothing */
 		header = file->data + table_at + 40 * i;
 		memcpy(header, sections[i].name, strlen(sections[i].name));
 		store_u32(header + 8, (uint32_t)sections[i].size);

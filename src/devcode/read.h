@@ -1,0 +1,13 @@
+/* devcode_read over bytes that are in memory already, for fuzzing and for callers that have them.
+ */
+#ifndef JW_DEVCODE_READ_H
+#define JW_DEVCODE_READ_H
+
+#include "devcode/devcode.h"
+
+/* `path` only names the file, in what the sink is told and where a member has to be read again. -1:
+ * the sink stopped it. */
+int devcode_read_memory(struct jw_error *err, const char *path, const void *data, size_t size,
+						const struct devcode_sink *sink);
+
+#endif

@@ -1,0 +1,37 @@
+/* Containers: the walk in one go and piece by piece has to come to the same end. */
+#include "devcode/container.h"
+#include "devcode/read.h"
+#include "fuzz_devcode.h"
+
+/* What the walk says when it is given no more at a time than it asks for. */
+static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret_size)
+{
+	struct container_walk walk = {.needed = 0};
+	enum container_state state = CONTAINER_MORE;
+	uint64_t have = 0;
+
+	while (state == CONTAINER_MORE) {
+		state = container_check(&walk, data, have, size);
+		if (state == CONTAINER_MORE) {
+			MUST(walk.needed > have && walk.needed <= size);
+			have = walk.needed;
+		}
+	}
+	*ret_size = walk.size_bytes;
+	return state;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_seen seen = {0};
+	struct devcode_sink sink = fuzz_sink(&seen);
+	struct container_walk walk = {0};
+	enum container_state state = container_check(&walk, data, size, size);
+	uint64_t fed;
+
+	MUST(state != CONTAINER_MORE);
+	MUST(feed(data, size, &fed) == state);
+	MUST(state != CONTAINER_SOUND || (fed == walk.size_bytes && fed <= size));
+	MUST(!devcode_read_memory(NULL, "/nonexistent", data, size, &sink));
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* Cubins' headers. */
+#include "base/error.h"
+#include "devcode/cubin.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cubin_header header;
+	struct jw_error err = {0};
+
+	if (!cubin_read(&err, data, size, &header))
+		MUST(cubin_is(data, size) && header.sm && header.size_bytes <= size);
+	else
+		MUST(err.code != JW_OK && err.message[0]);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* PTX: its header, and the fast count against a plain one. */
+#include <string.h>
+
+#include "devcode/ptx.h"
+#include "fuzz.h"
+
+static size_t count(const uint8_t *text, size_t size, const char *word)
+{
+	size_t length = strlen(word), found = 0;
+
+	for (size_t i = 0; i + length <= size; i++)
+		found += !memcmp(text + i, word, length);
+	return found;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct devcode_ptx_header header;
+	struct ptx_features features;
+
+	if (!ptx_header_read(NULL, data, size, &header))
+		MUST(ptx_is(data, size));
+	ptx_count(data, size, &features);
+	MUST(features.statements == count(data, size, ";\n"));
+	MUST(features.branches == count(data, size, "bra"));
+	MUST(features.entries == count(data, size, ".entry"));
+	MUST(features.code == (features.entries || count(data, size, ".func")));
+	return 0;
+}

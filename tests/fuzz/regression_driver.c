@@ -1,0 +1,71 @@
+/* Stands in for libFuzzer in ordinary builds: runs every file of the folders and files that it is
+ * given through the target once. Fails where there is none, since a target without a corpus tests
+ * nothing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "os/file.h"
+
+enum { MOST_INPUT = 1 << 24 };
+
+static int run_file(const char *path, size_t *ran)
+{
+	struct buf content = {0};
+	struct jw_error err = {0};
+	uint8_t *exact;
+
+	if (os_read_file(&err, path, MOST_INPUT, &content)) {
+		(void)fprintf(stderr, "%s\n", err.message);
+		return -1;
+	}
+	/* A copy of exactly its size, so that the sanitizer sees a read behind its end. */
+	exact = mem_alloc(NULL, content.size);
+	if (exact) {
+		if (content.size)
+			memcpy(exact, content.data, content.size);
+		(void)LLVMFuzzerTestOneInput(exact, content.size);
+		++*ran;
+	}
+	mem_free(exact);
+	buf_free(&content);
+	return 0;
+}
+
+static int run_folder(const char *path, size_t *ran)
+{
+	struct os_names names;
+	struct jw_error err = {0};
+	int result = 0;
+
+	if (os_list(&err, path, &names)) {
+		(void)fprintf(stderr, "%s\n", err.message);
+		return -1;
+	}
+	for (size_t i = 0; i < names.count && !result; i++) {
+		char *inside = os_join(NULL, path, names.items[i]);
+
+		result = inside && names.kinds[i] == OS_REGULAR ? run_file(inside, ran) : 0;
+		mem_free(inside);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	size_t ran = 0;
+
+	for (int i = 1; i < argc; i++) {
+		struct os_stat stat;
+
+		if (os_stat(NULL, argv[i], &stat) ||
+			(stat.kind == OS_DIRECTORY ? run_folder : run_file)(argv[i], &ran)) {
+			(void)fprintf(stderr, "%s cannot be read\n", argv[i]);
+			return 1;
+		}
+	}
+	printf("%zu inputs\n", ran);
+	return ran ? 0 : 1;
+}
