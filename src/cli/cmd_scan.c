@@ -1,9 +1,11 @@
 /* jitwarm scan PATH|PACKAGE… */
 #include <jitwarm/find.h>
 #include <jitwarm/scan.h>
+#include <jitwarm/system.h>
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/documents.h"
 #include "cli/gpus.h"
 #include "cli/scan_json.h"
 #include "cli/scan_text.h"
@@ -44,17 +46,6 @@ static void take_trouble(void *context, const char *path, const struct jw_error 
 	output_error(&run->cli->out, "%s", why->message);
 }
 
-static void print_notes(struct scan_run *run, const struct jw_found *found)
-{
-	for (size_t i = 0; i < found->note_count; i++) {
-		if (found->notes[i].is_trouble)
-			output_error(&run->cli->out, "%s", found->notes[i].text);
-		else
-			output_note(&run->cli->out, "%s", found->notes[i].text);
-	}
-	run->troubles += found->trouble_count;
-}
-
 static int scan_found(struct jw_error *err, struct scan_run *run, const struct gpus *gpus,
 					  const struct jw_found *found)
 {
@@ -89,7 +80,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 
 	if (jw_find(err, (const char *const *)options->operands, options->operand_count, &found))
 		return -1;
-	print_notes(run, found);
+	found_print_notes(&run->cli->out, found);
+	run->troubles += found->trouble_count;
 	result = scan_found(err, run, gpus, found);
 	jw_found_free(found);
 	return result;
@@ -103,6 +95,33 @@ static void print_end(const struct scan_run *run, const struct gpus *gpus)
 		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], run->cores);
 }
 
+/* Without --target it is about the GPUs of this machine, as far as they are known without asking
+ * the driver; where there are none, about what is in the files. */
+static int take_machine(struct jw_error *err, const struct cli *cli, struct gpus *gpus)
+{
+	const struct jw_system_options asleep = {.asleep = true};
+	struct jw_system *system;
+	int result = 0;
+
+	if (gpus->count)
+		return 0;
+	if (jw_system_open(err, &asleep, &system))
+		return -1;
+	for (size_t i = 0; !result && i < system->gpu_count; i++)
+		result = gpus_add(err, gpus, system->gpus[i].target);
+	if (gpus->count && !options_given(&cli->options, "driver"))
+		gpus->driver = system->driver.version;
+	jw_system_free(system);
+	return result;
+}
+
+static enum exit_status status_of(const struct scan_run *run)
+{
+	if (!run->troubles)
+		return EXIT_DONE;
+	return run->images ? EXIT_COLD : EXIT_FAILED;
+}
+
 static enum exit_status scan_run(struct cli *cli)
 {
 	struct scan_run run = {.cli = cli, .cores = os_cores()};
@@ -111,7 +130,7 @@ static enum exit_status scan_run(struct cli *cli)
 	struct jw_error err;
 
 	run.modules = options_given(&cli->options, "modules");
-	if (gpus_read(&err, &cli->options, &gpus))
+	if (gpus_read(&err, &cli->options, &gpus) || take_machine(&err, cli, &gpus))
 		return cli_fail(cli, &err);
 	if (cli->out.json) {
 		document = output_document("scan");
@@ -125,7 +144,7 @@ static enum exit_status scan_run(struct cli *cli)
 	print_end(&run, &gpus);
 	if (cli->out.json && output_json(&err, &cli->out, document))
 		return cli_fail(cli, &err);
-	return run.troubles ? EXIT_FAILED : EXIT_DONE;
+	return status_of(&run);
 }
 
 static const struct cli_option options[] = {

@@ -12,6 +12,7 @@
 	X(worker) \
 	X(status) \
 	X(scan) \
+	X(check) \
 	X(prime) \
 	X(help)
 /* clang-format on */

@@ -2,12 +2,49 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
+#include "cli/terminal.h"
 #include "os/system.h"
+
+enum { MOST_TEXT = 1 << 20 };
+
+/* Names of files and what they hold may be any bytes; JSON is UTF-8. NULL when memory is short. */
+static cJSON *text_of(const char *text)
+{
+	struct buf clean = BUF_MAX(MOST_TEXT);
+	cJSON *made =
+		terminal_append_utf8(NULL, &clean, text) ? NULL : cJSON_CreateString(buf_text(&clean));
+
+	buf_free(&clean);
+	return made;
+}
+
+bool document_add_text(cJSON *object, const char *name, const char *text)
+{
+	cJSON *made;
+
+	if (!text)
+		return true;
+	made = text_of(text);
+	if (made && cJSON_AddItemToObject(object, name, made))
+		return true;
+	cJSON_Delete(made);
+	return false;
+}
+
+bool document_append_text(cJSON *array, const char *text)
+{
+	cJSON *made = text_of(text);
+
+	if (made && cJSON_AddItemToArray(array, made))
+		return true;
+	cJSON_Delete(made);
+	return false;
+}
 
 static void add_text(cJSON *object, const char *name, const char *text)
 {
-	if (text)
-		(void)cJSON_AddStringToObject(object, name, text);
+	(void)document_add_text(object, name, text);
 }
 
 static void add_count(cJSON *object, const char *name, uint64_t value)
@@ -66,7 +103,7 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	(void)cJSON_AddItemToObject(document, "failures", failures_of(result));
 	notes = cJSON_AddArrayToObject(document, "notes");
 	for (size_t i = 0; i < result->note_count; i++)
-		(void)cJSON_AddItemToArray(notes, cJSON_CreateString(result->notes[i]));
+		(void)document_append_text(notes, result->notes[i]);
 	return document;
 }
 

@@ -3,6 +3,8 @@
 #ifndef JW_CLI_DOCUMENTS_H
 #define JW_CLI_DOCUMENTS_H
 
+#include <stdbool.h>
+
 #include <cjson/cJSON.h>
 
 #include <jitwarm/find.h>
@@ -16,6 +18,11 @@ cJSON *document_prime(const struct jw_prime_result *result);
 cJSON *document_status(const struct jw_system *system);
 /* The "gpus" of several documents. */
 cJSON *document_gpus(const struct jw_system *system);
+
+/* A member, or an element of an array, of whatever bytes: what is no UTF-8 becomes U+FFFD. A member
+ * whose text is NULL is left out. False when memory is short. */
+bool document_add_text(cJSON *object, const char *name, const char *text);
+bool document_append_text(cJSON *array, const char *text);
 
 /* What jw_find had to say about names: notes, and warnings for names that led to nothing. */
 void found_print_notes(const struct output *output, const struct jw_found *found);

@@ -2,21 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/buf.h"
-#include "cli/terminal.h"
-
-enum { MOST_TEXT = 1 << 20 };
-
-/* Names of files and option strings are whatever bytes somebody chose; JSON is UTF-8. */
-static bool add_text(cJSON *object, const char *name, const char *text)
-{
-	struct buf clean = BUF_MAX(MOST_TEXT);
-	bool added = !terminal_append_utf8(NULL, &clean, text) &&
-				 cJSON_AddStringToObject(object, name, buf_text(&clean));
-
-	buf_free(&clean);
-	return added;
-}
+#include "cli/documents.h"
 
 static bool add_number(cJSON *object, const char *name, double number)
 {
@@ -114,11 +100,13 @@ static bool add_module(cJSON *list, const struct jw_scan_module *module)
 		return false;
 	}
 	(void)snprintf(isa, sizeof isa, "%u.%u", module->isa_major, module->isa_minor);
-	return add_size(one, "offset", module->offset) && add_text(one, "section", module->section) &&
-		   add_text(one, "kind", module->kind) &&
-		   add_text(one, "target", jw_target_compute(target, module->target)) &&
-		   add_text(one, "isa", isa) && add_text(one, "options", module->options) &&
-		   add_text(one, "compression", module->compression) &&
+	return add_size(one, "offset", module->offset) &&
+		   document_add_text(one, "section", module->section) &&
+		   document_add_text(one, "kind", module->kind) &&
+		   document_add_text(one, "target", jw_target_compute(target, module->target)) &&
+		   document_add_text(one, "isa", isa) &&
+		   document_add_text(one, "options", module->options) &&
+		   document_add_text(one, "compression", module->compression) &&
 		   add_size(one, "size_bytes", module->size_bytes) &&
 		   (module->digest ? cJSON_AddStringToObject(one, "blake2b_256", module->digest) != NULL
 						   : cJSON_AddNullToObject(one, "blake2b_256") != NULL);
@@ -128,10 +116,10 @@ static bool add_image(cJSON *object, const struct jw_scan_image *image)
 {
 	cJSON *verdicts;
 
-	if (!add_text(object, "path", image->path) ||
-		(image->member && !add_text(object, "member", image->member)) ||
+	if (!document_add_text(object, "path", image->path) ||
+		!document_add_text(object, "member", image->member) ||
 		!add_size(object, "size_bytes", image->size_bytes) ||
-		!add_text(object, "format", image->format) ||
+		!document_add_text(object, "format", image->format) ||
 		!add_size(object, "containers", image->containers) ||
 		!add_counts(object, "cubins", image->cubins, image->cubin_count) ||
 		!add_counts(object, "ptx", image->ptx, image->ptx_count) ||

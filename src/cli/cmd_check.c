@@ -1,0 +1,270 @@
+/* jitwarm check: is it warm? */
+#include <stdio.h>
+
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents.h"
+#include "cli/gpus.h"
+#include "gpu/release.h"
+#include "os/system.h"
+#include "plan/estimate.h"
+
+/* ---- for people */
+
+static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	const unsigned cores = os_cores();
+	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
+	double wall_ms = plan_makespan_ms(gpu->seconds * 1000, gpu->longest_seconds * 1000, cores);
+
+	(void)gpus_name(name, gpu->target);
+	if (!gpu->modules && gpu->cannot)
+		output_line(out, STYLE_BAD,
+					"%s: %zu containers hold code that this driver cannot use here; nothing can be "
+					"compiled beforehand",
+					name, gpu->cannot);
+	else if (!gpu->modules)
+		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
+	else if (!gpu->cold)
+		output_line(out, STYLE_GOOD, "%s: warm, all %zu modules are in the cache", name,
+					gpu->modules);
+	else
+		output_line(
+			out, STYLE_WARN,
+			"%s: %zu of %zu modules are cold (%s of PTX): about %s on %u core%s, %s of cache", name,
+			gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
+			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
+			text_bytes(cache, gpu->cubin_bytes));
+	if (gpu->link)
+		output_line(out, STYLE_PLAIN, "  %zu of them are inputs of run-time linking", gpu->link);
+	if (gpu->modules && gpu->cannot)
+		output_line(out, STYLE_PLAIN, "  %zu containers hold code that this driver cannot use here",
+					gpu->cannot);
+}
+
+static void print_files(const struct output *out, const struct jw_check_result *result)
+{
+	char time[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->file_count; i++) {
+		const struct jw_check_file *file = &result->files[i];
+
+		if (file->cold)
+			output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
+						file->member ? ": " : "", file->member ? file->member : "", file->cold,
+						text_duration(time, file->seconds));
+	}
+}
+
+static void print_result(const struct output *out, const struct jw_check_result *result)
+{
+	char driver[GPU_DRIVER_TEXT];
+
+	if (!result->names_known)
+		output_warning(out,
+					   "the names under which this driver (%s) keeps its results are not known: "
+					   "whether something is warm cannot be told",
+					   gpu_driver_text(driver, &result->driver));
+	for (size_t i = 0; i < result->gpu_count; i++)
+		print_gpu(out, &result->gpus[i]);
+	print_files(out, result);
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(out, "%s", result->notes[i]);
+}
+
+/* ---- for programs */
+
+static void add_count(cJSON *object, const char *name, uint64_t value)
+{
+	(void)cJSON_AddNumberToObject(object, name, (double)value);
+}
+
+static struct jw_check_gpu sum_of(const struct jw_check_result *result)
+{
+	struct jw_check_gpu sum = {0};
+
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+
+		sum.modules += gpu->modules;
+		sum.warm += gpu->warm;
+		sum.cold += gpu->cold;
+		sum.cannot += gpu->cannot;
+		sum.link += gpu->link;
+		sum.left_out += gpu->left_out;
+		sum.cold_bytes += gpu->cold_bytes;
+		sum.cubin_bytes += gpu->cubin_bytes;
+		sum.seconds += gpu->seconds;
+	}
+	return sum;
+}
+
+static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
+{
+	add_count(object, "modules", gpu->modules);
+	add_count(object, "warm", gpu->warm);
+	add_count(object, "cold", gpu->cold);
+	add_count(object, "cannot", gpu->cannot);
+	add_count(object, "link", gpu->link);
+	add_count(object, "left_out", gpu->left_out);
+	add_count(object, "cold_bytes", gpu->cold_bytes);
+	add_count(object, "predicted_cache_bytes", gpu->cubin_bytes);
+	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
+}
+
+static cJSON *document_check(const struct jw_check_result *result)
+{
+	cJSON *document = output_document("check"), *gpus, *files, *notes;
+	struct jw_check_gpu sum = sum_of(result);
+	char name[JW_TARGET_TEXT];
+
+	gpus = cJSON_AddArrayToObject(document, "gpus");
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		cJSON *gpu = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(gpu, "target", jw_target_sm(name, result->gpus[i].target));
+		add_numbers(gpu, &result->gpus[i]);
+		(void)cJSON_AddItemToArray(gpus, gpu);
+	}
+	add_numbers(document, &sum);
+	(void)cJSON_AddBoolToObject(document, "names_known", result->names_known);
+	files = cJSON_AddArrayToObject(document, "files");
+	for (size_t i = 0; i < result->file_count; i++) {
+		cJSON *file = cJSON_CreateObject();
+
+		document_add_text(file, "path", result->files[i].path);
+		document_add_text(file, "member", result->files[i].member);
+		add_count(file, "warm", result->files[i].warm);
+		add_count(file, "cold", result->files[i].cold);
+		(void)cJSON_AddItemToArray(files, file);
+	}
+	notes = cJSON_AddArrayToObject(document, "notes");
+	for (size_t i = 0; i < result->note_count; i++)
+		document_append_text(notes, result->notes[i]);
+	return document;
+}
+
+/* ---- the command */
+
+static enum exit_status status_of(const struct jw_check_result *result, size_t troubles)
+{
+	enum exit_status status = EXIT_DONE;
+
+	if (troubles)
+		status = EXIT_COLD;
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+
+		if (gpu->cold)
+			status = exit_combine(status, EXIT_COLD);
+		else if (!gpu->modules && gpu->cannot)
+			status = exit_combine(status, EXIT_CANNOT);
+	}
+	return status;
+}
+
+static enum exit_status check_found(struct cli *cli, const struct jw_system *system,
+									const struct gpus *gpus, const struct jw_found *found,
+									const char **paths)
+{
+	const struct jw_check_options options = {
+		.paths = paths,
+		.path_count = found->file_count,
+		.system = system,
+		.targets = gpus->targets,
+		.target_count = gpus->count,
+		.driver = options_value(&cli->options, "driver"),
+		.everything = options_given(&cli->options, "all"),
+	};
+	struct jw_check_result *result;
+	struct jw_error err;
+	enum exit_status status;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	if (jw_check(&err, &options, &result))
+		return err.code == JW_ERR_NOT_FOUND ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											: cli_fail(cli, &err);
+	print_result(&cli->out, result);
+	status = status_of(result, result->troubles + found->trouble_count);
+	if (output_json(&err, &cli->out, document_check(result)))
+		status = cli_fail(cli, &err);
+	jw_check_result_free(result);
+	return status;
+}
+
+/* Without the driver, if what is remembered will do. */
+static int open_system(struct jw_error *err, const struct options *options, const struct gpus *gpus,
+					   struct jw_system **ret_system)
+{
+	struct jw_system_options how = {.asleep = true, .cache_dir = options_value(options, "cache")};
+	struct jw_system *system;
+
+	if (jw_system_open(err, &how, &system))
+		return -1;
+	if (!system->gpu_count && !gpus->count && system->pci_count) {
+		jw_system_free(system);
+		how.asleep = false;
+		if (jw_system_open(err, &how, &system))
+			return -1;
+	}
+	*ret_system = system;
+	return 0;
+}
+
+static enum exit_status check_run(struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	struct jw_system *system = NULL;
+	struct jw_found *found = NULL;
+	const char **paths = NULL;
+	struct jw_error err;
+	struct gpus gpus;
+	enum exit_status status;
+
+	if (gpus_read(&err, options, &gpus) || open_system(&err, options, &gpus, &system) ||
+		jw_find(&err, (const char *const *)options->operands, options->operand_count, &found)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	found_print_notes(&cli->out, found);
+	paths = mem_array(&err, found->file_count, sizeof *paths);
+	status = paths ? check_found(cli, system, &gpus, found, paths) : cli_fail(cli, &err);
+done:
+	mem_free(paths);
+	jw_found_free(found);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option check_options[] = {
+	GPUS_OPTIONS,
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Look into this directory instead of the one that the driver uses"},
+	{.name = "all",
+	 .kind = OPTION_FLAG,
+	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
+	{0},
+};
+
+const struct cli_command command_check = {
+	.name = "check",
+	.summary = "Say whether a first start would compile anything",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Computes the name of every entry that the driver will look for in its cache, and looks "
+		"whether it is there. Neither the driver nor a GPU is needed for that, and what files "
+		"hold is remembered, so that a second look takes a moment. Without a name it takes the "
+		"active Python environment.\n\n"
+		"Ends with 0 where everything is warm, 1 where something is cold, 2 where jitwarm cannot "
+		"help.",
+	.options = check_options,
+	.run = check_run,
+};

@@ -1,0 +1,156 @@
+#include <jitwarm/check.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/analyse.h"
+#include "plan/plan.h"
+#include "prime/self.h"
+
+void jw_check_result_free(struct jw_check_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->file_count; i++) {
+		mem_free(result->files[i].path);
+		mem_free(result->files[i].member);
+	}
+	for (size_t i = 0; i < result->note_count; i++)
+		mem_free(result->notes[i]);
+	mem_free(result->files);
+	mem_free(result->gpus);
+	mem_free(result->notes);
+	mem_free(result);
+}
+
+/* Several GPUs of one architecture are asked about once. */
+static size_t collect_targets(const struct jw_check_options *options, struct jw_target *targets)
+{
+	const size_t wanted =
+		options->target_count ? options->target_count : options->system->gpu_count;
+	size_t count = 0;
+
+	for (size_t i = 0; i < wanted && count < ANALYSE_MOST_TARGETS; i++) {
+		struct jw_target target =
+			options->target_count ? options->targets[i] : options->system->gpus[i].target;
+		bool known = false;
+
+		for (size_t k = 0; k < count; k++)
+			known = known || jw_target_equal(targets[k], target);
+		if (!known)
+			targets[count++] = target;
+	}
+	return count;
+}
+
+static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
+						 const struct plan_module *module)
+{
+	const double seconds = module->cost_ms / 1000;
+
+	switch (module->state) {
+	case PLAN_LEFT_OUT: gpu->left_out++; return;
+	case PLAN_WARM:
+		gpu->modules++;
+		gpu->warm++;
+		file->warm++;
+		return;
+	case PLAN_COLD: break;
+	}
+	gpu->modules++;
+	gpu->cold++;
+	gpu->link += module->form == CACHE_KEY_LINK;
+	gpu->cold_bytes += module->payload_bytes;
+	gpu->cubin_bytes += module->cubin_bytes;
+	gpu->seconds += seconds;
+	gpu->longest_seconds = seconds > gpu->longest_seconds ? seconds : gpu->longest_seconds;
+	file->cold++;
+	file->seconds += seconds;
+}
+
+static int by_seconds(const void *a, const void *b)
+{
+	const struct jw_check_file *left = a, *right = b;
+
+	if (left->seconds < right->seconds || left->seconds > right->seconds)
+		return left->seconds < right->seconds ? 1 : -1;
+	return strcmp(left->path, right->path);
+}
+
+/* Names and notes move out of the plan. */
+static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan)
+{
+	struct jw_check_result *result = mem_alloc(err, sizeof *result);
+	size_t kept = 0;
+
+	if (!result)
+		return NULL;
+	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
+	result->files = mem_array(err, plan->file_count, sizeof *result->files);
+	if (!result->gpus || !result->files) {
+		jw_check_result_free(result);
+		return NULL;
+	}
+	result->gpu_count = plan->target_count;
+	for (size_t t = 0; t < plan->target_count; t++)
+		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
+												.cannot = plan->targets[t].cannot};
+	for (size_t i = 0; i < plan->module_count; i++)
+		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
+					 &plan->modules[i]);
+	for (size_t i = 0; i < plan->file_count; i++) {
+		struct jw_check_file file = result->files[i];
+
+		result->files[i] = (struct jw_check_file){0};
+		if (!file.cold && !file.warm)
+			continue;
+		file.path = plan->files[i].path;
+		file.member = plan->files[i].member;
+		plan->files[i] = (struct plan_file){0};
+		result->files[kept++] = file;
+	}
+	result->file_count = kept;
+	if (kept)
+		qsort(result->files, kept, sizeof *result->files, by_seconds);
+	result->notes = plan->notes;
+	result->note_count = plan->note_count;
+	result->troubles = plan->troubles;
+	plan->notes = NULL;
+	plan->note_count = 0;
+	return result;
+}
+
+int jw_check(struct jw_error *err, const struct jw_check_options *options,
+			 struct jw_check_result **ret_result)
+{
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct cache_profile profile = profile_of_system(options->system);
+	struct plan_request request = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.targets = targets,
+		.target_count = collect_targets(options, targets),
+		.profile = &profile,
+		.cache_dir = options->system->cache.path,
+		.state_dir = options->system->state_dir,
+		.everything = options->everything,
+	};
+	struct jw_check_result *result;
+	struct plan *plan;
+
+	if (!request.target_count)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
+	if (options->driver && cache_profile_for_release(err, options->driver, &profile))
+		return -1;
+	if (plan_build(err, &request, &plan))
+		return -1;
+	result = summarise(err, plan);
+	plan_free(plan);
+	if (!result)
+		return -1;
+	result->driver = profile.driver;
+	result->names_known = profile.stamp[0] != 0;
+	*ret_result = result;
+	return 0;
+}
