@@ -7,6 +7,7 @@
 #include "cache/probe.h"
 #include "cache/stamp.h"
 #include "os/file.h"
+#include "os/library.h"
 
 enum {
 	MOST_TRIED = 4096, /* entries that are looked at for a stamp */
@@ -78,6 +79,20 @@ static void release_by_name(const char *library, struct jw_driver *driver)
 		(void)jw_driver_parse(NULL, at + 4, driver);
 }
 
+/* On Windows the last five digits of the file's version are the release: 31.0.15.3623 is 536.23.
+ * Source: NVIDIA's release notes name both. */
+static void release_by_resource(const char *library, struct jw_driver *driver)
+{
+	uint16_t numbers[4];
+	uint32_t digits;
+
+	if (driver->release[0] || os_file_version(NULL, library, numbers) || numbers[3] > 9999)
+		return;
+	digits = numbers[2] % 10u * 10000u + numbers[3];
+	driver->release[0] = digits / 100;
+	driver->release[1] = digits % 100;
+}
+
 /* The table fills in what the file does not tell, and vouches for what it does. */
 static void consult_table(struct cache_profile *profile)
 {
@@ -130,6 +145,7 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 		read_library(&map, &profile);
 		os_map_close(&map);
 		release_by_name(library, &profile.driver);
+		release_by_resource(library, &profile.driver);
 		consult_table(&profile);
 	}
 	if (cache_dir)

@@ -2,6 +2,8 @@
 #ifndef JW_OS_LIBRARY_H
 #define JW_OS_LIBRARY_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 struct os_library;
@@ -20,5 +22,9 @@ void os_library_close(struct os_library *library);
  * LD_LIBRARY_PATH, the linker's cache, the usual folders (WSL's too); System32. Links resolved.
  * JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
+
+/* The four numbers of a file's version resource (31.0.15.3623). JW_ERR_NOT_FOUND where it has none;
+ * only Windows has them. */
+int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4]);
 
 #endif

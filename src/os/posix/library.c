@@ -126,3 +126,9 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	*ret_path = path;
 	return 0;
 }
+
+int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4])
+{
+	(void)ret_numbers;
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: no version in it", path);
+}
