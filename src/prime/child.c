@@ -316,9 +316,25 @@ static const char *signal_name(int number)
 	}
 }
 
+/* How Windows says what signals say elsewhere: the status of a process that was ended so. Source:
+ * ntstatus.h. Statuses of other ends are small. */
+static const char *status_name(uint32_t status)
+{
+	switch (status) {
+	case 0xc0000005u: return "access violation";
+	case 0xc00000fdu: return "stack overflow";
+	case 0xc000001du: return "illegal instruction";
+	case 0xc0000094u: return "arithmetic error";
+	case 0xc0000017u: return "out of memory";
+	case 0xc0000409u: return "abort";
+	default: return "";
+	}
+}
+
 const char *child_end_text(char *text, size_t size, const struct child_end *how)
 {
 	const char *name = signal_name(how->signal);
+	uint32_t status = (uint32_t)how->exit_status;
 
 	if (how->protocol[0])
 		(void)snprintf(text, size, "answered what cannot be read: %s", how->protocol);
@@ -326,6 +342,9 @@ const char *child_end_text(char *text, size_t size, const struct child_end *how)
 		(void)snprintf(text, size, "ended by signal %d (%s)", how->signal, name);
 	else if (how->signal)
 		(void)snprintf(text, size, "ended by signal %d", how->signal);
+	else if (status >= 0xc0000000u && *status_name(status))
+		(void)snprintf(text, size, "ended with status 0x%08x (%s)", (unsigned)status,
+					   status_name(status));
 	else
 		(void)snprintf(text, size, "ended with status %d", how->exit_status);
 	return text;
