@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "os/system.h"
 
-enum { MOST_LINE = 1 << 20 };
+enum { MOST_LINE = 1 << 20, MOST_STRING = 16 << 20 };
 
 static bool variable_is(const char *name, const char *wanted)
 {
@@ -134,7 +134,7 @@ void output_error(const struct output *output, const char *format, ...)
  * are. Documents are only as deep as our own code nests them. */
 static int repair_string(struct jw_error *err, char **text)
 {
-	struct buf clean = BUF_MAX(MOST_LINE * 16);
+	struct buf clean = BUF_MAX(MOST_STRING);
 	char *fresh;
 
 	if (!*text || terminal_is_utf8(*text))

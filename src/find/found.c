@@ -52,7 +52,7 @@ int found_see(struct jw_error *err, struct found_list *list, const struct os_sta
 		}
 	}
 	if (VEC_ROOM(err, list->identities, list->identity_capacity, list->identity_count,
-				 2 * FOUND_MOST_FILES) ||
+				 FOUND_MOST_SEEN) ||
 		set_add(err, &list->seen, key, list->identity_count))
 		return -1;
 	list->identities[list->identity_count++] = identity;

@@ -7,7 +7,12 @@
 #include "base/set.h"
 #include "os/file.h"
 
-enum { FOUND_MOST_FILES = 4 << 20, FOUND_MOST_NOTES = 1000, FOUND_MOST_PACKAGES = 1 << 20 };
+enum {
+	FOUND_MOST_FILES = 4 << 20,
+	FOUND_MOST_SEEN = 8 << 20,
+	FOUND_MOST_NOTES = 1000,
+	FOUND_MOST_PACKAGES = 1 << 20
+};
 
 struct find_package {
 	char *name, *version;

@@ -127,7 +127,8 @@ static int take_without_record(struct jw_error *err, struct found_list *list, st
 		}
 	} else if ((name = mem_string(err, package->name))) {
 		for (char *c = name; *c; c++)
-			*c = *c == '-' ? '_' : *c;
+			if (*c == '-')
+				*c = '_';
 		result = take_top_level(err, list, place, name);
 		mem_free(name);
 	} else {

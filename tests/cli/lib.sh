@@ -66,6 +66,18 @@ PYTHON
 # shellcheck disable=SC2086
 has_command() { timeout 60 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 
+# with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
+# the driver's cache.
+with_simdriver() {
+	local build
+	is_wine && skip "tests/windows runs this under Wine"
+	build=$(dirname "$(dirname "$JITWARM")")
+	[[ -e $build/tests/simdriver ]] || skip "no simulated driver in $build"
+	JITWARM="$cases/../../../scripts/with-simdriver.sh -B $build $1 -- $JITWARM"
+	sample=$build/tests/framework/libsample_framework.so
+	export CUDA_CACHE_PATH=$work/cache
+}
+
 native() {
 	if is_wine; then winepath -w "$1" 2>/dev/null | tr -d '\r'; else printf '%s\n' "$1"; fi
 }

@@ -15,7 +15,7 @@ while read -r command; do
 	# shellcheck disable=SC2086
 	run 0 help $command
 	cmp -s "$work/first" "$out" || fail "“help $command” differs from “$command --help”"
-	awk 'length($0) > 80 { exit 1 }' "$out" || fail "a line is wider than 80 columns"
+	[[ $(wc -L <"$out") -le 80 ]] || fail "a line is wider than 80 columns"
 done <<<"$commands"
 run 0 -h
 out_has "Usage: jitwarm COMMAND"
