@@ -7,13 +7,13 @@
 /* One line a command, in the order of help. */
 /* clang-format off */
 #define COMMANDS(X) \
-	X(cache_list) \
-	X(cache_verify) \
-	X(worker) \
 	X(status) \
 	X(scan) \
 	X(check) \
 	X(prime) \
+	X(cache_list) \
+	X(cache_verify) \
+	X(worker) \
 	X(help)
 /* clang-format on */
 
