@@ -19,7 +19,8 @@ static inline struct cursor cursor_of(const void *data, size_t size)
 {
 	const uint8_t *start = data;
 
-	return (struct cursor){.at = start, .end = start + size};
+	/* Nothing may be NULL: adding 0 to that is not defined in C. */
+	return (struct cursor){.at = start, .end = size ? start + size : start};
 }
 
 static inline size_t cursor_left(const struct cursor *cursor)

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* Source: NVIDIA's list of CUDA GPUs; docs/compatibility.md. */
+/* Source: NVIDIA's list of CUDA GPUs; docs/compat.md. */
 static const struct {
 	uint16_t sm;
 	const char *names;

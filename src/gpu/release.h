@@ -1,6 +1,6 @@
 /* Releases: PTX ISA, the CUDA version that brought it, and the driver that comes with that.
  *
- * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compatibility.md.
+ * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compat.md.
  */
 #ifndef JW_GPU_RELEASE_H
 #define JW_GPU_RELEASE_H

@@ -1,7 +1,7 @@
 /* Which code runs on which GPU, by capability alone (what the driver can read is in release.h).
  *
  * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
- * Compatibility guide; docs/compatibility.md.
+ * Compatibility guide; docs/compat.md.
  */
 #ifndef JW_GPU_RULES_H
 #define JW_GPU_RULES_H

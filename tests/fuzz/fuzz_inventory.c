@@ -1,0 +1,77 @@
+/* The inventory of files seen before: once as a whole file, once as the record of one known file,
+ * with the checksum made right, which is what a fuzzer does not find. */
+#include "fuzz.h"
+
+#include "base/cursor.h"
+#include "plan/inventory.h"
+#include "plan/inventory_record.h"
+
+static const struct os_stat known = {
+	.kind = OS_REGULAR, .size_bytes = 1, .mtime_ns = 1, .device = 1, .inode = 1};
+static const struct jw_target targets[] = {{86, 0}, {90, 0}};
+static const struct analyse_question question = {.targets = targets, .target_count = 2};
+
+static int take(struct jw_error *err, void *context, const struct build_image *image)
+{
+	size_t *images = context;
+
+	(void)err;
+	++*images;
+	for (size_t i = 0; i < image->module_count; i++)
+		MUST(image->modules[i].target < question.target_count);
+	return 0;
+}
+
+/* Replayed, and read anew on top of what was there. */
+static void go_through(const uint8_t *data, size_t size)
+{
+	struct analyse_target answers[2] = {{.jit_modules = 1}, {.jit_modules = 2}};
+	const struct build_image image = {.path = "a", .member = "m", .targets = answers};
+	struct inventory *inventory;
+	size_t images = 0;
+	bool is_known = false;
+
+	if (inventory_parse(NULL, data, size, &inventory))
+		return;
+	MUST(!inventory_replay(NULL, inventory, "a", &known, &question, take, &images, &is_known));
+	MUST(is_known || !images);
+	MUST(!inventory_begin(NULL, inventory, "a", &known, &question));
+	MUST(!inventory_image(NULL, inventory, &image) && !inventory_image(NULL, inventory, &image));
+	MUST(!inventory_end(NULL, inventory));
+	images = 0;
+	MUST(!inventory_replay(NULL, inventory, "a", &known, &question, take, &images, &is_known));
+	MUST(is_known && images == 2);
+	inventory_close(inventory);
+}
+
+/* The images of a file as `data`, in a record and a file that are sound otherwise. */
+static void go_through_record(const uint8_t *data, size_t size)
+{
+	static const uint8_t head[8] = {'J', 'W', 'I', 'N', 'V', 0, 1, 0};
+	struct record_file file = {.device = 1, .inode = 1, .size_bytes = 1, .mtime_ns = 1};
+	struct buf body = BUF_MAX(1 << 24), whole = BUF_MAX(1 << 24);
+	uint8_t record[12];
+
+	file.path = "a";
+	file.path_length = 1;
+	file.images = size ? data[0] : 0;
+	if (record_write_file(NULL, &body, &file) ||
+		(size > 1 && buf_append(NULL, &body, data + 1, size - 1)))
+		goto done;
+	store_u32(record, (uint32_t)body.size);
+	store_u64(record + 4, fnv_update(FNV_START, body.data, body.size));
+	if (!buf_append(NULL, &whole, head, sizeof head) &&
+		!buf_append(NULL, &whole, record, sizeof record) &&
+		!buf_append(NULL, &whole, body.data, body.size))
+		go_through(whole.data, whole.size);
+done:
+	buf_free(&body);
+	buf_free(&whole);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	go_through(data, size);
+	go_through_record(data, size);
+	return 0;
+}
