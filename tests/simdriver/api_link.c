@@ -47,7 +47,7 @@ int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const
 	if (!link || !data || type < INPUT_CUBIN || type > INPUT_LIBRARY)
 		return CU_INVALID_VALUE;
 	bad = module_build(&link->build, data, type == INPUT_FATBINARY ? 0 : size, &cubin);
-	if (bad)
+	if (bad || !cubin.data)
 		return bad;
 	link->inputs = sim_fnv(link->inputs, cubin.data, cubin.size);
 	link->size += cubin.size;

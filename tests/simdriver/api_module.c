@@ -14,12 +14,19 @@ struct module {
 	struct function *functions;
 };
 
+static struct module *module_new(const struct bytes *cubin)
+{
+	struct module *module = sim_alloc(sizeof *module);
+
+	module->cubin = *cubin;
+	return module;
+}
+
 int cuModuleLoadDataEx(struct module **ret_module, const void *image, unsigned count, int *options,
 					   void **values)
 {
 	struct build build = {.context = context_current()};
 	struct bytes cubin = {NULL, 0};
-	struct module *module;
 	int bad = api_state();
 
 	if (bad)
@@ -31,12 +38,9 @@ int cuModuleLoadDataEx(struct module **ret_module, const void *image, unsigned c
 	jit_options_read(&build.options, count, options, values);
 	bad = module_build(&build, image, 0, &cubin);
 	build_free(&build);
-	if (bad)
-		return bad;
-	module = sim_alloc(sizeof *module);
-	module->cubin = cubin;
-	*ret_module = module;
-	return CU_OK;
+	if (!bad)
+		*ret_module = module_new(&cubin);
+	return bad;
 }
 
 int cuModuleLoadData(struct module **module, const void *image)
@@ -86,14 +90,43 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
 	return CU_OK;
 }
 
+/* A library belongs to no context: it is compiled for every GPU of the process. What it keeps is
+ * the first one's. */
 int cuLibraryLoadData(struct module **library, const void *image, int *jit_options,
 					  void **jit_values, unsigned jit_count, int *options, void **values,
 					  unsigned count)
 {
+	struct build build = {0};
+	struct bytes first = {NULL, 0};
+	int bad = api_state();
+
 	(void)options;
 	(void)values;
 	(void)count;
-	return cuModuleLoadDataEx(library, image, jit_count, jit_options, jit_values);
+	if (bad)
+		return bad;
+	if (!library || !image)
+		return CU_INVALID_VALUE;
+	jit_options_read(&build.options, jit_count, jit_options, jit_values);
+	for (int device = 0; !bad && (size_t)device < sim.gpu_count; device++) {
+		struct context *context = NULL;
+		struct bytes cubin = {NULL, 0};
+
+		bad = cuDevicePrimaryCtxRetain(&context, device);
+		build.context = context;
+		if (!bad)
+			bad = module_build(&build, image_unwrap(image), 0, &cubin);
+		if (!first.data)
+			first = cubin;
+		else
+			bytes_free(&cubin);
+	}
+	build_free(&build);
+	if (bad)
+		bytes_free(&first);
+	else
+		*library = module_new(&first);
+	return bad;
 }
 
 int cuLibraryUnload(struct module *library)

@@ -34,20 +34,25 @@ static char *entry_path(uint64_t hash)
 	return cache_path(name);
 }
 
-/* Every missing level of the directories above `path`'s last name. */
-static void make_levels(const char *path)
+/* Every missing level of a directory; but the driver never makes the first name of a relative path
+ * that has more. */
+static void make_levels(const char *directory)
 {
-	char *copy = sim_alloc(strlen(path) + 1);
+	char *copy = sim_alloc(strlen(directory) + 1);
+	bool relative = *directory != '/' && *directory != '\\';
 
-	memcpy(copy, path, strlen(path));
+	memcpy(copy, directory, strlen(directory));
 	for (char *at = copy + 1; *at; at++)
 		if (*at == '/' || *at == '\\') {
 			char was = *at;
 
 			*at = '\0';
-			os_make_directory(copy);
+			if (!relative)
+				os_make_directory(copy);
+			relative = false;
 			*at = was;
 		}
+	os_make_directory(copy);
 	free(copy);
 }
 
@@ -59,7 +64,7 @@ static bool open_index(struct os_file *ret_index, bool exclusive)
 	enum os_lock lock = OS_BUSY;
 	bool opened;
 
-	make_levels(path);
+	make_levels(sim.cache_directory);
 	opened = os_open(&index, path, OS_UPDATE) || os_open(&index, path, OS_CREATE_UPDATE);
 	free(path);
 	if (!opened)
@@ -132,6 +137,22 @@ bool cache_find(const struct bytes *key, struct bytes *ret_value)
 	return found;
 }
 
+/* The two directories above an entry's file. */
+static void make_entry_levels(const char *path)
+{
+	size_t length = strlen(path);
+	char *copy = sim_alloc(length + 1);
+
+	memcpy(copy, path, length);
+	for (int level = 2; level > 0; level--) {
+		/* h/h/ and fourteen digits */
+		copy[length - (level == 2 ? 17 : 15)] = '\0';
+		os_make_directory(copy);
+		copy[length - (level == 2 ? 17 : 15)] = '/';
+	}
+	free(copy);
+}
+
 static bool write_entry(uint64_t hash, const struct bytes *key, const struct bytes *value)
 {
 	char *path = entry_path(hash);
@@ -146,7 +167,8 @@ static bool write_entry(uint64_t hash, const struct bytes *key, const struct byt
 	put_u64(content.data + 20, sim_fnv(SIM_FNV_START, value->data, value->size));
 	bytes_add(&content, key->data, key->size);
 	bytes_add(&content, value->data, value->size);
-	make_levels(path);
+	make_levels(sim.cache_directory);
+	make_entry_levels(path);
 	if (os_open(&file, path, OS_WRITE)) {
 		written = os_write(&file, 0, content.data, content.size);
 		os_close(&file);
@@ -222,7 +244,8 @@ static void store_locked(const struct os_file *file, const struct bytes *key,
 	if (!index_parse(&index, &content))
 		wipe();
 	make_room(&index, hash, size);
-	if (write_entry(hash, key, value)) {
+	/* Where the header's total was too large, all rows are gone and there is still no room. */
+	if (index.total + size <= sim.cache_limit && write_entry(hash, key, value)) {
 		index_append(&index, hash, size);
 		log_event("insert", "%016llx %llu", (unsigned long long)hash, (unsigned long long)size);
 	}

@@ -33,8 +33,8 @@ static bool look_up(const char *table, size_t ptx_size, struct cost *ret_cost)
 	for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		if (sscanf(line, "%llu,%*u,%*u,%*u,%lf,%llu,%llu", &bytes, &ms, &peak_kib, &cubin) != 4)
 			continue;
-		/* The table counts the text, the payload has a NUL more. */
-		if (bytes != ptx_size && bytes + 1 != ptx_size)
+		/* The table may count the NUL behind the text. */
+		if (bytes != ptx_size && bytes != ptx_size + 1)
 			continue;
 		*ret_cost = (struct cost){ms, (size_t)peak_kib << 10, (size_t)cubin};
 		return true;
@@ -97,6 +97,13 @@ static int refuse(const struct ptx *ptx, int sm, struct bytes *error)
 				 "ptxas fatal   : SM version specified by .target is higher than "
 				 "default SM version assumed\n");
 		bytes_add_text(error, text);
+		return CU_INVALID_PTX;
+	}
+	if (!ptx->balanced) {
+		bytes_add_text(
+			error,
+			"ptxas application ptx input, line 1; fatal   : Parsing error near end of file: syntax "
+			"error\nptxas fatal   : Ptx assembly aborted due to errors\n");
 		return CU_INVALID_PTX;
 	}
 	return CU_OK;

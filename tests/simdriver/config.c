@@ -162,12 +162,14 @@ static void read_cache_variables(void)
 	sim.cache_disabled = env_on("CUDA_CACHE_DISABLE");
 	sim.cache_limit = read_limit();
 	sim.cache_directory = os_env("CUDA_CACHE_PATH");
-	if (!sim.cache_directory || !*sim.cache_directory) {
-		free(sim.cache_directory);
+	if (!sim.cache_directory) {
 		sim.cache_directory = os_default_cache();
+	} else if (!*sim.cache_directory) {
+		/* Set and empty: no caching. */
+		free(sim.cache_directory);
+		sim.cache_directory = NULL;
 	}
-	sim.force_ptx = env_on("CUDA_FORCE_PTX_JIT");
-	sim.force_jit = sim.force_ptx || env_on("CUDA_FORCE_JIT");
+	sim.force_jit = env_on("CUDA_FORCE_PTX_JIT") || env_on("CUDA_FORCE_JIT");
 	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
 }
 

@@ -80,16 +80,17 @@ static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t
 	return true;
 }
 
-static bool better_cubin(const struct entry *entry, const struct entry *best, int gpu)
+static bool better(const struct entry *entry, const struct entry *best, int gpu)
 {
-	return entry->kind == KIND_CUBIN && cubin_runs(entry->sm, entry->form, gpu) &&
-		   (!best->payload || entry->sm > best->sm);
+	return !best->payload || entry->sm > best->sm || entry->sm == gpu;
 }
 
-static bool better_ptx(const struct entry *entry, const struct entry *best, int gpu)
+/* Relocatable PTX is understood since 12.5, and a module prefers any other. */
+static bool is_ptx(const struct entry *entry, const struct entry *best)
 {
-	return (entry->kind == KIND_PTX || entry->kind == KIND_RELOCATABLE_PTX) &&
-		   ptx_runs(entry->sm, entry->form, gpu) && (!best->payload || entry->sm >= best->sm);
+	return entry->kind == KIND_PTX ||
+		   (entry->kind == KIND_RELOCATABLE_PTX && sim.cuda_version >= 12050 &&
+			(!best->payload || best->kind == KIND_RELOCATABLE_PTX));
 }
 
 /* The payload as the compiler or loader gets it. */
@@ -117,25 +118,12 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 		bytes_free(&plain);
 		return CU_INVALID_IMAGE;
 	}
+	/* Unpacked text gets a NUL more, which goes into the key; what is stored raw is taken as it
+	 * stands, with its padding. */
+	if (entry->kind != KIND_CUBIN)
+		bytes_add(&plain, NULL, 1);
 	*ret_payload = plain;
 	return CU_OK;
-}
-
-/* A payload stored raw is padded to 8; a text ends at its first NUL and keeps the one behind it,
- * or all that its header promises. */
-static void trim_text(const struct entry *entry, struct bytes *payload)
-{
-	const uint8_t *end;
-
-	if (entry->compressed_size)
-		return;
-	if (entry->uncompressed_size && entry->uncompressed_size <= payload->size) {
-		payload->size = entry->uncompressed_size;
-		return;
-	}
-	end = memchr(payload->data, 0, payload->size);
-	if (end)
-		payload->size = (size_t)(end - payload->data) + 1;
 }
 
 static int container_choose(struct image *ret_image, const uint8_t *data, int gpu)
@@ -148,37 +136,63 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 
 	data += get_u32(data + 4) >> 16;
 	for (; left > 0 && entry_read(&entry, data, (size_t)left, &size); data += size, left -= size) {
-		if (better_cubin(&entry, &cubin, gpu))
+		if (entry.kind == KIND_CUBIN && cubin_runs(entry.sm, entry.form, gpu) &&
+			better(&entry, &cubin, gpu))
 			cubin = entry;
-		if (better_ptx(&entry, &ptx, gpu))
+		if (is_ptx(&entry, &ptx) && ptx_runs(entry.sm, entry.form, gpu) &&
+			((ptx.kind == KIND_RELOCATABLE_PTX && entry.kind == KIND_PTX) ||
+			 better(&entry, &ptx, gpu)))
 			ptx = entry;
+		ret_image->passed_over |= entry.kind == KIND_RELOCATABLE_PTX && sim.cuda_version < 12050;
 	}
-	taken = cubin.payload && !sim.force_jit ? &cubin : ptx.payload ? &ptx : &cubin;
-	if (!taken->payload || (taken == &cubin && sim.force_ptx))
+	taken = cubin.payload && !sim.force_jit ? &cubin : &ptx;
+	if (!taken->payload)
 		return CU_NO_BINARY_FOR_GPU;
 	bad = unpack(taken, &ret_image->payload);
 	if (bad)
 		return bad;
 	ret_image->form = taken == &cubin ? IMAGE_CUBIN : IMAGE_PTX;
 	ret_image->options = taken->options;
-	if (taken == &ptx)
-		trim_text(taken, &ret_image->payload);
 	return CU_OK;
 }
 
-/* The container that a wrapper of the CUDA runtime points to. */
-static const uint8_t *wrapped(const uint8_t *data)
+const void *image_unwrap(const void *image)
 {
-	const uint8_t *container;
+	const uint8_t *start = image;
 
-	memcpy(&container, data + 8, sizeof container);
-	return container;
+	if (get_u32(start) == WRAPPER_MAGIC)
+		memcpy(&image, start + 8, sizeof image);
+	return image;
+}
+
+/* PTX text is known by ".version" behind blanks and comments. */
+static bool is_text(const uint8_t *start, size_t size)
+{
+	const char *at = (const char *)start;
+
+	/* Whoever gives no size ends the text with a NUL. */
+	if (size && !memchr(start, 0, size) && start[size - 1] != '\n')
+		return false;
+	for (;;) {
+		const char *end;
+
+		at += strspn(at, " \t\r\n");
+		if (strncmp(at, "//", 2) == 0)
+			end = strchr(at, '\n');
+		else if (strncmp(at, "/*", 2) == 0)
+			end = strstr(at, "*/") ? strstr(at, "*/") + 1 : NULL;
+		else
+			return strncmp(at, ".version", 8) == 0;
+		if (!end)
+			return false;
+		at = end + 1;
+	}
 }
 
 int image_choose(struct image *ret_image, const void *data, size_t size, int sm)
 {
 	const uint8_t *start = data;
-	struct image image = {IMAGE_PTX, {NULL, 0}, ""};
+	struct image image = {.form = IMAGE_PTX, .options = ""};
 	uint32_t magic;
 	int bad = CU_OK;
 
@@ -186,23 +200,23 @@ int image_choose(struct image *ret_image, const void *data, size_t size, int sm)
 		return CU_INVALID_IMAGE;
 	magic = start[0] ? get_u32(start) : 0;
 	if (magic == WRAPPER_MAGIC) {
-		start = wrapped(start);
-		magic = get_u32(start);
-	}
-	if (magic == CONTAINER_MAGIC) {
+		bad = CU_INVALID_IMAGE;
+	} else if (magic == CONTAINER_MAGIC) {
 		bad = container_choose(&image, start, sm);
 	} else if (magic == ELF_MAGIC) {
 		image.form = IMAGE_CUBIN;
 		bytes_add(&image.payload, start, size ? size : cubin_size(start));
+	} else if (!is_text(start, size)) {
+		bad = CU_INVALID_IMAGE;
 	} else {
-		/* Text: up to its NUL, which is not part of the key. */
+		/* Up to its NUL, which goes into the key. */
 		size_t length = size ? strnlen((const char *)start, size) : strlen((const char *)start);
 
 		bytes_add(&image.payload, start, length);
+		bytes_add(&image.payload, NULL, 1);
 	}
-	if (bad == CU_OK)
-		*ret_image = image;
-	else
+	if (bad)
 		bytes_free(&image.payload);
+	*ret_image = image;
 	return bad;
 }

@@ -52,11 +52,12 @@ static bool starts(const uint8_t *at, const uint8_t *end, const char *word)
 }
 
 /* One line without its comment. */
-static void read_line(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
+static void read_line(struct ptx *ptx, const uint8_t *at, const uint8_t *end, long *depth)
 {
 	if (end > at && end[-1] == ';')
 		ptx->statements++;
 	for (; at < end; at++) {
+		*depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
 		if (*at == 'b' && starts(at, end, "bra"))
 			ptx->branches++;
 		if (*at != '.')
@@ -73,6 +74,7 @@ static void read_line(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
 void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size)
 {
 	const uint8_t *end = text + size;
+	long depth = 0;
 
 	*ret_ptx = (struct ptx){0};
 	while (text < end && *text) {
@@ -84,9 +86,10 @@ void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size)
 				stop = at;
 		while (stop > text && (stop[-1] <= ' '))
 			stop--;
-		read_line(ret_ptx, text, stop);
+		read_line(ret_ptx, text, stop, &depth);
 		text = next ? next + 1 : end;
 	}
+	ret_ptx->balanced = depth == 0;
 }
 
 void ptx_free(struct ptx *ptx)

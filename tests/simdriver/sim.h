@@ -81,8 +81,7 @@ struct config {
 	uint64_t cache_limit;
 	bool cache_disabled;
 	bool jit_disabled;
-	bool force_jit; /* PTX before cubins, and the cache is written but never read */
-	bool force_ptx; /* and no cubin even where there is no PTX */
+	bool force_jit; /* PTX and never a cubin, and the cache is written but not read */
 };
 
 /* CUresult of cuInit. */
@@ -100,16 +99,19 @@ void log_event(const char *event, const char *format, ...) __attribute__((format
 /* ---- container.c: what an image handed to the driver is, and what of it is taken ---- */
 
 enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_RELOCATABLE_PTX = 0x40 };
-enum image_form { IMAGE_NOTHING, IMAGE_CUBIN, IMAGE_PTX };
+enum image_form { IMAGE_CUBIN, IMAGE_PTX };
 
 struct image {
 	enum image_form form;
-	struct bytes payload; /* decompressed; to be freed */
+	struct bytes payload; /* as it goes into the key; to be freed */
 	const char *options;  /* points into the container, or at "" */
+	bool passed_over;     /* it holds relocatable PTX of the kind that this driver does not know */
 };
 
 /* Chooses and decompresses. `size` is 0 where the caller cannot say. 0 or a CUresult. */
 int image_choose(struct image *ret_image, const void *data, size_t size, int sm);
+/* The container that a wrapper of the CUDA runtime points to; any other image as it is. */
+const void *image_unwrap(const void *image);
 /* Whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
 bool ptx_runs(int sm, char variant, int gpu);
 bool cubin_runs(int sm, char variant, int gpu);
@@ -123,6 +125,7 @@ struct ptx {
 	size_t statements;
 	size_t branches;
 	size_t entries;
+	bool balanced;      /* as many closing braces as opening ones */
 	struct bytes names; /* of the entries, each with its NUL */
 };
 
@@ -133,7 +136,7 @@ void ptx_free(struct ptx *ptx);
 
 struct job {
 	const uint8_t *ptx;
-	size_t size;
+	size_t size;         /* of the text, without NULs */
 	const char *options; /* as in the key */
 	int sm;
 	bool relocatable;

@@ -1,0 +1,349 @@
+/* Which entry of a container the driver takes, and what it answers where there is none. */
+#include "suite.h"
+
+#include <string.h>
+
+#define FLAG_A 0x100000
+
+/* Whether the only entry in the cache was made from a text with this word. */
+static bool made_from(const char *word)
+{
+	struct entry entry;
+	bool found;
+
+	if (!only_entry(&entry))
+		return false;
+	found = memmem(entry.key, entry.key_size, word, strlen(word)) != NULL;
+	entry_free(&entry);
+	return found;
+}
+
+static enum outcome cubin_beats_ptx(void)
+{
+	struct entry entry;
+	const char *path;
+	struct answer answer;
+
+	CHECK_IS(load(CONTAINER({.kernel = "as_cubin", .nuls = 1})).compiled, 1);
+	CHECK(only_entry(&entry));
+	path =
+		CONTAINER({.kernel = "as_ptx", .nuls = 1},
+				  {.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size});
+	entry_free(&entry);
+	cache_clear();
+	answer = client_load(suite.client, "dataex", path, "as_cubin");
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 0);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* A cubin for another architecture does not count. */
+static enum outcome other_cubin_is_passed_over(void)
+{
+	static char other[64];
+	const struct part parts[] = {
+		{.kind = 2, .arch = 52, .data = other, .size = sizeof other},
+		{.kernel = "as_ptx", .nuls = 1},
+	};
+
+	CHECK_IS(load(container(parts, 2)).compiled, 1);
+	CHECK(made_from("as_ptx"));
+	return PASSED;
+}
+
+static enum outcome newest_usable_ptx(void)
+{
+	const struct part parts[] = {
+		{.kernel = "second", .arch = 70, .target = "sm_70", .nuls = 1},
+		{.kernel = "first", .arch = 75, .target = "sm_75", .nuls = 1},
+		{.kernel = "third", .arch = 52, .nuls = 1},
+		{.kernel = "beyond", .arch = 90, .target = "sm_90", .version = "7.8", .nuls = 1},
+	};
+
+	if (suite.sm[0] < 75 || suite.sm[0] >= 90)
+		return case_skipped("for GPUs from sm_75 to sm_89");
+	CHECK_IS(load(container(parts, 4)).result, 0);
+	CHECK(made_from("first"));
+	return PASSED;
+}
+
+/* Of entries for one architecture the first is taken; but the last where that is the GPU's own. */
+static enum outcome equal_ptx(void)
+{
+	char own[16];
+
+	CHECK_IS(
+		load(CONTAINER({.kernel = "former", .nuls = 1}, {.kernel = "latter", .nuls = 1})).result,
+		0);
+	CHECK(made_from("former"));
+	cache_clear();
+	snprintf(own, sizeof own, "sm_%d", suite.sm[0]);
+	CHECK_IS(load(CONTAINER({.kernel = "former",
+							 .arch = suite.sm[0],
+							 .target = own,
+							 .version = "8.0",
+							 .nuls = 1},
+							{.kernel = "latter",
+							 .arch = suite.sm[0],
+							 .target = own,
+							 .version = "8.0",
+							 .nuls = 1}))
+				 .result,
+			 0);
+	CHECK(made_from("latter"));
+	return PASSED;
+}
+
+/* The same for cubins. */
+static enum outcome equal_cubins(void)
+{
+	struct entry former, latter;
+	struct answer answer;
+
+	CHECK_IS(load(CONTAINER({.kernel = "former", .nuls = 1})).compiled, 1);
+	CHECK(only_entry(&former));
+	cache_clear();
+	CHECK_IS(load(CONTAINER({.kernel = "latter", .nuls = 1})).compiled, 1);
+	CHECK(only_entry(&latter));
+	answer = client_load(
+		suite.client, "dataex",
+		CONTAINER(
+			{.kind = 2, .arch = suite.sm[0], .data = former.value, .size = former.value_size},
+			{.kind = 2, .arch = suite.sm[0], .data = latter.value, .size = latter.value_size}),
+		"latter");
+	entry_free(&former);
+	entry_free(&latter);
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 0);
+	return PASSED;
+}
+
+/* The ISA version plays no part. */
+static enum outcome isa_does_not_choose(void)
+{
+	CHECK_IS(load(CONTAINER({.kernel = "older", .nuls = 1},
+							{.kernel = "newer", .version = "7.0", .nuls = 1}))
+				 .result,
+			 0);
+	CHECK(made_from("older"));
+	return PASSED;
+}
+
+static enum outcome nothing_usable(void)
+{
+	CHECK_IS(load(CONTAINER({.arch = 90, .target = "sm_90", .version = "7.8", .nuls = 1})).result,
+			 suite.sm[0] >= 90 ? 0 : 209);
+	return PASSED;
+}
+
+static enum outcome empty_container(void)
+{
+	CHECK_IS(load(container(NULL, 0)).result, 209);
+	return PASSED;
+}
+
+static enum outcome newer_than_the_driver(void)
+{
+	CHECK_IS(load(CONTAINER({.version = "9.9", .nuls = 1})).result, 222);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* Among several, too: the newest target is taken though the driver cannot read it, and there is no
+ * second try. */
+static enum outcome no_second_try(void)
+{
+	CHECK_IS(
+		load(CONTAINER({.nuls = 1}, {.arch = 70, .target = "sm_70", .version = "9.9", .nuls = 1}))
+			.result,
+		222);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+static enum outcome exact_target_elsewhere(void)
+{
+	const struct part parts[] = {
+		{.kernel = "plain", .nuls = 1},
+		{.kernel = "exact",
+		 .arch = 90,
+		 .target = "sm_90a",
+		 .version = "8.0",
+		 .flags = FLAG_A,
+		 .nuls = 1},
+	};
+
+	if (suite.sm[0] >= 90)
+		return case_skipped("for GPUs below sm_90");
+	CHECK_IS(load(container(parts, 2)).result, 0);
+	CHECK(made_from("plain"));
+	CHECK_IS(load(container(parts + 1, 1)).result, 209);
+	return PASSED;
+}
+
+/* The key names the GPU without its letter. */
+static enum outcome exact_target_here(void)
+{
+	const struct part part = {.arch = 90,
+							  .target = "sm_90a",
+							  .version = "8.0",
+							  .flags = FLAG_A,
+							  .nuls = 2,
+							  .compression = 4};
+	struct blob payload = part_text(&part);
+	bool found;
+	int result;
+
+	if (suite.sm[0] != 90) {
+		blob_free(&payload);
+		return case_skipped("for sm_90");
+	}
+	result = load(container(&part, 1)).result;
+	blob_add(&payload, NULL, 3);
+	found = has_key(90, payload.data, payload.size, " ");
+	blob_free(&payload);
+	CHECK_IS(result, 0);
+	CHECK(found);
+	return PASSED;
+}
+
+/* The entry's header promises plain sm_52, the text says otherwise. */
+static enum outcome text_for_another_target(void)
+{
+	if (suite.sm[0] == 90)
+		return case_skipped("for other GPUs than sm_90");
+	CHECK_IS(load(CONTAINER({.target = "sm_90a", .version = "8.0", .nuls = 1})).result, 218);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* In a container it goes to the compiler; by itself it is no image at all. */
+static enum outcome no_ptx_at_all(void)
+{
+	CHECK_IS(load(CONTAINER({.text = "this is no PTX\n", .nuls = 1})).result, 218);
+	CHECK(strstr(client_error(), "Missing .version directive"));
+	CHECK_IS(load(raw_file("this is no PTX\n", 15)).result, 200);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* Text is known by ".version" behind blanks and comments. */
+static enum outcome texts(void)
+{
+	static const struct {
+		const char *before;
+		int result;
+	} cases[] = {{"", 0},        {"\n\t ", 0},          {"// c\n//\r\n", 0},
+				 {"/* c */", 0}, {"\xef\xbb\xbf", 200}, {".target sm_52\n", 200}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[256];
+		int length = snprintf(text, sizeof text,
+							  "%s.version 6.3\n.target sm_52\n.address_size 64\n", cases[i].before);
+
+		CHECK_IS(load(raw_file(text, (size_t)length)).result, cases[i].result);
+	}
+	return PASSED;
+}
+
+static enum outcome zstd(void)
+{
+	CHECK_IS(load(CONTAINER({.nuls = 1, .compression = 8})).result, suite.cuda >= 12040 ? 0 : 218);
+	return PASSED;
+}
+
+static enum outcome lz4(void)
+{
+	CHECK_IS(load(CONTAINER({.nuls = 1, .compression = 4, .statements = 100})).result, 0);
+	return PASSED;
+}
+
+/* Which is how a relocatable module can be compiled by mistake: under a key that no link looks for.
+ */
+static enum outcome relocatable_is_loaded(void)
+{
+	struct answer answer =
+		client_load(suite.client, "dataex",
+					CONTAINER({.nuls = 1, .options = " --compile-only ", .compression = 4}), "k");
+
+	CHECK_IS(answer.result, 0);
+	return PASSED;
+}
+
+/* Kind 0x40 is unknown before 12.5; a link takes it there without a word, and compiles nothing. */
+static enum outcome relocatable_kind(void)
+{
+	bool known = suite.cuda >= 12050;
+
+	CHECK_IS(load(CONTAINER({.kind = 0x40, .nuls = 1})).result, known ? 0 : 209);
+	cache_clear();
+	CHECK_IS(client_load(suite.client, "link", CONTAINER({.kind = 0x40, .nuls = 1}), NULL).result,
+			 0);
+	CHECK_IS(entries_count(suite.cache), known ? 1 : 0);
+	CHECK_IS(
+		load(CONTAINER(
+				 {.kind = 0x40, .kernel = "relocatable", .arch = 70, .target = "sm_70", .nuls = 1},
+				 {.kernel = "plain", .nuls = 1}))
+			.result,
+		0);
+	cache_clear();
+	CHECK_IS(
+		load(CONTAINER(
+				 {.kind = 0x40, .kernel = "relocatable", .arch = 70, .target = "sm_70", .nuls = 1},
+				 {.kernel = "plain", .variant = 2, .nuls = 1}))
+			.result,
+		0);
+	CHECK(made_from("plain"));
+	return PASSED;
+}
+
+/* A text that does not compile leaves nothing in the cache, and is compiled again each time. */
+static enum outcome failure_is_not_stored(void)
+{
+	const char *path = CONTAINER({.text = ".version 6.3\n.target sm_52\n.address_size 64\n.entry "
+										  "k()\n{\n\tret;\n",
+								  .nuls = 1});
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_IS(load(path).result, 218);
+		CHECK(strstr(client_error(), "ptxas"));
+	}
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* A module of directives alone: an entry all the same. */
+static enum outcome module_without_kernels(void)
+{
+	CHECK_IS(load(CONTAINER({.text = ".version 6.3\n.target sm_52\n.address_size 64\n", .nuls = 1}))
+				 .result,
+			 0);
+	CHECK_IS(entries_count(suite.cache), 1);
+	return PASSED;
+}
+
+const struct test_case choice_cases[] = {
+	{"choice/a cubin that runs beats PTX", cubin_beats_ptx},
+	{"choice/another architecture's cubin does not", other_cubin_is_passed_over},
+	{"choice/the newest usable PTX", newest_usable_ptx},
+	{"choice/equal PTX", equal_ptx},
+	{"choice/equal cubins", equal_cubins},
+	{"choice/the ISA version plays no part", isa_does_not_choose},
+	{"choice/nothing usable: 209", nothing_usable},
+	{"choice/empty container: 209", empty_container},
+	{"choice/PTX newer than the driver: 222", newer_than_the_driver},
+	{"choice/no second try", no_second_try},
+	{"choice/an exact target of another GPU", exact_target_elsewhere},
+	{"choice/an exact target of this GPU", exact_target_here},
+	{"choice/text for another target: 218", text_for_another_target},
+	{"choice/no PTX: 218", no_ptx_at_all},
+	{"choice/what is a PTX text", texts},
+	{"choice/LZ4", lz4},
+	{"choice/zstd since 550.54", zstd},
+	{"choice/a failure is not stored", failure_is_not_stored},
+	{"choice/a module without kernels", module_without_kernels},
+	{"choice/--compile-only loaded as a module", relocatable_is_loaded},
+	{"choice/relocatable kind since 12.5", relocatable_kind},
+	{NULL, NULL},
+};

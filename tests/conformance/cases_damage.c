@@ -1,0 +1,258 @@
+/* Damaged entries are compiled again and rewritten; wrong values with a right checksum are
+ * believed. */
+#include "suite.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Puts `file` in place of the entry of module 1 and expects it to be healed: compiled, the same
+ * bytes as before. */
+static enum outcome heals(const struct entry *sound, const void *file, size_t size)
+{
+	struct entry now;
+	bool same;
+
+	CHECK(write_file(sound->path, file, size));
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&now));
+	same = now.file.size == sound->file.size &&
+		   memcmp(now.file.data, sound->file.data, now.file.size) == 0;
+	entry_free(&now);
+	CHECK(same);
+	CHECK_IS(load(module(1)).compiled, 0);
+	return PASSED;
+}
+
+/* One byte of the file is another. `where` counts from the end if it is negative. */
+static enum outcome heals_byte(long where)
+{
+	struct entry entry;
+	struct blob bent;
+	enum outcome outcome;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	bent = blob_copy(entry.file.data, entry.file.size);
+	bent.data[where < 0 ? (long)bent.size + where : where] ^= 0x10;
+	outcome = heals(&entry, bent.data, bent.size);
+	blob_free(&bent);
+	entry_free(&entry);
+	return outcome;
+}
+
+static enum outcome version(void)
+{
+	return heals_byte(0);
+}
+
+static enum outcome key_length(void)
+{
+	return heals_byte(4);
+}
+
+static enum outcome value_length(void)
+{
+	return heals_byte(12);
+}
+
+static enum outcome huge_value_length(void)
+{
+	return heals_byte(19);
+}
+
+static enum outcome checksum(void)
+{
+	return heals_byte(20);
+}
+
+static enum outcome key(void)
+{
+	return heals_byte(100);
+}
+
+static enum outcome value(void)
+{
+	return heals_byte(-40);
+}
+
+static enum outcome heals_size(size_t less, size_t keep)
+{
+	struct entry entry;
+	enum outcome outcome;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	outcome = heals(&entry, entry.file.data, keep ? keep : entry.file.size - less);
+	entry_free(&entry);
+	return outcome;
+}
+
+static enum outcome one_byte_short(void)
+{
+	return heals_size(1, 0);
+}
+
+static enum outcome empty(void)
+{
+	struct entry entry;
+	enum outcome outcome;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	outcome = heals(&entry, "", 0);
+	entry_free(&entry);
+	return outcome;
+}
+
+static enum outcome half_a_header(void)
+{
+	return heals_size(0, 14);
+}
+
+/* The entry of module 1 with another value and its right checksum. The answer of the driver to it.
+ */
+static enum outcome foreign_value(const void *value, size_t size, struct answer *ret_answer)
+{
+	struct entry entry;
+	struct blob file;
+	uint64_t numbers[2] = {size, fnv(value, size)};
+	struct blob after;
+	bool same;
+
+	cache_clear();
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	file = blob_copy(entry.file.data, 28 + entry.key_size);
+	memcpy(file.data + 12, numbers, sizeof numbers);
+	blob_add(&file, value, size);
+	CHECK(write_file(entry.path, file.data, file.size));
+	*ret_answer = client_load(suite.client, "dataex", module(1), "k");
+	CHECK(read_file(entry.path, &after));
+	same = after.size == file.size && memcmp(after.data, file.data, file.size) == 0;
+	blob_free(&after);
+	blob_free(&file);
+	entry_free(&entry);
+	/* Believed: neither compiled nor rewritten. */
+	CHECK_IS(ret_answer->compiled, 0);
+	CHECK(same);
+	return PASSED;
+}
+
+static enum outcome other_modules_value(void)
+{
+	const struct part part = {.kernel = "another", .nuls = 1};
+	struct entry other;
+	struct answer answer;
+	enum outcome outcome;
+
+	CHECK_IS(load(container(&part, 1)).compiled, 1);
+	CHECK(only_entry(&other));
+	outcome = foreign_value(other.value, other.value_size, &answer);
+	entry_free(&other);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 500);
+	return PASSED;
+}
+
+static enum outcome other_architectures_value(void)
+{
+	struct entry other;
+	struct answer answer;
+	enum outcome outcome;
+	bool made;
+
+	if (!suite.sm[1])
+		return case_skipped("one GPU");
+	client_load(suite.client, "device", "1", NULL);
+	made = load(module(1)).compiled == 1;
+	client_load(suite.client, "device", "0", NULL);
+	CHECK(made);
+	CHECK(only_entry(&other));
+	outcome = foreign_value(other.value, other.value_size, &answer);
+	entry_free(&other);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answer.result, 300);
+	return PASSED;
+}
+
+/* 550 crashes over it, which costs the suite its client; the others give CUDA_ERROR_INVALID_IMAGE.
+ */
+static enum outcome garbage_value(void)
+{
+	static char garbage[500];
+	struct answer answer;
+	enum outcome outcome;
+
+	memset(garbage, 'x', sizeof garbage);
+	outcome = foreign_value(garbage, sizeof garbage, &answer);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK(answer.result == 200 || answer.result == -1);
+	return PASSED;
+}
+
+/* What says of itself that it is a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes
+ * over this one. */
+static enum outcome newer_abi(void)
+{
+	struct entry entry;
+	struct answer answer;
+	enum outcome outcome;
+	uint32_t flags;
+
+	if (suite.cuda >= 12080)
+		return case_skipped("this driver knows ABI 8");
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry.file.data[28 + entry.key_size + 7] = 0x41;
+	entry.file.data[28 + entry.key_size + 8] = 8;
+	flags = 0x06000004 | (uint32_t)suite.sm[0] << 8;
+	memcpy(entry.file.data + 28 + entry.key_size + 48, &flags, 4);
+	outcome = foreign_value(entry.value, entry.value_size, &answer);
+	entry_free(&entry);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK(answer.result == 200 || answer.result == -1);
+	return PASSED;
+}
+
+/* No row, and a link that leads nowhere: there is no writing through it, nor past it. */
+static enum outcome dangling_symlink(void)
+{
+	static const uint32_t no_rows[4] = {0x41, 0, 0, 0};
+	struct entry entry;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	unlink(entry.path);
+	CHECK_IS(symlink("/nowhere/at/all", entry.path), 0);
+	CHECK(write_file(cache_file("index"), no_rows, sizeof no_rows));
+	for (int i = 0; i < 2; i++) {
+		CHECK_IS(load(module(1)).compiled, 1);
+		CHECK(exists(entry.path) && access(entry.path, F_OK) != 0);
+	}
+	return PASSED;
+}
+
+const struct test_case damage_cases[] = {
+	{"damage/version", version},
+	{"damage/key length", key_length},
+	{"damage/value length", value_length},
+	{"damage/value length beyond all files", huge_value_length},
+	{"damage/checksum", checksum},
+	{"damage/key", key},
+	{"damage/value", value},
+	{"damage/one byte short", one_byte_short},
+	{"damage/empty file", empty},
+	{"damage/half a header", half_a_header},
+	{"damage/a dangling link is never repaired", dangling_symlink},
+	{"trust/another module's cubin", other_modules_value},
+	{"trust/another architecture's cubin", other_architectures_value},
+	{"trust/a cubin of a newer ABI", newer_abi},
+	{"trust/garbage", garbage_value},
+	{NULL, NULL},
+};

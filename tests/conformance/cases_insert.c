@@ -1,0 +1,284 @@
+/* What an insert does to the index and to everything else in the directory. */
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t entry_hash(const char *path)
+{
+	struct entry before[16], after[17];
+	size_t count = entries_read(suite.cache, before, 16), more;
+	uint64_t hash = 0;
+
+	if (load(path).result != 0)
+		return 0;
+	more = entries_read(suite.cache, after, 17);
+	for (size_t i = 0; i < more && i < 17; i++) {
+		bool old = false;
+
+		for (size_t k = 0; k < count; k++)
+			old = old || before[k].hash == after[i].hash;
+		if (!old)
+			hash = after[i].hash;
+		entry_free(&after[i]);
+	}
+	for (size_t k = 0; k < count && k < 16; k++)
+		entry_free(&before[k]);
+	return hash;
+}
+
+static enum outcome appends_a_row(void)
+{
+	struct index index;
+	struct entry entries[2];
+	uint64_t first = entry_hash(module(1)), second = entry_hash(module(2));
+	uint64_t total = 0;
+
+	CHECK_IS(entries_read(suite.cache, entries, 2), 2);
+	for (int i = 0; i < 2; i++) {
+		total += entries[i].key_size + entries[i].value_size;
+		entry_free(&entries[i]);
+	}
+	CHECK(index_read(&index));
+	CHECK_IS(index.version, 0x41);
+	CHECK_IS(index.count, 2);
+	CHECK_IS(index.file_size, 48);
+	CHECK(first && index.rows[0].hash == first);
+	CHECK(second && index.rows[1].hash == second);
+	CHECK_IS(index.total, total);
+	CHECK_IS(index.rows[0].size + index.rows[1].size, total);
+	return PASSED;
+}
+
+/* Two entries, an index of these bytes (NULL: none), then an insert. Gives what is there
+ * afterwards. */
+static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
+								struct index *ret_index)
+{
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(load(module(2)).compiled, 1);
+	if (bytes)
+		CHECK(write_file(cache_file("index"), bytes, size));
+	else
+		unlink(cache_file("index"));
+	CHECK_IS(load(module(3)).compiled, 1);
+	CHECK_IS(load(module(3)).compiled, 0);
+	CHECK(index_read(ret_index));
+	*ret_entries = entries_count(suite.cache);
+	return PASSED;
+}
+
+static enum outcome wipes(const void *bytes, size_t size)
+{
+	struct index index;
+	size_t entries;
+	enum outcome outcome = insert_over(bytes, size, &entries, &index);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(entries, 1);
+	CHECK_IS(index.count, 1);
+	CHECK_IS(index.total, index.rows[0].size);
+	return PASSED;
+}
+
+static enum outcome wipes_without_index(void)
+{
+	return wipes(NULL, 0);
+}
+
+static enum outcome wipes_with_empty_index(void)
+{
+	return wipes("", 0);
+}
+
+static enum outcome wipes_with_short_header(void)
+{
+	return wipes("\x41\0\0\0\0\0\0\0\0\0\0", 12);
+}
+
+static enum outcome wipes_with_missing_rows(void)
+{
+	static const uint32_t two_rows_less[] = {0x41, 3, 0, 0, 1, 2, 3, 0};
+
+	return wipes(two_rows_less, sizeof two_rows_less);
+}
+
+static enum outcome wipes_with_half_a_row(void)
+{
+	static const uint32_t half[] = {0x41, 1, 0, 0, 1, 2, 3};
+
+	return wipes(half, sizeof half);
+}
+
+static enum outcome wipes_with_other_version(void)
+{
+	static const uint32_t other[] = {0x40, 0, 0, 0};
+
+	return wipes(other, sizeof other);
+}
+
+static enum outcome wipes_with_garbage(void)
+{
+	return wipes("no index, but forty bytes of other text..", 40);
+}
+
+static enum outcome orphans_survive(void)
+{
+	static const uint32_t no_rows[] = {0x41, 0, 0, 0};
+	struct index index;
+	size_t entries;
+	enum outcome outcome = insert_over(no_rows, sizeof no_rows, &entries, &index);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(entries, 3);
+	CHECK_IS(index.count, 1);
+	CHECK_IS(index.total, index.rows[0].size);
+	CHECK_IS(load(module(1)).compiled, 0);
+	return PASSED;
+}
+
+/* Rows behind the ones that the header counts are no rows. */
+static enum outcome longer_index(void)
+{
+	static const uint32_t longer[] = {0x41, 0, 0, 0, 1, 1, 1, 0, 2, 2, 2, 0};
+	struct index index;
+	size_t entries;
+	enum outcome outcome = insert_over(longer, sizeof longer, &entries, &index);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(entries, 3);
+	CHECK_IS(index.count, 1);
+	/* Rewritten in place, never shortened. */
+	CHECK_IS(index.file_size, 48);
+	return PASSED;
+}
+
+/* A wipe takes the sixteen directories with all that is in them, and nothing else. */
+static enum outcome wipe_takes_foreign_files(void)
+{
+	struct entry entry;
+	char foreign[1024], *own = cache_file("README");
+	char *slash;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	slash = strrchr(entry.path, '/');
+	snprintf(foreign, sizeof foreign, "%.*s/notes", (int)(slash - entry.path), entry.path);
+	CHECK(write_file(foreign, "x", 1) && write_file(own, "x", 1));
+	CHECK(write_file(cache_file("index"), "", 0));
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK(!exists(foreign));
+	CHECK(exists(own));
+	return PASSED;
+}
+
+/* The same module again: its row goes to the end, its file is a new one. */
+static enum outcome heals_to_the_end(void)
+{
+	struct index index;
+	uint64_t first = entry_hash(module(1));
+	struct entry entry;
+
+	CHECK(first);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	CHECK(entry_hash(module(2)));
+	CHECK(write_file(entry.path, "damaged", 7));
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(index_read(&index));
+	CHECK_IS(index.count, 2);
+	CHECK_IS(index.total, index.rows[0].size + index.rows[1].size);
+	CHECK(index.rows[1].hash == first);
+	return PASSED;
+}
+
+/* The index keeps its inode; so whoever replaced it would lock another file than the driver. */
+static enum outcome index_is_written_in_place(void)
+{
+	struct stat before, after;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(stat(cache_file("index"), &before), 0);
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK_IS(stat(cache_file("index"), &after), 0);
+	CHECK(before.st_ino == after.st_ino && after.st_size > before.st_size);
+	return PASSED;
+}
+
+/* 400 rows without files are carried along. */
+static enum outcome keeps_many_rows(void)
+{
+	static struct index index;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(index_read(&index));
+	for (index.count = 1; index.count < 400; index.count++) {
+		index.rows[index.count] = (struct row){UINT64_C(0x1111) * index.count, 10};
+		index.total += 10;
+	}
+	index_write(&index);
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK(index_read(&index));
+	CHECK_IS(index.count, 401);
+	CHECK_IS(index.file_size, 16 + 16 * 401);
+	CHECK(index.rows[399].hash == UINT64_C(0x1111) * 399);
+	CHECK_IS(entries_count(suite.cache), 2);
+	return PASSED;
+}
+
+/* Directories 0700, files 0666, before the umask. */
+static enum outcome modes(void)
+{
+	char cache[320], path[400];
+	const char *settings[] = {cache, NULL};
+	struct client *client;
+	struct entry entry;
+	struct stat info;
+	int result;
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s/new/level", suite.scratch);
+	client = client_start(settings);
+	client_load(client, "umask", "-", NULL);
+	result = client_load(client, "dataex", module(1), NULL).result;
+	client_stop(client);
+	CHECK_IS(result, 0);
+	snprintf(path, sizeof path, "%s/new/level", suite.scratch);
+	CHECK_IS(entries_read(path, &entry, 1), 1);
+	entry_free(&entry);
+	CHECK_IS(stat(entry.path, &info), 0);
+	CHECK_IS(info.st_mode & 0777, 0666);
+	*strrchr(entry.path, '/') = '\0';
+	CHECK_IS(stat(entry.path, &info), 0);
+	CHECK_IS(info.st_mode & 0777, 0700);
+	CHECK_IS(stat(path, &info), 0);
+	CHECK_IS(info.st_mode & 0777, 0700);
+	snprintf(path, sizeof path, "%s/new/level/index", suite.scratch);
+	CHECK_IS(stat(path, &info), 0);
+	CHECK_IS(info.st_mode & 0777, 0666);
+	return PASSED;
+}
+
+const struct test_case insert_cases[] = {
+	{"insert/appends a row", appends_a_row},
+	{"insert/modes of files and directories", modes},
+	{"insert/keeps the index's inode", index_is_written_in_place},
+	{"insert/a healed entry's row goes to the end", heals_to_the_end},
+	{"insert/carries 400 rows along", keeps_many_rows},
+	{"insert/orphans survive a sound header", orphans_survive},
+	{"insert/never shortens the index", longer_index},
+	{"wipe/index missing", wipes_without_index},
+	{"wipe/index empty", wipes_with_empty_index},
+	{"wipe/header cut short", wipes_with_short_header},
+	{"wipe/fewer rows than counted", wipes_with_missing_rows},
+	{"wipe/half a row", wipes_with_half_a_row},
+	{"wipe/another version", wipes_with_other_version},
+	{"wipe/garbage", wipes_with_garbage},
+	{"wipe/takes foreign files, leaves those beside", wipe_takes_foreign_files},
+	{NULL, NULL},
+};

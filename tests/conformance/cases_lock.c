@@ -1,0 +1,141 @@
+/* The lock on the index: fcntl, tried for about 200 ms, then the driver goes on without the cache.
+ */
+#include "suite.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum lock_kind { WRITE_LOCK, READ_LOCK, FLOCK };
+
+/* A process that holds a lock on the suite's index until it is let go. */
+static pid_t hold(enum lock_kind kind)
+{
+	struct flock lock = {.l_type = kind == WRITE_LOCK ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
+	int ready[2];
+	pid_t pid;
+	char done;
+
+	if (pipe(ready) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		int index = open(cache_file("index"), O_RDWR);
+
+		if (kind == FLOCK ? flock(index, LOCK_EX) : fcntl(index, F_SETLK, &lock))
+			_exit(1);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &done, 1) != 1) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+static void let_go(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Loads module 1, which is in the cache, and module 2, which is not, while somebody holds the lock.
+ */
+static enum outcome while_held(enum lock_kind kind, struct answer ret_answers[2],
+							   size_t *ret_entries)
+{
+	pid_t holder;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	holder = hold(kind);
+	CHECK(holder > 0);
+	ret_answers[0] = load(module(1));
+	ret_answers[1] = load(module(2));
+	let_go(holder);
+	*ret_entries = entries_count(suite.cache);
+	CHECK_IS(ret_answers[0].result, 0);
+	CHECK_IS(ret_answers[1].result, 0);
+	return PASSED;
+}
+
+/* Twice 200 ms: once for the look-up, once for the insert. */
+static enum outcome writer_shuts_out(void)
+{
+	struct answer answers[2];
+	size_t entries;
+	enum outcome outcome = while_held(WRITE_LOCK, answers, &entries);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answers[0].compiled, 1);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK_IS(entries, 1);
+	CHECK(answers[1].ms > 300);
+	CHECK_IS(load(module(1)).compiled, 0);
+	return PASSED;
+}
+
+static enum outcome reader_lets_look_up(void)
+{
+	struct answer answers[2];
+	size_t entries;
+	enum outcome outcome = while_held(READ_LOCK, answers, &entries);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answers[0].compiled, 0);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK_IS(entries, 1);
+	return PASSED;
+}
+
+static enum outcome flock_is_ignored(void)
+{
+	struct answer answers[2];
+	size_t entries;
+	enum outcome outcome = while_held(FLOCK, answers, &entries);
+
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answers[0].compiled, 0);
+	CHECK_IS(entries, 2);
+	return PASSED;
+}
+
+/* A holder that lets go within the 200 ms turns nobody away. */
+static enum outcome short_hold_is_waited_for(void)
+{
+	pid_t holder, timer;
+	struct answer answer;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	holder = hold(WRITE_LOCK);
+	CHECK(holder > 0);
+	timer = fork();
+	if (timer == 0) {
+		usleep(50000);
+		kill(holder, SIGKILL);
+		_exit(0);
+	}
+	answer = load(module(1));
+	waitpid(timer, NULL, 0);
+	waitpid(holder, NULL, 0);
+	CHECK_IS(answer.compiled, 0);
+	return PASSED;
+}
+
+const struct test_case lock_cases[] = {
+	{"lock/a writer shuts look-ups and inserts out", writer_shuts_out},
+	{"lock/a reader shuts inserts out", reader_lets_look_up},
+	{"lock/a short hold is waited for", short_hold_is_waited_for},
+	{"lock/flock is ignored", flock_is_ignored},
+	{NULL, NULL},
+};

@@ -1,0 +1,284 @@
+/* NVIDIA's variables and the place of the cache. */
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Loads `path` in a client of its own, twice. */
+static void load_twice(const char *const *settings, const char *path, struct answer ret_answers[2])
+{
+	struct client *client = client_start(settings);
+
+	for (int i = 0; i < 2; i++)
+		ret_answers[i] = client_load(client, "dataex", path, NULL);
+	client_stop(client);
+}
+
+/* The same with CUDA_CACHE_PATH at the suite's cache and one more setting. */
+static void load_twice_with(const char *setting, const char *path, struct answer ret_answers[2])
+{
+	char cache[320];
+	const char *settings[] = {cache, setting, NULL};
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	load_twice(settings, path, ret_answers);
+}
+
+/* "NAME=" and a path below the suite's scratch folder. */
+static const char *setting(const char *name, const char *below)
+{
+	static char settings[4][600];
+	static unsigned next;
+	char *text = settings[next++ % 4];
+
+	snprintf(text, sizeof *settings, "%s=%s/%s", name, suite.scratch, below);
+	return text;
+}
+
+static size_t entries_below(const char *below)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/%s", suite.scratch, below);
+	return entries_count(path);
+}
+
+static enum outcome disabled(void)
+{
+	struct answer answers[2];
+
+	load_twice_with("CUDA_CACHE_DISABLE=1", module(1), answers);
+	CHECK_IS(answers[0].compiled, 1);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 0);
+	CHECK(!exists(cache_file("index")));
+	CHECK_IS(load(module(1)).compiled, 1);
+	load_twice_with("CUDA_CACHE_DISABLE=1", module(1), answers);
+	CHECK_IS(answers[0].compiled, 1);
+	return PASSED;
+}
+
+/* Missing levels are made, all but the first of a relative path that has several: without that one,
+ * no caching. */
+static enum outcome missing_levels(void)
+{
+	static const struct {
+		const char *path;
+		bool made;
+	} cases[] = {
+		{"one", true}, {"one/two/three", true}, {"other/levels", false}, {"./other/levels", true}};
+	struct answer answers[2];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char path[64];
+		const char *settings[] = {path, "-directory", suite.scratch, NULL};
+
+		snprintf(path, sizeof path, "CUDA_CACHE_PATH=%s", cases[i].path);
+		load_twice(settings, module(1), answers);
+		CHECK_IS(answers[0].compiled, 1);
+		CHECK_IS(answers[1].compiled, cases[i].made ? 0 : 1);
+		CHECK_IS(entries_below(cases[i].path), cases[i].made ? 1 : 0);
+	}
+	return PASSED;
+}
+
+static enum outcome file_in_its_place(void)
+{
+	const char *settings[] = {setting("CUDA_CACHE_PATH", "a-file"), NULL};
+	struct answer answers[2];
+	char path[512];
+	struct stat info;
+
+	snprintf(path, sizeof path, "%s/a-file", suite.scratch);
+	CHECK(write_file(path, "text", 4));
+	load_twice(settings, module(1), answers);
+	CHECK_IS(answers[0].result, 0);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK(stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 4);
+	return PASSED;
+}
+
+static enum outcome home(void)
+{
+	const char *settings[] = {"CUDA_CACHE_PATH", setting("HOME", "home"), NULL};
+	struct answer answers[2];
+
+	load_twice(settings, module(1), answers);
+	CHECK_IS(answers[1].compiled, 0);
+	CHECK_IS(entries_below("home/.nv/ComputeCache"), 1);
+	return PASSED;
+}
+
+/* Set and empty is not unset: no caching. */
+static enum outcome empty_path(void)
+{
+	const char *settings[] = {"CUDA_CACHE_PATH=", setting("HOME", "home-of-empty"), "-directory",
+							  suite.scratch, NULL};
+	struct answer answers[2];
+
+	load_twice(settings, module(1), answers);
+	CHECK_IS(answers[0].result, 0);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK_IS(entries_below("home-of-empty/.nv/ComputeCache"), 0);
+	return PASSED;
+}
+
+static enum outcome no_home(void)
+{
+	const char *settings[] = {"CUDA_CACHE_PATH", "HOME", NULL};
+	struct answer answers[2];
+
+	load_twice(settings, module(1), answers);
+	CHECK_IS(answers[0].result, 0);
+	CHECK_IS(answers[1].compiled, 1);
+	return PASSED;
+}
+
+static enum outcome jit_disabled(void)
+{
+	struct answer answers[2];
+
+	load_twice_with("CUDA_DISABLE_PTX_JIT=1", module(1), answers);
+	CHECK_IS(answers[0].result, 223);
+	CHECK_IS(load(module(1)).compiled, 1);
+	load_twice_with("CUDA_DISABLE_PTX_JIT=1", module(1), answers);
+	CHECK_IS(answers[0].result, 0);
+	CHECK_IS(answers[0].compiled, 0);
+	return PASSED;
+}
+
+/* A container with a cubin that runs and PTX: forced, the PTX is compiled at each load, and stored
+ * under its ordinary key. */
+static enum outcome forced(const char *variable)
+{
+	struct entry entry;
+	const char *path;
+	struct answer answers[2];
+	uint64_t hash;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	hash = entry.hash;
+	path =
+		CONTAINER({.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size},
+				  {.variant = 1, .nuls = 1});
+	entry_free(&entry);
+	cache_clear();
+	CHECK_IS(load(path).compiled, 0);
+	CHECK_IS(entries_count(suite.cache), 0);
+	load_twice_with(variable, path, answers);
+	CHECK_IS(answers[0].compiled, 1);
+	CHECK_IS(answers[1].compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	CHECK(entry.hash == hash);
+	return PASSED;
+}
+
+static enum outcome forced_ptx(void)
+{
+	return forced("CUDA_FORCE_PTX_JIT=1");
+}
+
+static enum outcome forced_jit(void)
+{
+	return forced("CUDA_FORCE_JIT=1");
+}
+
+/* No PTX at all: neither takes the cubin instead. */
+static enum outcome forced_without_ptx(void)
+{
+	struct entry entry;
+	const char *path;
+	struct answer answers[2];
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	path =
+		CONTAINER({.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size});
+	entry_free(&entry);
+	load_twice_with("CUDA_FORCE_JIT=1", path, answers);
+	CHECK_IS(answers[0].result, 209);
+	load_twice_with("CUDA_FORCE_PTX_JIT=1", path, answers);
+	CHECK_IS(answers[0].result, 209);
+	return PASSED;
+}
+
+/* EAGER or LAZY: the same entry. */
+static enum outcome loading_modes(void)
+{
+	struct answer answers[2];
+
+	load_twice_with("CUDA_MODULE_LOADING=EAGER", module(1), answers);
+	CHECK_IS(answers[0].compiled, 1);
+	load_twice_with("CUDA_MODULE_LOADING=LAZY", module(1), answers);
+	CHECK_IS(answers[0].compiled, 0);
+	CHECK_IS(entries_count(suite.cache), 1);
+	return PASSED;
+}
+
+/* Root passes over permissions unless it gives that right up. */
+static struct answer load_readonly(const char *path)
+{
+	char cache[320];
+	const char *settings[] = {cache, NULL};
+	struct client *client;
+	struct answer answer;
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	client = client_start(settings);
+	client_load(client, "readonly", "-", NULL);
+	answer = client_load(client, "dataex", path, NULL);
+	client_stop(client);
+	return answer;
+}
+
+/* index 0444: no hits, since it is opened for writing. */
+static enum outcome readonly_index(void)
+{
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(chmod(cache_file("index"), 0444), 0);
+	CHECK_IS(load_readonly(module(1)).compiled, 1);
+	CHECK_IS(load_readonly(module(2)).result, 0);
+	CHECK_IS(entries_count(suite.cache), 1);
+	return PASSED;
+}
+
+/* Everything read-only but the index: hits, and what is new cannot be stored. */
+static enum outcome writable_index_alone(void)
+{
+	struct entry entry;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	CHECK_IS(chmod(entry.path, 0444), 0);
+	*strrchr(entry.path, '/') = '\0';
+	CHECK_IS(chmod(entry.path, 0555), 0);
+	*strrchr(entry.path, '/') = '\0';
+	CHECK_IS(chmod(entry.path, 0555), 0);
+	CHECK_IS(chmod(suite.cache, 0555), 0);
+	CHECK_IS(load_readonly(module(1)).compiled, 0);
+	CHECK_IS(load_readonly(module(2)).result, 0);
+	CHECK_IS(entries_count(suite.cache), 1);
+	return PASSED;
+}
+
+const struct test_case setting_cases[] = {
+	{"setting/cache disabled", disabled},
+	{"setting/missing levels of the path", missing_levels},
+	{"setting/a file in the cache's place", file_in_its_place},
+	{"setting/path follows HOME", home},
+	{"setting/empty path: no caching", empty_path},
+	{"setting/no HOME", no_home},
+	{"setting/JIT disabled: 223 cold, hits warm", jit_disabled},
+	{"setting/CUDA_FORCE_PTX_JIT writes, never reads", forced_ptx},
+	{"setting/CUDA_FORCE_JIT writes, never reads", forced_jit},
+	{"setting/forced without PTX: 209", forced_without_ptx},
+	{"setting/eager and lazy", loading_modes},
+	{"permission/read-only index: no hits", readonly_index},
+	{"permission/writable index alone: hits", writable_index_alone},
+	{NULL, NULL},
+};
