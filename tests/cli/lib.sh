@@ -1,7 +1,7 @@
 # Sourced by every case. A case is a bash script that calls jitwarm and says what must hold; the first thing that does not
 # hold ends it. JITWARM is the command to test and may have several words ("wine jitwarm.exe").
 #
-#   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns)
+#   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns), its status in $ended
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
 #   json EXPRESSION        a Python expression about the document `d` on standard output is true
@@ -25,16 +25,16 @@ fail() {
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 
 run() {
-	local wanted=$1 got
+	local wanted=$1
 	shift
 	last=("$@")
 	# shellcheck disable=SC2086
 	timeout "${limit:-60}" env "PATH=${program_path:-$PATH}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
-	got=$?
+	ended=$?
 	tr -d '\r' <"$work/raw.out" >"$out"
 	# Wine speaks up on standard error about itself
 	tr -d '\r' <"$work/raw.err" | grep -vaE '^(wine:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
-	[[ "|$wanted|" == *"|$got|"* ]] || fail "exit status $got, not $wanted"
+	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
 }
 
 # shellcheck disable=SC2086

@@ -5,7 +5,7 @@ mkdir "$work/files/folder"
 ln -s loop.so "$work/files/loop.so"
 cd "$work/files" || exit 1
 find . | sort >"$work/before"
-gpu=(--target sm_86 --driver 12.4)
+gpu=(--target sm_86 --driver 550.163.01)
 
 for file in bad/*; do
 	run 3 scan "${gpu[@]}" "$file"
@@ -48,4 +48,35 @@ if ! is_wine; then
 	# A bomb must not be kept: twice as large as what the process may have.
 	(ulimit -v 400000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
 fi
+
+# check and prime: what can be read is dealt with, the rest is left undone and said.
+for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do
+	run 1 check "${gpu[@]}" "$file"
+	err_one_line
+	err_has "jitwarm: $file: "
+done
+run 0 check "${gpu[@]}" odd/random.so
+run 3 check "${gpu[@]}" missing.so
+err_one_line
+# Without a driver nothing can help.
+run "0|2" status
+if [[ $ended == 2 ]]; then
+	run 2 prime odd/random.so
+	err_one_line
+	run 2 prime --json odd/random.so
+	json 'd["schema"] == "jitwarm.error/1"'
+fi
+find . | sort | cmp -s - "$work/before" || fail "something was written"
+is_wine && exit 0
+
+with_simdriver sm_86
+for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do
+	run 1 prime "$file"
+	err_one_line
+	err_has "jitwarm: $file: "
+done
+run 0 prime odd/random.so
+run 3 prime missing.so
+err_one_line
+[[ -z $(find "$work/cache" -type f) ]] || fail "something was written into the cache"
 find . | sort | cmp -s - "$work/before" || fail "something was written"
