@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "prime/environment.h"
 
 enum {
@@ -81,7 +82,7 @@ static void on_exit(uv_process_t *process, int64_t status, int signal)
 static void give_up(struct child *child, const char *why)
 {
 	if (!child->why[0])
-		(void)snprintf(child->why, sizeof child->why, "%.*s", (int)sizeof child->why - 1, why);
+		TEXT_COPY(child->why, why);
 	(void)uv_process_kill(&child->process, SIGKILL);
 }
 

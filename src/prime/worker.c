@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "compile/driver.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -82,12 +83,11 @@ static void greet(struct worker *worker, struct protocol_hello *hello)
 	memset(hello, 0, sizeof *hello);
 	hello->result = -1;
 	if (cuda_open(&why, cuda)) {
-		(void)snprintf(hello->error, sizeof hello->error, "%.*s", (int)sizeof hello->error - 1,
-					   why.message);
+		TEXT_COPY(hello->error, why.message);
 		return;
 	}
 	if (!os_library_path(NULL, cuda->library, "cuInit", &path))
-		(void)snprintf(hello->library, sizeof hello->library, "%s", path);
+		TEXT_COPY(hello->library, path);
 	mem_free(path);
 	if (!cuda->cuDriverGetVersion(&version))
 		hello->cuda = (uint32_t)version;
@@ -141,8 +141,7 @@ static void work(struct worker *worker, const struct protocol_job *job,
 	if (read_image(&why, worker, job) ||
 		driver_compile(&why, &worker->driver, job->device, job->form, worker->image.data,
 					   worker->image.size, &outcome)) {
-		(void)snprintf(answer->error, sizeof answer->error, "%.*s", (int)sizeof answer->error - 1,
-					   why.message);
+		TEXT_COPY(answer->error, why.message);
 		return;
 	}
 	answer->result = outcome.result;
