@@ -10,6 +10,7 @@
 #include "os/system.h"
 #include "plan/plan.h"
 #include "prime/folder.h"
+#include "prime/probe.h"
 #include "prime/result.h"
 #include "prime/run.h"
 #include "prime/self.h"
@@ -91,6 +92,16 @@ static void sum_up(const struct plan *plan, const struct jw_prime_options *optio
 
 /* ---- the run */
 
+/* A prediction has failed. Asking the driver once more tells a driver whose stamp or form has
+ * changed, so that the next run knows; this one counts. */
+static void look_again(const struct jw_system *system, const struct jw_prime_options *options)
+{
+	struct cache_profile profile;
+
+	if (!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
+		(void)probe_confirm(NULL, options->worker, system, &profile);
+}
+
 /* Without a known form the driver fills the live cache itself, one worker at a time (several could
  * wipe it), and what it added is counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
@@ -143,6 +154,8 @@ static int compile_cold(struct jw_error *err, const struct plan *plan,
 	setup.spool = &spool;
 	if (profile_is_known(system))
 		failed = run_known(err, &setup, result);
+	if (profile_is_known(system) && !failed && result->opaque)
+		look_again(system, options);
 	if (!profile_is_known(system) || (!failed && result->opaque))
 		failed = run_opaque(err, &setup, result);
 done:

@@ -10,14 +10,17 @@
 #include "devcode/write.h"
 #include "os/file.h"
 #include "prime/ask.h"
+#include "prime/folder.h"
+#include "prime/self.h"
 #include "probe_ptx.h"
 
 enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 
-/* The module as the driver hashes it. A payload that is stored raw is filled up to eight bytes with
- * NULs, which count. */
+/* The module as it is stored: raw, and filled up to eight bytes with NULs. Of these the driver's
+ * key holds all, and no NUL of its own behind them (measured on 535 and 550), so the last of them
+ * is the one that the tail of a key begins with. */
 static const struct payload {
-	char text[(sizeof probe_ptx + 7) / 8 * 8];
+	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in one NUL at least */
 } * probe_payload(void)
 {
 	static struct payload payload;
@@ -86,7 +89,7 @@ static void read_entry(const char *cache_dir, const struct protocol_device *devi
 		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
 		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
 		key = cache_key_hash(&found, device->target.sm, CACHE_KEY_LOAD, probe_payload()->text,
-							 sizeof(struct payload), "", 0, NULL);
+							 sizeof(struct payload) - 1, "", 0, NULL);
 		cache_entry_name(name, key);
 		if (text_ends(path, name + 4) &&
 			cache_entry_verify(bytes.data, bytes.size, key, &entry) == CACHE_SOUND)
@@ -128,5 +131,26 @@ int probe_driver(struct jw_error *err, const char *const *worker, const char *fo
 done:
 	mem_free(container);
 	mem_free(cache_dir);
+	return result;
+}
+
+int probe_confirm(struct jw_error *err, const char *const *worker, const struct jw_system *system,
+				  struct cache_profile *profile)
+{
+	struct protocol_device device = {.ordinal = system->gpus[0].ordinal,
+									 .target = system->gpus[0].target};
+	struct self_command self = {0};
+	char *folder = NULL;
+	int result = -1;
+
+	if (!self_command(err, worker, &self) && !folder_make(err, system->state_dir, &folder) &&
+		!probe_driver(err, self.command, folder, &device, profile)) {
+		(void)cache_profile_save(NULL, system->state_dir, profile);
+		result = 0;
+	}
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	self_free(&self);
 	return result;
 }

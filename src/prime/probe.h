@@ -3,6 +3,8 @@
 #ifndef JW_PRIME_PROBE_H
 #define JW_PRIME_PROBE_H
 
+#include <jitwarm/system.h>
+
 #include "cache/profile.h"
 #include "prime/protocol.h"
 
@@ -12,5 +14,10 @@
  * probe; the profile is untouched. `folder`: an empty directory for this. */
 int probe_driver(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile);
+
+/* The same for the first GPU of a system, in a directory of its own, and kept in the state
+ * directory. `worker`: as in jw_system_options. */
+int probe_confirm(struct jw_error *err, const char *const *worker, const struct jw_system *system,
+				  struct cache_profile *profile);
 
 #endif

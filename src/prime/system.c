@@ -165,30 +165,6 @@ static bool is_settled(const struct cache_profile *profile)
 	return profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
 }
 
-/* Has the driver compile a tiny module, so that its stamp is certain. */
-static int confirm(struct jw_error *err, const struct jw_system_options *options,
-				   const struct jw_system *system, struct cache_profile *profile)
-{
-	struct protocol_device device = {.ordinal = system->gpus[0].ordinal,
-									 .target = system->gpus[0].target};
-	struct self_command self = {0};
-	char *folder = NULL;
-	int result = -1;
-
-	if (self_command(err, options->worker, &self) || folder_make(err, system->state_dir, &folder))
-		goto done;
-	if (probe_driver(err, self.command, folder, &device, profile))
-		goto done;
-	result = 0;
-	(void)cache_profile_save(NULL, system->state_dir, profile);
-done:
-	if (folder)
-		(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
-	self_free(&self);
-	return result;
-}
-
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
@@ -200,7 +176,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
 	if (options->probe && system->gpu_count && !is_settled(&profile) &&
-		confirm(err, options, system, &profile))
+		probe_confirm(err, options->worker, system, &profile))
 		return -1;
 	system->driver.version = profile.driver;
 	system->driver.trust = trust_of(&profile);
