@@ -47,10 +47,10 @@ as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 install_tools() {
 	local missing=() p
 	for p in "${tools[@]}"; do
+		# pkgconf serves as pkg-config too
+		[ "$p" != pkg-config ] || ! command -v pkg-config > /dev/null || continue
 		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
 	done
-	# pkgconf serves as pkg-config too
-	if command -v pkg-config >/dev/null; then missing=(${missing[@]/#pkg-config/}); fi
 	[ ${#missing[@]} -gt 0 ] || return 0
 	[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || die "please install: apt-get install ${missing[*]}"
 	say "installing ${missing[*]}"

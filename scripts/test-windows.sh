@@ -21,7 +21,7 @@ install_wine() {
 }
 
 # Wine's window system is not wanted, and its complaints about that neither.
-export DISPLAY= WINEDEBUG=${WINEDEBUG:--all}
+export DISPLAY='' WINEDEBUG=${WINEDEBUG:--all}
 
 scripts/build-windows.sh "$@"
 install_wine

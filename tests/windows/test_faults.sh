@@ -1,3 +1,4 @@
+#!/bin/bash
 # Workers that crash, hang or fail: the run goes on, the module is named, what is sound is kept.
 . "$(dirname "$0")/lib.sh"
 has_command prime || exit 77

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Windows' shells leave "*.dll" to the program.
 . "$(dirname "$0")/lib.sh"
 

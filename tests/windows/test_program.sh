@@ -1,3 +1,4 @@
+#!/bin/bash
 # The program itself: it starts from Windows alone, speaks UTF-8, and its messages are the same bytes as elsewhere.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # scan: a DLL, in folders with Hangul names, far down, in a wheel and in a conda package; and what cannot be read.
 . "$(dirname "$0")/lib.sh"
 has_command scan || exit 77

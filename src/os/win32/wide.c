@@ -198,7 +198,7 @@ void win32_random_name(char name[7])
 
 	/* Only distinct names are wanted: the files are created with CREATE_NEW. */
 	(void)QueryPerformanceCounter(&now);
-	mixed = (uint64_t)now.QuadPart * 1000003u + GetCurrentProcessId() * 7919u +
+	mixed = (uint64_t)now.QuadPart * 1000003u + (uint64_t)GetCurrentProcessId() * 7919u +
 			(uint64_t)InterlockedIncrement(&calls) * 104729u;
 	for (size_t i = 0; i < 6; i++, mixed /= 26)
 		name[i] = (char)('a' + mixed % 26);

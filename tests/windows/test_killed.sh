@@ -1,0 +1,35 @@
+#!/bin/bash
+# A supervisor that is killed takes its workers with it, and the next run goes on where it stopped.
+. "$(dirname "$0")/lib.sh"
+has_command prime || exit 77
+fresh_user
+dll=$(windows_path "$sample_dll")
+
+# Wine's processes are Unix processes with the Windows command line: ours are those with this test's own copy of the program
+mkdir "$work/bin"
+cp "$build/src/jitwarm.exe" "$work/bin/"
+ours() { pgrep -f "시험-test_killed.*jitwarm.exe" || true; }
+
+export SIMDRIVER_FAULT=hang:sample_network
+"$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" sm_86 -- "$work/bin/jitwarm.exe" prime "$dll" > "$out" 2> "$err" < /dev/null &
+supervisor=$!
+for _ in $(seq 100); do
+	[ "$(ours | wc -l)" -lt 2 ] || break
+	sleep 0.1
+done
+[ "$(ours | wc -l)" -ge 2 ] || fail 'no worker was started'
+sleep 2
+kill -9 "$supervisor"
+{ wait "$supervisor" || true; } 2> /dev/null
+for _ in $(seq 100); do
+	[ -n "$(ours)" ] || break
+	sleep 0.1
+done
+[ -z "$(ours)" ] || fail "still running: $(ours | tr '\n' ' ')"
+unset SIMDRIVER_FAULT
+
+jitwarm prime --json "$dll"
+exits 0 'prime after a run that was killed'
+json_is 'd["failed"], d["undone"]' '(0, 0)'
+[ "$(app)" = 0 ] || fail 'the application has modules compiled'
+[ -z "$(find "$home/AppData/Local/jitwarm/work" -mindepth 1 2> /dev/null)" ] || fail 'work folders are left behind'
