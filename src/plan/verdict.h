@@ -37,9 +37,9 @@ const char *plan_reason_name(enum plan_reason reason);
 
 struct plan_judgement {
 	enum plan_verdict verdict;
-	enum plan_reason reason; /* of VERDICT_CANNOT: why the newest of its PTX is unusable */
-	size_t entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes, the newest
-					 that it can use, among equals the last; else SIZE_MAX */
+	enum plan_reason reason; /* of VERDICT_CANNOT: why the PTX that the driver takes is unusable */
+	size_t
+		entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes; else SIZE_MAX */
 };
 
 /* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string

@@ -1,6 +1,7 @@
-/* What an image handed to the driver is, and which entry of a fat binary is taken: a cubin that
- * runs beats PTX, the nearest architecture wins, among equal cubins the first, among equal PTX the
- * last. Layout as in docs/fatbin.md. */
+/* What an image handed to the driver is, and which entry of a fat binary is taken. Measured on 535,
+ * 550 and 555: a cubin that runs beats PTX; the newest architecture wins; among equal ones the last
+ * where it is the GPU's own, else the first. ISA version, compression and damage play no part in
+ * the choice, and there is no second one. Layout as in docs/fatbin.md. */
 #include "sim.h"
 
 #include <lz4.h>
