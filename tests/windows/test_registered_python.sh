@@ -1,0 +1,38 @@
+# Where no python is on PATH, the newest one of the registry (PEP 514) is taken, the user's own before the machine's.
+. "$(dirname "$0")/lib.sh"
+
+has_command scan || exit 77
+make_python() { # FOLDER MODULE
+	mkdir -p "$work/$1/Lib/site-packages"
+	printf MZ > "$work/$1/python.exe"
+	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' > "$work/$1/Lib/site-packages/$2.ptx"
+}
+register() { # ROOT TAG FOLDER
+	under "$gpus" "$home/../../windows/system32/reg.exe" add "$1\\Software\\Python\\PythonCore\\$2\\InstallPath" /ve /f /d "$(windows_path "$work")\\$3\\"
+	exits 0 reg
+}
+unregister() { under "$gpus" "$home/../../windows/system32/reg.exe" delete "$1\\Software\\Python" /f; }
+trap 'unregister HKCU; unregister HKLM' EXIT
+
+make_python 파이썬39 old
+make_python Python311 new
+make_python Python312 machine
+register HKLM 3.12 Python312
+jitwarm scan --json --target sm_86 --driver 12.4
+exits 0 scan
+json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['machine.ptx']"
+
+register HKCU 3.9 파이썬39
+jitwarm scan --json --target sm_86 --driver 12.4
+json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['old.ptx']"
+
+register HKCU 3.11 Python311
+register HKCU 3.13 gone
+jitwarm scan --json --target sm_86 --driver 12.4
+json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['new.ptx']"
+
+# One on PATH comes first; the Store's stub is an empty file.
+mkdir -p "$work/stub"
+: > "$work/stub/python.exe"
+WINEPATH="$(windows_path "$work")\\stub;$(windows_path "$work")\\Python312" jitwarm scan --json --target sm_86 --driver 12.4
+json_is '[f["path"].replace("/", "\\").split("\\")[-1] for f in d["files"]]' "['machine.ptx']"
