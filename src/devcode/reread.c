@@ -12,16 +12,27 @@ struct request {
 	bool found, done;
 };
 
+/* In pieces, so that nothing is held twice. */
 static int copy(struct jw_error *err, struct request *request, struct stream *stream)
 {
-	const uint8_t *data;
-	size_t size = (size_t)request->size_bytes, got;
+	size_t left = (size_t)request->size_bytes;
 
-	if (stream_skip(err, stream, request->offset) || stream_peek(err, stream, size, &data, &got))
+	if (buf_reserve(err, request->bytes, left) || stream_skip(err, stream, request->offset))
 		return -1;
-	if (got < size)
-		return error_set(err, JW_ERR_FORMAT, "the file is shorter than it was");
-	return buf_append(err, request->bytes, data, size);
+	while (left) {
+		const uint8_t *data;
+		size_t got;
+
+		if (stream_peek(err, stream, left < STREAM_STEP ? left : STREAM_STEP, &data, &got))
+			return -1;
+		if (!got)
+			return error_set(err, JW_ERR_FORMAT, "the file is shorter than it was");
+		got = got < left ? got : left;
+		if (buf_append(err, request->bytes, data, got) || stream_skip(err, stream, got))
+			return -1;
+		left -= got;
+	}
+	return 0;
 }
 
 static int visit(struct jw_error *err, void *context, const char *member, enum kind kind,

@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-enum {
-	STEP = 1 << 18,  /* bytes asked for at a time: they stay in the processor's cache */
-	FIRST = 1 << 12, /* and where only the beginning is wanted, to see what it is */
-};
+enum { FIRST = 1 << 12 }; /* bytes to ask for where only the beginning is wanted */
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 					  const struct os_map *map)
@@ -15,7 +12,8 @@ void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 
 void stream_of_reader(struct stream *stream, stream_read_fn read, void *context, size_t most)
 {
-	*stream = (struct stream){.read = read, .context = context, .window = BUF_MAX(most + STEP)};
+	*stream =
+		(struct stream){.read = read, .context = context, .window = BUF_MAX(most + STREAM_STEP)};
 }
 
 void stream_free(struct stream *stream)
@@ -41,7 +39,7 @@ static int fill(struct jw_error *err, struct stream *stream, size_t wanted)
 		return 0;
 	close_gap(stream);
 	while (!stream->ended && stream->window.size < wanted) {
-		size_t step = wanted <= FIRST ? FIRST : STEP, got = 0;
+		size_t step = wanted <= FIRST ? FIRST : STREAM_STEP, got = 0;
 
 		if (buf_reserve(err, &stream->window, step) ||
 			stream->read(err, stream->context, stream->window.data + stream->window.size, step,
@@ -74,7 +72,7 @@ int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size)
 		const uint8_t *data;
 		size_t got;
 
-		if (stream_peek(err, stream, 1, &data, &got))
+		if (stream_peek(err, stream, size < STREAM_STEP ? (size_t)size : STREAM_STEP, &data, &got))
 			return -1;
 		if (!got)
 			return 0;
@@ -92,7 +90,7 @@ int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, s
 	const uint8_t *data;
 	size_t got;
 
-	if (stream_peek(err, stream, 1, &data, &got))
+	if (stream_peek(err, stream, size < STREAM_STEP ? size : STREAM_STEP, &data, &got))
 		return -1;
 	got = got < size ? got : size;
 	if (got)

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "os/file.h"
 
+enum { STREAM_STEP = 1 << 18 }; /* bytes to ask for where many are wanted: they stay in the cache */
+
 /* Fills in up to `size` bytes; *ret_got is 0 only at the end. */
 typedef int (*stream_read_fn)(struct jw_error *err, void *context, uint8_t *to, size_t size,
 							  size_t *ret_got);

@@ -45,7 +45,7 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 	size_t size;
 
 	if (stream_skip(&feed->err, feed->stream, feed->given) ||
-		stream_peek(&feed->err, feed->stream, 1, &data, &size)) {
+		stream_peek(&feed->err, feed->stream, STREAM_STEP, &data, &size)) {
 		archive_set_error(archive, EIO, "%s", feed->err.message);
 		return -1;
 	}

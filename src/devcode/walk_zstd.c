@@ -22,7 +22,7 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 		const uint8_t *data;
 		size_t left;
 
-		if (stream_peek(err, unpacker->from, 1, &data, &in.size))
+		if (stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
 		/* With nothing left to read, the decoder may still hold what it has unpacked. */
