@@ -59,7 +59,8 @@ struct jw_cache_options {
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
  * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
- * JW_ERR_UNSUPPORTED: no directory, or none of a driver's cache; JW_ERR_IO: it cannot be read;
+ * JW_ERR_FORMAT: no directory, or none of a driver's cache; JW_ERR_UNSUPPORTED: with these settings
+ * the driver does not cache; JW_ERR_IO: it cannot be read;
  * JW_ERR_INTERRUPTED: `stop` said so. The caller frees with jw_cache_report_free. */
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);

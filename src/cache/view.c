@@ -30,7 +30,7 @@ static int find_directory(struct jw_error *err, const struct jw_cache_options *o
 		if (os_stat(err, settings.path, &stat))
 			goto done;
 		if (stat.kind != OS_DIRECTORY) {
-			error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", settings.path);
+			error_set(err, JW_ERR_FORMAT, "%s: is no directory", settings.path);
 			goto done;
 		}
 	}
@@ -71,8 +71,8 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 	if (exists && (cache_scan(err, path, &scan) || load_index(err, path, &index)))
 		goto fail;
 	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
-		error_set(err, JW_ERR_UNSUPPORTED,
-				  "%s: is no driver's cache: no entries and no index in it", path);
+		error_set(err, JW_ERR_FORMAT, "%s: is no driver's cache: no entries and no index in it",
+				  path);
 		goto fail;
 	}
 	*ret_path = path;

@@ -177,8 +177,10 @@ static enum exit_status work(struct priming *priming, const struct jw_found *fou
 	failed = jw_prime(&err, priming->system, &options, &result);
 	if (priming->bar)
 		progress_finish(&priming->progress);
-	if (failed)
-		return cli_fail(cli, &err);
+	if (failed) /* a driver that does not cache, a cache where no file can be locked: no help there
+				 */
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	status = priming->only_plan && result->plan.cold ? EXIT_COLD : status_of(result);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cache/insert.h"
 #include "cache/profile.h"
+#include "cache/view.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "plan/plan.h"
@@ -135,6 +136,25 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	return failed;
 }
 
+/* A folder that holds something else is none that we fill: it was named by mistake. */
+static int refuse_foreign(struct jw_error *err, const char *path)
+{
+	const struct jw_cache_options options = {.path = path};
+	struct cache_index index;
+	struct cache_scan scan;
+	uint64_t limit_bytes;
+	char *seen;
+
+	if (!os_exists(path))
+		return 0;
+	if (cache_view_open(err, &options, &seen, &limit_bytes, &scan, &index))
+		return -1;
+	cache_scan_free(&scan);
+	cache_index_free(&index);
+	mem_free(seen);
+	return 0;
+}
+
 static int compile_cold(struct jw_error *err, const struct plan *plan,
 						const struct jw_system *system, const struct jw_prime_options *options,
 						struct jw_prime_result *result)
@@ -146,7 +166,8 @@ static int compile_cold(struct jw_error *err, const struct plan *plan,
 	char *folder = NULL;
 	int failed = -1;
 
-	if (folder_make(err, system->state_dir, &folder) || self_command(err, options->worker, &self) ||
+	if (refuse_foreign(err, system->cache.path) || folder_make(err, system->state_dir, &folder) ||
+		self_command(err, options->worker, &self) ||
 		spool_fill(err, plan, folder, options->message, options->context, &spool))
 		goto done;
 	setup.worker = self.command;

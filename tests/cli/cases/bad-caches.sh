@@ -1,0 +1,58 @@
+# A cache that is missing, unreadable, read-only, full or none at all: one line, the right status, nothing written, nothing
+# lost. prime is the one command that writes.
+with_simdriver sm_86
+cache=$work/cache
+
+# Missing: made by the first prime.
+rmdir "$cache"
+run 0 prime --quiet "$sample"
+run 0 cache verify --cache "$cache" --json
+json 'd["entries"] > 0 and d["damaged"] == 0 and d["next_insert"] == "adds"'
+full=$(find "$cache" -type f | wc -l)
+
+# None of the driver's: left as it is.
+mkdir "$work/other" && cp "$sample" "$work/other/"
+find "$work/other" -type f -exec md5sum {} + >"$work/before"
+CUDA_CACHE_PATH=$work/other run 3 prime "$sample"
+err_has "$work/other"
+CUDA_CACHE_PATH=$work/other run 3 cache list
+err_one_line
+find "$work/other" -type f -exec md5sum {} + | cmp -s - "$work/before" || fail "a foreign folder was changed"
+
+# A file where the folder should be.
+: >"$work/file"
+CUDA_CACHE_PATH=$work/file run 3 prime "$sample"
+err_has "$work/file"
+[[ ! -s $work/file ]] || fail "the file was written"
+
+# Switched off: nothing can help.
+CUDA_CACHE_DISABLE=1 run 2 prime "$sample"
+err_has "CUDA_CACHE_DISABLE"
+
+if [[ $(id -u) != 0 ]]; then
+	mkdir "$work/locked" && chmod 0555 "$work/locked"
+	CUDA_CACHE_PATH=$work/locked run 3 prime "$sample"
+	err_has "$work/locked"
+	chmod 0000 "$work/locked"
+	CUDA_CACHE_PATH=$work/locked run 3 cache verify
+	err_one_line
+	chmod 0755 "$work/locked"
+	[[ -z $(ls "$work/locked") ]] || fail "something was written"
+elif mkdir "$work/small" && mount -t tmpfs -o size=96k none "$work/small" 2>/dev/null; then
+	trap 'umount "$work/small"' EXIT
+	# Full: what does not fit is left undone and said; what is there stays sound.
+	CUDA_CACHE_PATH=$work/small run 3 prime "$sample"
+	err_has "$work/small"
+	run 0 cache verify --cache "$work/small" --json
+	json 'd["damaged"] == 0 and d["next_insert"] == "adds"'
+	mount -o remount,ro "$work/small"
+	find "$work/small" | sort >"$work/before"
+	CUDA_CACHE_PATH=$work/small run 3 prime "$sample"
+	err_has "$work/small"
+	find "$work/small" | sort | cmp -s - "$work/before" || fail "something was written"
+	umount "$work/small"
+	trap - EXIT
+fi
+
+# The first cache has lost nothing by all this.
+[[ $(find "$cache" -type f | wc -l) == "$full" ]] || fail "entries were lost"
