@@ -3,8 +3,9 @@
 #
 #   1. cold:   XGBoost trains with an empty cache; the entries that this makes are what there is to prime. (It takes
 #              minutes, so the list is kept in ~/.cache/jitwarm/real-cold/, or $JITWARM_REAL_COLD.)
-#   2. prime:  `jitwarm prime LIBRARY` fills another empty cache: every entry of the list must be there
-#   3. again:  a second prime must change nothing
+#   2. prime:  `jitwarm prime LIBRARY` fills another empty cache: every entry of the list must be there, each under the
+#              name that was predicted
+#   3. again:  a second prime must find nothing to compile, and change nothing
 #   4. start:  XGBoost trains with the primed cache: no entry may be added, none rewritten
 #
 # Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
@@ -95,9 +96,16 @@ if [ ! -s "$cold" ]; then
 	echo "cold start: $(count "$cold") entries in $(($(seconds) - began)) s"
 fi
 
+# Primes and keeps the report; $1 is what to call it
+prime()
+{
+	on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json" || broken "$1 ended with status $?"
+	grep -q '"opaque":[[:space:]]*false' "$scratch/report.json" || broken "$1 found the driver's entries to be other than predicted"
+}
+
 mkdir "$scratch/primed"
 began=$(seconds)
-on "$scratch/primed" "$jitwarm" prime "$library" || broken "jitwarm prime ended with status $?"
+prime "prime"
 names "$scratch/primed" >"$scratch/primed.txt"
 echo "primed: $(count "$scratch/primed.txt") entries in $(($(seconds) - began)) s; a cold start makes $(count "$cold")"
 LC_ALL=C comm -23 "$cold" "$scratch/primed.txt" >"$scratch/missed.txt"
@@ -105,7 +113,8 @@ LC_ALL=C comm -23 "$cold" "$scratch/primed.txt" >"$scratch/missed.txt"
 echo "entries that no cold start makes: $(LC_ALL=C comm -13 "$cold" "$scratch/primed.txt" | wc -l)"
 
 times "$scratch/primed" >"$scratch/before.txt"
-on "$scratch/primed" "$jitwarm" prime "$library" || broken "the second prime ended with status $?"
+prime "the second prime"
+grep -q '"cold":[[:space:]]*0,' "$scratch/report.json" || broken "the second prime found something to compile"
 times "$scratch/primed" | cmp -s - "$scratch/before.txt" || broken "the second prime changed the cache"
 
 began=$(seconds)
