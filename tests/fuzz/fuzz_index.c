@@ -1,0 +1,34 @@
+/* The cache's index: whatever it holds, what is written after it was read is sound. */
+#include "fuzz.h"
+
+#include "cache/index.h"
+
+static void format_and_read_again(const struct cache_index *index)
+{
+	struct cache_index again;
+	struct buf bytes = {0};
+
+	if (cache_index_format(NULL, index, &bytes))
+		return;
+	MUST(!cache_index_parse(NULL, bytes.data, bytes.size, &again));
+	MUST(again.state == CACHE_INDEX_SOUND && again.count == index->count);
+	MUST(again.total_bytes == cache_index_rows_total(index));
+	cache_index_free(&again);
+	buf_free(&bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cache_index index;
+
+	if (cache_index_parse(NULL, data, size, &index))
+		return 0;
+	MUST(index.count <= size / CACHE_ROW_SIZE);
+	(void)cache_index_next(&index, UINT64_C(1) << 30);
+	if (index.count > 1)
+		cache_index_remove(&index, index.count / 2);
+	MUST(!cache_index_add(NULL, &index, 1, UINT64_MAX));
+	format_and_read_again(&index);
+	cache_index_free(&index);
+	return 0;
+}

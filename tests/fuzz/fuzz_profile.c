@@ -1,0 +1,20 @@
+/* What is read about drivers: a profile out of the state directory, and a library's bytes. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "cache/profile.h"
+#include "cache/stamp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct cache_profile profile;
+	char stamp[CACHE_STAMP_SIZE + 1], id[STAMP_BUILD_ID_SIZE];
+
+	if (!cache_profile_parse(NULL, (const char *)data, size, &profile))
+		MUST(!profile.stamp[0] || stamp_is(profile.stamp));
+	if (!stamp_find(NULL, data, size, stamp))
+		MUST(stamp_is(stamp));
+	MUST(strlen(stamp_build_id(data, size, id)) % 2 == 0);
+	return 0;
+}
