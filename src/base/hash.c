@@ -13,26 +13,51 @@ uint64_t fnv_update(uint64_t state, const void *data, size_t size)
 }
 
 /* Eight lanes keep the multiplier busy: its latency is three to four cycles, and one lane uses a
- * quarter of it. */
+ * quarter of it. Two and four are for what is left at the end. */
 enum { LANES = 8 };
 
-static void step_lanes(struct fnv_lane *const lane[LANES], size_t size)
+/* `count` is a constant at every call, so that the lanes' states stay in registers. */
+static inline __attribute__((always_inline)) void step_lanes(struct fnv_lane *const *lane,
+															 size_t count, size_t size)
 {
 	uint64_t state[LANES];
 	const uint8_t *data[LANES];
 
-	for (size_t k = 0; k < LANES; k++) {
+	for (size_t k = 0; k < count; k++) {
 		state[k] = lane[k]->state;
 		data[k] = lane[k]->data;
 	}
 	for (size_t i = 0; i < size; i++)
-		for (size_t k = 0; k < LANES; k++)
+#pragma GCC unroll 8
+		for (size_t k = 0; k < count; k++)
 			state[k] = (state[k] ^ data[k][i]) * FNV_PRIME;
-	for (size_t k = 0; k < LANES; k++) {
+	for (size_t k = 0; k < count; k++) {
 		lane[k]->state = state[k];
 		lane[k]->data += size;
 		lane[k]->size -= size;
 	}
+}
+
+static size_t shortest_of(struct fnv_lane *const *lane, size_t count)
+{
+	size_t shortest = lane[0]->size;
+
+	for (size_t k = 1; k < count; k++)
+		shortest = lane[k]->size < shortest ? lane[k]->size : shortest;
+	return shortest;
+}
+
+/* Takes as many of the lanes as go side by side to the end of the shortest of them. */
+static void step(struct fnv_lane *const *lane, size_t count)
+{
+	if (count >= 8)
+		step_lanes(lane, 8, shortest_of(lane, 8));
+	else if (count >= 4)
+		step_lanes(lane, 4, shortest_of(lane, 4));
+	else if (count >= 2)
+		step_lanes(lane, 2, shortest_of(lane, 2));
+	else
+		step_lanes(lane, 1, lane[0]->size);
 }
 
 void fnv_update_many(struct fnv_lane *lanes, size_t count)
@@ -41,27 +66,20 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 	size_t taken = 0, filled = 0;
 
 	for (;;) {
-		size_t shortest = SIZE_MAX;
+		size_t left = 0;
 
 		while (filled < LANES && taken < count) {
 			if (lanes[taken].size)
 				busy[filled++] = &lanes[taken];
 			taken++;
 		}
-		if (filled < LANES)
+		if (!filled)
 			break;
-		for (size_t k = 0; k < LANES; k++)
-			shortest = busy[k]->size < shortest ? busy[k]->size : shortest;
-		step_lanes(busy, shortest);
-		filled = 0;
-		for (size_t k = 0; k < LANES; k++)
+		step(busy, filled);
+		for (size_t k = 0; k < filled; k++)
 			if (busy[k]->size)
-				busy[filled++] = busy[k];
-	}
-	for (size_t k = 0; k < filled; k++) {
-		busy[k]->state = fnv_update(busy[k]->state, busy[k]->data, busy[k]->size);
-		busy[k]->data += busy[k]->size;
-		busy[k]->size = 0;
+				busy[left++] = busy[k];
+		filled = left;
 	}
 }
 

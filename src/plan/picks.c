@@ -193,14 +193,28 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 	return count;
 }
 
+/* The longest payloads first: then little is left at the end that has nothing beside it. */
+static void order_slots(const struct picks *picks, size_t *order)
+{
+	for (size_t i = 0; i < picks->used_slots; i++) {
+		const size_t size = picks->slots[i].payload.size;
+		size_t at = i;
+
+		for (; at && picks->slots[order[at - 1]].payload.size < size; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
 void picks_flush(struct picks *picks)
 {
 	struct fnv_lane lanes[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
 	struct lane_use uses[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
-	size_t count = 0;
+	size_t order[PICKS_SLOTS], count = 0;
 
+	order_slots(picks, order);
 	for (size_t i = 0; i < picks->used_slots; i++)
-		count += set_lanes(picks, i, lanes + count, uses + count);
+		count += set_lanes(picks, order[i], lanes + count, uses + count);
 	fnv_update_many(lanes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
