@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t entry_hash(const char *path)
@@ -232,6 +233,47 @@ static enum outcome keeps_many_rows(void)
 	return PASSED;
 }
 
+/* The driver lets go of the lock before it has written the last part of a long index. Whoever
+ * inserts in between finds the index cut short, and wipes. Only the simulated driver can be made to
+ * wait there. */
+static enum outcome tail_after_the_lock(void)
+{
+	char cache[320];
+	const char *settings[] = {cache, "SIMDRIVER_TAIL_DELAY_MS=400", NULL};
+	struct client *slow;
+	struct index index;
+	pid_t inserting;
+
+	if (!getenv("SIMDRIVER_GPUS"))
+		return case_skipped("for the simulated driver");
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(index_read(&index));
+	for (index.count = 1; index.count < 255; index.count++) {
+		index.rows[index.count] = (struct row){UINT64_C(0x1111) * index.count, 10};
+		index.total += 10;
+	}
+	index_write(&index);
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	slow = client_start(settings);
+	inserting = fork();
+	if (inserting == 0) {
+		client_load(slow, "dataex", module(2), NULL);
+		_exit(0);
+	}
+	/* The 256th row is the first that does not fit into 4 KiB. */
+	do {
+		usleep(1000);
+		CHECK(index_read(&index));
+	} while (index.count == 255);
+	CHECK_IS(index.count, 256);
+	CHECK_IS(index.file_size, 4096);
+	CHECK_IS(load(module(3)).compiled, 1);
+	waitpid(inserting, NULL, 0);
+	client_stop(slow);
+	CHECK_IS(load(module(1)).compiled, 1);
+	return PASSED;
+}
+
 /* Directories 0700, files 0666, before the umask. */
 static enum outcome modes(void)
 {
@@ -270,6 +312,7 @@ const struct test_case insert_cases[] = {
 	{"insert/keeps the index's inode", index_is_written_in_place},
 	{"insert/a healed entry's row goes to the end", heals_to_the_end},
 	{"insert/carries 400 rows along", keeps_many_rows},
+	{"insert/a long index's tail comes after the lock", tail_after_the_lock},
 	{"insert/orphans survive a sound header", orphans_survive},
 	{"insert/never shortens the index", longer_index},
 	{"wipe/index missing", wipes_without_index},

@@ -36,6 +36,7 @@ static struct {
 	int (*retain)(void **, int);
 	int (*set_current)(void *);
 	int (*load)(void **, const void *, unsigned, int *, void **);
+	int (*unload)(void *);
 	int (*function)(void **, void *, const char *);
 	int (*link_create)(unsigned, int *, void **, void **);
 	int (*link_add)(void *, int, void *, size_t, const char *, unsigned, int *, void **);
@@ -54,6 +55,18 @@ static struct {
 	unsigned loaded, compiled, failed;
 } sum;
 
+/* Kept to the end, as the runtime does. */
+static struct {
+	void *modules[32];
+	size_t count;
+} kept;
+
+static void keep(void *module)
+{
+	if (module && kept.count < sizeof kept.modules / sizeof *kept.modules)
+		kept.modules[kept.count++] = module;
+}
+
 static int find_functions(void)
 {
 	static const struct {
@@ -66,6 +79,7 @@ static int find_functions(void)
 		{"cuDevicePrimaryCtxRetain", &cu.retain},
 		{"cuCtxSetCurrent", &cu.set_current},
 		{"cuModuleLoadDataEx", &cu.load},
+		{"cuModuleUnload", &cu.unload},
 		{"cuModuleGetFunction", &cu.function},
 		{"cuLinkCreate_v2", &cu.link_create},
 		{"cuLinkAddData_v2", &cu.link_add},
@@ -145,6 +159,7 @@ static const struct sample_module *link_objects(const struct sample_module *modu
 		result = cu.link_complete(link, &cubin, &size);
 	if (!result)
 		result = cu.load(&loaded, cubin, 0, NULL, NULL);
+	keep(loaded);
 	if (!result)
 		result = cu.function(&function, loaded, "sample_link");
 	if (link)
@@ -166,6 +181,7 @@ static const struct sample_module *load(const struct sample_module *module, int 
 	}
 	jit_reset();
 	result = cu.load(&loaded, module->wrapper->data, 5, jit.options, jit.values);
+	keep(loaded);
 	if (module->kind == SAMPLE_LINKED && result == NO_BINARY_FOR_GPU)
 		return link_objects(module);
 	if (!result && module->kind != SAMPLE_LINKED)
@@ -200,6 +216,8 @@ int main(int argc, char **argv)
 	cu.version(&version);
 	while (module->name)
 		module = load(module, version);
+	while (kept.count > 0)
+		cu.unload(kept.modules[--kept.count]);
 	printf("compiled %u of %u\n", sum.compiled, sum.loaded + sum.failed);
 	return sum.failed ? 1 : 0;
 }
