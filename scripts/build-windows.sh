@@ -256,7 +256,8 @@ if [ -f "$exe" ]; then
 	foreign=$($triple-objdump -p "$exe" | sed -n 's/^[[:space:]]*DLL Name: //p' |
 		grep -viE '^(advapi32|bcrypt|dbghelp|iphlpapi|kernel32|msvcrt|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
 	[ -z "$foreign" ] || die "jitwarm.exe needs more than Windows brings: $foreign"
-	say "built $exe ($(stat -c %s "$exe") bytes)"
+	$triple-strip -o "$folder/jitwarm.exe" "$exe"
+	say "built $folder/jitwarm.exe ($(stat -c %s "$folder/jitwarm.exe") bytes), with what a debugger wants in $exe"
 else
 	say "built $folder"
 fi

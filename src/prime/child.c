@@ -281,6 +281,11 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 		goto fail;
 	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);
 	result = uv_write(&pending->request, (uv_stream_t *)&child->in, &bytes, 1, on_written);
+	if (result == UV_EPIPE) {
+		/* Windows says at once what comes through on_written elsewhere. */
+		on_written(&pending->request, result);
+		return 0;
+	}
 	if (result) {
 		error_set(err, JW_ERR_IO, "a worker cannot be reached: %s", uv_strerror(result));
 		goto fail;
