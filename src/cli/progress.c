@@ -25,21 +25,28 @@ static double progress_share(const struct progress *progress)
 	return share < 0 ? 0 : share > 0.999 ? 0.999 : share;
 }
 
-double progress_seconds_left(double elapsed_s, double share)
+double progress_seconds_left(double elapsed_s, double changed_s, double share)
 {
-	if (share >= 1)
-		return 0;
-	/* The first modules are the dearest: too early a guess would jump. */
-	if (share < 0.01 || elapsed_s < 1)
-		return -1;
-	return elapsed_s * (1 - share) / share;
+	double left = changed_s * (1 - share) / share - (elapsed_s - changed_s);
+
+	/* The first modules are the dearest: too early a guess would jump. One that takes longer than
+	 * all of the rest was meant to leaves nothing to say. */
+	return share < 0.01 || changed_s < 1 || left <= 0 ? -1 : left;
+}
+
+static double seconds_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
-static void describe(char text[WORDS], const struct progress *progress, double elapsed_s)
+static void describe(char text[WORDS], const struct progress *progress, uint64_t now_ns)
 {
 	char size[TEXT_SHORT], left[TEXT_SHORT];
-	double share = progress_share(progress), seconds = progress_seconds_left(elapsed_s, share);
+	double share = progress_share(progress);
+	double seconds =
+		progress_seconds_left(seconds_between(progress->started_ns, now_ns),
+							  seconds_between(progress->started_ns, progress->changed_ns), share);
 	int length = snprintf(text, WORDS, "%3u %%  %zu/%zu modules", (unsigned)(share * 100),
 						  progress->done_modules, progress->total_modules);
 	size_t used = length > 0 ? (size_t)length : 0;
@@ -52,7 +59,7 @@ static void describe(char text[WORDS], const struct progress *progress, double e
 }
 
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
-						  double elapsed_s, unsigned columns)
+						  uint64_t now_ns, unsigned columns)
 {
 	static const char full[] = "########################################";
 	static const char empty[] = "........................................";
@@ -60,7 +67,7 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	size_t room = columns < PROGRESS_LINE ? columns : PROGRESS_LINE - 1;
 	size_t label = strlen(progress->label), taken, bar, filled;
 
-	describe(words, progress, elapsed_s);
+	describe(words, progress, now_ns);
 	taken = strlen(words) + 4 + (label ? label + 1 : 0);
 	bar = room > taken ? room - taken : 0;
 	if (bar < NARROWEST_BAR) {
@@ -72,11 +79,6 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	(void)snprintf(text, room + 1, "%s%s[%.*s%.*s] %s", progress->label, label ? " " : "",
 				   (int)filled, full, (int)(bar - filled), empty, words);
 	return text;
-}
-
-static double elapsed_of(const struct progress *progress)
-{
-	return (double)(os_monotonic_ns() - progress->started_ns) / 1e9;
 }
 
 /* Back to the line's beginning and erase to its end: works where escape sequences do. */
@@ -95,7 +97,7 @@ static void draw(struct progress *progress)
 
 	progress->columns = columns;
 	(void)fprintf(stderr, "\r%s\x1b[K",
-				  progress_line(line, progress, elapsed_of(progress), columns ? columns - 1 : 0));
+				  progress_line(line, progress, os_monotonic_ns(), columns ? columns - 1 : 0));
 	(void)fflush(stderr);
 	progress->is_drawn = true;
 }
@@ -104,7 +106,7 @@ static void print_plain(struct progress *progress)
 {
 	char words[WORDS];
 
-	describe(words, progress, elapsed_of(progress));
+	describe(words, progress, os_monotonic_ns());
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
 				  words + strspn(words, " "));
 	(void)fflush(stderr);
@@ -121,7 +123,7 @@ void progress_start(struct progress *progress, const struct output *output, size
 								  .total_weight_ms = total_weight_ms,
 								  .started_ns = os_monotonic_ns()};
 	progress->is_terminal = os_is_terminal(2) && !(term && !strcmp(term, "dumb"));
-	progress->shown_ns = progress->started_ns;
+	progress->shown_ns = progress->changed_ns = progress->started_ns;
 	mem_free(term);
 	if (!output->quiet && progress->is_terminal && total_modules)
 		draw(progress);
@@ -150,8 +152,10 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 {
 	if (done_modules > progress->done_modules)
 		progress->done_modules = done_modules;
-	if (done_weight_ms > progress->done_weight_ms)
+	if (done_weight_ms > progress->done_weight_ms) {
 		progress->done_weight_ms = done_weight_ms;
+		progress->changed_ns = os_monotonic_ns();
+	}
 	if (done_bytes > progress->done_bytes)
 		progress->done_bytes = done_bytes;
 	if (!progress->output->quiet && progress->total_modules)

@@ -25,7 +25,7 @@ struct progress {
 	size_t total_modules, done_modules;
 	double total_weight_ms, done_weight_ms;
 	uint64_t done_bytes;
-	uint64_t started_ns, shown_ns;
+	uint64_t started_ns, changed_ns, shown_ns; /* changed: when something was last finished */
 	double shown_share;
 	unsigned columns;
 	bool is_terminal, is_drawn;
@@ -43,11 +43,12 @@ void progress_message(struct progress *progress, const char *line);
 /* Takes the bar away (a terminal) or prints the last line (elsewhere). */
 void progress_finish(struct progress *progress);
 
-/* Seconds that the rest will take at the pace so far; negative while too little is done to say. */
-double progress_seconds_left(double elapsed_s, double share);
-/* The bar's line for `columns` columns, no longer than that; ASCII. Returns `text`. */
+/* Seconds that the rest will take at the pace so far; negative while that cannot be told. Between
+ * two modules it counts down: `changed_s` is when the last one was finished. */
+double progress_seconds_left(double elapsed_s, double changed_s, double share);
+/* The bar's line at `now_ns` for `columns` columns, no longer than that; ASCII. Returns `text`. */
 enum { PROGRESS_LINE = 256 };
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
-						  double elapsed_s, unsigned columns);
+						  uint64_t now_ns, unsigned columns);
 
 #endif

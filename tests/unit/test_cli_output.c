@@ -87,6 +87,8 @@ static void lines_are_wrapped(void **state)
 	}
 }
 
+#define SECOND UINT64_C(1000000000)
+
 static struct progress half_done(void)
 {
 	return (struct progress){.label = "sm_86",
@@ -94,7 +96,8 @@ static struct progress half_done(void)
 							 .done_modules = 100,
 							 .total_weight_ms = 1000,
 							 .done_weight_ms = 500,
-							 .done_bytes = 2000000};
+							 .done_bytes = 2000000,
+							 .changed_ns = 10 * SECOND};
 }
 
 static void bar_fits_its_terminal(void **state)
@@ -105,7 +108,7 @@ static void bar_fits_its_terminal(void **state)
 	for (unsigned columns = 0; columns < 300; columns++) {
 		char line[PROGRESS_LINE];
 
-		(void)progress_line(line, &progress, 10, columns);
+		(void)progress_line(line, &progress, 10 * SECOND, columns);
 		assert_true(strlen(line) <= columns);
 	}
 }
@@ -116,16 +119,16 @@ static void bar_says_what_is_done(void **state)
 	char line[PROGRESS_LINE];
 	(void)state;
 
-	(void)progress_line(line, &progress, 10, 100);
+	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_string_equal(line, "sm_86 [####################....................]  50 %  "
 							  "100/400 modules, 2.0 MB, 10 s left");
 	progress.done_modules = 399;
 	progress.done_weight_ms = 2000;
 	/* The weights are predictions: past their sum something is still left to do. */
-	(void)progress_line(line, &progress, 10, 100);
+	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, " 99 %  399/400"));
 	progress.done_modules = 400;
-	(void)progress_line(line, &progress, 10, 100);
+	(void)progress_line(line, &progress, 10 * SECOND, 100);
 	assert_non_null(strstr(line, "100 %  400/400"));
 }
 
@@ -146,12 +149,19 @@ static void progress_never_goes_back(void **state)
 
 static void time_left_follows_the_pace(void **state)
 {
+	static const struct {
+		double elapsed, changed, share, left; /* left -1: cannot be told */
+	} cases[] = {
+		{10, 10, 0.5, 10},   {14, 10, 0.5, 6},    {25, 10, 0.5, -1},
+		{10, 10, 0.001, -1}, {0.1, 0.1, 0.5, -1}, {10, 10, 1, -1},
+	};
 	(void)state;
 
-	assert_true(progress_seconds_left(10, 0.5) > 9.9 && progress_seconds_left(10, 0.5) < 10.1);
-	assert_true(progress_seconds_left(10, 0.001) < 0);
-	assert_true(progress_seconds_left(0.1, 0.5) < 0);
-	assert_true(progress_seconds_left(10, 1) < 0.001);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double left = progress_seconds_left(cases[i].elapsed, cases[i].changed, cases[i].share);
+
+		assert_true(left > cases[i].left - 0.01 && left < cases[i].left + 0.01);
+	}
 }
 
 int main(void)
