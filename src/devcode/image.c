@@ -5,8 +5,8 @@
 #include "devcode/ptx.h"
 
 enum {
-	MOST_CONTAINERS = 1 << 24,
-	MOST_ENTRIES = 1 << 20, /* in one container; real ones have a dozen */
+	MOST_CONTAINERS = 1 << 20, /* cuFFT, the richest seen, has 24 thousand */
+	MOST_ENTRIES = 1 << 16,    /* in one container; real ones have a dozen */
 	MOST_DAMAGED = 1 << 20,
 	MOST_WRAPPERS = 1 << 16,
 	MOST_VAIN_STEPS = 1 << 24,

@@ -1,4 +1,4 @@
-/* bench_scan [--headers] [--payloads] FILE...
+/* bench_scan [--rounds N] [--headers] [--payloads] FILE...
  *
  * How fast files are searched for device code, page cache warm, one core: beside one memmem pass
  * over the same bytes in the same run, since machines differ and ratios hardly. The least of five
@@ -13,15 +13,17 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/ptx.h"
 #include "os/file.h"
 #include "os/system.h"
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, MOST_ROUNDS = 1000 };
 
 struct work {
 	bool headers, payloads;
+	uint64_t rounds;
 	struct buf scratch;
 	size_t containers, entries, ptx, unread;
 	uint64_t ptx_bytes, statements;
@@ -107,7 +109,7 @@ static int time_scan(struct work *work, const char *path, double *ret_seconds)
 	struct devcode_sink sink = {work, see_container, NULL, see_trouble};
 	struct jw_error err = {0};
 
-	for (size_t i = 0; i < ROUNDS; i++) {
+	for (size_t i = 0; i < work->rounds; i++) {
 		uint64_t start = os_monotonic_ns();
 
 		work->containers = work->entries = work->ptx = work->unread = 0;
@@ -130,7 +132,7 @@ static int bench(struct work *work, const char *path, struct sum *sum)
 	if (os_stat(NULL, path, &stat) || time_scan(work, path, &scan))
 		return -1;
 	peak = os_peak_resident_bytes();
-	for (size_t i = 0; i < ROUNDS; i++)
+	for (size_t i = 0; i < work->rounds; i++)
 		mem = least(mem, time_memmem(path));
 	gigabytes = (double)stat.size_bytes / 1e9;
 	printf("%-42s %7.1f MB  scan %8.2f ms %6.2f GB/s  memmem %5.2f GB/s  ratio %6.2f  "
@@ -149,7 +151,7 @@ static int bench(struct work *work, const char *path, struct sum *sum)
 
 int main(int argc, char **argv)
 {
-	struct work work = {.scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+	struct work work = {.scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD), .rounds = ROUNDS};
 	struct sum sum = {0};
 	int failed = 0;
 
@@ -158,6 +160,9 @@ int main(int argc, char **argv)
 			work.headers = true;
 		else if (!strcmp(argv[i], "--payloads"))
 			work.payloads = true;
+		else if (!strcmp(argv[i], "--rounds") && i + 1 < argc &&
+				 text_number(argv[i + 1], MOST_ROUNDS, &work.rounds) && work.rounds)
+			i++;
 		else if (bench(&work, argv[i], &sum))
 			failed = 1;
 	}

@@ -339,7 +339,8 @@ static void a_member_is_read_again(void **state)
 {
 	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf(), packed = make_buf();
 	struct buf short_library = make_buf(), again;
-	char *paths[3];
+	struct buf tar = make_buf(), layer = make_buf(), conda = make_buf();
+	char *paths[4];
 
 	(void)state;
 	make_library(&library, 1000000);
@@ -351,6 +352,11 @@ static void a_member_is_read_again(void **state)
 	paths[0] = write_file("wheel", &wheel);
 	paths[1] = write_file("ar", &ar);
 	paths[2] = write_file("packed", &packed);
+	make_archive(&tar, true, "", (struct packed_file[]){{"lib/c.so", &library}, {"d.a", &ar}}, 2);
+	make_zstd(&layer, &tar);
+	make_archive(&conda, false, "zip:compression=store",
+				 (struct packed_file[]){{"pkg-c.tar.zst", &layer}}, 1);
+	paths[3] = write_file("conda", &conda);
 	{
 		const struct {
 			const char *path, *member;
@@ -359,7 +365,9 @@ static void a_member_is_read_again(void **state)
 					 {paths[0], "b.so", &library},
 					 {paths[1], "short.o#2", &short_library},
 					 {paths[1], "a name of its own", &short_library},
-					 {paths[2], NULL, &library}};
+					 {paths[2], NULL, &library},
+					 {paths[3], "lib/c.so", &library},
+					 {paths[3], "d.a(short.o#2)", &short_library}};
 
 		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 			size_t offset = cases[i].from->size / 2;
@@ -381,13 +389,50 @@ static void a_member_is_read_again(void **state)
 		assert_int_equal(devcode_reread(&err, "/nonexistent", NULL, 0, 1, &again), -1);
 		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
 	}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		mem_free(paths[i]);
+	buf_free(&tar);
+	buf_free(&layer);
+	buf_free(&conda);
 	buf_free(&library);
 	buf_free(&short_library);
 	buf_free(&ar);
 	buf_free(&wheel);
 	buf_free(&packed);
+}
+
+/* Memory that runs out at any moment: trouble or an error, and nothing is lost. (The sanitizers see
+ * what leaks.) */
+static void running_out_of_memory_ends_well(void **state)
+{
+	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf();
+	bool done = false;
+	char *path;
+
+	(void)state;
+	make_library(&library, 50000);
+	make_ar(&ar);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"libx.so", &library}, {"libx.a", &ar}}, 2);
+	path = write_file("file", &wheel);
+	for (size_t n = 1; !done; n++) {
+		struct make_seen seen = {0};
+		struct devcode_sink sink = {&seen, NULL, make_see_image, make_see_trouble};
+		struct jw_error err = {0};
+
+		mem_fail_after(n);
+		if (devcode_read(&err, path, &sink))
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+		mem_fail_after(0);
+		if (seen.troubles)
+			assert_int_equal(seen.code, JW_ERR_MEMORY);
+		done = seen.images == 5;
+		assert_true(n < 10000);
+	}
+	mem_free(path);
+	buf_free(&library);
+	buf_free(&ar);
+	buf_free(&wheel);
 }
 
 int main(void)
@@ -400,7 +445,8 @@ int main(void)
 		cmocka_unit_test(archives_in_archives_end_somewhere),
 		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
 		cmocka_unit_test(truncated_archives_end_well),
-		cmocka_unit_test(a_member_is_read_again)};
+		cmocka_unit_test(a_member_is_read_again),
+		cmocka_unit_test(running_out_of_memory_ends_well)};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
