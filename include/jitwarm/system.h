@@ -67,8 +67,6 @@ struct jw_system_options {
 	const char *const *worker; /* the command that runs jw_worker_main, NULL at its end; NULL: this
 								  program with "worker" */
 	const char *cache_dir;     /* another directory in place of the live cache, NULL for that */
-	const char
-		*home; /* the home directory of the account whose live cache is meant, NULL for our own */
 };
 
 /* Having no GPU or no driver is no failure: why_none says so. The caller frees with jw_system_free.

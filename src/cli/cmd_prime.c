@@ -193,25 +193,25 @@ static enum exit_status work(struct priming *priming, const struct jw_found *fou
 
 /* ---- whose cache */
 
-/* Under sudo the default cache is root's, which is seldom what is meant. *ret_home: the home
- * directory of the account whose cache is to be warmed, NULL for our own; the caller frees it. */
-static int choose_home(struct jw_error *err, struct cli *cli, char **ret_home)
+/* Under sudo the cache is root's, which is seldom what is meant. With --sudo-user we become the
+ * account that called sudo, so that everything written has its owner and nothing is written with
+ * root's rights where others could have laid links. */
+static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	struct os_account account;
 	int result = 0;
 
-	*ret_home = NULL;
 	if (os_account(err, &account))
 		return -1;
-	if (account.sudo_user && options_given(&cli->options, "sudo-user")) {
-		*ret_home = mem_string(err, account.sudo_home);
-		result = *ret_home ? 0 : -1;
-	} else if (account.sudo_user && !options_given(&cli->options, "cache")) {
+	if (options_given(&cli->options, "sudo-user"))
+		result = account.sudo_user
+					 ? os_become_sudo_user(err, &account)
+					 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
+	else if (account.sudo_user && !options_given(&cli->options, "cache"))
 		output_warning(&cli->out,
 					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
 					   "or with --sudo-user",
 					   account.sudo_user);
-	}
 	os_account_free(&account);
 	return result;
 }
@@ -229,14 +229,12 @@ static enum exit_status prime_run(struct cli *cli)
 	struct jw_system *system = NULL;
 	struct jw_found *found = NULL;
 	const char **paths = NULL;
-	char *home = NULL;
 	struct jw_error err;
 	enum exit_status status;
 
-	if (choose_home(&err, cli, &home))
+	if (choose_account(&err, cli))
 		return cli_fail(cli, &err);
 	how.cache_dir = options_value(&cli->options, "cache");
-	how.home = home;
 	if (jw_system_open(&err, &how, &system) ||
 		jw_find(&err, (const char *const *)cli->options.operands, cli->options.operand_count,
 				&found)) {
@@ -259,7 +257,6 @@ done:
 	mem_free(paths);
 	jw_found_free(found);
 	jw_system_free(system);
-	mem_free(home);
 	return status;
 }
 
@@ -284,7 +281,7 @@ static const struct cli_option prime_options[] = {
 	 .help = "Warm this directory instead of the one that the driver uses"},
 	{.name = "sudo-user",
 	 .kind = OPTION_FLAG,
-	 .help = "Under sudo: warm the cache of the account that called it, keeping its owner"},
+	 .help = "Under sudo: be the account that called it, and warm its cache"},
 	{0}};
 
 const struct cli_command command_prime = {

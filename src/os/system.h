@@ -50,6 +50,9 @@ struct os_account {
 };
 int os_account(struct jw_error *err, struct os_account *ret_account);
 void os_account_free(struct os_account *account);
+/* From now on this process is that account and no longer root: its ids, its groups, its HOME. For
+ * good. POSIX; JW_ERR_UNSUPPORTED on Windows. */
+int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
 
 /* A PCI display device by NVIDIA, found without the driver (sysfs; on Windows the registry). */
 struct os_pci_device {

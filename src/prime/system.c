@@ -47,7 +47,7 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 	struct cache_index index;
 	int result;
 
-	if (cache_settings_read(err, options->cache_dir, options->home, &settings))
+	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
 		return -1;
 	result = take_settings(err, &settings, cache);
 	cache_settings_free(&settings);

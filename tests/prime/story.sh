@@ -176,12 +176,25 @@ case_an_unknown_form_is_noticed() {
 	SIMDRIVER_STAMP='Jan  1 2031 00:00:00' expect_status 0 prime "$library" --json && expect_number opaque False
 }
 
+case_sudo_warms_the_callers_cache() {
+	[ "$(id -u)" = 0 ] && getent passwd nobody >/dev/null || { echo "    (needs root: left out)"; return 0; }
+	chmod 755 "$scratch" "$scratch/$1"
+	mkdir -p "$CUDA_CACHE_PATH" "$JITWARM_STATE"
+	chown nobody "$CUDA_CACHE_PATH" "$JITWARM_STATE"
+	SUDO_USER=nobody expect_status 0 prime --sudo-user "$library" || return 1
+	[ "$(entries)" -gt 4 ] && [ -z "$(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" ! -user nobody)" ] ||
+		say "not the caller's: $(find "$CUDA_CACHE_PATH" "$JITWARM_STATE" ! -user nobody | head -3)" || return 1
+	SUDO_USER=nobody run prime "$library"
+	grep -q "root's cache, not that of nobody" "$err" || say "no word about sudo: $(cat "$err")" || return 1
+	expect_status 64 prime --sudo-user "$library"
+}
+
 # ---- which
 
 common=(cold_primed_warm first_start_compiles_nothing entries_are_the_applications_own two_gpus_two_architectures
 	a_lost_entry_is_compiled_again dry_run_changes_nothing no_gpu_is_said)
 simulated=(killed_and_run_again interrupted_and_continued a_crashing_module_is_set_aside a_crash_once_is_made_up_for
-	a_compile_error_comes_with_its_log an_unknown_form_is_noticed)
+	a_compile_error_comes_with_its_log sudo_warms_the_callers_cache an_unknown_form_is_noticed)
 cases=("$@")
 if [ ${#cases[@]} = 0 ]; then
 	cases=("${common[@]}")

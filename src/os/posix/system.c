@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
@@ -196,6 +197,24 @@ void os_account_free(struct os_account *account)
 	mem_free(account->sudo_user);
 	mem_free(account->sudo_home);
 	*account = (struct os_account){0};
+}
+
+int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
+{
+	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+										  "XDG_CONFIG_HOME"};
+
+	/* Groups first: without root they cannot be changed any more. */
+	if (initgroups(account->sudo_user, account->sudo_group) || setgid(account->sudo_group) ||
+		setuid(account->sudo_owner))
+		return posix_error(err, account->sudo_user);
+	for (size_t i = 0; i < sizeof of_root / sizeof *of_root; i++)
+		(void)unsetenv(of_root[i]);
+	if (os_env_set(err, "HOME", account->sudo_home) ||
+		os_env_set(err, "USER", account->sudo_user) ||
+		os_env_set(err, "LOGNAME", account->sudo_user))
+		return -1;
+	return 0;
 }
 
 char **os_arguments(int *argc, char **argv)

@@ -256,6 +256,12 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 	return 0;
 }
 
+int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
+{
+	(void)account;
+	return error_set(err, JW_ERR_UNSUPPORTED, "there is no sudo on Windows");
+}
+
 void os_account_free(struct os_account *account)
 {
 	mem_free(account->sudo_user);
