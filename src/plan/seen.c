@@ -33,6 +33,7 @@ void seen_free(struct seen *seen)
 	mem_free(seen->entries);
 	mem_free(seen->listed);
 	mem_free(seen->corrected);
+	mem_free(seen->texts);
 	buf_free(&seen->scratch);
 	picks_free(&seen->picks);
 	*seen = (struct seen){0};
@@ -43,20 +44,28 @@ static bool is_ptx(const struct devcode_entry *entry)
 	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
 }
 
-/* The text decides what a PTX entry is for, not the entry's header. */
-static void read_text(const struct devcode_container *container, struct devcode_entry *entry)
+/* The driver chooses by the entry's header, but compiles the text. */
+static void read_text(struct seen *seen, const struct devcode_container *container, size_t index)
 {
+	struct devcode_entry *entry = &seen->corrected[index];
 	struct devcode_ptx_header header;
 
-	if (!is_ptx(entry) || entry->damaged || entry->compression == DEVCODE_FOREIGN)
+	if (!is_ptx(entry) || entry->damaged || entry->compression == DEVCODE_FOREIGN ||
+		seen->texts[index].sm)
 		return;
 	if (devcode_ptx_header(NULL, container, entry, &header)) {
 		entry->damaged = true;
 		return;
 	}
-	entry->target = header.target;
+	seen->texts[index] = header.target;
 	entry->isa_major = header.isa_major;
 	entry->isa_minor = header.isa_minor;
+}
+
+/* What an entry is for: its text decides, where that was read. */
+static struct jw_target target_of(const struct seen *seen, size_t index)
+{
+	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
 }
 
 /* Only from 9.0 on can a text name a narrower target than its entry's header. */
@@ -67,6 +76,25 @@ static bool is_doubtful(const struct devcode_entry *entry)
 	return is_ptx(entry) && entry->target.sm >= FIRST_SUFFIX_SM && !entry->target.suffix;
 }
 
+static int room_for_entries(struct jw_error *err, struct seen *seen, size_t count)
+{
+	struct devcode_entry *entries;
+	struct jw_target *texts;
+
+	if (count <= seen->corrected_capacity)
+		return 0;
+	entries = mem_resize(err, seen->corrected, count * sizeof *entries);
+	if (!entries)
+		return -1;
+	seen->corrected = entries;
+	texts = mem_resize(err, seen->texts, count * sizeof *texts);
+	if (!texts)
+		return -1;
+	seen->texts = texts;
+	seen->corrected_capacity = count;
+	return 0;
+}
+
 /* A copy of the container whose entries may be corrected. */
 static int copy_container(struct jw_error *err, struct seen *seen,
 						  const struct devcode_container *container,
@@ -74,22 +102,17 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 {
 	const size_t count = container->entry_count;
 
-	if (count > seen->corrected_capacity) {
-		struct devcode_entry *larger =
-			mem_resize(err, seen->corrected, count * sizeof *seen->corrected);
-
-		if (!larger)
-			return -1;
-		seen->corrected = larger;
-		seen->corrected_capacity = count;
-	}
-	if (count)
+	if (room_for_entries(err, seen, count))
+		return -1;
+	if (count) {
 		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
-	for (size_t i = 0; i < count; i++)
-		if (seen->question->digests || is_doubtful(&seen->corrected[i]))
-			read_text(container, &seen->corrected[i]);
+		memset(seen->texts, 0, count * sizeof *seen->texts);
+	}
 	*ret_copy = *container;
 	ret_copy->entries = seen->corrected;
+	for (size_t i = 0; i < count; i++)
+		if (seen->question->digests || is_doubtful(&seen->corrected[i]))
+			read_text(seen, ret_copy, i);
 	return 0;
 }
 
@@ -103,19 +126,20 @@ static int note_entries(struct jw_error *err, struct seen *seen,
 					 SEEN_MOST_ENTRIES))
 			return -1;
 		seen->entries[seen->entry_count++] =
-			(struct seen_entry){entry->kind, entry->target, entry->size_bytes};
+			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
 	}
 	return 0;
 }
 
 static int list_entry(struct jw_error *err, struct seen *seen,
-					  const struct devcode_container *container, const struct devcode_entry *entry)
+					  const struct devcode_container *container, size_t index)
 {
+	const struct devcode_entry *entry = &container->entries[index];
 	struct devcode_view view;
 	struct analyse_entry listed = {
 		.offset = entry->offset,
 		.kind = entry->kind,
-		.target = entry->target,
+		.target = target_of(seen, index),
 		.isa_major = entry->isa_major,
 		.isa_minor = entry->isa_minor,
 		.compression = entry->compression,
@@ -141,12 +165,9 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 static int list_entries(struct jw_error *err, struct seen *seen,
 						const struct devcode_container *container)
 {
-	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
-
-		if (is_ptx(entry) && list_entry(err, seen, container, entry))
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (is_ptx(&container->entries[i]) && list_entry(err, seen, container, i))
 			return -1;
-	}
 	return 0;
 }
 
@@ -184,14 +205,15 @@ static void judge_targets(struct seen *seen, const struct devcode_container *con
 	bool read = question->digests;
 
 	for (size_t t = 0; t < question->target_count; t++) {
-		judged[t] = plan_judge(container, false, question->targets[t], &question->driver);
+		judged[t] =
+			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
 		if (judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING || read)
 			continue;
 		for (size_t i = 0; i < container->entry_count; i++)
-			if (!is_doubtful(&container->entries[i]))
-				read_text(container, &seen->corrected[i]);
+			read_text(seen, container, i);
 		read = true;
-		judged[t] = plan_judge(container, false, question->targets[t], &question->driver);
+		judged[t] =
+			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
 	}
 }
 

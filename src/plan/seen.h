@@ -41,7 +41,10 @@ struct seen {
 	size_t entry_count, entry_capacity;
 	struct analyse_entry *listed;
 	size_t listed_count, listed_capacity;
-	struct devcode_entry *corrected; /* of the container at hand */
+	/* Of the container at hand: its entries, corrected by what their texts say, and the targets
+	 * that these name, as far as they were read (else sm is 0). */
+	struct devcode_entry *corrected;
+	struct jw_target *texts;
 	size_t corrected_capacity;
 	struct picks picks;
 	struct buf scratch;

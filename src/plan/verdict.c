@@ -41,12 +41,15 @@ bool plan_entry_relocatable(const struct devcode_container *container,
 }
 
 /* Why the driver does not compile the PTX that it takes; REASON_NONE where it does. */
-static enum plan_reason objection(const struct devcode_entry *entry, const struct jw_driver *driver)
+static enum plan_reason objection(const struct devcode_entry *entry, struct jw_target text,
+								  struct jw_target device, const struct jw_driver *driver)
 {
 	struct gpu_isa isa = {entry->isa_major, entry->isa_minor};
 
 	if (entry->damaged)
 		return REASON_DAMAGED;
+	if (text.sm && !gpu_ptx_fits(text, device))
+		return REASON_EXCLUSIVE;
 	if (gpu_isa_compare(isa, gpu_driver_isa(driver)) > 0)
 		return REASON_TOO_NEW;
 	if (entry->compression == DEVCODE_ZSTD && !gpu_driver_reads_zstd(driver))
@@ -73,46 +76,60 @@ static enum gpu_fit best_cubin(const struct devcode_container *container, struct
 /* The driver takes the newest target that runs here; of several for one target the first, but the
  * last where it is the GPU's own. It looks at nothing else and does not try a second one: measured
  * on 535, 550 and 555 (tests/conformance, "choice/"). */
-static void judge_ptx(struct plan_judgement *judgement, const struct devcode_container *container,
-					  struct jw_target device, const struct jw_driver *driver)
+static size_t choose_ptx(const struct devcode_container *container, struct jw_target device)
 {
-	const struct devcode_entry *taken = NULL;
+	const struct devcode_entry *entries = container->entries;
+	size_t taken = SIZE_MAX;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
-		const struct devcode_entry *entry = &container->entries[i];
+		const uint16_t sm = entries[i].target.sm;
 
-		if (!is_ptx(entry) || !gpu_not_newer(entry->target, device))
+		if (!is_ptx(&entries[i]) || !gpu_ptx_fits(entries[i].target, device))
 			continue;
-		if (!gpu_ptx_fits(entry->target, device)) {
-			if (!taken)
-				judgement->reason = REASON_EXCLUSIVE;
-		} else if (!taken || entry->target.sm > taken->target.sm || entry->target.sm == device.sm) {
-			taken = entry;
-			judgement->reason = objection(entry, driver);
-			judgement->entry = judgement->reason == REASON_NONE ? i : SIZE_MAX;
-		}
+		if (taken == SIZE_MAX || sm > entries[taken].target.sm || sm == device.sm)
+			taken = i;
 	}
+	return taken;
 }
 
-struct plan_judgement plan_judge(const struct devcode_container *container, bool relocatable,
+/* PTX that would be old enough, were it not for its suffix. */
+static bool has_exclusive_ptx(const struct devcode_container *container, struct jw_target device)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (is_ptx(&container->entries[i]) && gpu_not_newer(container->entries[i].target, device))
+			return true;
+	return false;
+}
+
+struct plan_judgement plan_judge(const struct devcode_container *container,
+								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver)
 {
 	struct plan_judgement judgement = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
+	const struct devcode_entry *entry;
+	size_t taken;
 
 	switch (best_cubin(container, device)) {
 	case GPU_FIT_EXACT: judgement.verdict = VERDICT_NATIVE; return judgement;
 	case GPU_FIT_COMPATIBLE: judgement.verdict = VERDICT_COMPATIBLE; return judgement;
 	case GPU_FIT_NONE: break;
 	}
-	judge_ptx(&judgement, container, device, driver);
-	if (judgement.entry != SIZE_MAX) {
-		const struct devcode_entry *entry = &container->entries[judgement.entry];
-
-		judgement.reason = REASON_NONE;
-		judgement.verdict =
-			relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
-	} else if (judgement.reason != REASON_NONE) {
-		judgement.verdict = VERDICT_CANNOT;
+	taken = choose_ptx(container, device);
+	if (taken == SIZE_MAX) {
+		if (has_exclusive_ptx(container, device)) {
+			judgement.verdict = VERDICT_CANNOT;
+			judgement.reason = REASON_EXCLUSIVE;
+		}
+		return judgement;
 	}
+	entry = &container->entries[taken];
+	judgement.reason = objection(entry, texts ? texts[taken] : entry->target, device, driver);
+	if (judgement.reason != REASON_NONE) {
+		judgement.verdict = VERDICT_CANNOT;
+		return judgement;
+	}
+	judgement.entry = taken;
+	judgement.verdict =
+		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
 	return judgement;
 }

@@ -47,8 +47,11 @@ struct plan_judgement {
 bool plan_entry_relocatable(const struct devcode_container *container,
 							const struct devcode_entry *entry);
 
-/* Judges one container. `relocatable`: it stands in a section of relocatable code. */
-struct plan_judgement plan_judge(const struct devcode_container *container, bool relocatable,
+/* Judges one container. `texts`: for each entry the target that its PTX text names, as far as it
+ * was read (else sm is 0); NULL where none was. The driver chooses by the entries' headers, but
+ * compiles the text. `relocatable`: the container stands in a section of relocatable code. */
+struct plan_judgement plan_judge(const struct devcode_container *container,
+								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);
 
 #endif

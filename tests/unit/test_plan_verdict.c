@@ -256,7 +256,7 @@ static void the_first_that_holds(void **state)
 			entries[container.entry_count] = entry_of(&cases[i].entries[container.entry_count]);
 			container.entry_count++;
 		}
-		got = plan_judge(&container, cases[i].relocatable, device, &cases[i].driver);
+		got = plan_judge(&container, NULL, cases[i].relocatable, device, &cases[i].driver);
 		if (got.verdict != cases[i].verdict || got.reason != cases[i].reason ||
 			got.entry != cases[i].entry)
 			fail_msg("%s: %s %s %zu", cases[i].name, plan_verdict_name(got.verdict),
@@ -264,9 +264,38 @@ static void the_first_that_holds(void **state)
 	}
 }
 
+/* The header says 9.0, and so the driver takes it; the text says 9.0a, and so no other GPU can
+ * compile it, however usable the older one beside it is. */
+static void the_header_chooses_and_the_text_is_compiled(void **state)
+{
+	const struct devcode_entry entries[] = {
+		{.kind = DEVCODE_KIND_PTX, .target = {80, 0}, .isa_major = 8},
+		{.kind = DEVCODE_KIND_PTX, .target = {90, 0}, .isa_major = 8},
+	};
+	const struct devcode_container container = {.entries = entries, .entry_count = 2};
+	const struct jw_target texts[] = {{80, 0}, {90, 'a'}}, unread[] = {{0, 0}, {0, 0}};
+	const struct jw_driver driver = {0};
+	struct plan_judgement got =
+		plan_judge(&container, texts, false, (struct jw_target){120, 0}, &driver);
+
+	(void)state;
+	assert_int_equal(got.verdict, VERDICT_CANNOT);
+	assert_int_equal(got.reason, REASON_EXCLUSIVE);
+	got = plan_judge(&container, texts, false, (struct jw_target){90, 0}, &driver);
+	assert_int_equal(got.verdict, VERDICT_JIT);
+	assert_int_equal(got.entry, 1);
+	got = plan_judge(&container, texts, false, (struct jw_target){89, 0}, &driver);
+	assert_int_equal(got.verdict, VERDICT_JIT);
+	assert_int_equal(got.entry, 0);
+	got = plan_judge(&container, unread, false, (struct jw_target){120, 0}, &driver);
+	assert_int_equal(got.verdict, VERDICT_JIT);
+	assert_int_equal(got.entry, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_header_chooses_and_the_text_is_compiled),
 		cmocka_unit_test(the_first_that_holds),
 	};
 
