@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """on-terminal.py COLUMNS COMMAND…: runs a command whose standard error is a terminal of that many columns (halved after a
-second), and prints what it wrote there, and
-nothing of its standard output. Ends with its status."""
+second), and prints what it wrote there, and nothing of its standard output. Ends with its status."""
 import fcntl
 import os
 import pty
