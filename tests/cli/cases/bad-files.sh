@@ -45,8 +45,9 @@ if ! is_wine; then
 		run 3 scan "${gpu[@]}" "$work/unreadable.so"
 		err_one_line
 	fi
-	# A bomb must not be kept: twice as large as what the process may have.
-	(ulimit -v 400000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
+	# A bomb must not be kept: the process may have a fraction of it. (AddressSanitizer wants all addresses.)
+	run 0 --version
+	grep -q address "$out" || (ulimit -v 150000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
 fi
 
 # check and prime: what can be read is dealt with, the rest is left undone and said.
