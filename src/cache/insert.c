@@ -16,6 +16,63 @@ enum {
 	LATE_WRITE_MS = 20, /* how long a driver may take to write what it wrote after unlocking */
 };
 
+/* The account that the cache belongs to: by its index, else by the directory or the nearest one
+ * above it that is there. */
+static int find_owner(struct jw_error *err, const struct cache_live *live, struct os_stat *ret_stat)
+{
+	char *path;
+
+	if (!os_stat(NULL, live->index_path, ret_stat))
+		return 0;
+	path = mem_string(err, live->dir);
+	while (path && os_stat(NULL, path, ret_stat)) {
+		char *above = os_dir_name(err, path);
+		bool top = above && !strcmp(above, path);
+
+		mem_free(path);
+		path = above;
+		if (top)
+			break;
+	}
+	mem_free(path);
+	return path ? 0 : -1;
+}
+
+/* The superuser writes into another account's cache with that account's rights: what is made there
+ * belongs to it, and no link that it may have planted leads further than it could go itself. */
+static int choose_account(struct jw_error *err, struct cache_live *live)
+{
+	struct os_account account;
+	struct os_stat stat = {0};
+	bool superuser;
+
+	if (os_account(err, &account))
+		return -1;
+	superuser = account.superuser;
+	os_account_free(&account);
+	if (!superuser)
+		return 0;
+	if (find_owner(err, live, &stat))
+		return -1;
+	live->owner = stat.owner;
+	live->group = stat.group;
+	live->as_owner = stat.owner != 0 && !os_act_as(NULL, stat.owner, stat.group);
+	if (live->as_owner)
+		os_act_as_self();
+	return 0;
+}
+
+int live_enter(struct jw_error *err, const struct cache_live *live)
+{
+	return live->as_owner ? os_act_as(err, live->owner, live->group) : 0;
+}
+
+void live_leave(const struct cache_live *live)
+{
+	if (live->as_owner)
+		os_act_as_self();
+}
+
 static int check_directory(struct jw_error *err, const char *dir)
 {
 	struct os_stat stat;
@@ -27,17 +84,16 @@ static int check_directory(struct jw_error *err, const char *dir)
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory: drivers do not cache here",
 						 dir);
+	live_clean_staging(dir);
 	return 0;
 }
 
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live)
 {
-	struct cache_live *live;
+	struct cache_live *live = mem_alloc(err, sizeof *live);
+	int result;
 
-	if (check_directory(err, dir))
-		return -1;
-	live = mem_alloc(err, sizeof *live);
 	if (!live)
 		return -1;
 	live->options = *options;
@@ -45,9 +101,12 @@ int cache_live_open(struct jw_error *err, const char *dir, const struct cache_li
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(err, dir);
 	live->index_path = os_join(err, dir, "index");
-	if (!live->dir || !live->index_path)
+	if (!live->dir || !live->index_path || choose_account(err, live) || live_enter(err, live))
 		goto fail;
-	live_clean_staging(dir);
+	result = check_directory(err, dir);
+	live_leave(live);
+	if (result)
+		goto fail;
 	*ret_live = live;
 	return 0;
 fail:
@@ -190,7 +249,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 static int lock_sound(struct jw_error *err, struct cache_live *live)
 {
 	for (int tries = 0; tries < 3; tries++) {
-		if (!live->repaired && cache_repair(err, live))
+		if (!live->repaired && live_repair(err, live))
 			return -1;
 		if (live_lock(err, live))
 			return -1;
@@ -262,6 +321,8 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 {
 	int result = 0;
 
+	if (live_enter(err, live))
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
 		additions[i].why = (struct jw_error){0};
@@ -277,6 +338,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		for (size_t i = 0; i < filled; i++)
 			live_unstage(&staged[i]);
 	}
+	live_leave(live);
 	return result;
 }
 
@@ -306,9 +368,13 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 
 	if (!live)
 		return 0;
-	result = settle(err, live);
-	if (live->staging)
-		(void)os_remove_tree(NULL, live->staging);
+	result = live_enter(err, live);
+	if (!result) {
+		result = settle(err, live);
+		if (live->staging)
+			(void)os_remove_tree(NULL, live->staging);
+		live_leave(live);
+	}
 	mem_free(live->staging);
 	mem_free(live->dir);
 	mem_free(live->index_path);

@@ -72,7 +72,8 @@ static bool split_tail(struct cache_key_parts *parts)
 	while (end && parts->payload[end - 1])
 		end--;
 	if (!end)
-		return false;
+		/* Stored raw, and filling its eight bytes: nothing tells where the options begin. */
+		return find(parts->payload, parts->payload_size, ".version ") != NULL;
 	tail = parts->payload + end;
 	size = parts->payload_size - end;
 	parts->payload_size = end - 1;

@@ -3,10 +3,11 @@
  *
  *     key     = stamp "HOST" bits "sm_" digits [suffix] payload "\0" tail
  *     stamp   = "Jun 25 2024" "01:14:48"
- *     payload = PTX text, with NULs of its own at its end
- *     tail    = " " options | " -c" options             (a module; an input of run-time linking)
- *               options " -arch=sm_86 -c"               libnvJitLink's, under a stamp of its own
- *               options "-O4"                           JIT options of the application
+ *     payload = PTX text, with NULs of its own at its end (stored raw it is filled up to eight
+ * bytes with NULs, and has none, nor the one before the tail, where it ends there: then all that
+ * follows the target is taken for the payload) tail    = " " options | " -c" options             (a
+ * module; an input of run-time linking) options " -arch=sm_86 -c"               libnvJitLink's,
+ * under a stamp of its own options "-O4"                           JIT options of the application
  *
  *     OpenCL  = source … " -cl-nv-arch sm_75 " … "418.39\0" …          (value: PTX)
  *

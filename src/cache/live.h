@@ -20,6 +20,8 @@ struct cache_live {
 	struct cache_live_options options;
 	struct cache_live_counts counts;
 	bool repaired; /* files and rows were compared */
+	bool as_owner; /* the superuser writes for another account, and with its rights */
+	uint32_t owner, group;
 
 	struct live_own *own;
 	size_t own_count, own_capacity;
@@ -37,6 +39,10 @@ struct cache_live {
 
 /* A row that is taken out stays at its place until the index is written, so that positions hold. */
 #define LIVE_GONE UINT64_MAX
+
+/* What is done to the directory is done between these two. */
+int live_enter(struct jw_error *err, const struct cache_live *live);
+void live_leave(const struct cache_live *live);
 
 /* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
  * JW_ERR_UNSUPPORTED for an index of another version. */
@@ -58,6 +64,9 @@ int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 /* Rows of ours that a driver's late write has undone are put back. */
 int live_restore_own(struct jw_error *err, struct cache_live *live);
 
+/* cache_repair, between live_enter and live_leave. */
+int live_repair(struct jw_error *err, struct cache_live *live);
+
 /* An addition that is ready to be renamed into place. */
 struct live_staged {
 	struct cache_addition *addition;
@@ -65,8 +74,9 @@ struct live_staged {
 	char *target;
 	bool replaces;
 };
-/* Verifies an addition and writes its file beside the tree. An addition that is refused is no
- * failure: *ret_staged is untouched then. */
+/* Verifies an addition and writes its file beside the tree (between live_enter and live_leave,
+ * which it leaves to read the addition's own file). An addition that is refused is no failure:
+ * *ret_staged is untouched then. */
 int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 			   size_t number, struct live_staged *ret_staged);
 void live_unstage(struct live_staged *staged);

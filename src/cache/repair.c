@@ -71,7 +71,7 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 	return result;
 }
 
-int cache_repair(struct jw_error *err, struct cache_live *live)
+int live_repair(struct jw_error *err, struct cache_live *live)
 {
 	struct cache_scan scan = {0};
 	int result = -1;
@@ -87,5 +87,16 @@ int cache_repair(struct jw_error *err, struct cache_live *live)
 	live->repaired = !result;
 done:
 	cache_scan_free(&scan);
+	return result;
+}
+
+int cache_repair(struct jw_error *err, struct cache_live *live)
+{
+	int result;
+
+	if (live_enter(err, live))
+		return -1;
+	result = live_repair(err, live);
+	live_leave(live);
 	return result;
 }

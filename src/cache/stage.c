@@ -121,11 +121,19 @@ int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addit
 	struct cache_entry entry;
 	int result = -1;
 
-	if (addition->path && os_read_file(&addition->why, addition->path, CACHE_MOST_ENTRY, &file)) {
-		refuse(live, addition);
-		return 0;
-	}
 	if (addition->path) {
+		live_leave(live);
+		result = os_read_file(&addition->why, addition->path, CACHE_MOST_ENTRY, &file);
+		if (live_enter(err, live)) {
+			result = -1;
+			goto done;
+		}
+		if (result) {
+			refuse(live, addition);
+			result = 0;
+			goto done;
+		}
+		result = -1;
 		bytes = file.data;
 		size = file.size;
 	}

@@ -54,6 +54,12 @@ void os_account_free(struct os_account *account);
  * good. POSIX; JW_ERR_UNSUPPORTED on Windows. */
 int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
 
+/* For the superuser who writes into another account's folders: from now on files are opened, made
+ * and removed with that account's rights, so that no link planted there leads anywhere else.
+ * os_act_as_self ends it. On Windows, and for an account that may not, -1 and nothing changed. */
+int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group);
+void os_act_as_self(void);
+
 /* A PCI display device by NVIDIA, found without the driver (sysfs; on Windows the registry). */
 struct os_pci_device {
 	uint32_t vendor, device;

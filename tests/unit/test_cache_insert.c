@@ -13,6 +13,7 @@
 #include "cache/scan.h"
 #include "entries.h"
 #include "os/file.h"
+#include "os/system.h"
 
 static char *folder, *dir;
 
@@ -481,6 +482,60 @@ static void what_is_no_directory_is_refused(void **state)
 	assert_int_equal(os_remove(NULL, dir), 0);
 }
 
+static void assert_owner(const char *name, uint32_t owner)
+{
+	char *path = os_join(NULL, dir, name);
+	struct os_stat stat;
+
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_int_equal(stat.owner, owner);
+	mem_free(path);
+}
+
+/* Root in another account's directory: what is made belongs to that account, and a link that it
+ * planted leads no further than its own rights. */
+static void another_accounts_cache_stays_its_own(void **state)
+{
+	enum { NOBODY = 65534 };
+	char *parent = os_join(NULL, folder, "home"), *secret = os_join(NULL, folder, "secret");
+	char *planted = os_join(NULL, folder, "home/cache"), *mine = dir, *link;
+	struct cache_live *live;
+	char name[CACHE_NAME_SIZE];
+	uint64_t key = key_of(2);
+
+	(void)state;
+	if (getuid() || os_act_as(NULL, NOBODY, NOBODY))
+		skip();
+	os_act_as_self();
+	assert_int_equal(chmod(folder, 0711), 0);
+	assert_int_equal(os_make_dirs(NULL, parent, 0711), 0);
+	assert_int_equal(os_set_owner(NULL, parent, NOBODY, NOBODY), 0);
+	dir = planted;
+	fill(1, 1);
+	assert_owner("", NOBODY);
+	assert_owner("index", NOBODY);
+	assert_owner(cache_entry_name(name, key_of(1)), NOBODY);
+	name[3] = '\0';
+	assert_owner(name, NOBODY);
+
+	assert_int_equal(os_make_dirs(NULL, secret, 0700), 0);
+	cache_entry_name(name, key);
+	name[1] = '\0';
+	link = os_join(NULL, dir, name);
+	assert_int_equal(os_remove_tree(NULL, link), 0);
+	assert_int_equal(symlink(secret, link), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), -1);
+	(void)cache_live_close(NULL, live);
+	assert_int_equal(rmdir(secret), 0); /* still empty */
+	assert_int_equal(geteuid(), 0);
+	dir = mine;
+	mem_free(parent);
+	mem_free(secret);
+	mem_free(planted);
+	mem_free(link);
+}
+
 /* Whichever allocation fails, the cache is whole and the failure is told. */
 static void every_allocation_may_fail(void **state)
 {
@@ -526,6 +581,7 @@ int main(void)
 		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
 		cmocka_unit_test(a_killed_insert_loses_nothing),
 		cmocka_unit_test(what_is_no_directory_is_refused),
+		cmocka_unit_test(another_accounts_cache_stays_its_own),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 

@@ -217,6 +217,24 @@ int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
 	return 0;
 }
 
+int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
+{
+	if (setegid(group))
+		return posix_error(err, "acting as another account");
+	if (seteuid(owner)) {
+		posix_error(err, "acting as another account");
+		(void)!setegid(getgid());
+		return -1;
+	}
+	return 0;
+}
+
+void os_act_as_self(void)
+{
+	(void)!seteuid(getuid());
+	(void)!setegid(getgid());
+}
+
 char **os_arguments(int *argc, char **argv)
 {
 	(void)argc;

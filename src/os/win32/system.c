@@ -268,3 +268,14 @@ void os_account_free(struct os_account *account)
 	mem_free(account->sudo_home);
 	*account = (struct os_account){0};
 }
+
+int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
+{
+	(void)owner;
+	(void)group;
+	return error_set(err, JW_ERR_UNSUPPORTED, "acting as another account");
+}
+
+void os_act_as_self(void)
+{
+}
