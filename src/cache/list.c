@@ -15,7 +15,7 @@ static void take_options(struct jw_cache_entry *entry, const char *options, size
 	if (length >= sizeof entry->options)
 		length = sizeof entry->options - 1;
 	for (size_t i = 0; i < length; i++)
-		entry->options[i] = options[i] >= ' ' && options[i] <= '~' ? options[i] : '?';
+		entry->options[i] = (char)(options[i] >= ' ' && options[i] <= '~' ? options[i] : '?');
 	entry->options[length] = '\0';
 }
 

@@ -43,7 +43,9 @@ static int by_age(const void *a, const void *b)
 static int count_orphans(struct jw_error *err, struct cache_live *live,
 						 const struct cache_scan *scan)
 {
-	const struct cache_file **orphans = mem_array(err, scan->count, sizeof(void *));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
+	const struct cache_file **orphans =
+		mem_array(err, scan->count, sizeof(const struct cache_file *));
 	size_t count = 0;
 	int result = 0;
 

@@ -45,7 +45,8 @@ static void look_at_colon(struct search *search, const uint8_t *start, const uin
 		is_run(colon - RUN_COLON)) {
 		const uint8_t *run = colon - RUN_COLON;
 
-		search->several = search->several || (search->run && memcmp(search->run, run, RUN_SIZE));
+		search->several =
+			search->several || (search->run && memcmp(search->run, run, RUN_SIZE) != 0);
 		search->run = run;
 	}
 	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && is_digit(colon[2]) && !colon[3])
@@ -125,7 +126,7 @@ static bool find_note(struct cursor notes, char text[STAMP_BUILD_ID_SIZE])
 			text[2 * i] = digits[id[i] >> 4];
 			text[2 * i + 1] = digits[id[i] & 15];
 		}
-		text[2 * size] = '\0';
+		text[(size_t)2 * size] = '\0';
 		return true;
 	}
 	return false;

@@ -323,6 +323,7 @@ static cJSON *entry_object(const struct jw_cache_entry *entry)
 {
 	cJSON *object = cJSON_CreateObject();
 	char arch[JW_TARGET_TEXT] = "", key[17];
+	int64_t mtime_s = entry->mtime_ns / 1000000000;
 
 	if (entry->target.sm)
 		(void)jw_target_sm(arch, entry->target);
@@ -337,7 +338,7 @@ static cJSON *entry_object(const struct jw_cache_entry *entry)
 		cJSON_AddNumberToObject(object, "source_bytes", (double)entry->payload_bytes) &&
 		cJSON_AddNumberToObject(object, "value_bytes", (double)entry->value_bytes) &&
 		cJSON_AddNumberToObject(object, "file_bytes", (double)entry->file_bytes) &&
-		cJSON_AddNumberToObject(object, "mtime_s", (double)(entry->mtime_ns / 1000000000)) &&
+		cJSON_AddNumberToObject(object, "mtime_s", (double)mtime_s) &&
 		cJSON_AddBoolToObject(object, "in_index", entry->in_index) &&
 		cJSON_AddBoolToObject(object, "damaged", entry->damaged))
 		return object;

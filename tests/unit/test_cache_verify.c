@@ -141,8 +141,7 @@ static void a_missing_or_foreign_directory_is_told(void **state)
 	const struct {
 		const char *path;
 		enum jw_code code;
-	} cases[] = {
-		{missing, JW_ERR_NOT_FOUND}, {file, JW_ERR_FORMAT}, {foreign, JW_ERR_FORMAT}};
+	} cases[] = {{missing, JW_ERR_NOT_FOUND}, {file, JW_ERR_FORMAT}, {foreign, JW_ERR_FORMAT}};
 
 	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
