@@ -54,8 +54,8 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 	for (size_t i = 0; i < scan->count; i++)
 		if (scan->files[i].row_bytes && live_row(live, scan->files[i].key) == SET_NONE)
 			orphans[count++] = &scan->files[i];
-	if (count)
-		qsort(orphans, count, sizeof *orphans, by_age);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+	qsort(orphans, count, sizeof *orphans, by_age);
 	for (size_t i = 0; !result && i < count; i++) {
 		uint64_t row_bytes = orphans[i]->row_bytes;
 
