@@ -212,6 +212,10 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
 					   "or with --sudo-user",
 					   account.sudo_user);
+	else if (account.superuser && !strcmp(os_name, "windows"))
+		output_warning(&cli->out,
+					   "this runs as SYSTEM, whose cache no user's program reads: run it "
+					   "in the user's own account");
 	os_account_free(&account);
 	return result;
 }
