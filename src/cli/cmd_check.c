@@ -100,6 +100,8 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.cold_bytes += gpu->cold_bytes;
 		sum.cubin_bytes += gpu->cubin_bytes;
 		sum.seconds += gpu->seconds;
+		if (gpu->longest_seconds > sum.longest_seconds)
+			sum.longest_seconds = gpu->longest_seconds;
 	}
 	return sum;
 }
@@ -115,6 +117,7 @@ static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
 	add_count(object, "cold_bytes", gpu->cold_bytes);
 	add_count(object, "predicted_cache_bytes", gpu->cubin_bytes);
 	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
+	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
 }
 
 static cJSON *document_check(const struct jw_check_result *result)

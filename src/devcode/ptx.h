@@ -18,7 +18,7 @@ int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 
 /* What the cost model counts (docs/estimates.md). */
 struct ptx_features {
-	uint64_t statements; /* lines that end in `;` */
+	uint64_t statements; /* lines that end in `;`, whether with CR LF (Windows' nvcc) or LF */
 	uint64_t branches;   /* occurrences of `bra` */
 	uint64_t entries;    /* `.entry`s */
 	bool code;           /* a `.entry` or a `.func`: there is something to compile */

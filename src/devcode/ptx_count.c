@@ -69,7 +69,7 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 	for (size_t i = 0; i < BLOCK; i += LANES) {
 		lanes zero = load(at + i), one = load(at + i + 1), two = load(at + i + 2);
 
-		statements -= equal(zero, ';') & equal(one, '\n');
+		statements -= equal(zero, ';') & (equal(one, '\n') | equal(one, '\r'));
 		branches -= equal(zero, 'b') & equal(one, 'r') & equal(two, 'a');
 		rare |= equal(zero, '.') &
 				((equal(one, 'e') & equal(two, 'n')) | (equal(one, 'f') & equal(two, 'u')));
@@ -83,7 +83,7 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 static void count_rest(const uint8_t *at, size_t left, struct ptx_features *features)
 {
 	for (size_t i = 0; i < left; i++) {
-		if (at[i] == ';' && left - i > 1 && at[i + 1] == '\n')
+		if (at[i] == ';' && left - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
 			features->statements++;
 		else if (at[i] == 'b' && left - i > 2 && at[i + 1] == 'r' && at[i + 2] == 'a')
 			features->branches++;

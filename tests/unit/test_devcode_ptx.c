@@ -91,6 +91,16 @@ static void a_text_is_counted(void **state)
 	assert_true(features.code);
 }
 
+static void lines_of_windows_count_alike(void **state)
+{
+	static const char text[] = ".reg .b32 %r<2>;\r\nmov.u32 %r1, 1; \r\nret;\r\n";
+	struct ptx_features features;
+
+	(void)state;
+	ptx_count(text, sizeof text, &features);
+	assert_int_equal(features.statements, 2);
+}
+
 static void nothing_to_compile_is_seen(void **state)
 {
 	static const struct {
@@ -116,7 +126,8 @@ static void nothing_to_compile_is_seen(void **state)
 /* The fast path against a plain loop, with every word at every place around the blocks' borders. */
 static void counting_fast_is_counting(void **state)
 {
-	static const char *const words[] = {";\n", "bra", ".entry", ".func", ";;\n\n", "brabra", "."};
+	static const char *const words[] = {";\n",   ";\r\n",  "bra",    ".entry",
+										".func", ";;\n\n", "brabra", "."};
 	enum { SIZE = 6200 };
 	char *text = mem_alloc(NULL, SIZE);
 
@@ -151,10 +162,12 @@ static void counting_fast_is_counting(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_are_read), cmocka_unit_test(what_is_no_header_is_refused),
-		cmocka_unit_test(a_text_is_counted), cmocka_unit_test(nothing_to_compile_is_seen),
-		cmocka_unit_test(counting_fast_is_counting)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(headers_are_read),
+									   cmocka_unit_test(what_is_no_header_is_refused),
+									   cmocka_unit_test(a_text_is_counted),
+									   cmocka_unit_test(lines_of_windows_count_alike),
+									   cmocka_unit_test(nothing_to_compile_is_seen),
+									   cmocka_unit_test(counting_fast_is_counting)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""frameworks.py JITWARM NAME...   scans real wheels and compares with what was counted in them by hand
+frameworks.py --table JITWARM      prints the table of docs/frameworks.md
+
+The wheels are those of scripts/fetch-frameworks.sh. Exit status 77: a wheel is not there.
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm", "frameworks")
+GPUS = {"sm_86": "RTX 3070", "sm_89": "RTX 4090", "sm_90": "H100", "sm_120": "RTX 5090"}
+CORES = 8
+
+# Per wheel: the library that matters, its containers, and per GPU (modules, MB of PTX). Those that docs/compat.md has were
+# counted by another program; XGBoost 1.0.2's and 1.3.3's modules are the entries that a cold start makes (README.md).
+SAME = ("sm_86", "sm_89", "sm_90", "sm_120")
+EXPECTED = {
+    "tensorflow-2.3.1-linux": ("_pywrap_tensorflow_internal.so", 241, dict.fromkeys(SAME, (238, 152.1))),
+    "tensorflow-2.3.1-windows": ("_pywrap_tensorflow_internal.pyd", 240, dict.fromkeys(SAME, (238, 156.1))),
+    "tensorflow-2.10.0-windows": ("_pywrap_tensorflow_internal.pyd", 2143, {
+        "sm_86": (1885, 9.6), "sm_89": (1885, 9.6), "sm_90": (2090, 198.7), "sm_120": (2090, 198.7)}),
+    "tensorflow-2.18.0-linux": ("libtensorflow_cc.so.2", 1544, {
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (1149, 3.9), "sm_120": (278, 226.4)}),
+    "torch-1.4.0-linux": ("libtorch.so", 1137, dict.fromkeys(SAME, (269, 353.9))),
+    "torch-1.7.1-linux": ("libtorch_cuda.so", 1053, dict.fromkeys(SAME, (0, 0))),
+    "catboost-1.2.10-linux": ("_catboost.so", 76, {
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (0, 0), "sm_120": (76, 51.6)}),
+    "catboost-1.2.10-windows": ("_catboost.pyd", 76, {
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (0, 0), "sm_120": (76, 53.4)}),
+    "xgboost-1.7.6-linux": ("libxgboost.so", 404, {
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (41, 116.6), "sm_120": (41, 116.6)}),
+    "xgboost-1.0.2-linux": ("libxgboost.so", 206, dict.fromkeys(SAME, (22, 8.6))),
+    "xgboost-1.3.3-linux": ("libxgboost.so", 215, dict.fromkeys(SAME, (31, 35.3))),
+    "ctranslate2-4.6.2-linux": (None, 24, {
+        "sm_86": (0, 0), "sm_89": (0, 0), "sm_90": (24, 11.8), "sm_120": (24, 11.8)}),
+    "nvidia-cufft-linux": ("libcufft.so.12", 23984, {"sm_90": (8131, 408.7), "sm_120": (8131, 408.7)}),
+    "nvidia-cusparse-linux": ("libcusparse.so.12", 168, dict.fromkeys(SAME, (0, 0))),
+}
+# More verdicts of the same library: (wheel, GPU): {member: value}.
+VERDICTS = {
+    ("tensorflow-2.10.0-windows", "sm_86"): {"compatible": 258, "jit": 1885, "loose_modules": 1885, "left_out": False},
+    ("tensorflow-2.10.0-windows", "sm_120"): {"jit": 2143},
+    ("tensorflow-2.18.0-linux", "sm_86"): {"link_needed": False, "nothing": 116},
+    ("tensorflow-2.18.0-linux", "sm_90"): {"native": 279, "jit": 1149, "link_needed": False},
+    ("tensorflow-2.18.0-linux", "sm_120"): {"cannot": 1149, "jit": 278, "link": 116, "link_needed": True},
+    ("tensorflow-2.3.1-linux", "sm_86"): {"jit": 240},
+    ("torch-1.4.0-linux", "sm_86"): {"link": 181, "link_needed": True},
+    ("torch-1.7.1-linux", "sm_86"): {"nothing": 1053},
+    ("xgboost-1.0.2-linux", "sm_86"): {"link": 182, "link_modules": 114, "link_needed": True},
+    ("xgboost-1.3.3-linux", "sm_86"): {"link": 182, "link_modules": 114, "link_needed": True},
+    ("xgboost-1.7.6-linux", "sm_86"): {"link_needed": False},
+    ("nvidia-cufft-linux", "sm_120"): {"loose_modules": 8131, "left_out": True},
+    ("nvidia-cusparse-linux", "sm_120"): {"link": 34, "link_needed": False},
+}
+
+
+def wheel(name):
+    found = glob.glob(os.path.join(STORE, name, "*.whl"))
+    return found[0] if found else None
+
+
+def scan(jitwarm, path):
+    command = [jitwarm, "scan", "--json", "--quiet"]
+    for gpu in GPUS:
+        command += ["--target", gpu]
+    return json.loads(subprocess.run(command + [path], stdout=subprocess.PIPE, check=True).stdout)["files"]
+
+
+def compare(name, files):
+    library, containers, gpus = EXPECTED[name]
+    wrong = []
+    chosen = [f for f in files if library is None or f["member"].endswith("/" + library)]
+    if len(chosen) != 1:
+        return [f"{len(chosen)} libraries of the name {library}"]
+    if chosen[0]["containers"] != containers:
+        wrong.append(f"{chosen[0]['containers']} containers, not {containers}")
+    for gpu, (modules, megabytes) in gpus.items():
+        verdicts = chosen[0]["verdicts"][gpu]
+        if (verdicts["jit_modules"], round(verdicts["jit_bytes"] / 1e6, 1)) != (modules, megabytes):
+            wrong.append(f"{gpu}: {verdicts['jit_modules']} modules, {verdicts['jit_bytes']} bytes, "
+                         f"not {modules}, {megabytes} MB")
+        for key, value in VERDICTS.get((name, gpu), {}).items():
+            if verdicts[key] != value:
+                wrong.append(f"{gpu}: {key} is {verdicts[key]}, not {value}")
+    if any(f["damaged"] for f in files):
+        wrong.append("damaged containers")
+    return wrong
+
+
+def short_time(seconds):
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+
+
+def check(jitwarm, path):
+    """By GPU what check says: each module once, however many libraries of the wheel hold it."""
+    command = [jitwarm, "check", "--json", "--quiet", "--cache", os.devnull + ".none"]
+    for gpu in GPUS:
+        command += ["--target", gpu]
+    with tempfile.TemporaryDirectory() as state:
+        run = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False,
+                             env={**os.environ, "JITWARM_STATE": state})
+    return {gpu["target"]: gpu for gpu in json.loads(run.stdout)["gpus"]}
+
+
+def cell(gpu, files):
+    parts = []
+    if gpu["cold"]:
+        seconds, longest = gpu["predicted_cpu_seconds"], gpu["predicted_longest_seconds"]
+        parts.append(f"{gpu['cold']} · {gpu['cold_bytes'] / 1e6:.1f} MB · {short_time(seconds)} "
+                     f"({short_time(max(seconds / CORES, longest))}) · {gpu['predicted_cache_bytes'] / 1e6:.0f} MB")
+    if gpu["left_out"]:
+        parts.append(f"{gpu['left_out']} when used")
+    if gpu["cannot"]:
+        parts.append(f"{gpu['cannot']} cannot")
+    verdicts = [one["verdicts"][gpu["target"]] for one in files]
+    runs = any(v[kind] for v in verdicts for kind in ("native", "compatible", "jit", "link"))
+    return "; ".join(parts) or ("0" if runs else "no code")
+
+
+def table(jitwarm):
+    print("| wheel | " + " | ".join(f"{name} ({gpu})" for gpu, name in GPUS.items()) + " |")
+    print("|---|" + "---|" * len(GPUS))
+    for name in EXPECTED:
+        path = wheel(name)
+        if path:
+            files, gpus = scan(jitwarm, path), check(jitwarm, path)
+            print(f"| {name} | " + " | ".join(cell(gpus[gpu], files) for gpu in GPUS) + " |", flush=True)
+
+
+def main(arguments):
+    if len(arguments) == 2 and arguments[0] == "--table":
+        table(arguments[1])
+        return 0
+    if len(arguments) < 2:
+        print(__doc__, file=sys.stderr)
+        return 64
+    status = 0
+    for name in arguments[1:]:
+        path = wheel(name)
+        if not path:
+            print(f"skipped: {name} is not in {STORE} (scripts/fetch-frameworks.sh {name})")
+            return 77
+        wrong = compare(name, scan(arguments[0], path))
+        print(f"{name}: {'; '.join(wrong) or 'as expected'}")
+        status |= bool(wrong)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
