@@ -69,9 +69,9 @@ static struct jw_target read_target(uint32_t arch, uint64_t flags)
 {
 	return (struct jw_target){
 		.sm = (uint16_t)arch,
-		.suffix = flags & CONTAINER_SUFFIX_A   ? 'a'
-				  : flags & CONTAINER_SUFFIX_F ? 'f'
-											   : 0,
+		.suffix = (char)(flags & CONTAINER_SUFFIX_A   ? 'a'
+						 : flags & CONTAINER_SUFFIX_F ? 'f'
+													  : 0),
 	};
 }
 

@@ -46,6 +46,6 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 /* Takes `size` bytes; at the end of the stream it takes what is there. */
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 /* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
-int stream_take(struct jw_error *err, void *stream, uint8_t *to, size_t size, size_t *ret_got);
+int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
 
 #endif
