@@ -28,6 +28,11 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target);
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* "compute_86", "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
+/* What people call the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" where it is not known.
+ */
+const char *jw_target_products(struct jw_target target);
+/* Whether a device of this capability exists, or may: it is known, or newer than all that are. */
+bool jw_target_plausible(struct jw_target target);
 bool jw_target_equal(struct jw_target a, struct jw_target b);
 
 /* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
@@ -39,5 +44,10 @@ struct jw_driver {
 /* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
+
+/* Room for any driver's text. */
+#define JW_DRIVER_TEXT 64
+/* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
+const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
 
 #endif

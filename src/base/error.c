@@ -13,7 +13,7 @@ static void make_one_line(char *text)
 			*text = ' ';
 }
 
-int error_set(struct jw_error *err, enum jw_code code, const char *format, ...)
+int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...)
 {
 	va_list arguments;
 
@@ -28,7 +28,7 @@ int error_set(struct jw_error *err, enum jw_code code, const char *format, ...)
 	return -1;
 }
 
-int error_prefix(struct jw_error *err, const char *format, ...)
+int error_fill_prefix(struct jw_error *err, const char *format, ...)
 {
 	char joined[sizeof err->message];
 	va_list arguments;

@@ -12,11 +12,21 @@
 #endif
 
 /* Says what went wrong. `err` may be NULL. */
-int error_set(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);
+int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);
 
 /* Puts "where: " in front of a message that is already there: which file, which module. Keeps the
  * code. */
-int error_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
+int error_fill_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
+
+/* What callers use. They are -1 in sight of the compiler and of analysers, which otherwise believe
+ * that a function that failed may return 0 with its outputs unset. */
+static inline int error_result(int filled)
+{
+	(void)filled;
+	return -1;
+}
+#define error_set(...)    error_result(error_fill(__VA_ARGS__))
+#define error_prefix(...) error_result(error_fill_prefix(__VA_ARGS__))
 
 /* The message, or "" where there is none. Never NULL. */
 const char *error_text(const struct jw_error *err);

@@ -1,4 +1,5 @@
 /* jitwarm check: is it warm? */
+#include <jitwarm/estimate.h>
 #include <stdio.h>
 
 #include <jitwarm/check.h>
@@ -10,9 +11,7 @@
 #include "cli/command.h"
 #include "cli/documents.h"
 #include "cli/gpus.h"
-#include "gpu/release.h"
 #include "os/system.h"
-#include "plan/estimate.h"
 
 /* ---- for people */
 
@@ -20,7 +19,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 {
 	const unsigned cores = os_cores();
 	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
-	double wall_ms = plan_makespan_ms(gpu->seconds * 1000, gpu->longest_seconds * 1000, cores);
+	double wall_ms = jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, cores) * 1000;
 
 	(void)gpus_name(name, gpu->target);
 	if (!gpu->modules && gpu->cannot)
@@ -63,13 +62,13 @@ static void print_files(const struct output *out, const struct jw_check_result *
 
 static void print_result(const struct output *out, const struct jw_check_result *result)
 {
-	char driver[GPU_DRIVER_TEXT];
+	char driver[JW_DRIVER_TEXT];
 
 	if (!result->names_known)
 		output_warning(out,
 					   "the names under which this driver (%s) keeps its results are not known: "
 					   "whether something is warm cannot be told",
-					   gpu_driver_text(driver, &result->driver));
+					   jw_driver_text(driver, &result->driver));
 	for (size_t i = 0; i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i]);
 	print_files(out, result);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/names.h"
+#include <jitwarm/target.h>
 
 int gpus_add(struct jw_error *err, struct gpus *gpus, struct jw_target target)
 {
@@ -26,7 +26,7 @@ static int read_target(struct jw_error *err, struct gpus *gpus, const char *text
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” names a kind of code; a GPU has no suffix: sm_%u", text,
 						 target.sm);
-	if (!gpu_capability_plausible(target.sm))
+	if (!jw_target_plausible(target))
 		return error_set(err, JW_ERR_USAGE, "no GPU has the compute capability “%.40s”", text);
 	return gpus_add(err, gpus, target);
 }
@@ -47,7 +47,7 @@ int gpus_read(struct jw_error *err, const struct options *options, struct gpus *
 
 const char *gpus_name(char text[GPUS_NAME], struct jw_target target)
 {
-	const char *names = gpu_capability_names(target.sm);
+	const char *names = jw_target_products(target);
 	int first = (int)strcspn(names, ",");
 	char sm[JW_TARGET_TEXT];
 

@@ -101,7 +101,7 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 		if (!(head[i].text = mem_string(err, table->titles[i])))
 			result = -1;
 	}
-	for (size_t i = 0; i < table->count; i++)
+	for (size_t i = 0; table->columns && i < table->count; i++)
 		if (table->cells[i].width > widths[i % table->columns])
 			widths[i % table->columns] = table->cells[i].width;
 	if (!result && has_head)

@@ -27,7 +27,7 @@ bool requirement_normalise(const char *text, size_t length, char name[REQUIREMEN
 		if (!is_dash(text[i]))
 			name[used++] =
 				(char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]);
-		else if (name[used - 1] != '-')
+		else if (used && name[used - 1] != '-')
 			name[used++] = '-';
 	}
 	name[used] = 0;

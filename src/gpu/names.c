@@ -1,4 +1,4 @@
-#include "gpu/names.h"
+#include <jitwarm/target.h>
 
 #include <stddef.h>
 
@@ -35,18 +35,18 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *gpu_capability_names(uint16_t sm)
+const char *jw_target_products(struct jw_target target)
 {
 	for (size_t i = 0; i < COUNT(capabilities); i++)
-		if (capabilities[i].sm == sm)
+		if (capabilities[i].sm == target.sm)
 			return capabilities[i].names;
 	return "";
 }
 
-bool gpu_capability_plausible(uint16_t sm)
+bool jw_target_plausible(struct jw_target target)
 {
 	for (size_t i = 0; i < COUNT(capabilities); i++)
-		if (capabilities[i].sm == sm)
+		if (capabilities[i].sm == target.sm)
 			return true;
-	return sm > capabilities[COUNT(capabilities) - 1].sm;
+	return target.sm > capabilities[COUNT(capabilities) - 1].sm;
 }

@@ -178,23 +178,23 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 	return 0;
 }
 
-const char *gpu_driver_text(char text[GPU_DRIVER_TEXT], const struct jw_driver *driver)
+const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver)
 {
 	const uint32_t *release = driver->release;
 	size_t used = 0;
 
 	*text = 0;
 	if (release[0] && (release[1] || release[2])) {
-		used = (size_t)snprintf(text, GPU_DRIVER_TEXT, "%u.%02u", release[0], release[1]);
+		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u.%02u", release[0], release[1]);
 		if (release[2])
-			used += (size_t)snprintf(text + used, GPU_DRIVER_TEXT - used, ".%02u", release[2]);
+			used += (size_t)snprintf(text + used, JW_DRIVER_TEXT - used, ".%02u", release[2]);
 	} else if (release[0]) {
-		used = (size_t)snprintf(text, GPU_DRIVER_TEXT, "%u", release[0]);
+		used = (size_t)snprintf(text, JW_DRIVER_TEXT, "%u", release[0]);
 	}
 	if (driver->cuda)
-		(void)snprintf(text + used, GPU_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
+		(void)snprintf(text + used, JW_DRIVER_TEXT - used, used ? " (CUDA %u.%u)" : "CUDA %u.%u",
 					   driver->cuda / 1000, driver->cuda % 1000 / 10);
 	else if (!used)
-		(void)snprintf(text, GPU_DRIVER_TEXT, "unknown driver");
+		(void)snprintf(text, JW_DRIVER_TEXT, "unknown driver");
 	return text;
 }

@@ -40,8 +40,4 @@ const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa);
 /* The first PTX ISA in which a target can be named; false for a target that is not in the table. */
 bool gpu_first_isa(struct jw_target target, struct gpu_isa *ret_isa);
 
-/* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
-#define GPU_DRIVER_TEXT 64
-const char *gpu_driver_text(char text[GPU_DRIVER_TEXT], const struct jw_driver *driver);
-
 #endif

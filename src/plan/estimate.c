@@ -1,4 +1,5 @@
 #include "plan/estimate.h"
+#include <jitwarm/estimate.h>
 
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor)
@@ -18,9 +19,9 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 	};
 }
 
-double plan_makespan_ms(double total_ms, double longest_ms, unsigned workers)
+double jw_makespan_seconds(double total, double longest, unsigned workers)
 {
-	double shared_ms = total_ms / (workers ? workers : 1);
+	double shared = total / (workers ? workers : 1);
 
-	return shared_ms > longest_ms ? shared_ms : longest_ms;
+	return shared > longest ? shared : longest;
 }

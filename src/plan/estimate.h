@@ -25,7 +25,4 @@ struct plan_estimate {
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);
 
-/* Wall time of `total_ms` of work, the longest piece of it `longest_ms`, on `workers` cores. */
-double plan_makespan_ms(double total_ms, double longest_ms, unsigned workers);
-
 #endif

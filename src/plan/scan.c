@@ -1,3 +1,4 @@
+#include <jitwarm/estimate.h>
 #include <jitwarm/scan.h>
 
 #include <stdio.h>
@@ -258,5 +259,5 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 
 double jw_scan_wall_seconds(const struct jw_scan_work *work, unsigned cores)
 {
-	return plan_makespan_ms(work->seconds * 1000, work->longest * 1000, cores) / 1000;
+	return jw_makespan_seconds(work->seconds, work->longest, cores);
 }

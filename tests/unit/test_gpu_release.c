@@ -120,15 +120,15 @@ static void releases_are_found_by_isa(void **state)
 
 static void drivers_are_written(void **state)
 {
-	char text[GPU_DRIVER_TEXT];
+	char text[JW_DRIVER_TEXT];
 
 	(void)state;
-	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12040, {550, 163, 1}}),
+	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {550, 163, 1}}),
 						"550.163.01 (CUDA 12.4)");
-	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12040, {551, 61, 0}}),
+	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12040, {551, 61, 0}}),
 						"551.61 (CUDA 12.4)");
-	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){12020, {0, 0, 0}}), "CUDA 12.2");
-	assert_string_equal(gpu_driver_text(text, &(struct jw_driver){0, {0, 0, 0}}), "unknown driver");
+	assert_string_equal(jw_driver_text(text, &(struct jw_driver){12020, {0, 0, 0}}), "CUDA 12.2");
+	assert_string_equal(jw_driver_text(text, &(struct jw_driver){0, {0, 0, 0}}), "unknown driver");
 }
 
 int main(void)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "gpu/names.h"
 #include "gpu/rules.h"
+#include <jitwarm/target.h>
 
 static void targets_are_read(void **state)
 {
@@ -138,12 +138,12 @@ static void ptx_runs_forward(void **state)
 static void capabilities_have_names(void **state)
 {
 	(void)state;
-	assert_non_null(strstr(gpu_capability_names(86), "RTX 30"));
-	assert_non_null(strstr(gpu_capability_names(90), "H100"));
-	assert_string_equal(gpu_capability_names(68), "");
-	assert_true(gpu_capability_plausible(121));
-	assert_true(gpu_capability_plausible(130));
-	assert_false(gpu_capability_plausible(68));
+	assert_non_null(strstr(jw_target_products((struct jw_target){86, 0}), "RTX 30"));
+	assert_non_null(strstr(jw_target_products((struct jw_target){90, 0}), "H100"));
+	assert_string_equal(jw_target_products((struct jw_target){68, 0}), "");
+	assert_true(jw_target_plausible((struct jw_target){121, 0}));
+	assert_true(jw_target_plausible((struct jw_target){130, 0}));
+	assert_false(jw_target_plausible((struct jw_target){68, 0}));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* What a compile will take, against what the modules of real frameworks took. */
 #include "check.h"
+#include <jitwarm/estimate.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -98,9 +99,9 @@ static void a_machine_may_be_slower(void **state)
 	plan_estimate(&two, &features, 50000, 2.5);
 	assert_true(fabs(two.cost_ms - 2.5 * one.cost_ms) < 1e-6);
 	assert_int_equal(one.cubin_bytes, two.cubin_bytes);
-	assert_true(fabs(plan_makespan_ms(100, 10, 4) - 25) < 1e-9);
-	assert_true(fabs(plan_makespan_ms(100, 60, 4) - 60) < 1e-9);
-	assert_true(fabs(plan_makespan_ms(100, 60, 0) - 100) < 1e-9);
+	assert_true(fabs(jw_makespan_seconds(100, 10, 4) - 25) < 1e-9);
+	assert_true(fabs(jw_makespan_seconds(100, 60, 4) - 60) < 1e-9);
+	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
 int main(void)
