@@ -110,6 +110,20 @@ static struct plan_features count(struct devcode_view view)
 								  (uint32_t)features.entries};
 }
 
+/* Raw PTX that fills its eight bytes to the last has no NUL, and none in the driver's key either
+ * (measured on 535, 550 and 555). devcode has cut the last NUL of every other raw payload, since
+ * the tail begins with it. */
+static bool is_bare(const struct devcode_entry *entry, struct devcode_view view)
+{
+	return entry->compression == DEVCODE_RAW && entry->payload_offset &&
+		   view.size == entry->stored_bytes;
+}
+
+static void drop_first(char *tail, uint32_t *bytes)
+{
+	memmove(tail, tail + 1, --*bytes);
+}
+
 static void describe(struct pick *pick, struct picks_slot *slot,
 					 const struct devcode_container *container, const struct devcode_entry *entry,
 					 struct devcode_view view)
@@ -124,6 +138,10 @@ static void describe(struct pick *pick, struct picks_slot *slot,
 	pick->link_tail_bytes =
 		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, entry->options_length);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
+	if (pick->readable && is_bare(entry, view)) {
+		drop_first(slot->load_tail, &pick->load_tail_bytes);
+		drop_first(slot->link_tail, &pick->link_tail_bytes);
+	}
 	pick->features = count(view);
 }
 

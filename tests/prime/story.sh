@@ -99,6 +99,20 @@ case_dry_run_changes_nothing() {
 	expect_status 1 prime --dry-run "$library" && [ "$(entries)" = 0 ] || say "entries after a dry run"
 }
 
+# Raw PTX that fills its eight bytes to the last has no NUL in the file, and none in the driver's key.
+case_raw_text_without_nul_is_predicted() {
+	local container=$scratch/$1/bare.fatbin
+	python3 - "$container" <<-'P'
+		import struct, sys
+		text = b".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry bare(.param .u64 p)\n{\n\tret;\n}\n"
+		text += b"\n" * (-len(text) % 8)
+		entry = struct.pack("<HHIQIIHHIIIQQQ", 1, 0x101, 72, len(text), 0, 64, 3, 6, 52, 0, 0, 0x11, 0, 0) + bytes(8) + text
+		open(sys.argv[1], "wb").write(struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry)) + entry)
+	P
+	expect_status 0 prime "$container" --json && expect_number compiled 1 && expect_number opaque False &&
+		expect_status 0 check "$container" --json && expect_number warm 1
+}
+
 case_no_gpu_is_said() {
 	local status=0
 	JITWARM_PCI_DEVICES='' "$jitwarm" prime "$library" >"$out" 2>"$err" || status=$?
@@ -192,7 +206,7 @@ case_sudo_warms_the_callers_cache() {
 # ---- which
 
 common=(cold_primed_warm first_start_compiles_nothing entries_are_the_applications_own two_gpus_two_architectures
-	a_lost_entry_is_compiled_again dry_run_changes_nothing no_gpu_is_said)
+	a_lost_entry_is_compiled_again dry_run_changes_nothing raw_text_without_nul_is_predicted no_gpu_is_said)
 simulated=(killed_and_run_again interrupted_and_continued a_crashing_module_is_set_aside a_crash_once_is_made_up_for
 	a_compile_error_comes_with_its_log sudo_warms_the_callers_cache an_unknown_form_is_noticed)
 cases=("$@")
