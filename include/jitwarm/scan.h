@@ -89,6 +89,8 @@ struct jw_scan_options {
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 	bool modules;
+	bool verdicts_only; /* count verdicts, but not what would be compiled: several times faster
+						   where that is much, since no PTX has to be decompressed whole */
 	void *context;
 	/* Each image as soon as it is read; all that it points to is valid during the call. A return
 	 * other than 0 (with *err set) ends the scan. */

@@ -25,6 +25,7 @@ struct analyse_question {
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: none are computed */
+	bool verdicts_only;                  /* no modules */
 	bool digests; /* every PTX entry with the BLAKE2b-256 of its payload (analyse_image.entries) */
 };
 

@@ -247,6 +247,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		.question = {.targets = options->targets,
 					 .target_count = options->target_count,
 					 .driver = options->driver,
+					 .verdicts_only = options->verdicts_only,
 					 .digests = options->modules},
 	};
 	const struct walk_sink sink = {&scan, take_file, walk_trouble};

@@ -227,7 +227,7 @@ static int judge(struct jw_error *err, struct seen *seen, const struct devcode_c
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
 										  SEEN_NO_PICK};
-	if (pick_entries(err, seen, container, judged, kept))
+	if (!question->verdicts_only && pick_entries(err, seen, container, judged, kept))
 		return -1;
 	for (size_t t = 0; t < question->target_count; t++) {
 		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
