@@ -30,9 +30,19 @@ static void print_plan(const struct priming *priming, const struct jw_prime_plan
 	const struct output *out = &priming->cli->out;
 	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
 
+	if (plan->cannot)
+		output_line(out, STYLE_WARN,
+					"%zu containers hold PTX that this driver cannot use for these GPUs; “jitwarm "
+					"scan” says why.",
+					plan->cannot);
+	if (!plan->modules) {
+		output_line(out, STYLE_PLAIN,
+					"There is nothing here that the driver would compile for these GPUs.");
+		return;
+	}
 	if (!plan->cold) {
 		output_line(out, STYLE_GOOD,
-					"Warm: all %zu modules that this driver would compile are in the cache.",
+					"Warm: all %zu modules that the driver would compile are in its cache.",
 					plan->modules);
 		return;
 	}
@@ -119,21 +129,23 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 					   jw_target_sm(target, failure->target), failure->reason);
 		print_log(out, failure->log);
 	}
-	if (result->compiled)
+	if (result->opaque)
+		output_warning(out,
+					   "this driver's cache is not of the form that jitwarm knows: the driver "
+					   "filled it by itself in %s, and "
+					   "added %zu entries; more than that cannot be told",
+					   text_duration(time, result->seconds), result->compiled);
+	else if (result->compiled)
 		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
 					result->compiled, result->compiled == 1 ? "" : "s",
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
-	if (result->opaque)
-		output_warning(out, "this driver's cache is not of the form that jitwarm knows: its own "
-							"entries were counted instead, "
-							"and nothing more than that is known of them");
 	if (result->failed)
 		output_warning(out, "%zu module%s could not be compiled", result->failed,
 					   result->failed == 1 ? "" : "s");
 	if (result->interrupted)
 		output_warning(out, "interrupted with %zu modules left; the same command goes on from here",
 					   result->undone);
-	else if (result->compiled && !result->failed)
+	else if (result->compiled && !result->failed && !result->opaque)
 		output_line(out, STYLE_PLAIN, "Start your program again: it has nothing left to compile.");
 }
 

@@ -77,12 +77,6 @@ static void report(struct run *run, const struct plan_module *current)
 		options->progress(options->context, &run->progress);
 }
 
-static void message(struct run *run, const char *line)
-{
-	if (run->setup->options->message)
-		run->setup->options->message(run->setup->options->context, line);
-}
-
 /* ---- the end of things */
 
 static void stop(struct run *run)
@@ -113,15 +107,8 @@ static void module_done(struct run *run, size_t index)
 static void module_failed(struct run *run, size_t index, const char *reason, const char *log)
 {
 	const struct plan *plan = run->setup->plan;
-	const struct plan_module *module = &plan->modules[index];
-	const struct plan_file *file = &plan->files[module->file];
-	char line[2048];
 
-	(void)snprintf(line, sizeof line, "%s%s%s, container at offset %llu: %s", file->path,
-				   file->member ? ": " : "", file->member ? file->member : "",
-				   (unsigned long long)module->container_offset, reason);
-	message(run, line);
-	if (result_add_failure(run->err, run->result, plan, module, reason, log))
+	if (result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
 		break_off(run);
 	module_done(run, index);
 }
