@@ -46,6 +46,14 @@ expect_number() { [ "$(number "$1")" = "$2" ] || say "$1 is $(number "$1"), not 
 sound() { "$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")"; }
 no_leftovers() { [ -z "$(ls -A "$JITWARM_STATE/work" 2>/dev/null)" ] || say "left in the state directory: $(ls "$JITWARM_STATE/work")"; }
 
+# Workers of this script's own runs: other tests have theirs beside us.
+workers() {
+	local pid
+	for pid in $(pgrep -f "^$jitwarm worker"); do
+		tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -q "^JITWARM_STATE=$scratch/" && echo "$pid"
+	done
+}
+
 # ---- the cases
 
 case_cold_primed_warm() {
@@ -120,29 +128,29 @@ case_no_gpu_is_said() {
 }
 
 case_killed_and_run_again() {
-	local pid turn
+	local turn library=$scratch/$1/library.so
+	cp "$framework/libsample_framework.so" "$library"
 	for turn in 1 2 3 4 5; do
 		rm -rf "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 		run status
 		SIMDRIVER_COST=0.3 under "$jitwarm" prime "$library" >/dev/null 2>&1 &
 		sleep "0.$((RANDOM % 9))5"
-		pid=$(pgrep -f "$jitwarm prime $library" | tail -1)
-		[ -z "$pid" ] || kill -9 "$pid"
+		pkill -9 -f "^$jitwarm prime $library"
 		wait
-		sleep 0.2
-		! pgrep -f "$jitwarm worker" >/dev/null || say "a worker outlived its supervisor" || return 1
+		sleep 0.3
+		[ -z "$(workers)" ] || say "a worker outlived its supervisor" || return 1
 		expect_status 0 prime "$library" && sound && no_leftovers || return 1
 		expect_status 0 check "$library" || return 1
 	done
 }
 
 case_interrupted_and_continued() {
-	local pid status=0
+	local status=0 library=$scratch/$1/library.so
+	cp "$framework/libsample_framework.so" "$library"
 	run status
 	SIMDRIVER_COST=40 under "$jitwarm" prime "$library" --json -j 1 >"$out" 2>"$err" &
 	sleep 2
-	pid=$(pgrep -f "$jitwarm prime $library" | tail -1)
-	kill -INT "$pid"
+	pkill -INT -f "^$jitwarm prime $library"
 	wait $! || status=$?
 	[ "$status" = 1 ] && expect_number interrupted True || say "status $status after Ctrl-C" || return 1
 	no_leftovers && expect_status 0 prime "$library" && sound
