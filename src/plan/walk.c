@@ -50,8 +50,9 @@ static int meet(struct jw_error *err, struct walk *walk, const struct os_stat *s
 	size_t cursor = 0, index;
 
 	*ret_new = false;
-	while ((index = set_find(&walk->known, key, &cursor)) != SET_NONE)
-		if (!memcmp(&walk->identities[index], &identity, sizeof identity))
+	while ((index = set_find(&walk->known, key, &cursor)) < walk->count)
+		if (walk->identities && walk->identities[index].device == identity.device &&
+			walk->identities[index].inode == identity.inode)
 			return 0;
 	if (VEC_ROOM(err, walk->identities, walk->capacity, walk->count, MOST_FILES) ||
 		set_add(err, &walk->known, key, walk->count))

@@ -12,7 +12,7 @@ void jw_check_result_free(struct jw_check_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; i < result->file_count; i++) {
+	for (size_t i = 0; result->files && i < result->file_count; i++) {
 		mem_free(result->files[i].path);
 		mem_free(result->files[i].member);
 	}
