@@ -40,6 +40,14 @@ bool plan_entry_relocatable(const struct devcode_container *container,
 	return false;
 }
 
+/* Kind 0x40 came with CUDA 12.5: older drivers do not know it, refuse to load it (209) and compile
+ * nothing of it when it is linked (measured on 535, 550 and 555). An unknown driver is taken for a
+ * new one. */
+static bool is_known(const struct devcode_entry *entry, const struct jw_driver *driver)
+{
+	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX || !driver->cuda || driver->cuda >= 12050;
+}
+
 /* Why the driver does not compile the PTX that it takes; REASON_NONE where it does. */
 static enum plan_reason objection(const struct devcode_entry *entry, struct jw_target text,
 								  struct jw_target device, const struct jw_driver *driver)
@@ -76,7 +84,8 @@ static enum gpu_fit best_cubin(const struct devcode_container *container, struct
 /* The driver takes the newest target that runs here; of several for one target the first, but the
  * last where it is the GPU's own. It looks at nothing else and does not try a second one: measured
  * on 535, 550 and 555 (tests/conformance, "choice/"). */
-static size_t choose_ptx(const struct devcode_container *container, struct jw_target device)
+static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
+						 const struct jw_driver *driver)
 {
 	const struct devcode_entry *entries = container->entries;
 	size_t taken = SIZE_MAX;
@@ -84,7 +93,8 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const uint16_t sm = entries[i].target.sm;
 
-		if (!is_ptx(&entries[i]) || !gpu_ptx_fits(entries[i].target, device))
+		if (!is_ptx(&entries[i]) || !is_known(&entries[i], driver) ||
+			!gpu_ptx_fits(entries[i].target, device))
 			continue;
 		if (taken == SIZE_MAX || sm > entries[taken].target.sm || sm == device.sm)
 			taken = i;
@@ -92,13 +102,22 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	return taken;
 }
 
-/* PTX that would be old enough, were it not for its suffix. */
-static bool has_exclusive_ptx(const struct devcode_container *container, struct jw_target device)
+/* Where none is taken: PTX that would be old enough, were it not for its kind or its suffix. */
+static enum plan_reason why_none_taken(const struct devcode_container *container,
+									   struct jw_target device, const struct jw_driver *driver)
 {
-	for (size_t i = 0; i < container->entry_count; i++)
-		if (is_ptx(&container->entries[i]) && gpu_not_newer(container->entries[i].target, device))
-			return true;
-	return false;
+	enum plan_reason reason = REASON_NONE;
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (!is_ptx(entry) || !gpu_not_newer(entry->target, device))
+			continue;
+		if (!is_known(entry, driver))
+			return REASON_TOO_NEW;
+		reason = REASON_EXCLUSIVE;
+	}
+	return reason;
 }
 
 struct plan_judgement plan_judge(const struct devcode_container *container,
@@ -114,12 +133,11 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	case GPU_FIT_COMPATIBLE: judgement.verdict = VERDICT_COMPATIBLE; return judgement;
 	case GPU_FIT_NONE: break;
 	}
-	taken = choose_ptx(container, device);
+	taken = choose_ptx(container, device, driver);
 	if (taken == SIZE_MAX) {
-		if (has_exclusive_ptx(container, device)) {
+		judgement.reason = why_none_taken(container, device, driver);
+		if (judgement.reason != REASON_NONE)
 			judgement.verdict = VERDICT_CANNOT;
-			judgement.reason = REASON_EXCLUSIVE;
-		}
 		return judgement;
 	}
 	entry = &container->entries[taken];

@@ -24,9 +24,10 @@ enum plan_verdict {
 enum plan_reason {
 	REASON_NONE,
 	REASON_EXCLUSIVE, /* an 'a' or 'f' target that this GPU is not */
-	REASON_TOO_NEW,   /* a newer PTX ISA than the driver compiles */
-	REASON_ZSTD,      /* compressed with zstd, and the driver is older than 550.54.14 */
-	REASON_DAMAGED,   /* its payload cannot be decoded */
+	REASON_TOO_NEW, /* a newer PTX ISA than the driver compiles, or a kind of entry that it does not
+					   know */
+	REASON_ZSTD,    /* compressed with zstd, and the driver is older than 550.54.14 */
+	REASON_DAMAGED, /* its payload cannot be decoded */
 	REASON_COUNT
 };
 
