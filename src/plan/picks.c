@@ -73,23 +73,30 @@ static int add_room(struct jw_error *err, struct picks *picks)
 	return 0;
 }
 
-/* The payload in the slot's own memory: the container's bytes do not outlive the call. */
-static bool take_payload(struct picks_slot *slot, const struct devcode_container *container,
-						 const struct devcode_entry *entry, struct devcode_view *ret_view)
+/* The payload in the slot's own memory: the container's bytes do not outlive the call. *ret_taken
+ * is false where it cannot be decompressed; -1: out of memory. */
+static int take_payload(struct jw_error *err, struct picks_slot *slot,
+						const struct devcode_container *container,
+						const struct devcode_entry *entry, struct devcode_view *ret_view,
+						bool *ret_taken)
 {
 	struct devcode_view view;
+	struct jw_error why = {0};
 
-	if (entry->damaged || entry->compression == DEVCODE_FOREIGN ||
-		devcode_payload(NULL, container, entry, &slot->payload, &view))
-		return false;
+	*ret_taken = false;
+	if (entry->damaged || entry->compression == DEVCODE_FOREIGN)
+		return 0;
+	if (devcode_payload(&why, container, entry, &slot->payload, &view))
+		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
 	if (view.data != slot->payload.data) {
 		buf_clear(&slot->payload);
-		if (buf_append(NULL, &slot->payload, view.data, view.size))
-			return false;
+		if (buf_append(err, &slot->payload, view.data, view.size))
+			return -1;
 		view.data = slot->payload.data;
 	}
 	*ret_view = view;
-	return true;
+	*ret_taken = true;
+	return 0;
 }
 
 /* Loose PTX comes as a container whose bytes are the text itself. */
@@ -151,8 +158,9 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	struct picks_slot *slot = &picks->slots[picks->used_slots];
 	struct devcode_view view = {0};
 	struct pick *pick;
+	bool taken;
 
-	if (add_room(err, picks))
+	if (add_room(err, picks) || take_payload(err, slot, container, entry, &view, &taken))
 		return -1;
 	pick = &picks->items[picks->count];
 	*pick = (struct pick){.container_offset = container->offset,
@@ -162,7 +170,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 						  .text = is_text(container)};
 	memset(picks->keys + picks->count * picks->target_count, 0,
 		   picks->target_count * sizeof *picks->keys);
-	if (take_payload(slot, container, entry, &view)) {
+	if (taken) {
 		describe(pick, slot, container, entry, view);
 		slot->pick = picks->count;
 		slot->targets = targets;

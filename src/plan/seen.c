@@ -44,22 +44,25 @@ static bool is_ptx(const struct devcode_entry *entry)
 	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
 }
 
-/* The driver chooses by the entry's header, but compiles the text. */
-static void read_text(struct seen *seen, const struct devcode_container *container, size_t index)
+/* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
+static int read_text(struct jw_error *err, struct seen *seen,
+					 const struct devcode_container *container, size_t index)
 {
 	struct devcode_entry *entry = &seen->corrected[index];
 	struct devcode_ptx_header header;
+	struct jw_error why = {0};
 
 	if (!is_ptx(entry) || entry->damaged || entry->compression == DEVCODE_FOREIGN ||
 		seen->texts[index].sm)
-		return;
-	if (devcode_ptx_header(NULL, container, entry, &header)) {
+		return 0;
+	if (devcode_ptx_header(&why, container, entry, &header)) {
 		entry->damaged = true;
-		return;
+		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
 	}
 	seen->texts[index] = header.target;
 	entry->isa_major = header.isa_major;
 	entry->isa_minor = header.isa_minor;
+	return 0;
 }
 
 /* What an entry is for: its text decides, where that was read. */
@@ -111,8 +114,9 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 	*ret_copy = *container;
 	ret_copy->entries = seen->corrected;
 	for (size_t i = 0; i < count; i++)
-		if (seen->question->digests || is_doubtful(&seen->corrected[i]))
-			read_text(seen, ret_copy, i);
+		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
+			read_text(err, seen, ret_copy, i))
+			return -1;
 	return 0;
 }
 
@@ -135,6 +139,7 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 					  const struct devcode_container *container, size_t index)
 {
 	const struct devcode_entry *entry = &container->entries[index];
+	struct jw_error why = {0};
 	struct devcode_view view;
 	struct analyse_entry listed = {
 		.offset = entry->offset,
@@ -153,13 +158,13 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 	if (!listed.options)
 		return -1;
 	if (!entry->damaged && entry->compression != DEVCODE_FOREIGN &&
-		!devcode_payload(NULL, container, entry, &seen->scratch, &view)) {
+		!devcode_payload(&why, container, entry, &seen->scratch, &view)) {
 		listed.readable = true;
 		listed.size_bytes = view.size;
 		digest_of(&listed.digest, view.data, view.size);
 	}
 	seen->listed[seen->listed_count++] = listed;
-	return 0;
+	return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
 }
 
 static int list_entries(struct jw_error *err, struct seen *seen,
@@ -198,8 +203,8 @@ static int pick_entries(struct jw_error *err, struct seen *seen,
 
 /* Judged by the headers first. Where no cubin runs, the texts are read of those entries that the
  * driver may take, unless that has been done. */
-static void judge_targets(struct seen *seen, const struct devcode_container *container,
-						  struct plan_judgement *judged)
+static int judge_targets(struct jw_error *err, struct seen *seen,
+						 const struct devcode_container *container, struct plan_judgement *judged)
 {
 	const struct analyse_question *question = seen->question;
 	bool read = question->digests;
@@ -210,11 +215,13 @@ static void judge_targets(struct seen *seen, const struct devcode_container *con
 		if (judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING || read)
 			continue;
 		for (size_t i = 0; i < container->entry_count; i++)
-			read_text(seen, container, i);
+			if (read_text(err, seen, container, i))
+				return -1;
 		read = true;
 		judged[t] =
 			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
 	}
+	return 0;
 }
 
 static int judge(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
@@ -223,7 +230,8 @@ static int judge(struct jw_error *err, struct seen *seen, const struct devcode_c
 	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
 	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
 
-	judge_targets(seen, container, judged);
+	if (judge_targets(err, seen, container, judged))
+		return -1;
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
 										  SEEN_NO_PICK};

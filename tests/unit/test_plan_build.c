@@ -479,6 +479,58 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	mem_free(sound);
 }
 
+enum { MOST_ALLOCATIONS = 400 };
+
+/* Whichever allocation fails: an error, and nothing is lost or used twice (the sanitizers watch).
+ */
+static void running_out_of_memory_ends_well(void **state)
+{
+	const struct jw_target targets[] = {{86, 0}, {90, 0}};
+	const char *paths[] = {folder};
+	char *memory = os_join(NULL, folder, "state");
+	const struct plan_request request = {
+		.paths = paths,
+		.path_count = 1,
+		.targets = targets,
+		.target_count = 2,
+		.profile = &profile,
+		.cache_dir = folder,
+		.state_dir = memory,
+	};
+	struct buf linked = make_buf(), inputs = make_buf();
+	struct plan *plan = NULL;
+	size_t failures = 0;
+
+	(void)state;
+	put_module(&linked, 1, 90, "");
+	put_module(&linked, 2, 70, "");
+	put_module(&inputs, 3, 70, "");
+	write_linked("linked.so", 2, &linked, &inputs);
+	/* The inventory may do without what it does not get, so that a plan is no proof of the end. */
+	for (size_t n = 1; n <= MOST_ALLOCATIONS; n++) {
+		struct jw_error err = {0};
+
+		plan_free(plan);
+		plan = NULL;
+		mem_fail_after(n);
+		if (plan_build(&err, &request, &plan)) {
+			assert_int_equal(err.code, JW_ERR_MEMORY);
+			failures++;
+		} else {
+			if (!plan->note_count && plan->module_count != 5)
+				fail_msg("allocation %zu: %zu modules", n, plan->module_count);
+		}
+		mem_fail_after(0);
+	}
+	assert_non_null(plan);
+	assert_true(failures > 20);
+	assert_int_equal(plan->module_count, 5);
+	plan_free(plan);
+	buf_free(&linked);
+	buf_free(&inputs);
+	mem_free(memory);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -492,6 +544,7 @@ int main(void)
 		IN_FOLDER(what_cannot_be_used_is_counted),
 		IN_FOLDER(the_text_decides_what_it_is_for),
 		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),
+		IN_FOLDER(running_out_of_memory_ends_well),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
