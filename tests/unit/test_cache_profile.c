@@ -19,8 +19,12 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
+	int result = os_remove_tree(NULL, folder);
+
 	(void)state;
-	return os_remove_tree(NULL, folder);
+	mem_free(folder);
+	folder = NULL;
+	return result;
 }
 
 static void a_stamp_is_found_where_it_is_certain(void **state)

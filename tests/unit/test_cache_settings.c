@@ -20,8 +20,12 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
+	int result = os_remove_tree(NULL, folder);
+
 	(void)state;
-	return os_remove_tree(NULL, folder);
+	mem_free(folder);
+	folder = NULL;
+	return result;
 }
 
 static const char *const names[] = {

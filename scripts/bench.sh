@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# bench.sh [-B BUILD-FOLDER]   every number that README and docs give for speed and memory, each beside its rival in the same run
+#
+# Uses what is at hand, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
+# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. Let the machine do nothing else meanwhile.
+set -uo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+build=build/release
+while getopts B:h option; do
+	case $option in
+	B) build=$OPTARG ;;
+	*) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 64 ;;
+	esac
+done
+bench=$build/tests/bench
+[ -x "$bench/bench_keys" ] || { echo "bench.sh: $bench is not built: cmake --preset release && cmake --build --preset release" >&2; exit 1; }
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
+frameworks=${JITWARM_FRAMEWORKS:-$cache/frameworks}
+toolkit=${CUDA_HOME:-/usr/local/cuda}
+[ -d "$toolkit/lib64" ] || toolkit=$(ls -d /usr/local/cuda-* 2>/dev/null | sort -V | tail -1)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+title() { printf '\n== %s\n' "$*"; }
+missing() { echo "(left out: $*)"; }
+
+title "hashing keys, several modules side by side"
+"$bench/bench_keys"
+
+title "scanning a CUDA toolkit's libraries"
+mapfile -t libraries < <(find -L "$toolkit/lib64/" -maxdepth 1 -name 'lib*.so' -type f -size +1M 2>/dev/null | xargs -r -n1 readlink -f | sort -u)
+if [ ${#libraries[@]} -gt 0 ]; then
+	"$bench/bench_scan" "${libraries[@]}" | tail -4
+	"$bench/bench_verdicts" "${libraries[@]}" | tail -6
+	if command -v "${CUOBJDUMP:-cuobjdump}" >/dev/null; then
+		tests/bench/cuobjdump.sh "$build/src/jitwarm" "${CUOBJDUMP:-cuobjdump}" "${libraries[@]}"
+	else
+		missing "cuobjdump is not on PATH"
+	fi
+else
+	missing "no CUDA toolkit; CUDA_HOME names one"
+fi
+
+title "scanning wheels, beside unzip"
+mapfile -t wheels < <(ls "$frameworks"/*/*.whl 2>/dev/null)
+if [ ${#wheels[@]} -gt 0 ]; then
+	tests/bench/wheel.sh "$bench/bench_scan" "${wheels[@]}"
+else
+	missing "no wheels in $frameworks"
+fi
+
+title "a second check"
+wheel=$(ls "$frameworks"/tensorflow-2.10.0-windows/*.whl 2>/dev/null)
+if [ -n "$wheel" ]; then
+	python3 -m zipfile -l "$wheel" | grep -oE '^\S+_pywrap_tensorflow_internal.pyd' | head -1 >"$scratch/name"
+	python3 - "$wheel" "$(cat "$scratch/name")" "$scratch/tensorflow.pyd" <<-'P'
+		import sys, zipfile, shutil
+		with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as member, open(sys.argv[3], "wb") as out:
+		    shutil.copyfileobj(member, out)
+	P
+	"$bench/bench_check" --program "$build/src/jitwarm" "$scratch/tensorflow.pyd"
+else
+	missing "no wheel tensorflow-2.10.0-windows"
+fi
+
+title "prime under a real driver"
+library=$(ls "$frameworks"/ctranslate2-4.6.2-linux/*.whl 2>/dev/null)
+if [ -n "$library" ] && [ -d "$cache/drivers/550.163.01" ]; then
+	tests/bench/bench_prime.sh -B "$build" -d 550.163.01 sm_90 "$library"
+	library=$frameworks/extracted/xgboost-1.3.3/xgboost/lib/libxgboost.so
+	[ ! -e "$library" ] || tests/bench/bench_prime.sh -B "$build" -d 550.163.01 sm_86 "$library"
+else
+	missing "no driver 550.163.01 or no wheel ctranslate2-4.6.2-linux"
+fi
