@@ -148,6 +148,8 @@ static int count_name(struct jw_error *err, struct archive *archive, const char 
 			return -1;
 		archive->times[archive->count++] = 0;
 	}
+	if (!archive->times) /* cannot be: an index was found in it */
+		return error_set(err, JW_ERR_FORMAT, "a static archive's list of names is lost");
 	*ret_times = ++archive->times[index];
 	return 0;
 }
