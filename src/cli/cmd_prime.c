@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
@@ -50,8 +51,9 @@ static void print_plan(const struct priming *priming, const struct jw_prime_plan
 		out, STYLE_PLAIN,
 		"%zu of %zu modules to compile (%s of PTX): about %s with %u worker%s, %s of cache.",
 		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
-		text_duration(time, plan->cpu_seconds / (plan->workers ? plan->workers : 1)), plan->workers,
-		plan->workers == 1 ? "" : "s", text_bytes(cubins, plan->cubin_bytes));
+		text_duration(time,
+					  jw_makespan_seconds(plan->cpu_seconds, plan->longest_seconds, plan->workers)),
+		plan->workers, plan->workers == 1 ? "" : "s", text_bytes(cubins, plan->cubin_bytes));
 	if (plan->link)
 		output_line(out, STYLE_PLAIN,
 					"%zu of them are inputs of run-time linking; the linking itself is done again "

@@ -112,8 +112,8 @@ static int take_package(struct jw_error *err, struct finder *finder,
 		result = found_note(err, list, "package %s: no file in it that could hold device code",
 							first->name);
 	else if (!result && packages > 1)
-		result = found_note(err, list, "package %s: with %zu packages that it requires",
-							first->name, packages - 1);
+		result = found_note(err, list, "package %s: with %zu package%s that it requires",
+							first->name, packages - 1, packages == 2 ? "" : "s");
 	return result;
 }
 

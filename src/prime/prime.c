@@ -85,6 +85,8 @@ static void sum_up(const struct plan *plan, const struct jw_prime_options *optio
 		sum.cold_bytes += module->payload_bytes;
 		sum.cubin_bytes += module->cubin_bytes;
 		sum.cpu_seconds += module->cost_ms / 1000;
+		if (module->cost_ms / 1000 > sum.longest_seconds)
+			sum.longest_seconds = module->cost_ms / 1000;
 	}
 	sum.modules = sum.cold + sum.warm;
 	sum.workers = worker_count(options, sum.cold);
