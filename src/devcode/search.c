@@ -4,10 +4,11 @@
 #include "devcode/find.h"
 
 enum {
-	CHUNK = 1 << 18,     /* of a stream, looked at in one go */
-	FORGET = 1 << 25,    /* bytes of a mapping between two times of letting go of them */
-	MOST_HEAD = 1 << 16, /* kept of a stream's beginning */
-	MOST_TAIL = 1 << 24, /* and of its end */
+	CHUNK = 1 << 18,  /* of a stream, looked at in one go */
+	FORGET = 1 << 25, /* bytes of a mapping between two times of letting go of them */
+	MOST_HEAD =
+		3 << 23, /* kept of a stream's beginning: the relocations of torch 1.4 end at 20 MB */
+	MOST_TAIL = 1 << 22, /* and from where its section headers begin */
 };
 #define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, but bombs are */
 
@@ -87,22 +88,22 @@ static int keep_head(struct jw_error *err, struct buf *head, const uint8_t *data
 {
 	size_t room = MOST_HEAD - head->size;
 
+	/* All of it at once: growing would hold it twice, and what is never written takes no memory. */
 	head->most = MOST_HEAD;
-	return buf_append(err, head, data, size < room ? size : room);
+	return buf_reserve(err, head, room) || buf_append(err, head, data, size < room ? size : room)
+			   ? -1
+			   : 0;
 }
 
 static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t offset,
 					 const uint8_t *data, size_t size)
 {
 	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
+	size_t fresh = size - before, room = MOST_TAIL - capture->tail.size;
 
+	/* What follows the headers is not wanted: patchelf leaves a string table there. */
 	capture->tail.most = MOST_TAIL;
-	if (size - before > MOST_TAIL - capture->tail.size) {
-		buf_free(&capture->tail);
-		capture->tail_from = UINT64_MAX;
-		return 0;
-	}
-	return buf_append(err, &capture->tail, data + before, size - before);
+	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
 }
 
 /* Takes `size` bytes that lie in the window, and keeps what is to be kept of them. */
