@@ -17,7 +17,9 @@ self=$(basename "$0")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 state=$store/.apt
-packages=(libcuda1 libnvidia-ptxjitcompiler1 libnvidia-nvvm4 libnvidia-gpucomp)
+# A branch's packages begin alike; libcuda itself is PREFIX-cuda1, or libcuda1 where the prefix is libnvidia.
+prefixes=(libnvidia libnvidia-tesla{,-418,-450,-460,-470,-535,-550} libnvidia-legacy-390xx)
+parts=(ptxjitcompiler1 nvvm4 gpucomp fatbinaryloader)
 suites=(bookworm bookworm-backports trixie sid experimental)
 security_suites=(bookworm-security)
 lists_good_for_minutes=720
@@ -101,11 +103,12 @@ if ! have_lists -mmin "-$lists_good_for_minutes"; then
 	fi
 fi
 
+cuda_package() { [ "$1" = libnvidia ] && echo libcuda1 || echo "$1-cuda1"; }
 # Lines "FULL-VERSION SUITE" of one package
 offered() { apt-cache "${options[@]}" madison "$1" | awk -F'|' '{ gsub(/ /, "", $2); split($3, a, " "); print $2, a[2] }'; }
 
 if [ -n "$list" ]; then
-	offered libcuda1 | sort -V -u | while read -r full suite; do
+	for prefix in "${prefixes[@]}"; do offered "$(cuda_package "$prefix")"; done | sort -V -u | while read -r full suite; do
 		version=${full%-*}
 		printf '%s %-14s %-28s %s\n' "$(have "$version" && echo '*' || echo ' ')" "$version" "$full" "$suite"
 	done
@@ -119,11 +122,11 @@ trap 'exit 130' INT TERM
 
 fetch()
 {
-	local version=$1 full=$2 package deb
+	local version=$1 prefix=$2 full=$3 package deb
 	new=$store/.new
 	rm -rf "$new" "$state"/debs/*
 	mkdir -p "$new"
-	for package in "${packages[@]}"; do
+	for package in "$(cuda_package "$prefix")" "${parts[@]/#/$prefix-}"; do
 		offered "$package" | awk '{ print $1 }' | grep -qxF "$full" || continue # not every branch has every package
 		if ! (cd "$state/debs" && apt-get "${options[@]}" -qq download "$package=$full") >"$state/download.log" 2>&1; then
 			warn "$version: cannot download $package $full: $(grep -m1 '^[EW]:' "$state/download.log" || tail -1 "$state/download.log")"
@@ -143,13 +146,17 @@ fetch()
 
 status=0
 for version in ${wanted[@]+"${wanted[@]}"}; do
-	full=$(offered libcuda1 | awk -v v="$version-" 'index($1, v) == 1 && !found { found = 1; print $1 }')
+	full=''
+	for prefix in "${prefixes[@]}"; do
+		full=$(offered "$(cuda_package "$prefix")" | awk -v v="$version-" 'index($1, v) == 1 && !found { found = 1; print $1 }')
+		[ -z "$full" ] || break
+	done
 	if [ -z "$full" ]; then
 		warn "$version is not offered by Debian's suites (see $self --list)"
 		[ $status -ne 0 ] || status=2
 		continue
 	fi
-	if fetch "$version" "$full"; then
+	if fetch "$version" "$prefix" "$full"; then
 		say "$version: $store/$version"
 	else
 		code=$?

@@ -16,6 +16,20 @@ static uint32_t class_list(const struct call *call, void *params)
 	return NV_OK;
 }
 
+/* { count, p64 classes[] }: what 470 and older ask instead, first without a list. */
+static uint32_t class_list_v1(const struct call *call, void *params)
+{
+	uint32_t *count = params, room = *count;
+	void *classes = pointer_at(params, 8);
+	*count = call->model->class_count;
+	if (!classes)
+		return NV_OK;
+	if (room < *count)
+		return NV_ERR_INVALID_ARGUMENT;
+	memcpy(classes, call->model->classes, 4 * (size_t)*count);
+	return NV_OK;
+}
+
 static uint32_t subdevice_count(const struct call *call, void *params)
 {
 	(void)call;
@@ -132,20 +146,18 @@ static uint32_t engines(const struct call *call, void *params)
 	return NV_OK;
 }
 
-/* NV2080_CTRL_GR_GET_GLOBAL_SM_ORDER_PARAMS: 512 multiprocessors, then two counts */
+/* NV2080_CTRL_GR_GET_GLOBAL_SM_ORDER_PARAMS: 512 multiprocessors of six numbers (gpc, tpc in it, sm
+ * in that, tpc, virtual gpc, migratable tpc), then two counts. 470 and older know the first four
+ * only, and their parameters have 4120 bytes. */
 static uint32_t sm_order(const struct call *call, void *params)
 {
-	struct {
-		uint16_t gpc, local_tpc, local_sm, global_tpc, virtual_gpc, migratable_tpc;
-	} *sm = params;
-	uint16_t *counts = at(params, 512 * sizeof *sm);
-	uint32_t sms = 2 * call->model->tpcs;
+	uint32_t sms = 2 * call->model->tpcs, words = call->size < 6148 ? 4 : 6;
+	uint16_t *counts = (uint16_t *)params + 512 * words;
 	for (uint32_t i = 0; i < sms; i++) {
-		uint32_t tpc = i / 2;
-		sm[i].gpc = sm[i].virtual_gpc = (uint16_t)(tpc % call->model->gpcs);
-		sm[i].local_tpc = sm[i].migratable_tpc = (uint16_t)(tpc / call->model->gpcs);
-		sm[i].local_sm = i & 1;
-		sm[i].global_tpc = (uint16_t)tpc;
+		uint16_t tpc = (uint16_t)(i / 2), gpc = (uint16_t)(tpc % call->model->gpcs);
+		uint16_t local_tpc = (uint16_t)(tpc / call->model->gpcs);
+		uint16_t row[] = {gpc, local_tpc, i & 1, tpc, gpc, local_tpc};
+		memcpy((uint16_t *)params + (size_t)i * words, row, 2 * (size_t)words);
 	}
 	counts[0] = (uint16_t)sms;
 	counts[1] = (uint16_t)call->model->tpcs;
@@ -220,6 +232,7 @@ static uint32_t clock_frequencies(const struct call *call, void *params)
 }
 
 const struct control gpu_controls[] = {
+	{0x00800201, 16, "GPU_GET_CLASSLIST", class_list_v1},
 	{0x00800280, 4, "GPU_GET_NUM_SUBDEVICES", subdevice_count},
 	{0x00800292, 404, "GPU_GET_CLASSLIST_V2", class_list},
 	{0x20800102, 4, "GPU_GET_INFO_V2", gpu_info_v2},
@@ -228,7 +241,7 @@ const struct control gpu_controls[] = {
 	{0x2080014a, 28, "GPU_GET_GID_INFO", gid_info},
 	{0x20800170, 252, "GPU_GET_ENGINES_V2", engines},
 	{0x20801201, 16, "GR_GET_INFO", graphics_info},
-	{0x2080121b, 6148, "GR_GET_GLOBAL_SM_ORDER", sm_order},
+	{0x2080121b, 4100, "GR_GET_GLOBAL_SM_ORDER", sm_order},
 	{0x20801228, 4, "GR_GET_INFO_V2", graphics_info_v2},
 	{0x2080122a, 20, "GR_GET_GPC_MASK", gpc_mask},
 	{0x2080122b, 24, "GR_GET_TPC_MASK", tpc_mask},
