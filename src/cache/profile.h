@@ -72,7 +72,8 @@ struct cache_known_driver {
 	uint32_t release[3];
 	const char *name; /* "550.163.01" */
 	const char *stamp;
-	bool seen; /* in a key that this driver made; else read off its library */
+	uint32_t cuda; /* as struct jw_driver's */
+	bool seen;     /* in a key that this driver made; else read off its library */
 };
 /* The row of a release; NULL where there is none. */
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);

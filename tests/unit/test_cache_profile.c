@@ -103,8 +103,16 @@ static void known_drivers_have_profiles(void **state)
 	struct jw_error err = {0};
 
 	(void)state;
-	for (size_t i = 0; cache_known_driver_at(i); i++)
-		assert_true(stamp_is(cache_known_driver_at(i)->stamp));
+	for (size_t i = 0; cache_known_driver_at(i); i++) {
+		const struct cache_known_driver *known = cache_known_driver_at(i);
+
+		assert_true(stamp_is(known->stamp));
+		assert_int_equal(cache_profile_for_release(NULL, known->name, &profile), 0);
+		assert_string_equal(profile.stamp, known->stamp);
+		assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
+		assert_int_equal(profile.driver.cuda, known->cuda);
+		assert_memory_equal(profile.driver.release, known->release, sizeof known->release);
+	}
 	assert_int_equal(cache_profile_for_release(NULL, "550.163.01", &profile), 0);
 	assert_string_equal(profile.stamp, "Apr  8 202512:10:18");
 	assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
@@ -230,6 +238,39 @@ static void hostile_profiles_are_refused(void **state)
 
 /* ---- with real files */
 
+/* Debian's packages put each branch into a folder of its own. */
+static char *library_of(const char *store, const char *version)
+{
+	static const char *const branches[] = {"current",   "tesla",     "tesla-418", "tesla-450",
+										   "tesla-460", "tesla-470", "tesla-535", "tesla-550"};
+
+	for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+		char *path = mem_printf(NULL, "%s/%s/usr/lib/x86_64-linux-gnu/nvidia/%s/libcuda.so.%s",
+								store, version, branches[i], version);
+
+		if (os_exists(path))
+			return path;
+		mem_free(path);
+	}
+	return NULL;
+}
+
+/* What the table says is what stands in the library; from 450 back there is nothing to read. */
+static void check_library(const char *library, const char *version)
+{
+	const struct cache_known_driver *known;
+	struct cache_profile profile;
+
+	assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
+	if (profile.driver.release[0] >= 535) /* the oldest ones have none */
+		assert_int_equal(strlen(profile.build_id), 40);
+	known = cache_known_driver(profile.driver.release);
+	if (profile.driver.release[0] > 450 && !known)
+		fail_msg("%s is not in data/driver-stamps.csv", version);
+	assert_int_equal(profile.trust, known ? CACHE_STAMP_TABLE : CACHE_STAMP_UNKNOWN);
+	assert_string_equal(profile.stamp, known ? known->stamp : "");
+}
+
 /* Each driver at hand has the stamp that the table gives it. */
 static size_t check_drivers(void)
 {
@@ -242,16 +283,10 @@ static size_t check_drivers(void)
 	if (store && !os_list(NULL, store, &names)) {
 		for (size_t i = 0; i < names.count; i++) {
 			const char *version = names.items[i];
-			char *library =
-				mem_printf(NULL, "%s/%s/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.%s",
-						   store, version, version);
-			struct cache_profile profile;
+			char *library = library_of(store, version);
 
-			if (os_exists(library)) {
-				assert_int_equal(cache_profile_find(NULL, NULL, library, NULL, &profile), 0);
-				assert_int_equal(profile.trust, CACHE_STAMP_TABLE);
-				assert_true(stamp_is(profile.stamp));
-				assert_int_equal(strlen(profile.build_id), 40);
+			if (library) {
+				check_library(library, version);
 				found++;
 			}
 			mem_free(library);
