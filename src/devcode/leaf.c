@@ -175,6 +175,9 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 		return -1;
 	streamed.capture.tail_from = tail_of(head, size);
 	if (!search_stream(err, image, stream, &streamed.capture)) {
+		/* Sections and relocations may have to be unpacked once more: the largest container's room
+		 * is not needed beside. */
+		stream_release(stream);
 		/* Nothing was found, so nothing needs a section. */
 		result = image->count || image->damaged_count
 					 ? finish_stream(err, &streamed, stream->offset)

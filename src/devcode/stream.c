@@ -16,6 +16,14 @@ void stream_of_reader(struct stream *stream, stream_read_fn read, void *context,
 		(struct stream){.read = read, .context = context, .window = BUF_MAX(most + STREAM_STEP)};
 }
 
+void stream_release(struct stream *stream)
+{
+	if (stream->memory || !stream->ended || stream->start < stream->window.size)
+		return;
+	buf_free(&stream->window);
+	stream->start = 0;
+}
+
 void stream_free(struct stream *stream)
 {
 	buf_free(&stream->window);

@@ -38,6 +38,8 @@ void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 /* `most` bounds how far one can look ahead. */
 void stream_of_reader(struct stream *stream, stream_read_fn read, void *context, size_t most);
 void stream_free(struct stream *stream);
+/* Gives back the memory of a stream that was taken to its end; it stays at its end. */
+void stream_release(struct stream *stream);
 
 /* The next bytes without taking them: at least `wanted`, fewer only at the end. Valid until the
  * next call. */
