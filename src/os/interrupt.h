@@ -11,5 +11,8 @@ void os_catch_interrupts(void);
 bool os_interrupted(void);
 /* From now on they are ignored: a worker is ended by its supervisor, not by the keyboard. */
 void os_ignore_interrupts(void);
+/* Writing to a pipe that nobody reads any more fails, and does not end the process. A program that
+ * has its own idea of that signal keeps it. */
+void os_ignore_broken_pipes(void);
 
 #endif

@@ -111,10 +111,28 @@ void os_names_free(struct os_names *names)
 	*names = (struct os_names){0};
 }
 
+/* False, with errno's reason, where it is not there in the end. That it could not be made is of no
+ * matter where it is there: a level above may be read-only. */
+static bool make_dir(const char *path, uint32_t mode)
+{
+	struct stat native;
+	int reason;
+
+	if (!mkdir(path, mode))
+		return true;
+	reason = errno;
+	if (!stat(path, &native)) {
+		if (S_ISDIR(native.st_mode))
+			return true;
+		reason = ENOTDIR;
+	}
+	errno = reason;
+	return false;
+}
+
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *part = mem_string(err, path);
-	struct stat native;
 	int result = -1;
 
 	if (!part)
@@ -123,13 +141,13 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 		if (*at != '/')
 			continue;
 		*at = '\0';
-		if (mkdir(part, mode) && errno != EEXIST && stat(part, &native)) {
+		if (!make_dir(part, mode)) {
 			posix_error(err, part);
 			goto done;
 		}
 		*at = '/';
 	}
-	if (mkdir(path, mode) && (stat(path, &native) || !S_ISDIR(native.st_mode))) {
+	if (!make_dir(path, mode)) {
 		posix_error(err, path);
 		goto done;
 	}

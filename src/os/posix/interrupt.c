@@ -25,7 +25,6 @@ static void set_all(void (*handler)(int))
 void os_catch_interrupts(void)
 {
 	set_all(note);
-	(void)signal(SIGPIPE, SIG_IGN);
 }
 
 bool os_interrupted(void)
@@ -37,4 +36,12 @@ void os_ignore_interrupts(void)
 {
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
+}
+
+void os_ignore_broken_pipes(void)
+{
+	struct sigaction action;
+
+	if (!sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL)
+		(void)signal(SIGPIPE, SIG_IGN);
 }

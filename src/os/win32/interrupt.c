@@ -38,3 +38,7 @@ void os_ignore_interrupts(void)
 {
 	(void)SetConsoleCtrlHandler(ignore, TRUE);
 }
+
+void os_ignore_broken_pipes(void)
+{
+}
