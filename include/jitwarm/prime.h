@@ -16,6 +16,7 @@ struct jw_prime_plan {
 	size_t warm;    /* of them, already in the cache */
 	size_t cold;
 	size_t cannot;          /* containers with PTX for a GPU which its driver cannot use */
+	size_t hopeless;        /* GPU architectures for which there is nothing but those */
 	size_t link;            /* of the cold ones, inputs of run-time linking */
 	size_t left_out;        /* modules outside the registered sections that --all would include */
 	uint64_t cold_bytes;    /* their PTX */
@@ -47,13 +48,16 @@ struct jw_prime_result {
 	size_t failed;
 	size_t unchanged; /* the driver loaded them without leaving an entry: nothing to compile after
 						 all */
-	size_t undone;    /* left when the run was interrupted */
+	size_t met;       /* that another run has put into the cache meanwhile */
+	size_t undone;    /* left when the run was interrupted or had to stop */
 	uint64_t added_bytes;
 	double seconds;         /* of compiling, wall time */
 	double compile_seconds; /* the sum of what each module took in its worker, and the longest of
 							   them */
 	double longest_seconds;
 	bool interrupted;
+	struct jw_error stopped; /* why the run had to stop before its end (the cache is full, the disk
+								is, no worker stays alive); JW_OK where it had not */
 	bool opaque; /* the driver's cache is not of the known form: its own entries were counted
 					instead */
 	uint64_t peak_worker_bytes;
@@ -80,10 +84,11 @@ struct jw_prime_options {
 	bool (*stop)(void *context);
 };
 
-/* Primes the live cache of `system` for its GPUs. 0: the run came to its end, *ret_result tells
- * how; -1: it could not be begun (no GPU, no cache directory, out of memory). The caller frees with
- * jw_prime_result_free. Interrupted or killed at any moment, the cache is sound and the next run
- * goes on from there. */
+/* Primes the live cache of `system` for its GPUs. 0: the run came to an end, *ret_result tells
+ * which; -1: it could not be begun (no GPU, out of memory; JW_ERR_UNSUPPORTED: a driver that keeps
+ * nothing, or reads nothing of it; JW_ERR_INTERRUPTED: `stop` said so while files were read). The
+ * caller frees with jw_prime_result_free. Interrupted or killed at any moment, the cache is sound
+ * and the next run goes on from there. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);

@@ -42,6 +42,11 @@ struct jw_cache_info {
 	bool disabled;        /* CUDA_CACHE_DISABLE */
 	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is written and never read
 						 */
+	bool usable; /* as far as can be told without writing: the driver can read and write there */
+	/* One line on why a warm cache is of no use to programs with these settings (one of the above,
+	   or no place that it could use), "" where it is. Another directory that was asked for is of
+	   use. */
+	char why_useless[1024];
 	bool exists;
 	uint64_t entries, size_bytes; /* by the index */
 	char **warnings;              /* one line each */
@@ -55,7 +60,7 @@ struct jw_system {
 						 takes them or not */
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
-	char *state_dir;
+	char *state_dir; /* NULL: the account has no home directory, so that nothing is kept */
 	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
 						earlier */
 	char why_none[512]; /* one line on why there are no GPUs, "" where there are */

@@ -125,6 +125,11 @@ int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 	return 0;
 }
 
+int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
+{
+	return set_add(err, &live->own_keys, key, 0);
+}
+
 static bool has_room(const struct cache_live *live, uint64_t row_bytes)
 {
 	return live->rows_bytes <= live->options.limit_bytes &&

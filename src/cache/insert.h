@@ -88,6 +88,9 @@ struct cache_addition {
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 
+/* This entry is wanted as much as those that are added: it is not evicted to make room for them. */
+int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key);
+
 /* What was done through this handle. */
 struct cache_live_counts {
 	size_t added, replaced, same, refused;

@@ -2,28 +2,22 @@
 
 #include <string.h>
 
-static int use_device(struct jw_error *err, struct driver *driver, int ordinal)
+/* A CUresult. */
+static int use_device(struct driver *driver, int ordinal)
 {
 	const struct cuda *cuda = &driver->cuda;
 	void *context = NULL;
 	int device, result;
 
-	if (ordinal < 0 || ordinal >= DRIVER_MOST_DEVICES)
-		return error_set(err, JW_ERR_USAGE, "no device %d", ordinal);
 	if (!driver->contexts[ordinal]) {
 		result = cuda->cuDeviceGet(&device, ordinal);
 		if (!result)
 			result = cuda->cuDevicePrimaryCtxRetain(&context, device);
 		if (result)
-			return error_set(err, JW_ERR_DRIVER, "device %d gives no context: %s", ordinal,
-							 cuda_error_name(cuda, result));
+			return result;
 		driver->contexts[ordinal] = context;
 	}
-	result = cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
-	if (result)
-		return error_set(err, JW_ERR_DRIVER, "device %d's context cannot be used: %s", ordinal,
-						 cuda_error_name(cuda, result));
-	return 0;
+	return cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
 }
 
 /* The log buffers and the options that hand them over. */
@@ -82,13 +76,17 @@ int driver_compile(struct jw_error *err, struct driver *driver, int device,
 		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
 	const struct cuda *cuda = &driver->cuda;
 
-	if (use_device(err, driver, device))
-		return -1;
+	if (device < 0 || device >= DRIVER_MOST_DEVICES)
+		return error_set(err, JW_ERR_USAGE, "no device %d", device);
 	if (form == CACHE_KEY_LINK &&
 		(!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy))
 		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
-	logs_prepare(&logs);
 	memset(ret_outcome, 0, sizeof *ret_outcome);
+	ret_outcome->result = use_device(driver, device);
+	ret_outcome->no_context = ret_outcome->result != CUDA_SUCCESS;
+	if (ret_outcome->no_context)
+		return 0;
+	logs_prepare(&logs);
 	ret_outcome->result =
 		form == CACHE_KEY_LINK ? add_to_link(cuda, image, size, &logs) : load(cuda, image, &logs);
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);

@@ -22,15 +22,15 @@ struct driver {
 };
 
 struct driver_outcome {
-	int result;  /* CUresult */
-	bool sticky; /* the context does not work any more: this process can do nothing further */
+	int result;      /* CUresult */
+	bool sticky;     /* the context does not work any more: this process can do nothing further */
+	bool no_context; /* the device gave none (result says why): full, or another process' own */
 	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, "" where it has none */
 };
 
 /* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one container or PTX text,
- * and lets go of it again. `image` must be followed by a NUL where it is text. -1 where the
- * device's context cannot be had at all; what the driver says of the module itself is in
- * *ret_outcome. */
+ * and lets go of it again. `image` must be followed by a NUL where it is text. -1 where it
+ * could not be tried; what the driver says is in *ret_outcome. */
 int driver_compile(struct jw_error *err, struct driver *driver, int device,
 				   enum cache_key_form form, void *image, size_t size,
 				   struct driver_outcome *ret_outcome);

@@ -98,6 +98,9 @@ static int take_file(struct jw_error *err, void *context, const char *path,
 	bool known = false;
 
 	(void)named;
+	if (request->stop && request->stop(request->context))
+		return error_set(err, JW_ERR_INTERRUPTED,
+						 "interrupted while files were looked at; nothing was changed");
 	if (reading->inventory && inventory_replay(err, reading->inventory, path, stat, &question,
 											   take_remembered, reading, &known))
 		return -1;
@@ -179,7 +182,8 @@ static int read_paths(struct jw_error *err, struct reading *reading)
 	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
 		return -1;
 	result = walk_paths(err, request->paths, request->path_count, &sink);
-	if (!result && reading->inventory)
+	/* What was read is remembered, also where the rest was not. */
+	if (reading->inventory)
 		(void)inventory_save(NULL, reading->inventory);
 	inventory_close(reading->inventory);
 	return result;

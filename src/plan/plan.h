@@ -78,12 +78,13 @@ struct plan_request {
 	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
 	const char *state_dir; /* inventory of files seen before; NULL: none is kept */
 	bool everything;       /* --all: nothing is left out */
+	void *context;
+	bool (*stop)(void *context); /* asked before each file; may be NULL */
 	double machine_factor; /* how much slower than the cost model this machine is; 0: unknown */
 };
 
-/* Files that cannot be read become notes (troubles). -1: out of memory, or too many targets. The
- * caller frees with plan_free. */
-
+/* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
+ * JW_ERR_INTERRUPTED by `stop`. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
 

@@ -5,23 +5,30 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/interrupt.h"
 #include "prime/environment.h"
 
 enum {
 	READ_STEP = 64 << 10,
 	MOST_SAID = 8 << 10,
-	/* process, stdin, stdout, stderr: each closes by itself, and the child is gone with the last */
-	HANDLES = 4,
+	/* process, stdin, stdout, stderr, clock: each closes by itself, and the child is gone with the
+	   last */
+	HANDLES = 5,
+	/* A process that the kernel holds (a driver that hangs in it) does not die of SIGKILL, and what
+	   a driver has started may hold a dead worker's pipes open: nobody waits longer for either. */
+	PATIENCE_MS = 2000,
 };
 
 struct child {
 	struct child_events events;
 	uv_process_t process;
 	uv_pipe_t in, out, said;
+	uv_timer_t clock;
 	unsigned open_handles; /* not yet closed */
 	unsigned running;      /* of process, out and said: those that have not come to their end */
 	bool greeted;
 	bool finishing;
+	bool exited;
 	struct child_end how;
 	struct buf line;
 	struct buf words;
@@ -56,25 +63,54 @@ static uv_handle_t *handle_of(void *libuv_handle)
 	return libuv_handle;
 }
 
-/* The process has ended, or one of its pipes: after the last of them everything it said has been
- * read. */
-static void one_less(struct child *child)
+static void close_all(struct child *child)
 {
-	if (--child->running)
-		return;
 	close_once(handle_of(&child->process));
 	close_once(handle_of(&child->in));
 	close_once(handle_of(&child->out));
 	close_once(handle_of(&child->said));
+	close_once(handle_of(&child->clock));
+}
+
+/* The process has ended, or one of its pipes: after the last of them everything it said has been
+ * read. */
+static void one_less(struct child *child)
+{
+	if (!--child->running)
+		close_all(child);
+}
+
+static void on_patience_gone(uv_timer_t *clock)
+{
+	struct child *child = clock->data;
+
+	child->how.stuck = !child->exited;
+	close_all(child);
+}
+
+static void lose_patience(struct child *child)
+{
+	if (!uv_is_closing(handle_of(&child->clock)) && !uv_is_active(handle_of(&child->clock)))
+		(void)uv_timer_start(&child->clock, on_patience_gone, PATIENCE_MS, 0);
 }
 
 static void on_exit(uv_process_t *process, int64_t status, int signal)
 {
 	struct child *child = process->data;
 
+	child->exited = true;
 	child->how.exit_status = (int)status;
 	child->how.signal = signal;
+	lose_patience(child);
 	one_less(child);
+}
+
+/* Once it has been waited for, its number may be another process'. */
+static void end_process(struct child *child)
+{
+	if (!child->exited)
+		(void)uv_process_kill(&child->process, SIGKILL);
+	lose_patience(child);
 }
 
 /* A worker whose answers make no sense is of no use: it goes, and its job counts as one that killed
@@ -83,7 +119,7 @@ static void give_up(struct child *child, const char *why)
 {
 	if (!child->why[0])
 		TEXT_COPY(child->why, why);
-	(void)uv_process_kill(&child->process, SIGKILL);
+	end_process(child);
 }
 
 static void take_line(struct child *child, const char *line, size_t size)
@@ -189,7 +225,9 @@ static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
 	(void)uv_pipe_init(loop, &child->in, 0);
 	(void)uv_pipe_init(loop, &child->out, 0);
 	(void)uv_pipe_init(loop, &child->said, 0);
-	child->in.data = child->out.data = child->said.data = child->process.data = child;
+	(void)uv_timer_init(loop, &child->clock);
+	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
+		child;
 	return child;
 }
 
@@ -232,6 +270,8 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 	struct child *child = environment ? child_new(err, loop, events) : NULL;
 	int result = -1;
 
+	/* libuv writes to workers that may be gone. */
+	os_ignore_broken_pipes();
 	if (!child)
 		goto done;
 	child->open_handles = HANDLES;
@@ -307,7 +347,12 @@ void child_finish(struct child *child)
 void child_kill(struct child *child)
 {
 	child->how.killed = true;
-	(void)uv_process_kill(&child->process, SIGKILL);
+	end_process(child);
+}
+
+void child_distrust(struct child *child, const char *why)
+{
+	give_up(child, why);
 }
 
 static const char *signal_name(int number)
@@ -344,6 +389,8 @@ const char *child_end_text(char *text, size_t size, const struct child_end *how)
 
 	if (how->protocol[0])
 		(void)snprintf(text, size, "answered what cannot be read: %s", how->protocol);
+	else if (how->stuck)
+		(void)snprintf(text, size, "cannot be ended: the system holds it");
 	else if (how->signal && *name)
 		(void)snprintf(text, size, "ended by signal %d (%s)", how->signal, name);
 	else if (how->signal)

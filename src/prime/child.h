@@ -22,6 +22,7 @@ struct child_end {
 	int exit_status;
 	int signal;           /* 0, or what killed it */
 	bool killed;          /* by child_kill */
+	bool stuck;           /* it was killed, and is still there: the kernel holds it */
 	const char *said;     /* the end of what it wrote to stderr, "" for nothing */
 	const char *protocol; /* why its answers could not be read, "" where they could */
 };
@@ -45,7 +46,10 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);
 /* No more jobs: it ends when it has done what it was sent. */
 void child_finish(struct child *child);
+/* events.end comes within two seconds, whatever the process does. */
 void child_kill(struct child *child);
+/* What it answers makes no sense: it is ended, and events.end says why. */
+void child_distrust(struct child *child, const char *why);
 /* "killed by signal 11 (segmentation fault)", "exit status 3", "answered what cannot be read: ...";
  * returns `text`. */
 const char *child_end_text(char *text, size_t size, const struct child_end *how);

@@ -7,6 +7,9 @@
 #include "cache/insert.h"
 #include "os/file.h"
 
+/* Less than any entry and the index beside it need. */
+enum { FULL_BYTES = 16 << 10 };
+
 static bool is_predicted(const struct plan *plan, uint64_t key)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
@@ -41,8 +44,8 @@ static bool has_foreign(const struct plan *plan, const char *dir, const char *fi
 	return found;
 }
 
-static int insert(struct jw_error *err, struct cache_live *live, const char *path,
-				  const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
+int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
+				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
 {
 	struct cache_addition addition = {
 		.path = path,
@@ -61,29 +64,37 @@ static int insert(struct jw_error *err, struct cache_live *live, const char *pat
 	return 0;
 }
 
-int collect_module(struct jw_error *err, struct cache_live *live, const char *private_dir,
-				   const struct plan *plan, const struct plan_module *module,
-				   enum collected *ret_what, uint64_t *ret_bytes)
+/* A driver that finds no space says nothing: it leaves a torn entry, or none. */
+bool collect_disk_is_full(struct jw_error *err, const char *private_dir)
+{
+	uint64_t free_bytes;
+	bool network;
+
+	if (os_disk_space(NULL, private_dir, &free_bytes, &network) || free_bytes >= FULL_BYTES)
+		return false;
+	error_set(err, JW_ERR_IO,
+			  "%s: the disk is full: there is no space for what the driver compiles (JITWARM_STATE "
+			  "names another place)",
+			  private_dir);
+	return true;
+}
+
+int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
+				 const struct plan_module *module, enum collected *ret_what, char **ret_path)
 {
 	char *path = cache_entry_path(err, private_dir, module->key);
-	uint64_t bytes = 0;
-	int result = -1;
+	enum collected what = COLLECTED;
 
 	if (!path)
 		return -1;
-	if (os_exists(path)) {
-		result = insert(err, live, path, plan, module, &bytes);
-		(void)os_remove(NULL, path);
-		if (!result) {
-			*ret_what = COLLECTED;
-			*ret_bytes = bytes;
-		}
-	} else {
-		*ret_what =
-			has_foreign(plan, private_dir, NULL, NULL) ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
-		*ret_bytes = 0;
-		result = 0;
+	if (!os_exists(path)) {
+		mem_free(path);
+		path = NULL;
+		what = has_foreign(plan, private_dir, NULL, NULL) ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	mem_free(path);
-	return result;
+	if (what == COLLECTED_NOTHING && collect_disk_is_full(err, private_dir))
+		return -1;
+	*ret_what = what;
+	*ret_path = path;
+	return 0;
 }

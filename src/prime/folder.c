@@ -1,52 +1,157 @@
 #include "prime/folder.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "os/system.h"
 
-/* A run was killed where its process is gone. One whose number another process has taken meanwhile
- * waits for the next time. */
+/* Without a lock that tells, what is this old is left over. */
+enum { OLD_S = 3600 };
+
+static const char lock_end[] = ".lock";
+
+/* Takes the lock that tells that a run is alive. A process' number would not: others may share the
+ * state directory from another machine, or from a container, where numbers mean something else.
+ * *ret_lock is NULL where locks do not work. */
+static int take_lock(struct jw_error *err, const char *path, struct os_file **ret_lock)
+{
+	struct os_file *file = NULL;
+	bool held = false;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	if (os_file_lock(NULL, file, true, &held)) {
+		os_file_close(file);
+		file = NULL;
+	} else if (!held) {
+		os_file_close(file);
+		return error_set(err, JW_ERR_BUSY, "%s: is locked", path);
+	}
+	*ret_lock = file;
+	return 0;
+}
+
+static bool is_old(const char *path)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
+}
+
+/* The lock was there before the folder, so a folder whose lock can be had is nobody's. */
+static void sweep_folder(const char *path)
+{
+	char *lock_path = mem_printf(NULL, "%s%s", path, lock_end);
+	struct os_file *file = NULL;
+	bool dead = false;
+
+	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
+		os_file_lock(NULL, file, true, &dead))
+		dead = is_old(path);
+	if (dead)
+		(void)os_remove_tree(NULL, path);
+	/* Windows removes no file that is open. */
+	os_file_close(file);
+	if (dead && lock_path)
+		(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+/* A run that was killed before it had made its folder. */
+static void sweep_lock(char *path)
+{
+	bool dead = is_old(path);
+
+	path[strlen(path) - strlen(lock_end)] = 0;
+	dead = dead && !os_exists(path);
+	path[strlen(path)] = lock_end[0];
+	if (dead)
+		(void)os_remove(NULL, path);
+}
+
+/* "12345-" */
+static const char *own_start(char text[TEXT_SHORT])
+{
+	(void)snprintf(text, TEXT_SHORT, "%d-", (int)uv_os_getpid());
+	return text;
+}
+
+/* What killed runs have left. Our own locks are passed over: this process would get them again, and
+ * lose them when it closes the file. */
 static void sweep(const char *work)
 {
+	char own[TEXT_SHORT];
 	struct os_names names;
 
+	(void)own_start(own);
 	if (os_list(NULL, work, &names))
 		return;
 	for (size_t i = 0; i < names.count; i++) {
-		int pid = (int)strtol(names.items[i], NULL, 10);
-		char *path = os_join(NULL, work, names.items[i]);
+		char *path = text_starts(names.items[i], own) ? NULL : os_join(NULL, work, names.items[i]);
 
-		if (path && pid > 0 && uv_kill(pid, 0) == UV_ESRCH)
-			(void)os_remove_tree(NULL, path);
+		if (path && names.kinds[i] == OS_DIRECTORY)
+			sweep_folder(path);
+		else if (path && text_ends(path, lock_end))
+			sweep_lock(path);
 		mem_free(path);
 	}
 	os_names_free(&names);
 }
 
-int folder_make(struct jw_error *err, const char *state_dir, char **ret_path)
+static int make_in(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
 {
-	char *work = os_join(err, state_dir, "work"), *path = NULL;
+	char own[TEXT_SHORT], *work = os_join(err, state_dir, "work");
+	struct folder folder = {0};
 	int result = -1;
 
 	if (!work)
 		return -1;
 	sweep(work);
-	path = mem_printf(err, "%s/%d-%llu", work, (int)uv_os_getpid(),
-					  (unsigned long long)os_monotonic_ns());
-	if (path && !os_make_dirs(err, path, 0700)) {
-		*ret_path = path;
-		path = NULL;
+	folder.path =
+		mem_printf(err, "%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
+	folder.lock_path = folder.path ? mem_printf(err, "%s%s", folder.path, lock_end) : NULL;
+	if (folder.lock_path && !os_make_dirs(err, work, 0700) &&
+		!take_lock(err, folder.lock_path, &folder.lock) && !os_make_dirs(err, folder.path, 0700))
 		result = 0;
-	}
-	mem_free(path);
+	if (result)
+		folder_remove(&folder);
+	else
+		*ret_folder = folder;
 	mem_free(work);
 	return result;
 }
+
+int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
+{
+	struct jw_error why = {0};
+	struct folder folder = {0};
+
+	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
+		return error_set(err, why.code, "%s", why.message);
+	if (!folder.path && os_make_temp_dir(err, "jitwarm", &folder.path))
+		return state_dir ? error_set(err, why.code, "%s", why.message) : -1;
+	*ret_folder = folder;
+	return 0;
+}
+
+void folder_remove(struct folder *folder)
+{
+	if (folder->path)
+		(void)os_remove_tree(NULL, folder->path);
+	os_file_close(folder->lock);
+	if (folder->lock_path)
+		(void)os_remove(NULL, folder->lock_path);
+	mem_free(folder->path);
+	mem_free(folder->lock_path);
+	*folder = (struct folder){0};
+}
+
+/* ---- counting */
 
 enum { MOST_DEPTH = 8 };
 

@@ -6,9 +6,17 @@
 
 #include "base/error.h"
 
-/* Makes STATE/work/PID-NUMBER and takes away what runs that are no longer alive have left there.
- * The caller frees the name and removes the directory. */
-int folder_make(struct jw_error *err, const char *state_dir, char **ret_path);
+struct folder {
+	char *path, *lock_path;
+	struct os_file *lock; /* held as long as the run lives: what tells others that it does */
+};
+
+/* Makes STATE/work/PID-NUMBER and takes away what runs that are no longer alive have left there; a
+ * folder among the system's temporary files where the state directory cannot be written to, or is
+ * NULL. folder_remove takes it away with all that is in it. */
+int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder);
+/* One that was never made ({0}) is fine. */
+void folder_remove(struct folder *folder);
 /* Files other than an index anywhere below a cache directory; 0 where it cannot be read. */
 uint64_t folder_count_entries(const char *path);
 

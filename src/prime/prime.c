@@ -9,6 +9,7 @@
 #include "cache/view.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "plan/analyse.h"
 #include "plan/plan.h"
 #include "prime/folder.h"
 #include "prime/probe.h"
@@ -16,6 +17,9 @@
 #include "prime/run.h"
 #include "prime/self.h"
 #include "prime/spool.h"
+
+/* So long the event loop may wait for the cache's lock; drivers are as patient. */
+enum { LOCK_WAIT_MS = 200 };
 
 /* ---- the plan */
 
@@ -48,6 +52,8 @@ static int make_plan(struct jw_error *err, const struct jw_system *system,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
 		.everything = options->everything,
+		.context = options->context,
+		.stop = options->stop,
 	};
 	int result;
 
@@ -59,9 +65,29 @@ static int make_plan(struct jw_error *err, const struct jw_system *system,
 	return result;
 }
 
-static unsigned worker_count(const struct jw_prime_options *options, size_t cold)
+/* A worker's own need beside that of its compile: the driver's context. Source: driver-cache.md,
+ * "Values" (80 to 100 MiB more than ptxas). */
+#define WORKER_BYTES (UINT64_C(128) << 20)
+
+/* As many as find room in three quarters of the memory that is available, should the modules that
+ * need most be compiled at the same time. */
+static unsigned memory_allows(const struct plan *plan, unsigned wanted)
 {
-	unsigned wanted = options->jobs ? options->jobs : os_cores();
+	uint64_t total, available, dearest = 0;
+
+	if (!os_memory(&total, &available))
+		return wanted;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD && plan->modules[i].memory_bytes > dearest)
+			dearest = plan->modules[i].memory_bytes;
+	available = available / 4 * 3 / (dearest + WORKER_BYTES);
+	return available < 1 ? 1 : available < wanted ? (unsigned)available : wanted;
+}
+
+static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
+							 size_t cold)
+{
+	unsigned wanted = options->jobs ? options->jobs : memory_allows(plan, os_cores());
 
 	return wanted > cold ? (unsigned)cold : wanted;
 }
@@ -70,14 +96,14 @@ static void sum_up(const struct plan *plan, const struct jw_prime_options *optio
 				   struct jw_prime_plan *ret_sum)
 {
 	struct jw_prime_plan sum = {0};
+	bool useful[ANALYSE_MOST_TARGETS] = {false};
 
-	for (size_t i = 0; i < plan->target_count; i++)
-		sum.cannot += plan->targets[i].cannot;
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
 		sum.left_out += module->state == PLAN_LEFT_OUT;
 		sum.warm += module->state == PLAN_WARM;
+		useful[module->target] = useful[module->target] || module->state != PLAN_LEFT_OUT;
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
@@ -88,8 +114,12 @@ static void sum_up(const struct plan *plan, const struct jw_prime_options *optio
 		if (module->cost_ms / 1000 > sum.longest_seconds)
 			sum.longest_seconds = module->cost_ms / 1000;
 	}
+	for (size_t i = 0; i < plan->target_count; i++) {
+		sum.cannot += plan->targets[i].cannot;
+		sum.hopeless += plan->targets[i].cannot && !useful[i];
+	}
 	sum.modules = sum.cold + sum.warm;
-	sum.workers = worker_count(options, sum.cold);
+	sum.workers = worker_count(plan, options, sum.cold);
 	*ret_sum = sum;
 }
 
@@ -114,7 +144,8 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 
 	setup->live = NULL;
 	setup->workers = 1;
-	result->undone = result->compiled = result->unchanged = 0;
+	result->undone = result->compiled = result->unchanged = result->met = 0;
+	result_forget_failures(result);
 	failed = run_plan(err, setup, result);
 	after = folder_count_entries(setup->system->cache.path);
 	result->compiled = after > before ? (size_t)(after - before) : 0;
@@ -122,19 +153,53 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 	return failed;
 }
 
-static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+/* What is warm already must not go to make room for what is cold. */
+static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache_live *live)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_WARM && cache_keep(err, live, plan->modules[i].key))
+			return -1;
+	return 0;
+}
+
+/* Whether the cache can be written to at all turns out before anything is compiled. A lock that is
+ * held just now is none of those reasons. */
+static int open_live(struct jw_error *err, const struct run_setup *setup,
+					 struct cache_live **ret_live)
 {
 	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
-									 .when_full = CACHE_FULL_EVICT};
-	struct cache_live *live = NULL;
-	int failed;
+									 .when_full = CACHE_FULL_EVICT,
+									 .lock_wait_ms = LOCK_WAIT_MS};
+	struct jw_error why = {0};
+	struct cache_live *live;
 
 	if (cache_live_open(err, setup->system->cache.path, &how, &live))
 		return -1;
+	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY)
+		error_set(err, why.code, "%s", why.message);
+	else if (!keep_warm(err, setup->plan, live)) {
+		*ret_live = live;
+		return 0;
+	}
+	(void)cache_live_close(NULL, live);
+	return -1;
+}
+
+static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+{
+	struct jw_error why = {0};
+	struct cache_live *live;
+	int failed;
+
+	if (open_live(err, setup, &live)) {
+		result->undone = result->plan.cold;
+		return -1;
+	}
 	setup->live = live;
 	failed = run_plan(err, setup, result);
-	if (cache_live_close(failed ? NULL : err, live))
-		failed = -1;
+	/* Rows that a driver's late write has undone are of little matter: their files are there. */
+	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
+		failed = error_set(err, why.code, "%s", why.message);
 	return failed;
 }
 
@@ -165,29 +230,50 @@ static int compile_cold(struct jw_error *err, const struct plan *plan,
 		.plan = plan, .system = system, .options = options, .workers = result->plan.workers};
 	struct spool spool = {0};
 	struct self_command self = {0};
-	char *folder = NULL;
+	struct folder folder = {0};
+	struct jw_error why = {0};
 	int failed = -1;
 
 	if (refuse_foreign(err, system->cache.path) || folder_make(err, system->state_dir, &folder) ||
 		self_command(err, options->worker, &self) ||
-		spool_fill(err, plan, folder, options->message, options->context, &spool))
+		spool_fill(err, plan, folder.path, options->message, options->context, &spool))
 		goto done;
 	setup.worker = self.command;
-	setup.folder = folder;
+	setup.folder = folder.path;
 	setup.spool = &spool;
+	failed = 0;
 	if (profile_is_known(system))
-		failed = run_known(err, &setup, result);
+		failed = run_known(&why, &setup, result);
 	if (profile_is_known(system) && !failed && result->opaque)
 		look_again(system, options);
 	if (!profile_is_known(system) || (!failed && result->opaque))
-		failed = run_opaque(err, &setup, result);
+		failed = run_opaque(&why, &setup, result);
+	/* What is done is done, and is told. */
+	if (failed)
+		result->stopped = why;
+	failed = 0;
 done:
 	spool_free(&spool);
 	self_free(&self);
-	if (folder)
-		(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
+	folder_remove(&folder);
 	return failed;
+}
+
+/* Where a warm cache is of no use. */
+static int cannot_help(struct jw_error *err, const struct jw_system *system)
+{
+	const struct jw_cache_info *cache = &system->cache;
+	bool by_setting = cache->disabled || cache->force_ptx_jit || !cache->path;
+
+	if (cache->why_useless[0])
+		return error_set(err, by_setting ? JW_ERR_UNSUPPORTED : JW_ERR_IO, "%s",
+						 cache->why_useless);
+	if (!cache->limit_bytes)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"CUDA_CACHE_MAXSIZE makes the driver store nothing: unset it, or give it a "
+			"number of bytes");
+	return 0;
 }
 
 int jw_prime(struct jw_error *err, const struct jw_system *system,
@@ -203,11 +289,8 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 		goto done;
 	}
-	if (!system->cache.path || system->cache.disabled) {
-		error_set(err, JW_ERR_UNSUPPORTED,
-				  "the driver caches nothing with these settings: see jitwarm status");
+	if (cannot_help(err, system))
 		goto done;
-	}
 	if (make_plan(err, system, options, &plan))
 		goto done;
 	for (size_t i = 0; i < plan->note_count; i++)

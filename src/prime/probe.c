@@ -140,17 +140,16 @@ int probe_confirm(struct jw_error *err, const char *const *worker, const struct 
 	struct protocol_device device = {.ordinal = system->gpus[0].ordinal,
 									 .target = system->gpus[0].target};
 	struct self_command self = {0};
-	char *folder = NULL;
+	struct folder folder = {0};
 	int result = -1;
 
 	if (!self_command(err, worker, &self) && !folder_make(err, system->state_dir, &folder) &&
-		!probe_driver(err, self.command, folder, &device, profile)) {
-		(void)cache_profile_save(NULL, system->state_dir, profile);
+		!probe_driver(err, self.command, folder.path, &device, profile)) {
+		if (system->state_dir)
+			(void)cache_profile_save(NULL, system->state_dir, profile);
 		result = 0;
 	}
-	if (folder)
-		(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
+	folder_remove(&folder);
 	self_free(&self);
 	return result;
 }

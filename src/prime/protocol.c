@@ -59,6 +59,14 @@ static cJSON *get(struct jw_error *err, const char *line, size_t size, const cha
 	return NULL;
 }
 
+/* A CUresult; -1 for what is none. */
+static int get_result(const cJSON *object, const char *name)
+{
+	double result = json_number(object, name, -1);
+
+	return fabs(result) < 1e6 ? (int)result : -1;
+}
+
 int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 					 struct protocol_job *ret_job)
 {
@@ -166,7 +174,7 @@ int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
 	if (!object)
 		return -1;
 	memset(ret_hello, 0, sizeof *ret_hello);
-	ret_hello->result = (int)json_number(object, "hello", -1);
+	ret_hello->result = get_result(object, "hello");
 	ret_hello->cuda = (uint32_t)(json_count(object, "cuda") % 1000000);
 	TEXT_COPY(ret_hello->error, json_text(object, "error", ""));
 	TEXT_COPY(ret_hello->library, json_text(object, "library", ""));
@@ -183,6 +191,7 @@ int protocol_put_answer(struct jw_error *err, struct buf *line,
 	bool complete = cJSON_AddNumberToObject(object, "answer", (double)answer->id) &&
 					cJSON_AddNumberToObject(object, "result", answer->result) &&
 					cJSON_AddBoolToObject(object, "sticky", answer->sticky) &&
+					cJSON_AddBoolToObject(object, "no_context", answer->no_context) &&
 					cJSON_AddNumberToObject(object, "wall_ms", answer->wall_ms) &&
 					cJSON_AddNumberToObject(object, "peak_bytes", (double)answer->peak_bytes) &&
 					cJSON_AddStringToObject(object, "error", answer->error) &&
@@ -195,16 +204,16 @@ int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 						struct protocol_answer *ret_answer)
 {
 	cJSON *object = get(err, line, size, "answer");
-	double result, wall_ms;
+	double wall_ms;
 
 	if (!object)
 		return -1;
-	result = json_number(object, "result", -1);
 	wall_ms = json_number(object, "wall_ms", 0);
 	memset(ret_answer, 0, sizeof *ret_answer);
 	ret_answer->id = json_count(object, "answer");
-	ret_answer->result = fabs(result) < 1e6 ? (int)result : -1;
+	ret_answer->result = get_result(object, "result");
 	ret_answer->sticky = json_bool(object, "sticky", false);
+	ret_answer->no_context = json_bool(object, "no_context", false);
 	ret_answer->wall_ms = wall_ms >= 0 && wall_ms < 1e12 ? wall_ms : 0;
 	ret_answer->peak_bytes = json_count(object, "peak_bytes");
 	TEXT_COPY(ret_answer->error, json_text(object, "error", ""));

@@ -57,8 +57,9 @@ struct protocol_job {
 
 struct protocol_answer {
 	uint64_t id;
-	int result;  /* CUresult, or -1: the job could not be tried (why: `error`) */
-	bool sticky; /* the context is lost; the worker ends itself after this answer */
+	int result;      /* CUresult, or -1: the job could not be tried (why: `error`) */
+	bool sticky;     /* the context is lost; the worker ends itself after this answer */
+	bool no_context; /* the device gave no context, so the job was not tried; it ends itself too */
 	double wall_ms;
 	uint64_t peak_bytes; /* resident memory of the worker at its highest, so far */
 	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */

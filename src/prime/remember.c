@@ -62,9 +62,10 @@ bool remember_parse(const char *text, size_t size, const char *identity,
 	return found;
 }
 
+/* NULL where no state is kept. */
 static char *file_of(const char *state_dir)
 {
-	return os_join(NULL, state_dir, "devices.json");
+	return state_dir ? os_join(NULL, state_dir, "devices.json") : NULL;
 }
 
 bool remember_find(const char *state_dir, const struct remember_key *key,
@@ -101,5 +102,14 @@ done:
 	cJSON_free(text);
 	cJSON_Delete(document);
 	mem_free(identity);
+	mem_free(path);
+}
+
+void remember_forget(const char *state_dir)
+{
+	char *path = file_of(state_dir);
+
+	if (path)
+		(void)os_remove(NULL, path);
 	mem_free(path);
 }

@@ -24,6 +24,9 @@ bool remember_find(const char *state_dir, const struct remember_key *key,
 void remember_save(const char *state_dir, const struct remember_key *key,
 				   const struct protocol_hello *hello);
 
+/* What is remembered has turned out not to hold. */
+void remember_forget(const char *state_dir);
+
 /* Parses one such document; for tests and the fuzz target. `identity`: what it must be for, NULL
  * for anything. */
 bool remember_parse(const char *text, size_t size, const char *identity,

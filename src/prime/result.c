@@ -44,16 +44,22 @@ int result_add_note(struct jw_error *err, struct jw_prime_result *result, const 
 	return result->notes[result->note_count] ? (int)(result->note_count++, 0) : -1;
 }
 
-void jw_prime_result_free(struct jw_prime_result *result)
+void result_forget_failures(struct jw_prime_result *result)
 {
-	if (!result)
-		return;
 	for (size_t i = 0; i < result->failure_count; i++) {
 		mem_free(result->failures[i].path);
 		mem_free(result->failures[i].member);
 		mem_free(result->failures[i].reason);
 		mem_free(result->failures[i].log);
 	}
+	result->failure_count = result->failed = 0;
+}
+
+void jw_prime_result_free(struct jw_prime_result *result)
+{
+	if (!result)
+		return;
+	result_forget_failures(result);
 	for (size_t i = 0; i < result->note_count; i++)
 		mem_free(result->notes[i]);
 	mem_free(result->failures);

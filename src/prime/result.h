@@ -10,6 +10,8 @@
 int result_add_failure(struct jw_error *err, struct jw_prime_result *result,
 					   const struct plan *plan, const struct plan_module *module,
 					   const char *reason, const char *log);
+/* Another run begins anew. */
+void result_forget_failures(struct jw_prime_result *result);
 int result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line);
 
 #endif

@@ -8,21 +8,24 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/system.h"
-#include "prime/child.h"
-#include "prime/collect.h"
-#include "prime/queue.h"
 #include "prime/result.h"
+#include "prime/run_state.h"
 
 enum {
-	/* A second job waits in the worker's pipe, so that a short one costs no round trip. */
-	DEPTH = 2,
-	/* Only where the job in hand is shorter than this is there a need to hurry with the next. */
-	SHORT_MS = 250,
 	TICK_MS = 100,
-	/* Workers that end before their first answer, one after the other: something is wrong that no
-	   retry mends. */
-	MOST_BARREN = 3,
+	/* Workers that end before they say hello, one after the other: something is wrong that no
+	   retry mends. So it is where workers end, this many more than twice as many as there are,
+	   and not one module was compiled between. */
+	MOST_UNBORN = 3,
+	MOST_FRUITLESS = 6,
 };
+
+/* How long a driver may take to start and to end. It may wait in the kernel for a GPU that has gone
+ * wrong. */
+enum { START_MS = 120000, END_MS = 30000 };
+/* How often a lock that another process holds is tried for, and for how long when nothing else is
+ * left to do. */
+static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 
 /* A compile that takes longer than this hangs: forty times the prediction, and never less than ten
  * minutes. */
@@ -33,37 +36,9 @@ static uint64_t limit_ns(double cost_ms)
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
-struct slot {
-	struct run *run;
-	struct child *child; /* NULL: none is running */
-	char *cache_dir;
-	size_t jobs[DEPTH]; /* modules sent and not yet answered, oldest first */
-	size_t job_count;
-	uint64_t began_ns; /* of the oldest */
-	bool greeted, useful, hung;
-	bool spent; /* it reported a lost context and ends by itself */
-};
-
-struct run {
-	const struct run_setup *setup;
-	struct jw_prime_result *result;
-	struct jw_error *err; /* the caller's; `broken` says that it is filled in */
-	bool broken, stopping;
-	uv_loop_t loop;
-	uv_timer_t tick;
-	struct queue queue;
-	struct slot *slots;
-	unsigned alive;  /* slots with a child */
-	unsigned barren; /* children in a row that ended without having answered anything */
-	size_t done;
-	uint64_t done_bytes;
-	double done_weight;
-	struct jw_prime_progress progress;
-};
-
 /* ---- what the caller sees */
 
-static void report(struct run *run, const struct plan_module *current)
+void run_report(struct run *run, const struct plan_module *current)
 {
 	const struct jw_prime_options *options = run->setup->options;
 
@@ -77,237 +52,156 @@ static void report(struct run *run, const struct plan_module *current)
 		options->progress(options->context, &run->progress);
 }
 
+void run_message(struct run *run, const char *line)
+{
+	if (run->setup->options->message)
+		run->setup->options->message(run->setup->options->context, line);
+}
+
 /* ---- the end of things */
 
-static void stop(struct run *run)
+void run_stop(struct run *run)
 {
 	run->stopping = true;
-	for (unsigned i = 0; i < run->setup->workers; i++)
+	for (unsigned i = 0; run->slots && i < run->setup->workers; i++)
 		if (run->slots[i].child)
 			child_kill(run->slots[i].child);
 }
 
-/* A failure that ends the whole run. The first one counts. */
-static void break_off(struct run *run)
+void run_break_off(struct run *run)
 {
 	run->broken = true;
-	stop(run);
+	run_stop(run);
 }
 
-static void module_done(struct run *run, size_t index)
+void run_break_off_with(struct run *run, const struct jw_error *why)
+{
+	error_set(run->err, why->code, "%s", why->message);
+	run_break_off(run);
+}
+
+static void look_for_interrupt(struct run *run)
+{
+	const struct jw_prime_options *options = run->setup->options;
+
+	if (run->stopping || !options->stop || !options->stop(options->context))
+		return;
+	run->result->interrupted = true;
+	run_stop(run);
+}
+
+void run_module_done(struct run *run, size_t index)
 {
 	const struct plan_module *module = &run->setup->plan->modules[index];
 
 	run->done++;
 	run->done_bytes += module->payload_bytes;
 	run->done_weight += module->cost_ms;
-	report(run, module);
+	run_report(run, module);
 }
 
-static void module_failed(struct run *run, size_t index, const char *reason, const char *log)
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
 {
 	const struct plan *plan = run->setup->plan;
 
 	if (result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
-		break_off(run);
-	module_done(run, index);
+		run_break_off(run);
+	run_module_done(run, index);
 }
 
-/* ---- work for a slot */
-
-static int device_for(const struct run *run, const struct slot *slot,
-					  const struct plan_module *module)
-{
-	const struct jw_system *system = run->setup->system;
-	struct jw_target wanted = run->setup->plan->targets[module->target].device;
-	size_t fitting = 0, turn;
-
-	for (size_t i = 0; i < system->gpu_count; i++)
-		fitting += jw_target_equal(system->gpus[i].target, wanted);
-	/* GPUs of the same architecture share the workers: each holds a context of its own. */
-	turn = fitting ? (size_t)(slot - run->slots) % fitting : 0;
-	for (size_t i = 0; i < system->gpu_count; i++)
-		if (jw_target_equal(system->gpus[i].target, wanted) && !turn--)
-			return system->gpus[i].ordinal;
-	return 0;
-}
-
-static int send_job(struct run *run, struct slot *slot, size_t index)
-{
-	static struct protocol_job job;
-	const struct plan_module *module = &run->setup->plan->modules[index];
-	const struct spool_place *place = &run->setup->spool->places[index];
-
-	if (!place->path || strlen(place->path) >= sizeof job.path) {
-		module_failed(run, index, place->path ? "its path is too long" : "its bytes cannot be read",
-					  "");
-		return 0;
-	}
-	job = (struct protocol_job){
-		.id = index,
-		.device = device_for(run, slot, module),
-		.form = module->form,
-		.offset = place->offset,
-		.size_bytes = place->size_bytes,
-	};
-	memcpy(job.path, place->path, strlen(place->path) + 1);
-	if (child_send(run->err, slot->child, &job))
-		return -1;
-	if (!slot->job_count)
-		slot->began_ns = os_monotonic_ns();
-	slot->jobs[slot->job_count++] = index;
-	report(run, module);
-	return 0;
-}
-
-static void feed(struct run *run, struct slot *slot)
-{
-	while (!run->stopping && slot->job_count < DEPTH) {
-		size_t index = queue_peek(&run->queue);
-
-		if (index == QUEUE_EMPTY ||
-			(slot->job_count && run->setup->plan->modules[slot->jobs[0]].cost_ms > SHORT_MS))
-			break;
-		(void)queue_take(&run->queue);
-		if (send_job(run, slot, index)) {
-			break_off(run);
-			return;
-		}
-	}
-	if (!slot->job_count && slot->child)
-		child_finish(slot->child);
-}
+/* ---- workers that are gone */
 
 static int start(struct run *run, struct slot *slot);
 
-/* ---- what comes back */
-
-static void on_hello(void *context, struct child *child, const struct protocol_hello *hello)
-{
-	struct slot *slot = context;
-
-	(void)child;
-	if (hello->result) {
-		error_set(slot->run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
-		break_off(slot->run);
-		return;
-	}
-	slot->greeted = true;
-	feed(slot->run, slot);
-}
-
-static void compiled(struct run *run, struct slot *slot, size_t index)
-{
-	const struct plan_module *module = &run->setup->plan->modules[index];
-	enum collected what = COLLECTED;
-	uint64_t bytes = 0;
-	struct jw_error why;
-
-	if (run->setup->live && collect_module(&why, run->setup->live, slot->cache_dir,
-										   run->setup->plan, module, &what, &bytes)) {
-		if (why.code == JW_ERR_FORMAT) {
-			module_failed(run, index, why.message, "");
-			return;
-		}
-		if (run->err)
-			*run->err = why;
-		break_off(run);
-		return;
-	}
-	if (what == COLLECTED_FOREIGN) {
-		run->result->opaque = true;
-		stop(run);
-		return;
-	}
-	run->result->compiled += what == COLLECTED;
-	run->result->unchanged += what == COLLECTED_NOTHING;
-	run->result->added_bytes += bytes;
-	module_done(run, index);
-}
-
-static void refused(struct run *run, size_t index, const struct protocol_answer *answer)
-{
-	char reason[256];
-
-	if (answer->sticky && queue_retry(&run->queue, index))
-		return;
-	(void)snprintf(reason, sizeof reason, "%s",
-				   answer->error[0] ? answer->error : "the driver refused it");
-	module_failed(run, index, reason, answer->log);
-}
-
-static void on_answer(void *context, struct child *child, const struct protocol_answer *answer)
-{
-	struct slot *slot = context;
-	struct run *run = slot->run;
-	size_t index = slot->jobs[0];
-
-	(void)child;
-	if (run->stopping)
-		return;
-	if (!slot->job_count || answer->id != index) {
-		error_set(run->err, JW_ERR_FORMAT, "a worker answered what it was not asked");
-		break_off(run);
-		return;
-	}
-	slot->useful = true;
-	slot->spent = answer->sticky;
-	run->barren = 0;
-	slot->job_count--;
-	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
-	slot->began_ns = os_monotonic_ns();
-	if (answer->peak_bytes > run->result->peak_worker_bytes)
-		run->result->peak_worker_bytes = answer->peak_bytes;
-	run->result->compile_seconds += answer->wall_ms / 1000;
-	if (answer->wall_ms / 1000 > run->result->longest_seconds)
-		run->result->longest_seconds = answer->wall_ms / 1000;
-	if (answer->result == 0)
-		compiled(run, slot, index);
-	else
-		refused(run, index, answer);
-	if (!run->stopping && !answer->sticky)
-		feed(run, slot);
-}
-
-/* The worker is gone with jobs in its hands: the oldest is to blame, the others were not begun. */
+/* With jobs in its hands: the oldest is to blame, the others were not begun. */
 static void blame(struct run *run, struct slot *slot, const struct child_end *how)
 {
 	char text[256], reason[512];
+	size_t index = slot->jobs[0].module;
 
 	while (slot->job_count > (slot->spent ? 0 : 1))
-		queue_return(&run->queue, slot->jobs[--slot->job_count]);
+		queue_return(&run->queue, slot->jobs[--slot->job_count].module);
 	if (!slot->job_count)
 		return;
 	slot->job_count = 0;
-	if (queue_retry(&run->queue, slot->jobs[0]))
+	run->fruitless++;
+	/* Linux ends the largest process when memory runs out. */
+	if (how->signal == SIGKILL && !how->killed &&
+		run_retire(run, slot, "one was killed, as Linux does when memory runs out")) {
+		queue_return(&run->queue, index);
+		return;
+	}
+	if (queue_retry(&run->queue, index))
 		return;
 	(void)snprintf(reason, sizeof reason, "the driver's compiler %s, twice",
 				   slot->hung ? "did not come to an end" : child_end_text(text, sizeof text, how));
-	module_failed(run, slot->jobs[0], reason, how->said);
+	run_module_failed(run, index, reason, how->said);
+}
+
+/* Whether it makes sense to start others. */
+static bool is_hopeless(struct run *run, struct slot *slot, const struct child_end *how)
+{
+	char text[256];
+	const char *end =
+		slot->hung ? "did not come to an end" : child_end_text(text, sizeof text, how);
+
+	run->unborn += !slot->greeted;
+	if (run->unborn < MOST_UNBORN && run->fruitless < MOST_FRUITLESS + 2 * run->setup->workers)
+		return false;
+	if (run->unborn >= MOST_UNBORN && run_retire(run, slot, end)) {
+		run->unborn = 0;
+		return false;
+	}
+	error_set(run->err, JW_ERR_DRIVER, "workers do not stay alive: the last %s%s%s", end,
+			  how->said[0] ? ", saying: " : "", how->said);
+	return true;
+}
+
+static void close_clock(struct run *run)
+{
+	if (!uv_is_closing((uv_handle_t *)&run->tick))
+		uv_close((uv_handle_t *)&run->tick, NULL);
+}
+
+static void try_later(struct run *run)
+{
+	struct jw_error why = {0};
+
+	if (later_try(&why, &run->later, run->setup->live, run->setup->plan, run_inserted, run) &&
+		!run->broken)
+		run_break_off_with(run, &why);
+}
+
+/* No worker is left: what waits for the cache's lock is all that is to be done. */
+static void last_one_gone(struct run *run)
+{
+	run->last_ns = os_monotonic_ns();
+	if (run->later.count && !run->broken && !run->result->opaque)
+		try_later(run);
+	if (!run->later.count || run->stopping)
+		close_clock(run);
 }
 
 static void on_end(void *context, struct child *child, const struct child_end *how)
 {
 	struct slot *slot = context;
 	struct run *run = slot->run;
-	char text[256];
 
 	(void)child;
 	slot->child = NULL;
 	run->alive--;
+	/* Who asks us to stop may have asked the workers too. */
+	look_for_interrupt(run);
 	if (!run->stopping) {
 		blame(run, slot, how);
-		if (!slot->useful && ++run->barren >= MOST_BARREN && !slot->greeted) {
-			error_set(run->err, JW_ERR_DRIVER, "workers do not stay alive: the last %s%s%s",
-					  child_end_text(text, sizeof text, how), how->said[0] ? ", saying: " : "",
-					  how->said);
-			break_off(run);
-		}
+		if (is_hopeless(run, slot, how))
+			run_break_off(run);
 	}
-	if (!run->stopping && queue_peek(&run->queue) != QUEUE_EMPTY && start(run, slot))
-		break_off(run);
-	if (!run->alive && !uv_is_closing((uv_handle_t *)&run->tick))
-		uv_close((uv_handle_t *)&run->tick, NULL);
+	if (!run->stopping && !slot->retired && queue_peek(&run->queue) != QUEUE_EMPTY &&
+		start(run, slot))
+		run_break_off(run);
+	if (!run->alive)
+		last_one_gone(run);
 }
 
 static int start(struct run *run, struct slot *slot)
@@ -320,9 +214,10 @@ static int start(struct run *run, struct slot *slot)
 		.low_priority = run->setup->options->low_priority,
 	};
 	struct child_events events = {
-		.context = slot, .hello = on_hello, .answer = on_answer, .end = on_end};
+		.context = slot, .hello = run_on_hello, .answer = run_on_answer, .end = on_end};
 
-	slot->greeted = slot->useful = slot->hung = slot->spent = false;
+	slot->greeted = slot->hung = slot->spent = false;
+	slot->since_ns = os_monotonic_ns();
 	if (child_start(run->err, &run->loop, &setup, &events, &slot->child))
 		return -1;
 	run->alive++;
@@ -331,26 +226,45 @@ static int start(struct run *run, struct slot *slot)
 
 /* ---- the clock */
 
+static uint64_t ms_to_ns(unsigned milliseconds)
+{
+	return milliseconds * UINT64_C(1000000);
+}
+
+static void look_at_time(struct run *run, struct slot *slot)
+{
+	const struct run_setup *setup = run->setup;
+	uint64_t took = os_monotonic_ns() - slot->since_ns;
+	uint64_t most = slot->job_count ? limit_ns(run_first_cost_ms(run, slot))
+					: slot->greeted ? ms_to_ns(setup->end_ms ? setup->end_ms : END_MS)
+									: ms_to_ns(setup->start_ms ? setup->start_ms : START_MS);
+
+	if (!slot->child || slot->hung || took <= most)
+		return;
+	slot->hung = true;
+	child_kill(slot->child);
+}
+
+static bool has_waited_enough(const struct run *run)
+{
+	uint64_t now = os_monotonic_ns();
+
+	return now - run->last_ns > LOCK_LAST_NS && now - run->later.progress_ns > LOCK_LAST_NS;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct run *run = timer->data;
-	const struct jw_prime_options *options = run->setup->options;
-	uint64_t now = os_monotonic_ns();
 
-	if (!run->stopping && options->stop && options->stop(options->context)) {
-		run->result->interrupted = true;
-		stop(run);
-	}
-	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
-		struct slot *slot = &run->slots[i];
-
-		if (slot->child && slot->job_count && !slot->hung &&
-			now - slot->began_ns > limit_ns(run->setup->plan->modules[slot->jobs[0]].cost_ms)) {
-			slot->hung = true;
-			child_kill(slot->child);
-		}
-	}
-	report(run, NULL);
+	look_for_interrupt(run);
+	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++)
+		look_at_time(run, &run->slots[i]);
+	if (run->later.count && !run->stopping &&
+		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
+		try_later(run);
+	if (!run->alive && (!run->later.count || run->stopping || has_waited_enough(run)))
+		close_clock(run);
+	run_report(run, NULL);
 }
 
 /* ---- beginning and end */
@@ -386,6 +300,20 @@ static void prepare_progress(struct run *run)
 	}
 }
 
+static void note_later(struct run *run)
+{
+	char line[sizeof run->later.why.message + 200];
+
+	if (!run->later.count || run->broken)
+		return;
+	(void)snprintf(
+		line, sizeof line,
+		"%zu compiled modules could not be put into the cache; the same command compiles "
+		"them again: %s",
+		run->later.count, run->later.why.message);
+	(void)result_add_note(NULL, run->result, line);
+}
+
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result)
 {
 	struct run run = {.setup = setup, .result = result, .err = err};
@@ -393,7 +321,8 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 
 	if (queue_open(err, setup->plan, &run.queue))
 		return -1;
-	if (uv_loop_init(&run.loop)) {
+	if (later_open(err, setup->folder, &run.later) || uv_loop_init(&run.loop)) {
+		later_close(&run.later);
 		queue_close(&run.queue);
 		return error_set(err, JW_ERR_IO, "no event loop can be made");
 	}
@@ -402,16 +331,18 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	run.tick.data = &run;
 	(void)uv_timer_start(&run.tick, on_tick, TICK_MS, TICK_MS);
 	if (open_slots(&run))
-		break_off(&run);
+		run_break_off(&run);
 	if (!run.alive)
-		uv_close((uv_handle_t *)&run.tick, NULL);
+		close_clock(&run);
 	(void)uv_run(&run.loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&run.loop);
+	note_later(&run);
 	result->undone += run.queue.count - run.done;
 	result->seconds += (double)(os_monotonic_ns() - began) / 1e9;
 	for (unsigned i = 0; run.slots && i < setup->workers; i++)
 		mem_free(run.slots[i].cache_dir);
 	mem_free(run.slots);
+	later_close(&run.later);
 	queue_close(&run.queue);
 	return run.broken ? -1 : 0;
 }

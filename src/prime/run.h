@@ -15,6 +15,8 @@ struct run_setup {
 	const char *const *worker; /* the command */
 	const char *folder;        /* where the workers' private directories go */
 	unsigned workers;
+	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
+	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
 };

@@ -37,7 +37,29 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	cache->limit_set = settings->limit_set;
 	cache->disabled = settings->disabled;
 	cache->force_ptx_jit = settings->force_ptx_jit;
+	cache->usable = settings->usable;
 	return 0;
+}
+
+/* Programs with these settings get nothing out of a cache, however warm. */
+static void judge_settings(struct jw_cache_info *cache)
+{
+	if (cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (cache->force_ptx_jit)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT is 1: the driver compiles everything at "
+				  "every start and never reads its cache; unset it first");
+	else if (!cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!cache->usable)
+		/* The directory is looked at last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
 }
 
 static int read_cache(struct jw_error *err, const struct jw_system_options *options,
@@ -51,6 +73,8 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 		return -1;
 	result = take_settings(err, &settings, cache);
 	cache_settings_free(&settings);
+	if (!options->cache_dir)
+		judge_settings(cache);
 	if (result || !cache->path || cache_index_load(NULL, cache->path, &index))
 		return result;
 	cache->exists = index.state == CACHE_INDEX_SOUND;
@@ -92,13 +116,13 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 	struct self_command self = {0};
 	struct jw_error why = {0};
 	struct ask ask = {.limit_s = LIMIT_S};
-	char *folder = NULL;
+	struct folder folder = {0};
 	int result = -1;
 
 	if (self_command(err, options->worker, &self) || folder_make(err, system->state_dir, &folder))
 		goto done;
 	ask.worker = self.command;
-	ask.cache_dir = folder;
+	ask.cache_dir = folder.path;
 	if (ask_driver(&why, &ask, &hello, NULL))
 		TEXT_COPY(system->why_none, why.message);
 	else if (hello.result)
@@ -111,9 +135,7 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 		remember_save(system->state_dir, key, &hello);
 	result = 0;
 done:
-	if (folder)
-		(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
+	folder_remove(&folder);
 	self_free(&self);
 	return result;
 }
@@ -179,12 +201,24 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		probe_confirm(err, options->worker, system, &profile))
 		return -1;
 	system->driver.version = profile.driver;
+	if (!system->cache.limit_set)
+		system->cache.limit_bytes = cache_default_limit(profile.driver.release[0]);
 	system->driver.trust = trust_of(&profile);
 	TEXT_COPY(system->driver.stamp, profile.stamp);
 	return 0;
 }
 
 /* ---- all of it */
+
+/* An account without a home has no state directory, unless it names one: then nothing is kept. */
+static int choose_state_dir(struct jw_error *err, char **ret_path)
+{
+	struct jw_error why = {0};
+
+	if (!os_state_dir(&why, ret_path) || why.code == JW_ERR_NOT_FOUND)
+		return 0;
+	return error_set(err, why.code, "%s", why.message);
+}
 
 int jw_system_open(struct jw_error *err, const struct jw_system_options *options,
 				   struct jw_system **ret_system)
@@ -196,7 +230,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *options
 	if (!system)
 		return -1;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
-	if (!system->gpus || os_state_dir(err, &system->state_dir) ||
+	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
 		read_cache(err, options, &system->cache))
 		goto fail;
 	if (os_find_driver(&why, &library)) {

@@ -146,6 +146,7 @@ static void work(struct worker *worker, const struct protocol_job *job,
 	}
 	answer->result = outcome.result;
 	answer->sticky = outcome.sticky;
+	answer->no_context = outcome.no_context;
 	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
 	answer->peak_bytes = os_peak_resident_bytes();
 	if (outcome.result)
@@ -196,7 +197,7 @@ static int serve(struct jw_error *err, struct worker *worker)
 		work(worker, &job, &answer);
 		if (protocol_put_answer(err, &worker->line, &answer) || send_line(err, worker))
 			return -1;
-		if (answer.sticky)
+		if (answer.sticky || answer.no_context)
 			break;
 	}
 	return 0;

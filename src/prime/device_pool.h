@@ -1,0 +1,32 @@
+/* The GPUs that a run's workers see, and on which of them a module is compiled. */
+#ifndef JW_PRIME_DEVICE_POOL_H
+#define JW_PRIME_DEVICE_POOL_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "prime/protocol.h"
+
+struct device_pool {
+	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
+	bool works[PROTOCOL_MOST_DEVICES];  /* a worker has had a context there */
+	bool barred[PROTOCOL_MOST_DEVICES]; /* it gives no context to anybody */
+	char why[128];                      /* of the last one that was barred */
+	size_t count;
+};
+
+#define DEVICE_NONE SIZE_MAX
+
+/* What the run's first worker has reported. Devices whose compute mode forbids contexts are barred.
+ */
+void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello);
+/* Whether there is a device of this architecture, barred or not. */
+bool device_pool_has(const struct device_pool *pool, struct jw_target target);
+/* An index in pool.devices, DEVICE_NONE where none is left. Those of the same architecture share
+ * the workers by `turn`. */
+size_t device_pool_choose(const struct device_pool *pool, struct jw_target target, size_t turn);
+/* False where no other device is left at all: then err says so. */
+bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device,
+					 const char *why);
+
+#endif

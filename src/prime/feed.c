@@ -1,0 +1,132 @@
+/* Work for workers, and fewer workers where there are too many. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/probe.h"
+#include "os/system.h"
+#include "prime/run_state.h"
+
+/* Only where the job in hand is shorter than this is there a need to hurry with the next. */
+enum { SHORT_MS = 250 };
+
+/* ---- work for a slot */
+
+/* Another run may have compiled it since the plan was made. */
+static bool is_there_now(const struct run *run, const struct plan_module *module)
+{
+	return run->setup->live && module->key &&
+		   cache_probe(run->setup->system->cache.path, module->key, module->key_bytes, NULL) ==
+			   CACHE_PRESENT;
+}
+
+static int send_job(struct run *run, struct slot *slot, size_t index)
+{
+	static struct protocol_job job;
+	const struct plan_module *module = &run->setup->plan->modules[index];
+	const struct spool_place *place = &run->setup->spool->places[index];
+	/* GPUs of the same architecture share the workers: each holds a context of its own. */
+	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
+									   (size_t)(slot - run->slots));
+	char reason[256];
+
+	if (!place->path || strlen(place->path) >= sizeof job.path) {
+		run_module_failed(run, index,
+						  place->path ? "its path is too long" : "its bytes cannot be read", "");
+		return 0;
+	}
+	if (device == DEVICE_NONE) {
+		(void)snprintf(reason, sizeof reason, "no GPU that it is for gives a context: %s",
+					   run->pool.why);
+		run_module_failed(run, index, reason, "");
+		return 0;
+	}
+	job = (struct protocol_job){
+		.id = index,
+		.device = run->pool.devices[device].ordinal,
+		.form = module->form,
+		.offset = place->offset,
+		.size_bytes = place->size_bytes,
+	};
+	memcpy(job.path, place->path, strlen(place->path) + 1);
+	if (child_send(run->err, slot->child, &job))
+		return -1;
+	if (!slot->job_count)
+		slot->since_ns = os_monotonic_ns();
+	slot->jobs[slot->job_count++] = (struct job){index, device};
+	run_report(run, module);
+	return 0;
+}
+
+double run_first_cost_ms(const struct run *run, const struct slot *slot)
+{
+	return run->setup->plan->modules[slot->jobs[0].module].cost_ms;
+}
+
+void run_feed(struct run *run, struct slot *slot)
+{
+	while (!run->stopping && !slot->retired && slot->job_count < RUN_DEPTH) {
+		size_t index = queue_peek(&run->queue);
+
+		if (index == QUEUE_EMPTY || (slot->job_count && run_first_cost_ms(run, slot) > SHORT_MS))
+			break;
+		(void)queue_take(&run->queue);
+		if (is_there_now(run, &run->setup->plan->modules[index])) {
+			run->result->met++;
+			run_module_done(run, index);
+		} else if (send_job(run, slot, index)) {
+			run_break_off(run);
+			return;
+		}
+	}
+	if (!slot->job_count && slot->child) {
+		slot->since_ns = os_monotonic_ns();
+		child_finish(slot->child);
+	}
+}
+
+/* ---- too many workers */
+
+unsigned run_others(const struct run *run, const struct slot *slot)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		count += &run->slots[i] != slot && run->slots[i].child && run->slots[i].greeted &&
+				 !run->slots[i].retired;
+	return count;
+}
+
+bool run_retire(struct run *run, struct slot *slot, const char *why)
+{
+	unsigned others = run_others(run, slot);
+	char line[512];
+
+	if (!others)
+		return false;
+	slot->retired = true;
+	(void)snprintf(line, sizeof line,
+				   "there is no room for so many workers (%.300s): going on with %u", why, others);
+	run_message(run, line);
+	return true;
+}
+
+static bool is_in_use(const struct run *run, const struct slot *slot, size_t device)
+{
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		for (size_t k = 0; &run->slots[i] != slot && k < run->slots[i].job_count; k++)
+			if (run->slots[i].jobs[k].device == device)
+				return true;
+	return false;
+}
+
+void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why)
+{
+	struct jw_error error = {0};
+
+	queue_return(&run->queue, job.module);
+	if ((run->pool.works[job.device] || is_in_use(run, slot, job.device)) &&
+		run_retire(run, slot, why))
+		return;
+	if (!device_pool_bar(&error, &run->pool, job.device, why))
+		run_break_off_with(run, &error);
+}

@@ -1,0 +1,86 @@
+/* Between the parts of prime/run.h: the run and its slots. run.c begins and ends it and looks at
+ * the clock, feed.c gives work to workers, answers.c takes what they have made of it. */
+#ifndef JW_PRIME_RUN_STATE_H
+#define JW_PRIME_RUN_STATE_H
+
+#include <uv.h>
+
+#include "prime/child.h"
+#include "prime/device_pool.h"
+#include "prime/later.h"
+#include "prime/queue.h"
+#include "prime/run.h"
+
+/* A second job waits in the worker's pipe, so that a short one costs no round trip. */
+enum { RUN_DEPTH = 2 };
+
+/* A module that was sent and not yet answered. */
+struct job {
+	size_t module, device; /* indices in the plan and in the pool */
+};
+
+struct slot {
+	struct run *run;
+	struct child *child; /* NULL: none is running */
+	char *cache_dir;
+	struct job jobs[RUN_DEPTH]; /* oldest first */
+	size_t job_count;
+	uint64_t since_ns; /* the beginning of its oldest job, of its start, or of its end */
+	bool greeted, hung;
+	bool spent;   /* it reported that it can do nothing more, and ends by itself */
+	bool retired; /* there is not room for so many workers: no other takes its place */
+};
+
+struct run {
+	const struct run_setup *setup;
+	struct jw_prime_result *result;
+	struct jw_error *err; /* the caller's; `broken` says that it is filled in */
+	bool broken, stopping;
+	uv_loop_t loop;
+	uv_timer_t tick;
+	struct queue queue;
+	struct device_pool pool;
+	struct later later;
+	uint64_t last_ns; /* when the last worker was gone */
+	struct slot *slots;
+	unsigned alive;             /* slots with a child */
+	unsigned unborn, fruitless; /* children in a row that ended so */
+	size_t done;
+	uint64_t done_bytes;
+	double done_weight;
+	struct jw_prime_progress progress;
+};
+
+/* ---- run.c */
+
+void run_report(struct run *run, const struct plan_module *current);
+void run_message(struct run *run, const char *line);
+/* Ends all workers; none is started any more. */
+void run_stop(struct run *run);
+/* A failure that ends the whole run: run->err says which. The first one counts. */
+void run_break_off(struct run *run);
+void run_break_off_with(struct run *run, const struct jw_error *why);
+void run_module_done(struct run *run, size_t index);
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
+
+/* ---- feed.c */
+
+double run_first_cost_ms(const struct run *run, const struct slot *slot);
+/* Sends what the worker may have in its hands; with nothing left to do it is told to end. */
+void run_feed(struct run *run, struct slot *slot);
+/* Workers beside this one that have a driver. */
+unsigned run_others(const struct run *run, const struct slot *slot);
+/* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
+ * where it is the only one: then there are not too many. */
+bool run_retire(struct run *run, struct slot *slot, const char *why);
+/* The module is as good as ever; it is the device that gives no context. */
+void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
+
+/* ---- answers.c */
+
+void run_on_hello(void *context, struct child *child, const struct protocol_hello *hello);
+void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer);
+/* The entry of a module is in the live cache, or was refused (`why`). */
+void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
+
+#endif
