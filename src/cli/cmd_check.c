@@ -119,7 +119,7 @@ static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
 	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
 }
 
-static cJSON *document_check(const struct jw_check_result *result)
+static cJSON *document_check(const struct jw_check_result *result, const char *useless)
 {
 	cJSON *document = output_document("check"), *gpus, *files, *notes;
 	struct jw_check_gpu sum = sum_of(result);
@@ -135,6 +135,8 @@ static cJSON *document_check(const struct jw_check_result *result)
 	}
 	add_numbers(document, &sum);
 	(void)cJSON_AddBoolToObject(document, "names_known", result->names_known);
+	if (*useless)
+		document_add_text(document, "why_useless", useless);
 	files = cJSON_AddArrayToObject(document, "files");
 	for (size_t i = 0; i < result->file_count; i++) {
 		cJSON *file = cJSON_CreateObject();
@@ -184,6 +186,7 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 		.everything = options_given(&cli->options, "all"),
 	};
 	struct jw_check_result *result;
+	const char *useless;
 	struct jw_error err;
 	enum exit_status status;
 
@@ -194,7 +197,12 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 											: cli_fail(cli, &err);
 	print_result(&cli->out, result);
 	status = status_of(result, result->troubles + found->trouble_count);
-	if (output_json(&err, &cli->out, document_check(result)))
+	useless = options.driver ? "" : system->cache.why_useless;
+	if (*useless) {
+		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
+		status = EXIT_CANNOT;
+	}
+	if (output_json(&err, &cli->out, document_check(result, useless)))
 		status = cli_fail(cli, &err);
 	jw_check_result_free(result);
 	return status;
@@ -266,7 +274,7 @@ const struct cli_command command_check = {
 		"hold is remembered, so that a second look takes a moment. Without a name it takes the "
 		"active Python environment.\n\n"
 		"Ends with 0 where everything is warm, 1 where something is cold, 2 where jitwarm cannot "
-		"help.",
+		"help: the driver cannot use the code, or its settings keep it from using its cache.",
 	.options = check_options,
 	.run = check_run,
 };

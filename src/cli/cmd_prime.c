@@ -26,6 +26,30 @@ struct priming {
 
 /* ---- before */
 
+/* What does not fit is not kept: then the driver compiles a part of it at every start. */
+static void warn_of_limit(const struct output *out, const struct jw_cache_info *cache,
+						  uint64_t wanted)
+{
+	const uint64_t step = UINT64_C(1) << 30, most = 4 * step;
+	/* Sizes are predicted badly, and other programs want room too. */
+	uint64_t better = (wanted + wanted / 2 + step - 1) / step * step;
+	char size[TEXT_SHORT], limit[TEXT_SHORT];
+
+	if (wanted <= cache->limit_bytes)
+		return;
+	if (cache->limit_bytes >= most)
+		output_warning(out,
+					   "the results take about %s, and no driver keeps more than %s: name fewer "
+					   "packages at a time",
+					   text_bytes(size, wanted), text_bytes(limit, most));
+	else
+		output_warning(out,
+					   "the results take about %s, and the driver keeps %s: set "
+					   "CUDA_CACHE_MAXSIZE=%llu, here and for the program",
+					   text_bytes(size, wanted), text_bytes(limit, cache->limit_bytes),
+					   (unsigned long long)(better < most ? better : most));
+}
+
 static void print_plan(const struct priming *priming, const struct jw_prime_plan *plan)
 {
 	const struct output *out = &priming->cli->out;
@@ -59,6 +83,7 @@ static void print_plan(const struct priming *priming, const struct jw_prime_plan
 					"%zu of them are inputs of run-time linking; the linking itself is done again "
 					"at every start.",
 					plan->link);
+	warn_of_limit(out, &priming->system->cache, plan->cubin_bytes);
 }
 
 static bool on_planned(void *context, const struct jw_prime_plan *plan)
@@ -147,8 +172,26 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 	if (result->interrupted)
 		output_warning(out, "interrupted with %zu modules left; the same command goes on from here",
 					   result->undone);
-	else if (result->compiled && !result->failed && !result->opaque)
-		output_line(out, STYLE_PLAIN, "Start your program again: it has nothing left to compile.");
+	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
+		output_line(out, STYLE_PLAIN,
+					result->plan.left_out || result->plan.cannot
+						? "Start your program again: of what was asked for it has nothing left to "
+						  "compile but what is named above."
+						: "Start your program again: it has nothing left to compile.");
+	if (result->stopped.code)
+		output_error(out, "stopped with %zu modules left: %s", result->undone,
+					 result->stopped.message);
+}
+
+/* A driver that does not cache, or a cache where no file can be locked: no help there. A full cache
+ * is a part left undone. */
+static enum exit_status status_of_error(const struct jw_error *err)
+{
+	switch ((int)err->code) {
+	case JW_ERR_UNSUPPORTED: return EXIT_CANNOT;
+	case JW_ERR_LIMIT: return EXIT_COLD;
+	default: return exit_of(err->code);
+	}
 }
 
 static enum exit_status status_of(const struct jw_prime_result *result)
@@ -159,8 +202,12 @@ static enum exit_status status_of(const struct jw_prime_result *result)
 		status = exit_combine(status, EXIT_COLD);
 	if (result->troubles)
 		status = exit_combine(status, EXIT_COLD);
-	if (!result->plan.modules && result->plan.cannot)
+	if (result->plan.hopeless)
 		status = exit_combine(status, EXIT_CANNOT);
+	/* What is undone then is no part of its own. */
+	if (result->stopped.code)
+		status = exit_combine(result->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
+							  status_of_error(&result->stopped));
 	return status;
 }
 
@@ -191,10 +238,8 @@ static enum exit_status work(struct priming *priming, const struct jw_found *fou
 	failed = jw_prime(&err, priming->system, &options, &result);
 	if (priming->bar)
 		progress_finish(&priming->progress);
-	if (failed) /* a driver that does not cache, a cache where no file can be locked: no help there
-				 */
-		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-											  : cli_fail(cli, &err);
+	if (failed)
+		return cli_fail_as(cli, status_of_error(&err), &err);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	status = priming->only_plan && result->plan.cold ? EXIT_COLD : status_of(result);
@@ -236,6 +281,9 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 
 static void warn_of_settings(const struct cli *cli, const struct jw_system *system)
 {
+	/* Then that is the failure. */
+	if (system->cache.why_useless[0])
+		return;
 	for (size_t i = 0; i < system->cache.warning_count; i++)
 		output_warning(&cli->out, "%s", system->cache.warnings[i]);
 }

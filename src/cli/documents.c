@@ -91,6 +91,7 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	add_count(document, "compiled", result->compiled);
 	add_count(document, "unchanged", result->unchanged);
 	add_count(document, "failed", result->failed);
+	add_count(document, "met", result->met);
 	add_count(document, "undone", result->undone);
 	add_count(document, "added_bytes", result->added_bytes);
 	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
@@ -100,6 +101,8 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	add_count(document, "peak_supervisor_bytes", os_peak_resident_bytes());
 	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
 	(void)cJSON_AddBoolToObject(document, "opaque", result->opaque);
+	if (result->stopped.code)
+		add_text(document, "stopped", result->stopped.message);
 	(void)cJSON_AddItemToObject(document, "failures", failures_of(result));
 	notes = cJSON_AddArrayToObject(document, "notes");
 	for (size_t i = 0; i < result->note_count; i++)

@@ -211,12 +211,83 @@ case_sudo_warms_the_callers_cache() {
 	expect_status 64 prime --sudo-user "$library"
 }
 
+case_settings_that_make_it_useless_are_said() {
+	local setting
+	for setting in CUDA_CACHE_DISABLE=1 CUDA_FORCE_PTX_JIT=1 CUDA_FORCE_JIT=1; do
+		export "${setting?}"
+		expect_status 2 prime "$library" && grep -q "${setting%%=*}" "$err" || say "prime: $(cat "$err")" || return 1
+		[ "$(entries)" = 0 ] || say "compiled all the same" || return 1
+		expect_status 2 check "$library" --json && [[ $(number why_useless) = *${setting%%=*}* ]] || return 1
+		unset "${setting%%=*}"
+	done
+	CUDA_CACHE_MAXSIZE=0 expect_status 2 prime "$library" && grep -q CUDA_CACHE_MAXSIZE "$err" || return 1
+	# Another directory is for others, whose settings are other.
+	CUDA_CACHE_DISABLE=1 expect_status 0 prime --cache "$CUDA_CACHE_PATH" "$library"
+}
+
+case_a_full_cache_ends_the_run_with_a_line() {
+	CUDA_CACHE_MAXSIZE=100000 expect_status 1 prime -j 1 "$library" --json || return 1
+	[[ $(number stopped) = *"no room"*CUDA_CACHE_MAXSIZE* ]] || say "stopped: $(number stopped)" || return 1
+	[ "$(number undone)" -gt 0 ] && [ "$(number compiled)" = "$(entries)" ] || say "$(number compiled) compiled, $(entries) entries" || return 1
+	grep -q 'set CUDA_CACHE_MAXSIZE=' "$err" || CUDA_CACHE_MAXSIZE=100000 expect_status 1 prime -n "$library" || return 1
+	grep -q 'set CUDA_CACHE_MAXSIZE=' "$err" || say "no word about the limit: $(cat "$err")" || return 1
+	sound && expect_number damaged 0 && expect_number next_insert adds
+}
+
+case_what_is_warm_does_not_make_room() {
+	run prime "$library" || return 1
+	local one limit
+	one=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s %p\n' | sort -n | tail -1)
+	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum - 1000 }')
+	rm "${one#* }"
+	CUDA_CACHE_MAXSIZE=$limit expect_status 1 prime "$library" --json && expect_number compiled 0 || return 1
+	expect_status 1 check "$library" --json && expect_number cold 1
+}
+
+case_no_state_directory() {
+	: >"$scratch/$1/file"
+	export TMPDIR=$scratch/$1/tmp
+	mkdir "$TMPDIR"
+	JITWARM_STATE=$scratch/$1/file/state expect_status 0 prime "$library" || { unset TMPDIR; return 1; }
+	JITWARM_STATE=$scratch/$1/file/state expect_status 0 check "$library" || { unset TMPDIR; return 1; }
+	[ -z "$(ls -A "$TMPDIR")" ] || say "left behind: $(ls "$TMPDIR")" || { unset TMPDIR; return 1; }
+	unset TMPDIR
+}
+
+case_two_at_once() {
+	local pids=() pid failed=0
+	run status
+	for _ in 1 2 3; do
+		SIMDRIVER_COST=1 under "$jitwarm" prime "$library" >/dev/null 2>>"$err" &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+	[ $failed = 0 ] || say "one of three failed: $(cat "$err")" || return 1
+	expect_status 0 check "$library" && sound && expect_number files_without_row 0 && expect_number rows_without_file 0 && no_leftovers
+}
+
+case_a_locked_cache_is_waited_for() {
+	mkdir -p "$CUDA_CACHE_PATH"
+	python3 -c 'import fcntl, os, sys, time
+index = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o666)
+fcntl.lockf(index, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(2)' "$CUDA_CACHE_PATH/index" >"$scratch/$1/held" &
+	local holder=$!
+	until [ -s "$scratch/$1/held" ]; do sleep 0.05; done
+	expect_status 0 prime "$library" --json && expect_number undone 0 || { wait $holder; return 1; }
+	wait $holder
+	sound
+}
+
 # ---- which
 
 common=(cold_primed_warm first_start_compiles_nothing entries_are_the_applications_own two_gpus_two_architectures
 	a_lost_entry_is_compiled_again dry_run_changes_nothing raw_text_without_nul_is_predicted no_gpu_is_said)
 simulated=(killed_and_run_again interrupted_and_continued a_crashing_module_is_set_aside a_crash_once_is_made_up_for
-	a_compile_error_comes_with_its_log sudo_warms_the_callers_cache an_unknown_form_is_noticed)
+	a_compile_error_comes_with_its_log sudo_warms_the_callers_cache an_unknown_form_is_noticed
+	settings_that_make_it_useless_are_said a_full_cache_ends_the_run_with_a_line what_is_warm_does_not_make_room
+	no_state_directory two_at_once a_locked_cache_is_waited_for)
 cases=("$@")
 if [ ${#cases[@]} = 0 ]; then
 	cases=("${common[@]}")
