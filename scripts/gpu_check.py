@@ -227,7 +227,9 @@ def show_machine(report):
     driver, machine = report["driver"], report["machine"]
     for gpu in report["gpus"]:
         print("GPU      %(name)s (%(target)s)" % gpu + ", " + mib(gpu["memory_bytes"]))
-    print("Driver   %s, CUDA %s, stamp %s (%s)" % tuple(driver.get(key) for key in ("version", "cuda", "stamp", "stamp_trust")))
+    stamp = driver.get("stamp") or "unknown"
+    print("Driver   %s, CUDA %s, stamp %s %s (%s)" %
+          (driver.get("version"), driver.get("cuda"), stamp[:11], stamp[11:], driver.get("stamp_trust")))
     print("Machine  %s, %d cores, %s%s" % (machine["system"], machine["cores"], mib(machine["memory_bytes"]),
                                            "; the GPU is the phantom" if machine["phantom"] else ""))
 
