@@ -53,7 +53,7 @@ uint64_t cache_parse_limit(const char *text)
 
 uint64_t cache_default_limit(uint32_t release_major)
 {
-	return !release_major || release_major >= 535 ? CACHE_DEFAULT_LIMIT : CACHE_OLD_DEFAULT_LIMIT;
+	return !release_major || release_major >= 525 ? CACHE_DEFAULT_LIMIT : CACHE_OLD_DEFAULT_LIMIT;
 }
 
 /* ---- variables */

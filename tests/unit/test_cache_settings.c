@@ -77,6 +77,7 @@ static void limits_are_decimal_prefixes(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(cache_parse_limit(cases[i].text), cases[i].limit);
 	assert_int_equal(cache_default_limit(550), UINT64_C(1) << 30);
+	assert_int_equal(cache_default_limit(525), UINT64_C(1) << 30);
 	assert_int_equal(cache_default_limit(470), 256 << 20);
 }
 

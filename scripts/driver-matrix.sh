@@ -1,0 +1,205 @@
+#!/bin/bash
+# driver-matrix.sh [--from DIR] [--json FILE] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
+#
+# Runs the conformance suite (tests/conformance) on the simulated driver and on NVIDIA's of these versions, on the GPUs that
+# tests/phantom emulates, and writes a table of drivers by facts. What is not at hand is fetched (get-drivers.sh).
+#
+#   VERSION       default: whatever Debian offers and whatever is at hand
+#   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
+#                 instead; several versions may lie there
+#   --json FILE   the outcomes as JSON
+#   -o FILE       the table (default: docs/driver-behaviour.md)
+#   -B FOLDER     the build (default: build/release): targets conformance, phantom, phantom-probe, simdriver
+#
+# A difference between a driver and the suite is a finding, not a failure. Exit status: 0; 64 for wrong usage; 2 where
+# nothing could be run; 3 where a file cannot be written.
+set -euo pipefail
+
+self=$(basename "$0")
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage() { echo "usage: $(sed -n '2s/^# //p' "$0")    ($self --help says more)" >&2; exit 64; }
+fail() { echo "$self: $2" >&2; exit "$1"; }
+
+from='' json='' out=$root/docs/driver-behaviour.md build=$root/build/release versions=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+	--from | --json | -o | -B)
+		[ $# -ge 2 ] || usage
+		case $1 in --from) from=$2 ;; --json) json=$2 ;; -o) out=$2 ;; -B) build=$2 ;; esac
+		shift ;;
+	*[!0-9.]* | '') usage ;;
+	*) versions+=("$1") ;;
+	esac
+	shift
+done
+for file in conformance/conformance phantom/phantom.so phantom/phantom-probe; do
+	[ -e "$build/tests/$file" ] || fail 2 "$build/tests/$file is not there: build conformance, phantom, phantom-probe, simdriver"
+done
+build=$(cd "$build" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset CUDA_CACHE_PATH CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
+
+# ---- which drivers
+
+# A store as get-drivers.sh keeps it, of links; the names that the driver looks for end in .1
+take_from()
+{
+	local library version other name
+	export JITWARM_DRIVERS=$scratch/drivers
+	while read -r library; do
+		version=${library##*/libcuda.so.}
+		mkdir -p "$JITWARM_DRIVERS/$version"
+		for other in "${library%/*}"/lib*.so."$version" "${library%/*}"/libnvidia-nvvm.so.*; do
+			[ -e "$other" ] || continue
+			name=${other##*/}
+			ln -sf "$(realpath "$other")" "$JITWARM_DRIVERS/$version/$name"
+			ln -sf "$name" "$JITWARM_DRIVERS/$version/${name%%.so.*}.so.1"
+		done
+	done < <(find "$(realpath "$1")" -type f -name 'libcuda.so.[1-9]*.*')
+}
+at_hand() { find "${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' 2>/dev/null; }
+
+if [ -n "$from" ]; then
+	[ -d "$from" ] || fail 2 "$from: no such folder"
+	take_from "$from"
+fi
+if [ ${#versions[@]} -eq 0 ]; then
+	mapfile -t versions < <({ at_hand; [ -n "$from" ] || "$root/scripts/get-drivers.sh" --list | grep -oE '[0-9]+(\.[0-9]+)+' || true; } |
+		grep -E '^[0-9]{3}(\.[0-9]+)+$' | sort -Vu)
+fi
+
+# ---- the runs: the suite leaves a document $scratch/NAME.json, one case a line
+
+# Two GPUs, neither of which runs the other's cubins, that the driver knows
+gpus_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_86,sm_89; elif [ "${1%%.*}" -ge 455 ]; then echo sm_86,sm_75; else echo sm_75; fi; }
+
+run() # NAME COMMAND...
+{
+	local name=$1 suite=$build/tests/conformance/conformance
+	shift
+	echo "$name" >&2
+	timeout 280 "$@" -- "$suite" --json "$scratch/$name.json" >"$scratch/$name.txt" 2>&1 || true
+	[[ $(tail -1 "$scratch/$name.txt") != *" passed, "* ]] || return 0
+	rm -f "$scratch/$name.json"
+	return 1
+}
+
+done_names=() missing=()
+for version in ${versions[@]+"${versions[@]}"}; do
+	if ! "$root/scripts/get-drivers.sh" --quiet "$version" 2>"$scratch/get.err"; then
+		missing+=("$version: not to be had ($(head -1 "$scratch/get.err"))")
+	elif run "$version" "$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")"; then
+		done_names+=("$version")
+	else
+		said=$("$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")" -- \
+			env PHANTOM_LOG="$scratch/log" "$build/tests/phantom/phantom-probe" devices 2>&1 | tail -1) || true
+		last=$(grep -E '^(control|ioctl|alloc) ' "$scratch/log" 2>/dev/null | tail -1) || true
+		missing+=("$version: the phantom does not carry it (it says \"$said\"; its last question: \"$last\")")
+	fi
+done
+if [ -z "$from" ] && run simulated "$root/scripts/with-simdriver.sh" -B "$build" sm_86,sm_89; then
+	done_names+=(simulated)
+fi
+[ ${#done_names[@]} -gt 0 ] || fail 2 "no driver could be run: ${missing[*]-none was named}"
+
+# ---- the table
+
+field() { sed -nE "1s/.*\"$2\": \"([^\"]*)\".*/\1/p" "$scratch/$1.json"; }
+gpus_of() { sed -nE '1s/.*"gpus": \[([^]]*)\].*/\1/p' "$scratch/$1.json" | tr -d '" ' | sed 's/,/, /g'; }
+count_of() { grep -c "\"outcome\": \"$2\"" "$scratch/$1.json" || true; }
+
+drivers_table()
+{
+	local name
+	echo '| driver | CUDA | stamp | GPUs | as the suite says | differs | does not apply |'
+	echo '|---|---|---|---|---|---|---|'
+	for name in "${done_names[@]}"; do
+		echo "| $name | $(field "$name" cuda) | $(field "$name" date) $(field "$name" time) | $(gpus_of "$name") |" \
+			"$(count_of "$name" ok) | $(count_of "$name" FAIL) | $(count_of "$name" skip) |"
+	done
+}
+
+# Rows of facts, or with "why" a line for each difference
+facts()
+{
+	awk -v names="${done_names[*]}" -v what="$1" '
+		function unescape(text) { gsub(/\\"/, "\"", text); gsub(/\\\\/, "\\", text); return text }
+		BEGIN { count = split(names, name, " ") }
+		/^  [{]"name": / {
+			split($0, half, /", "outcome": "/)
+			fact = substr(half[1], 13)
+			outcome = half[2]; sub(/".*/, "", outcome)
+			why = half[2]; sub(/^[^"]*", "why": "/, "", why); sub(/"},?$/, "", why); sub(/^cases_[a-z]*[.]c:[0-9]*: /, "", why)
+			driver = FILENAME; sub(/.*\//, "", driver); sub(/[.]json$/, "", driver)
+			if (!(fact in seen)) { seen[fact] = 1; order[++facts] = fact }
+			cell[fact, driver] = outcome == "ok" ? "yes" : outcome == "FAIL" ? "**no**" : "–"
+			if (outcome == "FAIL") {
+				line = "- " fact ": `" unescape(why) "`"
+				if (!(line in who)) lines[++differences] = line
+				who[line] = who[line] (who[line] == "" ? "" : ", ") driver
+			}
+		}
+		END {
+			for (i = 1; i <= differences && what == "why"; i++) print lines[i] " (" who[lines[i]] ")"
+			for (i = 1; i <= facts && what != "why"; i++) {
+				printf "| %s |", order[i]
+				for (j = 1; j <= count; j++) printf " %s |", cell[order[i], name[j]]
+				printf "\n"
+			}
+		}' "${done_names[@]/%/.json}"
+}
+
+document()
+{
+	cat <<EOF
+# How each driver behaves
+
+Written by \`scripts/driver-matrix.sh\` on $(date +%F); do not edit. The same command, after \`cmake --build --preset release --target
+conformance phantom phantom-probe simdriver\`, writes it anew; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
+drivers ran on the GPUs that \`tests/phantom\` emulates. A fact is a case of the suite in \`tests/conformance\`, where it can be read
+what is done and expected; \`driver-cache.md\` tells what the facts are for.
+
+EOF
+	drivers_table
+	if [ ${#missing[@]} -gt 0 ]; then
+		printf '\nNot run:\n\n'
+		printf -- '- %s\n' "${missing[@]}"
+	fi
+	printf '\n## Differences\n\nWhat the suite found in place of what it expects:\n\n'
+	facts why
+	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs.\n\n| fact |'
+	printf ' %s |' "${done_names[@]}"
+	printf '\n|---|'
+	for _ in "${done_names[@]}"; do printf -- '---|'; done
+	printf '\n'
+	facts rows
+}
+
+document_json()
+{
+	local name comma=''
+	printf '{"format": 1, "date": "%s", "drivers": [' "$(date +%F)"
+	for name in "${done_names[@]}"; do
+		printf '%s\n{"driver": "%s", "result": ' "$comma" "$name"
+		cat "$scratch/$name.json"
+		printf '}'
+		comma=,
+	done
+	printf '],\n "not_run": ['
+	comma=''
+	for name in ${missing[@]+"${missing[@]}"}; do
+		name=${name//\\/\\\\}
+		printf '%s\n  "%s"' "$comma" "${name//\"/\\\"}"
+		comma=,
+	done
+	printf ']}\n'
+}
+
+cd "$scratch"
+document >"$scratch/document"
+[ -z "$json" ] || document_json >"$scratch/document.json"
+cd "$OLDPWD"
+cp "$scratch/document" "$out" || exit 3
+[ -z "$json" ] || cp "$scratch/document.json" "$json" || exit 3
