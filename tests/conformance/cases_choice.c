@@ -71,6 +71,7 @@ static enum outcome newest_usable_ptx(void)
 /* Of entries for one architecture the first is taken; but the last where that is the GPU's own. */
 static enum outcome equal_ptx(void)
 {
+	const char *version = suite.cuda >= 12000 ? "8.0" : "7.1"; /* the first of sm_86 */
 	char own[16];
 
 	CHECK_IS(
@@ -82,12 +83,12 @@ static enum outcome equal_ptx(void)
 	CHECK_IS(load(CONTAINER({.kernel = "former",
 							 .arch = suite.sm[0],
 							 .target = own,
-							 .version = "8.0",
+							 .version = version,
 							 .nuls = 1},
 							{.kernel = "latter",
 							 .arch = suite.sm[0],
 							 .target = own,
-							 .version = "8.0",
+							 .version = version,
 							 .nuls = 1}))
 				 .result,
 			 0);
@@ -213,6 +214,8 @@ static enum outcome text_for_another_target(void)
 {
 	if (suite.sm[0] == 90)
 		return case_skipped("for other GPUs than sm_90");
+	if (suite.cuda < 12000)
+		return case_skipped("sm_90a came with CUDA 12.0");
 	CHECK_IS(load(CONTAINER({.target = "sm_90a", .version = "8.0", .nuls = 1})).result, 218);
 	CHECK_IS(entries_count(suite.cache), 0);
 	return PASSED;

@@ -219,8 +219,11 @@ static enum outcome limit_is(const char *setting, uint64_t bytes)
 	return PASSED;
 }
 
+/* 470 and older: a quarter of it. Where between 470 and 525 it grew is not known. */
 static enum outcome default_limit(void)
 {
+	if (suite.cuda < 11050)
+		return limit_is("CUDA_CACHE_MAXSIZE", UINT64_C(1) << 28);
 	return limit_is("CUDA_CACHE_MAXSIZE", UINT64_C(1) << 30);
 }
 
@@ -295,7 +298,7 @@ const struct test_case limit_cases[] = {
 	{"limit/a unit is not read", limit_with_a_unit},
 	{"limit/no number", limit_that_is_no_number},
 	{"limit/empty", empty_limit},
-	{"limit/unset: 1 GiB", default_limit},
+	{"limit/unset: 1 GiB (to 470: 256 MiB)", default_limit},
 	{"limit/2 GiB", two_gib},
 	{"limit/4 GiB", four_gib},
 	{"limit/more than 4 GiB", beyond_four_gib},

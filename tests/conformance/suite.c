@@ -1,4 +1,5 @@
-/* conformance [NAME...]: runs the cases whose names begin with one of NAME; all of them without. */
+/* conformance [--json FILE] [NAME...]: runs the cases whose names begin with one of NAME; all of
+ * them without. FILE gets the outcomes as one JSON document. */
 #include "suite.h"
 
 #include <signal.h>
@@ -9,6 +10,9 @@
 #include <unistd.h>
 
 struct suite suite;
+
+static const char *const words[] = {"ok", "FAIL", "skip"};
+static FILE *json; /* NULL: none is wanted */
 
 static char reason[512];
 
@@ -71,9 +75,38 @@ static bool wanted(const char *name, char **names, int count)
 	return count == 0;
 }
 
+static void json_text(const char *text)
+{
+	putc('"', json);
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			fprintf(json, "\\%c", *text);
+		else
+			fprintf(json, (unsigned char)*text < ' ' ? "\\u%04x" : "%c", (unsigned char)*text);
+	putc('"', json);
+}
+
+static void json_head(void)
+{
+	fprintf(json,
+			"{\"cuda\": \"%d.%d\", \"date\": \"%.11s\", \"time\": \"%.8s\", \"gpus\": [\"sm_%d\"",
+			suite.cuda / 1000, suite.cuda % 1000 / 10, suite.stamp, suite.stamp + 11, suite.sm[0]);
+	if (suite.sm[1])
+		fprintf(json, ", \"sm_%d\"", suite.sm[1]);
+	fputs("],\n \"cases\": [", json);
+}
+
+static void json_case(const struct test_case *test, enum outcome outcome, bool first)
+{
+	fputs(first ? "\n  {\"name\": " : ",\n  {\"name\": ", json);
+	json_text(test->name);
+	fprintf(json, ", \"outcome\": \"%s\", \"why\": ", words[outcome]);
+	json_text(reason);
+	putc('}', json);
+}
+
 static void run(const struct test_case *test, unsigned counts[3])
 {
-	static const char *const words[] = {"ok", "FAIL", "skip"};
 	struct timespec before, after;
 	enum outcome outcome;
 
@@ -82,6 +115,8 @@ static void run(const struct test_case *test, unsigned counts[3])
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	outcome = test->run();
 	clock_gettime(CLOCK_MONOTONIC, &after);
+	if (json)
+		json_case(test, outcome, counts[PASSED] + counts[FAILED] + counts[SKIPPED] == 0);
 	counts[outcome]++;
 	printf("%-4s %s%s%s%s\n", words[outcome], test->name, *reason ? " (" : "", reason,
 		   *reason ? ")" : "");
@@ -105,6 +140,15 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "--client") == 0)
 		return client_main();
+	if (argc > 2 && strcmp(argv[1], "--json") == 0) {
+		json = fopen(argv[2], "we");
+		if (!json) {
+			perror(argv[2]);
+			return 3;
+		}
+		argv += 2;
+		argc -= 2;
+	}
 	signal(SIGPIPE, SIG_IGN); /* clients may die */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	snprintf(suite.scratch, sizeof suite.scratch, "%.200s/conformance-XXXXXX",
@@ -124,12 +168,18 @@ int main(int argc, char **argv)
 	}
 	printf("# CUDA %d.%d, stamp %.11s %.8s, sm_%d\n", suite.cuda / 1000, suite.cuda % 1000 / 10,
 		   suite.stamp, suite.stamp + 11, suite.sm[0]);
+	if (json)
+		json_head();
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
 		for (const struct test_case *test = families[i]; test->name; test++)
 			if (wanted(test->name, argv + 1, argc - 1))
 				run(test, counts);
 	client_stop(suite.client);
 	remove_tree(suite.scratch);
+	if (json && (fputs("\n]}\n", json) == EOF || fclose(json))) {
+		perror("conformance: the JSON file");
+		return 3;
+	}
 	printf("%u passed, %u failed%s", counts[PASSED], counts[FAILED], counts[SKIPPED] ? "" : "\n");
 	if (counts[SKIPPED])
 		printf(", %u skipped\n", counts[SKIPPED]);
