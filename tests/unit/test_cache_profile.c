@@ -8,24 +8,7 @@
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "entries.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	folder = NULL;
-	return result;
-}
+#include "folder.h"
 
 static void a_stamp_is_found_where_it_is_certain(void **state)
 {

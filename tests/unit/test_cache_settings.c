@@ -7,26 +7,9 @@
 
 #include "base/mem.h"
 #include "cache/settings.h"
+#include "folder.h"
 #include "os/file.h"
 #include "os/system.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	folder = NULL;
-	return result;
-}
 
 static const char *const names[] = {
 	"CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT",

@@ -5,24 +5,7 @@
 
 #include "base/cursor.h"
 #include "entries.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	folder = NULL;
-	return result;
-}
+#include "folder.h"
 
 static void put_file(const char *dir, const char *name, const void *bytes, size_t size)
 {

@@ -4,26 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "folder.h"
 #include "os/file.h"
 #include "os/pci.h"
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	folder = NULL;
-	return result;
-}
 
 static char *inside(const char *name)
 {

@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "os/names.h"
 #include "os/posix/posix.h"
-
-/* A directory with more names than this is no place that we want to read. */
-enum { MOST_NAMES = 4000000 };
 
 static enum os_kind kind_of(int directory, const struct dirent *entry)
 {
@@ -28,39 +26,6 @@ static enum os_kind kind_of(int directory, const struct dirent *entry)
 	if (fstatat(directory, entry->d_name, &native, 0))
 		return OS_OTHER;
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
-}
-
-struct named {
-	char *name;
-	enum os_kind kind;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-/* Sorted, and as two arrays. */
-static int names_finish(struct jw_error *err, struct named *found, size_t count,
-						struct os_names *ret_names)
-{
-	struct os_names names = {.count = count};
-
-	names.items = mem_array(err, count, sizeof *names.items);
-	names.kinds = mem_array(err, count, sizeof *names.kinds);
-	if (!names.items || !names.kinds) {
-		mem_free(names.items);
-		mem_free(names.kinds);
-		return -1;
-	}
-	if (count)
-		qsort(found, count, sizeof *found, by_name);
-	for (size_t i = 0; i < count; i++) {
-		names.items[i] = found[i].name;
-		names.kinds[i] = found[i].kind;
-	}
-	*ret_names = names;
-	return 0;
 }
 
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
@@ -85,7 +50,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 			break;
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (VEC_ROOM(err, found, capacity, count, MOST_NAMES))
+		if (VEC_ROOM(err, found, capacity, count, NAMES_MOST))
 			goto done;
 		found[count].kind = kind_of(dirfd(directory), entry);
 		found[count].name = mem_string(err, entry->d_name);
@@ -100,15 +65,6 @@ done:
 	mem_free(found);
 	(void)closedir(directory);
 	return result;
-}
-
-void os_names_free(struct os_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		mem_free(names->items[i]);
-	mem_free(names->items);
-	mem_free(names->kinds);
-	*names = (struct os_names){0};
 }
 
 /* False, with errno's reason, where it is not there in the end. That it could not be made is of no

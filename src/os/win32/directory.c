@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/names.h"
 #include "os/win32/win32.h"
 
 /* Others may do with a file what they like while we have it open, as on POSIX systems. */
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
-
-/* A directory with more names than this is no place that we want to read. */
-enum { MOST_NAMES = 4000000 };
 
 bool os_is_separator(char c)
 {
@@ -54,16 +52,6 @@ size_t os_root_length(const char *path)
 
 /* ---- names in a directory */
 
-struct named {
-	char *name;
-	enum os_kind kind;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
 static enum os_kind kind_of(const char *path, const char *name, DWORD attributes)
 {
 	struct os_stat stat = {.kind = OS_OTHER};
@@ -78,29 +66,6 @@ static enum os_kind kind_of(const char *path, const char *name, DWORD attributes
 		(void)os_stat(NULL, full, &stat);
 	mem_free(full);
 	return stat.kind;
-}
-
-/* Sorted, and as two arrays. */
-static int names_finish(struct jw_error *err, struct named *found, size_t count,
-						struct os_names *ret_names)
-{
-	struct os_names names = {.count = count};
-
-	names.items = mem_array(err, count, sizeof *names.items);
-	names.kinds = mem_array(err, count, sizeof *names.kinds);
-	if (!names.items || !names.kinds) {
-		mem_free(names.items);
-		mem_free(names.kinds);
-		return -1;
-	}
-	if (count)
-		qsort(found, count, sizeof *found, by_name);
-	for (size_t i = 0; i < count; i++) {
-		names.items[i] = found[i].name;
-		names.kinds[i] = found[i].kind;
-	}
-	*ret_names = names;
-	return 0;
 }
 
 static bool is_dots(const wchar_t *name)
@@ -146,7 +111,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 	do {
 		if (is_dots(entry.cFileName))
 			continue;
-		if (VEC_ROOM(err, found, capacity, count, MOST_NAMES))
+		if (VEC_ROOM(err, found, capacity, count, NAMES_MOST))
 			goto done;
 		found[count].name = win32_utf8(err, entry.cFileName);
 		if (!found[count].name)
@@ -166,15 +131,6 @@ done:
 		(void)FindClose(search);
 	mem_free(wide);
 	return result;
-}
-
-void os_names_free(struct os_names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		mem_free(names->items[i]);
-	mem_free(names->items);
-	mem_free(names->kinds);
-	*names = (struct os_names){0};
 }
 
 /* ---- making */

@@ -1,0 +1,20 @@
+/* What both systems do with the names that a directory holds. */
+#ifndef JW_OS_NAMES_H
+#define JW_OS_NAMES_H
+
+#include "os/file.h"
+
+/* A directory with more names than this is no place that we want to read. */
+enum { NAMES_MOST = 4000000 };
+
+struct named {
+	char *name;
+	enum os_kind kind;
+};
+
+/* Sorts what was found by name and hands it over as two arrays. The strings become the result's on
+ * success alone. */
+int names_finish(struct jw_error *err, struct named *found, size_t count,
+				 struct os_names *ret_names);
+
+#endif

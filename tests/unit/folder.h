@@ -1,0 +1,29 @@
+/* A directory of a test's own: make_folder and remove_folder are the group's set-up and tear-down.
+ */
+#ifndef JW_TESTS_FOLDER_H
+#define JW_TESTS_FOLDER_H
+
+#include "check.h"
+
+#include "base/mem.h"
+#include "os/file.h"
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
+}
+
+static int remove_folder(void **state)
+{
+	int result = os_remove_tree(NULL, folder);
+
+	(void)state;
+	mem_free(folder);
+	folder = NULL;
+	return result;
+}
+
+#endif
