@@ -31,6 +31,9 @@ VERSIONS = os.path.join(ROOT, "tests/phantom/drivers.txt")
 # Where the GPU has features that no other has, the driver compiles for them; the key does not say so (docs/driver-cache.md).
 TARGET_OF_GPU = {"sm_90": "sm_90a"}
 
+# ELF sections without bytes in the file: SHT_NOBITS, and that of shared memory (.nv_debug.shared)
+NO_BYTES = (8, 0x7000000A)
+
 
 class Entry:
     """A file of the driver's cache, taken apart (docs/driver-cache.md)."""
@@ -76,7 +79,7 @@ def sections_of(cubin):
     result = {}
     for name, kind, _, _, start, length, *_ in rows:
         label = strings[name:strings.index(b"\0", name)].decode("latin-1")
-        result[label] = b"" if kind == 8 else cubin[start:start + length]  # SHT_NOBITS
+        result[label] = b"" if kind in NO_BYTES else cubin[start:start + length]
     return result
 
 
