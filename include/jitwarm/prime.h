@@ -48,8 +48,10 @@ struct jw_prime_result {
 	size_t failed;
 	size_t unchanged; /* the driver loaded them without leaving an entry: nothing to compile after
 						 all */
-	size_t met;       /* that another run has put into the cache meanwhile */
-	size_t undone;    /* left when the run was interrupted or had to stop */
+	size_t
+		misjudged; /* of the compiled ones, those whose entries have other names than predicted */
+	size_t met;    /* that another run has put into the cache meanwhile */
+	size_t undone; /* left when the run was interrupted or had to stop */
 	uint64_t added_bytes;
 	double seconds;         /* of compiling, wall time */
 	double compile_seconds; /* the sum of what each module took in its worker, and the longest of

@@ -89,6 +89,7 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	add_count(document, "predicted_cache_bytes", result->plan.cubin_bytes);
 	(void)cJSON_AddNumberToObject(document, "predicted_cpu_seconds", result->plan.cpu_seconds);
 	add_count(document, "compiled", result->compiled);
+	add_count(document, "misjudged", result->misjudged);
 	add_count(document, "unchanged", result->unchanged);
 	add_count(document, "failed", result->failed);
 	add_count(document, "met", result->met);

@@ -92,6 +92,31 @@ static void take_entry(struct run *run, size_t index, const char *path)
 	(void)os_remove(NULL, path);
 }
 
+/* Where others of this run were as predicted, the form is the one we know: the driver has merely
+ * chosen another image of this container than we thought, and the application will want that. */
+static void take_foreign(struct run *run, size_t index, const char *path)
+{
+	const struct plan *plan = run->setup->plan;
+	struct jw_error why = {0};
+	uint64_t bytes = 0;
+
+	if (!run->result->compiled) {
+		run->result->opaque = true;
+		run_stop(run);
+		return;
+	}
+	if (!collect_insert_foreign(&why, run->setup->live, path, plan, &plan->modules[index],
+								&bytes)) {
+		run->result->misjudged++;
+		run_inserted(run, index, bytes, NULL);
+	} else if (why.code == JW_ERR_BUSY) {
+		run_module_failed(run, index, why.message, "");
+	} else {
+		failed_to_collect(run, index, &why);
+	}
+	(void)os_remove(NULL, path);
+}
+
 static void compiled(struct run *run, struct slot *slot, size_t index)
 {
 	const struct plan *plan = run->setup->plan;
@@ -105,8 +130,7 @@ static void compiled(struct run *run, struct slot *slot, size_t index)
 	} else if (collect_find(&why, slot->cache_dir, plan, &plan->modules[index], &what, &path)) {
 		run_break_off_with(run, &why);
 	} else if (what == COLLECTED_FOREIGN) {
-		run->result->opaque = true;
-		run_stop(run);
+		take_foreign(run, index, path);
 	} else if (what == COLLECTED_NOTHING) {
 		run->result->unchanged++;
 		run_module_done(run, index);

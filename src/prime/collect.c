@@ -18,30 +18,45 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
 	return false;
 }
 
-/* Looks for an entry under a name that no module of the plan has. The worker may have begun its
- * next job already, so the entry of another module is nothing strange. Called only where a
- * prediction has failed. */
-static bool has_foreign(const struct plan *plan, const char *dir, const char *first,
-						const char *second)
+/* Looks for an entry under a name that no module of the plan has: its path, or NULL. The worker may
+ * have begun its next job already, so the entry of another module is nothing strange. Called only
+ * where a prediction has failed. */
+static char *find_foreign(const struct plan *plan, const char *dir, const char *first,
+						  const char *second)
 {
 	struct os_names names;
-	bool found = false;
+	char *found = NULL;
 
 	if (os_list(NULL, dir, &names))
-		return false;
+		return NULL;
 	for (size_t i = 0; i < names.count && !found; i++) {
 		char *below = os_join(NULL, dir, names.items[i]);
 		uint64_t key;
 
-		if (below && names.kinds[i] == OS_DIRECTORY && !second)
-			found = has_foreign(plan, below, first ? first : names.items[i],
-								first ? names.items[i] : NULL);
-		else if (second && cache_entry_key(first, second, names.items[i], &key))
-			found = !is_predicted(plan, key);
+		if (below && names.kinds[i] == OS_DIRECTORY && !second) {
+			found = find_foreign(plan, below, first ? first : names.items[i],
+								 first ? names.items[i] : NULL);
+		} else if (below && second && cache_entry_key(first, second, names.items[i], &key) &&
+				   !is_predicted(plan, key)) {
+			found = below;
+			below = NULL;
+		}
 		mem_free(below);
 	}
 	os_names_free(&names);
 	return found;
+}
+
+static int insert(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+				  uint64_t *ret_bytes)
+{
+	if (cache_insert(err, live, addition, 1))
+		return -1;
+	if (addition->added == CACHE_ADDED_REFUSED)
+		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
+						 addition->why.message);
+	*ret_bytes = addition->row_bytes;
+	return 0;
 }
 
 int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
@@ -55,13 +70,29 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const char *pa
 		.form = module->form,
 	};
 
-	if (cache_insert(err, live, &addition, 1))
-		return -1;
-	if (addition.added == CACHE_ADDED_REFUSED)
-		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
-						 addition.why.message);
-	*ret_bytes = addition.row_bytes;
-	return 0;
+	return insert(err, live, &addition, ret_bytes);
+}
+
+int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const char *path,
+						   const struct plan *plan, const struct plan_module *module,
+						   uint64_t *ret_bytes)
+{
+	struct cache_addition addition = {
+		.path = path,
+		.sm = plan->targets[module->target].device.sm,
+		.form = module->form,
+	};
+	size_t length = strlen(path);
+	char first[2] = {0}, second[2] = {0};
+
+	if (length < CACHE_NAME_SIZE - 1)
+		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
+	path += length - (CACHE_NAME_SIZE - 1);
+	first[0] = path[0];
+	second[0] = path[2];
+	if (!cache_entry_key(first, second, path + 4, &addition.key))
+		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
+	return insert(err, live, &addition, ret_bytes);
 }
 
 /* A driver that finds no space says nothing: it leaves a torn entry, or none. */
@@ -89,8 +120,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 		return -1;
 	if (!os_exists(path)) {
 		mem_free(path);
-		path = NULL;
-		what = has_foreign(plan, private_dir, NULL, NULL) ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
+		path = find_foreign(plan, private_dir, NULL, NULL);
+		what = path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
 	if (what == COLLECTED_NOTHING && collect_disk_is_full(err, private_dir))
 		return -1;

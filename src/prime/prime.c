@@ -144,7 +144,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 
 	setup->live = NULL;
 	setup->workers = 1;
-	result->undone = result->compiled = result->unchanged = result->met = 0;
+	result->undone = result->compiled = result->misjudged = result->unchanged = result->met = 0;
 	result_forget_failures(result);
 	failed = run_plan(err, setup, result);
 	after = folder_count_entries(setup->system->cache.path);
@@ -222,6 +222,30 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 	return 0;
 }
 
+/* What `check` will still call cold, and why. */
+static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
+{
+	char line[256];
+
+	if (result->misjudged) {
+		(void)snprintf(line, sizeof line,
+					   "%zu modules: the driver made other entries than predicted; they are in the "
+					   "cache, but “jitwarm check” goes on calling these modules cold",
+					   result->misjudged);
+		if (result_add_note(err, result, line))
+			return -1;
+	}
+	if (result->unchanged) {
+		(void)snprintf(line, sizeof line,
+					   "%zu modules: the driver loaded them and kept nothing; “jitwarm check” goes "
+					   "on calling them cold",
+					   result->unchanged);
+		if (result_add_note(err, result, line))
+			return -1;
+	}
+	return 0;
+}
+
 static int compile_cold(struct jw_error *err, const struct plan *plan,
 						const struct jw_system *system, const struct jw_prime_options *options,
 						struct jw_prime_result *result)
@@ -251,7 +275,7 @@ static int compile_cold(struct jw_error *err, const struct plan *plan,
 	/* What is done is done, and is told. */
 	if (failed)
 		result->stopped = why;
-	failed = 0;
+	failed = note_doubts(err, result);
 done:
 	spool_free(&spool);
 	self_free(&self);

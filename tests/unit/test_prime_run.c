@@ -398,6 +398,50 @@ static void what_another_run_has_added_is_not_compiled(void **state)
 	mem_free(to);
 }
 
+/* An entry of the driver's that no module of the plan stands for. */
+static void make_foreign(void)
+{
+	char *root = mem_printf(NULL, "%s/trees/77", folder), *path, *parent;
+	struct entries_entry entry;
+
+	entries_make(&entry, 77, 100);
+	path = cache_entry_path(NULL, root, entry.key);
+	parent = os_dir_name(NULL, path);
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+	mem_free(parent);
+	mem_free(path);
+	mem_free(root);
+}
+
+static void one_prediction_that_fails_does_not_end_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	make_foreign();
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { if [ $1 = 3 ]; then make_entry 77; answer 3 0;\n"
+							  "else fine $1; fi; }\nhello; serve\n"),
+					 0);
+	assert_false(result->opaque);
+	assert_int_equal(result->compiled, MODULES);
+	assert_int_equal(result->misjudged, 1);
+	assert_int_equal(warm(), MODULES - 1);
+}
+
+static void a_first_prediction_that_fails_does(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	make_foreign();
+	assert_int_equal(run_with(&err, 2, "do_job() { make_entry 77; answer $1 0; }\nhello; serve\n"),
+					 0);
+	assert_true(result->opaque);
+	assert_int_equal(result->undone, MODULES);
+}
+
 static bool stop_at_once(void *context)
 {
 	(void)context;
@@ -438,6 +482,8 @@ int main(void)
 		CASE(entries_wait_for_the_lock),
 		CASE(a_lock_that_is_never_free_is_reported),
 		CASE(what_another_run_has_added_is_not_compiled),
+		CASE(one_prediction_that_fails_does_not_end_the_run),
+		CASE(a_first_prediction_that_fails_does),
 		CASE(workers_that_are_stopped_too_are_no_failure),
 	};
 
