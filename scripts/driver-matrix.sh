@@ -1,5 +1,5 @@
 #!/bin/bash
-# driver-matrix.sh [--from DIR] [--json FILE] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
+# driver-matrix.sh [--from DIR] [--json FILE] [--more-gpus] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
 #
 # Runs the conformance suite (tests/conformance) on the simulated driver and on NVIDIA's of these versions, on the GPUs that
 # tests/phantom emulates, and writes a table of drivers by facts. What is not at hand is fetched (get-drivers.sh).
@@ -8,6 +8,7 @@
 #   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
 #                 instead; several versions may lie there
 #   --json FILE   the outcomes as JSON
+#   --more-gpus   also the cases about keys, values and choice on each other GPU that the phantom has and the driver knows
 #   -o FILE       the table (default: docs/driver-behaviour.md)
 #   -B FOLDER     the build (default: build/release): targets conformance, phantom, phantom-probe, simdriver
 #
@@ -20,7 +21,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 usage() { echo "usage: $(sed -n '2s/^# //p' "$0")    ($self --help says more)" >&2; exit 64; }
 fail() { echo "$self: $2" >&2; exit "$1"; }
 
-from='' json='' out=$root/docs/driver-behaviour.md build=$root/build/release versions=()
+from='' json='' more='' out=$root/docs/driver-behaviour.md build=$root/build/release versions=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
@@ -28,6 +29,7 @@ while [ $# -gt 0 ]; do
 		[ $# -ge 2 ] || usage
 		case $1 in --from) from=$2 ;; --json) json=$2 ;; -o) out=$2 ;; -B) build=$2 ;; esac
 		shift ;;
+	--more-gpus) more=1 ;;
 	*[!0-9.]* | '') usage ;;
 	*) versions+=("$1") ;;
 	esac
@@ -75,23 +77,35 @@ fi
 # Two GPUs, neither of which runs the other's cubins, that the driver knows
 gpus_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_86,sm_89; elif [ "${1%%.*}" -ge 455 ]; then echo sm_86,sm_75; else echo sm_75; fi; }
 
+cases=()
 run() # NAME COMMAND...
 {
 	local name=$1 suite=$build/tests/conformance/conformance
 	shift
 	echo "$name" >&2
-	timeout 280 "$@" -- "$suite" --json "$scratch/$name.json" >"$scratch/$name.txt" 2>&1 || true
+	timeout 280 "$@" -- "$suite" --json "$scratch/$name.json" ${cases[@]+"${cases[@]}"} >"$scratch/$name.txt" 2>&1 || true
 	[[ $(tail -1 "$scratch/$name.txt") != *" passed, "* ]] || return 0
 	rm -f "$scratch/$name.json"
 	return 1
 }
 
-done_names=() missing=()
+# The phantom's other GPUs, one at a time
+more_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_75 sm_80 sm_89 sm_90; elif [ "${1%%.*}" -ge 450 ]; then echo sm_75 sm_80; fi; }
+run_more() # VERSION
+{
+	local gpu cases=(key value choice)
+	for gpu in $(more_for "$1"); do
+		! run "$1-$gpu" "$root/scripts/with-driver.sh" -B "$build" -d "$1" "$gpu" || more_names+=("$1-$gpu")
+	done
+}
+
+done_names=() missing=() more_names=()
 for version in ${versions[@]+"${versions[@]}"}; do
 	if ! "$root/scripts/get-drivers.sh" --quiet "$version" 2>"$scratch/get.err"; then
 		missing+=("$version: not to be had ($(head -1 "$scratch/get.err"))")
 	elif run "$version" "$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")"; then
 		done_names+=("$version")
+		[ -z "$more" ] || run_more "$version"
 	else
 		said=$("$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")" -- \
 			env PHANTOM_LOG="$scratch/log" "$build/tests/phantom/phantom-probe" devices 2>&1 | tail -1) || true
@@ -115,14 +129,14 @@ drivers_table()
 	local name
 	echo '| driver | CUDA | stamp | GPUs | as the suite says | differs | does not apply |'
 	echo '|---|---|---|---|---|---|---|'
-	for name in "${done_names[@]}"; do
-		echo "| $name | $(field "$name" cuda) | $(field "$name" date) $(field "$name" time) | $(gpus_of "$name") |" \
+	for name in "${done_names[@]}" ${more_names[@]+"${more_names[@]}"}; do
+		echo "| ${name%-sm_*} | $(field "$name" cuda) | $(field "$name" date) $(field "$name" time) | $(gpus_of "$name") |" \
 			"$(count_of "$name" ok) | $(count_of "$name" FAIL) | $(count_of "$name" skip) |"
 	done
 }
 
 # Rows of facts, or with "why" a line for each difference
-facts()
+facts() # rows|why FILE...
 {
 	awk -v names="${done_names[*]}" -v what="$1" '
 		function unescape(text) { gsub(/\\"/, "\"", text); gsub(/\\\\/, "\\", text); return text }
@@ -148,7 +162,7 @@ facts()
 				for (j = 1; j <= count; j++) printf " %s |", cell[order[i], name[j]]
 				printf "\n"
 			}
-		}' "${done_names[@]/%/.json}"
+		}' "${@:2}"
 }
 
 document()
@@ -168,21 +182,21 @@ EOF
 		printf -- '- %s\n' "${missing[@]}"
 	fi
 	printf '\n## Differences\n\nWhat the suite found in place of what it expects:\n\n'
-	facts why
+	facts why "${done_names[@]/%/.json}" ${more_names[@]+"${more_names[@]/%/.json}"}
 	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs.\n\n| fact |'
 	printf ' %s |' "${done_names[@]}"
 	printf '\n|---|'
 	for _ in "${done_names[@]}"; do printf -- '---|'; done
 	printf '\n'
-	facts rows
+	facts rows "${done_names[@]/%/.json}"
 }
 
 document_json()
 {
 	local name comma=''
 	printf '{"format": 1, "date": "%s", "drivers": [' "$(date +%F)"
-	for name in "${done_names[@]}"; do
-		printf '%s\n{"driver": "%s", "result": ' "$comma" "$name"
+	for name in "${done_names[@]}" ${more_names[@]+"${more_names[@]}"}; do
+		printf '%s\n{"driver": "%s", "result": ' "$comma" "${name%-sm_*}"
 		cat "$scratch/$name.json"
 		printf '}'
 		comma=,
