@@ -252,6 +252,16 @@ static enum exit_status work(struct priming *priming, const struct jw_found *fou
 
 /* ---- whose cache */
 
+/* sudo -E leaves the caller's HOME; its cache is then written with the caller's rights. */
+static bool has_callers_home(const struct os_account *account)
+{
+	char *home = os_env("HOME");
+	bool has = home && !strcmp(home, account->sudo_home);
+
+	mem_free(home);
+	return has;
+}
+
 /* Under sudo the cache is root's, which is seldom what is meant. With --sudo-user we become the
  * account that called sudo, so that everything written has its owner and nothing is written with
  * root's rights where others could have laid links. */
@@ -266,7 +276,8 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 		result = account.sudo_user
 					 ? os_become_sudo_user(err, &account)
 					 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
-	else if (account.sudo_user && !options_given(&cli->options, "cache"))
+	else if (account.sudo_user && !options_given(&cli->options, "cache") &&
+			 !has_callers_home(&account))
 		output_warning(&cli->out,
 					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
 					   "or with --sudo-user",

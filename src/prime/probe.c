@@ -134,17 +134,30 @@ done:
 	return result;
 }
 
+/* The first of them may be in somebody else's hands. */
+static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
+					const struct jw_system *system, struct cache_profile *profile)
+{
+	int result = -1;
+
+	for (size_t i = 0; result && i < system->gpu_count; i++) {
+		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
+											   .target = system->gpus[i].target};
+
+		result = probe_driver(err, worker, folder, &device, profile);
+	}
+	return result;
+}
+
 int probe_confirm(struct jw_error *err, const char *const *worker, const struct jw_system *system,
 				  struct cache_profile *profile)
 {
-	struct protocol_device device = {.ordinal = system->gpus[0].ordinal,
-									 .target = system->gpus[0].target};
 	struct self_command self = {0};
 	struct folder folder = {0};
 	int result = -1;
 
 	if (!self_command(err, worker, &self) && !folder_make(err, system->state_dir, &folder) &&
-		!probe_driver(err, self.command, folder.path, &device, profile)) {
+		!ask_each(err, self.command, folder.path, system, profile)) {
 		if (system->state_dir)
 			(void)cache_profile_save(NULL, system->state_dir, profile);
 		result = 0;

@@ -210,14 +210,48 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 
 /* ---- all of it */
 
-/* An account without a home has no state directory, unless it names one: then nothing is kept. */
+/* Whether the nearest folder that is there belongs to this account. */
+static bool belongs_to(const char *path, uint32_t owner)
+{
+	char *at = mem_string(NULL, path);
+	struct os_stat stat = {0};
+	bool there = false;
+
+	while (at && !(there = !os_stat(NULL, at, &stat))) {
+		char *above = os_dir_name(NULL, at);
+		bool top = !above || !strcmp(above, at);
+
+		mem_free(at);
+		at = top ? NULL : above;
+		if (top)
+			mem_free(above);
+	}
+	mem_free(at);
+	return there && stat.owner == owner;
+}
+
+/* An account without a home has no state directory, unless it names one: then nothing is kept.
+ * Neither is it where sudo has left us the caller's home (-E): what root makes there the caller
+ * could not write to afterwards. */
 static int choose_state_dir(struct jw_error *err, char **ret_path)
 {
+	struct os_account account;
 	struct jw_error why = {0};
+	char *path = NULL;
 
-	if (!os_state_dir(&why, ret_path) || why.code == JW_ERR_NOT_FOUND)
-		return 0;
-	return error_set(err, why.code, "%s", why.message);
+	if (os_state_dir(&why, &path))
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+	if (os_account(err, &account)) {
+		mem_free(path);
+		return -1;
+	}
+	if (account.sudo_user && belongs_to(path, account.sudo_owner)) {
+		mem_free(path);
+		path = NULL;
+	}
+	os_account_free(&account);
+	*ret_path = path;
+	return 0;
 }
 
 int jw_system_open(struct jw_error *err, const struct jw_system_options *options,

@@ -71,6 +71,19 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	return 0;
 }
 
+/* What one does about it. Source: cuda.h, "CUresult". */
+static const char *start_hint(int result)
+{
+	switch (result) {
+	case 100: return " (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)";
+	case 802: return " (the system is not ready: is the fabric manager running?)";
+	case 803:
+		return " (the kernel's part of the driver is of another version: restart the machine)";
+	case 804: return " (this GPU takes no driver of the forward compatibility package)";
+	default: return "";
+	}
+}
+
 /* What this driver is and which GPUs it has. A failure goes into the hello itself: the supervisor
  * reports it. */
 static void greet(struct worker *worker, struct protocol_hello *hello)
@@ -99,8 +112,8 @@ static void greet(struct worker *worker, struct protocol_hello *hello)
 		hello->device_count += !hello->result;
 	}
 	if (hello->result)
-		(void)snprintf(hello->error, sizeof hello->error, "%s",
-					   cuda_error_name(cuda, hello->result));
+		(void)snprintf(hello->error, sizeof hello->error, "%s%s",
+					   cuda_error_name(cuda, hello->result), start_hint(hello->result));
 }
 
 /* The bytes of a job's container, with a NUL behind them. */

@@ -70,6 +70,65 @@ static uint64_t meminfo_field(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
+/* A number in a file of the control group; UINT64_MAX where there is none ("max", no such group).
+ */
+static uint64_t cgroup_bytes(const char *path)
+{
+	struct buf text = {0};
+	uint64_t value = UINT64_MAX;
+
+	if (os_read_file(NULL, path, 256, &text))
+		return UINT64_MAX;
+	if (buf_text(&text)[0] >= '0' && buf_text(&text)[0] <= '9')
+		value = strtoull(buf_text(&text), NULL, 10);
+	buf_free(&text);
+	return value;
+}
+
+/* Pages of files, which give way. */
+static uint64_t cgroup_file_bytes(const char *path)
+{
+	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
+	struct buf text = {0};
+	uint64_t sum = 0;
+
+	if (os_read_file(NULL, path, 65536, &text))
+		return 0;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *at = strstr(buf_text(&text), names[i]);
+
+		sum += at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
+	}
+	buf_free(&text);
+	return sum;
+}
+
+/* What a container may use is less than what the machine has. Its own group is the root of what it
+ * sees. Source: the kernel's admin-guide/cgroup-v2 and cgroup-v1/memory. */
+static void limit_memory(uint64_t *total_bytes, uint64_t *available_bytes)
+{
+	static const struct {
+		const char *limit, *used, *parts;
+	} versions[] = {
+		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+		 "/sys/fs/cgroup/memory.stat"},
+		{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+		 "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat"},
+	};
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		uint64_t limit = cgroup_bytes(versions[i].limit), used = cgroup_bytes(versions[i].used);
+		uint64_t files = cgroup_file_bytes(versions[i].parts), left;
+
+		if (limit >= *total_bytes || used == UINT64_MAX)
+			continue;
+		used -= files < used ? files : used;
+		left = limit - (used < limit ? used : limit);
+		*total_bytes = limit;
+		*available_bytes = left < *available_bytes ? left : *available_bytes;
+	}
+}
+
 bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 {
 	struct buf text = {0};
@@ -79,6 +138,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	*ret_total_bytes = meminfo_field(buf_text(&text), "MemTotal:");
 	*ret_available_bytes = meminfo_field(buf_text(&text), "MemAvailable:");
 	buf_free(&text);
+	limit_memory(ret_total_bytes, ret_available_bytes);
 	return *ret_total_bytes != 0;
 }
 
