@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/text.h"
 #include "os/system.h"
 #include "plan/inventory_record.h"
 
@@ -17,6 +18,10 @@ enum {
 	USED_DAY_AT = 32, /* in a record's body */
 	USED_DAYS = 7,    /* how exact the day of last use is: not every check rewrites the file */
 };
+
+static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
+/* Other versions' files go when nobody has written them for so long. */
+enum { OTHERS_DAYS = 60 };
 
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, 0};
 
@@ -139,7 +144,7 @@ int inventory_open(struct jw_error *err, const char *state_dir, struct inventory
 	if (!inventory)
 		return -1;
 	inventory->state_dir = mem_string(err, state_dir);
-	inventory->path = os_join(err, state_dir, "inventory");
+	inventory->path = os_join(err, state_dir, file_name);
 	if (!inventory->state_dir || !inventory->path)
 		goto fail;
 	if (!os_read_file(NULL, inventory->path, MOST_FILE, &content)) {
@@ -502,6 +507,26 @@ static int write_records(struct jw_error *err, const struct inventory *inventory
 	return 0;
 }
 
+static void remove_others(const struct inventory *inventory)
+{
+	struct os_names names;
+
+	if (os_list(NULL, inventory->state_dir, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = text_starts(names.items[i], file_start) && strcmp(names.items[i], file_name)
+						 ? os_join(NULL, inventory->state_dir, names.items[i])
+						 : NULL;
+		struct os_stat stat;
+
+		if (path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+			stat.mtime_ns / 1000000000 / 86400 + OTHERS_DAYS < inventory->today)
+			(void)os_remove(NULL, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}
+
 int inventory_save(struct jw_error *err, struct inventory *inventory)
 {
 	struct buf file = BUF_MAX(MOST_FILE);
@@ -513,8 +538,10 @@ int inventory_save(struct jw_error *err, struct inventory *inventory)
 		!write_records(err, inventory, false, &file) &&
 		!os_make_dirs(err, inventory->state_dir, 0700))
 		result = os_write_atomic(err, inventory->path, file.data, file.size);
-	if (!result)
+	if (!result) {
 		inventory->changed = false;
+		remove_others(inventory);
+	}
 	buf_free(&file);
 	return result;
 }

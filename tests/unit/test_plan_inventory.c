@@ -236,6 +236,19 @@ static void a_file_that_was_just_written_is_not_remembered(void **state)
 }
 
 /* Whatever byte is damaged: the file is known as it was, or not at all. */
+/* The one file in a state directory; the caller frees its path. */
+static char *only_file(const char *folder)
+{
+	struct os_names names;
+	char *path;
+
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	assert_int_equal(names.count, 1);
+	path = os_join(NULL, folder, names.items[0]);
+	os_names_free(&names);
+	return path;
+}
+
 static void damage_is_as_if_it_were_not_there(void **state)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
@@ -252,7 +265,7 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	remember(inventory, "lib/a.so", &second, &question, 2);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
-	path = os_join(NULL, folder, "inventory");
+	path = only_file(folder);
 	assert_int_equal(os_read_file(NULL, path, 1 << 20, &file), 0);
 	for (size_t i = 0; i < file.size; i++) {
 		bool known;
@@ -277,6 +290,34 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	mem_free(path);
 }
 
+static void another_version_is_not_believed(void **state)
+{
+	const struct analyse_question question = question_of(&profile, gpus, 2);
+	const struct os_stat first = stat_of(1);
+	struct inventory *inventory;
+	char *folder, *path, *other;
+
+	(void)state;
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
+	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	remember(inventory, "lib/a.so", &first, &question, 1);
+	assert_int_equal(inventory_save(NULL, inventory), 0);
+	inventory_close(inventory);
+	path = only_file(folder);
+	other = os_join(NULL, folder, "inventory-01234567");
+	assert_int_equal(os_rename(NULL, path, other), 0);
+	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
+	assert_false(replay(inventory, "lib/a.so", &first, &question, 1));
+	remember(inventory, "lib/a.so", &first, &question, 1);
+	assert_int_equal(inventory_save(NULL, inventory), 0);
+	inventory_close(inventory);
+	assert_true(os_exists(path) && os_exists(other));
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(folder);
+	mem_free(path);
+	mem_free(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +326,7 @@ int main(void)
 		cmocka_unit_test(other_drivers_and_gpus_are_kept_beside_each_other),
 		cmocka_unit_test(a_file_without_device_code_is_remembered_too),
 		cmocka_unit_test(a_file_that_was_just_written_is_not_remembered),
+		cmocka_unit_test(another_version_is_not_believed),
 		cmocka_unit_test(damage_is_as_if_it_were_not_there),
 	};
 

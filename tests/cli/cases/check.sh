@@ -38,15 +38,16 @@ run "0|1" check "${gpu[@]}" --json lib
 json 'd["modules"] == 1'
 
 # A damaged inventory is as good as none, and is written anew.
-printf 'JWINV\0\1\0garbage' >"$work/state/inventory"
+inventory=$(echo "$work"/state/inventory-*)
+printf 'JWINV\0\1\0garbage' >"$inventory"
 run 1 check "${gpu[@]}" --json lib/a.ptx
 json 'd["modules"] == 1'
 run 1 check "${gpu[@]}" --json lib/a.ptx
 json 'd["modules"] == 1'
-rm "$work/state/inventory" && mkdir "$work/state/inventory"
+rm "$inventory" && mkdir "$inventory"
 run 1 check "${gpu[@]}" --json lib/a.ptx
 json 'd["modules"] == 1'
-rmdir "$work/state/inventory"
+rmdir "$inventory"
 
 # PTX that the driver is too old for: nothing can be compiled beforehand.
 sed 's/version 7.0/version 8.4/' lib/a.ptx >lib/new.ptx
