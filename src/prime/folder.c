@@ -105,7 +105,7 @@ static void sweep(const char *work)
 
 static int make_in(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
 {
-	char own[TEXT_SHORT], *work = os_join(err, state_dir, "work");
+	char own[TEXT_SHORT], *work = os_join(err, state_dir, "runs");
 	struct folder folder = {0};
 	int result = -1;
 

@@ -11,7 +11,7 @@ struct folder {
 	struct os_file *lock; /* held as long as the run lives: what tells others that it does */
 };
 
-/* Makes STATE/work/PID-NUMBER and takes away what runs that are no longer alive have left there; a
+/* Makes STATE/runs/PID-NUMBER and takes away what runs that are no longer alive have left there; a
  * folder among the system's temporary files where the state directory cannot be written to, or is
  * NULL. folder_remove takes it away with all that is in it. */
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder);

@@ -32,4 +32,4 @@ jitwarm prime --json "$dll"
 exits 0 'prime after a run that was killed'
 json_is 'd["failed"], d["undone"]' '(0, 0)'
 [ "$(app)" = 0 ] || fail 'the application has modules compiled'
-[ -z "$(find "$home/AppData/Local/jitwarm/work" -mindepth 1 2> /dev/null)" ] || fail 'work folders are left behind'
+[ -z "$(find "$home/AppData/Local/jitwarm/runs" -mindepth 1 2> /dev/null)" ] || fail 'folders of runs are left behind'

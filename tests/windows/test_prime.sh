@@ -41,4 +41,4 @@ json_is 'd["compiled"]' 1
 [ "$(app)" = 0 ] || fail 'the application has modules compiled after the repair'
 
 # Nothing is left behind in the state folder
-[ -z "$(find "$home/AppData/Local/jitwarm/work" -mindepth 1 2> /dev/null)" ] || fail 'work folders are left behind'
+[ -z "$(find "$home/AppData/Local/jitwarm/runs" -mindepth 1 2> /dev/null)" ] || fail 'folders of runs are left behind'
