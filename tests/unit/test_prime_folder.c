@@ -35,7 +35,7 @@ static int remove_state(void **state)
 
 static size_t in_work(void)
 {
-	char *work = os_join(NULL, state_dir, "work");
+	char *work = os_join(NULL, state_dir, "runs");
 	struct os_names names = {0};
 	size_t count;
 
@@ -108,7 +108,7 @@ static void a_lock_counts_more_than_a_number(void **state)
 	pid_t pid = start_run(path, sizeof path);
 
 	(void)state;
-	(void)snprintf(elsewhere, sizeof elsewhere, "%s/work/999999999-1", state_dir);
+	(void)snprintf(elsewhere, sizeof elsewhere, "%s/runs/999999999-1", state_dir);
 	(void)snprintf(lock, sizeof lock, "%s.lock", path);
 	assert_int_equal(os_rename(NULL, path, elsewhere), 0);
 	(void)snprintf(moved, sizeof moved, "%s.lock", elsewhere);
@@ -144,9 +144,9 @@ static void what_has_no_lock_goes_when_it_is_old(void **state)
 	struct folder folder;
 
 	(void)state;
-	(void)snprintf(fresh, sizeof fresh, "%s/work/999999998-1", state_dir);
-	(void)snprintf(old, sizeof old, "%s/work/999999998-2", state_dir);
-	(void)snprintf(lock, sizeof lock, "%s/work/999999998-3.lock", state_dir);
+	(void)snprintf(fresh, sizeof fresh, "%s/runs/999999998-1", state_dir);
+	(void)snprintf(old, sizeof old, "%s/runs/999999998-2", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s/runs/999999998-3.lock", state_dir);
 	assert_int_equal(os_make_dirs(NULL, fresh, 0700), 0);
 	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
 	assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
