@@ -277,6 +277,10 @@ static int take_container(struct jw_error *err, void *context,
 {
 	struct analysis *analysis = context;
 
+	if (analysis->sink->stop && analysis->sink->stop(analysis->sink->context)) {
+		analysis->stopped = true;
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
+	}
 	return seen_add(err, &analysis->seen, container);
 }
 

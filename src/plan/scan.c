@@ -233,7 +233,8 @@ static int take_file(struct jw_error *err, void *context, const char *path,
 					 const struct os_stat *stat, bool named)
 {
 	struct scan *scan = context;
-	const struct analyse_sink sink = {scan, take_image, take_trouble};
+	const struct analyse_sink sink = {
+		.context = scan, .image = take_image, .trouble = take_trouble};
 
 	(void)stat;
 	(void)named;

@@ -479,6 +479,47 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	mem_free(sound);
 }
 
+static bool stop_countdown(void *context)
+{
+	size_t *left = context;
+
+	return *left == 0 || --*left == 0;
+}
+
+static void an_interrupt_ends_it_between_containers(void **state)
+{
+	const struct jw_target target = {86, 0};
+	char *path = os_join(NULL, folder, "a.fatbin");
+	const char *paths[] = {path};
+	size_t left = 3; /* the file, then one of its two containers */
+	const struct plan_request request = {
+		.paths = paths,
+		.path_count = 1,
+		.targets = &target,
+		.target_count = 1,
+		.profile = &(struct cache_profile){.stamp = ""},
+		.context = &left,
+		.stop = stop_countdown,
+	};
+	struct buf data = make_buf();
+	struct jw_error err = {0};
+	struct plan *plan = NULL;
+
+	(void)state;
+	put_module(&data, 1, 70, "");
+	put_module(&data, 2, 70, "");
+	write_file("a.fatbin", &data);
+	assert_int_equal(plan_build(&err, &request, &plan), -1);
+	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	assert_null(plan);
+	left = 100;
+	assert_int_equal(plan_build(&err, &request, &plan), 0);
+	assert_int_equal(plan->module_count, 2);
+	plan_free(plan);
+	buf_free(&data);
+	mem_free(path);
+}
+
 enum { MOST_ALLOCATIONS = 400 };
 
 /* Whichever allocation fails: an error, and nothing is lost or used twice (the sanitizers watch).
@@ -543,6 +584,7 @@ int main(void)
 		IN_FOLDER(text_has_a_key_of_its_own),
 		IN_FOLDER(what_cannot_be_used_is_counted),
 		IN_FOLDER(the_text_decides_what_it_is_for),
+		IN_FOLDER(an_interrupt_ends_it_between_containers),
 		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),
 		IN_FOLDER(running_out_of_memory_ends_well),
 	};
