@@ -1,9 +1,9 @@
 /* What files held when they were last looked at, so that nothing of them has to be read again.
  *
  * One file in the state directory for each version of the code that judges, so that no other's
- * verdicts are taken for its own; in it a record per library: its identity (path, device, inode, size,
- * mtime) and, per driver and GPU asked about, the verdicts and modules with their keys. It is a
- * cache: whatever is missing, damaged or foreign is as if it had never been written, and two
+ * verdicts are taken for its own; in it a record per library: its identity (path, device, inode,
+ * size, mtime) and, per driver and GPU asked about, the verdicts and modules with their keys. It is
+ * a cache: whatever is missing, damaged or foreign is as if it had never been written, and two
  * processes that write at once lose no more than one another's additions.
  *
  *     inventory_open(...);

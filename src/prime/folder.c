@@ -53,8 +53,10 @@ static void sweep_folder(const char *path)
 	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
 		os_file_lock(NULL, file, true, &dead))
 		dead = is_old(path);
-	if (dead)
-		(void)os_remove_tree(NULL, path);
+	/* A worker of the run may be writing while it is being killed: then the next sweep has it, by
+	 * the lock that stays. */
+	if (dead && os_remove_tree(NULL, path))
+		dead = false;
 	/* Windows removes no file that is open. */
 	os_file_close(file);
 	if (dead && lock_path)
@@ -124,6 +126,15 @@ static int make_in(struct jw_error *err, const char *state_dir, struct folder *r
 		*ret_folder = folder;
 	mem_free(work);
 	return result;
+}
+
+void folder_sweep(const char *state_dir)
+{
+	char *work = state_dir ? os_join(NULL, state_dir, "runs") : NULL;
+
+	if (work)
+		sweep(work);
+	mem_free(work);
 }
 
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder)

@@ -11,6 +11,8 @@ struct folder {
 	struct os_file *lock; /* held as long as the run lives: what tells others that it does */
 };
 
+/* Takes away what killed runs have left; folder_make does so too. `state_dir` may be NULL. */
+void folder_sweep(const char *state_dir);
 /* Makes STATE/runs/PID-NUMBER and takes away what runs that are no longer alive have left there; a
  * folder among the system's temporary files where the state directory cannot be written to, or is
  * NULL. folder_remove takes it away with all that is in it. */

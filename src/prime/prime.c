@@ -315,6 +315,9 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	}
 	if (cannot_help(err, system))
 		goto done;
+	/* Also where everything is warm by now: a run may have been killed with its last module done.
+	 */
+	folder_sweep(system->state_dir);
 	if (make_plan(err, system, options, &plan))
 		goto done;
 	for (size_t i = 0; i < plan->note_count; i++)

@@ -15,8 +15,8 @@
 int probe_driver(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile);
 
-/* The same for the first GPU of a system that can be used, in a directory of its own, and kept in the state
- * directory. `worker`: as in jw_system_options. */
+/* The same for the first GPU of a system that can be used, in a directory of its own, and kept in
+ * the state directory. `worker`: as in jw_system_options. */
 int probe_confirm(struct jw_error *err, const char *const *worker, const struct jw_system *system,
 				  struct cache_profile *profile);
 

@@ -145,8 +145,10 @@ case_killed_and_run_again() {
 		wait
 		sleep 0.3
 		[ -z "$(workers)" ] || say "a worker outlived its supervisor" || return 1
-		expect_status 0 prime "$library" && sound && no_leftovers || return 1
+		expect_status 0 prime "$library" && sound || return 1
 		expect_status 0 check "$library" || return 1
+		# A worker that was still being killed may keep a run from sweeping; the next one does, though all is warm.
+		expect_status 0 prime "$library" && no_leftovers || return 1
 	done
 }
 
