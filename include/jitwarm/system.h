@@ -63,6 +63,7 @@ struct jw_system {
 	char *state_dir; /* NULL: the account has no home directory, so that nothing is kept */
 	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
 						earlier */
+	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
 	char why_none[512]; /* one line on why there are no GPUs, "" where there are */
 };
 

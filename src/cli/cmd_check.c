@@ -217,7 +217,7 @@ static int open_system(struct jw_error *err, const struct options *options, cons
 
 	if (jw_system_open(err, &how, &system))
 		return -1;
-	if (!system->gpu_count && !gpus->count && system->pci_count) {
+	if (system->unasked && !gpus->count) {
 		jw_system_free(system);
 		how.asleep = false;
 		if (jw_system_open(err, &how, &system))

@@ -198,7 +198,9 @@ static enum exit_status status_of(const struct jw_prime_result *result)
 {
 	enum exit_status status = EXIT_DONE;
 
-	if (result->interrupted || result->undone || result->failed)
+	/* What left no entry cannot be shown to be warm. */
+	if (result->interrupted || result->undone || result->failed || result->unchanged ||
+		result->misjudged)
 		status = exit_combine(status, EXIT_COLD);
 	if (result->troubles)
 		status = exit_combine(status, EXIT_COLD);

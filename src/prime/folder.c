@@ -137,15 +137,30 @@ void folder_sweep(const char *state_dir)
 	mem_free(work);
 }
 
+static bool is_network(const char *path)
+{
+	uint64_t free_bytes;
+	bool network = false;
+
+	return !os_disk_space(NULL, path, &free_bytes, &network) && network;
+}
+
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
 {
 	struct jw_error why = {0};
 	struct folder folder = {0};
+	char *other = NULL;
 
 	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
 		return error_set(err, why.code, "%s", why.message);
-	if (!folder.path && os_make_temp_dir(err, "jitwarm", &folder.path))
+	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
+	if ((!folder.path || is_network(folder.path)) &&
+		os_make_temp_dir(folder.path ? NULL : err, "jitwarm", &other) && !folder.path)
 		return state_dir ? error_set(err, why.code, "%s", why.message) : -1;
+	if (other) {
+		folder_remove(&folder);
+		folder.path = other;
+	}
 	*ret_folder = folder;
 	return 0;
 }

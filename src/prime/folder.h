@@ -14,8 +14,8 @@ struct folder {
 /* Takes away what killed runs have left; folder_make does so too. `state_dir` may be NULL. */
 void folder_sweep(const char *state_dir);
 /* Makes STATE/runs/PID-NUMBER and takes away what runs that are no longer alive have left there; a
- * folder among the system's temporary files where the state directory cannot be written to, or is
- * NULL. folder_remove takes it away with all that is in it. */
+ * folder among the system's temporary files where the state directory cannot be written to, lies
+ * on a network, or is NULL. folder_remove takes it away with all that is in it. */
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder);
 /* One that was never made ({0}) is fine. */
 void folder_remove(struct folder *folder);

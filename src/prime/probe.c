@@ -10,6 +10,7 @@
 #include "devcode/write.h"
 #include "os/file.h"
 #include "prime/ask.h"
+#include "prime/collect.h"
 #include "prime/folder.h"
 #include "prime/self.h"
 #include "probe_ptx.h"
@@ -71,9 +72,10 @@ static char *find_entry(const char *dir, int level)
 	return found;
 }
 
-/* Whether the entry is what this module gives under the stamp that it carries. */
-static void read_entry(const char *cache_dir, const struct protocol_device *device,
-					   struct cache_profile *profile)
+/* Whether the entry is what this module gives under the stamp that it carries. -1: there is none,
+ * and so nothing to learn about its form. */
+static int read_entry(struct jw_error *err, const char *cache_dir,
+					  const struct protocol_device *device, struct cache_profile *profile)
 {
 	char *path = find_entry(cache_dir, 0);
 	struct cache_key_parts parts;
@@ -83,8 +85,17 @@ static void read_entry(const char *cache_dir, const struct protocol_device *devi
 	char name[CACHE_NAME_SIZE];
 	uint64_t key;
 
+	if (collect_disk_is_full(err, cache_dir)) {
+		mem_free(path);
+		return -1;
+	}
+	if (!path)
+		return error_set(err, JW_ERR_DRIVER,
+						 "%s: the driver keeps nothing there: can files be locked on this file "
+						 "system? (JITWARM_STATE names another place)",
+						 cache_dir);
 	found.trust = CACHE_STAMP_OPAQUE;
-	if (path && !os_read_file(NULL, path, MOST_ENTRY, &bytes) &&
+	if (!os_read_file(NULL, path, MOST_ENTRY, &bytes) &&
 		cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
 		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
 		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
@@ -98,6 +109,7 @@ static void read_entry(const char *cache_dir, const struct protocol_device *devi
 	buf_free(&bytes);
 	mem_free(path);
 	*profile = found;
+	return 0;
 }
 
 int probe_driver(struct jw_error *err, const char *const *worker, const char *folder,
@@ -126,8 +138,7 @@ int probe_driver(struct jw_error *err, const char *const *worker, const char *fo
 				  hello.result ? hello.error : answer.error);
 		goto done;
 	}
-	read_entry(cache_dir, device, profile);
-	result = 0;
+	result = read_entry(err, cache_dir, device, profile);
 done:
 	mem_free(container);
 	mem_free(cache_dir);

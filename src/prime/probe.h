@@ -10,8 +10,9 @@
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
  * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE
- * where the entry is not of the known form. -1: the driver could not be asked, or refuses the
- * probe; the profile is untouched. `folder`: an empty directory for this. */
+ * where the entry is not of the known form. -1: the driver could not be asked, refuses the
+ * probe, or keeps nothing where it is told to; the profile is untouched. `folder`: an empty
+ * directory for this. */
 int probe_driver(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile);
 

@@ -140,6 +140,21 @@ done:
 	return result;
 }
 
+/* Where the system lists no GPU, the driver's device files say that it is worth asking: under WSL
+ * it is no PCI device of the guest (dxg), on Jetson none at all (nvmap), and some containers see no
+ * PCI bus (nvidiactl). */
+static bool has_device_file(void)
+{
+	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
+	char *simulated = os_env("JITWARM_PCI_DEVICES");
+	bool has = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		has = has || (!simulated && os_exists(names[i]));
+	mem_free(simulated);
+	return has;
+}
+
 static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
 					 const char *library, struct jw_system *system)
 {
@@ -155,13 +170,12 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 		system->remembered = true;
 		return 0;
 	}
-	/* Under WSL the GPU is no PCI device of the guest: there the driver's device file says that it
-	 * is worth asking. */
-	if (!key.pci_count && !os_exists("/dev/dxg")) {
+	if (!key.pci_count && !has_device_file()) {
 		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
 		return 0;
 	}
 	if (options->asleep) {
+		system->unasked = true;
 		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
 		return 0;
 	}
