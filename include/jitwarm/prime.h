@@ -53,6 +53,7 @@ struct jw_prime_result {
 	size_t met;    /* that another run has put into the cache meanwhile */
 	size_t undone; /* left when the run was interrupted or had to stop */
 	uint64_t added_bytes;
+	size_t evicted;         /* the oldest entries of others, to keep to the cache's limit */
 	double seconds;         /* of compiling, wall time */
 	double compile_seconds; /* the sum of what each module took in its worker, and the longest of
 							   them */

@@ -166,6 +166,11 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
 					result->compiled, result->compiled == 1 ? "" : "s",
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+	if (result->evicted)
+		output_warning(out,
+					   "%zu of the oldest entries had to make room, as at a driver's own insert: "
+					   "the cache keeps %s (CUDA_CACHE_MAXSIZE)",
+					   result->evicted, text_bytes(bytes, priming->system->cache.limit_bytes));
 	if (result->failed)
 		output_warning(out, "%zu module%s could not be compiled", result->failed,
 					   result->failed == 1 ? "" : "s");

@@ -95,6 +95,7 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	add_count(document, "met", result->met);
 	add_count(document, "undone", result->undone);
 	add_count(document, "added_bytes", result->added_bytes);
+	add_count(document, "evicted", result->evicted);
 	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
 	(void)cJSON_AddNumberToObject(document, "compile_seconds", result->compile_seconds);
 	(void)cJSON_AddNumberToObject(document, "longest_seconds", result->longest_seconds);

@@ -188,6 +188,7 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
 {
 	struct jw_error why = {0};
+	struct cache_live_counts counts;
 	struct cache_live *live;
 	int failed;
 
@@ -197,6 +198,8 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	}
 	setup->live = live;
 	failed = run_plan(err, setup, result);
+	cache_live_counts(live, &counts);
+	result->evicted = counts.evicted;
 	/* Rows that a driver's late write has undone are of little matter: their files are there. */
 	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
 		failed = error_set(err, why.code, "%s", why.message);

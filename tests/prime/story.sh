@@ -254,6 +254,16 @@ case_what_is_warm_does_not_make_room() {
 	expect_status 1 check "$library" --json && expect_number cold 1
 }
 
+case_the_oldest_make_room() {
+	# Another driver's entries fill the cache: they go, and prime says so.
+	SIMDRIVER_STAMP='Jan  1 2021 00:00:00' run prime "$library" || return 1
+	local limit
+	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+	rm -rf "$JITWARM_STATE"
+	CUDA_CACHE_MAXSIZE=$limit expect_status 0 prime "$library" --json && [ "$(number evicted)" -gt 0 ] || say "evicted $(number evicted)" || return 1
+	CUDA_CACHE_MAXSIZE=$limit expect_status 0 check "$library" && sound && expect_number next_insert adds
+}
+
 case_no_state_directory() {
 	: >"$scratch/$1/file"
 	export TMPDIR=$scratch/$1/tmp
@@ -297,7 +307,7 @@ common=(cold_primed_warm first_start_compiles_nothing entries_are_the_applicatio
 simulated=(killed_and_run_again interrupted_and_continued a_crashing_module_is_set_aside a_crash_once_is_made_up_for
 	a_compile_error_comes_with_its_log sudo_warms_the_callers_cache an_unknown_form_is_noticed
 	settings_that_make_it_useless_are_said a_full_cache_ends_the_run_with_a_line what_is_warm_does_not_make_room
-	no_state_directory two_at_once a_locked_cache_is_waited_for)
+	the_oldest_make_room no_state_directory two_at_once a_locked_cache_is_waited_for)
 cases=("$@")
 if [ ${#cases[@]} = 0 ]; then
 	cases=("${common[@]}")
