@@ -136,11 +136,6 @@ void os_die_with_parent(void)
 {
 }
 
-void os_lower_priority(void)
-{
-	(void)SetPriorityClass(GetCurrentProcess(), IDLE_PRIORITY_CLASS);
-}
-
 void os_crash_quietly(void)
 {
 	(void)SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);

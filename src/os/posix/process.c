@@ -1,0 +1,98 @@
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/posix/posix.h"
+
+/* In the child, between fork and exec: only what POSIX allows there. What went wrong goes through
+ * `report`, which exec closes. */
+static void become(const char *const *arguments, int in, int out, int report, pid_t parent)
+{
+	union {
+		const char *const *given;
+		char *const *wanted; /* execvp's prototype; it does not write to them */
+	} list = {.given = arguments};
+	int reason;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+		dup2(out, STDERR_FILENO) >= 0)
+		(void)execvp(arguments[0], list.wanted);
+	reason = errno;
+	(void)!write(report, &reason, sizeof reason);
+	_exit(127);
+}
+
+static int wait_for(struct jw_error *err, const char *name, pid_t child, struct os_ended *ret_ended)
+{
+	struct rusage usage = {0};
+	int status;
+
+	while (wait4(child, &status, 0, &usage) < 0)
+		if (errno != EINTR)
+			return posix_error(err, name);
+	*ret_ended = (struct os_ended){
+		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+		.peak_bytes = (uint64_t)usage.ru_maxrss * 1024,
+	};
+	return 0;
+}
+
+static int start(struct jw_error *err, const char *const *arguments, int in, int out,
+				 pid_t *ret_child)
+{
+	int report[2], reason = 0;
+	pid_t child, parent = getpid();
+	ssize_t got;
+
+	if (pipe2(report, O_CLOEXEC))
+		return posix_error(err, arguments[0]);
+	child = fork();
+	if (!child)
+		become(arguments, in, out, report[1], parent);
+	(void)close(report[1]);
+	do
+		got = child < 0 ? -1 : read(report[0], &reason, sizeof reason);
+	while (got < 0 && child > 0 && errno == EINTR);
+	(void)close(report[0]);
+	if (child < 0)
+		return posix_error(err, arguments[0]);
+	if (got > 0) {
+		(void)waitpid(child, NULL, 0);
+		errno = reason;
+		return posix_error(err, arguments[0]);
+	}
+	*ret_child = child;
+	return 0;
+}
+
+int os_run(struct jw_error *err, const char *const *arguments, const char *output,
+		   struct os_ended *ret_ended)
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int result = -1;
+	pid_t child = -1;
+
+	if (in < 0)
+		posix_error(err, "/dev/null");
+	else if (out < 0)
+		posix_error(err, output);
+	else
+		result = start(err, arguments, in, out, &child);
+	if (in >= 0)
+		(void)close(in);
+	if (out >= 0)
+		(void)close(out);
+	return result ? -1 : wait_for(err, arguments[0], child, ret_ended);
+}

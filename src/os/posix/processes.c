@@ -1,0 +1,221 @@
+#include "os/processes.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+enum { MOST_DEPTH = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
+
+/* ---- what is mapped */
+
+struct tour {
+	int (*take)(struct jw_error *err, void *context, const char *path);
+	void *context;
+	unsigned processes;
+};
+
+/* Files of /proc have no size: they are read to their end. */
+static int read_proc(struct jw_error *err, const char *path, struct buf *text)
+{
+	enum { STEP = 64 << 10 };
+	struct os_file *file;
+	size_t got = 0;
+
+	buf_clear(text);
+	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
+		return 0;
+	do {
+		if (buf_reserve(err, text, STEP)) {
+			os_file_close(file);
+			return -1;
+		}
+		if (os_file_read(NULL, file, text->size, text->data + text->size, STEP, &got))
+			got = 0;
+		text->size += got;
+	} while (got);
+	os_file_close(file);
+	return buf_append(err, text, "", 0);
+}
+
+/* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498       /usr/lib/libcuda.so.1". A line feed
+ * in the name is written \012, and no other character is changed. Source: proc(5). */
+static int take_line(struct jw_error *err, const struct tour *tour, char *line)
+{
+	static const char gone[] = " (deleted)";
+	char *path = strchr(line, '/'), *rights = strchr(line, ' '), *feed;
+
+	if (!path || !rights || strnlen(rights, 5) < 5 || rights[3] != 'x' || text_ends(path, gone) ||
+		text_starts(path, "/dev/"))
+		return 0;
+	while ((feed = strstr(path, "\\012"))) {
+		*feed = '\n';
+		memmove(feed + 1, feed + 4, strlen(feed + 4) + 1);
+	}
+	return tour->take(err, tour->context, path);
+}
+
+static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
+{
+	struct buf text = BUF_MAX(MOST_LINES);
+	char path[64];
+	int result;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/maps", pid);
+	result = read_proc(err, path, &text);
+	for (char *line = (char *)text.data; !result && line && *line;) {
+		char *end = strchr(line, '\n');
+
+		if (!end)
+			break;
+		*end = '\0';
+		result = take_line(err, tour, line);
+		line = end + 1;
+	}
+	buf_free(&text);
+	return result;
+}
+
+static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
+
+/* What one thread has started: "123 456 ". */
+static int visit_children(struct jw_error *err, struct tour *tour, const char *path, unsigned depth)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	int result = read_proc(err, path, &text);
+	char *at = (char *)text.data;
+
+	while (!result && at && *at) {
+		char *end;
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		at = end;
+		if (pid > 0)
+			result = visit(err, tour, (int)pid, depth + 1);
+	}
+	buf_free(&text);
+	return result;
+}
+
+static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
+{
+	char path[320];
+	struct dirent *entry;
+	DIR *threads;
+	int result = 0;
+
+	if (depth > MOST_DEPTH || tour->processes++ >= MOST_PROCESSES)
+		return 0;
+	if (take_maps(err, tour, pid))
+		return -1;
+	(void)snprintf(path, sizeof path, "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (!result && threads && (entry = readdir(threads))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		(void)snprintf(path, sizeof path, "/proc/%d/task/%.200s/children", pid, entry->d_name);
+		result = visit_children(err, tour, path, depth);
+	}
+	if (threads)
+		(void)closedir(threads);
+	return result;
+}
+
+int os_mapped_code(struct jw_error *err, int pid,
+				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   void *context)
+{
+	struct tour tour = {.take = take, .context = context};
+
+	return visit(err, &tour, pid, 0);
+}
+
+/* ---- signals */
+
+static volatile sig_atomic_t receiver;
+
+/* The terminal's own signals come from the kernel and reach every process of the foreground. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (receiver > 0 && info->si_code <= 0)
+		(void)kill((pid_t)receiver, number);
+}
+
+void os_forward_signals(int pid)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	receiver = pid;
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		(void)sigaction(numbers[i], &action, NULL);
+}
+
+/* ---- who has a library mapped */
+
+struct wanted {
+	const char *start;
+	bool found;
+};
+
+static int look_for(struct jw_error *err, void *context, const char *path)
+{
+	struct wanted *wanted = context;
+
+	(void)err;
+	wanted->found = wanted->found || text_starts(os_base_name(path), wanted->start);
+	return 0;
+}
+
+static void name_of(int pid, char *name, size_t size)
+{
+	struct buf text = BUF_MAX(1 << 20);
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/comm", pid);
+	name[0] = '\0';
+	if (!read_proc(NULL, path, &text) && text.size)
+		text_copy(name, size, (const char *)text.data);
+	name[strcspn(name, "\n")] = '\0';
+	buf_free(&text);
+}
+
+int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
+					 size_t most, size_t *ret_count)
+{
+	struct os_names names;
+	size_t count = 0;
+	int result = 0;
+
+	if (os_list(err, "/proc", &names))
+		return -1;
+	for (size_t i = 0; i < names.count && !result && count < most; i++) {
+		struct wanted wanted = {.start = start};
+		struct tour tour = {.take = look_for, .context = &wanted};
+		int pid = atoi(names.items[i]); /* NOLINT(cert-err34-c): names that are none give 0 */
+
+		if (pid <= 0 || pid == getpid())
+			continue;
+		result = take_maps(err, &tour, pid);
+		if (!wanted.found)
+			continue;
+		programs[count].pid = pid;
+		name_of(pid, programs[count].name, sizeof programs[count].name);
+		count++;
+	}
+	os_names_free(&names);
+	if (!result)
+		*ret_count = count;
+	return result;
+}

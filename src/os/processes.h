@@ -1,0 +1,34 @@
+/* Other processes: what they have mapped, and signals that are meant for them. */
+#ifndef JW_OS_PROCESSES_H
+#define JW_OS_PROCESSES_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Every file that a process or one of its descendants has mapped as code at this moment (programs
+ * and libraries), some of them several times; what cannot be read is passed over, processes that
+ * end meanwhile are no failure.
+ * JW_ERR_UNSUPPORTED where the system does not tell (other than Linux). A return other than 0 of
+ * `take` ends it. */
+int os_mapped_code(struct jw_error *err, int pid,
+				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   void *context);
+
+/* A running program. */
+struct os_program {
+	int pid;
+	char name[64];
+};
+
+/* Programs that have a library mapped whose file's name begins with `start` ("libcuda.so", without
+ * regard to case on Windows), this one left out; at most `most`. Those that we may not look at are
+ * passed over. */
+int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
+					 size_t most, size_t *ret_count);
+
+/* From now on, what asks this process to end is sent to that one, and this one goes on. What the
+ * terminal sends (Ctrl-C) reaches both anyway. With 0 it is sent to nobody. */
+void os_forward_signals(int pid);
+
+#endif

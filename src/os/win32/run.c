@@ -1,0 +1,116 @@
+#include "os/process.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/quote.h"
+#include "os/win32/win32.h"
+
+/* needs windows.h before it */
+#include <psapi.h>
+
+enum { MOST_LINE = 32767 };
+
+static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
+{
+	struct buf line = BUF_MAX(MOST_LINE);
+	wchar_t *wide = NULL;
+
+	for (; *arguments; arguments++)
+		if (quote_windows(err, &line, *arguments))
+			goto done;
+	wide = win32_wide(err, buf_text(&line));
+done:
+	buf_free(&line);
+	return wide;
+}
+
+/* A job object whose processes end with its last handle, which is ours. */
+static HANDLE new_job(void)
+{
+	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
+													   JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE};
+	HANDLE job = CreateJobObjectW(NULL, NULL);
+
+	if (job)
+		(void)SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
+									  sizeof limits);
+	return job;
+}
+
+static HANDLE inherited(const wchar_t *path, DWORD access, DWORD how)
+{
+	SECURITY_ATTRIBUTES security = {.nLength = sizeof security, .bInheritHandle = TRUE};
+
+	return CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE, &security, how,
+					   FILE_ATTRIBUTE_NORMAL, NULL);
+}
+
+static void wait_for(HANDLE process, struct os_ended *ret_ended)
+{
+	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+	DWORD status = 0;
+
+	(void)WaitForSingleObject(process, INFINITE);
+	(void)GetExitCodeProcess(process, &status);
+	if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
+		counters.PeakWorkingSetSize = 0;
+	*ret_ended =
+		(struct os_ended){.status = (int)status, .peak_bytes = counters.PeakWorkingSetSize};
+}
+
+static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE in, HANDLE out,
+				 struct os_ended *ret_ended)
+{
+	STARTUPINFOW setup = {.cb = sizeof setup,
+						  .dwFlags = STARTF_USESTDHANDLES,
+						  .hStdInput = in,
+						  .hStdOutput = out,
+						  .hStdError = out};
+	PROCESS_INFORMATION process;
+	HANDLE job = new_job();
+
+	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
+						NULL, &setup, &process)) {
+		win32_error(err, name);
+		if (job)
+			(void)CloseHandle(job);
+		return -1;
+	}
+	if (job)
+		(void)AssignProcessToJobObject(job, process.hProcess);
+	(void)ResumeThread(process.hThread);
+	wait_for(process.hProcess, ret_ended);
+	(void)CloseHandle(process.hThread);
+	(void)CloseHandle(process.hProcess);
+	if (job)
+		(void)CloseHandle(job);
+	return 0;
+}
+
+int os_run(struct jw_error *err, const char *const *arguments, const char *output,
+		   struct os_ended *ret_ended)
+{
+	wchar_t *line = command_line(err, arguments), *path = win32_path(err, output);
+	HANDLE in = INVALID_HANDLE_VALUE, out = INVALID_HANDLE_VALUE;
+	int result = -1;
+
+	if (!line || !path)
+		goto done;
+	in = inherited(L"NUL", GENERIC_READ, OPEN_EXISTING);
+	out = inherited(path, GENERIC_WRITE, CREATE_ALWAYS);
+	if (out == INVALID_HANDLE_VALUE)
+		win32_error(err, output);
+	else
+		result = start(err, arguments[0], line, in, out, ret_ended);
+	if (out != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(out);
+	if (in != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(in);
+done:
+	mem_free(path);
+	mem_free(line);
+	return result;
+}
