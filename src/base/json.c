@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/text.h"
+
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
 {
 	const char *end = NULL;
@@ -73,6 +76,27 @@ int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64
 	return cJSON_AddStringToObject(object, name, text)
 			   ? 0
 			   : error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text)
+{
+	struct buf clean = BUF_MAX(JSON_MOST_TEXT);
+	size_t left = strlen(text);
+	int result = 0;
+
+	while (!result && left) {
+		size_t length = text_utf8_next(text, left, NULL);
+
+		result = length ? buf_append(err, &clean, text, length)
+						: buf_append(err, &clean, "\xef\xbf\xbd", 3);
+		length = length ? length : 1;
+		text += length;
+		left -= length;
+	}
+	if (!result && !cJSON_AddStringToObject(object, name, buf_text(&clean)))
+		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+	buf_free(&clean);
+	return result;
 }
 
 char *json_line(struct jw_error *err, const cJSON *document)

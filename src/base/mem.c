@@ -61,13 +61,26 @@ char *mem_string(struct jw_error *err, const char *text)
 	return mem_string_n(err, text, strlen(text));
 }
 
-char *mem_printf(struct jw_error *err, const char *format, ...)
+int mem_add_string(struct jw_error *err, char ***list, size_t *count, size_t most, const char *text)
 {
-	va_list arguments, again;
+	char **larger;
+
+	if (*count >= most)
+		return 0;
+	larger = mem_resize(err, *list, (*count + 1) * sizeof *larger);
+	if (!larger)
+		return -1;
+	*list = larger;
+	larger[*count] = mem_string(err, text);
+	return larger[*count] ? (int)(++*count, 0) : -1;
+}
+
+char *mem_vprintf(struct jw_error *err, const char *format, va_list arguments)
+{
+	va_list again;
 	char *text = NULL;
 	int length;
 
-	va_start(arguments, format);
 	va_copy(again, arguments);
 	length = vsnprintf(NULL, 0, format, arguments);
 	if (length >= 0)
@@ -77,6 +90,16 @@ char *mem_printf(struct jw_error *err, const char *format, ...)
 	if (text)
 		(void)vsnprintf(text, (size_t)length + 1, format, again);
 	va_end(again);
+	return text;
+}
+
+char *mem_printf(struct jw_error *err, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	text = mem_vprintf(err, format, arguments);
 	va_end(arguments);
 	return text;
 }

@@ -7,6 +7,7 @@
 #ifndef JW_BASE_MEM_H
 #define JW_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -26,8 +27,12 @@ void mem_free(void *pointer);
 /* A copy of a string, or of its first `length` bytes, ending in NUL. */
 char *mem_string(struct jw_error *err, const char *text);
 char *mem_string_n(struct jw_error *err, const char *text, size_t length);
+/* Adds a copy to a list; past `most` the line is dropped, which is no failure. */
+int mem_add_string(struct jw_error *err, char ***list, size_t *count, size_t most,
+				   const char *text);
 
 /* printf into a string of its own. */
+char *mem_vprintf(struct jw_error *err, const char *format, va_list arguments) JW_PRINTF(2, 0);
 char *mem_printf(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
 
 /* Makes room for one more element in a growing array: `*array` holds `count` elements of `size`

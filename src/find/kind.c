@@ -49,15 +49,9 @@ bool kind_is_archive(const char *name)
 
 bool kind_is_program(const char *path)
 {
-	struct os_file *file;
-	char magic[4] = {0};
-	size_t got = 0;
+	char magic[4];
+	size_t got = os_read_head(path, magic, sizeof magic);
 
-	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
-		return false;
-	if (os_file_read(NULL, file, 0, magic, sizeof magic, &got))
-		got = 0;
-	os_file_close(file);
 	return (got == 4 && !memcmp(magic,
 								"\x7f"
 								"ELF",

@@ -28,16 +28,9 @@ static bool is_program(const char *path)
 
 static bool is_script(const char *path)
 {
-	struct os_file *file;
-	char head[2] = {0};
-	size_t got = 0;
+	char head[2];
 
-	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
-		return false;
-	if (os_file_read(NULL, file, 0, head, sizeof head, &got))
-		got = 0;
-	os_file_close(file);
-	return got == 2 && head[0] == '#' && head[1] == '!';
+	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
 /* The first member of PATH that starts `name`. Takes over *ret_executable only where it finds. */

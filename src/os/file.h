@@ -47,9 +47,20 @@ void os_map_forget(const struct os_map *map, size_t offset, size_t size);
  * caller frees it. */
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content);
 
+/* The first bytes of a file, at most `size`; returns how many there are, 0 where it cannot be read.
+ */
+size_t os_read_head(const char *path, void *bytes, size_t size);
+
 /* Writes a new file beside `path` and renames it into place: readers see the old content or the new
  * one, never less. */
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
+
+/* The same for what nobody else may read (0600; on Windows what the folder allows). */
+int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
+
+/* The same, keeping the permissions and owner of a file that is there; what it links to is written.
+ */
+int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* An open file, for what is written in place. */
 struct os_file;
@@ -60,6 +71,7 @@ enum os_open {
 };
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file);
+int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat);
 int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size);
 /* Reads up to `size` bytes at `offset`; *ret_got is less only at the end of the file. */
 int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, void *data,
@@ -86,15 +98,23 @@ void os_names_free(struct os_names *names);
 
 /* Makes a directory and the levels above it; one that is there is fine. `mode` is before umask. */
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);
+/* The same, each new level with just this mode, whatever the umask is. */
+int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode);
+/* The system's place for temporary files. */
+char *os_temp_dir(struct jw_error *err);
 /* A new private directory (0700) under the system's place for temporary files; the caller frees the
  * name. */
 int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);
+/* Removes a directory if nothing is in it. */
+int os_remove_empty_dir(struct jw_error *err, const char *path);
 /* Removes a file. One that is not there is fine. */
 int os_remove(struct jw_error *err, const char *path);
 /* Removes a directory with everything below it, never following links. One that is not there is
  * fine. */
 int os_remove_tree(struct jw_error *err, const char *path);
 int os_rename(struct jw_error *err, const char *from, const char *to);
+/* Sets POSIX permission bits, whatever the umask is (nothing to do on Windows). */
+int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);
 /* Gives a file or directory to another account (POSIX; nothing to do on Windows). */
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
 
@@ -105,6 +125,9 @@ bool os_is_absolute(const char *path);
  * file system. */
 int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
 				  bool *ret_network);
+
+/* Whether what is written there is gone after a restart, as far as the file system tells. */
+bool os_is_volatile(const char *path);
 
 /* "a" and "b" as one path; the caller frees it. */
 char *os_join(struct jw_error *err, const char *a, const char *b);

@@ -48,3 +48,19 @@ bool os_exists(const char *path)
 
 	return !os_stat(NULL, path, &stat);
 }
+
+int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *above;
+	int result = 0;
+
+	if (os_exists(path))
+		return 0;
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	if (strcmp(above, path) != 0)
+		result = os_make_shared_dirs(err, above, mode);
+	mem_free(above);
+	return result || os_make_dirs(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
+}

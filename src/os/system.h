@@ -12,6 +12,8 @@
 extern const char os_name[];
 
 uint64_t os_monotonic_ns(void);
+/* Processor time that this process has used, all its threads together. 0 where unknown. */
+uint64_t os_cpu_ns(void);
 /* Seconds since 1970-01-01 UTC. */
 int64_t os_now_s(void);
 
@@ -22,6 +24,8 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes);
 /* Resident memory of this process now, and its peak. 0 where unknown. */
 uint64_t os_resident_bytes(void);
 uint64_t os_peak_resident_bytes(void);
+/* Gives freed memory back to the system, where the allocator would keep it. */
+void os_release_memory(void);
 
 /* The value of an environment variable, UTF-8, or NULL; the caller frees it. */
 char *os_env(const char *name);
@@ -50,6 +54,9 @@ struct os_account {
 };
 int os_account(struct jw_error *err, struct os_account *ret_account);
 void os_account_free(struct os_account *account);
+/* Who we are, as the system's own programs want it: a user's name on POSIX, the SID ("S-1-5-...")
+ * on Windows. The caller frees it. */
+int os_account_id(struct jw_error *err, char **ret_id);
 /* From now on this process is that account and no longer root: its ids, its groups, its HOME. For
  * good. POSIX; JW_ERR_UNSUPPORTED on Windows. */
 int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
@@ -88,6 +95,10 @@ unsigned os_terminal_columns(int fd);
 /* Once, at the start of the program: UTF-8 and escape sequences on Windows' console. */
 void os_terminal_prepare(void);
 
+/* Asks at the terminal, whatever standard input is, and reads a line that does not show, without
+ * its end. JW_ERR_NOT_FOUND where there is no terminal. */
+int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size);
+
 /* Worker processes: a copy of stdout for our own use; from then on everything else that is written
  * to stdout goes to stderr (the driver and its compiler print when they like). */
 int os_take_stdout(struct jw_error *err, int *ret_fd);
@@ -97,8 +108,6 @@ int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);
 /* From now on this process is killed when its parent ends. On Windows the parent's job object does
  * that. */
 void os_die_with_parent(void);
-/* Lowest scheduling priority. */
-void os_lower_priority(void);
 /* Crashes end the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);
 

@@ -55,6 +55,24 @@ static void what_is_no_file_is_refused_with_its_name(void **state)
 	}
 }
 
+#ifndef _WIN32
+/* Its size is a page, its content a number: so are those by which GPUs and batteries are found. */
+static void a_file_of_the_kernel_is_as_long_as_its_content(void **state)
+{
+	static const char path[] = "/sys/class/net/lo/mtu";
+	struct buf content = {0};
+	struct os_stat stat;
+
+	(void)state;
+	if (os_stat(NULL, path, &stat) || stat.size_bytes <= 64)
+		skip();
+	assert_int_equal(os_read_file(NULL, path, 64, &content), 0);
+	assert_in_range(content.size, 2, 12);
+	assert_in_range(content.data[0], '0', '9');
+	buf_free(&content);
+}
+#endif
+
 static void a_file_past_the_limit_is_refused(void **state)
 {
 	char *path = inside("long");
@@ -131,6 +149,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_write_is_read_back),
 		cmocka_unit_test(what_is_no_file_is_refused_with_its_name),
+#ifndef _WIN32
+		cmocka_unit_test(a_file_of_the_kernel_is_as_long_as_its_content),
+#endif
 		cmocka_unit_test(a_file_past_the_limit_is_refused),
 		cmocka_unit_test(directories_are_made_listed_and_removed),
 		cmocka_unit_test(names_are_taken_apart),

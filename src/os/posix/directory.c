@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/names.h"
 #include "os/posix/posix.h"
 
@@ -88,9 +89,13 @@ static bool make_dir(const char *path, uint32_t mode)
 
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
-	char *part = mem_string(err, path);
+	char *part;
 	int result = -1;
 
+	/* Mostly only the last level is missing. */
+	if (make_dir(path, mode))
+		return 0;
+	part = mem_string(err, path);
 	if (!part)
 		return -1;
 	for (char *at = part + 1; *part && *at; at++) {
@@ -113,11 +118,19 @@ done:
 	return result;
 }
 
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+char *os_temp_dir(struct jw_error *err)
 {
 	const char *base = getenv("TMPDIR");
-	char *path = mem_printf(err, "%s/%s-XXXXXX", base && *base ? base : "/tmp", prefix);
 
+	return mem_string(err, base && *base ? base : "/tmp");
+}
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	char *base = os_temp_dir(err), *path;
+
+	path = base ? mem_printf(err, "%s/%s-XXXXXX", base, prefix) : NULL;
+	mem_free(base);
 	if (!path)
 		return -1;
 	if (!mkdtemp(path)) {
@@ -179,6 +192,11 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return rename(from, to) ? posix_error(err, to) : 0;
 }
 
+int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
+{
+	return chmod(path, (mode_t)mode) ? posix_error(err, path) : 0;
+}
+
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
 {
 	return lchown(path, owner, group) ? posix_error(err, path) : 0;
@@ -223,4 +241,24 @@ int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_byt
 	*ret_free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
 	*ret_network = is_network((unsigned long)info.f_type);
 	return 0;
+}
+
+bool os_is_volatile(const char *path)
+{
+	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
+	struct statfs info;
+
+	if (text_starts(path, "/tmp/"))
+		return true; /* emptied by systemd-tmpfiles or at the next start */
+	if (statfs(path, &info))
+		return false;
+	for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++)
+		if ((unsigned long)info.f_type == in_memory[i])
+			return true;
+	return false;
+}
+
+int os_remove_empty_dir(struct jw_error *err, const char *path)
+{
+	return rmdir(path) ? posix_error(err, path) : 0;
 }

@@ -135,6 +135,9 @@ void os_map_forget(const struct os_map *map, size_t offset, size_t size)
 		(void)madvise((uint8_t *)map->handle + start, end - start, MADV_DONTNEED);
 }
 
+/* The largest that Linux has. */
+enum { MOST_PAGE = 65536 };
+
 int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
 {
 	struct os_stat stat;
@@ -144,10 +147,9 @@ int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf
 
 	if (fd < 0)
 		return -1;
-	if (stat.size_bytes > most) {
-		error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
-		goto fail;
-	}
+	/* A file of sysfs says it has a page, and has a few bytes: of a small one its end tells. */
+	if (stat.size_bytes > most && stat.size_bytes > MOST_PAGE)
+		goto too_large;
 	/* One byte more than the size tells whether the file grew meanwhile; files in /proc have size 0
 	 * and content. */
 	while (got > 0) {
@@ -167,11 +169,15 @@ int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf
 		}
 		content.size += (size_t)got;
 	}
+	if (got > 0 && stat.size_bytes > most)
+		goto too_large;
 	if (content.data)
 		content.data[content.size] = 0;
 	(void)close(fd);
 	*ret_content = content;
 	return 0;
+too_large:
+	error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
 fail:
 	buf_free(&content);
 	(void)close(fd);
@@ -217,6 +223,16 @@ void os_file_close(struct os_file *file)
 		(void)close(file->fd);
 	mem_free(file->path);
 	mem_free(file);
+}
+
+int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat)
+{
+	struct stat native;
+
+	if (fstat(file->fd, &native))
+		return posix_error(err, file->path);
+	posix_stat_convert(&native, ret_stat);
+	return 0;
 }
 
 int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size)
@@ -291,13 +307,13 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 	return fcntl(file->fd, F_SETLK, &lock) ? posix_error(err, file->path) : 0;
 }
 
-int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
+/* `like`: the file that is replaced, whose owner the new one gets; NULL for a new one. */
+static int write_atomic(struct jw_error *err, const char *path, const void *data, size_t size,
+						mode_t mode, const struct os_stat *like)
 {
 	char *temporary = mem_printf(err, "%s.XXXXXX", path);
 	int fd = -1;
-	mode_t mask = umask(0);
 
-	(void)umask(mask);
 	if (!temporary)
 		return -1;
 	fd = mkostemp(temporary, O_CLOEXEC);
@@ -316,7 +332,8 @@ int os_write_atomic(struct jw_error *err, const char *path, const void *data, si
 		}
 		done += (size_t)put;
 	}
-	if (fchmod(fd, 0666 & ~mask) || close(fd)) {
+	/* Another account's file stays that account's, where we may; else it is not replaced. */
+	if ((like && fchown(fd, like->owner, like->group)) || fchmod(fd, mode) || close(fd)) {
 		fd = -1;
 		posix_error(err, path);
 		goto fail_remove;
@@ -333,4 +350,35 @@ fail:
 		(void)close(fd);
 	mem_free(temporary);
 	return -1;
+}
+
+int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return write_atomic(err, path, data, size, 0666 & ~mask, NULL);
+}
+
+int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	return write_atomic(err, path, data, size, 0600, NULL);
+}
+
+int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	struct os_stat stat;
+	char *real = NULL;
+	int result;
+
+	if (os_stat(NULL, path, &stat) || os_real_path(NULL, path, &real)) {
+		struct stat native;
+
+		if (!lstat(path, &native) && S_ISLNK(native.st_mode))
+			return error_set(err, JW_ERR_IO, "%s: links to a file that is not there", path);
+		return os_write_atomic(err, path, data, size);
+	}
+	result = write_atomic(err, real, data, size, (mode_t)stat.mode, &stat);
+	mem_free(real);
+	return result;
 }

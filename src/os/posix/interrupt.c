@@ -38,6 +38,23 @@ void os_ignore_interrupts(void)
 	(void)signal(SIGHUP, SIG_IGN);
 }
 
+int os_stop_signal(void)
+{
+	struct sigaction action;
+
+	return !sigaction(SIGTSTP, NULL, &action) && action.sa_handler == SIG_DFL ? SIGTSTP : 0;
+}
+
+void os_stop_self(void)
+{
+	(void)raise(SIGSTOP);
+}
+
+void os_pause_process(int pid, bool paused)
+{
+	(void)kill(pid, paused ? SIGSTOP : SIGCONT);
+}
+
 void os_ignore_broken_pipes(void)
 {
 	struct sigaction action;

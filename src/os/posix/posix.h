@@ -8,6 +8,9 @@
 
 /* -1, with errno's reason behind the path. */
 int posix_error(struct jw_error *err, const char *path);
+/* A path of /proc or /sys, behind $JITWARM_SYSTEM_ROOT where that is set. NULL where memory is
+ * short; the caller frees it. */
+char *posix_system_path(const char *path);
 void posix_stat_convert(const struct stat *from, struct os_stat *to);
 
 #endif

@@ -14,6 +14,9 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -28,6 +31,14 @@ uint64_t os_monotonic_ns(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t os_cpu_ns(void)
+{
+	struct timespec used = {0};
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
 int64_t os_now_s(void)
@@ -63,104 +74,18 @@ unsigned os_cores(void)
 	return quota && quota < cores ? quota : cores;
 }
 
-static uint64_t meminfo_field(const char *text, const char *name)
+char *posix_system_path(const char *path)
 {
-	const char *at = strstr(text, name);
+	const char *root = getenv("JITWARM_SYSTEM_ROOT");
 
-	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
+	return mem_printf(NULL, "%s%s", root ? root : "", path);
 }
 
-/* A number in a file of the control group; UINT64_MAX where there is none ("max", no such group).
- */
-static uint64_t cgroup_bytes(const char *path)
+void os_release_memory(void)
 {
-	struct buf text = {0};
-	uint64_t value = UINT64_MAX;
-
-	if (os_read_file(NULL, path, 256, &text))
-		return UINT64_MAX;
-	if (buf_text(&text)[0] >= '0' && buf_text(&text)[0] <= '9')
-		value = strtoull(buf_text(&text), NULL, 10);
-	buf_free(&text);
-	return value;
-}
-
-/* Pages of files, which give way. */
-static uint64_t cgroup_file_bytes(const char *path)
-{
-	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
-	struct buf text = {0};
-	uint64_t sum = 0;
-
-	if (os_read_file(NULL, path, 65536, &text))
-		return 0;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const char *at = strstr(buf_text(&text), names[i]);
-
-		sum += at ? strtoull(at + strlen(names[i]), NULL, 10) : 0;
-	}
-	buf_free(&text);
-	return sum;
-}
-
-/* What a container may use is less than what the machine has. Its own group is the root of what it
- * sees. Source: the kernel's admin-guide/cgroup-v2 and cgroup-v1/memory. */
-static void limit_memory(uint64_t *total_bytes, uint64_t *available_bytes)
-{
-	static const struct {
-		const char *limit, *used, *parts;
-	} versions[] = {
-		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-		 "/sys/fs/cgroup/memory.stat"},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-		 "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat"},
-	};
-
-	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-		uint64_t limit = cgroup_bytes(versions[i].limit), used = cgroup_bytes(versions[i].used);
-		uint64_t files = cgroup_file_bytes(versions[i].parts), left;
-
-		if (limit >= *total_bytes || used == UINT64_MAX)
-			continue;
-		used -= files < used ? files : used;
-		left = limit - (used < limit ? used : limit);
-		*total_bytes = limit;
-		*available_bytes = left < *available_bytes ? left : *available_bytes;
-	}
-}
-
-bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
-{
-	struct buf text = {0};
-
-	if (os_read_file(NULL, "/proc/meminfo", 65536, &text))
-		return false;
-	*ret_total_bytes = meminfo_field(buf_text(&text), "MemTotal:");
-	*ret_available_bytes = meminfo_field(buf_text(&text), "MemAvailable:");
-	buf_free(&text);
-	limit_memory(ret_total_bytes, ret_available_bytes);
-	return *ret_total_bytes != 0;
-}
-
-static uint64_t status_field(const char *name)
-{
-	struct buf text = {0};
-	uint64_t value = 0;
-
-	if (!os_read_file(NULL, "/proc/self/status", 65536, &text))
-		value = meminfo_field(buf_text(&text), name);
-	buf_free(&text);
-	return value;
-}
-
-uint64_t os_resident_bytes(void)
-{
-	return status_field("VmRSS:");
-}
-
-uint64_t os_peak_resident_bytes(void)
-{
-	return status_field("VmHWM:");
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
 }
 
 char *os_env(const char *name)
@@ -249,6 +174,18 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 		}
 	}
 	*ret_account = account;
+	return 0;
+}
+
+int os_account_id(struct jw_error *err, char **ret_id)
+{
+	const struct passwd *account = getpwuid(geteuid());
+	char *id = account ? mem_string(err, account->pw_name)
+					   : mem_printf(err, "%lu", (unsigned long)geteuid());
+
+	if (!id)
+		return -1;
+	*ret_id = id;
 	return 0;
 }
 
@@ -373,11 +310,6 @@ void os_die_with_parent(void)
 	 */
 	if (getppid() != parent)
 		_exit(1);
-}
-
-void os_lower_priority(void)
-{
-	(void)setpriority(PRIO_PROCESS, 0, 19);
 }
 
 void os_crash_quietly(void)

@@ -167,15 +167,22 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+char *os_temp_dir(struct jw_error *err)
 {
 	wchar_t base[MAX_PATH + 2];
 	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
-	char *folder = NULL, *path = NULL;
 
-	if (!length || length > MAX_PATH + 1)
-		return win32_error(err, "the folder for temporary files");
-	folder = win32_shown(err, base);
+	if (!length || length > MAX_PATH + 1) {
+		(void)win32_error(err, "the folder for temporary files");
+		return NULL;
+	}
+	return win32_shown(err, base);
+}
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	char *folder = os_temp_dir(err), *path = NULL;
+
 	for (int tries = 0; folder && tries < 100; tries++) {
 		char random[7];
 		wchar_t *wide;
@@ -358,6 +365,14 @@ done:
 	return result;
 }
 
+int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
+{
+	(void)err;
+	(void)path;
+	(void)mode;
+	return 0;
+}
+
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
 {
 	(void)err;
@@ -420,5 +435,27 @@ int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_byt
 done:
 	mem_free(wide);
 	mem_free(root);
+	return result;
+}
+
+/* Cleaners empty the folder for temporary files. */
+bool os_is_volatile(const char *path)
+{
+	wchar_t temporary[MAX_PATH + 2], *wide = win32_plain_path(NULL, path);
+	DWORD length = GetTempPathW(MAX_PATH + 1, temporary);
+	bool is = wide && length && length <= MAX_PATH && !_wcsnicmp(wide, temporary, length);
+
+	mem_free(wide);
+	return is;
+}
+
+int os_remove_empty_dir(struct jw_error *err, const char *path)
+{
+	wchar_t *wide = win32_path(err, path);
+	int result = -1;
+
+	if (wide)
+		result = RemoveDirectoryW(wide) ? 0 : win32_error(err, path);
+	mem_free(wide);
 	return result;
 }

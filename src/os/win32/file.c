@@ -270,6 +270,11 @@ void os_file_close(struct os_file *file)
 	mem_free(file);
 }
 
+int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat)
+{
+	return stat_handle(err, file->handle, file->path, ret_stat);
+}
+
 int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size)
 {
 	LARGE_INTEGER size;
@@ -379,4 +384,17 @@ int os_write_atomic(struct jw_error *err, const char *path, const void *data, si
 		(void)os_remove(NULL, temporary);
 	mem_free(temporary);
 	return result;
+}
+
+/* Folders below a user's profile let in nobody else. */
+int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	return os_write_atomic(err, path, data, size);
+}
+
+/* What is renamed into place takes over nothing from the file that was there; ours all inherit from
+ * their folder. */
+int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size)
+{
+	return os_write_atomic(err, path, data, size);
 }

@@ -39,6 +39,22 @@ void os_ignore_interrupts(void)
 	(void)SetConsoleCtrlHandler(ignore, TRUE);
 }
 
+/* Windows has no such signal. */
+int os_stop_signal(void)
+{
+	return 0;
+}
+
+void os_stop_self(void)
+{
+}
+
+void os_pause_process(int pid, bool paused)
+{
+	(void)pid;
+	(void)paused;
+}
+
 void os_ignore_broken_pipes(void)
 {
 }

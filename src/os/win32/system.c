@@ -11,6 +11,7 @@
 
 #include <knownfolders.h>
 #include <psapi.h>
+#include <sddl.h>
 #include <shlobj.h>
 
 const char os_name[] = "windows";
@@ -25,6 +26,20 @@ uint64_t os_monotonic_ns(void)
 	ticks = (uint64_t)now.QuadPart;
 	per_second = second.QuadPart > 0 ? (uint64_t)second.QuadPart : 1;
 	return ticks / per_second * 1000000000u + ticks % per_second * 1000000000u / per_second;
+}
+
+static uint64_t ticks_of(FILETIME time)
+{
+	return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
+
+uint64_t os_cpu_ns(void)
+{
+	FILETIME made, ended, kernel, user;
+
+	if (!GetProcessTimes(GetCurrentProcess(), &made, &ended, &kernel, &user))
+		return 0;
+	return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
 int64_t os_now_s(void)
@@ -97,6 +112,11 @@ uint64_t os_resident_bytes(void)
 uint64_t os_peak_resident_bytes(void)
 {
 	return memory_counters().PeakWorkingSetSize;
+}
+
+void os_release_memory(void)
+{
+	(void)HeapCompact(GetProcessHeap(), 0);
 }
 
 /* ---- environment and folders */
@@ -229,24 +249,47 @@ int os_self_path(struct jw_error *err, char **ret_path)
 
 /* ---- who we are */
 
-/* An administrator's programs see the same folders whether elevated or not; the one account whose
- * cache is never the user's is LocalSystem, as which services and tasks may run. */
-static bool is_local_system(void)
+union token_user {
+	TOKEN_USER user;
+	BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+};
+
+static bool own_user(union token_user *ret_user)
 {
-	union {
-		TOKEN_USER user;
-		BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
-	} info;
 	DWORD size = 0;
 	HANDLE token;
 	bool result;
 
 	if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
 		return false;
-	result = GetTokenInformation(token, TokenUser, &info, sizeof info, &size) &&
-			 IsWellKnownSid(info.user.User.Sid, WinLocalSystemSid);
+	result = GetTokenInformation(token, TokenUser, ret_user, sizeof *ret_user, &size) != 0;
 	(void)CloseHandle(token);
 	return result;
+}
+
+/* An administrator's programs see the same folders whether elevated or not; the one account whose
+ * cache is never the user's is LocalSystem, as which services and tasks may run. */
+static bool is_local_system(void)
+{
+	union token_user user;
+
+	return own_user(&user) && IsWellKnownSid(user.user.User.Sid, WinLocalSystemSid);
+}
+
+int os_account_id(struct jw_error *err, char **ret_id)
+{
+	union token_user user;
+	wchar_t *wide;
+	char *id;
+
+	if (!own_user(&user) || !ConvertSidToStringSidW(user.user.User.Sid, &wide))
+		return win32_error(err, "this account");
+	id = win32_utf8(err, wide);
+	(void)LocalFree(wide);
+	if (!id)
+		return -1;
+	*ret_id = id;
+	return 0;
 }
 
 int os_account(struct jw_error *err, struct os_account *ret_account)

@@ -1,0 +1,136 @@
+#include "os/variables.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/win32/win32.h"
+
+/* The longest value of a variable (32,767 characters). */
+enum { MOST_VALUE = 32768, PATIENCE_MS = 1000 };
+
+static const struct {
+	HKEY root;
+	const wchar_t *path;
+	const char *shown;
+} keys[] = {
+	[OS_VARIABLES_USER] = {HKEY_CURRENT_USER, L"Environment", "HKEY_CURRENT_USER\\Environment"},
+	[OS_VARIABLES_MACHINE] = {HKEY_LOCAL_MACHINE,
+							  L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment",
+							  "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\Session "
+							  "Manager\\Environment"},
+};
+
+bool os_variables_kept(void)
+{
+	return true;
+}
+
+const char *os_variables_key(enum os_variables where)
+{
+	return keys[where].shown;
+}
+
+static int key_error(struct jw_error *err, enum os_variables where, LSTATUS status)
+{
+	if (status == ERROR_ACCESS_DENIED && where == OS_VARIABLES_MACHINE)
+		return error_set(err, JW_ERR_IO,
+						 "%s: Permission denied: the machine's variables need an administrator; "
+						 "start the command from a console that was opened with “Run as "
+						 "administrator”, or use --scope user",
+						 keys[where].shown);
+	return win32_error_number(err, keys[where].shown, (DWORD)status);
+}
+
+/* A value is up to 64 KiB and need not end in NUL. */
+static int read_value(struct jw_error *err, enum os_variables where, HKEY key, const wchar_t *name,
+					  const char *shown, struct os_variable *ret_variable)
+{
+	wchar_t *value = mem_array(err, MOST_VALUE + 1, sizeof *value);
+	DWORD type = 0, size = MOST_VALUE * sizeof *value;
+	struct os_variable variable = {0};
+	LSTATUS status;
+	int result = -1;
+
+	if (!value)
+		return -1;
+	status = RegQueryValueExW(key, name, NULL, &type, (BYTE *)value, &size);
+	if (status == ERROR_FILE_NOT_FOUND)
+		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", shown);
+	else if (status)
+		key_error(err, where, status);
+	else if (type != REG_SZ && type != REG_EXPAND_SZ)
+		error_set(err, JW_ERR_FORMAT, "%s\\%s is no text", keys[where].shown, shown);
+	else {
+		value[size / sizeof *value] = L'\0';
+		variable.expands = type == REG_EXPAND_SZ;
+		variable.value = win32_utf8(err, value);
+		result = variable.value ? 0 : -1;
+	}
+	mem_free(value);
+	if (!result)
+		*ret_variable = variable;
+	return result;
+}
+
+int os_variable_read(struct jw_error *err, enum os_variables where, const char *name,
+					 struct os_variable *ret_variable)
+{
+	wchar_t *wide = win32_wide(err, name);
+	HKEY key;
+	LSTATUS status;
+	int result = -1;
+
+	if (!wide)
+		return -1;
+	status = RegOpenKeyExW(keys[where].root, keys[where].path, 0, KEY_QUERY_VALUE, &key);
+	if (status == ERROR_FILE_NOT_FOUND) {
+		error_set(err, JW_ERR_NOT_FOUND, "%s is not set", name);
+	} else if (status) {
+		key_error(err, where, status);
+	} else {
+		result = read_value(err, where, key, wide, name, ret_variable);
+		(void)RegCloseKey(key);
+	}
+	mem_free(wide);
+	return result;
+}
+
+int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
+					  const struct os_variable *variable)
+{
+	wchar_t *wide = win32_wide(err, name),
+			*value = variable ? win32_wide(err, variable->value) : NULL;
+	HKEY key;
+	LSTATUS status;
+	int result = -1;
+
+	if (!wide || (variable && !value))
+		goto done;
+	/* A new account has no key yet. */
+	status = where == OS_VARIABLES_USER
+				 ? RegCreateKeyExW(keys[where].root, keys[where].path, 0, NULL, 0, KEY_SET_VALUE,
+								   NULL, &key, NULL)
+				 : RegOpenKeyExW(keys[where].root, keys[where].path, 0, KEY_SET_VALUE, &key);
+	if (!status) {
+		status = value ? RegSetValueExW(key, wide, 0, variable->expands ? REG_EXPAND_SZ : REG_SZ,
+										(const BYTE *)value,
+										(DWORD)((wcslen(value) + 1) * sizeof *value))
+					   : RegDeleteValueW(key, wide);
+		if (!value && status == ERROR_FILE_NOT_FOUND)
+			status = 0;
+		(void)RegCloseKey(key);
+	}
+	result = status ? key_error(err, where, status) : 0;
+done:
+	mem_free(wide);
+	mem_free(value);
+	return result;
+}
+
+void os_variables_announce(void)
+{
+	DWORD_PTR answer;
+
+	(void)SendMessageTimeoutW(HWND_BROADCAST, WM_SETTINGCHANGE, 0, (LPARAM)L"Environment",
+							  SMTO_ABORTIFHUNG, PATIENCE_MS, &answer);
+}

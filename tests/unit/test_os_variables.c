@@ -1,0 +1,111 @@
+/* Variables in Windows' registry; elsewhere there are none. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/variables.h"
+
+#ifdef _WIN32
+#include <windows.h>
+
+#include <sddl.h>
+#endif
+
+static const char name[] = "JITWARM_TEST_변수 😀";
+
+static void elsewhere_there_is_no_registry(void **state)
+{
+	struct jw_error err = {0};
+	struct os_variable variable;
+
+	(void)state;
+	if (os_variables_kept())
+		skip();
+	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_int_equal(os_variable_write(&err, OS_VARIABLES_USER, name, NULL), -1);
+}
+
+static void values_come_back_with_their_type(void **state)
+{
+	char plain[] = "plain", expands[] = "%APPDATA%\\캐시", empty[] = "";
+	const struct os_variable values[] = {{plain, false}, {expands, true}, {empty, false}};
+	struct jw_error err = {0};
+	struct os_variable variable;
+
+	(void)state;
+	if (!os_variables_kept())
+		skip();
+	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+		assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, &values[i]), 0);
+		assert_int_equal(os_variable_read(NULL, OS_VARIABLES_USER, name, &variable), 0);
+		assert_string_equal(variable.value, values[i].value);
+		assert_int_equal(variable.expands, values[i].expands);
+		mem_free(variable.value);
+	}
+	assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, NULL), 0);
+	assert_int_equal(os_variable_write(NULL, OS_VARIABLES_USER, name, NULL), 0);
+	assert_int_equal(os_variable_read(&err, OS_VARIABLES_USER, name, &variable), -1);
+}
+
+/* As for a user without administrator's rights, and under a policy: by access lists. */
+static void a_key_that_may_not_be_written(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	static const struct {
+		enum os_variables where;
+		HKEY root;
+		const wchar_t *path;
+		const char *hint;
+	} keys[] = {
+		{OS_VARIABLES_USER, HKEY_CURRENT_USER, L"Environment", "Permission denied"},
+		{OS_VARIABLES_MACHINE, HKEY_LOCAL_MACHINE,
+		 L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment",
+		 "Run as administrator"},
+	};
+	char text[] = "x";
+	const struct os_variable value = {text, false};
+	const SECURITY_INFORMATION part = DACL_SECURITY_INFORMATION;
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		PSECURITY_DESCRIPTOR read_only;
+		struct jw_error err = {0};
+		BYTE before[4096];
+		DWORD size = sizeof before;
+		HKEY key;
+		int result;
+
+		assert_int_equal(
+			RegOpenKeyExW(keys[i].root, keys[i].path, 0, READ_CONTROL | WRITE_DAC, &key), 0);
+		assert_int_equal(RegGetKeySecurity(key, part, before, &size), 0);
+		assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorW(
+			L"D:P(A;;KR;;;WD)(A;;WDRC;;;WD)", SDDL_REVISION_1, &read_only, NULL));
+		assert_int_equal(RegSetKeySecurity(key, part, read_only), 0);
+		result = os_variable_write(&err, keys[i].where, name, &value);
+		(void)RegSetKeySecurity(key, part, before);
+		(void)RegCloseKey(key);
+		(void)LocalFree(read_only);
+		(void)os_variable_write(NULL, keys[i].where, name, NULL);
+		assert_int_equal(result, -1);
+		assert_int_equal(err.code, JW_ERR_IO);
+		assert_non_null(strstr(err.message, keys[i].hint));
+	}
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(elsewhere_there_is_no_registry),
+		cmocka_unit_test(values_come_back_with_their_type),
+		cmocka_unit_test(a_key_that_may_not_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
