@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "gpu/branch.h"
 #include "os/file.h"
 #include "os/system.h"
 
@@ -21,16 +22,14 @@ static int warn(struct jw_error *err, struct cache_settings *settings, const cha
 
 static int warn(struct jw_error *err, struct cache_settings *settings, const char *format, ...)
 {
-	char text[2048];
 	va_list arguments;
 	char *line;
 
 	if (settings->warning_count == CACHE_MOST_WARNINGS)
 		return 0;
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof text, format, arguments);
+	line = mem_vprintf(err, format, arguments);
 	va_end(arguments);
-	line = mem_string(err, text);
 	if (!line)
 		return -1;
 	settings->warnings[settings->warning_count++] = line;
@@ -51,9 +50,9 @@ uint64_t cache_parse_limit(const char *text)
 	return limit < CACHE_MOST_LIMIT ? limit : CACHE_MOST_LIMIT;
 }
 
-uint64_t cache_default_limit(uint32_t release_major)
+bool cache_switch_is_on(const char *text)
 {
-	return !release_major || release_major >= 525 ? CACHE_DEFAULT_LIMIT : CACHE_OLD_DEFAULT_LIMIT;
+	return read_number(text) == 1;
 }
 
 /* ---- variables */
@@ -62,7 +61,7 @@ uint64_t cache_default_limit(uint32_t release_major)
 static bool is_on(const char *name, bool *ret_set)
 {
 	char *text = os_env(name);
-	bool on = text && read_number(text) == 1;
+	bool on = text && cache_switch_is_on(text);
 
 	if (ret_set)
 		*ret_set = text != NULL;
@@ -86,15 +85,11 @@ static int read_switches(struct jw_error *err, struct cache_settings *settings)
 	const char *disable = first_on("CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT");
 
 	settings->disabled = is_on("CUDA_CACHE_DISABLE", NULL);
-	settings->force_ptx_jit = force != NULL;
+	settings->force_jit = force && !strcmp(force, "CUDA_FORCE_JIT");
+	settings->force_ptx_jit = force && !settings->force_jit;
 	settings->disable_ptx_jit = disable != NULL;
 	if (settings->disabled &&
 		warn(err, settings, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache"))
-		return -1;
-	if (force && warn(err, settings,
-					  "%s=1: the driver compiles everything at every start and never reads its "
-					  "cache; a warm cache cannot help until it is unset",
-					  force))
 		return -1;
 	if (disable &&
 		warn(err, settings,
@@ -121,26 +116,44 @@ static uint64_t meant_with_unit(const char *text)
 	return number > UINT64_MAX / unit ? UINT64_MAX : number * unit;
 }
 
+int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
+{
+	uint64_t meant = meant_with_unit(text), number = read_number(text),
+			 limit = cache_parse_limit(text);
+	char size[TEXT_SHORT], *line;
+
+	*ret_line = NULL;
+	if (meant)
+		line =
+			mem_printf(err,
+					   "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %llu bytes, since it knows no "
+					   "units; write %llu",
+					   text, (unsigned long long)limit,
+					   (unsigned long long)(meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT));
+	else if (!limit)
+		line = mem_printf(err,
+						  "CUDA_CACHE_MAXSIZE=%.200s: the driver reads 0 and stores nothing; it "
+						  "wants a number of bytes",
+						  text);
+	else if (number > CACHE_MOST_LIMIT)
+		line = mem_printf(err, "CUDA_CACHE_MAXSIZE=%.200s: the driver takes it for its maximum, %s",
+						  text, text_bytes(size, CACHE_MOST_LIMIT));
+	else
+		return 0;
+	*ret_line = line;
+	return line ? 0 : -1;
+}
+
 static int explain_limit(struct jw_error *err, struct cache_settings *settings, const char *text)
 {
-	uint64_t meant = meant_with_unit(text), number = read_number(text);
-	char size[TEXT_SHORT];
+	char *line;
+	int result;
 
-	if (meant)
-		return warn(err, settings,
-					"CUDA_CACHE_MAXSIZE=%s: the driver reads %llu bytes, since it knows no units; "
-					"write %llu",
-					text, (unsigned long long)settings->limit_bytes,
-					(unsigned long long)(meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT));
-	if (!settings->limit_bytes)
-		return warn(err, settings,
-					"CUDA_CACHE_MAXSIZE=%s: the driver reads 0 and stores nothing; it wants a "
-					"number of bytes",
-					text);
-	if (number > CACHE_MOST_LIMIT)
-		return warn(err, settings, "CUDA_CACHE_MAXSIZE=%s: the driver takes it for its maximum, %s",
-					text, text_bytes(size, CACHE_MOST_LIMIT));
-	return 0;
+	if (cache_explain_limit(err, text, &line))
+		return -1;
+	result = line ? warn(err, settings, "%s", line) : 0;
+	mem_free(line);
+	return result;
 }
 
 static int read_limit(struct jw_error *err, struct cache_settings *settings)
@@ -148,7 +161,7 @@ static int read_limit(struct jw_error *err, struct cache_settings *settings)
 	char *text = os_env("CUDA_CACHE_MAXSIZE");
 	int result = 0;
 
-	settings->limit_bytes = CACHE_DEFAULT_LIMIT;
+	settings->limit_bytes = gpu_branch_of(&(struct jw_driver){0})->default_limit_bytes;
 	if (text) {
 		settings->limit_set = true;
 		settings->limit_bytes = cache_parse_limit(text);
@@ -159,19 +172,27 @@ static int read_limit(struct jw_error *err, struct cache_settings *settings)
 }
 
 /* Names that people set and no driver reads. */
+static const struct {
+	const char *wrong, *right;
+} lookalikes[] = {{"CUDA_CACHE_MAX_SIZE", "CUDA_CACHE_MAXSIZE"},
+				  {"CUDA_CACHE_SIZE", "CUDA_CACHE_MAXSIZE"},
+				  {"CUDA_CACHE_DIR", "CUDA_CACHE_PATH"},
+				  {"CUDA_CACHE_DISABLED", "CUDA_CACHE_DISABLE"}};
+
+const char *cache_lookalike_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
+		if (!strcmp(name, lookalikes[i].wrong))
+			return lookalikes[i].right;
+	return NULL;
+}
+
 static int look_for_lookalikes(struct jw_error *err, struct cache_settings *settings)
 {
-	static const struct {
-		const char *wrong, *right;
-	} names[] = {{"CUDA_CACHE_MAX_SIZE", "CUDA_CACHE_MAXSIZE"},
-				 {"CUDA_CACHE_SIZE", "CUDA_CACHE_MAXSIZE"},
-				 {"CUDA_CACHE_DIR", "CUDA_CACHE_PATH"},
-				 {"CUDA_CACHE_DISABLED", "CUDA_CACHE_DISABLE"}};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		char *text = os_env(names[i].wrong);
+	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
+		char *text = os_env(lookalikes[i].wrong);
 		int result = text ? warn(err, settings, "%s: no driver reads it; the variable is called %s",
-								 names[i].wrong, names[i].right)
+								 lookalikes[i].wrong, lookalikes[i].right)
 						  : 0;
 
 		mem_free(text);
@@ -252,6 +273,11 @@ static bool may(const char *path, int mode)
 
 	uv_fs_req_cleanup(&request);
 	return result == 0;
+}
+
+bool cache_may_write(const char *path)
+{
+	return may(path, R_OK | W_OK);
 }
 
 static int look_at_room(struct jw_error *err, struct cache_settings *settings)

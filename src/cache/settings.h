@@ -14,19 +14,19 @@
 
 #include "base/error.h"
 
-#define CACHE_DEFAULT_LIMIT     UINT64_C(1073741824) /* measured on 535 and 550 */
-#define CACHE_OLD_DEFAULT_LIMIT UINT64_C(268435456)  /* documented for older drivers and Jetson */
-#define CACHE_MOST_LIMIT        UINT64_C(4294967296)
+#define CACHE_MOST_LIMIT UINT64_C(4294967296)
 
 enum { CACHE_MOST_WARNINGS = 24 };
 
 struct cache_settings {
 	char *path;           /* absolute; NULL where the driver would not cache at all */
 	bool path_set;        /* by CUDA_CACHE_PATH */
-	uint64_t limit_bytes; /* 0: nothing is stored */
+	uint64_t limit_bytes; /* 0: nothing is stored; a new driver's where nothing sets it */
 	bool limit_set;       /* by CUDA_CACHE_MAXSIZE */
 	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
-	bool force_ptx_jit;   /* CUDA_FORCE_PTX_JIT=1 or CUDA_FORCE_JIT=1: written, never read */
+	/* The cache is written and never read: CUDA_FORCE_PTX_JIT=1, or CUDA_FORCE_JIT=1 (force_jit),
+	 * which old drivers do not know (gpu/branch.h). No warning is made of it. */
+	bool force_ptx_jit, force_jit;
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: what is cold fails */
 	bool exists;          /* the directory is there */
 	bool usable; /* as far as can be told without writing: the driver can read and write there */
@@ -45,8 +45,14 @@ void cache_settings_free(struct cache_settings *settings);
 /* What the driver makes of CUDA_CACHE_MAXSIZE's text: "1G" is 1, "" and "abc" are 0, more than 4
  * GiB (and less than 0) is 4 GiB. */
 uint64_t cache_parse_limit(const char *text);
-/* The limit of a driver that is told nothing, by the first number of its release (550); 0 where it
- * is unknown. */
-uint64_t cache_default_limit(uint32_t release_major);
+/* A line on a value of CUDA_CACHE_MAXSIZE that the driver reads otherwise than it looks; NULL where
+ * there is nothing to say. The caller frees it. */
+int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);
+/* Whether this account may read and write there, as far as the system tells without trying. */
+bool cache_may_write(const char *path);
+/* Whether the driver takes this value of a switch for on. */
+bool cache_switch_is_on(const char *text);
+/* The name that somebody meant who set this variable, which no driver reads; NULL for others. */
+const char *cache_lookalike_of(const char *name);
 
 #endif

@@ -53,6 +53,7 @@ enum { CUDA_JIT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
 
 #define CUDA_OPTIONAL(X)                                                                           \
 	X(cuDeviceGetUuid, (uint8_t ret_uuid[16], int device))                                         \
+	X(cuDeviceGetUuid_v2, (uint8_t ret_uuid[16], int device))                                      \
 	X(cuMemGetInfo_v2, (size_t * ret_free, size_t * ret_total))                                    \
 	X(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **ret_state))            \
 	X(cuLinkAddData_v2, (void *state, int type, void *data, size_t size, const char *name,         \

@@ -56,7 +56,6 @@ static const struct {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct gpu_isa no_limit = {UINT16_MAX, 0};
-static const uint32_t first_zstd_driver[3] = {550, 54, 14};
 
 int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b)
 {
@@ -74,23 +73,6 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 	for (size_t i = 0; i < COUNT(releases) && releases[i].cuda <= driver->cuda; i++)
 		isa = releases[i].isa;
 	return isa;
-}
-
-static int compare_releases(const uint32_t a[3], const uint32_t b[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	return 0;
-}
-
-bool gpu_driver_reads_zstd(const struct jw_driver *driver)
-{
-	bool whole = driver->release[0] && (driver->release[1] || driver->release[2]);
-
-	if (whole)
-		return compare_releases(driver->release, first_zstd_driver) >= 0;
-	return !driver->cuda || driver->cuda >= 12040;
 }
 
 const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa)

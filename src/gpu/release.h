@@ -30,10 +30,6 @@ int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
 
-/* Whether a driver reads zstd-compressed entries of fat binaries: from 550.54.14 on; where its
- * release is unknown, from CUDA 12.4 on. An unknown driver is taken for a new one. */
-bool gpu_driver_reads_zstd(const struct jw_driver *driver);
-
 /* The first release whose driver compiles this PTX ISA; NULL where the table has none. */
 const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "gpu/branch.h"
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
@@ -40,12 +41,24 @@ bool plan_entry_relocatable(const struct devcode_container *container,
 	return false;
 }
 
-/* Kind 0x40 came with CUDA 12.5: older drivers do not know it, refuse to load it (209) and compile
- * nothing of it when it is linked (measured on 535, 550 and 555). An unknown driver is taken for a
- * new one. */
+/* A driver that does not know kind 0x40 refuses to load it (209) and compiles nothing of it when it
+ * is linked. */
 static bool is_known(const struct devcode_entry *entry, const struct jw_driver *driver)
 {
-	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX || !driver->cuda || driver->cuda >= 12050;
+	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX ||
+		   gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN;
+}
+
+/* But where it were machine code that runs, such a driver takes it for that, before any PTX: the
+ * container is lost, or even the process that loads it (gpu/branch.h). */
+static bool is_spoiled(const struct devcode_container *container, struct jw_target device,
+					   const struct jw_driver *driver)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (!is_known(&container->entries[i], driver) &&
+			gpu_sass_fit(container->entries[i].target, device) != GPU_FIT_NONE)
+			return true;
+	return false;
 }
 
 /* Why the driver does not compile the PTX that it takes; REASON_NONE where it does. */
@@ -60,7 +73,7 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 		return REASON_EXCLUSIVE;
 	if (gpu_isa_compare(isa, gpu_driver_isa(driver)) > 0)
 		return REASON_TOO_NEW;
-	if (entry->compression == DEVCODE_ZSTD && !gpu_driver_reads_zstd(driver))
+	if (entry->compression == DEVCODE_ZSTD && !gpu_branch_of(driver)->zstd)
 		return REASON_ZSTD;
 	return REASON_NONE;
 }
@@ -84,8 +97,8 @@ static enum gpu_fit best_cubin(const struct devcode_container *container, struct
 /* The driver takes the newest target that runs here; of several for one target the first, but the
  * last where it is the GPU's own. It looks at nothing else and does not try a second one: measured
  * on 535, 550 and 555 (tests/conformance, "choice/"). */
-static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
-						 const struct jw_driver *driver)
+static size_t choose_of_kind(const struct devcode_container *container, uint32_t kind,
+							 struct jw_target device)
 {
 	const struct devcode_entry *entries = container->entries;
 	size_t taken = SIZE_MAX;
@@ -93,12 +106,23 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const uint16_t sm = entries[i].target.sm;
 
-		if (!is_ptx(&entries[i]) || !is_known(&entries[i], driver) ||
-			!gpu_ptx_fits(entries[i].target, device))
+		if (entries[i].kind != kind || !gpu_ptx_fits(entries[i].target, device))
 			continue;
 		if (taken == SIZE_MAX || sm > entries[taken].target.sm || sm == device.sm)
 			taken = i;
 	}
+	return taken;
+}
+
+/* Kind 0x40 counts only where no other PTX can be used, however old: in loads and links alike
+ * (measured on 555). Then the driver compiles all that are usable; this is the newest. */
+static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
+						 const struct jw_driver *driver)
+{
+	size_t taken = choose_of_kind(container, DEVCODE_KIND_PTX, device);
+
+	if (taken == SIZE_MAX && gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN)
+		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device);
 	return taken;
 }
 
@@ -132,6 +156,11 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	case GPU_FIT_EXACT: judgement.verdict = VERDICT_NATIVE; return judgement;
 	case GPU_FIT_COMPATIBLE: judgement.verdict = VERDICT_COMPATIBLE; return judgement;
 	case GPU_FIT_NONE: break;
+	}
+	if (is_spoiled(container, device, driver)) {
+		judgement.verdict = VERDICT_CANNOT;
+		judgement.reason = REASON_TOO_NEW;
+		return judgement;
 	}
 	taken = choose_ptx(container, device, driver);
 	if (taken == SIZE_MAX) {

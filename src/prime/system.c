@@ -8,6 +8,7 @@
 #include "cache/index.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
+#include "gpu/branch.h"
 #include "os/file.h"
 #include "os/library.h"
 #include "os/system.h"
@@ -25,7 +26,7 @@ enum { MOST_PCI = 64, LIMIT_S = 120 };
 static int take_settings(struct jw_error *err, struct cache_settings *settings,
 						 struct jw_cache_info *cache)
 {
-	cache->warnings = mem_array(err, settings->warning_count, sizeof *cache->warnings);
+	cache->warnings = mem_array(err, CACHE_MOST_WARNINGS + 1, sizeof *cache->warnings);
 	if (!cache->warnings)
 		return -1;
 	memcpy(cache->warnings, settings->warnings, settings->warning_count * sizeof *cache->warnings);
@@ -36,7 +37,6 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	cache->limit_bytes = settings->limit_bytes;
 	cache->limit_set = settings->limit_set;
 	cache->disabled = settings->disabled;
-	cache->force_ptx_jit = settings->force_ptx_jit;
 	cache->usable = settings->usable;
 	return 0;
 }
@@ -48,10 +48,6 @@ static void judge_settings(struct jw_cache_info *cache)
 		TEXT_COPY(cache->why_useless,
 				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
 				  "first");
-	else if (cache->force_ptx_jit)
-		TEXT_COPY(cache->why_useless,
-				  "CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT is 1: the driver compiles everything at "
-				  "every start and never reads its cache; unset it first");
 	else if (!cache->path)
 		TEXT_COPY(cache->why_useless,
 				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
@@ -62,8 +58,13 @@ static void judge_settings(struct jw_cache_info *cache)
 										  : "the driver cannot use its cache");
 }
 
+/* What CUDA_FORCE_PTX_JIT and CUDA_FORCE_JIT say; which of them counts is the driver's affair. */
+struct forced {
+	bool ptx_jit, jit;
+};
+
 static int read_cache(struct jw_error *err, const struct jw_system_options *options,
-					  struct jw_cache_info *cache)
+					  struct jw_cache_info *cache, struct forced *ret_forced)
 {
 	struct cache_settings settings;
 	struct cache_index index;
@@ -71,6 +72,7 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 
 	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
 		return -1;
+	*ret_forced = (struct forced){settings.force_ptx_jit, settings.force_jit};
 	result = take_settings(err, &settings, cache);
 	cache_settings_free(&settings);
 	if (!options->cache_dir)
@@ -215,10 +217,33 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		probe_confirm(err, options->worker, system, &profile))
 		return -1;
 	system->driver.version = profile.driver;
-	if (!system->cache.limit_set)
-		system->cache.limit_bytes = cache_default_limit(profile.driver.release[0]);
 	system->driver.trust = trust_of(&profile);
 	TEXT_COPY(system->driver.stamp, profile.stamp);
+	return 0;
+}
+
+/* What is left of the settings, now that the driver is known. */
+static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
+						   const struct forced *forced, struct jw_system *system)
+{
+	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
+	struct jw_cache_info *cache = &system->cache;
+	char text[256];
+
+	if (!cache->limit_set)
+		cache->limit_bytes = branch->default_limit_bytes;
+	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
+	if (!cache->force_ptx_jit)
+		return 0;
+	(void)snprintf(text, sizeof text,
+				   "%s=1: the driver compiles everything at every start and never reads its cache; "
+				   "a warm cache cannot help until it is unset",
+				   forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
+	cache->warnings[cache->warning_count] = mem_string(err, text);
+	if (!cache->warnings[cache->warning_count++])
+		return -1;
+	if (!options->cache_dir && !cache->disabled)
+		TEXT_COPY(cache->why_useless, text);
 	return 0;
 }
 
@@ -274,12 +299,13 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *options
 	struct jw_system *system = mem_alloc(err, sizeof *system);
 	char *library = NULL;
 	struct jw_error why = {0};
+	struct forced forced;
 
 	if (!system)
 		return -1;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
-		read_cache(err, options, &system->cache))
+		read_cache(err, options, &system->cache, &forced))
 		goto fail;
 	if (os_find_driver(&why, &library)) {
 		TEXT_COPY(system->why_none, why.message);
@@ -288,6 +314,8 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *options
 		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
 			goto fail;
 	}
+	if (settle_settings(err, options, &forced, system))
+		goto fail;
 	mem_free(library);
 	*ret_system = system;
 	return 0;

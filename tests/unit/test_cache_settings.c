@@ -59,36 +59,33 @@ static void limits_are_decimal_prefixes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_int_equal(cache_parse_limit(cases[i].text), cases[i].limit);
-	assert_int_equal(cache_default_limit(550), UINT64_C(1) << 30);
-	assert_int_equal(cache_default_limit(525), UINT64_C(1) << 30);
-	assert_int_equal(cache_default_limit(470), 256 << 20);
 }
 
 static void variables_are_read_as_the_driver_does(void **state)
 {
 	static const struct {
 		const char *name, *value;
-		bool disabled, force, no_ptx, warned;
+		bool disabled, force, force_jit, no_ptx, warned;
 	} cases[] = {
-		{"CUDA_CACHE_DISABLE", "1", true, false, false, true},
-		{"CUDA_CACHE_DISABLE", "01", true, false, false, true},
-		{"CUDA_CACHE_DISABLE", " 1", true, false, false, true},
-		{"CUDA_CACHE_DISABLE", "0", false, false, false, false},
-		{"CUDA_CACHE_DISABLE", "2", false, false, false, false},
-		{"CUDA_CACHE_DISABLE", "true", false, false, false, false},
-		{"CUDA_CACHE_DISABLE", "", false, false, false, false},
-		{"CUDA_FORCE_PTX_JIT", "1", false, true, false, true},
-		{"CUDA_FORCE_PTX_JIT", "yes", false, false, false, false},
-		{"CUDA_FORCE_JIT", "1", false, true, false, true},
-		{"CUDA_DISABLE_PTX_JIT", "1", false, false, true, true},
-		{"CUDA_DISABLE_JIT", "1", false, false, true, true},
-		{"CUDA_CACHE_MAX_SIZE", "1000000", false, false, false, true},
-		{"CUDA_CACHE_DIR", "/tmp", false, false, false, true},
-		{"CUDA_CACHE_MAXSIZE", "1G", false, false, false, true},
-		{"CUDA_CACHE_MAXSIZE", "2 GiB", false, false, false, true},
-		{"CUDA_CACHE_MAXSIZE", "abc", false, false, false, true},
-		{"CUDA_CACHE_MAXSIZE", "8589934592", false, false, false, true},
-		{"CUDA_CACHE_MAXSIZE", "1073741824", false, false, false, false},
+		{"CUDA_CACHE_DISABLE", "1", true, false, false, false, true},
+		{"CUDA_CACHE_DISABLE", "01", true, false, false, false, true},
+		{"CUDA_CACHE_DISABLE", " 1", true, false, false, false, true},
+		{"CUDA_CACHE_DISABLE", "0", false, false, false, false, false},
+		{"CUDA_CACHE_DISABLE", "2", false, false, false, false, false},
+		{"CUDA_CACHE_DISABLE", "true", false, false, false, false, false},
+		{"CUDA_CACHE_DISABLE", "", false, false, false, false, false},
+		{"CUDA_FORCE_PTX_JIT", "1", false, true, false, false, false},
+		{"CUDA_FORCE_PTX_JIT", "yes", false, false, false, false, false},
+		{"CUDA_FORCE_JIT", "1", false, false, true, false, false},
+		{"CUDA_DISABLE_PTX_JIT", "1", false, false, false, true, true},
+		{"CUDA_DISABLE_JIT", "1", false, false, false, true, true},
+		{"CUDA_CACHE_MAX_SIZE", "1000000", false, false, false, false, true},
+		{"CUDA_CACHE_DIR", "/tmp", false, false, false, false, true},
+		{"CUDA_CACHE_MAXSIZE", "1G", false, false, false, false, true},
+		{"CUDA_CACHE_MAXSIZE", "2 GiB", false, false, false, false, true},
+		{"CUDA_CACHE_MAXSIZE", "abc", false, false, false, false, true},
+		{"CUDA_CACHE_MAXSIZE", "8589934592", false, false, false, false, true},
+		{"CUDA_CACHE_MAXSIZE", "1073741824", false, false, false, false, false},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -99,6 +96,7 @@ static void variables_are_read_as_the_driver_does(void **state)
 		assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
 		assert_int_equal(settings.disabled, cases[i].disabled);
 		assert_int_equal(settings.force_ptx_jit, cases[i].force);
+		assert_int_equal(settings.force_jit, cases[i].force_jit);
 		assert_int_equal(settings.disable_ptx_jit, cases[i].no_ptx);
 		assert_int_equal(settings.warning_count, cases[i].warned);
 		if (cases[i].warned)
@@ -115,7 +113,7 @@ static void one_variable_overrides_the_other(void **state)
 	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_PTX_JIT", "0"), 0);
 	assert_int_equal(os_env_set(NULL, "CUDA_FORCE_JIT", "1"), 0);
 	assert_int_equal(cache_settings_read(NULL, NULL, NULL, &settings), 0);
-	assert_false(settings.force_ptx_jit);
+	assert_false(settings.force_ptx_jit || settings.force_jit);
 	cache_settings_free(&settings);
 }
 

@@ -68,24 +68,6 @@ static void a_driver_compiles_up_to_its_isa(void **state)
 	assert_true(gpu_isa_compare((struct gpu_isa){8, 2}, (struct gpu_isa){8, 1}) > 0);
 }
 
-static void zstd_is_read_from_550_54_14_on(void **state)
-{
-	static const struct {
-		struct jw_driver driver;
-		bool reads;
-	} cases[] = {
-		{{12040, {550, 54, 14}}, true},  {{12040, {550, 40, 7}}, false},
-		{{12020, {535, 309, 1}}, false}, {{12040, {0, 0, 0}}, true},
-		{{12030, {0, 0, 0}}, false},     {{0, {0, 0, 0}}, true},
-		{{12040, {550, 0, 0}}, true},    {{12050, {555, 58, 2}}, true},
-		{{12040, {551, 61, 0}}, true},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_int_equal(gpu_driver_reads_zstd(&cases[i].driver), cases[i].reads);
-}
-
 static void targets_begin_with_an_isa(void **state)
 {
 	static const struct {
@@ -137,7 +119,6 @@ int main(void)
 		cmocka_unit_test(drivers_are_read),
 		cmocka_unit_test(what_is_no_driver_is_refused),
 		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
-		cmocka_unit_test(zstd_is_read_from_550_54_14_on),
 		cmocka_unit_test(targets_begin_with_an_isa),
 		cmocka_unit_test(releases_are_found_by_isa),
 		cmocka_unit_test(drivers_are_written),

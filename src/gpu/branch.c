@@ -1,0 +1,38 @@
+#include "gpu/branch.h"
+
+#include <stddef.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Each row holds until the next one's first driver. */
+static const struct gpu_branch branches[] = {
+	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, false, false},
+	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, false, true},
+	/* Of 12.4 none before 550.54.14 was seen: that one is the first that NVIDIA says reads zstd. */
+	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, true, true},
+	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, true, true},
+};
+
+enum { COUNT = sizeof branches / sizeof *branches };
+
+static bool not_before(const uint32_t release[3], const uint32_t first[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (release[i] != first[i])
+			return release[i] > first[i];
+	return true;
+}
+
+const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver)
+{
+	const uint32_t *release = driver->release;
+	const bool whole = release[0] && (release[1] || release[2]);
+	size_t row = COUNT - 1;
+
+	if (!whole && !driver->cuda)
+		return &branches[row];
+	while (row &&
+		   (whole ? !not_before(release, branches[row].first) : driver->cuda < branches[row].cuda))
+		row--;
+	return &branches[row];
+}

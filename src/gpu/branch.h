@@ -1,0 +1,43 @@
+/* What NVIDIA's driver branches do differently, as far as jitwarm has to know it: one table.
+ *
+ * Measured on 460.106.00, 470.256.02, 525.147.05, 535 (four builds), 550.54.15, 550.163.01 and
+ * 555.58.02 (tests/conformance, docs/driver-behaviour.md). Branches between two measured ones go
+ * with the older; newer than the table goes with its last row. What depends on the CUDA version in
+ * an even way, as the PTX ISA does, is in release.h.
+ */
+#ifndef JW_GPU_BRANCH_H
+#define JW_GPU_BRANCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+/* Parts of kind 0x40 (relocatable PTX, which CUDA 12.5 brought) in a container that has no cubin
+ * for the GPU. */
+enum gpu_relocatable {
+	/* Known: compiled as input of a link, all that are usable, where there is no other PTX. */
+	GPU_RELOCATABLE_KNOWN,
+	/* Where it were a cubin that runs, the load ends with CUDA_ERROR_INVALID_IMAGE, whatever PTX
+	 * stands beside it; any other is passed over. */
+	GPU_RELOCATABLE_SPOILS,
+	/* The same, but the load ends the process (SIGILL). */
+	GPU_RELOCATABLE_KILLS,
+};
+
+struct gpu_branch {
+	uint32_t first[3]; /* the first driver of which the row is true */
+	uint32_t cuda;     /* where only the CUDA version is known, the first of which it is */
+	uint64_t default_limit_bytes; /* of the cache, without CUDA_CACHE_MAXSIZE */
+	enum gpu_relocatable relocatable;
+	bool zstd; /* unpacks zstd; else takes the frame for PTX text: 218, on 525 the process ends */
+	/* CUDA_FORCE_JIT=1 does what CUDA_FORCE_PTX_JIT=1 does; else nothing. (The latter stores all
+	 * modules under one empty key there. Either way none is found again.) */
+	bool force_jit;
+};
+
+/* The row for a driver: by its release where that is known whole, else by its CUDA version. An
+ * unknown driver is taken for a new one. Never NULL. */
+const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver);
+
+#endif

@@ -1,0 +1,50 @@
+/* What is known of driver branches. */
+#include "check.h"
+
+#include "gpu/branch.h"
+
+static void a_driver_has_one_row(void **state)
+{
+	static const struct {
+		struct jw_driver driver;
+		unsigned limit_mib;
+		enum gpu_relocatable relocatable;
+		bool zstd, force_jit;
+	} cases[] = {
+		{{11020, {460, 106, 0}}, 256, GPU_RELOCATABLE_SPOILS, false, false},
+		{{11040, {470, 256, 2}}, 256, GPU_RELOCATABLE_SPOILS, false, false},
+		{{12000, {525, 147, 5}}, 1024, GPU_RELOCATABLE_SPOILS, false, true},
+		{{12000, {527, 41, 0}}, 1024, GPU_RELOCATABLE_SPOILS, false, true},
+		{{12020, {535, 309, 1}}, 1024, GPU_RELOCATABLE_SPOILS, false, true},
+		{{12030, {0, 0, 0}}, 1024, GPU_RELOCATABLE_SPOILS, false, true},
+		{{12040, {550, 40, 7}}, 1024, GPU_RELOCATABLE_SPOILS, false, true},
+		{{12040, {550, 54, 14}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+		{{12040, {550, 163, 1}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+		{{12040, {551, 61, 0}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+		{{12040, {550, 0, 0}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+		{{12040, {0, 0, 0}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+		{{12050, {555, 58, 2}}, 1024, GPU_RELOCATABLE_KNOWN, true, true},
+		{{13000, {580, 65, 6}}, 1024, GPU_RELOCATABLE_KNOWN, true, true},
+		{{0, {0, 0, 0}}, 1024, GPU_RELOCATABLE_KNOWN, true, true},
+		{{0, {550, 163, 1}}, 1024, GPU_RELOCATABLE_KILLS, true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct gpu_branch *branch = gpu_branch_of(&cases[i].driver);
+
+		assert_int_equal(branch->default_limit_bytes, (uint64_t)cases[i].limit_mib << 20);
+		assert_int_equal(branch->relocatable, cases[i].relocatable);
+		assert_int_equal(branch->zstd, cases[i].zstd);
+		assert_int_equal(branch->force_jit, cases[i].force_jit);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_driver_has_one_row),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
