@@ -4,7 +4,8 @@
  *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
  *
  * `payload` is the PTX image as the fat binary stores it, decompressed, its own trailing NULs kept;
- * `options` the entry's option string verbatim.
+ * `options` the entry's option string verbatim. Of parts of kind 0x40 the payload ends before its
+ * first NUL, and there are no options, whatever the entry says.
  */
 #ifndef JW_CACHE_KEY_H
 #define JW_CACHE_KEY_H

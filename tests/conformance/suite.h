@@ -23,7 +23,7 @@ struct test_case {
 
 /* Each file of cases ends in a table; the last row has no name. */
 extern const struct test_case key_cases[], lookup_cases[], damage_cases[], insert_cases[],
-	limit_cases[], lock_cases[], setting_cases[], choice_cases[];
+	limit_cases[], lock_cases[], setting_cases[], choice_cases[], relocatable_cases[];
 
 /* CHECK(condition): ends the case as failed, saying where. CHECK_IS(a, b): for numbers, which it
  * shows. */

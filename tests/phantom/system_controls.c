@@ -28,40 +28,31 @@ static uint32_t gpu_ids(const struct call *call, void *params)
 	return NV_OK;
 }
 
-static uint32_t id_info(const struct call *call, void *params)
+/* u32 id, flags, device, subdevice; version 1: u64 name; u32 sli, board, instance; i32 numa_node */
+static uint32_t describe_id(uint32_t *first, uint32_t *second)
 {
-	struct {
-		uint32_t id, flags, device, subdevice;
-		uint64_t name;
-		uint32_t sli, board, instance;
-		int32_t numa_node;
-	} *info = params;
-	const struct gpu *gpu = gpu_by_id(info->id);
-	(void)call;
+	const struct gpu *gpu = gpu_by_id(first[0]);
 	if (!gpu)
 		return NV_ERR_INVALID_ARGUMENT;
-	info->flags = info->subdevice = info->sli = 0;
-	info->device = info->instance = gpu->index;
-	info->board = gpu->id;
-	info->numa_node = -1;
+	first[1] = first[3] = second[0] = 0;
+	first[2] = second[2] = gpu->index;
+	second[1] = gpu->id;
+	second[3] = UINT32_MAX;
 	return NV_OK;
+}
+
+static uint32_t id_info(const struct call *call, void *params)
+{
+	uint32_t *info = params;
+	(void)call;
+	return describe_id(info, info + 6);
 }
 
 static uint32_t id_info_v2(const struct call *call, void *params)
 {
-	struct {
-		uint32_t id, flags, device, subdevice, sli, board, instance;
-		int32_t numa_node;
-	} *info = params;
-	const struct gpu *gpu = gpu_by_id(info->id);
+	uint32_t *info = params;
 	(void)call;
-	if (!gpu)
-		return NV_ERR_INVALID_ARGUMENT;
-	info->flags = info->subdevice = info->sli = 0;
-	info->device = info->instance = gpu->index;
-	info->board = gpu->id;
-	info->numa_node = -1;
-	return NV_OK;
+	return describe_id(info, info + 4);
 }
 
 static uint32_t pci_info(const struct call *call, void *params)

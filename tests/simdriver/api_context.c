@@ -2,6 +2,7 @@
 #include "cuda_api.h"
 #include "sim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "os.h"
@@ -33,6 +34,30 @@ static int check_device(int device)
 	return bad;
 }
 
+/* In the exclusive mode a lock in SIMDRIVER_STATE stands for the one process that has a context;
+ * it is let go of when that ends. Under the process lock. */
+static int take_device(int device)
+{
+	static bool taken[SIM_GPUS_MAX];
+	struct os_file file;
+	char path[1024];
+
+	if (sim.gpus[device].compute_mode == 2)
+		return CU_DEVICE_UNAVAILABLE;
+	if (sim.gpus[device].compute_mode != 3 || taken[device] || !sim.state)
+		return CU_OK;
+	os_make_directory(sim.state);
+	snprintf(path, sizeof path, "%s/exclusive-%d", sim.state, device);
+	if (!os_open(&file, path, OS_CREATE_UPDATE))
+		return CU_UNKNOWN;
+	if (os_try_lock(&file, true) != OS_LOCKED) {
+		os_close(&file);
+		return CU_DEVICE_UNAVAILABLE;
+	}
+	taken[device] = true;
+	return CU_OK;
+}
+
 int cuDevicePrimaryCtxRetain(struct context **context, int device)
 {
 	int bad = check_device(device);
@@ -40,11 +65,11 @@ int cuDevicePrimaryCtxRetain(struct context **context, int device)
 	if (bad)
 		return bad;
 	os_process_lock();
-	if (!primary[device])
+	if (!primary[device] && !(bad = take_device(device)))
 		primary[device] = context_new(device, true);
 	*context = primary[device];
 	os_process_unlock();
-	return CU_OK;
+	return bad;
 }
 
 int cuDevicePrimaryCtxRelease_v2(int device)
@@ -62,6 +87,11 @@ int cuCtxCreate_v2(struct context **context, unsigned flags, int device)
 	int bad = check_device(device);
 
 	(void)flags;
+	if (!bad) {
+		os_process_lock();
+		bad = take_device(device);
+		os_process_unlock();
+	}
 	if (!bad)
 		*context = current = context_new(device, false);
 	return bad;
@@ -127,6 +157,6 @@ int cuMemGetInfo_v2(size_t *available, size_t *total)
 		return bad;
 	*total = (size_t)sim.gpus[current->device].memory_mib << 20;
 	/* What a desktop and one context take. */
-	*available = *total - ((size_t)400 << 20);
+	*available = sim.free_mib ? (size_t)sim.free_mib << 20 : *total - ((size_t)400 << 20);
 	return CU_OK;
 }

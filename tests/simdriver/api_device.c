@@ -81,7 +81,8 @@ int cuDeviceGetName(char *name, int size, int device)
 	int bad = find(device, &gpu);
 
 	if (!bad)
-		snprintf(name, size > 0 ? (size_t)size : 0, "%s", gpu->name);
+		snprintf(name, size > 0 ? (size_t)size : 0, "%s%s", gpu->name,
+				 sim.mig ? " MIG 1g.10gb" : "");
 	return bad;
 }
 
@@ -97,7 +98,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 	case 10: *value = 32; break;      /* WARP_SIZE */
 	case 13: *value = 1725000; break; /* CLOCK_RATE */
 	case 16: *value = gpu->multiprocessors; break;
-	case 20: *value = 0; break; /* COMPUTE_MODE: default */
+	case 20: *value = gpu->compute_mode; break;
 	case 33: *value = (int)gpu->pci_bus; break;
 	case 34: *value = 0; break;       /* PCI_DEVICE_ID: the slot */
 	case 36: *value = 7001000; break; /* MEMORY_CLOCK_RATE */
@@ -150,7 +151,7 @@ int cuDeviceGetPCIBusId(char *id, int size, int device)
 		return bad;
 	if (size < 13)
 		return CU_INVALID_VALUE;
-	snprintf(id, (size_t)size, "0000:%02x:00.0", gpu->pci_bus);
+	snprintf(id, (size_t)size, "0000:%02x:00.0", sim.mig ? 1 : gpu->pci_bus);
 	return CU_OK;
 }
 
@@ -162,6 +163,8 @@ static const struct {
 	{CU_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
 	{CU_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
 	{CU_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+	{CU_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+	 "CUDA-capable device(s) is/are busy or unavailable"},
 	{CU_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
 	{CU_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
 	{CU_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},

@@ -103,6 +103,20 @@ static void hide_gpus(char *visible)
 	}
 }
 
+/* A number for each GPU. */
+static void read_compute_modes(void)
+{
+	char *list = os_env("SIMDRIVER_COMPUTE_MODE");
+	const char *at = list ? list : "";
+
+	for (size_t i = 0; i < sim.gpu_count && *at; i++) {
+		sim.gpus[i].compute_mode = atoi(at);
+		at += strcspn(at, ",");
+		at += *at == ',';
+	}
+	free(list);
+}
+
 static int read_gpus(void)
 {
 	char *list = os_env("SIMDRIVER_GPUS");
@@ -122,6 +136,7 @@ static int read_gpus(void)
 		}
 		at += length + (at[length] == ',');
 	}
+	read_compute_modes();
 	if (visible)
 		hide_gpus(visible);
 	free(visible);
@@ -189,6 +204,9 @@ int config_read(void)
 	sim.cost_busy = strstr(text, "busy") != NULL;
 	env_text(text, sizeof text, "SIMDRIVER_TAIL_DELAY_MS", "0");
 	sim.tail_delay_ms = (unsigned)strtoul(text, NULL, 10);
+	env_text(text, sizeof text, "SIMDRIVER_GPU_FREE", "0");
+	sim.free_mib = (unsigned)strtoul(text, NULL, 10);
+	sim.mig = env_on("SIMDRIVER_MIG");
 	sim.costs_csv = os_env("SIMDRIVER_COSTS_CSV");
 	sim.fault = os_env("SIMDRIVER_FAULT");
 	sim.log = os_env("SIMDRIVER_LOG");

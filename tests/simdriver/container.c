@@ -5,6 +5,7 @@
 #include "sim.h"
 
 #include <lz4.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -127,8 +128,18 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 	return CU_OK;
 }
 
-static int container_choose(struct image *ret_image, const uint8_t *data, int gpu)
+/* Before 12.5 kind 0x40 is taken for a cubin where it would run as one. 550's loads end the process
+ * over it, its links do not. */
+static int spoil(bool link)
 {
+	if (sim.cuda_version >= 12040 && !link)
+		abort();
+	return CU_INVALID_IMAGE;
+}
+
+static int container_choose(struct image *ret_image, const uint8_t *data, int gpu, bool link)
+{
+	bool spoiled = false;
 	uint64_t left = get_u64(data + 8);
 	struct entry entry, cubin = {0}, ptx = {0};
 	const struct entry *taken;
@@ -144,8 +155,13 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 			((ptx.kind == KIND_RELOCATABLE_PTX && entry.kind == KIND_PTX) ||
 			 better(&entry, &ptx, gpu)))
 			ptx = entry;
-		ret_image->passed_over |= entry.kind == KIND_RELOCATABLE_PTX && sim.cuda_version < 12050;
+		if (entry.kind == KIND_RELOCATABLE_PTX && sim.cuda_version < 12050) {
+			ret_image->passed_over = true;
+			spoiled |= cubin_runs(entry.sm, entry.form, gpu);
+		}
 	}
+	if (!cubin.payload && spoiled)
+		return spoil(link);
 	taken = cubin.payload && !sim.force_jit ? &cubin : &ptx;
 	if (!taken->payload)
 		return CU_NO_BINARY_FOR_GPU;
@@ -154,6 +170,13 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 		return bad;
 	ret_image->form = taken == &cubin ? IMAGE_CUBIN : IMAGE_PTX;
 	ret_image->options = taken->options;
+	if (taken->kind == KIND_RELOCATABLE_PTX) {
+		/* A C string without options. */
+		bytes_add(&ret_image->payload, NULL, 1);
+		ret_image->payload.size = strlen((const char *)ret_image->payload.data) + 1;
+		ret_image->options = "";
+		ret_image->relocatable = true;
+	}
 	return CU_OK;
 }
 
@@ -190,7 +213,7 @@ static bool is_text(const uint8_t *start, size_t size)
 	}
 }
 
-int image_choose(struct image *ret_image, const void *data, size_t size, int sm)
+int image_choose(struct image *ret_image, const void *data, size_t size, int sm, bool link)
 {
 	const uint8_t *start = data;
 	struct image image = {.form = IMAGE_PTX, .options = ""};
@@ -203,7 +226,7 @@ int image_choose(struct image *ret_image, const void *data, size_t size, int sm)
 	if (magic == WRAPPER_MAGIC) {
 		bad = CU_INVALID_IMAGE;
 	} else if (magic == CONTAINER_MAGIC) {
-		bad = container_choose(&image, start, sm);
+		bad = container_choose(&image, start, sm, link);
 	} else if (magic == ELF_MAGIC) {
 		image.form = IMAGE_CUBIN;
 		bytes_add(&image.payload, start, size ? size : cubin_size(start));

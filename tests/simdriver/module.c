@@ -86,14 +86,15 @@ static void key_make(struct bytes *ret_key, const struct image *image, int sm, b
 static int build_ptx(struct build *build, const struct image *image, int sm,
 					 struct bytes *ret_cubin)
 {
-	struct job job = {image->payload.data, image->payload.size, image->options, sm, build->link};
+	bool link = build->link || image->relocatable;
+	struct job job = {image->payload.data, image->payload.size, image->options, sm, link};
 	struct bytes key = {NULL, 0};
 	uint64_t hash;
 	int bad = CU_OK;
 
 	while (job.size > 0 && !job.ptx[job.size - 1])
 		job.size--;
-	key_make(&key, image, sm, build->link, &build->options);
+	key_make(&key, image, sm, link, &build->options);
 	hash = sim_fnv(SIM_FNV_START, key.data, key.size);
 	if (cache_find(&key, ret_cubin)) {
 		log_event("hit", "%016llx sm_%d", (unsigned long long)hash, sm);
@@ -113,7 +114,7 @@ int module_build(struct build *build, const void *image, size_t size, struct byt
 	int sm = sim.gpus[build->context->device].sm;
 	struct image chosen;
 	struct bytes cubin = {NULL, 0};
-	int bad = image_choose(&chosen, image, size, sm);
+	int bad = image_choose(&chosen, image, size, sm, build->link);
 
 	if (bad == CU_OK) {
 		os_mutex_lock(build->context->compiling);
@@ -128,7 +129,7 @@ int module_build(struct build *build, const void *image, size_t size, struct byt
 	if (bad == CU_NO_BINARY_FOR_GPU && build->link && chosen.passed_over)
 		return CU_OK; /* a link takes what it does not know without a word */
 	if (bad == CU_OK)
-		bad = cubin_check(cubin.data, cubin.size, sm, build->link);
+		bad = cubin_check(cubin.data, cubin.size, sm, build->link || chosen.relocatable);
 	log_event("load", "sm_%d %s %d", sm, build->link ? "link" : "module", bad);
 	jit_options_answer(&build->options, &build->info, &build->error);
 	if (bad == CU_OK)

@@ -16,6 +16,7 @@ enum {
 	CU_INVALID_VALUE = 1,
 	CU_OUT_OF_MEMORY = 2,
 	CU_NOT_INITIALIZED = 3,
+	CU_DEVICE_UNAVAILABLE = 46,
 	CU_NO_DEVICE = 100,
 	CU_INVALID_DEVICE = 101,
 	CU_INVALID_IMAGE = 200,
@@ -60,6 +61,7 @@ struct gpu {
 	const char *name;
 	unsigned memory_mib;
 	int multiprocessors;
+	int compute_mode; /* 0 default, 2 prohibited, 3 exclusive process */
 	uint8_t uuid[16];
 };
 
@@ -76,6 +78,8 @@ struct config {
 	char *log;              /* file, or NULL */
 	char *state;            /* folder of the markers of ":once", or NULL */
 	unsigned tail_delay_ms; /* between unlocking and the index's tail */
+	unsigned free_mib;      /* of a GPU's memory, beside a context; 0: most of it */
+	bool mig;               /* the GPUs are slices of one */
 	/* NVIDIA's own variables */
 	char *cache_directory; /* NULL: no caching */
 	uint64_t cache_limit;
@@ -105,11 +109,13 @@ struct image {
 	enum image_form form;
 	struct bytes payload; /* as it goes into the key; to be freed */
 	const char *options;  /* points into the container, or at "" */
+	bool relocatable;     /* compiled as for a link, even where it is loaded */
 	bool passed_over;     /* it holds relocatable PTX of the kind that this driver does not know */
 };
 
-/* Chooses and decompresses. `size` is 0 where the caller cannot say. 0 or a CUresult. */
-int image_choose(struct image *ret_image, const void *data, size_t size, int sm);
+/* Chooses and decompresses, for a link or a load. `size` is 0 where the caller cannot say. 0 or a
+ * CUresult. */
+int image_choose(struct image *ret_image, const void *data, size_t size, int sm, bool link);
 /* The container that a wrapper of the CUDA runtime points to; any other image as it is. */
 const void *image_unwrap(const void *image);
 /* Whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
