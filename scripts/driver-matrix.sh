@@ -2,7 +2,8 @@
 # driver-matrix.sh [--from DIR] [--json FILE] [--more-gpus] [-o FILE] [-B BUILD-FOLDER] [VERSION...]
 #
 # Runs the conformance suite (tests/conformance) on the simulated driver and on NVIDIA's of these versions, on the GPUs that
-# tests/phantom emulates, and writes a table of drivers by facts. What is not at hand is fetched (get-drivers.sh).
+# tests/phantom emulates, and writes a table of drivers by facts. What is not at hand is fetched (get-drivers.sh). Reports that
+# gpu-check.sh made on real GPUs (data/gpu-checks) stand beside them.
 #
 #   VERSION       default: whatever Debian offers and whatever is at hand
 #   --from DIR    takes the libraries below DIR (another distribution's, or what a .run file holds: sh FILE.run -x)
@@ -93,7 +94,7 @@ run() # NAME COMMAND...
 more_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_75 sm_80 sm_89 sm_90; elif [ "${1%%.*}" -ge 450 ]; then echo sm_75 sm_80; fi; }
 run_more() # VERSION
 {
-	local gpu cases=(key value choice)
+	local gpu cases=(key value choice relocatable)
 	for gpu in $(more_for "$1"); do
 		! run "$1-$gpu" "$root/scripts/with-driver.sh" -B "$build" -d "$1" "$gpu" || more_names+=("$1-$gpu")
 	done
@@ -116,6 +117,13 @@ done
 if [ -z "$from" ] && run simulated "$root/scripts/with-simdriver.sh" -B "$build" sm_86,sm_89; then
 	done_names+=(simulated)
 fi
+reports=()
+for report in "$root"/data/gpu-checks/*.json; do
+	[ -z "$from" ] && [ -f "$report" ] || continue
+	name=$(basename "$report" .json)
+	"$root/scripts/gpu_reports.py" cases "$report" >"$scratch/$name.json" || exit 3
+	done_names+=("$name") reports+=("$report")
+done
 [ ${#done_names[@]} -gt 0 ] || fail 2 "no driver could be run: ${missing[*]-none was named}"
 
 # ---- the table
@@ -172,7 +180,7 @@ document()
 
 Written by \`scripts/driver-matrix.sh\` on $(date +%F); do not edit. The same command, after \`cmake --build --preset release --target
 conformance phantom phantom-probe simdriver\`, writes it anew; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
-drivers ran on the GPUs that \`tests/phantom\` emulates. A fact is a case of the suite in \`tests/conformance\`, where it can be read
+drivers ran on the GPUs that \`tests/phantom\` emulates; a column that names a GPU is of a real one. A fact is a case of the suite in \`tests/conformance\`, where it can be read
 what is done and expected; \`driver-cache.md\` tells what the facts are for.
 
 EOF
@@ -183,12 +191,16 @@ EOF
 	fi
 	printf '\n## Differences\n\nWhat the suite found in place of what it expects:\n\n'
 	facts why "${done_names[@]/%/.json}" ${more_names[@]+"${more_names[@]/%/.json}"}
-	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs.\n\n| fact |'
+	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs; empty: no such case when a report was made.\n\n| fact |'
 	printf ' %s |' "${done_names[@]}"
 	printf '\n|---|'
 	for _ in "${done_names[@]}"; do printf -- '---|'; done
 	printf '\n'
 	facts rows "${done_names[@]/%/.json}"
+	if [ ${#reports[@]} -gt 0 ]; then
+		printf '\n## On real GPUs\n'
+		"$root/scripts/gpu_reports.py" text "${reports[@]}"
+	fi
 }
 
 document_json()

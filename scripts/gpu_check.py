@@ -41,7 +41,7 @@ class Bench:
     def run(self, command, cache, **settings):
         """Output, exit status and wall seconds of a command whose driver uses the directory `cache`."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CUDA_") or k in KEPT}
-        environment.update(CUDA_CACHE_PATH=cache, JITWARM_STATE=os.path.join(self.scratch, "state"),
+        environment.update(CUDA_CACHE_PATH=cache, JITWARM_STORE="0", JITWARM_STATE=os.path.join(self.scratch, "state"),
                            TMPDIR=self.scratch, NO_COLOR="1", CUDA_CACHE_MAXSIZE="4294967296", **settings)
         began = time.monotonic()
         try:

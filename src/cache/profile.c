@@ -1,8 +1,10 @@
 #include "cache/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/index.h"
 #include "cache/probe.h"
 #include "cache/stamp.h"
@@ -83,6 +85,8 @@ static void release_by_name(const char *library, struct jw_driver *driver)
  * Source: NVIDIA's release notes name both. */
 static void release_by_resource(const char *library, struct jw_driver *driver)
 {
+	struct jw_driver known;
+	char text[TEXT_SHORT];
 	uint16_t numbers[4];
 	uint32_t digits;
 
@@ -91,6 +95,9 @@ static void release_by_resource(const char *library, struct jw_driver *driver)
 	digits = numbers[2] % 10u * 10000u + numbers[3];
 	driver->release[0] = digits / 100;
 	driver->release[1] = digits % 100;
+	(void)snprintf(text, sizeof text, "%u.%02u", digits / 100, digits % 100);
+	if (!jw_driver_parse(NULL, text, &known))
+		driver->cuda = known.cuda;
 }
 
 /* The table fills in what the file does not tell, and vouches for what it does. */
@@ -113,7 +120,7 @@ static void consult_table(struct cache_profile *profile)
 static void read_library(const struct os_map *map, struct cache_profile *profile)
 {
 	(void)stamp_build_id(map->data, map->size, profile->build_id);
-	if (!stamp_find(NULL, map->data, map->size, profile->stamp))
+	if (!stamp_find_mapped(NULL, map, profile->stamp))
 		profile->trust = CACHE_STAMP_READ;
 }
 

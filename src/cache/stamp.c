@@ -5,8 +5,10 @@
 #include "base/cursor.h"
 #include "devcode/elf64.h"
 
-/* Past this a file is no driver: libcuda has 30 to 90 MB. */
+/* Past this a file is no driver: libcuda has 30 to 100 MB. */
 #define MOST_BYTES ((size_t)1 << 30)
+/* So much of a mapped library is resident at a time. */
+#define PIECE_BYTES ((size_t)4 << 20)
 
 static bool is_digit(uint8_t c)
 {
@@ -33,7 +35,8 @@ static bool is_run(const uint8_t *at)
 enum { RUN_SIZE = 16, RUN_COLON = 13 };
 
 struct search {
-	const uint8_t *run;
+	char run[RUN_SIZE];
+	bool found;
 	bool several; /* runs that differ */
 	unsigned seconds[60];
 };
@@ -46,8 +49,9 @@ static void look_at_colon(struct search *search, const uint8_t *start, const uin
 		const uint8_t *run = colon - RUN_COLON;
 
 		search->several =
-			search->several || (search->run && memcmp(search->run, run, RUN_SIZE) != 0);
-		search->run = run;
+			search->several || (search->found && memcmp(search->run, run, RUN_SIZE) != 0);
+		memcpy(search->run, run, RUN_SIZE);
+		search->found = true;
 	}
 	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && is_digit(colon[2]) && !colon[3])
 		search->seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
@@ -69,31 +73,65 @@ static unsigned best_second(const unsigned seconds[60])
 	return best;
 }
 
-int stamp_find(struct jw_error *err, const void *bytes, size_t size,
-			   char ret_stamp[CACHE_STAMP_SIZE + 1])
+/* Looks at the colons in [from, to) of a file that goes from `start` to `end`. */
+static void search_piece(struct search *search, const uint8_t *start, const uint8_t *end,
+						 const uint8_t *from, const uint8_t *to)
 {
-	const uint8_t *start = bytes, *end = start + (size < MOST_BYTES ? size : MOST_BYTES);
-	struct search search = {0};
-	unsigned second;
-
-	for (const uint8_t *at = start; at < end; at++) {
-		at = memchr(at, ':', (size_t)(end - at));
+	for (const uint8_t *at = from; at < to; at++) {
+		at = memchr(at, ':', (size_t)(to - at));
 		if (!at)
 			break;
-		look_at_colon(&search, start, end, at);
+		look_at_colon(search, start, end, at);
 	}
-	second = best_second(search.seconds);
-	if (!search.run || search.several || second == 60)
+}
+
+static int search_end(struct jw_error *err, const struct search *search,
+					  char ret_stamp[CACHE_STAMP_SIZE + 1])
+{
+	unsigned second = best_second(search->seconds);
+
+	if (!search->found || search->several || second == 60)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s",
-						 !search.run      ? "no build stamp in it"
-						 : search.several ? "several build stamps in it"
-										  : "a build stamp whose seconds cannot be told");
-	memcpy(ret_stamp, search.run, RUN_SIZE);
+						 !search->found    ? "no build stamp in it"
+						 : search->several ? "several build stamps in it"
+										   : "a build stamp whose seconds cannot be told");
+	memcpy(ret_stamp, search->run, RUN_SIZE);
 	ret_stamp[RUN_SIZE] = ':';
 	ret_stamp[RUN_SIZE + 1] = (char)('0' + second / 10);
 	ret_stamp[RUN_SIZE + 2] = (char)('0' + second % 10);
 	ret_stamp[CACHE_STAMP_SIZE] = '\0';
 	return 0;
+}
+
+static size_t size_searched(size_t size)
+{
+	return size < MOST_BYTES ? size : MOST_BYTES;
+}
+
+int stamp_find(struct jw_error *err, const void *bytes, size_t size,
+			   char ret_stamp[CACHE_STAMP_SIZE + 1])
+{
+	const uint8_t *start = bytes, *end = start + size_searched(size);
+	struct search search = {0};
+
+	search_piece(&search, start, end, start, end);
+	return search_end(err, &search, ret_stamp);
+}
+
+int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
+					  char ret_stamp[CACHE_STAMP_SIZE + 1])
+{
+	const uint8_t *start = map->data;
+	size_t size = size_searched(map->size);
+	struct search search = {0};
+
+	for (size_t at = 0; at < size; at += PIECE_BYTES) {
+		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+
+		search_piece(&search, start, start + size, start + at, start + at + piece);
+		os_map_forget(map, at, piece);
+	}
+	return search_end(err, &search, ret_stamp);
 }
 
 bool stamp_is(const char *text)

@@ -43,6 +43,26 @@ static void a_stamp_is_found_where_it_is_certain(void **state)
 	}
 }
 
+/* Of a mapped library a piece at a time is resident: a run may lie across two of them. */
+static void a_stamp_is_found_in_a_large_library(void **state)
+{
+	const size_t size = (size_t)9 << 20, piece = (size_t)4 << 20;
+	char *path = os_join(NULL, folder, "libcuda.so"), stamp[CACHE_STAMP_SIZE + 1];
+	uint8_t *bytes = test_calloc(1, size);
+	struct os_map map;
+
+	(void)state;
+	memcpy(bytes + piece - 5, RUN "xx", sizeof RUN + 1);
+	memcpy(bytes + 2 * piece - 1, ":48", 4);
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	test_free(bytes);
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	assert_int_equal(stamp_find_mapped(NULL, &map, stamp), 0);
+	os_map_close(&map);
+	mem_free(path);
+	assert_string_equal(stamp, "Jun 25 202401:14:48");
+}
+
 /* An ELF file with one note segment. */
 static size_t make_elf(uint8_t file[256], uint32_t id_size)
 {
@@ -337,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stamp_is_found_where_it_is_certain),
+		cmocka_unit_test(a_stamp_is_found_in_a_large_library),
 		cmocka_unit_test(a_build_id_is_read),
 		cmocka_unit_test(known_drivers_have_profiles),
 		cmocka_unit_test(a_profile_is_kept_for_one_file),
