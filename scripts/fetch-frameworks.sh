@@ -24,6 +24,8 @@ xgboost-1.7.6-linux         | xgboost==1.7.6           | 3.8  | py | manylinux20
 ctranslate2-4.6.2-linux     | ctranslate2==4.6.2       | 3.11 | cp | manylinux2014_x86_64,manylinux_2_17_x86_64
 nvidia-cufft-linux          | nvidia-cufft==12.0.0.61  | 3.11 | py | manylinux2014_x86_64,manylinux_2_27_x86_64
 nvidia-cusparse-linux       | nvidia-cusparse==12.6.3.3 | 3.11 | py | manylinux2014_x86_64,manylinux_2_27_x86_64
+cupy-14.2.0-linux           | cupy-cuda12x==14.2.0 cuda-pathfinder==1.9.0 numpy==2.4.6 nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 | 3.11 | cp | manylinux2014_x86_64,manylinux_2_27_x86_64,manylinux_2_28_x86_64
+cupy-12.3.0-linux           | cupy-cuda110==12.3.0 fastrlock==0.8.4 numpy==1.26.4 nvidia-cuda-nvrtc-cu11==11.7.99 nvidia-cuda-runtime-cu11==11.7.99 | 3.11 | cp | manylinux2014_x86_64,manylinux_2_17_x86_64,manylinux_2_28_x86_64
 '
 
 usage() { sed -n '2,6s/^# \{0,1\}//p' "$0"; }
@@ -31,15 +33,16 @@ rows() { printf '%s\n' "$table" | sed -E 's/[[:space:]]*\|[[:space:]]*/|/g; s/[[
 have() { compgen -G "$store/$1/*.whl" >/dev/null; }
 
 fetch() {
-	local name=$1 requirement=$2 python=$3 implementation=$4 platforms=() p
+	local name=$1 requirement=$2 python=$3 implementation=$4 platforms=() requirements=() p
 	have "$name" && return 0
 	IFS=, read -ra tags <<<"$5"
+	IFS=' ' read -ra requirements <<<"$requirement"
 	for p in "${tags[@]}"; do platforms+=(--platform "$p"); done
 	rm -rf "$store/.$name.new"
 	mkdir -p "$store/.$name.new"
 	echo "$name: fetching" >&2
 	if ! python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: --python-version "$python" \
-		--implementation "$implementation" "${platforms[@]}" -d "$store/.$name.new" "$requirement" >&2; then
+		--implementation "$implementation" "${platforms[@]}" -d "$store/.$name.new" "${requirements[@]}" >&2; then
 		echo "fetch-frameworks.sh: $name: $requirement cannot be fetched" >&2
 		rm -rf "$store/.$name.new"
 		return 1

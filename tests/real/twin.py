@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """twin.py [-B BUILD-FOLDER] [-j N] [--all] [--json FILE] DRIVER GPU LIBRARY...
 twin.py [...] --here LIBRARY...
+twin.py [...] --cache DIR DRIVER GPU NAME
 
 The compiler's twin: does ptxas of the driver's own CUDA minor version give the bytes that the driver's JIT gives?
 
 Primes each LIBRARY (a file or a wheel; "sample" is the sample framework) under NVIDIA's DRIVER on a GPU of the phantom, or
 with --here under the driver and on the GPUs of this machine, into a fresh directory. Each entry of the driver that this leaves holds PTX, options and cubin: ptxas
 (scripts/get-ptxas.sh) compiles the same PTX with the option string verbatim, with -c for inputs of run-time linking,
-and the bytes are compared. A line says for each library how many are identical, further ones how the others differ; all
+and the bytes are compared. With --cache the entries are those in DIR, a cache that something else has filled under that driver on
+that GPU (a program; forced.c, which loads a library's modules though they have machine code). A line says for each library how many are identical, further ones how the others differ; all
 of those are in FILE.
 
 Exit status: 0 all identical, 1 some differ or could not be compared, 77 where driver, library or ptxas are not at hand.
@@ -30,6 +32,9 @@ DRIVERS = os.environ.get("JITWARM_DRIVERS") or os.path.join(CACHE, "drivers")
 VERSIONS = os.path.join(ROOT, "tests/phantom/drivers.txt")
 # Where the GPU has features that no other has, the driver compiles for them; the key does not say so (docs/driver-cache.md).
 TARGET_OF_GPU = {"sm_90": "sm_90a"}
+
+# From CUDA 13 cubins name the compiler, its build and its options
+TOOL_NOTE = ".note.nv.tkinfo"
 
 # ELF sections without bytes in the file: SHT_NOBITS, and that of shared memory (.nv_debug.shared)
 NO_BYTES = (8, 0x7000000A)
@@ -104,6 +109,11 @@ def more_attributes(more, fewer):
     return None if rest else extra
 
 
+def build_of(note):
+    found = re.search(rb"V[0-9.]+", note)
+    return found[0].decode() if found else "unknown"
+
+
 def difference(driver, ptxas):
     """In which sections two cubins differ; the kernels' names in them are left out."""
     try:
@@ -111,6 +121,9 @@ def difference(driver, ptxas):
     except (struct.error, ValueError, IndexError):
         return "one of them is no ELF file"
     differ = {name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)}
+    if differ == {TOOL_NOTE}:
+        return "only %s, which names the compiler's build (%s, %s)" % (
+            TOOL_NOTE, build_of(theirs[TOOL_NOTE]), build_of(ours[TOOL_NOTE]))
     extra = [more_attributes(theirs.get(name, b""), ours.get(name, b"")) if name.startswith(".nv.info") else None
              for name in differ]
     if differ and None not in extra:
@@ -151,11 +164,25 @@ def jitwarm(arguments, scratch, *words):
     return json.loads(done.stdout)
 
 
+def read_cache(arguments):
+    """The entries of a cache that is there; those of other compilers (libnvJitLink) have keys of other forms."""
+    entries = []
+    for path in sorted(entries_of(arguments.cache)):
+        try:
+            entries.append(Entry(path))
+        except ValueError as reason:
+            print("left out: %s: %s" % (path, reason))
+    return {"modules": len(entries), "failed": 0, "compile_seconds": 0}, entries
+
+
 def compare(arguments, ptxas, library):
     """Primes a library, compiles what the driver compiled, returns the outcome."""
     with tempfile.TemporaryDirectory(prefix="twin-") as scratch:
-        report = jitwarm(arguments, scratch, "prime", "-j", str(arguments.jobs), *(["--all"] if arguments.all else []), library)
-        entries = [Entry(path) for path in sorted(entries_of(os.path.join(scratch, "cache")))]
+        if arguments.cache:
+            report, entries = read_cache(arguments)
+        else:
+            report = jitwarm(arguments, scratch, "prime", "-j", str(arguments.jobs), *(["--all"] if arguments.all else []), library)
+            entries = [Entry(path) for path in sorted(entries_of(os.path.join(scratch, "cache")))]
         began = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             answers = list(pool.map(lambda entry: compile_one(ptxas, entry, scratch), entries))
@@ -191,11 +218,12 @@ def show(result):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage="\n".join(__doc__.split("\n", 2)[:2]))
+    parser = argparse.ArgumentParser(usage="\n".join(__doc__.split("\n", 3)[:3]))
     parser.add_argument("-B", dest="build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
     parser.add_argument("--all", action="store_true", help="modules that prime leaves out, too")
     parser.add_argument("--json", help="a file to which one JSON document a library is added, a line each")
+    parser.add_argument("--cache", metavar="DIR", help="the entries in this directory; NAME is what to call them")
     parser.add_argument("--here", action="store_true", help="this machine's driver and GPUs")
     parser.add_argument("words", nargs="+", help="DRIVER GPU LIBRARY..., or LIBRARY...")
     arguments = parser.parse_args()
@@ -213,7 +241,8 @@ def main():
     else:
         arguments.driver, arguments.gpu = arguments.words[:2]
         version = cuda_of(arguments.driver)
-    for path in [*([] if arguments.here else [os.path.join(DRIVERS, arguments.driver)]), *libraries]:
+    for path in [arguments.cache] if arguments.cache else [
+            *([] if arguments.here else [os.path.join(DRIVERS, arguments.driver)]), *libraries]:
         if not os.path.exists(path):
             print("skipped: %s is not there" % path)
             return 77
