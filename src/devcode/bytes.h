@@ -8,9 +8,15 @@
 #include "base/error.h"
 
 struct bytes {
-	/* The range as memory, valid until the next call. JW_ERR_FORMAT where it leaves the image. */
+	/* The range as memory, valid until the next call; for what is small. JW_ERR_FORMAT where it
+	 * leaves the image. */
 	int (*get)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 			   const uint8_t **ret_data);
+	/* The range in pieces, in order; each but the last holds a multiple of DEVCODE_PIECE bytes. */
+	int (*each)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+				int (*piece)(struct jw_error *err, void *of_piece, size_t part, const uint8_t *data,
+							 size_t size),
+				void *of_piece);
 	void *context;
 	uint64_t size_bytes; /* of the image */
 };

@@ -31,7 +31,7 @@ static enum container_state check_header(struct container_walk *walk, const uint
 }
 
 /* One step of the walk. Sizes are multiples of eight throughout, as the format pads them. */
-static bool check_entry(struct container_walk *walk, const uint8_t *entry)
+bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
 {
 	uint64_t header = load_u32(entry + 4), payload = load_u64(entry + 8),
 			 left = walk->size_bytes - walk->at;
@@ -42,6 +42,7 @@ static bool check_entry(struct container_walk *walk, const uint8_t *entry)
 		return false;
 	walk->at += header + payload;
 	walk->entries++;
+	*ret_header = (uint32_t)header;
 	return true;
 }
 
@@ -55,11 +56,13 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 			return state;
 	}
 	while (walk->at < walk->size_bytes) {
+		uint32_t header;
+
 		if (walk->size_bytes - walk->at < CONTAINER_ENTRY)
 			return CONTAINER_BROKEN;
 		if (have < walk->at + CONTAINER_ENTRY)
 			return wait_for(walk, walk->at + CONTAINER_ENTRY);
-		if (!check_entry(walk, bytes + walk->at))
+		if (!container_step(walk, bytes + walk->at, &header))
 			return CONTAINER_BROKEN;
 	}
 	return have < walk->size_bytes ? wait_for(walk, walk->size_bytes) : CONTAINER_SOUND;
@@ -136,9 +139,8 @@ static void cut_raw_text(struct devcode_entry *entry, const uint8_t *container)
 		entry->size_bytes--;
 }
 
-/* Returns the distance to the next entry. */
-static uint64_t read_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
-						   struct devcode_entry *entry)
+uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
+						 struct devcode_entry *entry)
 {
 	struct cursor cursor = cursor_of(bytes + at, (size_t)(size_bytes - at));
 	uint32_t header_size, compressed, options_off, arch;
@@ -179,5 +181,5 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
 	uint64_t at = CONTAINER_HEADER;
 
 	for (size_t i = 0; i < count; i++)
-		at += read_entry(bytes, size_bytes, at, offset, &entries[i]);
+		at += container_entry(bytes, size_bytes, at, offset, &entries[i]);
 }

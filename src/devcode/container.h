@@ -52,9 +52,18 @@ struct container_walk {
 enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
 									 uint64_t have, uint64_t most);
 
+/* The walk's next step alone, over the CONTAINER_ENTRY bytes that begin an entry: false where that
+ * is none. *ret_header: the size of the entry's header, behind which its payload stands up to
+ * walk->at. */
+bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
+
 /* The entries of a sound container of `walk->entries` entries, into an array that has room for
  * them. `offset` is where the container lies in its image. */
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
 					   struct devcode_entry *entries, size_t count);
+/* One of them: its header stands at `at` of the first `size_bytes` bytes, its payload behind it
+ * if it is PTX. `offset`: of the first byte, in the image. Returns the distance to the next. */
+uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
+						 struct devcode_entry *entry);
 
 #endif

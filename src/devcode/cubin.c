@@ -1,5 +1,7 @@
 #include "devcode/cubin.h"
 
+#include <string.h>
+
 #include "base/cursor.h"
 #include "devcode/elf64.h"
 
@@ -46,7 +48,7 @@ static int read_abi(struct jw_error *err, const struct elf64_header *elf,
 }
 
 /* Extends `header` to the end of a table or section; false where that leaves the file. */
-static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, size_t total)
+static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, uint64_t total)
 {
 	if (!range_fits(offset, size, total))
 		return false;
@@ -68,39 +70,84 @@ static bool has_bits(const struct elf64_section *section)
 	return section->type && section->type != ELF64_SHT_NOBITS;
 }
 
-static int read_extent(struct jw_error *err, const uint8_t *bytes, size_t size,
-					   const struct elf64_header *elf, struct cubin_header *header)
+struct source {
+	cubin_read_fn read;
+	void *context;
+	uint64_t size;
+};
+
+static int read_sections(struct jw_error *err, const struct source *source,
+						 const struct elf64_header *elf, struct cubin_header *header)
 {
-	header->size_bytes = ELF64_EHDR_SIZE;
-	if ((elf->phnum && elf->phentsize != ELF64_PHDR_SIZE) ||
-		!cover(header, elf->phnum ? elf->phoff : 0, (uint64_t)elf->phnum * ELF64_PHDR_SIZE, size))
-		return error_set(err, JW_ERR_FORMAT, "cubin whose program headers lie outside of it");
-	if ((elf->shnum && elf->shentsize != ELF64_SHDR_SIZE) ||
-		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE, size))
-		return error_set(err, JW_ERR_FORMAT, "cubin whose section headers lie outside of it");
-	for (size_t i = 1; i < elf->shnum; i++) {
+	enum { AT_A_TIME = 32 };
+	uint8_t table[AT_A_TIME * ELF64_SHDR_SIZE];
+
+	for (size_t i = 0; i < elf->shnum; i++) {
+		size_t left = elf->shnum - i, in_table = i % AT_A_TIME;
 		struct elf64_section section;
 
-		elf64_section_read(bytes + elf->shoff + i * ELF64_SHDR_SIZE, &section);
-		if (has_bits(&section) && !cover(header, section.offset, section.size_bytes, size) &&
+		if (!in_table && source->read(err, source->context, elf->shoff + i * ELF64_SHDR_SIZE, table,
+									  (left < AT_A_TIME ? left : AT_A_TIME) * ELF64_SHDR_SIZE))
+			return -1;
+		elf64_section_read(table + in_table * ELF64_SHDR_SIZE, &section);
+		if (i && has_bits(&section) &&
+			!cover(header, section.offset, section.size_bytes, source->size) &&
 			!may_lie_outside(&section))
 			return error_set(err, JW_ERR_FORMAT, "cubin whose section %zu lies outside of it", i);
 	}
 	return 0;
 }
 
-int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin_header *ret_header)
+static int read_extent(struct jw_error *err, const struct source *source,
+					   const struct elf64_header *elf, struct cubin_header *header)
 {
+	header->size_bytes = ELF64_EHDR_SIZE;
+	if ((elf->phnum && elf->phentsize != ELF64_PHDR_SIZE) ||
+		!cover(header, elf->phnum ? elf->phoff : 0, (uint64_t)elf->phnum * ELF64_PHDR_SIZE,
+			   source->size))
+		return error_set(err, JW_ERR_FORMAT, "cubin whose program headers lie outside of it");
+	if ((elf->shnum && elf->shentsize != ELF64_SHDR_SIZE) ||
+		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE,
+			   source->size))
+		return error_set(err, JW_ERR_FORMAT, "cubin whose section headers lie outside of it");
+	return read_sections(err, source, elf, header);
+}
+
+int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
+				  struct cubin_header *ret_header)
+{
+	const struct source source = {read, context, size};
+	size_t lead_size = size < ELF64_EHDR_SIZE ? (size_t)size : ELF64_EHDR_SIZE;
+	uint8_t lead[ELF64_EHDR_SIZE];
 	struct cubin_header header = {0};
 	struct elf64_header elf;
 
-	if (!cubin_is(data, size) || !elf64_header_read(data, size, &elf))
+	if (lead_size && read(err, context, 0, lead, lead_size))
+		return -1;
+	if (!cubin_is(lead, lead_size) || !elf64_header_read(lead, lead_size, &elf))
 		return error_set(err, JW_ERR_FORMAT, "no cubin: it begins otherwise");
 	if (elf.type != ELF64_EXEC && elf.type != ELF64_REL)
 		return error_set(err, JW_ERR_FORMAT, "cubin of ELF type %u", elf.type);
 	header.relocatable = elf.type == ELF64_REL;
-	if (read_abi(err, &elf, &header) || read_extent(err, data, size, &elf, &header))
+	if (read_abi(err, &elf, &header) || read_extent(err, &source, &elf, &header))
 		return -1;
 	*ret_header = header;
 	return 0;
+}
+
+static int read_memory(struct jw_error *err, void *context, uint64_t offset, void *data,
+					   size_t size)
+{
+	const uint8_t *const *bytes = context;
+
+	(void)err;
+	memcpy(data, *bytes + offset, size);
+	return 0;
+}
+
+int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin_header *ret_header)
+{
+	const uint8_t *bytes = data;
+
+	return cubin_read_by(err, read_memory, &bytes, size, ret_header);
 }

@@ -12,7 +12,8 @@
  * noted of it. So does it where an image ends in `trouble`, or where its containers are followed by
  * no image.
  *
- * Nothing larger than one container is kept, so memory does not grow with the file.
+ * Nothing larger than one container is kept, so memory does not grow with the file; of a large one
+ * that comes out of an archive only headers and PTX.
  */
 #ifndef JW_DEVCODE_DEVCODE_H
 #define JW_DEVCODE_DEVCODE_H
@@ -65,6 +66,10 @@ enum devcode_compression {
 	DEVCODE_FOREIGN, /* flags that we do not decode: an older compression, obfuscation */
 };
 
+/* A payload that went by and was not kept: anything but PTX, in a large container that comes out of
+ * an archive. devcode_copy gets it. */
+#define DEVCODE_NOT_HELD UINT64_MAX
+
 struct devcode_entry {
 	uint64_t offset; /* of the entry's header, in the image */
 	uint32_t kind;
@@ -75,7 +80,7 @@ struct devcode_entry {
 									  Cubin: a version of its own */
 	uint64_t flags;
 	enum devcode_compression compression;
-	uint64_t payload_offset; /* in the container's bytes */
+	uint64_t payload_offset; /* in the container's bytes, or DEVCODE_NOT_HELD */
 	uint64_t stored_bytes; /* compressed size, without padding; with the padding where stored raw */
 	uint64_t size_bytes;   /* of the payload as devcode_payload gives it; stored_bytes where the
 							  compression is foreign and the header does not say */
@@ -94,6 +99,7 @@ struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */
 	const uint8_t *bytes; /* valid during the call only; NULL in devcode_image.containers */
+	size_t held_bytes;    /* how many there are where payloads were not kept; 0: all of them */
 	const struct devcode_entry *entries; /* likewise */
 	size_t entry_count;
 	size_t index; /* counts from 0 in each image */
@@ -154,7 +160,7 @@ struct devcode_view {
 };
 enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
 
-/* A container in an archive, which has to be held in memory, may have at most this many bytes. */
+/* What has to be held in memory of a container in an archive may have at most this many bytes. */
 enum { DEVCODE_MOST_STREAMED = 1 << 30 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
@@ -171,8 +177,24 @@ struct devcode_ptx_header {
 int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
 					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
 
-/* The bytes of one container read again: from a file, or out of an archive's member. The caller
- * frees *ret_bytes. */
+/* Bytes of an image read again: from a file, or out of an archive's member. */
+struct devcode_part {
+	const char *member; /* as in devcode_image */
+	uint64_t offset, size_bytes;
+	bool done; /* set by devcode_copy */
+};
+
+/* Pieces are of this size, but for each part's last one. */
+enum { DEVCODE_PIECE = 3 << 16 };
+
+/* Goes through `path` once and hands over the parts piece by piece, in order. Those of one member
+ * have to stand side by side, in ascending order, without overlapping. -1 where not all of them
+ * could be had, which `done` tells; or where `piece` returned other than 0. */
+int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
+				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+							  size_t size),
+				 void *context);
+/* One part, into memory. The caller frees *ret_bytes. */
 int devcode_reread(struct jw_error *err, const char *path, const char *member, uint64_t offset,
 				   uint64_t size_bytes, struct buf *ret_bytes);
 

@@ -1,9 +1,11 @@
 #include "devcode/elf.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "devcode/devcode.h"
 #include "devcode/elf64.h"
 
 enum {
@@ -14,8 +16,6 @@ enum {
 	MACHINE_AARCH64 = 183,
 	X86_64_RELATIVE = 8,
 	AARCH64_RELATIVE = 1027,
-	RELA_STEP = (1 << 25) / RELA_SIZE, /* relocations taken from the file at a time: in a wheel each
-										  time costs unpacking all that is in front of them */
 };
 
 /* Section headers: where they are and how many, with the escape for more than 16 bits. */
@@ -168,50 +168,53 @@ static struct elf_pointer *find_pointer(struct elf_pointer *pointers, size_t cou
 	return NULL;
 }
 
-static void apply(const uint8_t *rela, size_t relocations, uint64_t wanted,
-				  struct elf_pointer *pointers, size_t count)
-{
-	uint64_t first = pointers[0].address, last = pointers[count - 1].address;
+struct relocation {
+	uint64_t wanted; /* type and symbol */
+	struct elf_pointer *pointers;
+	size_t count;
+};
 
-	for (size_t i = 0; i < relocations; i++, rela += RELA_SIZE) {
+static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
+
+static int apply(struct jw_error *err, void *context, size_t part, const uint8_t *rela, size_t size)
+{
+	const struct relocation *relocation = context;
+	struct elf_pointer *pointers = relocation->pointers;
+	const uint64_t first = pointers[0].address, last = pointers[relocation->count - 1].address;
+
+	(void)err;
+	(void)part;
+	for (; size >= RELA_SIZE; size -= RELA_SIZE, rela += RELA_SIZE) {
 		uint64_t address = load_u64(rela);
 		struct elf_pointer *pointer;
 
-		if (address < first || address > last || load_u64(rela + 8) != wanted)
+		if (address < first || address > last || load_u64(rela + 8) != relocation->wanted)
 			continue;
-		pointer = find_pointer(pointers, count, address);
+		pointer = find_pointer(pointers, relocation->count, address);
 		if (pointer)
 			pointer->value = load_u64(rela + 16);
 	}
+	return 0;
 }
 
 int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
 				 struct elf_pointer *pointers, size_t count)
 {
+	struct relocation relocation = {.pointers = pointers, .count = count};
 	struct elf64_header elf;
-	uint64_t relative;
 
 	if (!count || read_header(err, bytes, &elf))
 		return count ? -1 : 0;
-	relative = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
+	relocation.wanted = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
 	if (elf.machine != MACHINE_AARCH64 && elf.machine != MACHINE_X86_64)
 		return error_set(err, JW_ERR_UNSUPPORTED, "relocations of ELF machine %u", elf.machine);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct section *section = &table->items[i];
-		uint64_t left = section->size_bytes / RELA_SIZE, at = section->offset;
 
-		if (strcmp(section->name, ".rela.dyn") != 0)
-			continue;
-		while (left) {
-			size_t step = left < RELA_STEP ? (size_t)left : RELA_STEP;
-			const uint8_t *data;
-
-			if (bytes_get(err, bytes, at, step * RELA_SIZE, &data))
-				return -1;
-			apply(data, step, relative, pointers, count);
-			at += step * RELA_SIZE;
-			left -= step;
-		}
+		if (!strcmp(section->name, ".rela.dyn") &&
+			bytes->each(err, bytes->context, section->offset,
+						section->size_bytes / RELA_SIZE * RELA_SIZE, apply, &relocation))
+			return -1;
 	}
 	return 0;
 }

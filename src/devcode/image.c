@@ -39,7 +39,7 @@ static int keep(struct jw_error *err, struct image *image, struct devcode_contai
 	return 0;
 }
 
-static int room_for_entries(struct jw_error *err, struct image *image, size_t count)
+int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 {
 	struct devcode_entry *larger;
 
@@ -47,6 +47,7 @@ static int room_for_entries(struct jw_error *err, struct image *image, size_t co
 		return 0;
 	if (count > MOST_ENTRIES)
 		return error_set(err, JW_ERR_LIMIT, "a container of %zu entries", count);
+	count = count < MOST_ENTRIES / 2 ? count * 2 : MOST_ENTRIES;
 	larger = mem_resize(err, image->entries, count * sizeof *larger);
 	if (!larger)
 		return -1;
@@ -58,14 +59,21 @@ static int room_for_entries(struct jw_error *err, struct image *image, size_t co
 int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
 					uint64_t offset, const struct container_walk *walk)
 {
-	if (room_for_entries(err, image, walk->entries))
+	if (image_entry_room(err, image, walk->entries))
 		return -1;
 	container_entries(bytes, walk->size_bytes, offset, image->entries, walk->entries);
+	return image_condensed(err, image, bytes, 0, offset, walk);
+}
+
+int image_condensed(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					size_t held_bytes, uint64_t offset, const struct container_walk *walk)
+{
 	return keep(err, image,
 				(struct devcode_container){
 					.offset = offset,
 					.size_bytes = walk->size_bytes,
 					.bytes = bytes,
+					.held_bytes = held_bytes,
 					.entries = image->entries,
 					.entry_count = walk->entries,
 				});

@@ -45,6 +45,12 @@ struct image {
 /* A sound container: hands it to the sink and notes it. `offset`s come in ascending order. */
 int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
 					uint64_t offset, const struct container_walk *walk);
+/* The same of one whose entries stand in image->entries already, and of which `bytes` holds only
+ * what they point to (devcode_container.held_bytes). */
+int image_condensed(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					size_t held_bytes, uint64_t offset, const struct container_walk *walk);
+/* Room for `count` of image->entries. */
+int image_entry_room(struct jw_error *err, struct image *image, size_t count);
 /* A place where a container seems to start, without a sound one. A file made of nothing else would
  * cost quadratic time: beyond a few million steps that is JW_ERR_LIMIT. */
 int image_damage(struct jw_error *err, struct image *image, uint64_t offset,

@@ -60,6 +60,19 @@ static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint
 	return 0;
 }
 
+static int memory_each(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+					   int (*piece)(struct jw_error *err, void *of_piece, size_t part,
+									const uint8_t *data, size_t size),
+					   void *of_piece)
+{
+	const uint8_t *data;
+
+	return memory_get(err, context, offset, size, &data) ||
+				   piece(err, of_piece, 0, data, (size_t)size)
+			   ? -1
+			   : 0;
+}
+
 /* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
  * sections begin anywhere, they do so in their section. */
 static int search_section(struct jw_error *err, struct image *image, const struct stream *stream,
@@ -90,7 +103,7 @@ static int search_sections(struct jw_error *err, struct image *image, const stru
 
 static int read_memory(struct jw_error *err, struct image *image, struct stream *stream)
 {
-	struct bytes bytes = {memory_get, stream, stream->size_bytes};
+	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
 	struct section_table table;
 	int result = -1;
 
@@ -124,14 +137,22 @@ static bool in_buf(const struct buf *buf, uint64_t start, uint64_t offset, uint6
 	return true;
 }
 
+static bool is_captured(const struct streamed *streamed, uint64_t offset, uint64_t size,
+						const uint8_t **ret_data)
+{
+	const struct capture *capture = &streamed->capture;
+
+	return in_buf(&capture->head, 0, offset, size, ret_data) ||
+		   in_buf(&capture->tail, capture->tail_from, offset, size, ret_data);
+}
+
 static int streamed_get(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 						const uint8_t **ret_data)
 {
 	struct streamed *streamed = context;
 	const struct image *image = streamed->image;
 
-	if (in_buf(&streamed->capture.head, 0, offset, size, ret_data) ||
-		in_buf(&streamed->capture.tail, streamed->capture.tail_from, offset, size, ret_data))
+	if (is_captured(streamed, offset, size, ret_data))
 		return 0;
 	buf_free(&streamed->again);
 	if (devcode_reread(err, image->reading->path, image->member, offset, size, &streamed->again))
@@ -140,9 +161,25 @@ static int streamed_get(struct jw_error *err, void *context, uint64_t offset, ui
 	return 0;
 }
 
+/* Relocations: tens of megabytes, for which the member is unpacked once more. */
+static int streamed_each(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
+						 int (*piece)(struct jw_error *err, void *of_piece, size_t part,
+									  const uint8_t *data, size_t size),
+						 void *of_piece)
+{
+	struct streamed *streamed = context;
+	const struct image *image = streamed->image;
+	struct devcode_part part = {.member = image->member, .offset = offset, .size_bytes = size};
+	const uint8_t *data;
+
+	if (is_captured(streamed, offset, size, &data))
+		return piece(err, of_piece, 0, data, (size_t)size);
+	return devcode_copy(err, image->reading->path, &part, 1, piece, of_piece);
+}
+
 static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)
 {
-	struct bytes bytes = {streamed_get, streamed, size_bytes};
+	struct bytes bytes = {streamed_get, streamed_each, streamed, size_bytes};
 	struct section_table table;
 	int result;
 
@@ -175,8 +212,7 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 		return -1;
 	streamed.capture.tail_from = tail_of(head, size);
 	if (!search_stream(err, image, stream, &streamed.capture)) {
-		/* Sections and relocations may have to be unpacked once more: the largest container's room
-		 * is not needed beside. */
+		/* Sections and relocations may have to be unpacked once more. */
 		stream_release(stream);
 		/* Nothing was found, so nothing needs a section. */
 		result = image->count || image->damaged_count
@@ -193,7 +229,7 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 static int read_single(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct section_table table = {.absent = true};
-	struct bytes bytes = {memory_get, stream, stream->size_bytes};
+	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
 	const uint8_t *data;
 	size_t size;
 

@@ -18,9 +18,13 @@ enum {
 static int stored(struct jw_error *err, const struct devcode_container *container,
 				  const struct devcode_entry *entry, struct devcode_view *ret_view)
 {
+	const uint64_t held = container->held_bytes ? container->held_bytes : container->size_bytes;
+
 	if (entry->damaged)
 		return error_set(err, JW_ERR_FORMAT, "the entry's header contradicts itself");
-	if (!range_fits(entry->payload_offset, entry->stored_bytes, container->size_bytes))
+	if (entry->payload_offset == DEVCODE_NOT_HELD)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the payload went by and was not kept");
+	if (!range_fits(entry->payload_offset, entry->stored_bytes, held))
 		return error_set(err, JW_ERR_FORMAT, "the payload lies outside of its container");
 	if (entry->compression == DEVCODE_FOREIGN)
 		return error_set(

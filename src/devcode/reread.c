@@ -5,34 +5,44 @@
 #include "devcode/walk.h"
 
 struct request {
-	const char *member;
-	uint64_t offset, size_bytes;
-	struct buf *bytes;
+	struct devcode_part *parts;
+	size_t count, done;
+	int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+				 size_t size);
+	void *context;
 	struct jw_error why; /* the last trouble on the way */
-	bool found, done;
+	const char *member;  /* of the part that could not be had, as far as that is known */
+	bool stopped;        /* by `piece` */
 };
 
-/* In pieces, so that nothing is held twice. */
-static int copy(struct jw_error *err, struct request *request, struct stream *stream)
+static int copy(struct jw_error *err, struct request *request, size_t part, struct stream *stream)
 {
-	size_t left = (size_t)request->size_bytes;
+	uint64_t left = request->parts[part].size_bytes;
 
-	if (buf_reserve(err, request->bytes, left) || stream_skip(err, stream, request->offset))
+	if (stream_skip(err, stream, request->parts[part].offset - stream->offset))
 		return -1;
 	while (left) {
 		const uint8_t *data;
-		size_t got;
+		size_t got, wanted = left < DEVCODE_PIECE ? (size_t)left : DEVCODE_PIECE;
 
-		if (stream_peek(err, stream, left < STREAM_STEP ? left : STREAM_STEP, &data, &got))
+		if (stream_peek(err, stream, wanted, &data, &got))
 			return -1;
-		if (!got)
+		if (got < wanted)
 			return error_set(err, JW_ERR_FORMAT, "the file is shorter than it was");
-		got = got < left ? got : left;
-		if (buf_append(err, request->bytes, data, got) || stream_skip(err, stream, got))
+		if (request->piece(err, request->context, part, data, wanted)) {
+			request->stopped = true;
 			return -1;
-		left -= got;
+		}
+		if (stream_skip(err, stream, wanted))
+			return -1;
+		left -= wanted;
 	}
 	return 0;
+}
+
+static bool same_member(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static int visit(struct jw_error *err, void *context, const char *member, enum kind kind,
@@ -42,11 +52,19 @@ static int visit(struct jw_error *err, void *context, const char *member, enum k
 
 	(void)err;
 	(void)kind;
-	if (request->member ? !member || strcmp(member, request->member) != 0 : member != NULL)
-		return 0;
-	request->found = true;
-	request->done = !copy(&request->why, request, stream);
-	return -1;
+	for (size_t i = 0; i < request->count; i++) {
+		struct devcode_part *part = &request->parts[i];
+
+		if (part->done || !same_member(part->member, member) || part->offset < stream->offset)
+			continue;
+		if (copy(&request->why, request, i, stream)) {
+			request->member = part->member;
+			break;
+		}
+		part->done = true;
+		request->done++;
+	}
+	return request->stopped || request->done == request->count ? -1 : 0;
 }
 
 static void note_trouble(void *context, const char *member, const struct jw_error *why)
@@ -57,27 +75,62 @@ static void note_trouble(void *context, const char *member, const struct jw_erro
 	request->why = *why;
 }
 
+static const char *first_missing(const struct request *request)
+{
+	for (size_t i = 0; i < request->count; i++)
+		if (!request->parts[i].done)
+			return request->parts[i].member;
+	return NULL;
+}
+
+int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
+				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+							  size_t size),
+				 void *context)
+{
+	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
+	struct visitor visitor = {&request, visit, note_trouble};
+	const char *member;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i].done = false;
+	if (!count)
+		return 0;
+	if (walk_file(err, &visitor, path) && !request.stopped && request.done < count)
+		return -1;
+	if (request.done == count)
+		return 0;
+	if (request.stopped)
+		return error_set(err, request.why.code, "%s", request.why.message);
+	member = request.member ? request.member : first_missing(&request);
+	if (request.why.code)
+		return error_set(err, request.why.code, "%s%s%s: %s", path, member ? ": " : "",
+						 member ? member : "", request.why.message);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", path,
+					 member ? member : "device code");
+}
+
+static int append(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+				  size_t size)
+{
+	(void)part;
+	return buf_append(err, context, data, size);
+}
+
 int devcode_reread(struct jw_error *err, const char *path, const char *member, uint64_t offset,
 				   uint64_t size_bytes, struct buf *ret_bytes)
 {
 	struct buf bytes = BUF_MAX((size_t)size_bytes);
-	struct request request = {
-		.member = member, .offset = offset, .size_bytes = size_bytes, .bytes = &bytes};
-	struct visitor visitor = {&request, visit, note_trouble};
+	struct devcode_part part = {.member = member, .offset = offset, .size_bytes = size_bytes};
 
 	/* A container may be larger than an archive allows only in a file of its own. */
 	if (size_bytes > SIZE_MAX / 2 || (member && size_bytes > DEVCODE_MOST_STREAMED))
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
 						 (unsigned long long)size_bytes);
-	if (walk_file(err, &visitor, path) && !request.found)
-		return -1;
-	if (!request.done) {
+	if (buf_reserve(err, &bytes, (size_t)size_bytes) ||
+		devcode_copy(err, path, &part, 1, append, &bytes)) {
 		buf_free(&bytes);
-		if (request.why.code)
-			return error_set(err, request.why.code, "%s%s%s: %s", path, member ? ": " : "",
-							 member ? member : "", request.why.message);
-		return error_set(err, JW_ERR_NOT_FOUND, "%s: holds no %s any more", path,
-						 member ? member : "device code");
+		return -1;
 	}
 	*ret_bytes = bytes;
 	return 0;

@@ -22,7 +22,7 @@ struct capture {
 	uint64_t tail_from; /* UINT64_MAX: no tail is kept */
 };
 
-/* Searches a stream to its end, and notes wrappers on the way. */
+/* Searches a stream to its end, and notes wrappers on the way (search_stream.c). */
 int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
 				  struct capture *capture);
 

@@ -13,7 +13,7 @@
 
 enum {
 	BLOCK = 1 << 20,  /* bytes that libarchive is given at a time */
-	FORGET = 1 << 25, /* bytes of a mapping between two times of letting go of them */
+	FORGET = 1 << 22, /* bytes of a mapping between two times of letting go of them */
 };
 
 /* What libarchive reads from. */

@@ -1,96 +1,96 @@
 #include "prime/spool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "devcode/devcode.h"
 #include "os/file.h"
 
-/* One pass over one archive. Which member a container belongs to is known only when the member
- * ends, so what might be wanted is written first and kept or dropped then. */
-struct pass {
-	struct spool *spool;
-	const struct plan *plan;
-	const char *path;
-	struct taken {
-		size_t module;
-		uint64_t at; /* in the spool */
-	} * taken;
-	size_t taken_count, taken_capacity;
+/* A cold module whose container has to be taken out of something. */
+struct want {
+	uint64_t offset;
+	uint32_t file;
+	uint32_t part; /* of the pass */
+	size_t module;
 };
 
-static bool is_wanted(const struct pass *pass, size_t module,
-					  const struct devcode_container *container)
+static int by_place(const void *a, const void *b)
 {
-	const struct plan_module *m = &pass->plan->modules[module];
+	const struct want *left = a, *right = b;
 
-	return m->state == PLAN_COLD && m->container_offset == container->offset &&
-		   m->container_bytes == container->size_bytes && !pass->spool->places[module].path &&
-		   !strcmp(pass->plan->files[m->file].path, pass->path);
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-static int take(struct jw_error *err, void *context, const struct devcode_container *container)
-{
-	struct pass *pass = context;
-	uint64_t at = pass->spool->used_bytes;
-	bool written = false;
+/* One pass over one archive: its wanted containers, each once, go into the spool one behind the
+ * other. */
+struct pass {
+	struct os_file *file;
+	struct devcode_part *parts;
+	uint64_t *places; /* of the parts */
+	size_t count;
+	size_t part; /* the one that is being written */
+	uint64_t written_bytes;
+};
 
-	for (size_t i = 0; i < pass->plan->module_count; i++) {
-		if (!is_wanted(pass, i, container))
-			continue;
-		if (!written && os_file_write(err, pass->spool->file, at, container->bytes,
-									  (size_t)container->size_bytes))
-			return -1;
-		if (VEC_ROOM(err, pass->taken, pass->taken_capacity, pass->taken_count,
-					 pass->plan->module_count * 2 + 64))
-			return -1;
-		pass->taken[pass->taken_count++] = (struct taken){i, at};
-		written = true;
-	}
-	if (written)
-		pass->spool->used_bytes += container->size_bytes;
-	return 0;
-}
-
-static bool same_member(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static int assign(struct jw_error *err, void *context, const struct devcode_image *image)
+static int write_piece(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+					   size_t size)
 {
 	struct pass *pass = context;
 
-	(void)err;
-	for (size_t i = 0; i < pass->taken_count; i++) {
-		const struct plan_module *m = &pass->plan->modules[pass->taken[i].module];
-		struct spool_place *place = &pass->spool->places[pass->taken[i].module];
-
-		if (same_member(pass->plan->files[m->file].member, image->member))
-			*place = (struct spool_place){.path = pass->spool->path,
-										  .offset = pass->taken[i].at,
-										  .size_bytes = m->container_bytes};
-	}
-	pass->taken_count = 0;
+	pass->written_bytes = part == pass->part ? pass->written_bytes : 0;
+	pass->part = part;
+	if (os_file_write(err, pass->file, pass->places[part] + pass->written_bytes, data, size))
+		return -1;
+	pass->written_bytes += size;
 	return 0;
 }
 
-static int open_spool(struct jw_error *err, struct spool *spool, const char *folder)
+static void add_parts(struct pass *pass, struct spool *spool, const struct plan *plan,
+					  struct want *wants, size_t count)
 {
-	if (spool->file)
-		return 0;
-	spool->path = os_join(err, folder, "containers");
-	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_module *module = &plan->modules[wants[i].module];
+
+		if (!i || by_place(&wants[i - 1], &wants[i])) {
+			pass->parts[pass->count] =
+				(struct devcode_part){.member = plan->files[module->file].member,
+									  .offset = module->container_offset,
+									  .size_bytes = module->container_bytes};
+			pass->places[pass->count++] = spool->used_bytes;
+			spool->used_bytes += module->container_bytes;
+		}
+		wants[i].part = (uint32_t)pass->count - 1;
+	}
 }
 
+/* Wants of one archive. -1: out of memory; what cannot be had is told in `trouble`. */
 static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
-					const char *path)
+					struct want *wants, size_t count, struct jw_error *trouble)
 {
-	struct pass pass = {.spool = spool, .plan = plan, .path = path};
-	struct devcode_sink sink = {.context = &pass, .container = take, .image = assign};
-	int result = devcode_read(err, path, &sink);
+	struct pass pass = {.file = spool->file,
+						.parts = mem_array(err, count, sizeof *pass.parts),
+						.places = mem_array(err, count, sizeof *pass.places),
+						.part = SIZE_MAX};
+	int result = -1;
 
-	mem_free(pass.taken);
+	if (!pass.parts || !pass.places)
+		goto done;
+	add_parts(&pass, spool, plan, wants, count);
+	(void)devcode_copy(trouble, plan->files[wants->file].path, pass.parts, pass.count, write_piece,
+					   &pass);
+	for (size_t i = 0; i < count; i++)
+		if (pass.parts[wants[i].part].done)
+			spool->places[wants[i].module] =
+				(struct spool_place){.path = spool->path,
+									 .offset = pass.places[wants[i].part],
+									 .size_bytes = pass.parts[wants[i].part].size_bytes};
+	result = 0;
+done:
+	mem_free(pass.parts);
+	mem_free(pass.places);
 	return result;
 }
 
@@ -99,68 +99,78 @@ static int take_out(struct jw_error *err, struct spool *spool, const struct plan
 static bool is_packed(const struct plan_file *file)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-	uint8_t begin[sizeof zstd];
-	struct os_file *handle;
-	size_t got = 0;
+	uint8_t head[sizeof zstd];
 
-	if (file->member)
-		return true;
-	if (os_file_open(NULL, file->path, OS_OPEN_READ, &handle))
-		return false;
-	(void)os_file_read(NULL, handle, 0, begin, sizeof begin, &got);
-	os_file_close(handle);
-	return got == sizeof begin && !memcmp(begin, zstd, sizeof begin);
+	return file->member || (os_read_head(file->path, head, sizeof head) == sizeof head &&
+							!memcmp(head, zstd, sizeof head));
 }
 
-/* What a pass over its archive has not found will not be found by another. */
-static void mark_tried(struct spool *spool, const struct plan *plan, const char *path)
+/* Those that stand in plain files have their place at once. */
+static void sort_out(struct spool *spool, const struct plan *plan, const bool *packed,
+					 struct want *wants, size_t *ret_count)
 {
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (!strcmp(plan->files[plan->modules[i].file].path, path))
-			spool->places[i].tried = true;
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *m = &plan->modules[i];
+
+		if (m->state != PLAN_COLD)
+			continue;
+		if (packed[m->file])
+			wants[count++] =
+				(struct want){.offset = m->container_offset, .file = m->file, .module = i};
+		else
+			spool->places[i] = (struct spool_place){.path = plan->files[m->file].path,
+													.offset = m->container_offset,
+													.size_bytes = m->container_bytes};
+	}
+	if (count)
+		qsort(wants, count, sizeof *wants, by_place);
+	*ret_count = count;
+}
+
+static int open_spool(struct jw_error *err, struct spool *spool, const char *folder)
+{
+	spool->path = os_join(err, folder, "containers");
+	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
 }
 
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
 			   void (*trouble)(void *context, const char *line), void *context,
 			   struct spool *ret_spool)
 {
-	struct spool spool = {0};
-	struct jw_error why;
-	bool *packed = NULL;
+	struct spool spool = {.places = mem_array(err, plan->module_count, sizeof *spool.places)};
+	bool *packed = mem_array(err, plan->file_count, sizeof *packed);
+	struct want *wants = mem_array(err, plan->module_count, sizeof *wants);
+	size_t count = 0, next;
+	int result = -1;
 
-	spool.places = mem_array(err, plan->module_count, sizeof *spool.places);
-	packed = mem_array(err, plan->file_count, sizeof *packed);
-	if (!spool.places || !packed)
-		goto fail;
+	if (!spool.places || !packed || !wants)
+		goto done;
 	for (size_t i = 0; i < plan->file_count; i++)
 		packed[i] = is_packed(&plan->files[i]);
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *m = &plan->modules[i];
+	sort_out(&spool, plan, packed, wants, &count);
+	if (count && open_spool(err, &spool, folder))
+		goto done;
+	for (size_t at = 0; at < count; at = next) {
+		const char *path = plan->files[wants[at].file].path;
+		struct jw_error why = {0};
 
-		if (m->state == PLAN_COLD && !packed[m->file])
-			spool.places[i] = (struct spool_place){.path = plan->files[m->file].path,
-												   .offset = m->container_offset,
-												   .size_bytes = m->container_bytes};
-	}
-	for (size_t i = 0; i < plan->module_count; i++) {
-		const struct plan_module *m = &plan->modules[i];
-
-		if (m->state != PLAN_COLD || !packed[m->file] || spool.places[i].path ||
-			spool.places[i].tried)
-			continue;
-		if (open_spool(err, &spool, folder))
-			goto fail;
-		if (take_out(&why, &spool, plan, plan->files[m->file].path) && trouble)
+		for (next = at + 1; next < count && !strcmp(plan->files[wants[next].file].path, path);)
+			next++;
+		if (take_out(err, &spool, plan, wants + at, next - at, &why))
+			goto done;
+		if (why.code && trouble)
 			trouble(context, why.message);
-		mark_tried(&spool, plan, plan->files[m->file].path);
 	}
-	mem_free(packed);
 	*ret_spool = spool;
-	return 0;
-fail:
+	result = 0;
+done:
 	mem_free(packed);
-	spool_free(&spool);
-	return -1;
+	mem_free(wants);
+	if (result)
+		spool_free(&spool);
+	return result;
 }
 
 void spool_free(struct spool *spool)

@@ -12,7 +12,6 @@
 struct spool_place {
 	const char *path; /* of the library or of the spool; NULL: could not be had */
 	uint64_t offset, size_bytes;
-	bool tried; /* its archive was read for it */
 };
 
 struct spool {

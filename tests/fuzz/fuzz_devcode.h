@@ -21,6 +21,11 @@ static inline uint64_t fuzz_touch(const uint8_t *data, uint64_t size)
 	return size ? sum + data[size - 1] : sum;
 }
 
+static inline size_t fuzz_held(const struct devcode_container *container)
+{
+	return container->held_bytes ? container->held_bytes : (size_t)container->size_bytes;
+}
+
 static inline void fuzz_entry(struct fuzz_seen *seen, const struct devcode_container *container,
 							  const struct devcode_entry *entry)
 {
@@ -29,7 +34,7 @@ static inline void fuzz_entry(struct fuzz_seen *seen, const struct devcode_conta
 	struct ptx_features features;
 	struct devcode_view view;
 
-	MUST(range_fits(entry->options_offset, entry->options_length, container->size_bytes));
+	MUST(range_fits(entry->options_offset, entry->options_length, fuzz_held(container)));
 	(void)fuzz_touch(container->bytes + entry->options_offset, entry->options_length);
 	(void)devcode_ptx_header(NULL, container, entry, &header);
 	if (entry->size_bytes > 1 << 22 || seen->unpacked > 1 << 24)
@@ -51,7 +56,7 @@ static inline int fuzz_container(struct jw_error *err, void *context,
 	(void)err;
 	seen->containers = container->index ? seen->containers + 1 : 1;
 	MUST(container->index == seen->containers - 1);
-	(void)fuzz_touch(container->bytes, container->size_bytes);
+	(void)fuzz_touch(container->bytes, fuzz_held(container));
 	for (size_t i = 0; i < container->entry_count; i++)
 		fuzz_entry(seen, container, &container->entries[i]);
 	return 0;

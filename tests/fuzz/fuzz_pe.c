@@ -1,43 +1,7 @@
 /* PE files: in memory, and as they come out of an archive. */
-#include <string.h>
-
-#include "devcode/leaf.h"
-#include "fuzz_devcode.h"
-
-struct rest {
-	const uint8_t *data;
-	size_t size;
-};
-
-/* In pieces of odd sizes, as decompressors give them. */
-static int take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got)
-{
-	struct rest *rest = context;
-	size_t got = rest->size < 1001 ? rest->size : 1001;
-
-	(void)err;
-	got = got < size ? got : size;
-	if (got)
-		memcpy(to, rest->data, got);
-	rest->data += got;
-	rest->size -= got;
-	*ret_got = got;
-	return 0;
-}
+#include "fuzz_leaf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fuzz_seen seen = {0};
-	struct devcode_sink sink = fuzz_sink(&seen);
-	struct reading reading = {"/nonexistent", &sink, false};
-	struct rest rest = {data, size};
-	struct stream stream;
-
-	stream_of_memory(&stream, data, size, NULL);
-	MUST(!leaf_read(NULL, &reading, NULL, KIND_PE, &stream));
-	seen = (struct fuzz_seen){0};
-	stream_of_reader(&stream, take, &rest, 1 << 20);
-	MUST(!leaf_read(NULL, &reading, "member", KIND_PE, &stream));
-	stream_free(&stream);
-	return 0;
+	return fuzz_leaf(KIND_PE, data, size);
 }

@@ -6,6 +6,8 @@
 #include <archive_entry.h>
 #include <zstd.h>
 
+#include "folder.h"
+
 /* A library with one container in .nv_fatbin and, in front of it, one in code that does not count.
  * `filler` bytes of other data lie between. */
 static void make_library(struct buf *file, size_t filler)
@@ -79,23 +81,6 @@ static int note_name(struct jw_error *err, void *context, const struct devcode_i
 	(void)snprintf(names->text + used, sizeof names->text - used, "%s %zu\n",
 				   image->member ? image->member : "-", image->container_count);
 	return 0;
-}
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	return result;
 }
 
 static char *write_file(const char *name, const struct buf *bytes)
@@ -304,6 +289,109 @@ static void loose_files_may_be_packed_with_zstd(void **state)
 	}
 }
 
+enum { LARGE_CUBIN = 5 << 20 };
+
+/* A container of a cubin and PTX, larger than what is held as it is of a stream, and a small one
+ * behind it. */
+static void make_large(struct buf *file)
+{
+	struct buf small = make_buf();
+	uint8_t cubin[64] = {DEVCODE_KIND_CUBIN, 0, 1, 1, 64};
+
+	make_container(&small, DEVCODE_LZ4, "--maxrregcount 32");
+	store_u64(cubin + 8, LARGE_CUBIN);
+	store_u32(cubin + 28, 75);
+	make_bytes(file, small.data, 16);
+	store_u64(file->data + 8, sizeof cubin + LARGE_CUBIN + small.size - 16);
+	make_bytes(file, cubin, sizeof cubin);
+	make_zeros(file, LARGE_CUBIN);
+	make_bytes(file, small.data + 16, small.size - 16);
+	make_bytes(file, small.data, small.size);
+	buf_free(&small);
+}
+
+static void a_large_container_is_the_same_in_a_stream(void **state)
+{
+	static const struct {
+		size_t broken_at, cut; /* 0: not */
+		size_t listed, damaged;
+	} cases[] = {
+		{0, 0, 2, 0},
+		{16 + 64 + LARGE_CUBIN + 2, 0, 1, 1}, /* the mark of its second entry */
+		{0, LARGE_CUBIN / 2, 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf plain = make_buf(), packed = make_buf();
+		struct make_seen seen[2] = {0};
+
+		make_large(&plain);
+		if (cases[i].broken_at)
+			plain.data[cases[i].broken_at] ^= 1;
+		plain.size = cases[i].cut ? cases[i].cut : plain.size;
+		make_zstd(&packed, &plain);
+		assert_int_equal(make_read(&plain, &seen[0]), 0);
+		assert_int_equal(make_read(&packed, &seen[1]), 0);
+		for (size_t k = 0; k < 2; k++) {
+			assert_int_equal(seen[k].troubles, 0);
+			assert_int_equal(seen[k].listed, cases[i].listed);
+			assert_int_equal(seen[k].damaged, cases[i].damaged);
+			assert_string_equal(seen[k].payload, cases[i].listed ? MAKE_PTX : "");
+			assert_string_equal(seen[k].options, cases[i].listed ? "--maxrregcount 32" : "");
+			assert_int_equal(seen[k].offset, seen[0].offset);
+			assert_int_equal(seen[k].entry.offset, seen[0].entry.offset);
+			assert_int_equal(seen[k].entry.size_bytes, seen[0].entry.size_bytes);
+		}
+		buf_free(&plain);
+		buf_free(&packed);
+	}
+}
+
+static int note_entries(struct jw_error *err, void *context,
+						const struct devcode_container *container)
+{
+	struct names *names = context;
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+
+	(void)err;
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		size_t used = strlen(names->text);
+		struct devcode_view view = {0};
+		int result = devcode_payload(NULL, container, entry, &scratch, &view);
+
+		(void)snprintf(names->text + used, sizeof names->text - used, "%u sm_%u at %llu: %d %zu\n",
+					   entry->kind, entry->target.sm, (unsigned long long)entry->offset, result,
+					   view.size);
+	}
+	buf_free(&scratch);
+	return 0;
+}
+
+static void only_ptx_is_kept_of_a_large_container(void **state)
+{
+	struct buf plain = make_buf(), packed = make_buf();
+	struct names names = {""};
+	struct devcode_sink sink = {.context = &names, .container = note_entries};
+	char expected[256], *path;
+
+	(void)state;
+	make_large(&plain);
+	make_zstd(&packed, &plain);
+	path = write_file("large", &packed);
+	assert_int_equal(devcode_read(NULL, path, &sink), 0);
+	(void)snprintf(expected, sizeof expected,
+				   "2 sm_75 at 16: -1 0\n1 sm_80 at %d: 0 %zu\n1 sm_80 at %zu: 0 %zu\n",
+				   80 + LARGE_CUBIN, sizeof MAKE_PTX,
+				   (plain.size - LARGE_CUBIN - 80 - 16) / 2 + 80 + LARGE_CUBIN + 16,
+				   sizeof MAKE_PTX);
+	assert_string_equal(names.text, expected);
+	mem_free(path);
+	buf_free(&plain);
+	buf_free(&packed);
+}
+
 /* Every fourth truncation of a wheel and of a packed file: trouble or nothing, and always an end.
  */
 static void truncated_archives_end_well(void **state)
@@ -445,6 +533,8 @@ int main(void)
 		cmocka_unit_test(archives_in_archives_end_somewhere),
 		cmocka_unit_test(loose_files_may_be_packed_with_zstd),
 		cmocka_unit_test(truncated_archives_end_well),
+		cmocka_unit_test(a_large_container_is_the_same_in_a_stream),
+		cmocka_unit_test(only_ptx_is_kept_of_a_large_container),
 		cmocka_unit_test(a_member_is_read_again),
 		cmocka_unit_test(running_out_of_memory_ends_well)};
 

@@ -1,0 +1,207 @@
+/* Containers in what streams by. Of a large one only headers and PTX are kept. */
+#include "base/cursor.h"
+#include "devcode/find.h"
+#include "devcode/search.h"
+
+enum {
+	CHUNK = 1 << 18,      /* looked at in one go */
+	MOST_WHOLE = 1 << 22, /* bytes of a container that is held as it is */
+	MOST_HEAD = 1 << 18,  /* kept of a stream's beginning: headers */
+	MOST_TAIL = 1 << 22,  /* and from where its section headers begin */
+};
+#define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, but bombs are */
+
+static int keep_head(struct jw_error *err, struct buf *head, const uint8_t *data, size_t size)
+{
+	size_t room = MOST_HEAD - head->size;
+
+	/* All of it at once: growing would hold it twice, and what is never written takes no memory. */
+	head->most = MOST_HEAD;
+	return buf_reserve(err, head, room) || buf_append(err, head, data, size < room ? size : room)
+			   ? -1
+			   : 0;
+}
+
+static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t offset,
+					 const uint8_t *data, size_t size)
+{
+	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
+	size_t fresh = size - before, room = MOST_TAIL - capture->tail.size;
+
+	/* What follows the headers is not wanted: patchelf leaves a string table there. */
+	capture->tail.most = MOST_TAIL;
+	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
+}
+
+/* Takes `size` bytes that lie in the window, and keeps what is to be kept of them. */
+static int take(struct jw_error *err, struct stream *stream, struct capture *capture,
+				const uint8_t *data, size_t size)
+{
+	if (capture->head.size < MOST_HEAD && keep_head(err, &capture->head, data, size))
+		return -1;
+	if (capture->tail_from != UINT64_MAX && stream->offset + size > capture->tail_from &&
+		keep_tail(err, capture, stream->offset, data, size))
+		return -1;
+	if (stream->offset > MOST_STREAM)
+		return error_set(err, JW_ERR_LIMIT, "unpacks to more than %llu bytes",
+						 (unsigned long long)MOST_STREAM);
+	return stream_skip(err, stream, size);
+}
+
+/* Wrappers that begin before `end`, of which `size` bytes are there. */
+static int note_wrappers(struct jw_error *err, struct image *image, uint64_t offset,
+						 const uint8_t *data, size_t end, size_t size)
+{
+	for (size_t at = 0; at < end; at += 8) {
+		at += find_word(data + at, end - at, WRAPPER_LINKED);
+		if (at < end && size - at >= WRAPPER_SIZE &&
+			image_wrapper(err, image, offset + at, load_u64(data + at + WRAPPER_DATA_AT)))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- a large container */
+
+struct large {
+	struct image *image;
+	struct stream *stream;
+	struct capture *capture;
+	uint64_t offset; /* of the container */
+	struct container_walk walk;
+	struct buf kept;
+	bool broken;
+};
+
+/* Lets `size` bytes go by, into `kept` where that is given. */
+static int pass(struct jw_error *err, struct large *large, struct buf *kept, uint64_t size)
+{
+	while (size && !large->broken) {
+		const uint8_t *data;
+		size_t got;
+
+		if (stream_peek(err, large->stream, size < CHUNK ? (size_t)size : CHUNK, &data, &got))
+			return -1;
+		got = got < size ? got : (size_t)size;
+		large->broken = !got;
+		if ((kept && buf_append(err, kept, data, got)) ||
+			take(err, large->stream, large->capture, data, got))
+			return -1;
+		size -= got;
+	}
+	return 0;
+}
+
+static int pass_entry(struct jw_error *err, struct large *large)
+{
+	const uint64_t start = large->walk.at, at = large->kept.size;
+	struct image *image = large->image;
+	const uint8_t *data;
+	uint32_t header, kind;
+	size_t got;
+
+	if (stream_peek(err, large->stream, CONTAINER_ENTRY, &data, &got))
+		return -1;
+	large->broken = large->walk.size_bytes - start < CONTAINER_ENTRY || got < CONTAINER_ENTRY ||
+					!container_step(&large->walk, data, &header);
+	if (large->broken)
+		return 0;
+	kind = load_u32(data) & 0xffff;
+	if (pass(err, large, &large->kept, header) ||
+		pass(err, large,
+			 kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX ? &large->kept : NULL,
+			 large->walk.at - start - header) ||
+		image_entry_room(err, image, large->walk.entries))
+		return -1;
+	if (!large->broken) {
+		struct devcode_entry *entry = &image->entries[large->walk.entries - 1];
+
+		(void)container_entry(large->kept.data, large->kept.size, at, large->offset + start - at,
+							  entry);
+		if (kind != DEVCODE_KIND_PTX && kind != DEVCODE_KIND_RELOCATABLE_PTX)
+			entry->payload_offset = DEVCODE_NOT_HELD;
+	}
+	return 0;
+}
+
+/* Where it turns out to be broken, the search goes on behind what was sound of it: in there stand
+ * entries, which cannot be looked at again. */
+static int visit_large(struct jw_error *err, struct image *image, struct stream *stream,
+					   struct capture *capture, const struct container_walk *walk)
+{
+	struct large large = {.image = image,
+						  .stream = stream,
+						  .capture = capture,
+						  .offset = stream->offset,
+						  .walk = {.at = CONTAINER_HEADER, .size_bytes = walk->size_bytes},
+						  .kept = BUF_MAX(DEVCODE_MOST_STREAMED)};
+	int result = pass(err, &large, &large.kept, CONTAINER_HEADER);
+
+	while (!result && !large.broken && large.walk.at < large.walk.size_bytes)
+		result = pass_entry(err, &large);
+	if (!result)
+		result = large.broken ? image_damage(err, image, large.offset, &large.walk)
+							  : image_condensed(err, image, large.kept.data, large.kept.size,
+												large.offset, &large.walk);
+	buf_free(&large.kept);
+	return result;
+}
+
+/* ---- the search */
+
+/* At the start of what may be a container: brings as much of it into the window as it takes to
+ * tell. */
+static int visit_stream(struct jw_error *err, struct image *image, struct stream *stream,
+						struct capture *capture)
+{
+	struct container_walk walk = {.needed = CONTAINER_HEADER};
+	enum container_state state = CONTAINER_MORE;
+	const uint8_t *data = NULL;
+
+	while (state == CONTAINER_MORE) {
+		size_t got;
+
+		if (walk.size_bytes > MOST_WHOLE)
+			return visit_large(err, image, stream, capture, &walk);
+		if (stream_peek(err, stream, (size_t)walk.needed, &data, &got))
+			return -1;
+		state =
+			got < walk.needed ? CONTAINER_BROKEN : container_check(&walk, data, got, UINT64_MAX);
+	}
+	if (state == CONTAINER_BROKEN)
+		return image_damage(err, image, stream->offset, &walk) ||
+					   take(err, stream, capture, data, CONTAINER_ALIGN)
+				   ? -1
+				   : 0;
+	if (image_container(err, image, data, stream->offset, &walk))
+		return -1;
+	return take(err, stream, capture, data, (size_t)walk.size_bytes);
+}
+
+int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
+				  struct capture *capture)
+{
+	for (;;) {
+		const uint8_t *data;
+		size_t size, whole, found;
+		bool last;
+
+		if (stream_peek(err, stream, CHUNK, &data, &size))
+			return -1;
+		/* A wrapper at the very end of a window is left for the next one, all of it. */
+		last = size < CHUNK;
+		whole = last ? size : size - WRAPPER_SIZE;
+		found = find_word(data, whole / 8 * 8, CONTAINER_START);
+		if (note_wrappers(err, image, stream->offset, data, found, size))
+			return -1;
+		if (found < whole / 8 * 8) {
+			if (take(err, stream, capture, data, found) ||
+				visit_stream(err, image, stream, capture))
+				return -1;
+		} else if (take(err, stream, capture, data, last ? size : found)) {
+			return -1;
+		} else if (last) {
+			return 0;
+		}
+	}
+}
