@@ -23,10 +23,11 @@ const char *cache_damage_text(enum cache_damage damage)
 	return texts[damage];
 }
 
-enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry)
+enum cache_damage cache_entry_header_read(const void *header, size_t got, uint64_t size,
+										  struct cache_entry *ret_entry)
 {
-	struct cursor at = cursor_of(file, size);
-	struct cache_entry entry;
+	struct cursor at = cursor_of(header, got);
+	struct cache_entry entry = {0};
 	uint32_t version = cursor_u32(&at);
 
 	entry.key_bytes = cursor_u64(&at);
@@ -36,11 +37,23 @@ enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_
 		return size ? CACHE_DAMAGE_HEADER : CACHE_DAMAGE_EMPTY;
 	if (version != CACHE_VERSION)
 		return CACHE_DAMAGE_VERSION;
-	entry.key = cursor_take(&at, entry.key_bytes);
-	entry.value = cursor_take(&at, entry.value_bytes);
-	if (at.overrun)
+	if (!range_fits(CACHE_ENTRY_HEADER, entry.key_bytes, size) ||
+		!range_fits(CACHE_ENTRY_HEADER + entry.key_bytes, entry.value_bytes, size))
 		return CACHE_DAMAGE_TRUNCATED;
-	entry.extra_bytes = cursor_left(&at);
+	entry.extra_bytes = size - CACHE_ENTRY_HEADER - entry.key_bytes - entry.value_bytes;
+	*ret_entry = entry;
+	return CACHE_SOUND;
+}
+
+enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry)
+{
+	struct cache_entry entry;
+	enum cache_damage damage = cache_entry_header_read(file, size, size, &entry);
+
+	if (damage != CACHE_SOUND)
+		return damage;
+	entry.key = (const uint8_t *)file + CACHE_ENTRY_HEADER;
+	entry.value = entry.key + entry.key_bytes;
 	*ret_entry = entry;
 	return CACHE_SOUND;
 }

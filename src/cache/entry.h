@@ -51,6 +51,10 @@ struct cache_entry {
 /* Header and bounds; neither key nor value is hashed. *ret_entry is set only where the result is
  * CACHE_SOUND. */
 enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry);
+/* The same of a file of `size` bytes by its first `got`, CACHE_ENTRY_HEADER of which are enough;
+ * key and value of *ret_entry are NULL. */
+enum cache_damage cache_entry_header_read(const void *header, size_t got, uint64_t size,
+										  struct cache_entry *ret_entry);
 /* Parses, and hashes key (against `name`) and value, as the driver does before it uses a value. */
 enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t name,
 									 struct cache_entry *ret_entry);

@@ -13,7 +13,6 @@ enum {
 	MOST_STAGED = 64,              /* entries that wait beside the tree at a time */
 	MOST_STAGED_BYTES = 256 << 20, /* or so many bytes of them */
 	MOST_OWN = 4 << 20,
-	LATE_WRITE_MS = 20, /* how long a driver may take to write what it wrote after unlocking */
 };
 
 /* The account that the cache belongs to: by its index, else by the directory or the nearest one
@@ -73,17 +72,36 @@ void live_leave(const struct cache_live *live)
 		os_act_as_self();
 }
 
-static int check_directory(struct jw_error *err, const char *dir)
+/* Whom the directory lets in: 055 or one half of it. */
+static void find_shared(struct cache_live *live, uint32_t mode)
 {
+	for (uint32_t who = 070; who; who >>= 3)
+		if ((mode & who & 055) == (who & 055))
+			live->shared |= mode & who;
+}
+
+static int make_directory(struct jw_error *err, struct cache_live *live)
+{
+	uint32_t mode = live->options.new_mode;
+
+	find_shared(live, mode);
+	/* What others are to use they have to reach. */
+	return mode ? os_make_shared_dirs(err, live->dir, mode) : os_make_dirs(err, live->dir, 0700);
+}
+
+static int check_directory(struct jw_error *err, struct cache_live *live)
+{
+	const char *dir = live->dir;
 	struct os_stat stat;
 
 	if (!os_exists(dir))
-		return os_make_dirs(err, dir, 0700);
+		return make_directory(err, live);
 	if (os_stat(err, dir, &stat))
 		return -1;
 	if (stat.kind != OS_DIRECTORY)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory: drivers do not cache here",
 						 dir);
+	find_shared(live, stat.mode);
 	live_clean_staging(dir);
 	return 0;
 }
@@ -103,7 +121,7 @@ int cache_live_open(struct jw_error *err, const char *dir, const struct cache_li
 	live->index_path = os_join(err, dir, "index");
 	if (!live->dir || !live->index_path || choose_account(err, live) || live_enter(err, live))
 		goto fail;
-	result = check_directory(err, dir);
+	result = check_directory(err, live);
 	live_leave(live);
 	if (result)
 		goto fail;
@@ -209,21 +227,19 @@ static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key
 /* ---- under the lock */
 
 /* A driver that wiped meanwhile may have taken the folder away. */
-static int move_into_place(struct jw_error *err, const struct live_staged *staged)
+static int move_into_place(struct jw_error *err, const struct cache_live *live,
+						   const struct live_staged *staged)
 {
 	struct jw_error why = {0};
-	char *folder;
-	int result = -1;
 
 	if (!os_rename(&why, staged->path, staged->target))
 		return 0;
-	folder = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, staged->target) : NULL;
-	if (!folder)
+	if (why.code != JW_ERR_NOT_FOUND)
 		return error_set(err, why.code, "%s", why.message);
-	if (!os_make_dirs(err, folder, 0700))
-		result = os_rename(err, staged->path, staged->target);
-	mem_free(folder);
-	return result;
+	return live_make_folder(err, live, staged->target) ||
+				   os_rename(err, staged->path, staged->target)
+			   ? -1
+			   : 0;
 }
 
 static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
@@ -235,7 +251,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return -1;
 	if (same && cache_probe(live->dir, addition->key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
-	if (!same && move_into_place(err, staged))
+	if (!same && move_into_place(err, live, staged))
 		return -1;
 	if (live_put_row(err, live, addition->key, addition->row_bytes) ||
 		live_own_add(err, live, addition->key, addition->row_bytes))
@@ -250,8 +266,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	return 0;
 }
 
-/* Takes the lock with an index that is sound. */
-static int lock_sound(struct jw_error *err, struct cache_live *live)
+int live_lock_sound(struct jw_error *err, struct cache_live *live)
 {
 	for (int tries = 0; tries < 3; tries++) {
 		if (!live->repaired && live_repair(err, live))
@@ -274,7 +289,7 @@ static int commit_some(struct jw_error *err, struct cache_live *live, struct liv
 	size_t done = 0;
 	int result;
 
-	if (lock_sound(err, live))
+	if (live_lock_sound(err, live))
 		return -1;
 	result = live_restore_own(err, live);
 	while (!result && done < count && (!done || !live_must_let_go(live))) {
@@ -299,17 +314,94 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 	return 0;
 }
 
+/* Entries in parts, of which there are several at a time, are written by two threads. */
+struct staging {
+	struct cache_live *live;
+	struct cache_addition *additions;
+	struct live_staged *staged; /* of each addition */
+	size_t first, count;
+	struct jw_error why;
+	int result;
+};
+
+static void stage_every_other(void *argument)
+{
+	struct staging *staging = argument;
+
+	for (size_t i = staging->first; !staging->result && i < staging->count; i += 2)
+		staging->result = live_stage(&staging->why, staging->live, &staging->additions[i], i,
+									 &staging->staged[i]);
+}
+
+/* Those that are staged, in their order, without gaps. */
+static size_t close_gaps(struct live_staged *staged, size_t count)
+{
+	size_t filled = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (staged[i].target)
+			staged[filled++] = staged[i];
+	for (size_t i = filled; i < count; i++)
+		staged[i] = (struct live_staged){0};
+	return filled;
+}
+
+static int stage_together(struct jw_error *err, struct cache_live *live,
+						  struct cache_addition *additions, size_t count,
+						  struct live_staged staged[MOST_STAGED], size_t *ret_staged)
+{
+	struct staging halves[2];
+	uv_thread_t thread;
+	bool alone;
+
+	/* What both need is made before. */
+	*ret_staged = 0;
+	if (live_make_staging(err, live))
+		return -1;
+	for (size_t i = 0; i < 2; i++)
+		halves[i] = (struct staging){
+			.live = live, .additions = additions, .staged = staged, .first = i, .count = count};
+	alone = uv_thread_create(&thread, stage_every_other, &halves[1]) != 0;
+	stage_every_other(&halves[0]);
+	if (alone)
+		stage_every_other(&halves[1]);
+	else
+		(void)uv_thread_join(&thread);
+	*ret_staged = close_gaps(staged, count);
+	for (size_t i = 0; i < 2; i++)
+		if (halves[i].result)
+			return error_set(err, halves[i].why.code, "%s", halves[i].why.message);
+	return 0;
+}
+
+/* The rights of another account are a thread's own. */
+static size_t count_together(const struct cache_live *live, const struct cache_addition *additions,
+							 size_t count)
+{
+	size_t together = 0;
+
+	while (!live->as_owner && together < count && together < MOST_STAGED &&
+		   additions[together].parts)
+		together++;
+	return together;
+}
+
 /* Stages from additions[0] on; *ret_used says how many were looked at. */
 static int stage_some(struct jw_error *err, struct cache_live *live,
 					  struct cache_addition *additions, size_t count,
 					  struct live_staged staged[MOST_STAGED], size_t *ret_staged, size_t *ret_used)
 {
 	uint64_t bytes = 0;
-	size_t filled = 0, used = 0;
+	size_t filled = 0, used = 0, together = count_together(live, additions, count);
 
+	if (together > 1) {
+		*ret_used = together;
+		return stage_together(err, live, additions, together, staged, ret_staged);
+	}
 	while (used < count && filled < MOST_STAGED && bytes < MOST_STAGED_BYTES) {
 		if (live_stage(err, live, &additions[used], filled, &staged[filled])) {
 			*ret_staged = filled;
+			*ret_used = used;
 			return -1;
 		}
 		bytes += additions[used].row_bytes;
@@ -337,6 +429,8 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		size_t filled = 0;
 
 		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
+		for (size_t i = at; i < at + used; i++)
+			live->counts.refused += additions[i].added == CACHE_ADDED_REFUSED;
 		/* What was staged before a failure goes in all the same. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
@@ -357,8 +451,8 @@ static int settle(struct jw_error *err, struct cache_live *live)
 {
 	if (!live->own_count)
 		return 0;
-	uv_sleep(LATE_WRITE_MS);
-	if (lock_sound(err, live))
+	uv_sleep(LIVE_LATE_WRITE_MS);
+	if (live_lock_sound(err, live))
 		return -1;
 	if (live_restore_own(err, live)) {
 		live_abandon(live);

@@ -46,13 +46,16 @@ struct cache_live_options {
 		limit_bytes; /* cache_settings.limit_bytes: what the driver that uses it will keep to */
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
+	uint32_t new_mode;     /* of a directory that is not there yet; 0: 0700 */
 };
 
 struct cache_live;
 
-/* Prepares to write to `dir`, which is made where it is missing (0700). Nothing else is touched
- * until the first insert. One clear line where the directory is none, cannot be written to or has
- * an index that is none of ours. */
+/* Prepares to write to `dir`, which is made where it is missing. A directory that its group or
+ * others may enter is for them too: entries, folders and index get its permissions, whatever the
+ * umask, and the index is writable for all who may read (drivers open it for writing even to look
+ * something up). Nothing else is touched until the first insert. One clear line where the directory
+ * is none, cannot be written to or has an index that is none of ours. */
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live);
 
@@ -64,16 +67,26 @@ enum cache_added {
 	CACHE_ADDED_REFUSED,  /* not a sound entry, or not the one that it should be: `why` */
 };
 
+struct cache_part {
+	const void *data;
+	size_t size;
+};
+
 /* One entry to be added: an entry file that a worker's driver has made, or the same bytes in
  * memory. */
 struct cache_addition {
 	const char *path; /* NULL: bytes */
 	const void *bytes;
 	size_t size_bytes;
+	/* In place of `bytes`, one after the other, the first at least a header: a `verified` entry,
+	   with key_bytes and without anything behind its value. */
+	const struct cache_part *parts;
+	size_t part_count;
 	uint64_t key;             /* the name that it must have */
 	uint64_t key_bytes;       /* the length that its key must have, 0 where unknown */
 	uint16_t sm;              /* the GPU that its cubin must be for */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
+	bool verified; /* the caller has hashed key and value and read the cubin, of these very bytes */
 	/* Set by cache_insert: */
 	enum cache_added added;
 	uint64_t row_bytes; /* what it counts against the limit */

@@ -8,6 +8,9 @@
 #include "cache/scan.h"
 #include "os/file.h"
 
+/* How long a driver may take to write what it writes after unlocking. */
+enum { LIVE_LATE_WRITE_MS = 20 };
+
 /* An entry that was added through this handle. */
 struct live_own {
 	uint64_t key, row_bytes;
@@ -19,8 +22,10 @@ struct cache_live {
 	char *staging; /* NULL before the first file is staged */
 	struct cache_live_options options;
 	struct cache_live_counts counts;
-	bool repaired; /* files and rows were compared */
-	bool as_owner; /* the superuser writes for another account, and with its rights */
+	bool repaired;   /* files and rows were compared, all of them */
+	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
+						enter */
+	bool as_owner;   /* the superuser writes for another account, and with its rights */
 	uint32_t owner, group;
 
 	struct live_own *own;
@@ -44,9 +49,14 @@ struct cache_live {
 int live_enter(struct jw_error *err, const struct cache_live *live);
 void live_leave(const struct cache_live *live);
 
+/* The folder that an entry's file goes into, with what is missing above it. */
+int live_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
+
 /* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
  * JW_ERR_UNSUPPORTED for an index of another version. */
 int live_lock(struct jw_error *err, struct cache_live *live);
+/* The same with an index that is sound: one that is not is repaired first. */
+int live_lock_sound(struct jw_error *err, struct cache_live *live);
 /* Writes the index if it has changed, then lets go of the lock in any case. */
 int live_unlock(struct jw_error *err, struct cache_live *live);
 /* Lets go of the lock; the index stays as it was. */
@@ -64,7 +74,8 @@ int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 /* Rows of ours that a driver's late write has undone are put back. */
 int live_restore_own(struct jw_error *err, struct cache_live *live);
 
-/* cache_repair, between live_enter and live_leave. */
+/* cache_repair, between live_enter and live_leave: one hold of the lock, which may not suffice
+ * (live->repaired). */
 int live_repair(struct jw_error *err, struct cache_live *live);
 
 /* An addition that is ready to be renamed into place. */
@@ -77,6 +88,7 @@ struct live_staged {
 /* Verifies an addition and writes its file beside the tree (between live_enter and live_leave,
  * which it leaves to read the addition's own file). An addition that is refused is no failure:
  * *ret_staged is untouched then. */
+int live_make_staging(struct jw_error *err, struct cache_live *live);
 int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 			   size_t number, struct live_staged *ret_staged);
 void live_unstage(struct live_staged *staged);

@@ -17,34 +17,50 @@ enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
  * empty index looks like whose writer was killed between rows and header. */
 enum { MOST_VERSION = 0xff };
 
+/* Whoever may read the directory has to write to its index: a driver opens it so even to look an
+ * entry up. Another account's index is left as it is. */
+static void share_index(const struct cache_live *live)
+{
+	uint32_t wanted = 0600 | (live->shared & 044) | (live->shared & 044) >> 1;
+	struct os_stat stat;
+
+	if (live->shared && !os_stat(NULL, live->index_path, &stat) && (stat.mode & wanted) != wanted)
+		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
+}
+
 static int open_index(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0};
 
 	live->created = !os_exists(live->index_path);
-	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
+	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file)) {
+		share_index(live);
 		return 0;
+	}
 	/* The directory may have been removed since it was opened. */
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_set(err, why.code, "%s", why.message);
-	if (os_make_dirs(err, live->dir, 0700))
+	if (os_make_dirs(err, live->dir, 0700) ||
+		os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file))
 		return -1;
-	return os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file);
+	share_index(live);
+	return 0;
 }
 
 static int take_lock(struct jw_error *err, struct cache_live *live)
 {
 	unsigned most_ms = live->options.lock_wait_ms;
 	uint64_t start = os_monotonic_ns();
+	struct jw_error why;
 	bool held = false;
 
 	if (open_index(err, live))
 		return -1;
 	for (;;) {
-		if (os_file_lock(err, live->file, true, &held)) {
-			error_prefix(err, "the cache cannot be locked, so drivers do not use it either");
-			return -1;
-		}
+		if (os_file_lock(&why, live->file, true, &held))
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "the cache cannot be locked, so drivers do not use it either: %s",
+							 why.message);
 		if (held)
 			break;
 		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))

@@ -3,20 +3,26 @@
 
 #include "base/mem.h"
 #include "cache/live.h"
+#include "os/system.h"
+
+enum { NEW_INDEX_MS = 10 };
 
 /* Rows whose file is gone go; rows that give another size are corrected. A file may have come since
  * the directory was walked, so what was not seen then is looked for again; but not for longer than
- * the lock may be held: what is left is left. */
-static void check_rows(struct cache_live *live, const struct cache_scan *scan)
+ * the lock may be held. Returns whether it came to the end. */
+static bool check_rows(struct cache_live *live, const struct cache_scan *scan)
 {
+	bool complete = true;
+
 	for (size_t i = 0; i < live->index.count; i++) {
 		struct cache_row *row = &live->index.rows[i];
 		const struct cache_file *file = cache_scan_find(scan, row->key);
 
 		if (row->size_bytes == LIVE_GONE)
 			continue;
-		if (!file && !live_must_let_go(live) &&
-			cache_probe(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
+		if (!file && live_must_let_go(live)) {
+			complete = false;
+		} else if (!file && cache_probe(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
 			live_drop_row(live, i);
 			live->counts.dropped++;
 		} else if (file && file->row_bytes && file->row_bytes != row->size_bytes) {
@@ -26,6 +32,7 @@ static void check_rows(struct cache_live *live, const struct cache_scan *scan)
 			live->counts.mended = true;
 		}
 	}
+	return complete;
 }
 
 static int by_age(const void *a, const void *b)
@@ -38,10 +45,46 @@ static int by_age(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
+/* An index that is made anew may take longer, so that few rounds do: drivers wait for 200 ms. */
+static bool has_time(const struct cache_live *live)
+{
+	uint64_t held_ns = os_monotonic_ns() - live->held_since_ns;
+
+	return live->index.state == CACHE_INDEX_SOUND ? !live_must_let_go(live)
+												  : held_ns < NEW_INDEX_MS * UINT64_C(1000000);
+}
+
+/* Whether nobody has written to the index since it was looked at: whoever evicts or wipes does. A
+ * change within one tick of the clock is missed; rows without files do no harm. */
+struct index_seen {
+	struct os_stat stat;
+	bool there;
+};
+
+static struct index_seen see_index(const struct cache_live *live)
+{
+	struct index_seen seen;
+
+	seen.there = !os_stat(NULL, live->index_path, &seen.stat);
+	return seen;
+}
+
+static bool index_is_untouched(const struct cache_live *live, const struct index_seen *before)
+{
+	struct index_seen now = see_index(live);
+
+	if (!before->there)
+		return live->created;
+	return now.there && now.stat.inode == before->stat.inode &&
+		   now.stat.mtime_ns == before->stat.mtime_ns &&
+		   now.stat.size_bytes == before->stat.size_bytes;
+}
+
 /* Rows for the files that have none, the oldest first, as far as the limit goes: past it the driver
- * would evict at its next insert, while files without rows do no harm. */
+ * would evict at its next insert, while files without rows do no harm. *complete is false where
+ * time was over before. `look_again`: a file may be gone since the directory was walked. */
 static int count_orphans(struct jw_error *err, struct cache_live *live,
-						 const struct cache_scan *scan)
+						 const struct cache_scan *scan, bool look_again, bool *complete)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	const struct cache_file **orphans =
@@ -62,9 +105,11 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 		if (live->rows_bytes > live->options.limit_bytes ||
 			row_bytes > live->options.limit_bytes - live->rows_bytes)
 			break;
-		if (live_must_let_go(live) && live->index.state == CACHE_INDEX_SOUND)
+		if (!has_time(live)) {
+			*complete = false;
 			break;
-		if (cache_probe(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
+		}
+		if (look_again && cache_probe(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		result = live_put_row(err, live, orphans[i]->key, row_bytes);
 		live->counts.counted += !result;
@@ -75,18 +120,20 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 
 int live_repair(struct jw_error *err, struct cache_live *live)
 {
+	const struct index_seen before = see_index(live);
 	struct cache_scan scan = {0};
+	bool complete;
 	int result = -1;
 
 	if (cache_scan(err, live->dir, &scan) || live_lock(err, live))
 		goto done;
-	check_rows(live, &scan);
-	if (count_orphans(err, live, &scan)) {
+	complete = check_rows(live, &scan);
+	if (count_orphans(err, live, &scan, !index_is_untouched(live, &before), &complete)) {
 		live_abandon(live);
 		goto done;
 	}
 	result = live_unlock(err, live);
-	live->repaired = !result;
+	live->repaired = !result && complete;
 done:
 	cache_scan_free(&scan);
 	return result;

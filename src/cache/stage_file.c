@@ -1,0 +1,210 @@
+/* An entry in a file that a worker has made: hashed while it is copied, a piece at a time. What is
+ * judged is the copy, since the worker could write to its own file meanwhile. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/stage.h"
+
+enum {
+	PIECE = 1 << 20,
+	MOST_EXTRA = 4096, /* drivers accept bytes behind the value; nobody has seen any */
+};
+
+struct copy {
+	struct cache_addition *addition;
+	struct os_file *from, *place, *to; /* the worker's; the one in place, if it may be the same */
+	uint8_t *piece, *other;
+	struct cache_entry entry; /* without its pointers */
+	uint64_t size_bytes;      /* up to the value's end */
+	uint64_t key_state, value_state;
+	bool differs; /* from the one in place */
+};
+
+/* ---- the worker's file */
+
+/* Anything but a regular file is not opened: a pipe would keep us waiting. */
+static int open_source(struct jw_error *err, const char *path, struct copy *copy)
+{
+	struct os_stat stat;
+
+	if (os_stat(err, path, &stat))
+		return -1;
+	if (stat.kind != OS_REGULAR)
+		return error_set(err, JW_ERR_FORMAT, "%s: no regular file", path);
+	return os_file_open(err, path, OS_OPEN_READ, &copy->from);
+}
+
+static int read_header(struct jw_error *err, struct copy *copy)
+{
+	struct cache_entry *entry = &copy->entry;
+	enum cache_damage damage;
+	uint64_t size;
+	size_t got;
+
+	if (os_file_size(err, copy->from, &size) ||
+		os_file_read(err, copy->from, 0, copy->piece, CACHE_ENTRY_HEADER, &got))
+		return -1;
+	if (size > CACHE_MOST_ENTRY)
+		return error_set(err, JW_ERR_LIMIT, "too large for an entry");
+	damage = cache_entry_header_read(copy->piece, got, size, entry);
+	if (damage != CACHE_SOUND)
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
+	copy->size_bytes = size - entry->extra_bytes;
+	return 0;
+}
+
+/* The part of a piece that lies in [start, start + size) of the file. */
+static uint64_t hash_part(uint64_t state, const uint8_t *piece, uint64_t at, size_t piece_size,
+						  uint64_t start, uint64_t size)
+{
+	uint64_t from = start > at ? start - at : 0;
+	uint64_t end = start + size < at + piece_size ? start + size - at : piece_size;
+
+	if (start + size <= at || from >= end)
+		return state;
+	return fnv_update(state, piece + from, (size_t)(end - from));
+}
+
+static void compare_piece(struct copy *copy, uint64_t at, size_t size)
+{
+	size_t got = 0;
+
+	if (!copy->place || copy->differs)
+		return;
+	copy->differs = os_file_read(NULL, copy->place, at, copy->other, size, &got) || got != size ||
+					memcmp(copy->piece, copy->other, size) != 0;
+}
+
+/* Once through the file; ends early where it turns out to be another than the one in place. */
+static int pass(struct jw_error *err, struct copy *copy)
+{
+	const struct cache_entry *entry = &copy->entry;
+	size_t got;
+
+	copy->key_state = copy->value_state = FNV_START;
+	for (uint64_t at = 0; at < copy->size_bytes && !copy->differs; at += got) {
+		uint64_t left = copy->size_bytes - at;
+		size_t size = left < PIECE ? (size_t)left : PIECE;
+
+		if (os_file_read(&copy->addition->why, copy->from, at, copy->piece, size, &got))
+			return -1;
+		if (got != size)
+			return error_set(&copy->addition->why, JW_ERR_FORMAT, "%s",
+							 cache_damage_text(CACHE_DAMAGE_TRUNCATED));
+		copy->key_state =
+			hash_part(copy->key_state, copy->piece, at, size, CACHE_ENTRY_HEADER, entry->key_bytes);
+		copy->value_state = hash_part(copy->value_state, copy->piece, at, size,
+									  CACHE_ENTRY_HEADER + entry->key_bytes, entry->value_bytes);
+		compare_piece(copy, at, size);
+		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- what came of it */
+
+struct value {
+	struct os_file *file;
+	uint64_t offset;
+};
+
+static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct value *value = context;
+	size_t got;
+
+	if (os_file_read(err, value->file, value->offset + offset, data, size, &got))
+		return -1;
+	return got == size ? 0 : error_set(err, JW_ERR_FORMAT, "cut off while it was read");
+}
+
+static int check(struct jw_error *err, const struct copy *copy)
+{
+	const struct cache_addition *addition = copy->addition;
+	const struct cache_entry *entry = &copy->entry;
+	struct value value = {copy->to ? copy->to : copy->place, CACHE_ENTRY_HEADER + entry->key_bytes};
+	struct cubin_header cubin;
+
+	if (addition->key_bytes && entry->key_bytes != addition->key_bytes)
+		return error_set(err, JW_ERR_FORMAT, "its key has %llu bytes, not %llu",
+						 (unsigned long long)entry->key_bytes,
+						 (unsigned long long)addition->key_bytes);
+	if (addition->verified)
+		return 0;
+	if (copy->key_state != addition->key)
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(CACHE_DAMAGE_NAME));
+	if (copy->value_state != entry->checksum)
+		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(CACHE_DAMAGE_VALUE));
+	return cubin_read_by(err, read_value, &value, entry->value_bytes, &cubin) ||
+				   stage_check_cubin(err, addition, &cubin)
+			   ? -1
+			   : 0;
+}
+
+/* The file in place, where it may hold the same. */
+static void open_place(struct copy *copy, const char *target)
+{
+	struct os_stat stat;
+
+	if (!os_stat(NULL, target, &stat) && stat.kind == OS_REGULAR &&
+		stat.size_bytes >= copy->size_bytes && stat.size_bytes <= copy->size_bytes + MOST_EXTRA)
+		(void)os_file_open(NULL, target, OS_OPEN_READ, &copy->place);
+}
+
+static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
+					 struct live_staged *staged, size_t number)
+{
+	open_place(copy, staged->target);
+	if (copy->place && (pass(err, copy) || (!copy->differs && check(&copy->addition->why, copy))))
+		return -1;
+	if (copy->place && !copy->differs)
+		return 0;
+	os_file_close(copy->place);
+	copy->place = NULL;
+	copy->differs = false;
+	if (stage_begin(err, live, staged, number) ||
+		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) || pass(err, copy) ||
+		check(&copy->addition->why, copy))
+		return -1;
+	return stage_share(err, live, staged);
+}
+
+int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+			   size_t number, struct live_staged *ret_staged)
+{
+	struct live_staged staged = {.addition = addition};
+	struct copy copy = {.addition = addition};
+	int opened, result = -1;
+
+	/* The worker's file is read with our own rights, even where the cache is another account's. */
+	live_leave(live);
+	opened = open_source(&addition->why, addition->path, &copy);
+	if (live_enter(err, live))
+		goto done;
+	copy.piece = mem_alloc(err, PIECE);
+	copy.other = mem_alloc(err, PIECE);
+	staged.target = cache_entry_path(err, live->dir, addition->key);
+	if (!copy.piece || !copy.other || !staged.target)
+		goto done;
+	if (!opened && !read_header(&addition->why, &copy)) {
+		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
+		result = copy_file(err, live, &copy, &staged, number);
+	}
+	if (!result) {
+		*ret_staged = staged;
+		staged = (struct live_staged){0};
+	} else if (addition->why.code) {
+		stage_refuse(addition);
+		result = 0;
+	}
+done:
+	os_file_close(copy.from);
+	os_file_close(copy.place);
+	os_file_close(copy.to);
+	mem_free(copy.piece);
+	mem_free(copy.other);
+	live_unstage(&staged);
+	return result;
+}

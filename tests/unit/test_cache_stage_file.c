@@ -1,0 +1,212 @@
+/* Entries that are larger than the piece in which they are copied. */
+#include "folder.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "cache/insert.h"
+#include "devcode/cubin.h"
+
+enum {
+	PIECE = 1 << 20,
+	CUBIN_HEADER = 64,
+	SECTION = 64,
+};
+
+struct entry {
+	struct buf bytes;
+	uint64_t key, key_bytes, value_bytes;
+};
+
+/* A cubin with two section headers at its very end. */
+static void put_cubin(uint8_t *cubin, uint64_t size, uint16_t sm)
+{
+	static const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x33, 7};
+
+	memcpy(cubin, ident, sizeof ident);
+	store_u16(cubin + 16, 2);
+	store_u16(cubin + 18, CUBIN_MACHINE);
+	store_u32(cubin + 20, 1);
+	store_u64(cubin + 40, size - 2 * SECTION);
+	store_u32(cubin + 48, cubin_flags(CUBIN_ABI_7, sm));
+	store_u16(cubin + 52, CUBIN_HEADER);
+	store_u16(cubin + 58, SECTION);
+	store_u16(cubin + 60, 2);
+	store_u32(cubin + size - SECTION + 4, 1); /* sh_type */
+	store_u64(cubin + size - SECTION + 24, CUBIN_HEADER);
+	store_u64(cubin + size - SECTION + 32, size - CUBIN_HEADER - (uint64_t)2 * SECTION);
+}
+
+static void make_entry(struct entry *entry, uint64_t key_bytes, uint64_t value_bytes)
+{
+	size_t size = CACHE_ENTRY_HEADER + (size_t)(key_bytes + value_bytes);
+	uint8_t *key, *value;
+
+	*entry = (struct entry){.key_bytes = key_bytes, .value_bytes = value_bytes};
+	entry->bytes.most = size + 64;
+	assert_int_equal(buf_reserve(NULL, &entry->bytes, size + 64), 0);
+	entry->bytes.size = size;
+	memset(entry->bytes.data, 0, size + 64);
+	key = entry->bytes.data + CACHE_ENTRY_HEADER;
+	value = key + key_bytes;
+	for (uint64_t i = 0; i < key_bytes; i++)
+		key[i] = (uint8_t)(i * 7 + (i >> 9));
+	for (uint64_t i = CUBIN_HEADER; i < value_bytes - (uint64_t)2 * SECTION; i++)
+		value[i] = (uint8_t)(i * 5 + (i >> 11));
+	put_cubin(value, value_bytes, 86);
+	entry->key = fnv_update(FNV_START, key, (size_t)key_bytes);
+	cache_entry_header(entry->bytes.data, key_bytes, value_bytes,
+					   fnv_update(FNV_START, value, (size_t)value_bytes));
+}
+
+static void put(const char *path, const void *bytes, size_t size)
+{
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+}
+
+/* Inserts the file `made` beside the test's cache. */
+static struct cache_addition insert(const struct entry *entry, const char *made)
+{
+	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
+	char *dir = os_join(NULL, folder, "cache");
+	struct cache_addition addition = {.path = made,
+									  .key = entry->key,
+									  .key_bytes = entry->key_bytes,
+									  .sm = 86,
+									  .form = CACHE_KEY_LOAD};
+	struct cache_live *live = NULL;
+
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(dir);
+	return addition;
+}
+
+static void assert_in_place(const struct entry *entry)
+{
+	char *dir = os_join(NULL, folder, "cache"), *path = cache_entry_path(NULL, dir, entry->key);
+	struct buf content = {0};
+
+	assert_int_equal(os_read_file(NULL, path, CACHE_MOST_ENTRY, &content), 0);
+	assert_int_equal(content.size, entry->bytes.size);
+	assert_memory_equal(content.data, entry->bytes.data, content.size);
+	buf_free(&content);
+	mem_free(path);
+	mem_free(dir);
+}
+
+static void pieces_make_the_whole(void **state)
+{
+	/* The seam between two pieces lies in the key, at its end, in the value, at the file's end. */
+	static const struct {
+		uint64_t key_bytes, value_bytes;
+	} cases[] = {
+		{100, 500},
+		{PIECE - CACHE_ENTRY_HEADER, 1000},
+		{PIECE - CACHE_ENTRY_HEADER - 1, PIECE + 1},
+		{PIECE + 77, PIECE + 99},
+		{500, 2 * PIECE - 500 - CACHE_ENTRY_HEADER},
+	};
+	char *made = os_join(NULL, folder, "made");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct entry entry;
+		size_t size;
+
+		make_entry(&entry, cases[i].key_bytes, cases[i].value_bytes);
+		size = entry.bytes.size;
+		put(made, entry.bytes.data, size + 10); /* drivers ignore what stands behind the value */
+		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_NEW);
+		assert_in_place(&entry);
+		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
+		{
+			/* The one in place is damaged in its last byte, or cut off. */
+			char *dir = os_join(NULL, folder, "cache");
+			char *path = cache_entry_path(NULL, dir, entry.key);
+
+			entry.bytes.data[size - 1] ^= 1;
+			put(path, entry.bytes.data, size);
+			entry.bytes.data[size - 1] ^= 1;
+			assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REPLACED);
+			assert_in_place(&entry);
+			put(path, entry.bytes.data, size / 2);
+			assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REPLACED);
+			assert_in_place(&entry);
+			mem_free(path);
+			mem_free(dir);
+		}
+		buf_free(&entry.bytes);
+	}
+	mem_free(made);
+}
+
+static void damage_in_any_piece_is_refused(void **state)
+{
+	char *made = os_join(NULL, folder, "made"), *dir = os_join(NULL, folder, "cache");
+	struct entry entry;
+	size_t size;
+
+	(void)state;
+	make_entry(&entry, PIECE + 78, PIECE + 99);
+	size = entry.bytes.size;
+	{
+		const size_t places[] = {0,
+								 4,
+								 12,
+								 20,
+								 CACHE_ENTRY_HEADER,
+								 PIECE - 1,
+								 PIECE,
+								 PIECE + CACHE_ENTRY_HEADER + 77,
+								 size / 2,
+								 2 * PIECE,
+								 size - 1};
+
+		for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+			entry.bytes.data[places[i]] ^= 1;
+			put(made, entry.bytes.data, size);
+			entry.bytes.data[places[i]] ^= 1;
+			assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
+		}
+	}
+	for (size_t cut = 1; cut < size; cut += size / 7) {
+		put(made, entry.bytes.data, size - cut);
+		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
+	}
+	/* A checksum that holds over what is no cubin for this GPU. */
+	put_cubin(entry.bytes.data + CACHE_ENTRY_HEADER + entry.key_bytes, entry.value_bytes, 75);
+	cache_entry_header(entry.bytes.data, entry.key_bytes, entry.value_bytes,
+					   fnv_update(FNV_START,
+								  entry.bytes.data + CACHE_ENTRY_HEADER + entry.key_bytes,
+								  (size_t)entry.value_bytes));
+	put(made, entry.bytes.data, size);
+	assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
+	{
+		/* Nothing of all that is left beside the tree or in it. */
+		char *path = cache_entry_path(NULL, dir, entry.key);
+		struct os_names names;
+
+		assert_false(os_exists(path));
+		assert_int_equal(os_list(NULL, dir, &names), 0);
+		for (size_t i = 0; i < names.count; i++)
+			assert_true(names.items[i][0] != '.');
+		os_names_free(&names);
+		mem_free(path);
+	}
+	buf_free(&entry.bytes);
+	mem_free(made);
+	mem_free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pieces_make_the_whole),
+		cmocka_unit_test(damage_in_any_piece_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
