@@ -1,4 +1,5 @@
-/* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes. */
+/* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes but
+ * jw_cache_repair. */
 #ifndef JITWARM_CACHE_H
 #define JITWARM_CACHE_H
 
@@ -48,6 +49,7 @@ struct jw_cache_report {
 								nothing, each time anew; "evicts_soon": it evicts before the limit
 								is reached */
 	bool harmful;            /* entries will be lost: next_insert is "wipes" or "evicts_all" */
+	uint64_t limit_bytes;    /* the driver's, as it was taken */
 };
 
 struct jw_cache_options {
@@ -65,6 +67,23 @@ struct jw_cache_options {
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);
 void jw_cache_report_free(struct jw_cache_report *report);
+
+struct jw_cache_repaired {
+	size_t removed;           /* entries that drivers would not have accepted */
+	size_t counted;           /* files that had no row in the index */
+	size_t dropped;           /* rows without files, and second ones for the same file */
+	bool mended;              /* the index was unsound, or its total wrong */
+	uint64_t longest_hold_ns; /* with the driver's lock */
+};
+
+/* Removes entries that are damaged (jw_cache_verify says which; not those of another format version
+ * or that cannot be read) and brings the index in line with the files, beside running drivers, a
+ * few milliseconds of lock at a time. Foreign files are left alone. Killed at any moment it leaves
+ * a sound cache, or one that the next run mends. JW_ERR_BUSY: something else holds the lock;
+ * JW_ERR_UNSUPPORTED: an index of another version, and nothing is removed; JW_ERR_IO;
+ * JW_ERR_INTERRUPTED. */
+int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
+					struct jw_cache_repaired *ret_repaired);
 
 enum jw_cache_form {
 	JW_CACHE_LOAD,    /* a module that is loaded */

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uv.h>
+
 #include <jitwarm/cache.h>
 
 #include "base/hash.h"
@@ -14,7 +16,7 @@
 
 /* Entries are hashed several at a time (base/hash.h), as far as they fit. They are read, not
  * mapped: a driver rewrites a damaged entry in place. */
-enum { MOST_TOGETHER = 16, MOST_GROUPS = 1024 };
+enum { MOST_TOGETHER = 16, MOST_GROUPS = 1024, LOOK_AGAIN_MS = 20, MOST_SLEEPS = 50 };
 #define MOST_BYTES_TOGETHER (UINT64_C(128) << 20)
 
 struct verify {
@@ -23,6 +25,7 @@ struct verify {
 	struct cache_scan scan;
 	struct cache_index index;
 	size_t group_capacity[2], damaged_capacity;
+	unsigned sleeps; /* a cache full of damage must not take for ever */
 };
 
 static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key,
@@ -89,6 +92,7 @@ struct together {
 	struct buf bytes[MOST_TOGETHER];
 	struct cache_entry entries[MOST_TOGETHER];
 	enum cache_damage damage[MOST_TOGETHER];
+	bool gone[MOST_TOGETHER];
 	size_t count;
 };
 
@@ -138,15 +142,45 @@ static void hash_together(struct together *together)
 	}
 }
 
+/* A driver that is at work evicts entries, and writes them in place: what is gone is no damage, and
+ * what is cut off may be whole a moment later. */
+static void look_again(struct verify *verify, struct together *together)
+{
+	const char *dir = verify->report->path;
+	bool slept = false;
+
+	for (size_t i = 0; i < together->count; i++) {
+		uint64_t key = together->files[i]->key;
+		struct buf *bytes = &together->bytes[i];
+		char *path;
+
+		if (together->damage[i] == CACHE_SOUND)
+			continue;
+		if (!slept && verify->sleeps++ < MOST_SLEEPS)
+			uv_sleep(LOOK_AGAIN_MS);
+		slept = true;
+		together->gone[i] = cache_probe(dir, key, 0, NULL) == CACHE_ABSENT;
+		path = together->gone[i] ? NULL : cache_entry_path(NULL, dir, key);
+		buf_free(bytes);
+		if (path && !os_read_file(NULL, path, CACHE_MOST_ENTRY, bytes))
+			together->damage[i] =
+				cache_entry_verify(bytes->data, bytes->size, key, &together->entries[i]);
+		mem_free(path);
+	}
+}
+
 static int report_together(struct jw_error *err, struct verify *verify, struct together *together)
 {
 	int result = 0;
 
 	hash_together(together);
+	look_again(verify, together);
 	for (size_t i = 0; i < together->count; i++) {
-		if (!result && together->damage[i] == CACHE_SOUND)
+		verify->report->entries += !together->gone[i];
+		verify->report->bytes += together->gone[i] ? 0 : together->files[i]->probed.size_bytes;
+		if (!result && !together->gone[i] && together->damage[i] == CACHE_SOUND)
 			result = add_sound(err, verify, &together->entries[i], together->bytes[i].size);
-		else if (!result)
+		else if (!result && !together->gone[i])
 			result = add_damaged(err, verify, together->files[i]->key, together->damage[i]);
 		buf_free(&together->bytes[i]);
 	}
@@ -169,8 +203,6 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 			bytes += scan->files[at].probed.size_bytes;
 			take_file(verify->report->path, &scan->files[at++], &together);
 		}
-		verify->report->entries += together.count;
-		verify->report->bytes += bytes;
 		if (report_together(err, verify, &together))
 			return -1;
 	}
@@ -241,6 +273,7 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 										  &verify.scan, &verify.index))
 		goto done;
 	verify.report->foreign = verify.scan.foreign;
+	verify.report->limit_bytes = limit_bytes;
 	if (check_entries(&why, &verify) || check_index(&why, &verify, limit_bytes))
 		goto done;
 	if (verify.report->arch_count)

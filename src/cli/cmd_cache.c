@@ -117,7 +117,8 @@ static bool add_damaged(cJSON *document, const struct jw_cache_report *report)
 	return array != NULL;
 }
 
-static cJSON *verify_document(const struct jw_cache_report *report)
+static cJSON *verify_document(const struct jw_cache_report *report,
+							  const struct jw_cache_repaired *repaired)
 {
 	const struct {
 		const char *name;
@@ -131,6 +132,9 @@ static cJSON *verify_document(const struct jw_cache_report *report)
 		{"rows_without_file", (double)report->rows_without_file},
 		{"files_without_row", (double)report->files_without_row},
 		{"foreign", (double)report->foreign},
+		{"repaired_entries", (double)repaired->removed},
+		{"repaired_rows", (double)(repaired->counted + repaired->dropped)},
+		{"repaired_hold_seconds", (double)repaired->longest_hold_ns / 1e9},
 	};
 	cJSON *document = output_document("cache-verify");
 	bool complete = document && cJSON_AddStringToObject(document, "path", report->path) != NULL;
@@ -225,20 +229,33 @@ static void print_report(const struct output *out, const struct jw_cache_report 
 	print_index(out, report);
 }
 
+static void print_repaired(const struct output *out, const struct jw_cache_repaired *repaired)
+{
+	if (repaired->removed)
+		output_line(out, STYLE_GOOD, "  repaired: %zu damaged entries removed", repaired->removed);
+	if (repaired->counted || repaired->dropped || repaired->mended)
+		output_line(out, STYLE_GOOD,
+					"  repaired: the index (%zu rows for entries that had none, %zu rows out)",
+					repaired->counted, repaired->dropped);
+}
+
 static enum exit_status verify_run(struct cli *cli)
 {
 	struct jw_cache_options options = library_options(cli);
 	struct jw_cache_report *report = NULL;
+	struct jw_cache_repaired repaired = {0};
 	struct jw_error err = {0};
 	enum exit_status status = check_operands(cli);
 
 	if (status != EXIT_DONE)
 		return status;
 	os_catch_interrupts();
-	if (jw_cache_verify(&err, &options, &report))
+	if ((options_given(&cli->options, "repair") && jw_cache_repair(&err, &options, &repaired)) ||
+		jw_cache_verify(&err, &options, &report))
 		return cache_fail(cli, &err);
 	print_report(&cli->out, report);
-	if (cli->out.json && output_json(&err, &cli->out, verify_document(report)))
+	print_repaired(&cli->out, &repaired);
+	if (cli->out.json && output_json(&err, &cli->out, verify_document(report, &repaired)))
 		status = cli_fail(cli, &err);
 	else if (report->damaged || report->harmful)
 		status = EXIT_COLD;
@@ -246,20 +263,32 @@ static enum exit_status verify_run(struct cli *cli)
 	return status;
 }
 
+static const struct cli_option verify_options[] = {
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Look at this directory instead of the one that the driver uses"},
+	{.name = "repair",
+	 .kind = OPTION_FLAG,
+	 .help = "Remove damaged entries and bring the index in line with the files; what is not "
+			 "understood is left alone"},
+	{0}};
+
 const struct cli_command command_cache_verify = {
 	.name = "cache verify",
 	.summary = "Check every entry of the driver's cache",
-	.usage = "[--cache DIR]",
+	.usage = "[--repair] [--cache DIR]",
 	.description =
 		"Reads every entry of the driver's JIT cache and checks it as the driver does: its format, "
-		"its name, the checksum of what it holds; then compares the index with the files. Nothing "
+		"its name, the checksum of what it holds; then compares the index with the files. Without "
+		"--repair nothing "
 		"is changed.\n\n"
 		"Exit status: 0 where all is sound, 1 where entries are damaged or the index would make "
 		"the "
 		"driver throw entries away, 2 where the driver does not cache at all, 3 where the "
 		"directory "
 		"cannot be read or is none of a driver's. A cache that is not there yet is empty.",
-	.options = cache_options,
+	.options = verify_options,
 	.run = verify_run,
 };
 

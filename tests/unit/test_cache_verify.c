@@ -201,6 +201,34 @@ static void it_stops_when_asked(void **state)
 	mem_free(dir);
 }
 
+/* Asked between the walk and the reading: as if a driver evicted an entry just then. */
+static bool evict_one(void *context)
+{
+	char name[CACHE_NAME_SIZE], *path;
+	struct entries_entry entry;
+
+	entries_make(&entry, 2, 200);
+	path = os_join(NULL, context, cache_entry_name(name, entry.key));
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+	return false;
+}
+
+static void what_goes_meanwhile_is_no_damage(void **state)
+{
+	char *dir = make_cache("evicted", 0);
+	struct jw_cache_options options = {.path = dir, .context = dir, .stop = evict_one};
+	struct jw_cache_report *report;
+
+	(void)state;
+	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	assert_int_equal(report->entries, 2);
+	assert_int_equal(report->sound, 2);
+	assert_int_equal(report->damaged, 0);
+	jw_cache_report_free(report);
+	mem_free(dir);
+}
+
 /* ---- real ones */
 
 static void unpack_one(void *context, const char *path, const struct buf *content)
@@ -257,6 +285,7 @@ int main(void)
 		cmocka_unit_test(a_missing_or_foreign_directory_is_told),
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
 		cmocka_unit_test(it_stops_when_asked),
+		cmocka_unit_test(what_goes_meanwhile_is_no_damage),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};
 	int failed = cmocka_run_group_tests_name("made here", tests, make_folder, remove_folder);

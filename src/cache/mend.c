@@ -1,0 +1,136 @@
+/* jw_cache_repair: torn entries out, the index in line with the files. */
+#include "cache/mend.h"
+
+#include <string.h>
+
+#include <jitwarm/cache.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+
+/* Version 0 with zeros behind it is a file whose size was written and whose bytes were not (power
+ * loss); any other version may be a format of tomorrow. */
+static bool is_blank(const struct buf *bytes)
+{
+	static const uint8_t zeros[CACHE_ENTRY_HEADER];
+
+	return bytes->size >= sizeof zeros && !memcmp(bytes->data, zeros, sizeof zeros);
+}
+
+enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal *ret_removal)
+{
+	struct cache_removal removal = {.key = key};
+	enum mend_verdict verdict = MEND_LEAVE;
+	struct cache_probed after;
+	struct cache_entry entry;
+	enum cache_damage damage;
+	struct buf bytes = {0};
+	char *path;
+
+	if (cache_probe(dir, key, 0, &removal.probed) == CACHE_ABSENT)
+		return MEND_SOUND;
+	if (removal.probed.damage == CACHE_DAMAGE_READ)
+		return MEND_LEAVE;
+	path = cache_entry_path(NULL, dir, key);
+	if (!path || os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes))
+		goto done;
+	damage = cache_entry_verify(bytes.data, bytes.size, key, &entry);
+	if (cache_probe(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
+		!cache_probed_equal(&after, &removal.probed))
+		verdict = MEND_SOUND;
+	else if (damage != CACHE_DAMAGE_VERSION || is_blank(&bytes))
+		verdict = MEND_TAKE;
+	if (verdict == MEND_TAKE)
+		*ret_removal = removal;
+done:
+	buf_free(&bytes);
+	mem_free(path);
+	return verdict;
+}
+
+bool mend_key(const char *name, uint64_t *ret_key)
+{
+	const char first[2] = {name[0], 0}, second[2] = {name[2], 0};
+
+	return strlen(name) == CACHE_NAME_SIZE - 1 && cache_entry_key(first, second, name + 4, ret_key);
+}
+
+/* What may go of what the report calls damaged; the caller frees it. */
+static int judge_all(struct jw_error *err, const struct jw_cache_options *options,
+					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
+					 size_t *ret_count)
+{
+	struct cache_removal *removals = mem_array(err, report->damaged, sizeof *removals);
+	size_t count = 0;
+
+	if (!removals)
+		return -1;
+	for (size_t i = 0; i < report->damaged; i++) {
+		uint64_t key;
+
+		if (options->stop && options->stop(options->context)) {
+			mem_free(removals);
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		}
+		if (mend_key(report->damaged_entries[i].name, &key))
+			count += mend_judge(report->path, key, &removals[count]) == MEND_TAKE;
+	}
+	*ret_removals = removals;
+	*ret_count = count;
+	return 0;
+}
+
+static int mend(struct jw_error *err, const struct jw_cache_options *options,
+				const struct jw_cache_report *report, struct jw_cache_repaired *repaired)
+{
+	const struct cache_live_options how = {.limit_bytes = report->limit_bytes};
+	struct cache_removal *removals = NULL;
+	struct cache_live_counts counts;
+	struct cache_live *live = NULL;
+	size_t count = 0;
+	int result = -1;
+
+	if (judge_all(err, options, report, &removals, &count))
+		return -1;
+	if (cache_live_open(err, report->path, &how, &live) ||
+		cache_remove(err, live, removals, count) || cache_remove_settle(err, live))
+		goto done;
+	cache_live_counts(live, &counts);
+	for (size_t i = 0; i < count; i++)
+		repaired->removed += removals[i].removed == CACHE_REMOVED;
+	repaired->counted = counts.counted;
+	repaired->dropped = counts.dropped;
+	repaired->mended = counts.mended;
+	repaired->longest_hold_ns = counts.longest_hold_ns;
+	result = 0;
+done:
+	if (live && cache_live_close(result ? NULL : err, live))
+		result = -1;
+	mem_free(removals);
+	return result;
+}
+
+/* A sound cache is not written to. */
+static bool needs_mending(const struct jw_cache_report *report)
+{
+	return report->damaged || report->rows_without_file || report->files_without_row ||
+		   report->rows_repeated || strcmp(report->next_insert, "adds") != 0 ||
+		   report->index_bytes != report->rows_bytes;
+}
+
+int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
+					struct jw_cache_repaired *ret_repaired)
+{
+	struct jw_cache_repaired repaired = {0};
+	struct jw_cache_report *report = NULL;
+	int result = 0;
+
+	if (jw_cache_verify(err, options, &report))
+		return -1;
+	if ((report->entries || report->rows) && needs_mending(report))
+		result = mend(err, options, report, &repaired);
+	jw_cache_report_free(report);
+	if (!result)
+		*ret_repaired = repaired;
+	return result;
+}

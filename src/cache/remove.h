@@ -1,0 +1,37 @@
+/* Taking entries out of a cache that drivers are using at this moment. What cache/insert.h says
+ * holds here too: files go first and their rows after them, since a row without a file does no
+ * harm; the index is one that no driver answers with a wipe at every instant; the lock is held for
+ * CACHE_HOLD_MS at a time. */
+#ifndef JW_CACHE_REMOVE_H
+#define JW_CACHE_REMOVE_H
+
+#include "cache/insert.h"
+#include "cache/probe.h"
+
+enum cache_removed {
+	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */
+	CACHE_REMOVED,
+	CACHE_REMOVED_GONE,    /* by somebody else */
+	CACHE_REMOVED_CHANGED, /* no longer the file that was judged: it stays */
+};
+
+struct cache_removal {
+	uint64_t key;
+	struct cache_probed probed; /* the file as it was judged */
+	enum cache_removed removed; /* set by cache_remove */
+};
+
+/* Removes those that are still as they were, in their order. JW_ERR_BUSY where the lock is not to
+ * be had, JW_ERR_UNSUPPORTED for an index of another version (nothing is removed then), JW_ERR_IO.
+ */
+int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
+				 size_t count);
+
+/* After the last of them: a driver that had the lock just before may have written rows back, and a
+ * total that counts them. Rows and files are brought in line until nothing is left to do. */
+int cache_remove_settle(struct jw_error *err, struct cache_live *live);
+
+/* Whether a file is as it was, as far as size, time and header tell. */
+bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b);
+
+#endif

@@ -1,0 +1,309 @@
+/* Mending directories that were harmed here: what goes, what stays, and what a killed run leaves.
+ */
+#include "folder.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <jitwarm/cache.h>
+
+#include "cache/index.h"
+#include "cache/remove.h"
+#include "cache/scan.h"
+#include "entries.h"
+
+enum { LIMIT = 1 << 30 };
+
+static char *dir;
+
+/* Not os_write_atomic: thousands of files need not reach the disk. */
+static void put(const char *name, const void *bytes, size_t size)
+{
+	char *path = os_join(NULL, dir, name), *parent = os_dir_name(NULL, path);
+	struct os_file *file = NULL;
+
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(os_file_truncate(NULL, file, 0), 0);
+	assert_int_equal(os_file_write(NULL, file, 0, bytes, size), 0);
+	os_file_close(file);
+	mem_free(parent);
+	mem_free(path);
+}
+
+static bool is_there(const char *name)
+{
+	char *path = os_join(NULL, dir, name);
+	bool there = os_exists(path);
+
+	mem_free(path);
+	return there;
+}
+
+/* Entries 1 … count with their rows, in a directory of this name. */
+static void make_cache(const char *name, unsigned count)
+{
+	struct cache_index index = {0};
+	struct buf bytes = {0};
+
+	mem_free(dir);
+	dir = os_join(NULL, folder, name);
+	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	for (unsigned n = 1; n <= count; n++) {
+		struct entries_entry entry;
+		char file[CACHE_NAME_SIZE];
+
+		entries_make(&entry, n, 0);
+		put(cache_entry_name(file, entry.key), entry.bytes, entry.size);
+		assert_int_equal(cache_index_add(NULL, &index, entry.key, entry.row_bytes), 0);
+	}
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	put("index", bytes.data, bytes.size);
+	cache_index_free(&index);
+	buf_free(&bytes);
+}
+
+static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
+{
+	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
+
+	return jw_cache_repair(err, &options, ret_repaired);
+}
+
+/* So many sound entries, each with its row, and the right total. */
+static void assert_sound(size_t entries)
+{
+	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
+	struct jw_cache_report *report = NULL;
+
+	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
+	assert_int_equal(report->sound, entries);
+	assert_int_equal(report->rows, entries);
+	assert_int_equal(report->rows_without_file + report->files_without_row, 0);
+	assert_int_equal(report->index_bytes, report->rows_bytes);
+	assert_string_equal(report->next_insert, "adds");
+	jw_cache_report_free(report);
+}
+
+static void what_is_understood_goes(void **state)
+{
+	static const char blank[200];
+	struct entries_entry entry;
+	struct jw_cache_repaired repaired;
+	char name[CACHE_NAME_SIZE];
+
+	(void)state;
+	make_cache("understood", 5);
+	entries_make(&entry, 1, 0);
+	entry.bytes[entry.size - 1] ^= 1;
+	put(cache_entry_name(name, entry.key), entry.bytes, entry.size);
+	entries_make(&entry, 2, 0);
+	put(cache_entry_name(name, entry.key), entry.bytes, entry.size - 1);
+	entries_make(&entry, 3, 0);
+	put("0/0/00000000000000", "torn", 4);
+	put("0/0/00000000000001", "", 0);
+	put("0/0/00000000000002", entry.bytes, entry.size); /* its key belongs elsewhere */
+	put("0/0/00000000000003", blank, sizeof blank);
+	assert_int_equal(repair(NULL, &repaired), 0);
+	assert_int_equal(repaired.removed, 6);
+	assert_sound(3);
+	assert_int_equal(repair(NULL, &repaired), 0);
+	assert_int_equal(repaired.removed + repaired.counted + repaired.dropped, 0);
+}
+
+static void what_is_not_understood_stays(void **state)
+{
+	struct entries_entry entry;
+	struct jw_cache_repaired repaired;
+	char name[CACHE_NAME_SIZE];
+
+	(void)state;
+	make_cache("foreign", 3);
+	entries_make(&entry, 1, 0);
+	entry.bytes[0] = 0x42;
+	put(cache_entry_name(name, entry.key), entry.bytes, entry.size);
+	put("0/0/00000000000000/inside", "x", 1);
+	put("0/0/README", "x", 1);
+	put("0/z/00000000000000", "x", 1);
+	put("notes.txt", "x", 1);
+	put("0/0/00000000000001", "torn", 4);
+	assert_int_equal(repair(NULL, &repaired), 0);
+	assert_int_equal(repaired.removed, 1);
+	assert_true(is_there(name));
+	assert_true(is_there("0/0/00000000000000/inside"));
+	assert_true(is_there("0/0/README"));
+	assert_true(is_there("0/z/00000000000000"));
+	assert_true(is_there("notes.txt"));
+	assert_false(is_there("0/0/00000000000001"));
+}
+
+static void an_index_is_made_anew(void **state)
+{
+	static const struct {
+		const char *what, *bytes;
+		size_t size;
+	} cases[] = {
+		{"empty", "", 0},
+		{"cut header", "\x41\0\0\0\3", 5},
+		{"more rows than there are", "\x41\0\0\0\7\0\0\0\0\0\0\0\0\0\0", 16},
+		{"no rows", "\x41\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16},
+		{"a wrong total", "\x41\0\0\0\0\0\0\0\0\0\0\xff\0\0\0", 16},
+		{"garbage", "\xde\xad\xbe\xef garbage of any kind", 24},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_cache_repaired repaired;
+
+		make_cache("index", 4);
+		put("index", cases[i].bytes, cases[i].size);
+		assert_int_equal(repair(NULL, &repaired), 0);
+		assert_int_equal(repaired.removed, 0);
+		assert_int_equal(repaired.counted, 4);
+		assert_sound(4);
+	}
+	make_cache("index", 4);
+	{
+		struct jw_cache_repaired repaired;
+		char *path = os_join(NULL, dir, "index");
+
+		assert_int_equal(os_remove(NULL, path), 0);
+		mem_free(path);
+		assert_int_equal(repair(NULL, &repaired), 0);
+		assert_sound(4);
+	}
+}
+
+static void an_index_of_another_version_stops_it(void **state)
+{
+	static const uint8_t other[24] = {0x42, 0, 0, 0, 1};
+	struct jw_cache_repaired repaired;
+	struct jw_error err = {0};
+
+	(void)state;
+	make_cache("version", 2);
+	put("index", other, sizeof other);
+	put("0/0/00000000000000", "torn", 4);
+	assert_int_equal(repair(&err, &repaired), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_true(is_there("0/0/00000000000000"));
+}
+
+/* Asked between the entries: when the first is read it is torn, when it is judged it is whole, as
+ * if a driver had compiled it again just then. */
+static bool heal(void *context)
+{
+	struct entries_entry entry;
+	char name[CACHE_NAME_SIZE];
+
+	if (++*(int *)context == 2) {
+		entries_make(&entry, 1, 0);
+		put(cache_entry_name(name, entry.key), entry.bytes, entry.size);
+	}
+	return false;
+}
+
+static void what_is_whole_again_stays(void **state)
+{
+	int asked = 0;
+	struct jw_cache_options options = {.limit_bytes = LIMIT, .context = &asked, .stop = heal};
+	struct jw_cache_repaired repaired;
+	struct entries_entry entry;
+	char name[CACHE_NAME_SIZE];
+
+	(void)state;
+	make_cache("healed", 2);
+	options.path = dir;
+	entries_make(&entry, 1, 0);
+	put(cache_entry_name(name, entry.key), entry.bytes, 50);
+	assert_int_equal(jw_cache_repair(NULL, &options, &repaired), 0);
+	assert_int_equal(asked, 2);
+	assert_int_equal(repaired.removed, 0);
+	assert_sound(2);
+}
+
+/* A file that has changed since it was judged is not the one that was meant. */
+static void what_has_changed_under_the_lock_stays(void **state)
+{
+	struct cache_live_options how = {.limit_bytes = LIMIT};
+	struct cache_removal removals[2] = {{0}};
+	struct cache_live *live = NULL;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache("changed", 2);
+	for (unsigned n = 1; n <= 2; n++) {
+		entries_make(&entry, n, 0);
+		removals[n - 1].key = entry.key;
+		(void)cache_probe(dir, entry.key, 0, &removals[n - 1].probed);
+	}
+	removals[0].probed.mtime_ns--;
+	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	assert_int_equal(cache_remove(NULL, live, removals, 2), 0);
+	assert_int_equal(cache_remove_settle(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(removals[0].removed, CACHE_REMOVED_CHANGED);
+	assert_int_equal(removals[1].removed, CACHE_REMOVED);
+	assert_sound(1);
+}
+
+/* Killed at many moments: the index is never one that a driver answers with a wipe, what was sound
+ * is still there, and the next run completes it. */
+static void a_killed_run_leaves_a_sound_cache(void **state)
+{
+	enum { ENTRIES = 100, MOMENTS = 12 };
+
+	(void)state;
+	for (unsigned moment = 0; moment < MOMENTS; moment++) {
+		struct jw_cache_repaired repaired;
+		struct cache_index index;
+		pid_t child;
+
+		make_cache("killed", ENTRIES);
+		for (unsigned n = 1; n <= ENTRIES; n += 2) {
+			struct entries_entry entry;
+			char name[CACHE_NAME_SIZE];
+
+			entries_make(&entry, n, 0);
+			put(cache_entry_name(name, entry.key), entry.bytes, 60);
+		}
+		child = fork();
+		assert_true(child >= 0);
+		if (!child) {
+			(void)repair(NULL, &repaired);
+			_exit(0);
+		}
+		/* It looks twice at what is damaged, 20 ms apart, before it begins. */
+		(void)usleep(60000 + moment * 15000);
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.state, CACHE_INDEX_SOUND);
+		cache_index_free(&index);
+		assert_int_equal(repair(NULL, &repaired), 0);
+		assert_sound(ENTRIES / 2);
+	}
+}
+
+static int drop_folder(void **state)
+{
+	mem_free(dir);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_understood_goes),
+		cmocka_unit_test(what_is_not_understood_stays),
+		cmocka_unit_test(an_index_is_made_anew),
+		cmocka_unit_test(an_index_of_another_version_stops_it),
+		cmocka_unit_test(what_is_whole_again_stays),
+		cmocka_unit_test(what_has_changed_under_the_lock_stays),
+		cmocka_unit_test(a_killed_run_leaves_a_sound_cache),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
