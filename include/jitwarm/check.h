@@ -28,7 +28,7 @@ struct jw_check_gpu {
 	size_t cannot;   /* containers with PTX for the GPU which its driver cannot use */
 	size_t link;     /* of the cold ones, inputs of a link that is needed */
 	size_t left_out; /* modules that everything would include */
-	uint64_t cold_bytes, cubin_bytes; /* PTX of the cold ones; what they will take in the cache */
+	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; what they will take in the cache */
 	double seconds, longest_seconds;  /* of compiling them, one core; the dearest of them */
 };
 

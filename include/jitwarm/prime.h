@@ -20,7 +20,7 @@ struct jw_prime_plan {
 	size_t link;            /* of the cold ones, inputs of run-time linking */
 	size_t left_out;        /* modules outside the registered sections that --all would include */
 	uint64_t cold_bytes;    /* their PTX */
-	uint64_t cubin_bytes;   /* predicted growth of the cache */
+	uint64_t cache_bytes;   /* predicted growth of the cache */
 	double cpu_seconds;     /* predicted, one core */
 	double longest_seconds; /* of it, the longest module: no number of workers is faster */
 	unsigned workers;

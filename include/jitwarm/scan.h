@@ -27,7 +27,7 @@ struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */
 	double seconds, longest; /* all of them one after another; the dearest of them */
-	uint64_t cubin_bytes;    /* what they take in the driver's cache */
+	uint64_t cache_bytes;    /* what they take in the driver's cache */
 };
 
 /* One image on one GPU architecture. Verdicts count containers, the first that holds for each. */

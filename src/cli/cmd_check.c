@@ -38,7 +38,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 			"%s: %zu of %zu modules are cold (%s of PTX): about %s on %u core%s, %s of cache", name,
 			gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
 			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
-			text_bytes(cache, gpu->cubin_bytes));
+			text_bytes(cache, gpu->cache_bytes));
 	if (gpu->link)
 		output_line(out, STYLE_PLAIN, "  %zu of them are inputs of run-time linking", gpu->link);
 	if (gpu->modules && gpu->cannot)
@@ -97,7 +97,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
 		sum.cold_bytes += gpu->cold_bytes;
-		sum.cubin_bytes += gpu->cubin_bytes;
+		sum.cache_bytes += gpu->cache_bytes;
 		sum.seconds += gpu->seconds;
 		if (gpu->longest_seconds > sum.longest_seconds)
 			sum.longest_seconds = gpu->longest_seconds;
@@ -114,7 +114,7 @@ static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
 	add_count(object, "link", gpu->link);
 	add_count(object, "left_out", gpu->left_out);
 	add_count(object, "cold_bytes", gpu->cold_bytes);
-	add_count(object, "predicted_cache_bytes", gpu->cubin_bytes);
+	add_count(object, "predicted_cache_bytes", gpu->cache_bytes);
 	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
 	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
 }

@@ -53,7 +53,7 @@ static void warn_of_limit(const struct output *out, const struct jw_cache_info *
 static void print_plan(const struct priming *priming, const struct jw_prime_plan *plan)
 {
 	const struct output *out = &priming->cli->out;
-	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
+	char bytes[TEXT_SHORT], cache[TEXT_SHORT], time[TEXT_SHORT];
 
 	if (plan->cannot)
 		output_line(out, STYLE_WARN,
@@ -77,13 +77,13 @@ static void print_plan(const struct priming *priming, const struct jw_prime_plan
 		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
 		text_duration(time,
 					  jw_makespan_seconds(plan->cpu_seconds, plan->longest_seconds, plan->workers)),
-		plan->workers, plan->workers == 1 ? "" : "s", text_bytes(cubins, plan->cubin_bytes));
+		plan->workers, plan->workers == 1 ? "" : "s", text_bytes(cache, plan->cache_bytes));
 	if (plan->link)
 		output_line(out, STYLE_PLAIN,
 					"%zu of them are inputs of run-time linking; the linking itself is done again "
 					"at every start.",
 					plan->link);
-	warn_of_limit(out, &priming->system->cache, plan->cubin_bytes);
+	warn_of_limit(out, &priming->system->cache, plan->cache_bytes);
 }
 
 static bool on_planned(void *context, const struct jw_prime_plan *plan)

@@ -16,7 +16,7 @@ struct scan_run {
 	cJSON *files; /* the array of the document; NULL without --json */
 	bool modules;
 	unsigned cores;
-	size_t images, troubles;
+	size_t images, damaged, troubles;
 	struct scan_total totals[GPUS_MOST];
 };
 
@@ -25,6 +25,7 @@ static int take_image(struct jw_error *err, void *context, const struct jw_scan_
 	struct scan_run *run = context;
 
 	run->images++;
+	run->damaged += image->damaged;
 	scan_text_image(&run->cli->out, image, run->cores, run->totals);
 	if (run->files) {
 		cJSON *object = scan_json_image(image, run->modules);
@@ -117,9 +118,9 @@ static int take_machine(struct jw_error *err, const struct cli *cli, struct gpus
 
 static enum exit_status status_of(const struct scan_run *run)
 {
-	if (!run->troubles)
-		return EXIT_DONE;
-	return run->images ? EXIT_COLD : EXIT_FAILED;
+	const enum exit_status status = exit_of_troubles(run->troubles, run->images);
+
+	return run->damaged ? exit_combine(status, EXIT_COLD) : status;
 }
 
 static enum exit_status scan_run(struct cli *cli)
@@ -166,7 +167,9 @@ const struct cli_command command_scan = {
 		"files' code nor the driver is run.\n\n"
 		"Names are paths, else packages of the active Python or conda environment; without any, "
 		"the whole environment. The time is for all cores of this machine, by a model from the "
-		"modules of four frameworks; expect a third more or less.",
+		"modules of four frameworks; expect a third more or less.\n\n"
+		"Ends with 1 where a file cannot be read or holds damaged device code, 3 where nothing "
+		"could be read.",
 	.options = options,
 	.run = scan_run,
 };

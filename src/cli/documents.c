@@ -86,7 +86,7 @@ cJSON *document_prime(const struct jw_prime_result *result)
 	add_count(document, "left_out", result->plan.left_out);
 	add_count(document, "workers", result->plan.workers);
 	add_count(document, "cold_bytes", result->plan.cold_bytes);
-	add_count(document, "predicted_cache_bytes", result->plan.cubin_bytes);
+	add_count(document, "predicted_cache_bytes", result->plan.cache_bytes);
 	(void)cJSON_AddNumberToObject(document, "predicted_cpu_seconds", result->plan.cpu_seconds);
 	add_count(document, "compiled", result->compiled);
 	add_count(document, "misjudged", result->misjudged);

@@ -24,6 +24,13 @@ enum exit_status exit_of(enum jw_code code)
 	return code == JW_ERR_INTERRUPTED ? EXIT_COLD : EXIT_FAILED;
 }
 
+enum exit_status exit_of_troubles(size_t troubles, size_t images)
+{
+	if (!troubles)
+		return EXIT_DONE;
+	return images ? EXIT_COLD : EXIT_FAILED;
+}
+
 const char *exit_code_name(enum jw_code code)
 {
 	switch (code) {

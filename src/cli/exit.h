@@ -2,6 +2,8 @@
 #ifndef JW_CLI_EXIT_H
 #define JW_CLI_EXIT_H
 
+#include <stddef.h>
+
 #include <jitwarm/error.h>
 
 enum exit_status {
@@ -17,6 +19,10 @@ enum exit_status exit_combine(enum exit_status a, enum exit_status b);
 
 /* What a library's failure means for the process: usage 64, interrupted 1, all else 3. */
 enum exit_status exit_of(enum jw_code code);
+
+/* Where something could not be read: a part left undone, and failed where nothing could be.
+ * `images`: files and members with device code that were read. */
+enum exit_status exit_of_troubles(size_t troubles, size_t images);
 
 /* A code's name in JSON documents: "usage", "not_found", "io", ... */
 const char *exit_code_name(enum jw_code code);

@@ -65,8 +65,8 @@ static bool add_estimate(cJSON *object, const struct jw_scan_verdicts *verdicts)
 		   add_number(estimate, "cpu_seconds",
 					  rounded(work->seconds + (link ? link_work->seconds : 0))) &&
 		   add_number(estimate, "longest_seconds", rounded(longest)) &&
-		   add_size(estimate, "cubin_bytes",
-					work->cubin_bytes + (link ? link_work->cubin_bytes : 0));
+		   add_size(estimate, "cache_bytes",
+					work->cache_bytes + (link ? link_work->cache_bytes : 0));
 }
 
 static bool add_verdicts(cJSON *object, const struct jw_scan_verdicts *verdicts)

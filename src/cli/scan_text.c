@@ -12,7 +12,7 @@ static void add_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
 	sum->ptx_bytes += work->ptx_bytes;
 	sum->seconds += work->seconds;
 	sum->longest = work->longest > sum->longest ? work->longest : sum->longest;
-	sum->cubin_bytes += work->cubin_bytes;
+	sum->cache_bytes += work->cache_bytes;
 }
 
 /* The work without a part of it. Which of its modules is the dearest is then not known, but it is
@@ -22,7 +22,7 @@ static struct jw_scan_work less_work(struct jw_scan_work work, const struct jw_s
 	work.modules -= part->modules;
 	work.ptx_bytes -= part->ptx_bytes;
 	work.seconds -= part->seconds;
-	work.cubin_bytes -= part->cubin_bytes;
+	work.cache_bytes -= part->cache_bytes;
 	if (work.seconds < work.longest)
 		work.longest = work.seconds;
 	return work;
@@ -47,7 +47,7 @@ static void say_work(struct buf *line, const struct jw_scan_work *work, unsigned
 		NULL, line, "%s%zu module%s to %s (%s of PTX): about %s on %u core%s, %s of cache",
 		separator(line), work->modules, plural(work->modules), what,
 		text_bytes(ptx, work->ptx_bytes), text_duration(wall, jw_scan_wall_seconds(work, cores)),
-		cores, plural(cores), text_bytes(cache, work->cubin_bytes));
+		cores, plural(cores), text_bytes(cache, work->cache_bytes));
 }
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)

@@ -10,19 +10,17 @@
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
 {
 	struct plan *plan = build->plan;
-	char line[2048];
 	va_list arguments;
 	char *note;
 
 	/* A tree full of unreadable files must not fill the memory with lines about them. */
 	if (plan->note_count == PLAN_MOST_NOTES)
 		return 0;
-	va_start(arguments, format);
-	(void)vsnprintf(line, sizeof line, format, arguments);
-	va_end(arguments);
 	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
 		return -1;
-	note = mem_string(err, line);
+	va_start(arguments, format);
+	note = mem_vprintf(err, format, arguments);
+	va_end(arguments);
 	if (!note)
 		return -1;
 	plan->notes[plan->note_count++] = note;
@@ -83,7 +81,7 @@ static int append(struct jw_error *err, struct build *build, const struct analys
 }
 
 static int add_module(struct jw_error *err, struct build *build, uint32_t file,
-					  const struct analyse_module *module, enum plan_state state)
+					  const struct analyse_module *module, bool loose, enum plan_state state)
 {
 	struct plan_module *known = known_module(build, module);
 	const struct plan_module planned = {
@@ -94,16 +92,19 @@ static int add_module(struct jw_error *err, struct build *build, uint32_t file,
 		.entry_offset = module->entry_offset,
 		.form = module->form,
 		.state = state,
+		.loose = loose,
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.payload_bytes = module->payload_bytes,
 		.statements = module->features.statements,
 		.branches = module->features.branches,
 		.entries = module->features.entries,
+		.line_info = module->features.line_info,
 	};
 
 	if (!known)
 		return append(err, build, module, &planned);
+	known->loose = known->loose && loose;
 	/* Wanted from here, though left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
 		*known = planned;
@@ -112,9 +113,10 @@ static int add_module(struct jw_error *err, struct build *build, uint32_t file,
 
 /* Inputs of a link are compiled only where the CUDA runtime links, and only those that it hands to
  * the linker: cuSPARSE links its own, through nvJitLink, which has a cache of its own. */
-static bool is_compiled(const struct analyse_module *module, const struct analyse_target *target)
+static bool is_compiled(const struct build *build, const struct analyse_module *module,
+						const struct analyse_target *target)
 {
-	if (module->form != CACHE_KEY_LINK)
+	if (module->form != CACHE_KEY_LINK || build->request->link_inputs)
 		return true;
 	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
 }
@@ -189,20 +191,22 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	size_t left_out[ANALYSE_MOST_TARGETS] = {0};
 	uint32_t file = UINT32_MAX;
 
+	plan->images++;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
 		const struct analyse_module *module = &image->modules[i];
-		bool leave = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE &&
-					 leaves_out(build, image, module->target);
+		bool loose = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE;
+		bool leave = loose && leaves_out(build, image, module->target);
 
-		if (!is_compiled(module, &image->targets[module->target]))
+		if (!is_compiled(build, module, &image->targets[module->target]))
 			continue;
 		if (file == UINT32_MAX && add_file(err, build, image, &file))
 			return -1;
-		if (add_module(err, build, file, module, leave ? PLAN_LEFT_OUT : PLAN_COLD))
+		if (add_module(err, build, file, module, loose && image->library,
+					   leave ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
 		left_out[module->target] += leave;
 	}

@@ -1,27 +1,41 @@
 /* What a compile will take: time, memory, and the size of its result.
  *
  * Source: docs/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
- * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 16 %, a single
- * module typically within 17 %. One factor per machine is learnt from what is measured.
+ * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, held out
+ * of the fit within 18 %; a single module typically within 17 %. What this machine takes is learnt
+ * (prime/learn.h).
  */
 #ifndef JW_PLAN_ESTIMATE_H
 #define JW_PLAN_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "cache/key.h"
 
 /* Of a PTX text, as ptx_count counts them. */
 struct plan_features {
 	uint32_t statements, branches, entries;
+	bool line_info; /* the option string asks for it */
 };
 
 /* One compile. */
 struct plan_estimate {
 	double cost_ms;        /* wall time on one core */
-	uint64_t cubin_bytes;  /* size of the result: a guess, off by up to three times */
+	uint64_t cubin_bytes;  /* size of the result, typically within a fifth */
+	uint64_t entry_bytes;  /* what it counts against the cache's limit: key, which has the whole PTX
+							  in it, and cubin */
 	uint64_t memory_bytes; /* peak resident memory; doubled already, to be admitted with */
 };
 
-/* `machine_factor`: how much slower than the model this machine is; 1.0 where it is unknown. */
+/* How much longer the driver's compiler takes on this machine than the model says, by the form of
+ * the key (cache/key.h). 0: not known; then what was measured elsewhere stands in. */
+struct plan_factors {
+	double load, link;
+};
+double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
+
+/* `machine_factor`: how much longer than the model; 0: as the model. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { NO_TEXT = 0xffff, SUMS = 6 };
+enum { NO_TEXT = 0xffff, SUMS = 6, LINE_INFO = 0x80 };
 
 bool record_question_equal(const struct record_question *a, const struct record_question *b)
 {
@@ -110,8 +110,9 @@ bool record_read_view(struct cursor *cursor, struct record_view *ret_view)
 bool record_read_module(struct cursor *cursor, struct analyse_module *ret_module)
 {
 	uint8_t role = cursor_u8(cursor), form = cursor_u8(cursor);
-	struct analyse_module module = {0};
+	struct analyse_module module = {.features.line_info = form & LINE_INFO};
 
+	form &= LINE_INFO - 1;
 	if (role > DEVCODE_LOOSE || form > CACHE_KEY_TEXT)
 		return false;
 	module.role = (enum devcode_role)role;
@@ -198,7 +199,7 @@ int record_write_module(struct jw_error *err, struct buf *buf, const struct anal
 	uint8_t bytes[RECORD_MODULE_SIZE];
 
 	bytes[0] = (uint8_t)module->role;
-	bytes[1] = (uint8_t)module->form;
+	bytes[1] = (uint8_t)((unsigned)module->form | (module->features.line_info ? LINE_INFO : 0));
 	store_u32(bytes + 2, module->features.statements);
 	store_u32(bytes + 6, module->features.branches);
 	store_u32(bytes + 10, module->features.entries);

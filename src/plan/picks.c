@@ -6,8 +6,8 @@
 #include "cache/key.h"
 #include "devcode/ptx.h"
 
-/* Gathered payloads take at most this much memory beside the largest one. */
-enum { GATHER_BYTES = 24 << 20, KEEP_BYTES = 1 << 20 };
+/* Gathered payloads take at most this much memory, or as much as a larger one that is alone. */
+enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18 };
 
 struct picks_slot {
 	struct buf payload;
@@ -113,8 +113,26 @@ static struct plan_features count(struct devcode_view view)
 	struct ptx_features features;
 
 	ptx_count(view.data, view.size, &features);
-	return (struct plan_features){(uint32_t)features.statements, (uint32_t)features.branches,
-								  (uint32_t)features.entries};
+	return (struct plan_features){.statements = (uint32_t)features.statements,
+								  .branches = (uint32_t)features.branches,
+								  .entries = (uint32_t)features.entries};
+}
+
+/* Whether the option string makes the compiler write a line table. */
+static bool wants_line_info(const char *options, size_t length)
+{
+	static const char *const names[] = {"--generate-line-info", "-lineinfo", "--device-debug",
+										"-g"};
+	size_t end;
+
+	for (size_t at = 0; at < length; at = end + 1) {
+		for (end = at; end < length && options[end] != ' ';)
+			end++;
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+			if (end - at == strlen(names[i]) && !memcmp(options + at, names[i], end - at))
+				return true;
+	}
+	return false;
 }
 
 /* Raw PTX that fills its eight bytes to the last has no NUL, and none in the driver's key either
@@ -136,30 +154,38 @@ static void describe(struct pick *pick, struct picks_slot *slot,
 					 struct devcode_view view)
 {
 	const char *options = (const char *)container->bytes + entry->options_offset;
+	/* Of kind 0x40 the text goes into the key, up to its NUL, and no options (measured on 555). */
+	const bool object = entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
+	const size_t options_length = object ? 0 : entry->options_length;
 	enum cache_key_form form = pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
 
 	pick->payload_bytes = view.size;
-	pick->body_bytes = cache_key_payload(form, view.data, view.size);
+	pick->body_bytes = cache_key_payload(object ? CACHE_KEY_TEXT : form, view.data, view.size);
 	pick->load_tail_bytes =
-		(uint32_t)cache_key_tail(slot->load_tail, form, options, entry->options_length);
+		(uint32_t)cache_key_tail(slot->load_tail, form, options, options_length);
 	pick->link_tail_bytes =
-		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, entry->options_length);
+		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, options_length);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	if (pick->readable && is_bare(entry, view)) {
+	if (pick->readable && !object && is_bare(entry, view)) {
 		drop_first(slot->load_tail, &pick->load_tail_bytes);
 		drop_first(slot->link_tail, &pick->link_tail_bytes);
 	}
 	pick->features = count(view);
+	pick->features.line_info = wants_line_info(options, options_length);
 }
 
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index)
 {
-	struct picks_slot *slot = &picks->slots[picks->used_slots];
 	struct devcode_view view = {0};
+	struct picks_slot *slot;
 	struct pick *pick;
 	bool taken;
 
+	/* A large one is not held beside the others. */
+	if (picks->used_slots && entry->size_bytes > GATHER_BYTES - picks->used_bytes)
+		picks_flush(picks);
+	slot = &picks->slots[picks->used_slots];
 	if (add_room(err, picks) || take_payload(err, slot, container, entry, &view, &taken))
 		return -1;
 	pick = &picks->items[picks->count];
@@ -178,7 +204,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 		picks->used_slots++;
 	}
 	*ret_index = picks->count++;
-	if (picks->used_slots == PICKS_SLOTS || picks->used_bytes > GATHER_BYTES)
+	if (picks->used_slots == PICKS_SLOTS || picks->used_bytes >= GATHER_BYTES)
 		picks_flush(picks);
 	return 0;
 }

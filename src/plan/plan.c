@@ -137,21 +137,38 @@ static int by_cost(const void *a, const void *b)
 	return (left->entry_offset > right->entry_offset) - (left->entry_offset < right->entry_offset);
 }
 
-static void conclude(struct plan *plan, double machine_factor)
+static void look_up(const struct plan *plan, struct plan_module *module)
+{
+	struct cache_probed probed;
+
+	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir ||
+		cache_probe(plan->cache_dir, module->key, module->key_bytes, &probed) != CACHE_PRESENT)
+		return;
+	module->state = PLAN_WARM;
+	module->entry_bytes = probed.key_bytes + probed.value_bytes;
+}
+
+void plan_look_again(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		look_up(plan, &plan->modules[i]);
+}
+
+static void conclude(struct plan *plan, const struct plan_factors *factors)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
 		const struct plan_features features = {module->statements, module->branches,
-											   module->entries};
+											   module->entries, module->line_info};
 		struct plan_estimate estimate;
 
-		plan_estimate(&estimate, &features, module->payload_bytes, machine_factor);
+		plan_estimate(&estimate, &features, module->payload_bytes,
+					  plan_factor(factors, module->form));
 		module->cost_ms = estimate.cost_ms;
-		module->cubin_bytes = estimate.cubin_bytes;
+		module->entry_bytes =
+			module->key_bytes ? module->key_bytes + estimate.cubin_bytes : estimate.entry_bytes;
 		module->memory_bytes = estimate.memory_bytes;
-		if (module->state == PLAN_COLD && module->key && plan->cache_dir &&
-			cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT)
-			module->state = PLAN_WARM;
+		look_up(plan, module);
 	}
 	if (plan->module_count)
 		qsort(plan->modules, plan->module_count, sizeof *plan->modules, by_cost);
@@ -215,7 +232,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		plan_free(reading.build.plan);
 		return -1;
 	}
-	conclude(reading.build.plan, request->machine_factor);
+	conclude(reading.build.plan, &request->factors);
 	*ret_plan = reading.build.plan;
 	return 0;
 }

@@ -15,12 +15,14 @@
 
 #include "cache/key.h"
 #include "cache/profile.h"
+#include "plan/estimate.h"
 
 enum plan_state {
 	PLAN_COLD,     /* no sound entry in the live cache */
 	PLAN_WARM,     /* its entry is there */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
+	PLAN_OVER_BUDGET, /* cold, and left by a budget of this run (prime/afford.h) */
 };
 
 /* One module for one architecture: each distinct (payload, options, form, architecture) once. */
@@ -31,14 +33,18 @@ struct plan_module {
 	uint64_t entry_offset;                      /* of the PTX that the driver will take */
 	enum cache_key_form form;
 	enum plan_state state;
-	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
+	bool loose;   /* in no registered section of a library: loaded only when the library wants it */
+	uint64_t key; /* the entry's name; 0 where the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t payload_bytes;
 	uint32_t statements, branches,
 		entries;    /* of the PTX: what its compilation costs (docs/estimates.md) */
+	bool line_info; /* its cubin is larger by that */
 	double cost_ms; /* predicted wall time on one core of this machine */
-	uint64_t cubin_bytes,
-		memory_bytes; /* predicted size of the result, predicted peak memory of the compile */
+	uint64_t
+		entry_bytes; /* what its entry counts against the cache's limit; predicted unless warm */
+	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled to be admitted with; the
+							  driver's context comes on top */
 };
 
 struct plan_file {
@@ -66,6 +72,7 @@ struct plan {
 	char **notes;
 	size_t note_count;
 	size_t troubles; /* how many of the notes are about files that could not be read */
+	size_t images;   /* files and members with device code that were */
 };
 
 struct plan_request {
@@ -78,14 +85,18 @@ struct plan_request {
 	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
 	const char *state_dir; /* inventory of files seen before; NULL: none is kept */
 	bool everything;       /* --all: nothing is left out */
+	bool link_inputs; /* relocatable code too where the CUDA runtime does not link it: a library
+						 may do so by itself */
 	void *context;
 	bool (*stop)(void *context); /* asked before each file; may be NULL */
-	double machine_factor; /* how much slower than the cost model this machine is; 0: unknown */
+	struct plan_factors factors; /* what is known of this machine's speed */
 };
 
 /* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
  * JW_ERR_INTERRUPTED by `stop`. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
+/* Modules that were cold and whose entries are in the cache by now are warm. */
+void plan_look_again(struct plan *plan);
 
 #endif

@@ -109,16 +109,18 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 
 static void add_work(struct jw_scan_work *work, const struct analyse_module *module)
 {
+	const struct plan_factors usual = {0};
 	struct plan_estimate estimate;
 	double seconds;
 
-	plan_estimate(&estimate, &module->features, module->payload_bytes, 1);
+	plan_estimate(&estimate, &module->features, module->payload_bytes,
+				  plan_factor(&usual, module->form));
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
 	work->seconds += seconds;
 	work->longest = seconds > work->longest ? seconds : work->longest;
-	work->cubin_bytes += estimate.cubin_bytes;
+	work->cache_bytes += estimate.entry_bytes;
 }
 
 static void tell_work(struct told *told, const struct analyse_image *from)

@@ -56,13 +56,14 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 		gpu->warm++;
 		file->warm++;
 		return;
-	case PLAN_COLD: break;
+	case PLAN_COLD:
+	case PLAN_OVER_BUDGET: break;
 	}
 	gpu->modules++;
 	gpu->cold++;
 	gpu->link += module->form == CACHE_KEY_LINK;
 	gpu->cold_bytes += module->payload_bytes;
-	gpu->cubin_bytes += module->cubin_bytes;
+	gpu->cache_bytes += module->entry_bytes;
 	gpu->seconds += seconds;
 	gpu->longest_seconds = seconds > gpu->longest_seconds ? seconds : gpu->longest_seconds;
 	file->cold++;

@@ -109,7 +109,7 @@ static void sum_up(const struct plan *plan, const struct jw_prime_options *optio
 		sum.cold++;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
-		sum.cubin_bytes += module->cubin_bytes;
+		sum.cache_bytes += module->entry_bytes;
 		sum.cpu_seconds += module->cost_ms / 1000;
 		if (module->cost_ms / 1000 > sum.longest_seconds)
 			sum.longest_seconds = module->cost_ms / 1000;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cache/entry.h"
+#include "folder.h"
 #include "plan/plan.h"
 
 #define OPTIONS " --generate-line-info "
@@ -13,23 +14,6 @@ static const struct cache_profile profile = {
 	.trust = CACHE_STAMP_CONFIRMED,
 	.driver = {12050, {555, 58, 2}},
 };
-
-static char *folder;
-
-static int make_folder(void **state)
-{
-	(void)state;
-	return os_make_temp_dir(NULL, "jitwarm-test", &folder);
-}
-
-static int remove_folder(void **state)
-{
-	int result = os_remove_tree(NULL, folder);
-
-	(void)state;
-	mem_free(folder);
-	return result;
-}
 
 static void write_file(const char *name, const struct buf *content)
 {
@@ -155,7 +139,10 @@ static void each_module_once_for_each_gpu(void **state)
 		assert_int_equal(module->entries, 1);
 		assert_int_equal(module->form, CACHE_KEY_LOAD);
 		assert_string_equal(os_base_name(plan->files[module->file].path), "a.so");
-		assert_non_null(find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, "")));
+		assert_true(module->line_info);
+		module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, ""));
+		assert_non_null(module);
+		assert_true(module && !module->line_info);
 		assert_non_null(find(plan, key_of(2, 70, sm, CACHE_KEY_LOAD, "")));
 	}
 	assert_null(find(plan, key_of(3, 90, 86, CACHE_KEY_LOAD, "")));

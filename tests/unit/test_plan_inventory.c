@@ -49,7 +49,7 @@ static void remember(struct inventory *inventory, const char *path, const struct
 											 .payload_bytes = 777,
 											 .key = seed * 1000 + t,
 											 .key_bytes = 800,
-											 .features = {11, 12, 13}};
+											 .features = {11, 12, 13, t % 2 == 0}};
 	}
 	assert_int_equal(inventory_begin(NULL, inventory, path, stat, question), 0);
 	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
@@ -101,6 +101,7 @@ static int check_image(struct jw_error *err, void *context, const struct build_i
 		assert_int_equal(module->features.statements, 11);
 		assert_int_equal(module->features.branches, 12);
 		assert_int_equal(module->features.entries, 13);
+		assert_int_equal(module->features.line_info, module->target % 2 == 0);
 		replayed->modules++;
 	}
 	return 0;
