@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the corpora of fuzz_entry, fuzz_index and fuzz_profile beside this file."""
+"""Writes the corpora of fuzz_entry, fuzz_index, fuzz_profile and fuzz_speed beside this file."""
 import json
 import pathlib
 import struct
@@ -90,7 +90,25 @@ PROFILE = {
     "empty": b"",
 }
 
-for folder, files in (("entry", ENTRY), ("index", INDEX), ("profile", PROFILE)):
+ROW = {"release": 550, "cuda": 12040, "form": "load", "model_ms": 58312.8, "real_ms": 81044.2}
+
+
+def speed(*rows, schema="jitwarm.speed/1"):
+    return json.dumps({"schema": schema, "rows": rows}).encode()
+
+
+SPEED = {
+    "sound": speed(ROW, {**ROW, "form": "link"}),
+    "another-driver": speed({**ROW, "release": 535, "cuda": 12020}),
+    "many": speed(*({**ROW, "release": n} for n in range(40))),
+    "another-schema": speed(ROW, schema="jitwarm.speed/2"),
+    "wrong-kinds": speed(ROW, None, 7, {**ROW, "model_ms": "1"}, {**ROW, "release": {}}, {}),
+    "beyond-belief": speed({**ROW, "real_ms": 1e30}, {**ROW, "model_ms": 1e-300}, {**ROW, "real_ms": -1}),
+    "cut": speed(ROW)[:60],
+    "empty": b"",
+}
+
+for folder, files in (("entry", ENTRY), ("index", INDEX), ("profile", PROFILE), ("speed", SPEED)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (HERE / folder / name).write_bytes(content)
