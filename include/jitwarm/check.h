@@ -18,6 +18,32 @@ struct jw_check_options {
 	size_t target_count;             /* 0: those of the system */
 	const char *driver; /* a driver that is not here ("550.163.01", "12.2"); NULL: the system's */
 	bool everything;    /* what lies outside the registered sections of libraries too */
+	bool explain;       /* why what is cold is so: reads more of the cache, and may take longer */
+};
+
+/* Why a module is cold, as far as the disk tells. */
+enum jw_cold_reason {
+	JW_COLD_NOT,     /* it is not */
+	JW_COLD_UNKNOWN, /* the names of this driver's entries are not known */
+	JW_COLD_NEVER,   /* nothing speaks of it */
+	JW_COLD_DAMAGED, /* its entry is there, and no driver takes it */
+	JW_COLD_DRIVER,  /* another driver has compiled it */
+	JW_COLD_FILE,    /* what was compiled was in an earlier version of the file */
+	JW_COLD_OPTIONS, /* the same PTX was compiled with other options */
+	JW_COLD_GPU,     /* the same PTX was compiled for other GPUs */
+	JW_COLD_EVICTED, /* it was there, and had to make room */
+	JW_COLD_GONE,    /* it was there, and was deleted or wiped */
+};
+/* "never", "damaged", "driver" … as in `check --json`. */
+const char *jw_cold_reason_name(enum jw_cold_reason reason);
+
+/* The cold modules of a library for one architecture that have one reason. */
+struct jw_check_cause {
+	char *path, *member; /* member NULL for a file */
+	struct jw_target target;
+	enum jw_cold_reason reason;
+	char *text; /* a line for people */
+	size_t modules;
 };
 
 /* Of one GPU architecture. */
@@ -44,11 +70,14 @@ struct jw_check_result {
 	size_t gpu_count;
 	struct jw_check_file *files; /* those with modules to compile, the dearest first */
 	size_t file_count;
+	struct jw_check_cause *causes; /* with `explain`: in the order of files */
+	size_t cause_count;
 	struct jw_driver driver;
 	bool names_known; /* false: the names of this driver's entries are not known, so that all counts
 						 as cold */
 	char **notes;     /* one line each: what was left out, files that could not be read */
 	size_t note_count, troubles;
+	size_t images; /* files and members of archives with device code that were read */
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), a driver that makes no sense, out of memory. The

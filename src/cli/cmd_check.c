@@ -1,6 +1,7 @@
 /* jitwarm check: is it warm? */
 #include <jitwarm/estimate.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <jitwarm/check.h>
 #include <jitwarm/find.h>
@@ -40,10 +41,36 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
 			text_bytes(cache, gpu->cache_bytes));
 	if (gpu->link)
-		output_line(out, STYLE_PLAIN, "  %zu of them are inputs of run-time linking", gpu->link);
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of them are inputs of run-time linking; the linking itself is done again at "
+			"every start",
+			gpu->link);
 	if (gpu->modules && gpu->cannot)
 		output_line(out, STYLE_PLAIN, "  %zu containers hold code that this driver cannot use here",
 					gpu->cannot);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Why a library's modules are cold. */
+static void print_causes(const struct output *out, const struct jw_check_result *result,
+						 const struct jw_check_file *file)
+{
+	char target[JW_TARGET_TEXT];
+
+	for (size_t i = 0; i < result->cause_count; i++) {
+		const struct jw_check_cause *cause = &result->causes[i];
+
+		if (!strcmp(cause->path, file->path) && same_text(cause->member, file->member))
+			output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
+						result->gpu_count > 1 ? " for " : "",
+						result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",
+						cause->text);
+	}
 }
 
 static void print_files(const struct output *out, const struct jw_check_result *result)
@@ -53,10 +80,12 @@ static void print_files(const struct output *out, const struct jw_check_result *
 	for (size_t i = 0; i < result->file_count; i++) {
 		const struct jw_check_file *file = &result->files[i];
 
-		if (file->cold)
-			output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
-						file->member ? ": " : "", file->member ? file->member : "", file->cold,
-						text_duration(time, file->seconds));
+		if (!file->cold)
+			continue;
+		output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
+					file->member ? ": " : "", file->member ? file->member : "", file->cold,
+					text_duration(time, file->seconds));
+		print_causes(out, result, file);
 	}
 }
 
@@ -77,11 +106,6 @@ static void print_result(const struct output *out, const struct jw_check_result 
 }
 
 /* ---- for programs */
-
-static void add_count(cJSON *object, const char *name, uint64_t value)
-{
-	(void)cJSON_AddNumberToObject(object, name, (double)value);
-}
 
 static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 {
@@ -107,19 +131,40 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 
 static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
 {
-	add_count(object, "modules", gpu->modules);
-	add_count(object, "warm", gpu->warm);
-	add_count(object, "cold", gpu->cold);
-	add_count(object, "cannot", gpu->cannot);
-	add_count(object, "link", gpu->link);
-	add_count(object, "left_out", gpu->left_out);
-	add_count(object, "cold_bytes", gpu->cold_bytes);
-	add_count(object, "predicted_cache_bytes", gpu->cache_bytes);
+	document_add_count(object, "modules", gpu->modules);
+	document_add_count(object, "warm", gpu->warm);
+	document_add_count(object, "cold", gpu->cold);
+	document_add_count(object, "cannot", gpu->cannot);
+	document_add_count(object, "link", gpu->link);
+	document_add_count(object, "left_out", gpu->left_out);
+	document_add_count(object, "cold_bytes", gpu->cold_bytes);
+	document_add_count(object, "predicted_cache_bytes", gpu->cache_bytes);
 	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
 	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
 }
 
-static cJSON *document_check(const struct jw_check_result *result, const char *useless)
+static cJSON *causes_of(const struct jw_check_result *result)
+{
+	cJSON *causes = cJSON_CreateArray();
+	char name[JW_TARGET_TEXT];
+
+	for (size_t i = 0; i < result->cause_count; i++) {
+		const struct jw_check_cause *cause = &result->causes[i];
+		cJSON *object = cJSON_CreateObject();
+
+		document_add_text(object, "path", cause->path);
+		document_add_text(object, "member", cause->member);
+		document_add_text(object, "target", jw_target_sm(name, cause->target));
+		document_add_count(object, "modules", cause->modules);
+		document_add_text(object, "reason", jw_cold_reason_name(cause->reason));
+		document_add_text(object, "text", cause->text);
+		(void)cJSON_AddItemToArray(causes, object);
+	}
+	return causes;
+}
+
+static cJSON *document_check(const struct jw_check_result *result, const char *useless,
+							 bool explain)
 {
 	cJSON *document = output_document("check"), *gpus, *files, *notes;
 	struct jw_check_gpu sum = sum_of(result);
@@ -143,10 +188,12 @@ static cJSON *document_check(const struct jw_check_result *result, const char *u
 
 		document_add_text(file, "path", result->files[i].path);
 		document_add_text(file, "member", result->files[i].member);
-		add_count(file, "warm", result->files[i].warm);
-		add_count(file, "cold", result->files[i].cold);
+		document_add_count(file, "warm", result->files[i].warm);
+		document_add_count(file, "cold", result->files[i].cold);
 		(void)cJSON_AddItemToArray(files, file);
 	}
+	if (explain)
+		(void)cJSON_AddItemToObject(document, "causes", causes_of(result));
 	notes = cJSON_AddArrayToObject(document, "notes");
 	for (size_t i = 0; i < result->note_count; i++)
 		document_append_text(notes, result->notes[i]);
@@ -157,10 +204,8 @@ static cJSON *document_check(const struct jw_check_result *result, const char *u
 
 static enum exit_status status_of(const struct jw_check_result *result, size_t troubles)
 {
-	enum exit_status status = EXIT_DONE;
+	enum exit_status status = exit_of_troubles(troubles, result->images);
 
-	if (troubles)
-		status = EXIT_COLD;
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		const struct jw_check_gpu *gpu = &result->gpus[i];
 
@@ -184,6 +229,7 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 		.target_count = gpus->count,
 		.driver = options_value(&cli->options, "driver"),
 		.everything = options_given(&cli->options, "all"),
+		.explain = options_given(&cli->options, "explain"),
 	};
 	struct jw_check_result *result;
 	const char *useless;
@@ -202,7 +248,7 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		status = EXIT_CANNOT;
 	}
-	if (output_json(&err, &cli->out, document_check(result, useless)))
+	if (output_json(&err, &cli->out, document_check(result, useless, options.explain)))
 		status = cli_fail(cli, &err);
 	jw_check_result_free(result);
 	return status;
@@ -261,6 +307,11 @@ static const struct cli_option check_options[] = {
 	{.name = "all",
 	 .kind = OPTION_FLAG,
 	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
+	{.name = "explain",
+	 .kind = OPTION_FLAG,
+	 .help =
+		 "Say why what is cold is so, from what is on disk: never primed, another driver, other "
+		 "options, evicted, damaged"},
 	{0},
 };
 
@@ -273,8 +324,9 @@ const struct cli_command command_check = {
 		"whether it is there. Neither the driver nor a GPU is needed for that, and what files "
 		"hold is remembered, so that a second look takes a moment. Without a name it takes the "
 		"active Python environment.\n\n"
-		"Ends with 0 where everything is warm, 1 where something is cold, 2 where jitwarm cannot "
-		"help: the driver cannot use the code, or its settings keep it from using its cache.",
+		"Ends with 0 where everything is warm, 1 where something is cold or cannot be read, 2 "
+		"where jitwarm cannot help (the driver cannot use the code, or its settings keep it from "
+		"using its cache), 3 where nothing could be read.",
 	.options = check_options,
 	.run = check_run,
 };

@@ -47,7 +47,7 @@ static void add_text(cJSON *object, const char *name, const char *text)
 	(void)document_add_text(object, name, text);
 }
 
-static void add_count(cJSON *object, const char *name, uint64_t value)
+void document_add_count(cJSON *object, const char *name, uint64_t value)
 {
 	(void)cJSON_AddNumberToObject(object, name, (double)value);
 }
@@ -65,7 +65,7 @@ static cJSON *failures_of(const struct jw_prime_result *result)
 
 		add_text(object, "path", failure->path);
 		add_text(object, "member", failure->member);
-		add_count(object, "offset", failure->offset);
+		document_add_count(object, "offset", failure->offset);
 		add_text(object, "target", jw_target_sm(target, failure->target));
 		add_text(object, "reason", failure->reason);
 		add_text(object, "log", failure->log);
@@ -78,29 +78,29 @@ cJSON *document_prime(const struct jw_prime_result *result)
 {
 	cJSON *document = output_document("prime"), *notes;
 
-	add_count(document, "modules", result->plan.modules);
-	add_count(document, "warm", result->plan.warm);
-	add_count(document, "cold", result->plan.cold);
-	add_count(document, "cannot", result->plan.cannot);
-	add_count(document, "link", result->plan.link);
-	add_count(document, "left_out", result->plan.left_out);
-	add_count(document, "workers", result->plan.workers);
-	add_count(document, "cold_bytes", result->plan.cold_bytes);
-	add_count(document, "predicted_cache_bytes", result->plan.cache_bytes);
+	document_add_count(document, "modules", result->plan.modules);
+	document_add_count(document, "warm", result->plan.warm);
+	document_add_count(document, "cold", result->plan.cold);
+	document_add_count(document, "cannot", result->plan.cannot);
+	document_add_count(document, "link", result->plan.link);
+	document_add_count(document, "left_out", result->plan.left_out);
+	document_add_count(document, "workers", result->plan.workers);
+	document_add_count(document, "cold_bytes", result->plan.cold_bytes);
+	document_add_count(document, "predicted_cache_bytes", result->plan.cache_bytes);
 	(void)cJSON_AddNumberToObject(document, "predicted_cpu_seconds", result->plan.cpu_seconds);
-	add_count(document, "compiled", result->compiled);
-	add_count(document, "misjudged", result->misjudged);
-	add_count(document, "unchanged", result->unchanged);
-	add_count(document, "failed", result->failed);
-	add_count(document, "met", result->met);
-	add_count(document, "undone", result->undone);
-	add_count(document, "added_bytes", result->added_bytes);
-	add_count(document, "evicted", result->evicted);
+	document_add_count(document, "compiled", result->compiled);
+	document_add_count(document, "misjudged", result->misjudged);
+	document_add_count(document, "unchanged", result->unchanged);
+	document_add_count(document, "failed", result->failed);
+	document_add_count(document, "met", result->met);
+	document_add_count(document, "undone", result->undone);
+	document_add_count(document, "added_bytes", result->added_bytes);
+	document_add_count(document, "evicted", result->evicted);
 	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
 	(void)cJSON_AddNumberToObject(document, "compile_seconds", result->compile_seconds);
 	(void)cJSON_AddNumberToObject(document, "longest_seconds", result->longest_seconds);
-	add_count(document, "peak_worker_bytes", result->peak_worker_bytes);
-	add_count(document, "peak_supervisor_bytes", os_peak_resident_bytes());
+	document_add_count(document, "peak_worker_bytes", result->peak_worker_bytes);
+	document_add_count(document, "peak_supervisor_bytes", os_peak_resident_bytes());
 	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
 	(void)cJSON_AddBoolToObject(document, "opaque", result->opaque);
 	if (result->stopped.code)
@@ -138,7 +138,7 @@ cJSON *document_gpus(const struct jw_system *system)
 		add_text(object, "target", jw_target_sm(target, gpu->target));
 		add_text(object, "bus", gpu->bus);
 		add_text(object, "uuid", gpu->uuid);
-		add_count(object, "memory_bytes", gpu->memory_bytes);
+		document_add_count(object, "memory_bytes", gpu->memory_bytes);
 		(void)cJSON_AddItemToArray(array, object);
 	}
 	return array;
@@ -173,9 +173,9 @@ static cJSON *cache_of(const struct jw_cache_info *cache)
 
 	add_text(object, "path", cache->path);
 	(void)cJSON_AddBoolToObject(object, "exists", cache->exists);
-	add_count(object, "entries", cache->entries);
-	add_count(object, "size_bytes", cache->size_bytes);
-	add_count(object, "limit_bytes", cache->limit_bytes);
+	document_add_count(object, "entries", cache->entries);
+	document_add_count(object, "size_bytes", cache->size_bytes);
+	document_add_count(object, "limit_bytes", cache->limit_bytes);
 	(void)cJSON_AddBoolToObject(object, "limit_set", cache->limit_set);
 	(void)cJSON_AddBoolToObject(object, "disabled", cache->disabled);
 	(void)cJSON_AddBoolToObject(object, "force_ptx_jit", cache->force_ptx_jit);

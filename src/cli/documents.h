@@ -21,6 +21,7 @@ cJSON *document_gpus(const struct jw_system *system);
 
 /* A member, or an element of an array, of whatever bytes: what is no UTF-8 becomes U+FFFD. A member
  * whose text is NULL is left out. False when memory is short. */
+void document_add_count(cJSON *object, const char *name, uint64_t value);
 bool document_add_text(cJSON *object, const char *name, const char *text);
 bool document_append_text(cJSON *array, const char *text);
 

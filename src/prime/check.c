@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
+#include "prime/causes.h"
+#include "prime/learn.h"
 #include "prime/self.h"
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -18,6 +20,7 @@ void jw_check_result_free(struct jw_check_result *result)
 	}
 	for (size_t i = 0; i < result->note_count; i++)
 		mem_free(result->notes[i]);
+	causes_free(result->causes, result->cause_count);
 	mem_free(result->files);
 	mem_free(result->gpus);
 	mem_free(result->notes);
@@ -117,8 +120,37 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	result->notes = plan->notes;
 	result->note_count = plan->note_count;
 	result->troubles = plan->troubles;
+	result->images = plan->images;
 	plan->notes = NULL;
 	plan->note_count = 0;
+	return result;
+}
+
+/* What is cold and why, before the plan gives its names away. What is warm is remembered for the
+ * next time. */
+static int explain(struct jw_error *err, const struct jw_check_options *options,
+				   const struct plan_request *request, const struct plan *plan,
+				   struct jw_check_cause **ret_causes, size_t *ret_count)
+{
+	struct ledger ledger;
+	struct explain_request why = {.plan = plan,
+								  .ledger = &ledger,
+								  .limit_bytes = options->system->cache.limit_bytes,
+								  .again = request};
+	struct explanation *explanations = NULL;
+	int result;
+
+	ledger_open(&ledger, request->state_dir, request->cache_dir);
+	result = ledger_begin(err, &ledger, plan);
+	if (!result && options->explain) {
+		result = explain_plan(err, &why, &explanations);
+		if (!result)
+			result = causes_of(err, &why, explanations, ret_causes, ret_count);
+		mem_free(explanations);
+	}
+	if (!result)
+		ledger_note(&ledger, request->state_dir, false);
+	ledger_close(&ledger);
 	return result;
 }
 
@@ -137,19 +169,27 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.state_dir = options->system->state_dir,
 		.everything = options->everything,
 	};
-	struct jw_check_result *result;
+	struct jw_check_cause *causes = NULL;
+	struct jw_check_result *result = NULL;
+	size_t cause_count = 0;
 	struct plan *plan;
 
 	if (!request.target_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	if (options->driver && cache_profile_for_release(err, options->driver, &profile))
 		return -1;
+	request.factors = learn_recall(options->system->state_dir, &profile.driver);
 	if (plan_build(err, &request, &plan))
 		return -1;
-	result = summarise(err, plan);
+	if (!explain(err, options, &request, plan, &causes, &cause_count))
+		result = summarise(err, plan);
 	plan_free(plan);
-	if (!result)
+	if (!result) {
+		causes_free(causes, cause_count);
 		return -1;
+	}
+	result->causes = causes;
+	result->cause_count = cause_count;
 	result->driver = profile.driver;
 	result->names_known = profile.stamp[0] != 0;
 	*ret_result = result;

@@ -1,0 +1,225 @@
+#include "prime/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/cache.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/index.h"
+#include "cache/probe.h"
+#include "prime/explain_cache.h"
+
+static const char *const names[] = {
+	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",
+	[JW_COLD_DAMAGED] = "damaged", [JW_COLD_DRIVER] = "driver",   [JW_COLD_FILE] = "file",
+	[JW_COLD_OPTIONS] = "options", [JW_COLD_GPU] = "gpu",         [JW_COLD_EVICTED] = "evicted",
+	[JW_COLD_GONE] = "gone",
+};
+
+const char *jw_cold_reason_name(enum jw_cold_reason reason)
+{
+	return names[reason];
+}
+
+/* ---- one module */
+
+/* An entry that was there and is not: whether room had to be made for others shows in how full the
+ * cache is. A driver evicts only as much as the new entry needs, so it stays nearly full. */
+static bool is_crowded(const struct explain_request *request, const struct cache_index *index)
+{
+	uint64_t wanted = 0;
+
+	for (size_t i = 0; i < request->plan->module_count; i++)
+		wanted += request->plan->modules[i].state != PLAN_LEFT_OUT
+					  ? request->plan->modules[i].entry_bytes
+					  : 0;
+	return request->limit_bytes && (wanted > request->limit_bytes ||
+									cache_index_rows_total(index) > request->limit_bytes / 4 * 3);
+}
+
+static void explain_absent(const struct explain_request *request, const struct plan_module *module,
+						   bool crowded, struct explanation *explanation)
+{
+	const struct ledger *ledger = request->ledger;
+	const struct ledger_record *known = ledger_find(ledger, module);
+
+	explanation->reason = JW_COLD_NEVER;
+	if (!known)
+		return;
+	if (known->key == module->key) {
+		explanation->reason = crowded ? JW_COLD_EVICTED : JW_COLD_GONE;
+	} else if (strcmp(ledger->stamps[known->stamp], request->plan->profile.stamp) != 0) {
+		explanation->reason = JW_COLD_DRIVER;
+		memcpy(explanation->stamp, ledger->stamps[known->stamp], sizeof explanation->stamp);
+	} else {
+		explanation->reason = JW_COLD_FILE;
+	}
+}
+
+static void explain_module(const struct explain_request *request, const struct plan_module *module,
+						   bool crowded, struct explanation *explanation)
+{
+	struct cache_probed probed = {0};
+
+	if (module->state != PLAN_COLD)
+		return;
+	if (!module->key) {
+		explanation->reason = JW_COLD_UNKNOWN;
+	} else if (request->plan->cache_dir &&
+			   cache_probe(request->plan->cache_dir, module->key, module->key_bytes, &probed) ==
+				   CACHE_UNUSABLE) {
+		explanation->reason = JW_COLD_DAMAGED;
+		explanation->damage = cache_damage_text(probed.damage);
+	} else {
+		explain_absent(request, module, crowded, explanation);
+	}
+}
+
+int explain_plan(struct jw_error *err, const struct explain_request *request,
+				 struct explanation **ret_explanations)
+{
+	const struct plan *plan = request->plan;
+	struct explanation *explanations = mem_array(err, plan->module_count, sizeof *explanations);
+	struct cache_index index = {0};
+	bool crowded;
+
+	if (!explanations || (plan->cache_dir && cache_index_load(err, plan->cache_dir, &index))) {
+		mem_free(explanations);
+		return -1;
+	}
+	crowded = is_crowded(request, &index);
+	cache_index_free(&index);
+	for (size_t i = 0; i < plan->module_count; i++)
+		explain_module(request, &plan->modules[i], crowded, &explanations[i]);
+	if (request->again && plan->cache_dir && explain_by_cache(err, request, explanations)) {
+		mem_free(explanations);
+		return -1;
+	}
+	*ret_explanations = explanations;
+	return 0;
+}
+
+/* ---- in words */
+
+bool explain_same(const struct explanation *a, const struct explanation *b)
+{
+	return a->reason == b->reason && a->sm == b->sm && !strcmp(a->stamp, b->stamp) &&
+		   !strcmp(a->options, b->options) &&
+		   (a->damage == b->damage || (a->damage && b->damage && !strcmp(a->damage, b->damage)));
+}
+
+/* "535.309.01", or the day of its build where the release is not known. */
+static const char *driver_name(char text[64], const char *stamp)
+{
+	const char *known = jw_cache_driver_of_stamp(stamp);
+
+	(void)snprintf(text, 64, known ? "%s" : "the one built on %.11s", known ? known : stamp);
+	return text;
+}
+
+static const char *this_driver(char text[64], const struct plan *plan)
+{
+	const struct jw_driver release = {.release = {plan->profile.driver.release[0],
+												  plan->profile.driver.release[1],
+												  plan->profile.driver.release[2]}};
+	char name[JW_DRIVER_TEXT];
+
+	if (!release.release[0])
+		return driver_name(text, plan->profile.stamp);
+	(void)snprintf(text, 64, "%s", jw_driver_text(name, &release));
+	return text;
+}
+
+const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *request,
+						 const struct explanation *explanation)
+{
+	char from[64], to[64], bytes[TEXT_SHORT];
+
+	switch (explanation->reason) {
+	case JW_COLD_NOT: text[0] = '\0'; break;
+	case JW_COLD_UNKNOWN:
+		(void)snprintf(text, EXPLAIN_TEXT, "the names of this driver's entries are not known");
+		break;
+	case JW_COLD_NEVER: (void)snprintf(text, EXPLAIN_TEXT, "never primed"); break;
+	case JW_COLD_DAMAGED:
+		(void)snprintf(text, EXPLAIN_TEXT, "the entry is damaged (%s)", explanation->damage);
+		break;
+	case JW_COLD_DRIVER:
+		(void)snprintf(text, EXPLAIN_TEXT, "the driver has changed from %s to %s",
+					   driver_name(from, explanation->stamp), this_driver(to, request->plan));
+		break;
+	case JW_COLD_FILE:
+		(void)snprintf(text, EXPLAIN_TEXT, "the file has changed since it was primed");
+		break;
+	case JW_COLD_OPTIONS:
+		(void)snprintf(text, EXPLAIN_TEXT, "compiled with other options (“%s”)",
+					   explanation->options);
+		break;
+	case JW_COLD_GPU:
+		(void)snprintf(text, EXPLAIN_TEXT, "compiled for other GPUs (sm_%u)",
+					   (unsigned)explanation->sm);
+		break;
+	case JW_COLD_EVICTED:
+		(void)snprintf(text, EXPLAIN_TEXT,
+					   "evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
+					   text_bytes(bytes, request->limit_bytes));
+		break;
+	case JW_COLD_GONE:
+		(void)snprintf(text, EXPLAIN_TEXT,
+					   "gone from the cache: deleted, or wiped by programs that wrote at "
+					   "the same time");
+		break;
+	}
+	return text;
+}
+
+/* The first module of each reason stands for it. */
+static size_t count_same(const struct explain_request *request,
+						 const struct explanation *explanations, size_t at)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < request->plan->module_count; i++) {
+		if (!explain_same(&explanations[i], &explanations[at]))
+			continue;
+		if (i < at)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request,
+				  const struct explanation *explanations)
+{
+	enum { MOST_REASONS = 6 };
+	struct reason {
+		size_t at, count;
+	} reasons[MOST_REASONS];
+	size_t used = 0, length = 0;
+	char text[EXPLAIN_TEXT];
+
+	line[0] = '\0';
+	for (size_t i = 0; i < request->plan->module_count && used < MOST_REASONS; i++) {
+		struct reason reason = {.at = i};
+		size_t to = used;
+
+		if (explanations[i].reason == JW_COLD_NOT ||
+			(i && explain_same(&explanations[i], &explanations[i - 1])))
+			continue;
+		reason.count = count_same(request, explanations, i);
+		if (!reason.count)
+			continue;
+		for (; to > 0 && reasons[to - 1].count < reason.count; to--)
+			reasons[to] = reasons[to - 1];
+		reasons[to] = reason;
+		used++;
+	}
+	for (size_t i = 0; i < used && length < EXPLAIN_LINE; i++)
+		length +=
+			(size_t)snprintf(line + length, EXPLAIN_LINE - length, "%s%zu module%s: %s",
+							 i ? "; " : "", reasons[i].count, reasons[i].count == 1 ? "" : "s",
+							 explain_text(text, request, &explanations[reasons[i].at]));
+}

@@ -1,0 +1,241 @@
+#include "prime/ledger.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/probe.h"
+#include "cache/stamp.h"
+#include "os/file.h"
+
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 1, 0};
+
+enum { HEAD = sizeof magic + 8, RECORD = 20, SUM = 8 };
+
+static uint64_t hash_file(const struct plan_file *file)
+{
+	char *real = NULL;
+	const char *path = os_real_path(NULL, file->path, &real) ? file->path : real;
+	uint64_t state = fnv_update(FNV_START, path, strlen(path) + 1);
+
+	if (file->member)
+		state = fnv_update(state, file->member, strlen(file->member) + 1);
+	mem_free(real);
+	return state;
+}
+
+int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan)
+{
+	uint64_t *files = mem_array(err, plan->file_count, sizeof *files);
+
+	if (!files)
+		return -1;
+	for (size_t i = 0; i < plan->file_count; i++)
+		files[i] = hash_file(&plan->files[i]);
+	mem_free(ledger->files);
+	ledger->files = files;
+	ledger->plan = plan;
+	return 0;
+}
+
+static uint64_t place_of(const struct ledger *ledger, const struct plan_module *module)
+{
+	uint8_t rest[8 + 2 + 1];
+
+	store_u64(rest, module->container_offset);
+	store_u16(rest + 8, ledger->plan->targets[module->target].device.sm);
+	rest[10] = (uint8_t)module->form;
+	return fnv_update(ledger->files[module->file], rest, sizeof rest);
+}
+
+/* ---- records */
+
+static int add_record(struct jw_error *err, struct ledger *ledger,
+					  const struct ledger_record *record)
+{
+	if (VEC_ROOM(err, ledger->records, ledger->capacity, ledger->count, LEDGER_MOST_RECORDS) ||
+		set_add(err, &ledger->by_place, record->place, ledger->count))
+		return -1;
+	ledger->records[ledger->count++] = *record;
+	return 0;
+}
+
+static struct ledger_record *find(const struct ledger *ledger, uint64_t place)
+{
+	size_t cursor = 0, at = set_find(&ledger->by_place, place, &cursor);
+
+	return at == SET_NONE ? NULL : &ledger->records[at];
+}
+
+const struct ledger_record *ledger_find(const struct ledger *ledger,
+										const struct plan_module *module)
+{
+	return find(ledger, place_of(ledger, module));
+}
+
+/* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
+static uint32_t stamp_number(struct ledger *ledger, const char *stamp)
+{
+	size_t i = 0;
+
+	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
+		i++;
+	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->stamp_count++;
+	}
+	return (uint32_t)i;
+}
+
+/* The older half goes, so that this is seldom done. */
+static void forget_old(struct ledger *ledger)
+{
+	const size_t half = ledger->count / 2;
+	struct set fresh = {0};
+
+	memmove(ledger->records, ledger->records + half,
+			(ledger->count - half) * sizeof *ledger->records);
+	ledger->count -= half;
+	for (size_t i = 0; i < ledger->count; i++)
+		(void)set_add(NULL, &fresh, ledger->records[i].place, i);
+	set_free(&ledger->by_place);
+	ledger->by_place = fresh;
+}
+
+static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t stamp)
+{
+	const struct ledger_record record = {place, key, stamp};
+	struct ledger_record *known = find(ledger, place);
+
+	if (known && known->key == key && known->stamp == stamp)
+		return;
+	if (known)
+		*known = record;
+	else {
+		if (ledger->count == LEDGER_MOST_RECORDS)
+			forget_old(ledger);
+		(void)add_record(NULL, ledger, &record);
+	}
+	ledger->changed = true;
+}
+
+/* ---- the file */
+
+static void parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct ledger_record record = {cursor_u64(at), cursor_u64(at), cursor_u32(at)};
+
+		if (at->overrun || record.stamp >= ledger->stamp_count || find(ledger, record.place) ||
+			add_record(NULL, ledger, &record))
+			return;
+	}
+}
+
+void ledger_parse(struct ledger *ledger, const void *data, size_t size)
+{
+	struct cursor at = cursor_of(data, size);
+	const uint8_t *start = cursor_take(&at, sizeof magic);
+	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at);
+
+	if (at.overrun || size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
+		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
+		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
+		return;
+	at.end -= SUM;
+	for (uint32_t i = 0; i < stamps; i++) {
+		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+
+		if (!stamp)
+			return;
+		memcpy(ledger->stamps[ledger->stamp_count], stamp, CACHE_STAMP_SIZE);
+		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
+			return;
+	}
+	parse_records(ledger, &at, records);
+}
+
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+{
+	uint8_t number[RECORD];
+
+	store_u32(number, (uint32_t)ledger->stamp_count);
+	store_u32(number + 4, (uint32_t)ledger->count);
+	if (buf_append(err, bytes, magic, sizeof magic) || buf_append(err, bytes, number, 8))
+		return -1;
+	for (size_t i = 0; i < ledger->stamp_count; i++)
+		if (buf_append(err, bytes, ledger->stamps[i], CACHE_STAMP_SIZE))
+			return -1;
+	for (size_t i = 0; i < ledger->count; i++) {
+		store_u64(number, ledger->records[i].place);
+		store_u64(number + 8, ledger->records[i].key);
+		store_u32(number + 16, ledger->records[i].stamp);
+		if (buf_append(err, bytes, number, RECORD))
+			return -1;
+	}
+	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
+	return buf_append(err, bytes, number, SUM);
+}
+
+static char *file_of(const char *state_dir, const char *cache_dir)
+{
+	if (!state_dir || !cache_dir)
+		return NULL;
+	return mem_printf(NULL, "%s/ledger-%016llx", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
+}
+
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+{
+	char *path = file_of(state_dir, cache_dir);
+	struct buf bytes = {0};
+
+	*ledger = (struct ledger){0};
+	if (path && !os_read_file(NULL, path, LEDGER_MOST_BYTES, &bytes))
+		ledger_parse(ledger, bytes.data, bytes.size);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	mem_free(ledger->files);
+	mem_free(ledger->records);
+	set_free(&ledger->by_place);
+	*ledger = (struct ledger){0};
+}
+
+static void save(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+{
+	char *path = file_of(state_dir, cache_dir);
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+
+	if (path && !ledger_format(NULL, ledger, &bytes) && !os_make_dirs(NULL, state_dir, 0700))
+		(void)os_write_atomic(NULL, path, bytes.data, bytes.size);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+static bool is_there(const struct plan *plan, const struct plan_module *module, bool look_again)
+{
+	return module->state == PLAN_WARM ||
+		   (look_again && module->state == PLAN_COLD && module->key &&
+			cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT);
+}
+
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+{
+	const struct plan *plan = ledger->plan;
+	uint32_t stamp;
+
+	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
+		return;
+	stamp = stamp_number(ledger, plan->profile.stamp);
+	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++)
+		if (is_there(plan, &plan->modules[i], look_again))
+			note(ledger, place_of(ledger, &plan->modules[i]), plan->modules[i].key, stamp);
+	if (ledger->changed)
+		save(ledger, state_dir, plan->cache_dir);
+	ledger->changed = false;
+}

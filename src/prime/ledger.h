@@ -1,0 +1,61 @@
+/* What a cache has held, as far as jitwarm has seen: for each module of a file the entry that it
+ * had and the driver that this was for. It tells why something is cold that was warm once: the
+ * driver is another, the file is another, or the entry is gone.
+ *
+ * One file in the state directory for each cache directory. It is a memory, no truth: whatever is
+ * missing, damaged or foreign is as if it had never been written, and of two processes that write
+ * at once one's additions are lost.
+ *
+ *     file    "JWLED" 0 u16 version   u32 stamps, records   stamp…   record…   u64 FNV-1a-64 of all
+ *             that stands before it                                                little endian
+ *     stamp   char[19]
+ *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
+ * form) u64 key   u32 stamp (its number)
+ */
+#ifndef JW_PRIME_LEDGER_H
+#define JW_PRIME_LEDGER_H
+
+#include "base/buf.h"
+#include "base/set.h"
+#include "plan/plan.h"
+
+enum {
+	LEDGER_MOST_STAMPS = 64,
+	LEDGER_MOST_RECORDS = 1 << 20, /* of 20 bytes; the oldest are forgotten first */
+	LEDGER_MOST_BYTES = 32 << 20,
+};
+
+struct ledger_record {
+	uint64_t place, key;
+	uint32_t stamp;
+};
+
+struct ledger {
+	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
+	size_t stamp_count;
+	struct ledger_record *records; /* oldest first */
+	size_t count, capacity;
+	struct set by_place;
+	bool changed;
+	/* Of the plan at hand: a hash for each of its files. */
+	const struct plan *plan;
+	uint64_t *files;
+};
+
+/* Never fails: at worst it is empty. `state_dir` or `cache_dir` may be NULL. */
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir);
+void ledger_close(struct ledger *ledger);
+/* From such a file's bytes, which may be hostile. */
+void ledger_parse(struct ledger *ledger, const void *data, size_t size);
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
+
+/* Which plan the calls below are about; it must outlive them. */
+int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
+/* NULL where nothing is known of that module. */
+const struct ledger_record *ledger_find(const struct ledger *ledger,
+										const struct plan_module *module);
+/* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
+ * writes the file if that is news. Failing is no failure. */
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
+
+#endif

@@ -1,0 +1,83 @@
+# check --explain and prime's own word: why is it cold?
+with_simdriver sm_86
+simulated=$JITWARM
+reasons() { json "sorted((c['reason'], c['modules']) for c in d['causes']) == sorted([$1])"; }
+entry() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
+lib=$work/lib.so
+cp "$sample" "$lib"
+
+run 1 check --json "$lib"
+json '"causes" not in d'
+run 1 check --explain --json "$lib"
+json 'd["modules"] == 8'
+reasons '("never", 8)'
+run 1 check --explain "$lib"
+out_has "8: never primed"
+run 0 prime "$lib"
+out_has "Why: 8 modules: never primed."
+run 0 check --explain --json "$lib"
+reasons ''
+
+: >"$(entry 1)"
+rm "$(entry 8)"
+run 1 check --explain --json "$lib"
+reasons '("damaged", 1), ("gone", 1)'
+run 0 prime --json "$lib"
+json '"damaged" in d["why"] and "gone" in d["why"] and d["compiled"] == 2'
+run 0 prime --json "$lib"
+json '"why" not in d'
+
+# Too small a limit: the oldest went at another program's insert.
+rm "$(entry 3)"
+CUDA_CACHE_MAXSIZE=400000 run 1 check --explain --json "$lib"
+reasons '("evicted", 1)'
+json '"CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
+run 0 prime "$lib"
+
+# Another GPU, whose entries are not there.
+JITWARM=${simulated/ sm_86 / sm_89 }
+run 1 check --explain --json "$lib"
+reasons '("gpu", 8)'
+json 'd["causes"][0]["target"] == "sm_89" and "sm_86" in d["causes"][0]["text"]'
+JITWARM=$simulated
+
+# Another version of the library: one module has changed.
+python3 - "$lib" <<'PYTHON'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = data.index(b".visible .entry")
+data[at - 1] = ord(" ")
+open(sys.argv[1], "wb").write(data)
+PYTHON
+touch -d '2020-01-01' "$lib"
+run 1 check --explain --json "$lib"
+json 'sum(c["modules"] for c in d["causes"] if c["reason"] == "file") >= 1 and {c["reason"] for c in d["causes"]} == {"file"}'
+
+# Another driver: what jitwarm remembers tells, and without that the cache itself.
+rm -rf "$work/cache" "$work/state"
+SIMDRIVER_STAMP='Jun 25 202401:14:48' run 0 prime "$sample"
+rm -rf "$work/state/drivers"
+run 1 check --explain --json "$sample"
+reasons '("driver", 8)'
+json '"has changed from 555.58.02 to " in d["causes"][0]["text"]'
+run 1 prime --dry-run "$sample"
+out_has "Why: 8 modules: the driver has changed from 555.58.02 to"
+rm -rf "$work/state"
+run 1 check --explain --json "$sample"
+reasons '("driver", 8)'
+
+# What was recorded is remembered too, whatever name the file goes by.
+rm -rf "$work/state" "$work/cache"
+run 0 record -o r.json -- "$(dirname "$sample")/framework-app"
+rm -rf "$work/cache"
+cd "$(dirname "$sample")"
+run 1 check --explain --json ./libsample_framework.so
+reasons '("gone", 8)'
+cd "$work"
+
+# A damaged ledger is none.
+run 0 prime "$sample"
+for ledger in "$work"/state/ledger-*; do printf garbage >"$ledger"; done
+rm -rf "$work/cache"
+run 1 check --explain --json "$sample"
+reasons '("never", 8)'

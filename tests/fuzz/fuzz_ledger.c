@@ -1,0 +1,40 @@
+/* Ledgers out of the state directory: the bytes as they are, and with the right sum behind them, so
+ * that what stands before it is reached. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "prime/ledger.h"
+
+static void check(const void *data, size_t size)
+{
+	struct ledger ledger = {0}, again = {0};
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+
+	ledger_parse(&ledger, data, size);
+	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
+	for (size_t i = 0; i < ledger.count; i++)
+		MUST(ledger.records[i].stamp < ledger.stamp_count);
+	if (ledger.count && !ledger_format(NULL, &ledger, &bytes)) {
+		ledger_parse(&again, bytes.data, bytes.size);
+		MUST(again.count == ledger.count);
+		ledger_close(&again);
+	}
+	buf_free(&bytes);
+	ledger_close(&ledger);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf summed = BUF_MAX(size + 16);
+	uint8_t sum[8];
+
+	check(data, size);
+	store_u64(sum, fnv_update(FNV_START, data, size));
+	if (!buf_append(NULL, &summed, data, size) && !buf_append(NULL, &summed, sum, sizeof sum))
+		check(summed.data, summed.size);
+	buf_free(&summed);
+	return 0;
+}

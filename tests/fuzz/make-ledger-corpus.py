@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Writes the corpus of fuzz_ledger beside this file."""
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).resolve().parent / "corpus" / "ledger"
+STAMP = b"Jun 25 202401:14:48"
+
+
+def fnv(data):
+    state = 0xcbf29ce484222325
+    for byte in data:
+        state = (state ^ byte) * 0x100000001b3 % 2**64
+    return state
+
+
+def body(stamps, records, stamp_count=None, record_count=None):
+    return (b"JWLED\0\1\0"
+            + struct.pack("<II", len(stamps) if stamp_count is None else stamp_count,
+                          len(records) if record_count is None else record_count)
+            + b"".join(stamps) + b"".join(struct.pack("<QQI", *r) for r in records))
+
+
+WHOLE = body([STAMP], [(1, 2, 0), (3, 4, 0)])
+CASES = {
+    "whole": WHOLE,
+    "summed": WHOLE + struct.pack("<Q", fnv(WHOLE)),
+    "wrong-sum": WHOLE + bytes(8),
+    "empty": body([], []),
+    "no-stamp": body([], [(1, 2, 0)]),
+    "stamp-behind-the-last": body([STAMP], [(1, 2, 1)]),
+    "place-twice": body([STAMP], [(1, 2, 0), (1, 3, 0)]),
+    "too-many-stamps": body([STAMP], [], stamp_count=2**32 - 1),
+    "too-many-records": body([STAMP], [(1, 2, 0)], record_count=2**32 - 1),
+    "records-cut": body([STAMP], [(1, 2, 0)], record_count=3),
+    "stamp-is-none": body([b"x" * 19], [(1, 2, 0)]),
+    "other-version": WHOLE.replace(b"\0\1\0", b"\0\2\0", 1),
+}
+
+HERE.mkdir(parents=True, exist_ok=True)
+for name, case in CASES.items():
+    (HERE / name).write_bytes(case)

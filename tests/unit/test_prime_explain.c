@@ -1,0 +1,254 @@
+/* Why modules are cold: what the disk tells of each. */
+#include "make_devcode.h"
+
+#include <stdio.h>
+
+#include <jitwarm/cache.h>
+
+#include "base/text.h"
+#include "cache/entry.h"
+#include "folder.h"
+#include "prime/causes.h"
+
+static const struct cache_profile profile = {.stamp = "Apr  8 202512:10:18",
+											 .trust = CACHE_STAMP_CONFIRMED,
+											 .driver = {12040, {550, 163, 1}}};
+static const char old_stamp[] = "Jun 25 202401:14:48";
+
+enum { MODULES = 8 };
+
+static const char *text_of(char text[256], unsigned number)
+{
+	(void)snprintf(text, 256,
+				   ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k%u()\n{\n"
+				   "\tret;\n}\n",
+				   number);
+	return text;
+}
+
+/* A library of MODULES modules without options. */
+static char *write_library(void)
+{
+	struct buf data = make_buf(), library = make_buf();
+	char *path = os_join(NULL, folder, "lib.so"), text[256];
+
+	for (unsigned i = 0; i < MODULES; i++) {
+		const struct write_ptx ptx = {
+			.payload = text_of(text, i),
+			.payload_size = strlen(text) + 1,
+			.isa_major = 7,
+			.isa_minor = 8,
+			.target = {.sm = 70},
+			.options = "",
+			.compression = DEVCODE_LZ4,
+		};
+
+		assert_int_equal(write_container(NULL, &ptx, &data), 0);
+	}
+	make_elf(&library, MAKE_ELF_X86_64,
+			 &(struct make_section){.name = ".nv_fatbin", data.data, data.size}, 1);
+	assert_int_equal(os_write_atomic(NULL, path, library.data, library.size), 0);
+	buf_free(&data);
+	buf_free(&library);
+	return path;
+}
+
+/* The entry that a driver makes of a module; `cut` bytes are missing at its end. */
+static void put_entry(const char *cache, unsigned number, const char *stamp, unsigned sm,
+					  const char *options, size_t cut)
+{
+	static const char value[] = "a cubin";
+	char text[256], *path;
+	uint8_t header[CACHE_ENTRY_HEADER];
+	struct buf key = make_buf(), entry = make_buf();
+
+	assert_int_equal(buf_printf(NULL, &key, "%sHOST64sm_%u%s", stamp, sm, text_of(text, number)),
+					 0);
+	make_bytes(&key, "\0\0 ", 3);
+	make_bytes(&key, options, strlen(options));
+	cache_entry_header(header, key.size, sizeof value, fnv_update(FNV_START, value, sizeof value));
+	make_bytes(&entry, header, sizeof header);
+	make_bytes(&entry, key.data, key.size);
+	make_bytes(&entry, value, sizeof value);
+	path = cache_entry_path(NULL, cache, fnv_update(FNV_START, key.data, key.size));
+	path[strlen(path) - 15] = '\0';
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	path[strlen(path)] = '/';
+	assert_int_equal(os_write_atomic(NULL, path, entry.data, entry.size - cut), 0);
+	mem_free(path);
+	buf_free(&key);
+	buf_free(&entry);
+}
+
+static struct plan *plan_for(const struct plan_request *request, const char *stamp)
+{
+	struct cache_profile other = profile;
+	struct plan_request copy = *request;
+	struct plan *plan;
+
+	memcpy(other.stamp, stamp, sizeof other.stamp);
+	copy.profile = &other;
+	assert_int_equal(plan_build(NULL, &copy, &plan), 0);
+	return plan;
+}
+
+static uint64_t key_of(unsigned number, const char *stamp)
+{
+	struct cache_profile other = profile;
+	char text[256];
+
+	memcpy(other.stamp, stamp, sizeof other.stamp);
+	(void)text_of(text, number);
+	return cache_key_hash(&other, 86, CACHE_KEY_LOAD, text, strlen(text) + 1, "", 0, NULL);
+}
+
+static enum jw_cold_reason reason_of(const struct plan *plan,
+									 const struct explanation *explanations, unsigned number,
+									 const struct explanation **ret_one)
+{
+	const uint64_t key = key_of(number, profile.stamp);
+
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].key == key) {
+			*ret_one = &explanations[i];
+			return explanations[i].reason;
+		}
+	fail();
+	return JW_COLD_NOT;
+}
+
+/* What the ledger knows: 4 was there, 5 was there for another driver, 6 was another file then. */
+static void fill_ledger(struct ledger *ledger, const struct plan_request *request,
+						const char *state)
+{
+	struct plan *plan = plan_for(request, profile.stamp), *old = plan_for(request, old_stamp);
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		plan->modules[i].state = PLAN_LEFT_OUT;
+		old->modules[i].state = PLAN_LEFT_OUT;
+	}
+	for (size_t i = 0; i < plan->module_count; i++) {
+		if (plan->modules[i].key == key_of(4, profile.stamp))
+			plan->modules[i].state = PLAN_WARM;
+		if (plan->modules[i].key == key_of(6, profile.stamp)) {
+			plan->modules[i].state = PLAN_WARM;
+			plan->modules[i].key++;
+		}
+		if (old->modules[i].key == key_of(5, old_stamp))
+			old->modules[i].state = PLAN_WARM;
+	}
+	assert_int_equal(ledger_begin(NULL, ledger, old), 0);
+	ledger_note(ledger, state, false);
+	assert_int_equal(ledger_begin(NULL, ledger, plan), 0);
+	ledger_note(ledger, state, false);
+	plan_free(plan);
+	plan_free(old);
+}
+
+static void each_reason_is_told(void **state)
+{
+	const struct jw_target target = {86, 0};
+	char *cache = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
+	char *path = write_library(), line[EXPLAIN_LINE], text[EXPLAIN_TEXT];
+	const char *paths[] = {path};
+	const struct plan_request request = {.paths = paths,
+										 .path_count = 1,
+										 .targets = &target,
+										 .target_count = 1,
+										 .profile = &profile,
+										 .cache_dir = cache};
+	struct ledger ledger = {0};
+	struct plan *plan;
+	struct explain_request why = {.ledger = &ledger, .again = &request};
+	struct explanation *explanations;
+	const struct explanation *one;
+	struct jw_check_cause *causes;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	fill_ledger(&ledger, &request, kept);
+	ledger_close(&ledger);
+	ledger_open(&ledger, kept, cache);
+	assert_int_equal(ledger.count, 3);
+	put_entry(cache, 0, profile.stamp, 86, "", 3);    /* damaged */
+	put_entry(cache, 1, old_stamp, 86, "", 0);        /* another driver's */
+	put_entry(cache, 2, profile.stamp, 86, "-O1", 0); /* with other options */
+	put_entry(cache, 3, profile.stamp, 75, "", 0);    /* for another GPU */
+	put_entry(cache, 7, profile.stamp, 86, "", 0);    /* warm */
+	plan = plan_for(&request, profile.stamp);
+	why.plan = plan;
+	assert_int_equal(ledger_begin(NULL, &ledger, plan), 0);
+	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
+	assert_int_equal(reason_of(plan, explanations, 0, &one), JW_COLD_DAMAGED);
+	assert_int_equal(reason_of(plan, explanations, 1, &one), JW_COLD_DRIVER);
+	assert_string_equal(one->stamp, old_stamp);
+	(void)explain_text(text, &why, one);
+	assert_non_null(strstr(text, jw_cache_driver_of_stamp(old_stamp)));
+	assert_non_null(strstr(text, "550.163.01"));
+	assert_int_equal(reason_of(plan, explanations, 2, &one), JW_COLD_OPTIONS);
+	assert_string_equal(one->options, "-O1");
+	assert_int_equal(reason_of(plan, explanations, 3, &one), JW_COLD_GPU);
+	assert_int_equal(one->sm, 75);
+	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_GONE);
+	assert_int_equal(reason_of(plan, explanations, 5, &one), JW_COLD_DRIVER);
+	assert_int_equal(reason_of(plan, explanations, 6, &one), JW_COLD_FILE);
+	assert_int_equal(reason_of(plan, explanations, 7, &one), JW_COLD_NOT);
+	assert_int_equal(causes_of(NULL, &why, explanations, &causes, &count), 0);
+	assert_int_equal(count, 6); /* 1 and 5 belong together */
+	causes_free(causes, count);
+	explain_line(line, &why, explanations);
+	assert_true(text_starts(line, "2 modules: the driver has changed from "));
+	mem_free(explanations);
+
+	/* Without a look at other entries less is known; a cache too small for all has evicted. */
+	why.again = NULL;
+	why.limit_bytes = 100;
+	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);
+	assert_int_equal(reason_of(plan, explanations, 1, &one), JW_COLD_NEVER);
+	assert_int_equal(reason_of(plan, explanations, 2, &one), JW_COLD_NEVER);
+	assert_int_equal(reason_of(plan, explanations, 4, &one), JW_COLD_EVICTED);
+	mem_free(explanations);
+	ledger_close(&ledger);
+	plan_free(plan);
+	mem_free(path);
+	mem_free(kept);
+	mem_free(cache);
+}
+
+static void a_damaged_ledger_is_none(void **state)
+{
+	struct ledger ledger = {.stamp_count = 1, .count = 1}, again = {0};
+	struct ledger_record record = {1, 2, 0};
+	struct buf bytes = make_buf();
+
+	(void)state;
+	memcpy(ledger.stamps[0], old_stamp, sizeof old_stamp);
+	ledger.records = &record;
+	assert_int_equal(ledger_format(NULL, &ledger, &bytes), 0);
+	ledger_parse(&again, bytes.data, bytes.size);
+	assert_int_equal(again.count, 1);
+	assert_int_equal(again.records[0].key, 2);
+	ledger_close(&again);
+	for (size_t i = 0; i < bytes.size; i++) {
+		bytes.data[i] ^= 1;
+		ledger_parse(&again, bytes.data, bytes.size);
+		assert_int_equal(again.count, 0);
+		ledger_close(&again);
+		bytes.data[i] ^= 1;
+		ledger_parse(&again, bytes.data, i);
+		assert_int_equal(again.count, 0);
+		ledger_close(&again);
+	}
+	buf_free(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_reason_is_told),
+		cmocka_unit_test(a_damaged_ledger_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
