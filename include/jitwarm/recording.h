@@ -1,0 +1,72 @@
+/* A recording: which modules a command had compiled, and which files they come from. It holds no
+ * code, only hashes and places (docs/recording-format.md), so that `prime` can compile the same
+ * modules on any machine with the same files. */
+#ifndef JITWARM_RECORDING_H
+#define JITWARM_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+/* What made the driver compile. */
+enum jw_recorded_kind {
+	JW_RECORDED_LOAD,    /* a module of a container that was loaded */
+	JW_RECORDED_LINK,    /* an input of run-time linking */
+	JW_RECORDED_JITLINK, /* what libnvJitLink and its like have kept */
+	JW_RECORDED_OPENCL,  /* OpenCL source, which became PTX */
+	JW_RECORDED_OTHER,   /* of a form that is not known */
+};
+/* "load", "link", "nvjitlink", "opencl", "other" */
+const char *jw_recorded_kind_name(enum jw_recorded_kind kind);
+
+struct jw_recorded_file {
+	char *path;    /* with a package: below the folder that it is installed in */
+	char *package; /* what installed it, and its version; NULL where unknown */
+	char *version;
+	char *member; /* inside an archive; NULL for a file */
+	uint64_t size_bytes;
+};
+
+#define JW_RECORDED_NO_FILE UINT32_MAX
+
+struct jw_recorded_module {
+	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in none that was looked at */
+	enum jw_recorded_kind kind;
+	uint64_t key, key_bytes; /* name of the entry that the driver made, length of its key */
+	struct jw_target target; /* sm 0 where unknown */
+	uint64_t container_offset, entry_offset; /* in the file */
+	uint64_t payload_bytes;                  /* of PTX, with the zeros at its end */
+	char digest[65];                         /* BLAKE2b-256 of it in hex */
+	char *options;
+	char *producer;    /* what its PTX says of its maker ("NVIDIA NVVM", "LLVM"), NULL where it
+						  does not */
+	double seconds;    /* of compiling: */
+	bool measured;     /* by when entries were written; else predicted */
+	bool known_before; /* the user's cache had it already: it is the same from run to run */
+};
+
+struct jw_recording {
+	char *command; /* the program's name, without folder and arguments */
+	struct jw_driver driver;
+	char stamp[20]; /* of the driver, "" where nothing was compiled */
+	struct jw_recorded_file *files;
+	size_t file_count;
+	struct jw_recorded_module *modules; /* in the order in which they were compiled */
+	size_t module_count;
+};
+
+/* Reads a recording. JW_ERR_FORMAT where the file is none, or of a version that is not known. The
+ * caller frees with jw_recording_free. */
+int jw_recording_read(struct jw_error *err, const char *path, struct jw_recording **ret_recording);
+/* The same from `size` bytes, which may be hostile. */
+int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
+					   struct jw_recording **ret_recording);
+/* Readers of the file see the old recording or the new one, never less. */
+int jw_recording_write(struct jw_error *err, const char *path,
+					   const struct jw_recording *recording);
+void jw_recording_free(struct jw_recording *recording);
+
+#endif

@@ -1,0 +1,189 @@
+#include "prime/recorded_plan.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "plan/analyse.h"
+
+static size_t targets_of(const struct jw_recording *recording, struct jw_target *targets)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_target target = {.sm = recording->modules[i].target.sm};
+		size_t known = 0;
+
+		if (recording->modules[i].file == JW_RECORDED_NO_FILE)
+			continue;
+		while (known < count && !jw_target_equal(targets[known], target))
+			known++;
+		if (known == count && count < ANALYSE_MOST_TARGETS)
+			targets[count++] = target;
+	}
+	return count;
+}
+
+/* The same files through the eyes of the machine that was recorded. */
+static int plan_there(struct jw_error *err, const struct jw_recording *recording,
+					  const struct plan_request *request, struct plan **ret_plan)
+{
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct cache_profile profile = {.trust = CACHE_STAMP_CONFIRMED, .driver = recording->driver};
+	struct plan_request there = *request;
+
+	TEXT_COPY(profile.stamp, recording->stamp);
+	there.targets = targets;
+	there.target_count = targets_of(recording, targets);
+	there.profile = &profile;
+	there.cache_dir = NULL;
+	return plan_build(err, &there, ret_plan);
+}
+
+/* ---- containers */
+
+struct place {
+	const struct plan_file *file;
+	uint64_t offset;
+	bool used; /* it has something to compile here */
+};
+
+struct places {
+	struct place *items;
+	size_t count;
+	struct set by_hash;
+};
+
+static uint64_t hash_of(const struct plan_file *file, uint64_t offset)
+{
+	uint64_t state = fnv_update(FNV_START, file->path, strlen(file->path) + 1);
+
+	if (file->member)
+		state = fnv_update(state, file->member, strlen(file->member));
+	return fnv_update(state, &offset, sizeof offset);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static struct place *find_place(const struct places *places, const struct plan_file *file,
+								uint64_t offset)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(&places->by_hash, hash_of(file, offset), &cursor)) != SET_NONE) {
+		struct place *place = &places->items[at];
+
+		if (place->offset == offset && !strcmp(place->file->path, file->path) &&
+			same_text(place->file->member, file->member))
+			return place;
+	}
+	return NULL;
+}
+
+static int add_place(struct jw_error *err, struct places *places, const struct plan_file *file,
+					 uint64_t offset)
+{
+	if (find_place(places, file, offset))
+		return 0;
+	if (set_add(err, &places->by_hash, hash_of(file, offset), places->count))
+		return -1;
+	places->items[places->count++] = (struct place){.file = file, .offset = offset};
+	return 0;
+}
+
+static const struct plan_module *find_key(const struct plan *plan, const struct set *names,
+										  const struct jw_recorded_module *module)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(names, module->key, &cursor)) != SET_NONE)
+		if (plan->modules[at].key_bytes == module->key_bytes)
+			return &plan->modules[at];
+	return NULL;
+}
+
+static int find_places(struct jw_error *err, const struct jw_recording *recording,
+					   const struct plan *there, struct places *places,
+					   struct recorded_account *account)
+{
+	struct set names = {0};
+	int result = -1;
+
+	for (size_t i = 0; i < there->module_count; i++)
+		if (set_add(err, &names, there->modules[i].key, i))
+			goto done;
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_recorded_module *module = &recording->modules[i];
+		const struct plan_module *found;
+
+		if (module->file == JW_RECORDED_NO_FILE)
+			continue;
+		account->wanted++;
+		found = find_key(there, &names, module);
+		if (!found) {
+			account->missing++;
+			account->missing_by_file[module->file]++;
+		} else if (add_place(err, places, &there->files[found->file], found->container_offset)) {
+			goto done;
+		}
+	}
+	result = 0;
+done:
+	set_free(&names);
+	return result;
+}
+
+static void keep_places(struct plan *plan, const struct places *places,
+						struct recorded_account *account)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		struct place *place =
+			find_place(places, &plan->files[module->file], module->container_offset);
+
+		if (!place)
+			continue;
+		place->used = true;
+		plan->modules[kept++] = *module;
+	}
+	plan->module_count = kept;
+	/* What the driver cannot use of these files was counted in all of their containers. */
+	for (size_t t = 0; t < plan->target_count; t++)
+		plan->targets[t].cannot = plan->targets[t].link_containers = 0;
+	for (size_t i = 0; i < places->count; i++)
+		account->idle += !places->items[i].used;
+}
+
+int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
+					const struct plan_request *request, struct plan *plan,
+					struct recorded_account *ret_account)
+{
+	struct recorded_account account = {0};
+	struct places places = {0};
+	struct plan *there = NULL;
+	int result = -1;
+
+	account.missing_by_file =
+		mem_array(err, recording->file_count, sizeof *account.missing_by_file);
+	places.items = mem_array(err, recording->module_count, sizeof *places.items);
+	if (!account.missing_by_file || !places.items || plan_there(err, recording, request, &there) ||
+		find_places(err, recording, there, &places, &account))
+		goto done;
+	keep_places(plan, &places, &account);
+	*ret_account = account;
+	account.missing_by_file = NULL;
+	result = 0;
+done:
+	mem_free(account.missing_by_file);
+	mem_free(places.items);
+	set_free(&places.by_hash);
+	plan_free(there);
+	return result;
+}
