@@ -2,22 +2,40 @@
 
 #include <string.h>
 
+#include "os/system.h"
+
 /* A CUresult. */
-static int use_device(struct driver *driver, int ordinal)
+static int make_context(struct driver *driver, int ordinal)
 {
 	const struct cuda *cuda = &driver->cuda;
 	void *context = NULL;
-	int device, result;
+	int device, result = cuda->cuDeviceGet(&device, ordinal);
 
-	if (!driver->contexts[ordinal]) {
-		result = cuda->cuDeviceGet(&device, ordinal);
-		if (!result)
-			result = cuda->cuDevicePrimaryCtxRetain(&context, device);
-		if (result)
-			return result;
+	if (!result)
+		result = cuda->cuDevicePrimaryCtxRetain(&context, device);
+	if (!result)
 		driver->contexts[ordinal] = context;
-	}
-	return cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
+	return result;
+}
+
+/* Leaves in the outcome why the device is not to be used. */
+static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
+					   struct driver_outcome *outcome)
+{
+	const struct cuda *cuda = &driver->cuda;
+	size_t free_bytes, total_bytes;
+	bool is_new = !driver->contexts[ordinal];
+
+	if (is_new)
+		outcome->result = make_context(driver, ordinal);
+	if (!outcome->result)
+		outcome->result = cuda->cuCtxSetCurrent(driver->contexts[ordinal]);
+	outcome->no_context = outcome->result != CUDA_SUCCESS;
+	if (outcome->no_context || !is_new || !spare_bytes || !cuda->cuMemGetInfo_v2 ||
+		cuda->cuMemGetInfo_v2(&free_bytes, &total_bytes))
+		return;
+	outcome->free_bytes = free_bytes;
+	outcome->no_context = free_bytes < spare_bytes;
 }
 
 /* The log buffers and the options that hand them over. */
@@ -68,13 +86,14 @@ static int add_to_link(const struct cuda *cuda, void *image, size_t size, struct
 	return result;
 }
 
-int driver_compile(struct jw_error *err, struct driver *driver, int device,
+int driver_compile(struct jw_error *err, struct driver *driver, int device, uint64_t spare_bytes,
 				   enum cache_key_form form, void *image, size_t size,
 				   struct driver_outcome *ret_outcome)
 {
 	static struct logs
 		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
 	const struct cuda *cuda = &driver->cuda;
+	uint64_t used_ns;
 
 	if (device < 0 || device >= DRIVER_MOST_DEVICES)
 		return error_set(err, JW_ERR_USAGE, "no device %d", device);
@@ -82,13 +101,14 @@ int driver_compile(struct jw_error *err, struct driver *driver, int device,
 		(!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy))
 		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
 	memset(ret_outcome, 0, sizeof *ret_outcome);
-	ret_outcome->result = use_device(driver, device);
-	ret_outcome->no_context = ret_outcome->result != CUDA_SUCCESS;
+	use_device(driver, device, spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)
 		return 0;
 	logs_prepare(&logs);
+	used_ns = os_cpu_ns();
 	ret_outcome->result =
 		form == CACHE_KEY_LINK ? add_to_link(cuda, image, size, &logs) : load(cuda, image, &logs);
+	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';
 	ret_outcome->sticky = ret_outcome->result && cuda->cuCtxSynchronize() != CUDA_SUCCESS;

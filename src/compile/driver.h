@@ -24,14 +24,18 @@ struct driver {
 struct driver_outcome {
 	int result;      /* CUresult */
 	bool sticky;     /* the context does not work any more: this process can do nothing further */
-	bool no_context; /* the device gave none (result says why): full, or another process' own */
+	bool no_context; /* the device gave none (result says why): full, or another process' own; or
+						it left less than was to be spared (result is 0) */
+	uint64_t free_bytes; /* then: of its memory */
+	double cpu_ms; /* processor time of the compile alone: a device's first job makes its context */
 	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, "" where it has none */
 };
 
 /* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one container or PTX text,
- * and lets go of it again. `image` must be followed by a NUL where it is text. -1 where it
- * could not be tried; what the driver says is in *ret_outcome. */
-int driver_compile(struct jw_error *err, struct driver *driver, int device,
+ * and lets go of it again. `spare_bytes` of the device's memory have to be free beside a context
+ * that is made for this; 0: never mind. `image` must be followed by a NUL where it is text. -1
+ * where it could not be tried; what the driver says is in *ret_outcome. */
+int driver_compile(struct jw_error *err, struct driver *driver, int device, uint64_t spare_bytes,
 				   enum cache_key_form form, void *image, size_t size,
 				   struct driver_outcome *ret_outcome);
 

@@ -52,7 +52,8 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	if (question->failed || (question->greeted && (!wanted_answer || question->answered)))
 		return;
 	question->failed = true;
-	error_set(question->err, JW_ERR_DRIVER, "the process that loads the driver %s%s%s",
+	error_set(question->err, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
+			  question->ask->task ? "the compiler" : "the driver",
 			  question->hung ? "did not come to an end" : child_end_text(text, sizeof text, how),
 			  how->said[0] ? ", saying: " : "", how->said);
 }
@@ -72,6 +73,7 @@ int ask_driver(struct jw_error *err, const struct ask *ask, struct protocol_hell
 	struct question question = {.ask = ask, .err = err, .hello = ret_hello, .answer = ret_answer};
 	struct child_setup setup = {.command = ask->worker,
 								.cache_dir = ask->cache_dir,
+								.task = ask->task,
 								.cache_limit_bytes = UINT64_C(4294967296)};
 	struct child_events events = {
 		.context = &question, .hello = on_hello, .answer = on_answer, .end = on_end};

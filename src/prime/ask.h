@@ -8,6 +8,7 @@ struct ask {
 	const char *const *worker;      /* the command */
 	const char *cache_dir;          /* the private cache directory that its driver uses */
 	const struct protocol_job *job; /* NULL: only which driver and devices there are */
+	const char *task;               /* names another compiler (prime/task.h); NULL: the driver's */
 	unsigned limit_s;               /* how long it may take before it counts as hung */
 };
 

@@ -266,7 +266,8 @@ static int spawn(struct jw_error *err, uv_loop_t *loop, struct child *child,
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child)
 {
-	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes);
+	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
+												setup->task, setup->low_priority);
 	struct child *child = environment ? child_new(err, loop, events) : NULL;
 	int result = -1;
 
@@ -335,6 +336,17 @@ fail:
 	buf_free(&pending->line);
 	mem_free(pending);
 	return -1;
+}
+
+int child_pid(const struct child *child)
+{
+	return child->process.pid;
+}
+
+void child_pause(struct child *child, bool paused)
+{
+	if (!child->exited)
+		os_pause_process(child->process.pid, paused);
 }
 
 void child_finish(struct child *child)

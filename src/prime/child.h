@@ -39,11 +39,15 @@ struct child_setup {
 	const char *cache_dir;      /* what the driver in it uses as its cache */
 	uint64_t cache_limit_bytes; /* and how large that may become */
 	bool low_priority;
+	const char *task; /* names another compiler (prime/task.h); NULL: the driver's */
 };
 
 int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 				const struct child_events *events, struct child **ret_child);
 int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);
+/* The number of the process. */
+int child_pid(const struct child *child);
+void child_pause(struct child *child, bool paused);
 /* No more jobs: it ends when it has done what it was sent. */
 void child_finish(struct child *child);
 /* events.end comes within two seconds, whatever the process does. */

@@ -1,35 +1,37 @@
 #include "prime/environment.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/system.h"
+#include "prime/task.h"
+
+#define BACKGROUND "JITWARM_BACKGROUND"
 
 /* What is fixed in a worker. Source: docs/driver-cache.md, "Limits and variables"; all are read
  * once, in cuInit. A NULL value takes the variable away: FORCE_* would compile what is there
  * already, DISABLE_* would refuse to. */
-static const struct {
-	const char *name, *value;
-} fixed[] = {
-	{"CUDA_CACHE_DISABLE", "0"},  {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
-	{"CUDA_FORCE_JIT", NULL},     {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
-	{"CUDA_CACHE_PATH", NULL}, /* these two are set by hand below */
-	{"CUDA_CACHE_MAXSIZE", NULL},
+static const struct environment_variable fixed[] = {
+	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
+	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
 };
 
 enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
 
-static bool is_fixed(const char *name)
+static bool is_set(const struct environment_variable *variables, size_t count, const char *name)
 {
-	for (size_t i = 0; i < FIXED_COUNT; i++)
-		if (text_equal_fold(fixed[i].name, name))
+	for (size_t i = 0; i < count; i++)
+		if (text_equal_fold(variables[i].name, name))
 			return true;
 	return false;
 }
 
-char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes)
+char **environment_with(struct jw_error *err, const struct environment_variable *variables,
+						size_t variable_count)
 {
 	uv_env_item_t *items = NULL;
 	char **environment = NULL;
@@ -41,28 +43,24 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 		error_set(err, JW_ERR_IO, "the environment cannot be read");
 		return NULL;
 	}
-	environment = mem_array(err, (size_t)count + FIXED_COUNT + 3, sizeof *environment);
+	environment = mem_array(err, (size_t)count + variable_count + 1, sizeof *environment);
 	if (!environment)
 		goto done;
 	for (int i = 0; i < count; i++) {
-		if (is_fixed(items[i].name))
+		if (is_set(variables, variable_count, items[i].name))
 			continue;
 		environment[used] = mem_printf(err, "%s=%s", items[i].name, items[i].value);
 		if (!environment[used++])
 			goto done;
 	}
-	for (size_t i = 0; i < FIXED_COUNT; i++) {
-		if (!fixed[i].value)
+	for (size_t i = 0; i < variable_count; i++) {
+		if (!variables[i].value)
 			continue;
-		environment[used] = mem_printf(err, "%s=%s", fixed[i].name, fixed[i].value);
+		environment[used] = mem_printf(err, "%s=%s", variables[i].name, variables[i].value);
 		if (!environment[used++])
 			goto done;
 	}
-	environment[used] = mem_printf(err, "CUDA_CACHE_PATH=%s", cache_dir);
-	if (!environment[used++])
-		goto done;
-	environment[used] = mem_printf(err, "CUDA_CACHE_MAXSIZE=%llu", (unsigned long long)limit_bytes);
-	complete = environment[used] != NULL;
+	complete = true;
 done:
 	uv_os_free_environ(items, count);
 	if (!complete) {
@@ -70,6 +68,30 @@ done:
 		environment = NULL;
 	}
 	return environment;
+}
+
+char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
+							  const char *task, bool background)
+{
+	struct environment_variable variables[FIXED_COUNT + 4];
+	char limit[TEXT_SHORT];
+
+	memcpy(variables, fixed, sizeof fixed);
+	(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
+	variables[FIXED_COUNT] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
+	variables[FIXED_COUNT + 1] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
+	variables[FIXED_COUNT + 2] = (struct environment_variable){TASK_VARIABLE, task};
+	variables[FIXED_COUNT + 3] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
+	return environment_with(err, variables, FIXED_COUNT + 4);
+}
+
+bool environment_is_background(void)
+{
+	char *value = os_env(BACKGROUND);
+	bool is = value && !strcmp(value, "1");
+
+	mem_free(value);
+	return is;
 }
 
 void environment_free(char **environment)

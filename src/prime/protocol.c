@@ -40,7 +40,10 @@ int protocol_put_job(struct jw_error *err, struct buf *line, const struct protoc
 					cJSON_AddStringToObject(object, "form", form_names[job->form]) &&
 					cJSON_AddStringToObject(object, "path", job->path) &&
 					cJSON_AddNumberToObject(object, "offset", (double)job->offset) &&
-					cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes);
+					cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes) &&
+					(!job->spare_bytes ||
+					 cJSON_AddNumberToObject(object, "spare_bytes", (double)job->spare_bytes)) &&
+					cJSON_AddNumberToObject(object, "entry_offset", (double)job->entry_offset);
 
 	return put_and_delete(err, line, object, complete);
 }
@@ -83,6 +86,8 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 	job.device = (int)(json_count(object, "device") % PROTOCOL_MOST_DEVICES);
 	job.offset = json_count(object, "offset");
 	job.size_bytes = json_count(object, "size_bytes");
+	job.spare_bytes = json_count(object, "spare_bytes");
+	job.entry_offset = json_count(object, "entry_offset");
 	while (job.form <= CACHE_KEY_TEXT && strcmp(form_names[job.form], form) != 0)
 		job.form++;
 	if (job.form > CACHE_KEY_TEXT || !*path || strlen(path) >= sizeof job.path) {
@@ -193,6 +198,7 @@ int protocol_put_answer(struct jw_error *err, struct buf *line,
 					cJSON_AddBoolToObject(object, "sticky", answer->sticky) &&
 					cJSON_AddBoolToObject(object, "no_context", answer->no_context) &&
 					cJSON_AddNumberToObject(object, "wall_ms", answer->wall_ms) &&
+					cJSON_AddNumberToObject(object, "cpu_ms", answer->cpu_ms) &&
 					cJSON_AddNumberToObject(object, "peak_bytes", (double)answer->peak_bytes) &&
 					cJSON_AddStringToObject(object, "error", answer->error) &&
 					cJSON_AddStringToObject(object, "log", answer->log);
@@ -200,21 +206,27 @@ int protocol_put_answer(struct jw_error *err, struct buf *line,
 	return put_and_delete(err, line, object, complete);
 }
 
+static double get_ms(const cJSON *object, const char *name)
+{
+	double ms = json_number(object, name, 0);
+
+	return ms >= 0 && ms < 1e12 ? ms : 0;
+}
+
 int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 						struct protocol_answer *ret_answer)
 {
 	cJSON *object = get(err, line, size, "answer");
-	double wall_ms;
 
 	if (!object)
 		return -1;
-	wall_ms = json_number(object, "wall_ms", 0);
 	memset(ret_answer, 0, sizeof *ret_answer);
 	ret_answer->id = json_count(object, "answer");
 	ret_answer->result = get_result(object, "result");
 	ret_answer->sticky = json_bool(object, "sticky", false);
 	ret_answer->no_context = json_bool(object, "no_context", false);
-	ret_answer->wall_ms = wall_ms >= 0 && wall_ms < 1e12 ? wall_ms : 0;
+	ret_answer->wall_ms = get_ms(object, "wall_ms");
+	ret_answer->cpu_ms = get_ms(object, "cpu_ms");
 	ret_answer->peak_bytes = json_count(object, "peak_bytes");
 	TEXT_COPY(ret_answer->error, json_text(object, "error", ""));
 	TEXT_COPY(ret_answer->log, json_text(object, "log", ""));

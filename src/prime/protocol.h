@@ -53,6 +53,10 @@ struct protocol_job {
 	enum cache_key_form form;
 	char path[4096];
 	uint64_t offset, size_bytes;
+	uint64_t spare_bytes;  /* of the GPU's memory that have to be free when the worker has a context
+							  there, or the job counts as one without context; 0: never mind */
+	uint64_t entry_offset; /* of the PTX that is meant, in the container; for compilers that do not
+							  choose by themselves */
 };
 
 struct protocol_answer {
@@ -61,6 +65,7 @@ struct protocol_answer {
 	bool sticky;     /* the context is lost; the worker ends itself after this answer */
 	bool no_context; /* the device gave no context, so the job was not tried; it ends itself too */
 	double wall_ms;
+	double cpu_ms;       /* processor time of the compile alone; 0 where unknown */
 	uint64_t peak_bytes; /* resident memory of the worker at its highest, so far */
 	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */
 	char log[PROTOCOL_MOST_LOG];

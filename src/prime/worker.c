@@ -11,16 +11,20 @@
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/library.h"
+#include "os/strain.h"
 #include "os/system.h"
+#include "prime/environment.h"
 #include "prime/protocol.h"
+#include "prime/task.h"
 
 enum { STDIN = 0 };
 
 struct worker {
 	int out; /* where answers go; stdout itself was taken away from the driver */
 	struct driver driver;
-	struct buf in;   /* what was read and not yet used */
-	struct buf line; /* an answer in the making */
+	struct task task; /* another compiler; {0}: the driver's own */
+	struct buf in;    /* what was read and not yet used */
+	struct buf line;  /* an answer in the making */
 	struct buf image;
 };
 
@@ -38,13 +42,22 @@ static void lower(char *text)
 		*text = (char)tolower((unsigned char)*text);
 }
 
-static void describe_uuid(const uint8_t uuid[16], char text[48])
+static void describe_uuid(const uint8_t uuid[16], bool slice, char text[48])
 {
-	size_t used = (size_t)snprintf(text, 48, "GPU-");
+	size_t used = (size_t)snprintf(text, 48, slice ? "MIG-" : "GPU-");
 
 	for (size_t i = 0; i < 16; i++)
 		used += (size_t)snprintf(text + used, 48 - used,
 								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
+/* Of a slice (MIG) the second version gives its own, the first that of the whole GPU. Source: CUDA
+ * Driver API, cuDeviceGetUuid_v2. */
+static int get_uuid(const struct cuda *cuda, uint8_t uuid[16], int device)
+{
+	if (cuda->cuDeviceGetUuid_v2)
+		return cuda->cuDeviceGetUuid_v2(uuid, device);
+	return cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid(uuid, device) : -1;
 }
 
 static int describe_device(const struct cuda *cuda, int ordinal, struct protocol_device *ret_device)
@@ -65,8 +78,8 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	lower(d.bus);
 	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
 		d.memory_bytes = memory;
-	if (cuda->cuDeviceGetUuid && !cuda->cuDeviceGetUuid(uuid, device))
-		describe_uuid(uuid, d.uuid);
+	if (!get_uuid(cuda, uuid, device))
+		describe_uuid(uuid, strstr(d.name, " MIG ") != NULL, d.uuid);
 	*ret_device = d;
 	return 0;
 }
@@ -141,31 +154,49 @@ done:
 	return result;
 }
 
-static void work(struct worker *worker, const struct protocol_job *job,
-				 struct protocol_answer *answer)
+static void compile(struct worker *worker, const struct protocol_job *job,
+					struct protocol_answer *answer)
 {
 	static struct driver_outcome outcome;
 	struct jw_error why = {0};
-	uint64_t start = os_monotonic_ns();
 
-	memset(answer, 0, sizeof *answer);
-	answer->id = job->id;
-	answer->result = -1;
-	if (read_image(&why, worker, job) ||
-		driver_compile(&why, &worker->driver, job->device, job->form, worker->image.data,
-					   worker->image.size, &outcome)) {
+	if (driver_compile(&why, &worker->driver, job->device, job->spare_bytes, job->form,
+					   worker->image.data, worker->image.size, &outcome)) {
 		TEXT_COPY(answer->error, why.message);
 		return;
 	}
 	answer->result = outcome.result;
 	answer->sticky = outcome.sticky;
 	answer->no_context = outcome.no_context;
-	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
-	answer->peak_bytes = os_peak_resident_bytes();
-	if (outcome.result)
+	answer->cpu_ms = outcome.cpu_ms;
+	if (outcome.no_context && !outcome.result)
+		(void)snprintf(answer->error, sizeof answer->error, "%llu MB of the GPU's memory are left",
+					   (unsigned long long)outcome.free_bytes / 1000000);
+	else if (outcome.result)
 		(void)snprintf(answer->error, sizeof answer->error, "%s",
 					   cuda_error_name(&worker->driver.cuda, outcome.result));
 	memcpy(answer->log, outcome.log, sizeof answer->log);
+}
+
+static void work(struct worker *worker, const struct protocol_job *job,
+				 struct protocol_answer *answer)
+{
+	struct jw_error why = {0};
+	uint64_t start = os_monotonic_ns();
+
+	memset(answer, 0, sizeof *answer);
+	answer->id = job->id;
+	answer->result = -1;
+	answer->peak_bytes = os_peak_resident_bytes();
+	if (read_image(&why, worker, job))
+		TEXT_COPY(answer->error, why.message);
+	else if (worker->task.work)
+		worker->task.work(worker->task.state, job, &worker->image, answer);
+	else
+		compile(worker, job, answer);
+	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
+	if (os_peak_resident_bytes() > answer->peak_bytes)
+		answer->peak_bytes = os_peak_resident_bytes();
 }
 
 /* The next line of stdin, without its line feed; false at its end. It stays valid until the next
@@ -230,9 +261,17 @@ int jw_worker_main(void)
 	os_die_with_parent();
 	os_ignore_interrupts();
 	os_crash_quietly();
+	os_be_first_to_go();
+	if (environment_is_background())
+		os_work_in_background();
 	if (os_take_stdout(&err, &worker.out))
 		goto done;
-	greet(&worker, &hello);
+	if (task_open(&err, &worker.task))
+		goto done;
+	if (worker.task.greet)
+		worker.task.greet(worker.task.state, &hello);
+	else
+		greet(&worker, &hello);
 	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
 		goto done;
 	if (hello.result || !serve(&err, &worker))
@@ -240,6 +279,8 @@ int jw_worker_main(void)
 done:
 	if (err.code)
 		(void)fprintf(stderr, "jitwarm worker: %s\n", err.message);
+	if (worker.task.close)
+		worker.task.close(worker.task.state);
 	buf_free(&worker.in);
 	buf_free(&worker.line);
 	buf_free(&worker.image);

@@ -17,7 +17,8 @@ static void a_job_arrives_as_it_was_sent(void **state)
 									 .device = 3,
 									 .form = forms[i],
 									 .offset = UINT64_C(5000000000),
-									 .size_bytes = 344};
+									 .size_bytes = 344,
+									 .entry_offset = 80};
 		memcpy(sent.path, "/a \"b\"/\xed\x95\x9c", sizeof "/a \"b\"/\xed\x95\x9c");
 		buf_clear(&line);
 		assert_int_equal(protocol_put_job(NULL, &line, &sent), 0);
@@ -28,6 +29,7 @@ static void a_job_arrives_as_it_was_sent(void **state)
 		assert_int_equal(got.form, sent.form);
 		assert_int_equal(got.offset, sent.offset);
 		assert_int_equal(got.size_bytes, sent.size_bytes);
+		assert_int_equal(got.entry_offset, sent.entry_offset);
 		assert_string_equal(got.path, sent.path);
 	}
 	buf_free(&line);
@@ -66,6 +68,7 @@ static void an_answer_keeps_the_log_in_one_line(void **state)
 									.result = 218,
 									.sticky = true,
 									.wall_ms = 1.5,
+									.cpu_ms = 1.25,
 									.peak_bytes = 1 << 30,
 									.error = "CUDA_ERROR_INVALID_PTX",
 									.log = "ptxas fatal\nline 2\t\"x\""};
@@ -75,6 +78,8 @@ static void an_answer_keeps_the_log_in_one_line(void **state)
 	assert_int_equal(got.id, 12);
 	assert_int_equal(got.result, 218);
 	assert_true(got.sticky);
+	assert_true(got.wall_ms > 1.49 && got.wall_ms < 1.51);
+	assert_true(got.cpu_ms > 1.24 && got.cpu_ms < 1.26);
 	assert_int_equal(got.peak_bytes, 1 << 30);
 	assert_string_equal(got.log, sent.log);
 	buf_free(&line);

@@ -1,0 +1,69 @@
+/* NVRTC: NVIDIA's compiler from CUDA C to PTX as a library, loaded at run time. It is a compiler
+ * for other people's sources: in workers only.
+ *
+ * Source: NVRTC's documentation, nvrtc.h of CUDA 11.2 to 13.0.
+ */
+#ifndef JW_COMPILE_NVRTC_H
+#define JW_COMPILE_NVRTC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum { NVRTC_MOST_ARCHS = 64, NVRTC_MOST_LOG = 64 << 20, NVRTC_MOST_PTX = 1 << 30 };
+
+/* X(name, (parameters)): all of them return nvrtcResult as an int. A program is an opaque pointer.
+ */
+#define NVRTC_REQUIRED(X)                                                                          \
+	X(nvrtcVersion, (int *ret_major, int *ret_minor))                                              \
+	X(nvrtcCreateProgram,                                                                          \
+	  (void **ret_program, const char *source, const char *name, int header_count,                 \
+	   const char *const *headers, const char *const *header_names))                               \
+	X(nvrtcDestroyProgram, (void **program))                                                       \
+	X(nvrtcCompileProgram, (void *program, int option_count, const char *const *options))          \
+	X(nvrtcGetPTXSize, (void *program, size_t *ret_size))                                          \
+	X(nvrtcGetPTX, (void *program, char *ptx))                                                     \
+	X(nvrtcGetProgramLogSize, (void *program, size_t *ret_size))                                   \
+	X(nvrtcGetProgramLog, (void *program, char *log))
+
+/* From CUDA 11.2 on. */
+#define NVRTC_OPTIONAL(X)                                                                          \
+	X(nvrtcGetNumSupportedArchs, (int *ret_count))                                                 \
+	X(nvrtcGetSupportedArchs, (int *ret_archs))
+
+struct nvrtc {
+	struct os_library *library;
+	const char *(*nvrtcGetErrorString)(int result);
+#define NVRTC_MEMBER(name, parameters) int(*name) parameters;
+	NVRTC_REQUIRED(NVRTC_MEMBER)
+	NVRTC_OPTIONAL(NVRTC_MEMBER) /* NULL where it has none */
+#undef NVRTC_MEMBER
+	unsigned major, minor;
+	uint16_t archs[NVRTC_MOST_ARCHS]; /* capabilities that it compiles for (86), rising */
+	size_t arch_count;
+};
+
+/* Loads the library at `path`; "" tries the names by which the system's linker may find one
+ * (libnvrtc.so.13 …). JW_ERR_UNSUPPORTED where it is too old to be asked which architectures it
+ * knows. It is never unloaded. */
+int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_nvrtc);
+
+struct nvrtc_source {
+	const char *text; /* NUL-terminated */
+	const char *name; /* what messages and `.file` lines call it; goes into some symbols too */
+	const char *const *options;
+	size_t option_count;
+};
+
+/* Compiles one source. 0: what NVRTC says is *ret_result (0: done, and `ptx` holds the text without
+ * its NUL); the log, which may hold warnings, is in `log` either way. -1: it could not be tried. */
+int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
+				  const struct nvrtc_source *source, int *ret_result, struct buf *log,
+				  struct buf *ptx);
+
+/* "NVRTC_ERROR_COMPILATION" */
+const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result);
+
+#endif

@@ -1,0 +1,149 @@
+#include "compile/ptxas.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/process.h"
+
+enum { MOST_ARGUMENTS = 256 };
+
+/* ---- which version */
+
+/* "Cuda compilation tools, release 12.4, V12.4.131" */
+static bool read_release(const char *text, uint32_t *ret_cuda)
+{
+	const char *at = strstr(text, "release ");
+	unsigned major = 0, minor = 0;
+
+	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
+	if (!strstr(text, "ptxas") || !at || sscanf(at, "release %3u.%2u", &major, &minor) != 2)
+		return false;
+	*ret_cuda = major * 1000 + minor * 10;
+	return true;
+}
+
+int ptxas_version(struct jw_error *err, const char *program, const char *folder, uint32_t *ret_cuda)
+{
+	const char *const arguments[] = {program, "--version", NULL};
+	char *output = os_join(err, folder, "ptxas-version");
+	struct buf text = {0};
+	struct os_ended ended;
+	int result = -1;
+
+	if (!output || os_run(err, arguments, output, &ended) ||
+		os_read_file(err, output, PTXAS_MOST_LOG, &text))
+		goto done;
+	if (ended.signal || ended.status || !read_release(buf_text(&text), ret_cuda))
+		error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
+	else
+		result = 0;
+done:
+	if (output)
+		(void)os_remove(NULL, output);
+	buf_free(&text);
+	mem_free(output);
+	return result;
+}
+
+/* ---- compiling */
+
+struct jw_target ptxas_target(struct jw_target device)
+{
+	if (device.sm >= 90)
+		device.suffix = 'a';
+	return device;
+}
+
+/* The files and arguments of one compile. */
+struct call {
+	char *source, *output, *log;
+	char *options;
+	const char *arguments[MOST_ARGUMENTS];
+	size_t count;
+};
+
+static void call_free(struct call *call)
+{
+	char **files[] = {&call->source, &call->output, &call->log};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		if (*files[i])
+			(void)os_remove(NULL, *files[i]);
+		mem_free(*files[i]);
+	}
+	mem_free(call->options);
+}
+
+static int add(struct jw_error *err, struct call *call, const char *argument)
+{
+	if (call->count + 1 >= MOST_ARGUMENTS)
+		return error_set(err, JW_ERR_LIMIT, "too many options");
+	call->arguments[call->count++] = argument;
+	return 0;
+}
+
+/* The entry's option string, which holds words and blanks. */
+static int add_options(struct jw_error *err, struct call *call)
+{
+	for (char *at = call->options; *(at += strspn(at, " \t"));) {
+		if (add(err, call, at))
+			return -1;
+		at += strcspn(at, " \t");
+		if (*at)
+			*at++ = '\0';
+	}
+	return 0;
+}
+
+static int prepare(struct jw_error *err, const struct ptxas_job *job, const char *arch,
+				   struct call *call)
+{
+	const char *text = job->ptx;
+	size_t size = job->ptx_bytes;
+
+	while (size && !text[size - 1])
+		size--;
+	call->source = os_join(err, job->folder, "module.ptx");
+	call->output = os_join(err, job->folder, "module.cubin");
+	call->log = os_join(err, job->folder, "module.log");
+	call->options = mem_string(err, job->options);
+	if (!call->source || !call->output || !call->log || !call->options ||
+		os_write_atomic(err, call->source, text, size) || add(err, call, job->program) ||
+		add(err, call, arch) || (job->link && add(err, call, "-c")) || add_options(err, call) ||
+		add(err, call, call->source) || add(err, call, "-o") || add(err, call, call->output))
+		return -1;
+	return 0;
+}
+
+static void judge(const struct os_ended *ended, struct ptxas_outcome *outcome)
+{
+	*outcome = (struct ptxas_outcome){.refused = ended->status || ended->signal,
+									  .peak_bytes = ended->peak_bytes};
+	if (ended->signal)
+		(void)snprintf(outcome->error, sizeof outcome->error, "ptxas was ended by signal %d",
+					   ended->signal);
+	else if (ended->status)
+		(void)snprintf(outcome->error, sizeof outcome->error, "ptxas ended with status %d",
+					   ended->status);
+}
+
+int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
+				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin)
+{
+	char name[JW_TARGET_TEXT], arch[JW_TARGET_TEXT + 8];
+	struct call call = {0};
+	struct os_ended ended;
+	int result = -1;
+
+	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, ptxas_target(job->device)));
+	if (prepare(err, job, arch, &call) || os_run(err, call.arguments, call.log, &ended) ||
+		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
+		goto done;
+	judge(&ended, ret_outcome);
+	result = ret_outcome->refused ? 0 : os_read_file(err, call.output, PTXAS_MOST_CUBIN, cubin);
+done:
+	call_free(&call);
+	return result;
+}

@@ -1,0 +1,47 @@
+/* The back end that needs no GPU: NVIDIA's ptxas. That of a driver's own CUDA minor version makes
+ * the bytes that the driver's JIT makes (measured: docs/compiler-twin.md).
+ */
+#ifndef JW_COMPILE_PTXAS_H
+#define JW_COMPILE_PTXAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
+
+/* The CUDA version of a ptxas (1000 * major + 10 * minor), by what it says of itself. `folder`:
+ * where a file may be written. JW_ERR_UNSUPPORTED where it is none. */
+int ptxas_version(struct jw_error *err, const char *program, const char *folder,
+				  uint32_t *ret_cuda);
+
+struct ptxas_job {
+	const char *program;
+	const char *folder;      /* for files of its own, which are gone afterwards */
+	struct jw_target device; /* the GPU */
+	bool link;               /* an input of run-time linking */
+	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
+	const void *ptx;         /* its text; NULs at its end are not part of it */
+	size_t ptx_bytes;
+};
+
+struct ptxas_outcome {
+	bool refused;        /* by ptxas: `log` says why */
+	char error[128];     /* "ptxas ended with status 255", "" where it did not fail */
+	uint64_t peak_bytes; /* its resident memory at its highest */
+};
+
+/* 0: it was tried; -1: it could not be. The caller frees log and cubin. */
+int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
+				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin);
+
+/* What the driver compiles for on a device: where there are features that no other GPU has, it uses
+ * them, though the key does not say so ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
+struct jw_target ptxas_target(struct jw_target device);
+
+#endif
