@@ -37,6 +37,7 @@ struct jw_driver_info {
 struct jw_cache_info {
 	char *path; /* the live cache; NULL where the driver would not cache at all (a warning says why)
 				 */
+	bool named; /* by jw_system_options.cache_dir */
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver reads it */
 	bool limit_set;       /* by the variable, rather than the driver's default */
 	bool disabled;        /* CUDA_CACHE_DISABLE */
@@ -53,6 +54,8 @@ struct jw_cache_info {
 	size_t warning_count;
 };
 
+struct folder;
+
 struct jw_system {
 	struct jw_gpu *gpus;
 	size_t gpu_count;
@@ -64,7 +67,8 @@ struct jw_system {
 	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
 						earlier */
 	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
-	char why_none[512]; /* one line on why there are no GPUs, "" where there are */
+	char why_none[512];     /* one line on why there are no GPUs, "" where there are */
+	struct folder *scratch; /* private */
 };
 
 struct jw_system_options {
@@ -73,12 +77,26 @@ struct jw_system_options {
 	const char *const *worker; /* the command that runs jw_worker_main, NULL at its end; NULL: this
 								  program with "worker" */
 	const char *cache_dir;     /* another directory in place of the live cache, NULL for that */
+	bool scratch; /* a new one for this run alone, which jw_system_free removes with all in it */
+	/* Not this machine, but one with these GPUs; 0: this machine. Then the driver is that of
+	 * `driver` ("550.163.01", or a CUDA version to go with the file), of the library
+	 * `driver_library`, of the profile `driver_profile` (jw_system_write_profile), or, where all
+	 * are NULL, the one that is installed here. */
+	const struct jw_target *targets;
+	size_t target_count;
+	const char *driver, *driver_library, *driver_profile;
 };
 
-/* Having no GPU or no driver is no failure: why_none says so. The caller frees with jw_system_free.
- */
-int jw_system_open(struct jw_error *err, const struct jw_system_options *options,
+/* Having no GPU or no driver is no failure: why_none says so. With targets it is one not to know
+ * the driver's stamp (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
+int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
+
+/* Writes what has to be known of this system's driver to prime for it elsewhere. JW_ERR_NOT_FOUND
+ * without a driver; JW_ERR_UNSUPPORTED where its stamp is not known, or its cache is of another
+ * form.
+ */
+int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
 #endif

@@ -52,6 +52,10 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 /* Keeps a profile for its library, in state_dir/drivers. */
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile);
+/* A profile in a file of its own, for another machine. */
+int cache_profile_write(struct jw_error *err, const char *path,
+						const struct cache_profile *profile);
+int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile);
 /* What was kept for this file; JW_ERR_NOT_FOUND where there is nothing, or it was another file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);

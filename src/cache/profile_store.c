@@ -160,21 +160,38 @@ static cJSON *profile_document(struct jw_error *err, const struct cache_profile 
 	return NULL;
 }
 
-int cache_profile_save(struct jw_error *err, const char *state_dir,
-					   const struct cache_profile *profile)
+int cache_profile_write(struct jw_error *err, const char *path, const struct cache_profile *profile)
 {
 	cJSON *document = profile_document(err, profile);
 	char *line = document ? json_line(err, document) : NULL;
-	char *path = file_of(err, state_dir, profile->library), *folder = NULL;
-	int result = -1;
+	int result = line ? os_write_atomic(err, path, line, strlen(line)) : -1;
 
-	if (line && path)
-		folder = os_dir_name(err, path);
-	if (folder && !os_make_dirs(err, folder, 0700))
-		result = os_write_atomic(err, path, line, strlen(line));
-	mem_free(folder);
-	mem_free(path);
 	cJSON_free(line);
 	cJSON_Delete(document);
+	return result;
+}
+
+int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile)
+{
+	struct buf text = {0};
+	int result = os_read_file(err, path, MOST_FILE, &text);
+
+	if (!result && cache_profile_parse(err, buf_text(&text), text.size, ret_profile))
+		result = error_prefix(err, "%s", path);
+	buf_free(&text);
+	return result;
+}
+
+int cache_profile_save(struct jw_error *err, const char *state_dir,
+					   const struct cache_profile *profile)
+{
+	char *path = file_of(err, state_dir, profile->library);
+	char *folder = path ? os_dir_name(err, path) : NULL;
+	int result = -1;
+
+	if (folder && !os_make_dirs(err, folder, 0700))
+		result = cache_profile_write(err, path, profile);
+	mem_free(folder);
+	mem_free(path);
 	return result;
 }

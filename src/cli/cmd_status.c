@@ -61,12 +61,17 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 
 static enum exit_status status_run(struct cli *cli)
 {
+	const char *profile = options_value(&cli->options, "driver-profile");
 	struct jw_system *system = NULL;
 	struct jw_error err;
 	enum exit_status status;
 
-	if (jw_system_open(&err, &(struct jw_system_options){0}, &system))
+	if (jw_system_open(&err, &(struct jw_system_options){.probe = profile}, &system))
 		return cli_fail(cli, &err);
+	if (profile && jw_system_write_profile(&err, system, profile)) {
+		jw_system_free(system);
+		return cli_fail_as(cli, err.code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT, &err);
+	}
 	print_gpus(&cli->out, system);
 	print_driver(&cli->out, &system->driver);
 	print_cache(&cli->out, &system->cache);
@@ -81,6 +86,13 @@ static enum exit_status status_run(struct cli *cli)
 	return status;
 }
 
+static const struct cli_option status_options[] = {
+	{.name = "driver-profile",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write what has to be known of this driver to prime for it on another machine"},
+	{0}};
+
 const struct cli_command command_status = {
 	.name = "status",
 	.summary = "Show GPUs, driver and the driver's cache",
@@ -89,5 +101,6 @@ const struct cli_command command_status = {
 		"Shows which NVIDIA GPUs and which driver this machine has, where that driver's cache is, "
 		"how full it may become, "
 		"and which settings stand in the way. Ends with 2 where there is no GPU to help.",
+	.options = status_options,
 	.run = status_run,
 };

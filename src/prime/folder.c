@@ -14,6 +14,11 @@
 enum { OLD_S = 3600 };
 
 static const char lock_end[] = ".lock";
+/* A folder among the system's temporary files: its lock is inside, since names beside it are free
+ * for everybody to take. */
+static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
+/* Between a folder's making and its locking; long enough for any machine. */
+enum { YOUNG_S = 60 };
 
 /* Takes the lock that tells that a run is alive. A process' number would not: others may share the
  * state directory from another machine, or from a container, where numbers mean something else.
@@ -36,11 +41,16 @@ static int take_lock(struct jw_error *err, const char *path, struct os_file **re
 	return 0;
 }
 
-static bool is_old(const char *path)
+static bool is_older(const char *path, int64_t seconds)
 {
 	struct os_stat stat;
 
-	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
+	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - seconds;
+}
+
+static bool is_old(const char *path)
+{
+	return is_older(path, OLD_S);
 }
 
 /* The lock was there before the folder, so a folder whose lock can be had is nobody's. */
@@ -105,6 +115,73 @@ static void sweep(const char *work)
 	os_names_free(&names);
 }
 
+static void sweep_temporary_folder(const char *path)
+{
+	char *lock_path = os_join(NULL, path, inner_lock);
+	struct os_file *file = NULL;
+	bool dead = false;
+
+	if (!is_older(path, YOUNG_S))
+		goto done;
+	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
+		os_file_lock(NULL, file, true, &dead))
+		dead = is_old(path);
+	os_file_close(file);
+	if (dead)
+		(void)os_remove_tree(NULL, path);
+done:
+	mem_free(lock_path);
+}
+
+/* "jitwarm-run-12345-": those of this process are passed over here too. */
+static void temporary_prefix(char prefix[2 * TEXT_SHORT])
+{
+	char own[TEXT_SHORT];
+
+	(void)snprintf(prefix, 2 * TEXT_SHORT, "%s%s", temporary_start, own_start(own));
+}
+
+static void sweep_temporary(void)
+{
+	char *base = os_temp_dir(NULL), own[2 * TEXT_SHORT];
+	struct os_names names;
+
+	temporary_prefix(own);
+	if (base && !os_list(NULL, base, &names)) {
+		for (size_t i = 0; i < names.count; i++) {
+			bool ours = names.kinds[i] == OS_DIRECTORY &&
+						text_starts(names.items[i], temporary_start) &&
+						!text_starts(names.items[i], own);
+			char *path = ours ? os_join(NULL, base, names.items[i]) : NULL;
+
+			if (path)
+				sweep_temporary_folder(path);
+			mem_free(path);
+		}
+		os_names_free(&names);
+	}
+	mem_free(base);
+}
+
+static int make_temporary(struct jw_error *err, struct folder *ret_folder)
+{
+	struct folder folder = {.temporary = true};
+	char prefix[2 * TEXT_SHORT];
+
+	sweep_temporary();
+	temporary_prefix(prefix);
+	prefix[strlen(prefix) - 1] = 0;
+	if (os_make_temp_dir(err, prefix, &folder.path))
+		return -1;
+	folder.lock_path = os_join(err, folder.path, inner_lock);
+	if (!folder.lock_path || take_lock(err, folder.lock_path, &folder.lock)) {
+		folder_remove(&folder);
+		return -1;
+	}
+	*ret_folder = folder;
+	return 0;
+}
+
 static int make_in(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
 {
 	char own[TEXT_SHORT], *work = os_join(err, state_dir, "runs");
@@ -135,6 +212,7 @@ void folder_sweep(const char *state_dir)
 	if (work)
 		sweep(work);
 	mem_free(work);
+	sweep_temporary();
 }
 
 static bool is_network(const char *path)
@@ -148,18 +226,17 @@ static bool is_network(const char *path)
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder)
 {
 	struct jw_error why = {0};
-	struct folder folder = {0};
-	char *other = NULL;
+	struct folder folder = {0}, other = {0};
 
 	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
 		return error_set(err, why.code, "%s", why.message);
 	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
 	if ((!folder.path || is_network(folder.path)) &&
-		os_make_temp_dir(folder.path ? NULL : err, "jitwarm", &other) && !folder.path)
+		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
 		return state_dir ? error_set(err, why.code, "%s", why.message) : -1;
-	if (other) {
+	if (other.path) {
 		folder_remove(&folder);
-		folder.path = other;
+		folder = other;
 	}
 	*ret_folder = folder;
 	return 0;
@@ -167,6 +244,11 @@ int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_
 
 void folder_remove(struct folder *folder)
 {
+	/* Windows removes no file that is open. */
+	if (folder->temporary) {
+		os_file_close(folder->lock);
+		folder->lock = NULL;
+	}
 	if (folder->path)
 		(void)os_remove_tree(NULL, folder->path);
 	os_file_close(folder->lock);

@@ -2,6 +2,7 @@
 #ifndef JW_PRIME_FOLDER_H
 #define JW_PRIME_FOLDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 struct folder {
 	char *path, *lock_path;
 	struct os_file *lock; /* held as long as the run lives: what tells others that it does */
+	bool temporary;       /* its lock lies in it */
 };
 
 /* Takes away what killed runs have left; folder_make does so too. `state_dir` may be NULL. */

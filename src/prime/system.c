@@ -75,6 +75,7 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 	*ret_forced = (struct forced){settings.force_ptx_jit, settings.force_jit};
 	result = take_settings(err, &settings, cache);
 	cache_settings_free(&settings);
+	cache->named = options->cache_dir != NULL;
 	if (!options->cache_dir)
 		judge_settings(cache);
 	if (result || !cache->path || cache_index_load(NULL, cache->path, &index))
@@ -247,6 +248,73 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 	return 0;
 }
 
+/* ---- another machine */
+
+static void take_targets(struct jw_system *system, const struct jw_system_options *options)
+{
+	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
+		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
+		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
+		system->gpu_count++;
+	}
+}
+
+/* A library says which build it is, and often which release; what was said besides counts more. */
+static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
+							  const char *library, struct jw_system *system,
+							  struct cache_profile *ret_profile)
+{
+	if (cache_profile_find(err, NULL, library, system->cache.path, ret_profile))
+		return -1;
+	TEXT_COPY(system->driver.library, library);
+	return options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
+}
+
+static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+							 struct jw_system *system, struct cache_profile *ret_profile)
+{
+	char *library = NULL;
+	int result;
+
+	if (options->driver_profile)
+		return cache_profile_read(err, options->driver_profile, ret_profile);
+	if (options->driver_library) {
+		if (os_real_path(err, options->driver_library, &library))
+			return -1;
+	} else if (options->driver) {
+		return cache_profile_for_release(err, options->driver, ret_profile);
+	} else if (os_find_driver(err, &library)) {
+		return error_prefix(err, "which driver? --driver names one, --driver-lib its library");
+	}
+	result = profile_of_library(err, options, library, system, ret_profile);
+	mem_free(library);
+	return result;
+}
+
+static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+						  struct jw_system *system)
+{
+	struct cache_profile profile = {0};
+	char text[JW_DRIVER_TEXT];
+
+	take_targets(system, options);
+	if (profile_elsewhere(err, options, system, &profile))
+		return -1;
+	if (!profile.stamp[0])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which driver %s keeps its results are not known: "
+						 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll",
+						 jw_driver_text(text, &profile.driver));
+	if (profile.trust == CACHE_STAMP_OPAQUE)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the cache of driver %s is not of the form that jitwarm knows",
+						 jw_driver_text(text, &profile.driver));
+	system->driver.version = profile.driver;
+	system->driver.trust = trust_of(&profile);
+	TEXT_COPY(system->driver.stamp, profile.stamp);
+	return 0;
+}
+
 /* ---- all of it */
 
 /* Whether the nearest folder that is there belongs to this account. */
@@ -293,11 +361,26 @@ static int choose_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-int jw_system_open(struct jw_error *err, const struct jw_system_options *options,
+/* The cache is made by what fills it, with the mode that it is to have. */
+static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
+{
+	struct folder *folder = mem_alloc(err, sizeof *folder);
+	char *path = NULL;
+
+	if (folder && !folder_make(err, system->state_dir, folder))
+		path = os_join(err, folder->path, "ComputeCache");
+	system->scratch = folder;
+	*ret_path = path;
+	return path ? 0 : -1;
+}
+
+int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system)
 {
 	struct jw_system *system = mem_alloc(err, sizeof *system);
-	char *library = NULL;
+	struct jw_system_options how = *given;
+	const struct jw_system_options *options = &how;
+	char *library = NULL, *scratch = NULL;
 	struct jw_error why = {0};
 	struct forced forced;
 
@@ -305,9 +388,16 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *options
 		return -1;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
-		read_cache(err, options, &system->cache, &forced))
+		(given->scratch && make_scratch(err, system, &scratch)))
 		goto fail;
-	if (os_find_driver(&why, &library)) {
+	if (scratch)
+		how.cache_dir = scratch;
+	if (read_cache(err, options, &system->cache, &forced))
+		goto fail;
+	if (options->target_count) {
+		if (open_elsewhere(err, options, system))
+			goto fail;
+	} else if (os_find_driver(&why, &library)) {
 		TEXT_COPY(system->why_none, why.message);
 	} else {
 		TEXT_COPY(system->driver.library, library);
@@ -317,12 +407,26 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *options
 	if (settle_settings(err, options, &forced, system))
 		goto fail;
 	mem_free(library);
+	mem_free(scratch);
 	*ret_system = system;
 	return 0;
 fail:
 	mem_free(library);
+	mem_free(scratch);
 	jw_system_free(system);
 	return -1;
+}
+
+int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path)
+{
+	const struct cache_profile profile = profile_of_system(system);
+
+	if (!system->driver.library[0])
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+	if (!profile_is_known(system))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which this driver keeps its results are not known");
+	return cache_profile_write(err, path, &profile);
 }
 
 void jw_system_free(struct jw_system *system)
@@ -334,6 +438,9 @@ void jw_system_free(struct jw_system *system)
 	mem_free(system->cache.warnings);
 	mem_free(system->cache.path);
 	mem_free(system->state_dir);
+	if (system->scratch)
+		folder_remove(system->scratch);
+	mem_free(system->scratch);
 	mem_free(system->gpus);
 	mem_free(system);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "prime/folder.h"
@@ -177,6 +178,32 @@ static void without_a_state_directory_a_temporary_one_serves(void **state)
 	mem_free(file);
 }
 
+static void temporary_ones_of_killed_runs_go_too(void **state)
+{
+	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
+	char path[512];
+	char *before = os_env("TMPDIR"), *kept = state_dir;
+	struct folder folder;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
+	state_dir = NULL;
+	pid = start_run(path, sizeof path);
+	state_dir = kept;
+	assert_true(text_starts(path, kept));
+	assert_int_equal(utimensat(AT_FDCWD, path, ago, 0), 0);
+	folder_sweep(NULL);
+	assert_true(os_exists(path));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(folder_make(NULL, NULL, &folder), 0);
+	assert_false(os_exists(path));
+	folder_remove(&folder);
+	assert_int_equal(os_env_set(NULL, "TMPDIR", before), 0);
+	mem_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +213,7 @@ int main(void)
 		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),
 		cmocka_unit_test(what_has_no_lock_goes_when_it_is_old),
 		cmocka_unit_test(without_a_state_directory_a_temporary_one_serves),
+		cmocka_unit_test(temporary_ones_of_killed_runs_go_too),
 	};
 
 	return cmocka_run_group_tests(tests, make_state, remove_state);
