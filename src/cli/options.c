@@ -78,7 +78,7 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 	static const char letters[] = "KMGT";
 	size_t digits = strspn(text, "0123456789"), power = 0;
 	const char *unit = text + digits, *letter;
-	uint64_t value = 0, step = 1000;
+	uint64_t value = 0, step;
 
 	if (!digits || digits > 19)
 		return false;
@@ -89,10 +89,9 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 		power = (size_t)(letter - letters) + 1;
 		unit++;
 	}
-	if (power && *unit == 'i') {
-		step = 1024;
-		unit++;
-	}
+	/* As in GNU's tools: "1G" and "1GiB" are 2^30, "1GB" is 10^9. */
+	step = text_equal_fold(unit, "b") ? 1000 : 1024;
+	unit += power && *unit == 'i';
 	if (*unit && !text_equal_fold(unit, "b"))
 		return false;
 	for (; power > 0; power--) {
@@ -101,6 +100,45 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 		value *= step;
 	}
 	*ret_bytes = value;
+	return true;
+}
+
+static uint64_t unit_ms(const char *unit, size_t length)
+{
+	static const struct {
+		const char *name;
+		uint64_t ms;
+	} units[] = {{"", 1000},     {"ms", 1},      {"s", 1000},    {"m", 60000},
+				 {"min", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strlen(units[i].name) == length && !memcmp(units[i].name, unit, length))
+			return units[i].ms;
+	return 0;
+}
+
+bool options_parse_duration(const char *text, uint64_t *ret_ms)
+{
+	enum { MOST_DIGITS = 9 };
+	uint64_t sum_ms = 0, above_ms = UINT64_MAX;
+
+	do {
+		size_t digits = strspn(text, "0123456789"), letters = strcspn(text + digits, "0123456789");
+		uint64_t value = 0, step_ms = unit_ms(text + digits, letters);
+
+		/* Larger units come first, and "1h30" would be read as what nobody means. */
+		if (!digits || digits > MOST_DIGITS || step_ms >= above_ms ||
+			(!letters && above_ms != UINT64_MAX))
+			return false;
+		if (!step_ms)
+			return false;
+		for (size_t i = 0; i < digits; i++)
+			value = value * 10 + (uint64_t)(text[i] - '0');
+		sum_ms += value * step_ms;
+		above_ms = step_ms;
+		text += digits + letters;
+	} while (*text);
+	*ret_ms = sum_ms;
 	return true;
 }
 
@@ -119,6 +157,9 @@ static int read_number(struct jw_error *err, struct option_given *given)
 	}
 	if (option->kind == OPTION_SIZE && !options_parse_size(given->value, &given->number))
 		return error_set(err, JW_ERR_USAGE, "--%s takes a size such as 512M or 2GB, not “%.200s”",
+						 option->name, given->value);
+	if (option->kind == OPTION_DURATION && !options_parse_duration(given->value, &given->number))
+		return error_set(err, JW_ERR_USAGE, "--%s takes a time such as 90s or 5m, not “%.200s”",
 						 option->name, given->value);
 	return 0;
 }
@@ -193,6 +234,13 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 	return 0;
 }
 
+/* Where "--" stands: all that follows are operands. */
+static bool divide(struct options *options)
+{
+	options->divided_at = options->operand_count;
+	return options->divided = true;
+}
+
 static int read_all(struct jw_error *err, struct options *options, struct arguments *rest)
 {
 	bool only_operands = false;
@@ -204,7 +252,7 @@ static int read_all(struct jw_error *err, struct options *options, struct argume
 		if (only_operands || text[0] != '-' || !text[1])
 			options->operands[options->operand_count++] = text;
 		else if (!strcmp(text, "--"))
-			only_operands = true;
+			only_operands = divide(options);
 		else if (text[1] == '-')
 			failed = read_long(err, options, text + 2, rest);
 		else

@@ -21,11 +21,12 @@
 #include "base/error.h"
 
 enum option_kind {
-	OPTION_FLAG,   /* no value */
-	OPTION_VALUE,  /* one value; the last one counts */
-	OPTION_LIST,   /* may be repeated, every value counts */
-	OPTION_NUMBER, /* a whole number from 0 to `most` */
-	OPTION_SIZE,   /* bytes: "512M", "2 GB", "1GiB" */
+	OPTION_FLAG,     /* no value */
+	OPTION_VALUE,    /* one value; the last one counts */
+	OPTION_LIST,     /* may be repeated, every value counts */
+	OPTION_NUMBER,   /* a whole number from 0 to `most` */
+	OPTION_SIZE,     /* bytes: "512M", "2 GB", "1GiB" */
+	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
 };
 
 struct cli_option {
@@ -45,8 +46,10 @@ struct options {
 	const struct cli_option *table;
 	struct option_given *given; /* private */
 	size_t given_count, given_capacity;
-	char **operands; /* point into argv */
+	char **operands; /* point into argv; NULL behind the last */
 	size_t operand_count;
+	bool divided;      /* there was a "--": */
+	size_t divided_at; /* so many operands stood before it */
 };
 
 /* Reads argv[0 … argc) (no program's or command's name in it). JW_ERR_USAGE names what is wrong
@@ -62,10 +65,12 @@ const char *options_value(const struct options *options, const char *name);
 /* How often a repeatable option was given, and its values in their order (at < count). */
 size_t options_count(const struct options *options, const char *name);
 const char *options_item(const struct options *options, const char *name, size_t at);
-/* OPTION_NUMBER or OPTION_SIZE; `otherwise` where it was not given. */
+/* OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` where it was not given. */
 uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise);
 
-/* Reads "1500", "512M", "2 GB" (10^3 steps), "1GiB" (2^10 steps). False where it is no size. */
+/* Reads "1500", "2 GB" (10^3 steps), "512M", "1GiB" (2^10 steps). False where it is no size. */
 bool options_parse_size(const char *text, uint64_t *ret_bytes);
+/* Reads "90" (seconds), "90s", "5m", "1h30m", "250ms". False where it is no duration. */
+bool options_parse_duration(const char *text, uint64_t *ret_ms);
 
 #endif

@@ -17,6 +17,7 @@ static const struct cli_option table[] = {
 	 .help = "x",
 	 .most = 64},
 	{.name = "max-mem", .kind = OPTION_SIZE, .value = "SIZE", .help = "x"},
+	{.name = "timeout", .kind = OPTION_DURATION, .value = "TIME", .help = "x"},
 	{.name = "modules", .letter = 'm', .kind = OPTION_FLAG, .help = "x"},
 	{.name = "seam", .kind = OPTION_FLAG, .help = "x", .hidden = true},
 	{0}};
@@ -96,6 +97,7 @@ static void mistakes_are_named(void **state)
 		{"--workers -1", "up to 64"},
 		{"--workers 4x", "“4x”"},
 		{"--max-mem lots", "“lots”"},
+		{"--timeout soon", "“soon”"},
 		{"--=x", "unknown option --"},
 	};
 	(void)state;
@@ -114,6 +116,31 @@ static void mistakes_are_named(void **state)
 	}
 }
 
+static void durations_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} good[] = {{"90", 90000},      {"0", 0},       {"250ms", 250},   {"1s", 1000},
+				{"1h30m", 5400000}, {"5m", 300000}, {"2min", 120000}, {"1d", 86400000}};
+	static const char *const bad[] = {"",     "m",   "5x",         "5 m",  "1m1h", "1s1s",
+									  "1h30", "-5s", "9999999999", "1.5s", "5mm"};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		uint64_t ms = 1;
+
+		if (!options_parse_duration(good[i].text, &ms) || ms != good[i].ms)
+			fail_msg("“%s”: %llu ms", good[i].text, (unsigned long long)ms);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		uint64_t ms;
+
+		if (options_parse_duration(bad[i], &ms))
+			fail_msg("“%s” is taken for a time", bad[i]);
+	}
+}
+
 static void sizes_are_read(void **state)
 {
 	static const struct {
@@ -122,12 +149,15 @@ static void sizes_are_read(void **state)
 	} cases[] = {
 		{"0", 0},
 		{"1500", 1500},
-		{"512M", 512000000},
+		{"512M", 536870912},
+		{"512MB", 512000000},
+		{"1G", 1073741824},
+		{"1g", 1073741824},
 		{"2 GB", 2000000000},
 		{"1GiB", 1073741824},
 		{"1kib", 1024},
 		{"3b", 3},
-		{"1T", 1000000000000},
+		{"1T", 1099511627776},
 		{"", 0},
 		{"M", 0},
 		{"1X", 0},
@@ -189,9 +219,10 @@ static void statuses_are_combined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_read),          cmocka_unit_test(nothing_is_fine_too),
-		cmocka_unit_test(mistakes_are_named),          cmocka_unit_test(sizes_are_read),
-		cmocka_unit_test(the_nearest_name_is_offered), cmocka_unit_test(statuses_are_combined),
+		cmocka_unit_test(everything_is_read),    cmocka_unit_test(nothing_is_fine_too),
+		cmocka_unit_test(mistakes_are_named),    cmocka_unit_test(sizes_are_read),
+		cmocka_unit_test(durations_are_read),    cmocka_unit_test(the_nearest_name_is_offered),
+		cmocka_unit_test(statuses_are_combined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
