@@ -12,7 +12,7 @@
 
 /* What stands to be done, once it is known and before anything is compiled. */
 struct jw_prime_plan {
-	size_t modules; /* that the driver would compile for these GPUs */
+	size_t modules; /* that the driver would compile for these GPUs: warm, cold and over_budget */
 	size_t warm;    /* of them, already in the cache */
 	size_t cold;
 	size_t cannot;          /* containers with PTX for a GPU which its driver cannot use */
@@ -24,6 +24,12 @@ struct jw_prime_plan {
 	double cpu_seconds;     /* predicted, one core */
 	double longest_seconds; /* of it, the longest module: no number of workers is faster */
 	unsigned workers;
+	uint64_t limit_bytes, used_bytes;  /* of the cache, and by what is in it, of whatever program */
+	uint64_t warm_bytes;               /* what the warm ones take in it */
+	size_t over_budget;                /* modules that are cold and left by a budget; not in cold */
+	uint64_t over_budget_bytes;        /* predicted, as are */
+	double over_budget_seconds;        /* on one core */
+	bool too_much; /* more than the cache keeps: nothing is compiled, jw_prime_result.stopped */
 };
 
 struct jw_prime_progress {
