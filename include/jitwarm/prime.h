@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/recording.h>
 #include <jitwarm/system.h>
 
 /* What stands to be done, once it is known and before anything is compiled. */
@@ -24,6 +25,11 @@ struct jw_prime_plan {
 	double cpu_seconds;     /* predicted, one core */
 	double longest_seconds; /* of it, the longest module: no number of workers is faster */
 	unsigned workers;
+	char why[1024]; /* a line on why what is cold is so: "8 modules: never primed; 2 modules: the
+					   driver has changed from … to …"; "" where nothing is */
+	size_t recorded, recorded_missing; /* with a recording: its modules that come from files, and
+										  those of them that are not in the paths */
+	double wall_seconds;               /* predicted, with so many workers */
 	uint64_t limit_bytes, used_bytes;  /* of the cache, and by what is in it, of whatever program */
 	uint64_t warm_bytes;               /* what the warm ones take in it */
 	size_t over_budget;                /* modules that are cold and left by a budget; not in cold */
@@ -57,6 +63,7 @@ struct jw_prime_result {
 	size_t
 		misjudged; /* of the compiled ones, those whose entries have other names than predicted */
 	size_t met;    /* that another run has put into the cache meanwhile */
+	size_t lost;   /* put into the cache and gone again at the end of the run; undone, too */
 	size_t undone; /* left when the run was interrupted or had to stop */
 	uint64_t added_bytes;
 	size_t evicted;         /* the oldest entries of others, to keep to the cache's limit */
@@ -64,9 +71,12 @@ struct jw_prime_result {
 	double compile_seconds; /* the sum of what each module took in its worker, and the longest of
 							   them */
 	double longest_seconds;
+	double compile_cpu_seconds; /* the same sum in processor time: less where others were busy */
 	bool interrupted;
+	bool out_of_time;        /* the budget of time was over before its work was done */
 	struct jw_error stopped; /* why the run had to stop before its end (the cache is full, the disk
-								is, no worker stays alive); JW_OK where it had not */
+								is, no worker stays alive), or was not begun (JW_ERR_UNSUPPORTED:
+								more than the cache keeps); JW_OK where it had not */
 	bool opaque; /* the driver's cache is not of the known form: its own entries were counted
 					instead */
 	uint64_t peak_worker_bytes;
@@ -75,20 +85,36 @@ struct jw_prime_result {
 	char **notes; /* one line each: what was left out, files that could not be read */
 	size_t note_count;
 	size_t troubles; /* of the notes, those about files that could not be read */
+	size_t images;   /* files and members of archives with device code that were read */
 };
 
 struct jw_prime_options {
 	const char *const *paths; /* files and directories, as jw_find gives them */
 	size_t path_count;
-	bool everything; /* what lies outside the registered sections too */
-	unsigned jobs;   /* workers; 0: as many as cores */
+	bool everything;                      /* what lies outside the registered sections too */
+	const struct jw_recording *recording; /* just the modules that it names; NULL: all */
+	/* Only containers at these offsets in their files or members; none: all. */
+	const uint64_t *only_offsets;
+	size_t only_count;
+	unsigned jobs;             /* workers; 0: as many as cores */
+	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of what is available */
+	uint64_t budget_bytes;     /* what all of it may take in the cache, warm or new; 0: its limit */
+	uint64_t budget_ms;        /* wall time of compiling: no module is begun later; 0: no end */
 	bool low_priority;
+	/* A module that takes longer hangs; 0: forty times what is predicted, at least ten minutes. */
+	uint64_t module_timeout_ms;
+	const char *trace; /* a file for Chrome trace events, NULL for none; whole JSON at any moment */
 	const char *const *worker; /* as in jw_system_options */
+	const char *ptxas; /* compile with this program (jw_compiler_find) in the driver's place; NULL:
+						  the driver */
 	void *context;
 	/* All may be NULL. `planned` returns false to stop before anything is compiled; `stop` is asked
 	 * often. */
 	bool (*planned)(void *context, const struct jw_prime_plan *plan);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
+	/* Asked once, before `planned`, with the names of the entries that the cache lacks, if there
+	 * are any: what it puts there of them is warm. */
+	void (*missing)(void *context, const uint64_t *keys, size_t count);
 	void (*message)(void *context, const char *line);
 	bool (*stop)(void *context);
 };

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/estimate.h>
 #include <jitwarm/find.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
@@ -11,7 +10,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "cli/prime_text.h"
 #include "cli/progress.h"
+#include "cli/reproduce.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -26,77 +27,12 @@ struct priming {
 
 /* ---- before */
 
-/* What does not fit is not kept: then the driver compiles a part of it at every start. */
-static void warn_of_limit(const struct output *out, const struct jw_cache_info *cache,
-						  uint64_t wanted)
-{
-	const uint64_t step = UINT64_C(1) << 30, most = 4 * step;
-	/* Sizes are predicted badly, and other programs want room too. */
-	uint64_t better = (wanted + wanted / 2 + step - 1) / step * step;
-	char size[TEXT_SHORT], limit[TEXT_SHORT];
-
-	if (wanted <= cache->limit_bytes)
-		return;
-	if (cache->limit_bytes >= most)
-		output_warning(out,
-					   "the results take about %s, and no driver keeps more than %s: name fewer "
-					   "packages at a time",
-					   text_bytes(size, wanted), text_bytes(limit, most));
-	else
-		output_warning(out,
-					   "the results take about %s, and the driver keeps %s: set "
-					   "CUDA_CACHE_MAXSIZE=%llu, here and for the program",
-					   text_bytes(size, wanted), text_bytes(limit, cache->limit_bytes),
-					   (unsigned long long)(better < most ? better : most));
-}
-
-static void print_plan(const struct priming *priming, const struct jw_prime_plan *plan)
-{
-	const struct output *out = &priming->cli->out;
-	char bytes[TEXT_SHORT], cache[TEXT_SHORT], time[TEXT_SHORT];
-
-	if (plan->cannot)
-		output_line(out, STYLE_WARN,
-					"%zu containers hold PTX that this driver cannot use for these GPUs; “jitwarm "
-					"scan” says why.",
-					plan->cannot);
-	if (!plan->modules) {
-		output_line(out, STYLE_PLAIN,
-					"There is nothing here that the driver would compile for these GPUs.");
-		return;
-	}
-	if (!plan->cold) {
-		output_line(out, STYLE_GOOD,
-					"Warm: all %zu modules that the driver would compile are in its cache.",
-					plan->modules);
-		return;
-	}
-	output_line(
-		out, STYLE_PLAIN,
-		"%zu of %zu modules to compile (%s of PTX): about %s with %u worker%s, %s of cache.",
-		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
-		text_duration(time,
-					  jw_makespan_seconds(plan->cpu_seconds, plan->longest_seconds, plan->workers)),
-		plan->workers, plan->workers == 1 ? "" : "s", text_bytes(cache, plan->cache_bytes));
-	if (plan->link)
-		output_line(out, STYLE_PLAIN,
-					"%zu of them are inputs of run-time linking; the linking itself is done again "
-					"at every start.",
-					plan->link);
-	warn_of_limit(out, &priming->system->cache, plan->cache_bytes);
-}
-
 static bool on_planned(void *context, const struct jw_prime_plan *plan)
 {
 	struct priming *priming = context;
 
-	print_plan(priming, plan);
-	if (priming->only_plan || !plan->cold)
-		return !priming->only_plan;
-	progress_start(&priming->progress, &priming->cli->out, plan->cold, plan->cpu_seconds * 1000,
-				   "compiling");
-	priming->bar = true;
-	return true;
+	prime_print_plan(&priming->cli->out, plan);
+	return !priming->only_plan;
 }
 
 /* ---- meanwhile */
@@ -105,9 +41,13 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
 	struct priming *priming = context;
 
-	if (priming->bar)
-		progress_update(&priming->progress, progress->done, progress->done_weight,
-						progress->done_bytes);
+	/* Not before there is any: another run may have had to be waited for. */
+	if (!priming->bar)
+		progress_start(&priming->progress, &priming->cli->out, progress->total,
+					   progress->total_weight, "compiling");
+	priming->bar = true;
+	progress_update(&priming->progress, progress->done, progress->done_weight,
+					progress->done_bytes);
 }
 
 static void on_message(void *context, const char *line)
@@ -117,7 +57,7 @@ static void on_message(void *context, const char *line)
 	if (priming->bar)
 		progress_message(&priming->progress, line);
 	else
-		output_warning(&priming->cli->out, "%s", line);
+		output_note(&priming->cli->out, "%s", line);
 }
 
 static bool on_stop(void *context)
@@ -142,20 +82,28 @@ static void print_log(const struct output *out, const char *log)
 	}
 }
 
+static void print_failure(const struct priming *priming, const struct jw_prime_failure *failure)
+{
+	const struct output *out = &priming->cli->out;
+	char *command = reproduce_command(NULL, &priming->cli->options, failure);
+	char target[JW_TARGET_TEXT];
+
+	output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
+				   failure->member ? failure->member : "", (unsigned long long)failure->offset,
+				   jw_target_sm(target, failure->target), failure->reason);
+	print_log(out, failure->log);
+	if (command)
+		output_warning(out, "    to see it again: %s", command);
+	mem_free(command);
+}
+
 static void print_result(const struct priming *priming, const struct jw_prime_result *result)
 {
 	const struct output *out = &priming->cli->out;
 	char time[TEXT_SHORT], bytes[TEXT_SHORT];
 
-	for (size_t i = 0; i < result->failure_count; i++) {
-		const struct jw_prime_failure *failure = &result->failures[i];
-		char target[JW_TARGET_TEXT];
-
-		output_warning(out, "%s%s%s (%s): %s", failure->path, failure->member ? ": " : "",
-					   failure->member ? failure->member : "",
-					   jw_target_sm(target, failure->target), failure->reason);
-		print_log(out, failure->log);
-	}
+	for (size_t i = 0; i < result->failure_count; i++)
+		print_failure(priming, &result->failures[i]);
 	if (result->opaque)
 		output_warning(out,
 					   "this driver's cache is not of the form that jitwarm knows: the driver "
@@ -163,9 +111,7 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 					   "added %zu entries; more than that cannot be told",
 					   text_duration(time, result->seconds), result->compiled);
 	else if (result->compiled)
-		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
-					result->compiled, result->compiled == 1 ? "" : "s",
-					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+		prime_print_compiled(out, result);
 	if (result->evicted)
 		output_warning(out,
 					   "%zu of the oldest entries had to make room, as at a driver's own insert: "
@@ -177,13 +123,18 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 	if (result->interrupted)
 		output_warning(out, "interrupted with %zu modules left; the same command goes on from here",
 					   result->undone);
+	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
+			 !priming->only_plan)
+		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
 					result->plan.left_out || result->plan.cannot
 						? "Start your program again: of what was asked for it has nothing left to "
 						  "compile but what is named above."
 						: "Start your program again: it has nothing left to compile.");
-	if (result->stopped.code)
+	if (result->plan.too_much)
+		output_error(out, "%s", result->stopped.message);
+	else if (result->stopped.code)
 		output_error(out, "stopped with %zu modules left: %s", result->undone,
 					 result->stopped.message);
 }
@@ -199,15 +150,13 @@ static enum exit_status status_of_error(const struct jw_error *err)
 	}
 }
 
-static enum exit_status status_of(const struct jw_prime_result *result)
+static enum exit_status status_of(const struct jw_prime_result *result, size_t troubles)
 {
-	enum exit_status status = EXIT_DONE;
+	enum exit_status status = exit_of_troubles(troubles, result->images);
 
 	/* What left no entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
-		result->misjudged)
-		status = exit_combine(status, EXIT_COLD);
-	if (result->troubles)
+		result->misjudged || result->plan.over_budget)
 		status = exit_combine(status, EXIT_COLD);
 	if (result->plan.hopeless)
 		status = exit_combine(status, EXIT_CANNOT);
@@ -218,16 +167,32 @@ static enum exit_status status_of(const struct jw_prime_result *result)
 	return status;
 }
 
-static enum exit_status work(struct priming *priming, const struct jw_found *found,
-							 const char **paths)
+/* A budget of nothing is a slip of the pen. */
+static int check_budgets(struct jw_error *err, const struct options *options)
+{
+	static const char *const names[] = {"budget-time", "budget-size"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (options_given(options, names[i]) && !options_number(options, names[i], 0))
+			return error_set(err, JW_ERR_USAGE, "--%s takes more than nothing", names[i]);
+	return 0;
+}
+
+static enum exit_status work(struct priming *priming, const char *const *paths, size_t count,
+							 size_t troubles)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
 		.paths = paths,
-		.path_count = found->file_count,
+		.path_count = count,
 		.everything = options_given(&cli->options, "all"),
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.budget_bytes = options_number(&cli->options, "budget-size", 0),
+		.budget_ms = options_number(&cli->options, "budget-time", 0),
 		.low_priority = options_given(&cli->options, "background"),
+		.trace = options_value(&cli->options, "trace"),
+		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		.context = priming,
 		.planned = on_planned,
 		.progress = on_progress,
@@ -237,21 +202,27 @@ static enum exit_status work(struct priming *priming, const struct jw_found *fou
 	struct jw_prime_result *result;
 	struct jw_error err;
 	enum exit_status status;
+	uint64_t *only = NULL;
 	int failed;
 
-	for (size_t i = 0; i < found->file_count; i++)
-		paths[i] = found->files[i].path;
+	if (check_budgets(&err, &cli->options) ||
+		reproduce_offsets(&err, &cli->options, &only, &options.only_count))
+		return cli_fail(cli, &err);
+	options.only_offsets = only;
 	os_catch_interrupts();
 	failed = jw_prime(&err, priming->system, &options, &result);
+	mem_free(only);
 	if (priming->bar)
 		progress_finish(&priming->progress);
 	if (failed)
 		return cli_fail_as(cli, status_of_error(&err), &err);
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
-	status = priming->only_plan && result->plan.cold ? EXIT_COLD : status_of(result);
+	status = priming->only_plan && result->plan.cold && !result->plan.too_much
+				 ? EXIT_COLD
+				 : status_of(result, result->troubles + troubles);
 	print_result(priming, result);
-	if (output_json(&err, &cli->out, document_prime(result)))
+	if (output_json(&err, &cli->out, document_prime(result, &cli->options)))
 		status = cli_fail(cli, &err);
 	jw_prime_result_free(result);
 	return status;
@@ -306,22 +277,42 @@ static void warn_of_settings(const struct cli *cli, const struct jw_system *syst
 		output_warning(&cli->out, "%s", system->cache.warnings[i]);
 }
 
+static enum exit_status work_on(struct priming *priming, const struct jw_found *found)
+{
+	struct jw_error err;
+	const char **paths = mem_array(&err, found->file_count, sizeof *paths);
+	enum exit_status status;
+
+	if (!paths)
+		return cli_fail(priming->cli, &err);
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	status = work(priming, paths, found->file_count, found->trouble_count);
+	mem_free(paths);
+	return status;
+}
+
+/* What is known without looking at any file. */
+static int open_system(struct jw_error *err, struct cli *cli, struct jw_system **ret_system)
+{
+	struct jw_system_options how = {.probe = true};
+
+	if (choose_account(err, cli))
+		return -1;
+	how.cache_dir = options_value(&cli->options, "cache");
+	return jw_system_open(err, &how, ret_system);
+}
+
 static enum exit_status prime_run(struct cli *cli)
 {
 	struct priming priming = {.cli = cli, .only_plan = options_given(&cli->options, "dry-run")};
-	struct jw_system_options how = {.probe = true};
 	struct jw_system *system = NULL;
 	struct jw_found *found = NULL;
-	const char **paths = NULL;
 	struct jw_error err;
 	enum exit_status status;
 
-	if (choose_account(&err, cli))
-		return cli_fail(cli, &err);
-	how.cache_dir = options_value(&cli->options, "cache");
-	if (jw_system_open(&err, &how, &system) ||
-		jw_find(&err, (const char *const *)cli->options.operands, cli->options.operand_count,
-				&found)) {
+	if (open_system(&err, cli, &system) || jw_find(&err, (const char *const *)cli->options.operands,
+												   cli->options.operand_count, &found)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}
@@ -333,12 +324,8 @@ static enum exit_status prime_run(struct cli *cli)
 	}
 	found_print_notes(&cli->out, found);
 	priming.system = system;
-	paths = mem_array(&err, found->file_count, sizeof *paths);
-	status = paths ? work(&priming, found, paths) : cli_fail(cli, &err);
-	if (found->trouble_count)
-		status = exit_combine(status, EXIT_COLD);
+	status = work_on(&priming, found);
 done:
-	mem_free(paths);
 	jw_found_free(found);
 	jw_system_free(system);
 	return status;
@@ -354,11 +341,42 @@ static const struct cli_option prime_options[] = {
 	 .value = "N",
 	 .most = 1024,
 	 .help = "Compile with N workers; as many as cores without it"},
+	{.name = "budget-time",
+	 .kind = OPTION_DURATION,
+	 .value = "TIME",
+	 .help = "Compile for so long (5m, 1h30m), the most valuable modules first"},
+	{.name = "budget-size",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "Let what is named take so much of the cache (1G, 500M), what is warm included, the "
+			 "most valuable modules first"},
+	{.name = "max-mem",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "Let the workers together take no more memory than this (2G); three quarters of what "
+			 "is available without it. One module at a time is compiled in any case"},
+	{.name = "module-timeout",
+	 .kind = OPTION_DURATION,
+	 .value = "TIME",
+	 .help = "Give up on a module after TIME (90s, 5m); without it after forty times what is "
+			 "predicted, and never before ten minutes"},
+	{.name = "only",
+	 .kind = OPTION_LIST,
+	 .value = "OFFSET",
+	 .help = "Only the modules of the container at this offset in its file; may be repeated"},
 	{.name = "dry-run",
 	 .letter = 'n',
 	 .kind = OPTION_FLAG,
 	 .help = "Only say what would be compiled"},
-	{.name = "background", .kind = OPTION_FLAG, .help = "Work at the lowest priority"},
+	{.name = "trace",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
+			 "chrome://tracing or Perfetto"},
+	{.name = "background",
+	 .kind = OPTION_FLAG,
+	 .help = "Work at the lowest priority for processor and disk, and wait while the machine runs "
+			 "on its battery"},
 	{.name = "cache",
 	 .kind = OPTION_VALUE,
 	 .value = "DIR",
@@ -378,7 +396,11 @@ const struct cli_command command_prime = {
 				   "the driver's cache. Without a name "
 				   "it takes the active Python environment. What is in the cache already is not "
 				   "compiled again; a run that was "
-				   "interrupted goes on where it stopped.",
+				   "interrupted goes on where it stopped.\n\n"
+				   "Before it begins it says how long it will take, by what the modules hold and "
+				   "what this machine took before, and what the cache keeps. What would not fit "
+				   "is not begun. --budget-time and --budget-size take the modules first that a "
+				   "start is sure to need and that save it the most time.",
 	.options = prime_options,
 	.run = prime_run,
 };

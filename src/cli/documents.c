@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
+#include "cli/reproduce.h"
 #include "cli/terminal.h"
 #include "os/system.h"
 
@@ -54,13 +56,14 @@ void document_add_count(cJSON *object, const char *name, uint64_t value)
 
 /* ---- prime */
 
-static cJSON *failures_of(const struct jw_prime_result *result)
+static cJSON *failures_of(const struct jw_prime_result *result, const struct options *options)
 {
 	cJSON *array = cJSON_CreateArray();
 
 	for (size_t i = 0; i < result->failure_count; i++) {
 		const struct jw_prime_failure *failure = &result->failures[i];
 		cJSON *object = cJSON_CreateObject();
+		char *command = reproduce_command(NULL, options, failure);
 		char target[JW_TARGET_TEXT];
 
 		add_text(object, "path", failure->path);
@@ -69,43 +72,63 @@ static cJSON *failures_of(const struct jw_prime_result *result)
 		add_text(object, "target", jw_target_sm(target, failure->target));
 		add_text(object, "reason", failure->reason);
 		add_text(object, "log", failure->log);
+		add_text(object, "command", command);
+		mem_free(command);
 		(void)cJSON_AddItemToArray(array, object);
 	}
 	return array;
 }
 
-cJSON *document_prime(const struct jw_prime_result *result)
+cJSON *document_prime(const struct jw_prime_result *result, const struct options *options)
 {
 	cJSON *document = output_document("prime"), *notes;
 
 	document_add_count(document, "modules", result->plan.modules);
 	document_add_count(document, "warm", result->plan.warm);
-	document_add_count(document, "cold", result->plan.cold);
+	document_add_count(document, "cold", result->plan.cold + result->plan.over_budget);
 	document_add_count(document, "cannot", result->plan.cannot);
 	document_add_count(document, "link", result->plan.link);
 	document_add_count(document, "left_out", result->plan.left_out);
+	if (result->plan.why[0])
+		add_text(document, "why", result->plan.why);
+	if (result->plan.recorded) {
+		document_add_count(document, "recorded", result->plan.recorded);
+		document_add_count(document, "recorded_missing", result->plan.recorded_missing);
+	}
 	document_add_count(document, "workers", result->plan.workers);
 	document_add_count(document, "cold_bytes", result->plan.cold_bytes);
 	document_add_count(document, "predicted_cache_bytes", result->plan.cache_bytes);
 	(void)cJSON_AddNumberToObject(document, "predicted_cpu_seconds", result->plan.cpu_seconds);
+	(void)cJSON_AddNumberToObject(document, "predicted_seconds", result->plan.wall_seconds);
+	document_add_count(document, "limit_bytes", result->plan.limit_bytes);
+	document_add_count(document, "used_bytes", result->plan.used_bytes);
+	document_add_count(document, "over_budget", result->plan.over_budget);
+	if (result->plan.over_budget) {
+		document_add_count(document, "over_budget_cache_bytes", result->plan.over_budget_bytes);
+		(void)cJSON_AddNumberToObject(document, "over_budget_cpu_seconds",
+									  result->plan.over_budget_seconds);
+	}
 	document_add_count(document, "compiled", result->compiled);
 	document_add_count(document, "misjudged", result->misjudged);
 	document_add_count(document, "unchanged", result->unchanged);
 	document_add_count(document, "failed", result->failed);
 	document_add_count(document, "met", result->met);
+	document_add_count(document, "lost", result->lost);
 	document_add_count(document, "undone", result->undone);
 	document_add_count(document, "added_bytes", result->added_bytes);
 	document_add_count(document, "evicted", result->evicted);
 	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
 	(void)cJSON_AddNumberToObject(document, "compile_seconds", result->compile_seconds);
 	(void)cJSON_AddNumberToObject(document, "longest_seconds", result->longest_seconds);
+	(void)cJSON_AddNumberToObject(document, "compile_cpu_seconds", result->compile_cpu_seconds);
 	document_add_count(document, "peak_worker_bytes", result->peak_worker_bytes);
 	document_add_count(document, "peak_supervisor_bytes", os_peak_resident_bytes());
 	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
+	(void)cJSON_AddBoolToObject(document, "out_of_time", result->out_of_time);
 	(void)cJSON_AddBoolToObject(document, "opaque", result->opaque);
 	if (result->stopped.code)
 		add_text(document, "stopped", result->stopped.message);
-	(void)cJSON_AddItemToObject(document, "failures", failures_of(result));
+	(void)cJSON_AddItemToObject(document, "failures", failures_of(result, options));
 	notes = cJSON_AddArrayToObject(document, "notes");
 	for (size_t i = 0; i < result->note_count; i++)
 		(void)document_append_text(notes, result->notes[i]);

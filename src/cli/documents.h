@@ -11,10 +11,12 @@
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
+#include "cli/options.h"
 #include "cli/output.h"
 
 /* Each is NULL when memory is short; output_json takes it. */
-cJSON *document_prime(const struct jw_prime_result *result);
+/* `options`: those of the command, for the commands that reproduce its failures. */
+cJSON *document_prime(const struct jw_prime_result *result, const struct options *options);
 cJSON *document_status(const struct jw_system *system);
 /* The "gpus" of several documents. */
 cJSON *document_gpus(const struct jw_system *system);

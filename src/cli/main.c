@@ -1,9 +1,17 @@
 #include "cli/command.h"
 #include "os/system.h"
 
+#include <sodium.h>
+
 int main(int argc, char **argv)
 {
+	int ready;
+
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
+	/* Before the first hash: without it libsodium does without the processor's vectors. Who needs
+	 * its random numbers asks again. */
+	ready = sodium_init();
+	(void)ready;
 	return (int)cli_run(argc, argv);
 }

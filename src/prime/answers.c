@@ -11,8 +11,38 @@
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
 
+/* Which of the others go: they have no work yet. */
+static void make_room_for_exclusive(struct run *run, const struct slot *first)
+{
+	const struct plan *plan = run->setup->plan;
+	unsigned most = device_pool_most_workers(&run->pool, plan->targets, plan->target_count);
+	unsigned kept = 1;
+	char line[256];
+
+	if (most >= run->setup->workers)
+		return;
+	(void)snprintf(line, sizeof line,
+				   "the GPU is in exclusive-process mode, which gives a context to one process "
+				   "only: going on with %u worker%s",
+				   most, most == 1 ? "" : "s");
+	run_message(run, line);
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		if (slot == first || kept++ < most)
+			continue;
+		slot->retired = true;
+		if (slot->child) {
+			slot->finishing = true;
+			child_finish(slot->child);
+		}
+	}
+	run->result->plan.workers = most;
+}
+
 /* All workers have the same environment, so the first one speaks for all. */
-static int take_devices(struct run *run, const struct protocol_hello *hello)
+static int take_devices(struct run *run, const struct slot *slot,
+						const struct protocol_hello *hello)
 {
 	const struct plan *plan = run->setup->plan;
 	char name[JW_TARGET_TEXT];
@@ -29,6 +59,8 @@ static int take_devices(struct run *run, const struct protocol_hello *hello)
 						 "the driver shows no %s GPU any more: run the same command again",
 						 jw_target_sm(name, plan->targets[i].device));
 	}
+	if (usable)
+		make_room_for_exclusive(run, slot);
 	return usable ? 0
 				  : error_set(run->err, JW_ERR_DRIVER, "no GPU gives a context: %s", run->pool.why);
 }
@@ -40,11 +72,12 @@ void run_on_hello(void *context, struct child *child, const struct protocol_hell
 
 	(void)child;
 	slot->greeted = true;
-	run->unborn = 0;
+	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots),
+				"starting the driver", slot->since_ns);
 	if (hello->result && !run_retire(run, slot, hello->error)) {
 		error_set(run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
 		run_break_off(run);
-	} else if (!hello->result && !run->pool.count && take_devices(run, hello)) {
+	} else if (!hello->result && !run->pool.count && take_devices(run, slot, hello)) {
 		run_break_off(run);
 	} else if (!hello->result) {
 		run_feed(run, slot);
@@ -59,7 +92,8 @@ static void failed_to_collect(struct run *run, size_t index, const struct jw_err
 		run_break_off_with(run, why);
 	else if (collect_disk_is_full(&full, run->setup->folder))
 		run_break_off_with(run, &full);
-	else
+	/* Torn, as by a disk that was full for a moment: alone it has another chance. */
+	else if (!queue_retry(&run->queue, index))
 		run_module_failed(run, index, why->message, "");
 }
 
@@ -145,7 +179,8 @@ static void refused(struct run *run, struct slot *slot, size_t index,
 {
 	bool crowded = answer->result == OUT_OF_MEMORY;
 
-	if ((answer->sticky || (crowded && run_others(run, slot))) && queue_retry(&run->queue, index)) {
+	/* Others may have had the memory, even if they have ended since: so once more in any case. */
+	if ((answer->sticky || crowded) && queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)run_retire(run, slot, answer->error);
 		return;
@@ -164,10 +199,25 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 		run_without_context(run, slot, job, answer->error);
 		return;
 	}
-	run->fruitless = 0;
+	run->no_context[0] = '\0';
+	/* One that only says that its context is lost is as good as dead. */
+	if (!answer->sticky)
+		run->fruitless = run->unborn = 0;
+	else
+		run_count_loss(run, job.module);
 	run->pool.works[job.device] = true;
 	if (answer->peak_bytes > run->result->peak_worker_bytes)
 		run->result->peak_worker_bytes = answer->peak_bytes;
+	if (answer->peak_bytes > slot->peak_bytes) {
+		slot->peak_bytes = answer->peak_bytes;
+		memory_measured(&run->memory, run->setup->plan->modules[job.module].memory_bytes,
+						answer->peak_bytes);
+	}
+	/* One that uses the live cache itself may have found the module there. */
+	if (!answer->result && run->setup->learnt && run->setup->live)
+		learn_take(run->setup->learnt, &run->setup->plan->modules[job.module], answer->cpu_ms,
+				   answer->wall_ms);
+	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)
 		run->result->longest_seconds = seconds;
@@ -191,8 +241,11 @@ void run_on_answer(void *context, struct child *child, const struct protocol_ans
 	}
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
+	run_trace(run, slot, job.module, answer->result ? answer->error : "compiled");
 	slot->since_ns = os_monotonic_ns();
 	take_answer(run, slot, job, answer);
 	if (!run->stopping && !slot->spent)
 		run_feed(run, slot);
+	if (run->held_back)
+		run_wake(run);
 }

@@ -10,6 +10,9 @@
 /* Less than any entry and the index beside it need. */
 enum { FULL_BYTES = 16 << 10 };
 
+/* A place in the cache that is gone each time we look: somebody means it. */
+enum { MOST_TRIES = 10 };
+
 static bool is_predicted(const struct plan *plan, uint64_t key)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
@@ -50,8 +53,18 @@ static char *find_foreign(const struct plan *plan, const char *dir, const char *
 static int insert(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 				  uint64_t *ret_bytes)
 {
-	if (cache_insert(err, live, addition, 1))
-		return -1;
+	struct jw_error why = {0};
+	int failed = -1;
+
+	/* Somebody may remove the cache, or a driver wipe it, between any two of our steps: then its
+	 * folders are made anew. */
+	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
+		failed = cache_insert(&why, live, addition, 1);
+		if (failed && why.code != JW_ERR_NOT_FOUND)
+			break;
+	}
+	if (failed)
+		return error_set(err, why.code, "%s", why.message);
 	if (addition->added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
 						 addition->why.message);

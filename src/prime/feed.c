@@ -46,12 +46,15 @@ static int send_job(struct run *run, struct slot *slot, size_t index)
 		.form = module->form,
 		.offset = place->offset,
 		.size_bytes = place->size_bytes,
+		.spare_bytes = run_gpu_spare(run, slot, device),
+		.entry_offset = module->entry_offset - module->container_offset,
 	};
 	memcpy(job.path, place->path, strlen(place->path) + 1);
 	if (child_send(run->err, slot->child, &job))
 		return -1;
 	if (!slot->job_count)
 		slot->since_ns = os_monotonic_ns();
+	slot->devices |= UINT64_C(1) << device;
 	slot->jobs[slot->job_count++] = (struct job){index, device};
 	run_report(run, module);
 	return 0;
@@ -62,14 +65,70 @@ double run_first_cost_ms(const struct run *run, const struct slot *slot)
 	return run->setup->plan->modules[slot->jobs[0].module].cost_ms;
 }
 
+static unsigned busy_workers(const struct run *run)
+{
+	unsigned busy = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		busy += run->slots[i].job_count > 0;
+	return busy;
+}
+
+bool run_needs_worker(const struct run *run)
+{
+	if (queue_peek(&run->queue) != QUEUE_EMPTY)
+		return run->alive < run->memory.allowed;
+	return queue_has_suspects(&run->queue) && !run->alive;
+}
+
+struct candidate {
+	const struct run *run;
+	const struct slot *slot;
+};
+
+static bool has_room(const void *context, size_t module)
+{
+	const struct candidate *candidate = context;
+
+	return run_has_room(candidate->run, candidate->slot, module);
+}
+
+/* What this worker does next. A module that took a worker with it comes when all else is done, and
+ * alone: then neither a neighbour that wanted the same memory nor a second job is to blame. */
+static size_t take_next(struct run *run, const struct slot *slot)
+{
+	if (slot->job_count && (run_first_cost_ms(run, slot) > SHORT_MS ||
+							queue_is_suspect(&run->queue, slot->jobs[0].module)))
+		return QUEUE_EMPTY;
+	if (run->on_battery &&
+		(queue_peek(&run->queue) != QUEUE_EMPTY || queue_has_suspects(&run->queue)))
+		return QUEUE_WAIT;
+	if (queue_peek(&run->queue) == QUEUE_EMPTY)
+		return busy_workers(run) ? QUEUE_EMPTY : queue_take_suspect(&run->queue);
+	if (busy_workers(run) - (slot->job_count > 0) >= run->memory.allowed)
+		return QUEUE_WAIT;
+	return queue_take_fitting(&run->queue, has_room, &(struct candidate){run, slot});
+}
+
+/* It holds memory that those need who have work, or there are too many. */
+static bool should_go(const struct run *run, const struct slot *slot)
+{
+	return slot->resident_bytes > 2 * run->memory.worker_bytes || run->alive > run->memory.allowed;
+}
+
 void run_feed(struct run *run, struct slot *slot)
 {
 	while (!run->stopping && !slot->retired && slot->job_count < RUN_DEPTH) {
-		size_t index = queue_peek(&run->queue);
+		size_t index = take_next(run, slot);
 
-		if (index == QUEUE_EMPTY || (slot->job_count && run_first_cost_ms(run, slot) > SHORT_MS))
+		if (index == QUEUE_WAIT) {
+			run->held_back = true;
+			if (slot->job_count || !should_go(run, slot))
+				return;
+			index = QUEUE_EMPTY;
+		}
+		if (index == QUEUE_EMPTY)
 			break;
-		(void)queue_take(&run->queue);
 		if (is_there_now(run, &run->setup->plan->modules[index])) {
 			run->result->met++;
 			run_module_done(run, index);
@@ -80,6 +139,7 @@ void run_feed(struct run *run, struct slot *slot)
 	}
 	if (!slot->job_count && slot->child) {
 		slot->since_ns = os_monotonic_ns();
+		slot->finishing = true;
 		child_finish(slot->child);
 	}
 }
@@ -124,9 +184,16 @@ void run_without_context(struct run *run, struct slot *slot, struct job job, con
 	struct jw_error error = {0};
 
 	queue_return(&run->queue, job.module);
-	if ((run->pool.works[job.device] || is_in_use(run, slot, job.device)) &&
-		run_retire(run, slot, why))
+	if (run->pool.works[job.device] || is_in_use(run, slot, job.device)) {
+		/* The only one left is replaced: who had the context may have ended since, for want of
+		 * another job. */
+		if (!run_retire(run, slot, why)) {
+			run->fruitless++;
+			(void)snprintf(run->no_context, sizeof run->no_context, "got no CUDA context (%.200s)",
+						   why);
+		}
 		return;
+	}
 	if (!device_pool_bar(&error, &run->pool, job.device, why))
 		run_break_off_with(run, &error);
 }

@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "prime/ask.h"
 #include "prime/collect.h"
+#include "prime/device_pool.h"
 #include "prime/folder.h"
 #include "prime/self.h"
 #include "probe_ptx.h"
@@ -133,6 +134,14 @@ int probe_driver(struct jw_error *err, const char *const *worker, const char *fo
 	memcpy(job.path, container, strlen(container) + 1);
 	if (ask_driver(err, &ask, &hello, &answer))
 		goto done;
+	if (!hello.result && answer.no_context) {
+		const int mode =
+			job.device < (int)hello.device_count ? hello.devices[job.device].compute_mode : 0;
+
+		error_set(err, JW_ERR_DRIVER, "GPU %d gives no context: %s%s", job.device, answer.error,
+				  device_pool_mode_text(mode));
+		goto done;
+	}
 	if (hello.result || answer.result) {
 		error_set(err, JW_ERR_DRIVER, "the driver does not compile a tiny module: %s",
 				  hello.result ? hello.error : answer.error);

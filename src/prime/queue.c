@@ -1,5 +1,7 @@
 #include "prime/queue.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 int queue_open(struct jw_error *err, const struct plan *plan, struct queue *ret_queue)
@@ -8,8 +10,9 @@ int queue_open(struct jw_error *err, const struct plan *plan, struct queue *ret_
 
 	queue.order = mem_array(err, plan->module_count, sizeof *queue.order);
 	queue.again = mem_array(err, plan->module_count, sizeof *queue.again);
+	queue.suspects = mem_array(err, plan->module_count, sizeof *queue.suspects);
 	queue.tries = mem_array(err, plan->module_count, sizeof *queue.tries);
-	if (!queue.order || !queue.again || !queue.tries) {
+	if (!queue.order || !queue.again || !queue.suspects || !queue.tries) {
 		queue_close(&queue);
 		return -1;
 	}
@@ -24,8 +27,16 @@ void queue_close(struct queue *queue)
 {
 	mem_free(queue->order);
 	mem_free(queue->again);
+	mem_free(queue->suspects);
 	mem_free(queue->tries);
 	*queue = (struct queue){0};
+}
+
+void queue_clear(struct queue *queue)
+{
+	queue->next = queue->count;
+	queue->again_count = 0;
+	queue->next_suspect = queue->suspect_count;
 }
 
 size_t queue_peek(const struct queue *queue)
@@ -46,16 +57,56 @@ size_t queue_take(struct queue *queue)
 	return module;
 }
 
+size_t queue_take_fitting(struct queue *queue, bool (*fits)(const void *context, size_t module),
+						  const void *context)
+{
+	size_t first = queue_peek(queue);
+
+	if (first == QUEUE_EMPTY || fits(context, first))
+		return queue_take(queue);
+	for (size_t at = queue->next; at < queue->count; at++) {
+		size_t module = queue->order[at];
+
+		if (!fits(context, module))
+			continue;
+		/* The ones before it keep their order. */
+		memmove(queue->order + queue->next + 1, queue->order + queue->next,
+				(at - queue->next) * sizeof *queue->order);
+		queue->next++;
+		return module;
+	}
+	return QUEUE_WAIT;
+}
+
+bool queue_has_suspects(const struct queue *queue)
+{
+	return queue->next_suspect < queue->suspect_count;
+}
+
+bool queue_is_suspect(const struct queue *queue, size_t module)
+{
+	return queue->tries[module] > 0;
+}
+
+size_t queue_take_suspect(struct queue *queue)
+{
+	return queue_has_suspects(queue) ? queue->suspects[queue->next_suspect++] : QUEUE_EMPTY;
+}
+
 /* Every module is in one place at a time, so the stack cannot overflow. */
 void queue_return(struct queue *queue, size_t module)
 {
-	queue->again[queue->again_count++] = module;
+	if (queue_is_suspect(queue, module) && queue->next_suspect)
+		queue->suspects[--queue->next_suspect] = module;
+	else
+		queue->again[queue->again_count++] = module;
 }
 
+/* A module becomes a suspect once, so they find room. */
 bool queue_retry(struct queue *queue, size_t module)
 {
 	if (++queue->tries[module] >= QUEUE_MOST_TRIES)
 		return false;
-	queue_return(queue, module);
+	queue->suspects[queue->suspect_count++] = module;
 	return true;
 }

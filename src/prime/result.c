@@ -32,16 +32,7 @@ int result_add_failure(struct jw_error *err, struct jw_prime_result *result,
 
 int result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line)
 {
-	char **larger;
-
-	if (result->note_count >= MOST_NOTES)
-		return 0;
-	larger = mem_resize(err, result->notes, (result->note_count + 1) * sizeof *larger);
-	if (!larger)
-		return -1;
-	result->notes = larger;
-	result->notes[result->note_count] = mem_string(err, line);
-	return result->notes[result->note_count] ? (int)(result->note_count++, 0) : -1;
+	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
 }
 
 void result_forget_failures(struct jw_prime_result *result)

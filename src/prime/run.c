@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "prime/result.h"
@@ -13,11 +14,18 @@
 
 enum {
 	TICK_MS = 100,
-	/* Workers that end before they say hello, one after the other: something is wrong that no
-	   retry mends. So it is where workers end, this many more than twice as many as there are,
-	   and not one module was compiled between. */
+	/* Workers that end while they compile nothing (before they say hello, or without a job), one
+	   after the other: something is wrong that no retry mends. So it is where workers end at a
+	   first try of one module after the other, this many more than twice as many as there are:
+	   before anything was compiled at all, or later. */
 	MOST_UNBORN = 3,
 	MOST_FRUITLESS = 6,
+	MOST_FRUITLESS_LATER = 50,
+	/* A clock that strikes so late has stood still with us: we were stopped, or the machine
+	   slept. */
+	STOPPED_MS = 2000,
+	HOLD_TRIES_MS = 200,
+	LATE_WRITE_MS = 20,
 };
 
 /* How long a driver may take to start and to end. It may wait in the kernel for a GPU that has gone
@@ -27,12 +35,19 @@ enum { START_MS = 120000, END_MS = 30000 };
  * left to do. */
 static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 
+static uint64_t ms_to_ns(uint64_t milliseconds)
+{
+	return milliseconds * UINT64_C(1000000);
+}
+
 /* A compile that takes longer than this hangs: forty times the prediction, and never less than ten
  * minutes. */
-static uint64_t limit_ns(double cost_ms)
+static uint64_t limit_ns(const struct run *run, double cost_ms)
 {
 	double limit_ms = cost_ms * 40;
 
+	if (run->setup->options->module_timeout_ms)
+		return ms_to_ns(run->setup->options->module_timeout_ms);
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
@@ -58,14 +73,55 @@ void run_message(struct run *run, const char *line)
 		run->setup->options->message(run->setup->options->context, line);
 }
 
+void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result)
+{
+	const struct plan *plan = run->setup->plan;
+
+	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
+				 &plan->modules[module], slot->since_ns, result);
+}
+
 /* ---- the end of things */
+
+/* Where the worker's driver writes the live cache itself, it must not be killed at it: it would
+ * leave an index that the next driver answers with a wipe. While we hold the lock it does not
+ * begin, and what it writes after it has let go takes some milliseconds. NULL where there is
+ * nothing to hold. */
+static struct os_file *hold_live_cache(const struct run *run)
+{
+	char *path = run->setup->live ? NULL : os_join(NULL, run->setup->system->cache.path, "index");
+	struct os_file *file = NULL;
+	bool held = false;
+
+	if (path && !os_file_open(NULL, path, OS_OPEN_UPDATE, &file)) {
+		for (int tries = 0; !held && tries < HOLD_TRIES_MS; tries++) {
+			if (os_file_lock(NULL, file, true, &held))
+				break;
+			if (!held)
+				uv_sleep(1);
+		}
+		uv_sleep(LATE_WRITE_MS);
+	}
+	mem_free(path);
+	return file;
+}
+
+void run_end_workers(struct run *run, const struct slot *only)
+{
+	struct os_file *held = run->alive ? hold_live_cache(run) : NULL;
+
+	for (unsigned i = 0; run->slots && i < run->setup->workers; i++)
+		if (run->slots[i].child && (!only || only == &run->slots[i]))
+			child_kill(run->slots[i].child);
+	if (held)
+		uv_sleep(LATE_WRITE_MS);
+	os_file_close(held);
+}
 
 void run_stop(struct run *run)
 {
 	run->stopping = true;
-	for (unsigned i = 0; run->slots && i < run->setup->workers; i++)
-		if (run->slots[i].child)
-			child_kill(run->slots[i].child);
+	run_end_workers(run, NULL);
 }
 
 void run_break_off(struct run *run)
@@ -111,7 +167,25 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 
 /* ---- workers that are gone */
 
-static int start(struct run *run, struct slot *slot);
+void run_count_loss(struct run *run, size_t index)
+{
+	/* Where others were compiled, those that are tried alone at the end may well die one after the
+	 * other. */
+	run->fruitless += !run->result->compiled || !queue_is_suspect(&run->queue, index);
+}
+
+/* What a worker came to, for people. */
+static const char *end_text(char *text, size_t size, const struct run *run, const struct slot *slot,
+							const struct child_end *how)
+{
+	char limit[TEXT_SHORT];
+
+	if (!slot->hung || !slot->job_count)
+		return slot->hung ? "did not come to an end" : child_end_text(text, size, how);
+	(void)snprintf(text, size, "did not come to an end within %s",
+				   text_duration(limit, (double)limit_ns(run, run_first_cost_ms(run, slot)) / 1e9));
+	return text;
+}
 
 /* With jobs in its hands: the oldest is to blame, the others were not begun. */
 static void blame(struct run *run, struct slot *slot, const struct child_end *how)
@@ -119,12 +193,14 @@ static void blame(struct run *run, struct slot *slot, const struct child_end *ho
 	char text[256], reason[512];
 	size_t index = slot->jobs[0].module;
 
-	while (slot->job_count > (slot->spent ? 0 : 1))
+	while (slot->job_count > (slot->spent || slot->yielded ? 0 : 1))
 		queue_return(&run->queue, slot->jobs[--slot->job_count].module);
 	if (!slot->job_count)
 		return;
+	(void)snprintf(reason, sizeof reason, "the driver's compiler %s, twice",
+				   end_text(text, sizeof text, run, slot, how));
 	slot->job_count = 0;
-	run->fruitless++;
+	run_count_loss(run, index);
 	/* Linux ends the largest process when memory runs out. */
 	if (how->signal == SIGKILL && !how->killed &&
 		run_retire(run, slot, "one was killed, as Linux does when memory runs out")) {
@@ -133,20 +209,24 @@ static void blame(struct run *run, struct slot *slot, const struct child_end *ho
 	}
 	if (queue_retry(&run->queue, index))
 		return;
-	(void)snprintf(reason, sizeof reason, "the driver's compiler %s, twice",
-				   slot->hung ? "did not come to an end" : child_end_text(text, sizeof text, how));
 	run_module_failed(run, index, reason, how->said);
 }
 
-/* Whether it makes sense to start others. */
-static bool is_hopeless(struct run *run, struct slot *slot, const struct child_end *how)
+/* Whether it makes sense to start others. `in_compile`: it had a module in its hands. */
+static bool is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
+						bool in_compile)
 {
 	char text[256];
-	const char *end =
-		slot->hung ? "did not come to an end" : child_end_text(text, sizeof text, how);
+	const char *lost = run->no_context[0] ? run->no_context : "lost its CUDA context";
+	const char *end = slot->hung    ? "did not come to an end"
+					  : slot->spent ? lost
+									: child_end_text(text, sizeof text, how);
+	unsigned most =
+		(run->result->compiled ? MOST_FRUITLESS_LATER : MOST_FRUITLESS) + 2 * run->setup->workers;
 
-	run->unborn += !slot->greeted;
-	if (run->unborn < MOST_UNBORN && run->fruitless < MOST_FRUITLESS + 2 * run->setup->workers)
+	run->unborn +=
+		!in_compile && !slot->finishing && !slot->spent && !slot->retired && !slot->yielded;
+	if (run->unborn < MOST_UNBORN && run->fruitless < most)
 		return false;
 	if (run->unborn >= MOST_UNBORN && run_retire(run, slot, end)) {
 		run->unborn = 0;
@@ -182,29 +262,47 @@ static void last_one_gone(struct run *run)
 		close_clock(run);
 }
 
+/* In whose place the next worker starts: this one's, unless there was no room for it. */
+static struct slot *choose_slot(struct run *run, struct slot *slot)
+{
+	if (!slot->retired)
+		return slot;
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		if (!run->slots[i].child && !run->slots[i].retired)
+			return run->alive ? NULL : &run->slots[i];
+	/* Somebody has to do what is left. */
+	slot->retired = run->alive > 0;
+	return slot->retired ? NULL : slot;
+}
+
 static void on_end(void *context, struct child *child, const struct child_end *how)
 {
 	struct slot *slot = context;
 	struct run *run = slot->run;
+	bool in_compile = slot->job_count > 0;
+	char text[256];
 
 	(void)child;
 	slot->child = NULL;
 	run->alive--;
 	/* Who asks us to stop may have asked the workers too. */
 	look_for_interrupt(run);
+	if (in_compile && !slot->spent)
+		run_trace(run, slot, slot->jobs[0].module,
+				  run->stopping ? "stopped" : child_end_text(text, sizeof text, how));
 	if (!run->stopping) {
 		blame(run, slot, how);
-		if (is_hopeless(run, slot, how))
+		if (is_hopeless(run, slot, how, in_compile))
 			run_break_off(run);
 	}
-	if (!run->stopping && !slot->retired && queue_peek(&run->queue) != QUEUE_EMPTY &&
-		start(run, slot))
+	if (!run->stopping && run_needs_worker(run) && (slot = choose_slot(run, slot)) &&
+		run_start(run, slot))
 		run_break_off(run);
 	if (!run->alive)
 		last_one_gone(run);
 }
 
-static int start(struct run *run, struct slot *slot)
+int run_start(struct run *run, struct slot *slot)
 {
 	struct child_setup setup = {
 		.command = run->setup->worker,
@@ -212,11 +310,13 @@ static int start(struct run *run, struct slot *slot)
 		.cache_limit_bytes =
 			run->setup->live ? UINT64_C(4294967296) : run->setup->system->cache.limit_bytes,
 		.low_priority = run->setup->options->low_priority,
+		.task = run->setup->task,
 	};
 	struct child_events events = {
 		.context = slot, .hello = run_on_hello, .answer = run_on_answer, .end = on_end};
 
-	slot->greeted = slot->hung = slot->spent = false;
+	slot->greeted = slot->hung = slot->spent = slot->finishing = slot->yielded = false;
+	slot->resident_bytes = slot->peak_bytes = slot->devices = 0;
 	slot->since_ns = os_monotonic_ns();
 	if (child_start(run->err, &run->loop, &setup, &events, &slot->child))
 		return -1;
@@ -226,23 +326,39 @@ static int start(struct run *run, struct slot *slot)
 
 /* ---- the clock */
 
-static uint64_t ms_to_ns(unsigned milliseconds)
-{
-	return milliseconds * UINT64_C(1000000);
-}
-
 static void look_at_time(struct run *run, struct slot *slot)
 {
 	const struct run_setup *setup = run->setup;
 	uint64_t took = os_monotonic_ns() - slot->since_ns;
-	uint64_t most = slot->job_count ? limit_ns(run_first_cost_ms(run, slot))
+	uint64_t most = slot->job_count ? limit_ns(run, run_first_cost_ms(run, slot))
 					: slot->greeted ? ms_to_ns(setup->end_ms ? setup->end_ms : END_MS)
 									: ms_to_ns(setup->start_ms ? setup->start_ms : START_MS);
 
-	if (!slot->child || slot->hung || took <= most)
+	bool idle = slot->greeted && !slot->job_count && !slot->finishing;
+
+	if (!slot->child || slot->hung || idle || took <= most)
 		return;
 	slot->hung = true;
-	child_kill(slot->child);
+	run_end_workers(run, slot);
+}
+
+static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
+{
+	return now - since > gap ? since + gap : now;
+}
+
+/* The time in which we were stopped counts for nobody. */
+static void forgive_stop(struct run *run)
+{
+	uint64_t now = os_monotonic_ns(), gap = now - run->ticked_ns;
+
+	run->ticked_ns = now;
+	if (gap < ms_to_ns(STOPPED_MS))
+		return;
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		run->slots[i].since_ns = put_off(run->slots[i].since_ns, gap, now);
+	run->last_ns = put_off(run->last_ns, gap, now);
+	run->later.progress_ns = put_off(run->later.progress_ns, gap, now);
 }
 
 static bool has_waited_enough(const struct run *run)
@@ -252,13 +368,29 @@ static bool has_waited_enough(const struct run *run)
 	return now - run->last_ns > LOCK_LAST_NS && now - run->later.progress_ns > LOCK_LAST_NS;
 }
 
+/* What is being compiled is finished, nothing more is begun. */
+static void look_at_budget(struct run *run)
+{
+	uint64_t budget_ms = run->setup->options->budget_ms;
+
+	if (!budget_ms || run->stopping || (os_monotonic_ns() - run->began_ns) / 1000000 < budget_ms)
+		return;
+	if (queue_peek(&run->queue) != QUEUE_EMPTY || queue_has_suspects(&run->queue))
+		run->result->out_of_time = true;
+	queue_clear(&run->queue);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct run *run = timer->data;
 
+	look_at_budget(run);
+	forgive_stop(run);
 	look_for_interrupt(run);
 	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++)
 		look_at_time(run, &run->slots[i]);
+	run_look_at_machine(run);
+	run_wake(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);
@@ -282,10 +414,21 @@ static int open_slots(struct run *run)
 		slot->run = run;
 		slot->cache_dir = setup->live ? mem_printf(run->err, "%s/worker-%u", setup->folder, i)
 									  : mem_string(run->err, setup->system->cache.path);
-		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700) || start(run, slot))
+		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700) ||
+			run_start(run, slot))
 			return -1;
 	}
 	return 0;
+}
+
+static void begin_memory(struct run *run)
+{
+	uint64_t total, available;
+
+	if (!os_memory(&total, &available))
+		available = 0;
+	memory_begin(&run->memory, run->setup->workers, run->setup->options->max_memory_bytes,
+				 available);
 }
 
 static void prepare_progress(struct run *run)
@@ -327,14 +470,18 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 		return error_set(err, JW_ERR_IO, "no event loop can be made");
 	}
 	prepare_progress(&run);
+	begin_memory(&run);
 	(void)uv_timer_init(&run.loop, &run.tick);
 	run.tick.data = &run;
 	(void)uv_timer_start(&run.tick, on_tick, TICK_MS, TICK_MS);
+	run.ticked_ns = run.began_ns = began;
+	run_catch_stop(&run);
 	if (open_slots(&run))
 		run_break_off(&run);
 	if (!run.alive)
 		close_clock(&run);
 	(void)uv_run(&run.loop, UV_RUN_DEFAULT);
+	run_release_stop(&run);
 	(void)uv_loop_close(&run.loop);
 	note_later(&run);
 	result->undone += run.queue.count - run.done;

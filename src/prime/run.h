@@ -5,7 +5,9 @@
 #include <jitwarm/prime.h>
 
 #include "plan/plan.h"
+#include "prime/learn.h"
 #include "prime/spool.h"
+#include "prime/trace.h"
 
 struct run_setup {
 	const struct plan *plan;
@@ -13,12 +15,15 @@ struct run_setup {
 	const struct jw_system *system;
 	const struct jw_prime_options *options;
 	const char *const *worker; /* the command */
+	const char *task;          /* names another compiler (prime/task.h); NULL: the driver's */
 	const char *folder;        /* where the workers' private directories go */
 	unsigned workers;
+	struct learn_run *learnt; /* what the compiles took is added here; may be NULL */
 	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
+	struct trace *trace; /* NULL: none is wanted */
 };
 
 /* Compiles every cold module once. What came of each is added to *result (compiled, failed,

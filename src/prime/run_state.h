@@ -8,6 +8,7 @@
 #include "prime/child.h"
 #include "prime/device_pool.h"
 #include "prime/later.h"
+#include "prime/memory.h"
 #include "prime/queue.h"
 #include "prime/run.h"
 
@@ -27,6 +28,10 @@ struct slot {
 	size_t job_count;
 	uint64_t since_ns; /* the beginning of its oldest job, of its start, or of its end */
 	bool greeted, hung;
+	bool finishing;                      /* it was told that nothing more comes */
+	bool yielded;                        /* ended by us, to make room: its module is not to blame */
+	uint64_t resident_bytes, peak_bytes; /* now, and at its highest */
+	uint64_t devices;                    /* a bit for each of the pool's that it has used */
 	bool spent;   /* it reported that it can do nothing more, and ends by itself */
 	bool retired; /* there is not room for so many workers: no other takes its place */
 };
@@ -38,13 +43,22 @@ struct run {
 	bool broken, stopping;
 	uv_loop_t loop;
 	uv_timer_t tick;
+	uv_signal_t stop_signal; /* Ctrl-Z */
 	struct queue queue;
 	struct device_pool pool;
 	struct later later;
+	struct memory memory;
+	uint64_t looked_ns; /* at memory, the last time */
+	bool held_back;     /* some worker waits for room */
+	bool on_battery;    /* and so all wait */
+	bool told_short;
 	uint64_t last_ns; /* when the last worker was gone */
 	struct slot *slots;
 	unsigned alive;             /* slots with a child */
-	unsigned unborn, fruitless; /* children in a row that ended so */
+	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
+	char no_context[256];       /* why the last of them got no context, "" where it had one */
+	uint64_t began_ns;
+	uint64_t ticked_ns; /* when the clock last struck */
 	size_t done;
 	uint64_t done_bytes;
 	double done_weight;
@@ -53,14 +67,22 @@ struct run {
 
 /* ---- run.c */
 
+/* Starts a worker in a slot that has none. */
+int run_start(struct run *run, struct slot *slot);
+/* Ends this worker, or all of them (NULL). */
+void run_end_workers(struct run *run, const struct slot *only);
 void run_report(struct run *run, const struct plan_module *current);
 void run_message(struct run *run, const char *line);
+/* The module in this worker's hands has come to its end. */
+void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
 /* Ends all workers; none is started any more. */
 void run_stop(struct run *run);
 /* A failure that ends the whole run: run->err says which. The first one counts. */
 void run_break_off(struct run *run);
 void run_break_off_with(struct run *run, const struct jw_error *why);
 void run_module_done(struct run *run, size_t index);
+/* A worker is lost to this module. Of several in a row too many end the run. */
+void run_count_loss(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 
 /* ---- feed.c */
@@ -68,6 +90,8 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Sends what the worker may have in its hands; with nothing left to do it is told to end. */
 void run_feed(struct run *run, struct slot *slot);
+/* Whether there is work for which a worker would have to be started. */
+bool run_needs_worker(const struct run *run);
 /* Workers beside this one that have a driver. */
 unsigned run_others(const struct run *run, const struct slot *slot);
 /* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
@@ -75,6 +99,24 @@ unsigned run_others(const struct run *run, const struct slot *slot);
 bool run_retire(struct run *run, struct slot *slot, const char *why);
 /* The module is as good as ever; it is the device that gives no context. */
 void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
+
+/* ---- room.c */
+
+/* Whether memory has room for this module beside what others are at. */
+bool run_has_room(const struct run *run, const struct slot *slot, size_t module);
+/* How much of a GPU has to be left when this worker has taken a context there. */
+uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
+/* Once a second: looks at memory, and ends a worker where it runs out; and at the battery, for who
+ * works in the background waits while the machine runs on it. */
+void run_look_at_machine(struct run *run);
+/* Gives work to those that were held back, and starts workers where there is room again. */
+void run_wake(struct run *run);
+
+/* ---- suspend.c */
+
+/* While the loop runs, a request to stand still for a while is one to the workers too. */
+void run_catch_stop(struct run *run);
+void run_release_stop(struct run *run);
 
 /* ---- answers.c */
 

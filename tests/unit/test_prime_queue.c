@@ -1,4 +1,5 @@
-/* The queue: dearest first, each module once, two tries for one whose worker came to grief. */
+/* The queue: dearest first, each module once, two tries for one whose worker came to grief, the
+ * second when nothing else is left. */
 #include "check.h"
 
 #include "prime/queue.h"
@@ -39,10 +40,22 @@ static void a_module_is_tried_twice_and_no_more(void **state)
 	(void)state;
 	assert_int_equal(queue_open(NULL, &plan, &queue), 0);
 	assert_int_equal(queue_take(&queue), 0);
+	assert_false(queue_is_suspect(&queue, 0));
 	assert_true(queue_retry(&queue, 0));
-	assert_int_equal(queue_take(&queue), 0);
-	assert_false(queue_retry(&queue, 0));
+	assert_true(queue_is_suspect(&queue, 0));
 	assert_int_equal(queue_take(&queue), 2);
+	assert_true(queue_retry(&queue, 2));
+	assert_int_equal(queue_take(&queue), 4);
+	assert_int_equal(queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(queue_take_suspect(&queue), 0);
+	assert_false(queue_retry(&queue, 0));
+	/* Taken, never begun: it is next again, and still a suspect. */
+	assert_int_equal(queue_take_suspect(&queue), 2);
+	assert_false(queue_has_suspects(&queue));
+	queue_return(&queue, 2);
+	assert_int_equal(queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(queue_take_suspect(&queue), 2);
+	assert_int_equal(queue_take_suspect(&queue), QUEUE_EMPTY);
 	queue_close(&queue);
 }
 

@@ -37,11 +37,15 @@ run 0 status --json
 documented
 run 0 prime --json "$sample"
 documented
+run 0 record --json -o r.json "$sample" -- true
+documented
 run 0 cache list --json
 documented
 run 0 cache verify --json
 documented
 if has_command check; then
 	run "0|1" check --json "$sample"
+	documented
+	run 1 check --explain --json --cache "$work/empty" "$sample"
 	documented
 fi

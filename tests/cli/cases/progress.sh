@@ -34,3 +34,29 @@ rm -rf "$work/cache"
 run 0 prime -q "$sample"
 err_empty
 out_empty
+
+# Who waits for another run shows no progress of nothing, and Ctrl-C ends the wait.
+hold_turn() { # SECONDS
+	rm -rf "$work/cache" "$work/held"
+	mkdir "$work/cache"
+	python3 -c 'import fcntl, sys, time
+file = open(sys.argv[1], "w")
+fcntl.lockf(file, fcntl.LOCK_EX)
+open(sys.argv[2], "w").close()
+time.sleep(float(sys.argv[3]))' "$work/cache/.jitwarm-lock" "$work/held" "$1" &
+	holder=$!
+	until [[ -e $work/held ]]; do sleep 0.05; done
+}
+hold_turn 3
+# shellcheck disable=SC2086
+TERM=xterm timeout 100 python3 "$cases/../on-terminal.py" 90 $JITWARM prime "$sample" >"$err" 2>&1 || fail "status $?"
+wait $holder
+tr '\r' '\n' <"$err" | awk '/ %/ && !waited { exit 1 } /waiting for it/ { waited = 1 } END { exit !waited }' || fail "progress while it waits"
+err_has 'compiling ['
+hold_turn 60
+# shellcheck disable=SC2086
+timeout -s INT 3 $JITWARM prime "$sample" >"$out" 2>"$err" </dev/null && fail "the wait did not end"
+kill $holder
+err_has 'waiting for it'
+err_has 'interrupted'
+err_lacks ' %'

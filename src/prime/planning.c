@@ -1,0 +1,255 @@
+#include "prime/planning.h"
+
+#include <stdio.h>
+
+#include <jitwarm/estimate.h>
+
+#include "base/mem.h"
+#include "cache/profile.h"
+#include "os/system.h"
+#include "plan/analyse.h"
+#include "prime/afford.h"
+#include "prime/explain.h"
+#include "prime/learn.h"
+#include "prime/memory.h"
+#include "prime/only.h"
+#include "prime/recorded_plan.h"
+#include "prime/result.h"
+#include "prime/self.h"
+
+/* Each architecture once, however many GPUs share it. */
+static size_t distinct_targets(const struct jw_system *system, struct jw_target *targets)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		size_t known = 0;
+
+		while (known < count && !jw_target_equal(targets[known], system->gpus[i].target))
+			known++;
+		if (known == count)
+			targets[count++] = system->gpus[i].target;
+	}
+	return count;
+}
+
+static int note_missing(struct jw_error *err, const struct jw_recording *recording,
+						const struct recorded_account *account, struct jw_prime_result *result)
+{
+	char line[1400];
+
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct jw_recorded_file *file = &recording->files[i];
+
+		if (!account->missing_by_file[i])
+			continue;
+		(void)snprintf(line, sizeof line,
+					   "%.800s%s%.100s%s%.100s%s: %zu of the recorded modules are "
+					   "not in the files here",
+					   file->path, file->package ? " (" : "", file->package ? file->package : "",
+					   file->version ? " " : "", file->version ? file->version : "",
+					   file->package ? ")" : "", account->missing_by_file[i]);
+		if (result_add_note(err, result, line))
+			return -1;
+		result->troubles++;
+	}
+	if (!account->idle)
+		return 0;
+	(void)snprintf(line, sizeof line,
+				   "%zu of the recorded modules have nothing to compile on these GPUs",
+				   account->idle);
+	return result_add_note(err, result, line);
+}
+
+static int narrow(struct jw_error *err, const struct jw_recording *recording,
+				  const struct plan_request *request, struct plan *plan,
+				  struct jw_prime_result *result)
+{
+	struct recorded_account account;
+	int failed;
+
+	if (recorded_narrow(err, recording, request, plan, &account))
+		return -1;
+	result->plan.recorded = account.wanted;
+	result->plan.recorded_missing = account.missing;
+	failed = note_missing(err, recording, &account, result);
+	mem_free(account.missing_by_file);
+	return failed;
+}
+
+/* The model is that of ptxas. */
+static struct plan_factors factors_for(const struct jw_system *system,
+									   const struct jw_prime_options *options)
+{
+	return options->ptxas ? (struct plan_factors){1, 1}
+						  : learn_recall(system->state_dir, &system->driver.version);
+}
+
+/* The caller may have what the cache lacks. */
+static int offer_missing(struct jw_error *err, const struct jw_prime_options *options,
+						 struct plan *plan)
+{
+	uint64_t *keys = mem_array(err, plan->module_count, sizeof *keys);
+	size_t count = 0;
+
+	if (!keys)
+		return -1;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD && plan->modules[i].key)
+			keys[count++] = plan->modules[i].key;
+	if (count) {
+		options->missing(options->context, keys, count);
+		plan_look_again(plan);
+	}
+	mem_free(keys);
+	return 0;
+}
+
+int planning_make(struct jw_error *err, const struct jw_system *system,
+				  const struct jw_prime_options *options, struct jw_prime_result *result,
+				  struct plan **ret_plan)
+{
+	struct cache_profile profile = profile_of_system(system);
+	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
+	struct plan_request request = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.targets = targets,
+		.profile = &profile,
+		.cache_dir = system->cache.path,
+		.state_dir = system->state_dir,
+		/* Who names a place, or has recorded it, wants what is there. */
+		.everything = options->everything || options->only_count || options->recording,
+		.link_inputs = options->recording != NULL,
+		.factors = factors_for(system, options),
+		.context = options->context,
+		.stop = options->stop,
+	};
+	struct plan *plan = NULL;
+	int failed;
+
+	if (!targets)
+		return -1;
+	request.target_count = distinct_targets(system, targets);
+	failed = plan_build(err, &request, &plan);
+	for (size_t i = 0; !failed && i < plan->note_count; i++)
+		failed = result_add_note(err, result, plan->notes[i]);
+	if (!failed) {
+		result->troubles = plan->troubles;
+		result->images = plan->images;
+	}
+	if (!failed && options->recording)
+		failed = narrow(err, options->recording, &request, plan, result);
+	mem_free(targets);
+	/* For as long as the compilers run, which can use it. */
+	os_release_memory();
+	if (!failed && options->only_count)
+		failed = only_keep(err, plan, options->only_offsets, options->only_count);
+	if (!failed && options->missing)
+		failed = offer_missing(err, options, plan);
+	if (failed)
+		plan_free(plan);
+	else
+		*ret_plan = plan;
+	return failed;
+}
+
+/* As many as find room with modules of a middling size; while the run lasts, each is admitted by
+ * what it needs. */
+static unsigned memory_allows(const struct plan *plan, const struct jw_prime_options *options,
+							  unsigned wanted)
+{
+	uint64_t total, available, budget = options->max_memory_bytes, sum = 0, count = 0;
+
+	if (!budget && !os_memory(&total, &available))
+		return wanted;
+	if (!budget)
+		budget = available / 4 * 3;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		if (plan->modules[i].state != PLAN_COLD)
+			continue;
+		sum += plan->modules[i].memory_bytes;
+		count++;
+	}
+	budget /= MEMORY_WORKER_BYTES + (count ? sum / count : 0);
+	return budget < 1 ? 1 : budget < wanted ? (unsigned)budget : wanted;
+}
+
+int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
+					 const struct ledger *ledger, struct jw_prime_plan *sum)
+{
+	const struct explain_request request = {
+		.plan = plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
+	struct explanation *explanations;
+
+	if (!sum->cold)
+		return 0;
+	if (explain_plan(err, &request, &explanations))
+		return -1;
+	explain_line(sum->why, &request, explanations);
+	mem_free(explanations);
+	return 0;
+}
+
+static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
+							 size_t cold)
+{
+	unsigned wanted = memory_allows(plan, options, options->jobs ? options->jobs : os_cores());
+
+	return wanted > cold ? (unsigned)cold : wanted;
+}
+
+void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
+					 struct jw_prime_plan *ret_sum)
+{
+	struct jw_prime_plan sum = *ret_sum;
+	bool useful[ANALYSE_MOST_TARGETS] = {false};
+
+	sum.left_out = sum.warm = sum.cold = sum.link = sum.cannot = sum.hopeless = 0;
+	sum.cold_bytes = sum.cache_bytes = 0;
+	sum.cpu_seconds = sum.longest_seconds = 0;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		sum.left_out += module->state == PLAN_LEFT_OUT;
+		sum.warm += module->state == PLAN_WARM;
+		useful[module->target] = useful[module->target] || module->state != PLAN_LEFT_OUT;
+		if (module->state != PLAN_COLD)
+			continue;
+		sum.cold++;
+		sum.link += module->form == CACHE_KEY_LINK;
+		sum.cold_bytes += module->payload_bytes;
+		sum.cache_bytes += module->entry_bytes;
+		sum.cpu_seconds += module->cost_ms / 1000;
+		if (module->cost_ms / 1000 > sum.longest_seconds)
+			sum.longest_seconds = module->cost_ms / 1000;
+	}
+	for (size_t i = 0; i < plan->target_count; i++) {
+		sum.cannot += plan->targets[i].cannot;
+		sum.hopeless += plan->targets[i].cannot && !useful[i];
+	}
+	sum.modules = sum.cold + sum.warm + sum.over_budget;
+	sum.workers = worker_count(plan, options, sum.cold);
+	sum.wall_seconds = jw_makespan_seconds(sum.cpu_seconds, sum.longest_seconds, sum.workers);
+	*ret_sum = sum;
+}
+
+int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
+					const struct jw_prime_options *options, struct jw_prime_result *result)
+{
+	struct jw_prime_plan *sum = &result->plan;
+	const struct afford_request request = {
+		.limit_bytes = system->cache.limit_bytes,
+		.budget_bytes = options->budget_bytes,
+		.budget_ms = options->budget_ms,
+		.workers = sum->workers,
+	};
+
+	if (afford_choose(err, plan, &request, sum))
+		return -1;
+	sum->used_bytes = system->cache.size_bytes;
+	if (sum->over_budget)
+		planning_sum_up(plan, options, sum);
+	sum->too_much = afford_is_too_much(sum, &result->stopped);
+	return 0;
+}

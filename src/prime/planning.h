@@ -1,0 +1,24 @@
+/* What stands to be done: the plan of a run, its sum, and what of it limits and budgets allow. */
+#ifndef JW_PRIME_PLANNING_H
+#define JW_PRIME_PLANNING_H
+
+#include <jitwarm/prime.h>
+
+#include "plan/plan.h"
+#include "prime/ledger.h"
+
+/* What is found out about the files is in the result's notes. The caller frees with plan_free. */
+int planning_make(struct jw_error *err, const struct jw_system *system,
+				  const struct jw_prime_options *options, struct jw_prime_result *result,
+				  struct plan **ret_plan);
+/* Counts what the modules are now; what else the sum says stays. */
+void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
+					 struct jw_prime_plan *ret_sum);
+/* Why it is needed at all: sum->why. */
+int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
+					 const struct ledger *ledger, struct jw_prime_plan *sum);
+/* What of it is to be done now, by limit and budgets. */
+int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
+					const struct jw_prime_options *options, struct jw_prime_result *result);
+
+#endif

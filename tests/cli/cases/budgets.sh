@@ -1,0 +1,43 @@
+# prime's budgets and the cache's limit: what is understood, and what is said when it is not.
+for value in 5x 1h30 m "5 m" -1 1.5h; do
+	run 64 prime "--budget-time=$value" x.so
+	err_one_line
+	err_has "--budget-time takes a time such as 90s or 5m, not"
+done
+for value in G 1Q 1.5G -1; do
+	run 64 prime "--budget-size=$value" x.so
+	err_one_line
+	err_has "--budget-size takes a size such as 512M or 2GB, not"
+done
+run 64 prime --budget-size
+err_has "--budget-size needs a value (SIZE)"
+run 0 prime --help
+out_has "--budget-time"
+out_has "--budget-size"
+
+with_simdriver sm_86
+for option in --budget-time=0 --budget-time=0s --budget-size=0 --budget-size=0G; do
+	run 64 prime "$option" "$sample"
+	err_one_line
+	err_has "takes more than nothing"
+done
+
+# The plan says what it takes and what there is; beyond the limit nothing is begun.
+CUDA_CACHE_MAXSIZE=200000 run 2 prime "$sample"
+err_one_line
+err_has "the driver keeps 200 KB: it would evict a part of them again."
+err_has "Set CUDA_CACHE_MAXSIZE="
+err_has "--budget-size 200000"
+out_has "The driver keeps at most 200 KB of cache, of which 0 B are used."
+[[ -z $(find "$work/cache" -type f 2>/dev/null) ]] || fail "something was compiled"
+CUDA_CACHE_MAXSIZE=200000 run 2 prime --json --quiet "$sample"
+json 'd["limit_bytes"] == 200000 and d["predicted_cache_bytes"] > 200000 and d["predicted_seconds"] > 0 and "CUDA_CACHE_MAXSIZE" in d["stopped"] and d["compiled"] == 0'
+
+run 1 prime --budget-size 40K "$sample"
+out_has "The budget leaves"
+out_has "the same command with a larger --budget-size goes on with them"
+run 1 prime --budget-size 40K --json --quiet "$sample"
+json 'd["over_budget"] == d["cold"] > 0 and d["compiled"] == 0 and d["over_budget_cache_bytes"] > 0 and d["over_budget_cpu_seconds"] > 0'
+run 0 prime --budget-size 1G --budget-time 10m "$sample"
+out_lacks "budget"
+err_lacks "CUDA_CACHE_MAXSIZE"

@@ -1,0 +1,184 @@
+/* Runs with workers that are shell scripts, for tests of prime/run.h. */
+#ifndef JW_TESTS_RUNS_H
+#define JW_TESTS_RUNS_H
+
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cache/insert.h"
+#include "cache/probe.h"
+#include "entries.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "prime/run.h"
+
+enum { MODULES = 6 };
+
+/* Greets, then answers each job with `do_job ID DEVICE`; make_entry copies the entry of a job into
+ * the worker's cache. "$first" is true in the first worker that asks. */
+static const char common[] =
+	"answer() { echo \"{\\\"answer\\\":$1,\\\"result\\\":$2,\\\"sticky\\\":${3:-false},"
+	"\\\"no_context\\\":${4:-false},\\\"error\\\":\\\"${5:-}\\\"}\"; }\n"
+	"hello() { echo \"{\\\"hello\\\":0,\\\"cuda\\\":12040,\\\"devices\\\":[{\\\"ordinal\\\":0,"
+	"\\\"sm\\\":${1:-86},\\\"name\\\":\\\"test\\\",\\\"compute_mode\\\":${2:-0}}]}\"; }\n"
+	"make_entry() { cp -R \"$trees/$1/.\" \"$CUDA_CACHE_PATH/\"; }\n"
+	"fine() { make_entry $1; answer $1 0; }\n"
+	"once() { mkdir \"$marks/$1\" 2>/dev/null; }\n"
+	"serve() { while read -r line; do id=${line#*:}; do_job \"${id%%,*}\"; done; }\n";
+
+static char *folder, *script, *cache;
+static struct plan_module modules[MODULES];
+static char file_path[] = "library.so";
+static struct plan_file file = {.path = file_path};
+static struct plan_target target = {.device = {.sm = 86}};
+static struct plan plan = {.files = &file,
+						   .file_count = 1,
+						   .targets = &target,
+						   .target_count = 1,
+						   .modules = modules,
+						   .module_count = MODULES};
+static struct spool_place places[MODULES];
+static struct spool spool = {.places = places};
+static struct jw_system jw_machine;
+static struct jw_prime_options options;
+static struct jw_prime_result *result;
+static unsigned start_ms, end_ms;
+
+static inline int make_folder(void **state)
+{
+	(void)state;
+	if (os_make_temp_dir(NULL, "jitwarm-run", &folder))
+		return -1;
+	script = os_join(NULL, folder, "worker.sh");
+	cache = os_join(NULL, folder, "cache");
+	return script && cache ? 0 : -1;
+}
+
+static inline int remove_folder(void **state)
+{
+	(void)state;
+	mem_free(script);
+	mem_free(cache);
+	if (os_remove_tree(NULL, folder))
+		return -1;
+	mem_free(folder);
+	return 0;
+}
+
+static inline void make_tree(size_t id)
+{
+	struct entries_entry entry;
+	char *root = mem_printf(NULL, "%s/trees/%zu", folder, id), *path, *parent;
+
+	entries_make(&entry, (unsigned)id, 100);
+	path = cache_entry_path(NULL, root, entry.key);
+	parent = os_dir_name(NULL, path);
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+	modules[id] = (struct plan_module){.container_bytes = 1,
+									   .key = entry.key,
+									   .key_bytes = entry.key_bytes,
+									   .payload_bytes = 100,
+									   .cost_ms = 10};
+	places[id] = (struct spool_place){.path = "library.so", .size_bytes = 1};
+	mem_free(parent);
+	mem_free(path);
+	mem_free(root);
+}
+
+/* Everything anew, with a worker that does `body`. */
+static inline int begin(void **state)
+{
+	char *marks = os_join(NULL, folder, "marks");
+
+	(void)state;
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	assert_int_equal(os_remove_tree(NULL, marks), 0);
+	assert_int_equal(os_make_dirs(NULL, marks, 0700), 0);
+	mem_free(marks);
+	for (size_t i = 0; i < MODULES; i++)
+		make_tree(i);
+	jw_machine = (struct jw_system){.cache = {.path = cache, .limit_bytes = 1 << 30}};
+	options = (struct jw_prime_options){0};
+	start_ms = end_ms = 0;
+	result = mem_alloc(NULL, sizeof *result);
+	return result ? 0 : -1;
+}
+
+static inline int end(void **state)
+{
+	(void)state;
+	jw_prime_result_free(result);
+	return 0;
+}
+
+static inline int run_with(struct jw_error *err, unsigned workers, const char *body)
+{
+	const char *const command[] = {"/bin/sh", script, NULL};
+	struct cache_live_options how = {.limit_bytes = 1 << 30, .lock_wait_ms = 20};
+	char *text =
+		mem_printf(NULL, "trees='%s/trees' marks='%s/marks'\n%s%s", folder, folder, common, body);
+	char *private_folder = os_join(NULL, folder, "run");
+	struct cache_live *live = NULL;
+	struct run_setup setup = {.plan = &plan,
+							  .spool = &spool,
+							  .system = &jw_machine,
+							  .options = &options,
+							  .worker = command,
+							  .folder = private_folder,
+							  .workers = workers,
+							  .start_ms = start_ms,
+							  .end_ms = end_ms};
+	int failed;
+
+	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
+	assert_int_equal(os_remove_tree(NULL, private_folder), 0);
+	assert_int_equal(os_make_dirs(NULL, private_folder, 0700), 0);
+	assert_int_equal(cache_live_open(NULL, cache, &how, &live), 0);
+	setup.live = live;
+	failed = run_plan(err, &setup, result);
+	(void)cache_live_close(NULL, live);
+	mem_free(private_folder);
+	mem_free(text);
+	return failed;
+}
+
+static inline size_t warm(void)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < MODULES; i++)
+		count += cache_probe(cache, modules[i].key, modules[i].key_bytes, NULL) == CACHE_PRESENT;
+	return count;
+}
+
+static inline void expect_all(void)
+{
+	assert_int_equal(result->compiled, MODULES);
+	assert_int_equal(result->failed, 0);
+	assert_int_equal(result->undone, 0);
+	assert_int_equal(warm(), MODULES);
+}
+
+/* In the order in which jobs began ("3+") and ended ("3-"). */
+static inline void expect_order(const char *part, bool at_end)
+{
+	char *path = os_join(NULL, folder, "marks/order");
+	struct buf order = {0};
+	const char *found;
+
+	assert_int_equal(os_read_file(NULL, path, 1000, &order), 0);
+	found = strstr(buf_text(&order), part);
+	assert_non_null(found);
+	assert_true(!at_end || !found[strlen(part)]);
+	buf_free(&order);
+	mem_free(path);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+#endif
