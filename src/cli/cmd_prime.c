@@ -12,6 +12,7 @@
 #include "cli/documents.h"
 #include "cli/prime_text.h"
 #include "cli/progress.h"
+#include "cli/recorded.h"
 #include "cli/reproduce.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -20,6 +21,7 @@
 struct priming {
 	struct cli *cli;
 	const struct jw_system *system;
+	const struct jw_recording *recording; /* NULL: none is given */
 	struct progress progress;
 	bool bar;
 	bool only_plan;
@@ -128,7 +130,8 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
-					result->plan.left_out || result->plan.cannot
+					priming->recording ? "Of what was recorded nothing is left to compile here."
+					: result->plan.left_out || result->plan.cannot
 						? "Start your program again: of what was asked for it has nothing left to "
 						  "compile but what is named above."
 						: "Start your program again: it has nothing left to compile.");
@@ -150,9 +153,11 @@ static enum exit_status status_of_error(const struct jw_error *err)
 	}
 }
 
-static enum exit_status status_of(const struct jw_prime_result *result, size_t troubles)
+static enum exit_status status_of(const struct priming *priming,
+								  const struct jw_prime_result *result, size_t troubles)
 {
-	enum exit_status status = exit_of_troubles(troubles, result->images);
+	/* Files of a recording that are not here are a part left undone. */
+	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
 
 	/* What left no entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
@@ -186,6 +191,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.paths = paths,
 		.path_count = count,
 		.everything = options_given(&cli->options, "all"),
+		.recording = priming->recording,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
 		.budget_bytes = options_number(&cli->options, "budget-size", 0),
@@ -220,7 +226,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		output_note(&cli->out, "%s", result->notes[i]);
 	status = priming->only_plan && result->plan.cold && !result->plan.too_much
 				 ? EXIT_COLD
-				 : status_of(result, result->troubles + troubles);
+				 : status_of(priming, result, result->troubles + troubles);
 	print_result(priming, result);
 	if (output_json(&err, &cli->out, document_prime(result, &cli->options)))
 		status = cli_fail(cli, &err);
@@ -277,6 +283,20 @@ static void warn_of_settings(const struct cli *cli, const struct jw_system *syst
 		output_warning(&cli->out, "%s", system->cache.warnings[i]);
 }
 
+/* What to look into: what is named, else what a recording names, else the environment. */
+static int find_files(struct jw_error *err, const struct cli *cli,
+					  struct jw_recording **ret_recording, struct jw_found **ret_found)
+{
+	const char *recording = options_value(&cli->options, "recording");
+
+	if (recording && jw_recording_read(err, recording, ret_recording))
+		return -1;
+	if (recording && !cli->options.operand_count)
+		return recorded_find(err, *ret_recording, ret_found);
+	return jw_find(err, (const char *const *)cli->options.operands, cli->options.operand_count,
+				   ret_found);
+}
+
 static enum exit_status work_on(struct priming *priming, const struct jw_found *found)
 {
 	struct jw_error err;
@@ -307,12 +327,12 @@ static enum exit_status prime_run(struct cli *cli)
 {
 	struct priming priming = {.cli = cli, .only_plan = options_given(&cli->options, "dry-run")};
 	struct jw_system *system = NULL;
+	struct jw_recording *recording = NULL;
 	struct jw_found *found = NULL;
 	struct jw_error err;
 	enum exit_status status;
 
-	if (open_system(&err, cli, &system) || jw_find(&err, (const char *const *)cli->options.operands,
-												   cli->options.operand_count, &found)) {
+	if (open_system(&err, cli, &system) || find_files(&err, cli, &recording, &found)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}
@@ -324,9 +344,11 @@ static enum exit_status prime_run(struct cli *cli)
 	}
 	found_print_notes(&cli->out, found);
 	priming.system = system;
+	priming.recording = recording;
 	status = work_on(&priming, found);
 done:
 	jw_found_free(found);
+	jw_recording_free(recording);
 	jw_system_free(system);
 	return status;
 }
@@ -368,6 +390,11 @@ static const struct cli_option prime_options[] = {
 	 .letter = 'n',
 	 .kind = OPTION_FLAG,
 	 .help = "Only say what would be compiled"},
+	{.name = "recording",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Prime just the modules that “jitwarm record” has written down in FILE, found in the "
+			 "files that it names, or in what is named here"},
 	{.name = "trace",
 	 .kind = OPTION_VALUE,
 	 .value = "FILE",

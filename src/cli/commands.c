@@ -11,6 +11,7 @@
 	X(scan) \
 	X(check) \
 	X(prime) \
+	X(record) \
 	X(cache_list) \
 	X(cache_verify) \
 	X(worker) \

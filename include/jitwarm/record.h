@@ -1,0 +1,44 @@
+/* Running a command with an empty cache of its own, to see what it has compiled. */
+#ifndef JITWARM_RECORD_H
+#define JITWARM_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/recording.h>
+#include <jitwarm/system.h>
+
+struct jw_record_options {
+	const char *const *command; /* program and arguments, NULL at the end */
+	const char *const *paths;   /* where to look for what it had compiled; none: in the files that
+								   its processes mapped (Linux) */
+	size_t path_count;
+	bool output_to_stderr; /* what the command prints on standard output goes to standard error */
+};
+
+struct jw_record_result {
+	int exit_status; /* the command's; 128 + signal where one ended it, as shells have it */
+	double seconds;  /* that it ran */
+	struct jw_recording *recording; /* paths are as they were found, and packages unknown */
+	size_t found;                   /* of its modules, those that are in files */
+	size_t added;                   /* to the user's cache */
+	size_t there;                   /* in the user's cache already */
+	size_t refused;                 /* not put there: damaged, or of a form that is not known */
+	uint64_t added_bytes;
+	size_t evicted;           /* the oldest entries of the user's cache, which had to make room */
+	struct jw_error unwarmed; /* why nothing (more) was put there, JW_OK where all was */
+	char **notes;             /* one line each: files that could not be read */
+	size_t note_count;
+};
+
+/* Runs the command to its end and reads what its processes left in the cache. Ctrl-C reaches the
+ * command as ever; what else asks this process to end is passed on to it. -1: it could not be
+ * started (JW_ERR_NOT_FOUND: there is no such program), or what it left cannot be read. The caller
+ * frees with jw_record_result_free. */
+int jw_record(struct jw_error *err, const struct jw_system *system,
+			  const struct jw_record_options *options, struct jw_record_result **ret_result);
+void jw_record_result_free(struct jw_record_result *result);
+
+#endif

@@ -1,0 +1,113 @@
+# record: what a command has compiled, and prime --recording, which compiles just that.
+run 64 record
+err_one_line
+run 64 record ls
+err_has "follows “--”"
+run 64 record --
+err_has "follows “--”"
+run 3 prime --recording "$work/nosuch.json"
+err_one_line
+printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
+run "2|3" prime --recording "$work/newer.json"
+printf '{"schema":"jitwarm.prime/1"}' >"$work/foreign.json"
+run 3 prime --recording "$work/foreign.json"
+err_has "no recording"
+program=$JITWARM
+with_simdriver sm_86
+build=$(dirname "$(dirname "$(dirname "$sample")")")
+app=$(dirname "$sample")/framework-app
+entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | wc -l; }
+
+# The command's own status and output.
+run 7 record -o r.json -- sh -c 'echo hello; exit 7'
+out_has hello
+json_file() { python3 -c "import json,sys; d=json.load(open('$1')); sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
+json_file r.json 'd["schema"] == "jitwarm.recording/1" and d["command"] == "sh" and d["modules"] == d["files"] == []'
+run 143 record -o r.json -- sh -c 'kill -TERM $$'
+run 127 record -o r.json -- "$work/nosuch"
+err_has "cannot be started"
+run 0 record -o r.json --json -- sh -c 'echo hello'
+json 'd["schema"] == "jitwarm.record/1" and d["exit_status"] == 0 and d["modules"] == 0'
+err_has hello
+run 3 record -o "$work/nosuch/r.json" -- true
+run 5 record -o "$work/nosuch/r.json" -- sh -c 'exit 5'
+
+# What it had compiled is written down and warm; the command saw an empty cache.
+run 0 prime "$sample"
+before=$(entries)
+run 0 record --json -o r.json -- "$app"
+json 'd["modules"] == d["in_files"] == d["there"] == '"$before"' and d["added"] == 0 and d["files"] == 1'
+json_file r.json 'all(m["known_before"] for m in d["modules"]) and d["driver"]["stamp"]'
+rm -rf "$work/cache"
+run 0 record --json -o r.json -- "$app"
+json 'd["added"] == d["modules"] == '"$before"' and d["refused"] == 0'
+json_file r.json "d['files'][0]['path'].endswith('libsample_framework.so') and {m['form'] for m in d['modules']} == {'load', 'link'}"
+run 0 check "$sample"
+run 0 cache verify --json --cache "$work/cache"
+json 'd["damaged"] == d["files_without_row"] == d["rows_without_file"] == 0'
+[[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
+
+# Wiped, and primed from the recording: the next start compiles nothing.
+rm -rf "$work/cache"
+run 0 prime --recording r.json --json
+json 'd["compiled"] == d["recorded"] == '"$before"' and d["recorded_missing"] == 0'
+"$cases/../../../scripts/with-simdriver.sh" -B "$build" sm_86 -- "$app" >"$out" || fail "the application failed"
+out_has "compiled 0 of"
+run 0 prime --recording r.json --json
+json 'd["compiled"] == 0 and d["warm"] == '"$before"
+
+# A part of it, where only that was recorded; named files take the place of recorded ones.
+python3 - <<'PYTHON'
+import json
+d = json.load(open("r.json"))
+d["modules"] = [m for m in d["modules"] if m["form"] == "load"][:2]
+d["files"][0]["path"] = "gone/libsample_framework.so"
+json.dump(d, open("part.json", "w"))
+PYTHON
+rm -rf "$work/cache"
+run 1 prime --recording part.json --json
+json 'd["compiled"] == 0 and d["recorded"] == d["recorded_missing"] == 2 and "gone/libsample" in d["notes"][0]'
+run 0 prime --recording part.json --json "$sample"
+json 'd["compiled"] == 2'
+[[ $(entries) == 2 ]] || fail "$(entries) entries"
+
+# Another GPU wants the same containers.
+JITWARM=$program
+with_simdriver sm_90
+run "0|1" prime --recording part.json --json "$sample"
+json 'd["modules"] == 2 and d["recorded_missing"] == 0'
+
+# A package is found by its name, wherever it lies. What no file holds is named as such.
+site=$work/venv/lib/python3.11/site-packages
+mkdir -p "$site/frame/lib" "$site/frame-1.2.dist-info" "$work/venv/bin"
+cp "$sample" "$site/frame/lib/"
+printf 'home = /usr\n' >"$work/venv/pyvenv.cfg"
+ln -s /usr/bin/python3 "$work/venv/bin/python3"
+printf 'Metadata-Version: 2.1\nName: frame\nVersion: 1.2\n' >"$site/frame-1.2.dist-info/METADATA"
+printf 'frame/lib/libsample_framework.so,,\n' >"$site/frame-1.2.dist-info/RECORD"
+JITWARM=$program
+with_simdriver sm_86
+export VIRTUAL_ENV=$work/venv
+run 0 record -o package.json frame -- "$app"
+json_file package.json 'd["files"][0] == {"path": "frame/lib/libsample_framework.so", "package": "frame", "version": "1.2", "size_bytes": d["files"][0]["size_bytes"]}'
+mv "$work/venv" "$work/other"
+export VIRTUAL_ENV=$work/other
+rm -rf "$work/cache"
+run 0 prime --recording package.json --json
+json 'd["compiled"] == '"$before"
+run 0 record -o none.json /bin/true -- "$app"
+err_has "in no file that was looked at"
+json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
+
+# Signals reach the command; the recording is written all the same.
+cat >"$work/waits.sh" <<'SCRIPT'
+trap 'echo caught; exit 9' TERM
+: >ready
+while :; do sleep 0.05; done
+SCRIPT
+"$program" record -o signal.json -- sh "$work/waits.sh" >"$work/caught" 2>/dev/null &
+pid=$!
+for _ in $(seq 200); do [[ -e ready ]] && break; sleep 0.05; done
+kill -TERM $pid
+wait $pid
+[[ $? == 9 && $(cat "$work/caught") == caught && -s signal.json ]] || fail "TERM was not passed on"
