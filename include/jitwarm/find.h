@@ -43,4 +43,9 @@ int jw_find(struct jw_error *err, const char *const *names, size_t count,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 
+/* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
+ * holds a toolkit, or a package that brings or requires one; NULL: the environment's, else that of
+ * CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path. */
+int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
+
 #endif

@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/recorded.h"
 #include "cli/reproduce.h"
+#include "cli/sources.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -283,8 +284,9 @@ static void warn_of_settings(const struct cli *cli, const struct jw_system *syst
 		output_warning(&cli->out, "%s", system->cache.warnings[i]);
 }
 
-/* What to look into: what is named, else what a recording names, else the environment. */
-static int find_files(struct jw_error *err, const struct cli *cli,
+/* What to look into: what is named, else what a recording names, else the environment. With sources
+ * alone there is nothing else. */
+static int find_files(struct jw_error *err, const struct cli *cli, const struct sources *sources,
 					  struct jw_recording **ret_recording, struct jw_found **ret_found)
 {
 	const char *recording = options_value(&cli->options, "recording");
@@ -293,21 +295,27 @@ static int find_files(struct jw_error *err, const struct cli *cli,
 		return -1;
 	if (recording && !cli->options.operand_count)
 		return recorded_find(err, *ret_recording, ret_found);
-	return jw_find(err, (const char *const *)cli->options.operands, cli->options.operand_count,
-				   ret_found);
+	if (!sources->other_count && sources->asked)
+		return 0;
+	return jw_find(err, (const char *const *)sources->others, sources->other_count, ret_found);
 }
 
-static enum exit_status work_on(struct priming *priming, const struct jw_found *found)
+/* Files with device code, and what was made of sources. */
+static enum exit_status work_on(struct priming *priming, const struct jw_found *found,
+								const struct sources *sources)
 {
+	size_t file_count = found ? found->file_count : 0;
 	struct jw_error err;
-	const char **paths = mem_array(&err, found->file_count, sizeof *paths);
+	const char **paths = mem_array(&err, file_count + sources->count, sizeof *paths);
 	enum exit_status status;
 
 	if (!paths)
 		return cli_fail(priming->cli, &err);
-	for (size_t i = 0; i < found->file_count; i++)
+	for (size_t i = 0; i < file_count; i++)
 		paths[i] = found->files[i].path;
-	status = work(priming, paths, found->file_count, found->trouble_count);
+	for (size_t i = 0; i < sources->count; i++)
+		paths[file_count + i] = sources->ptx[i];
+	status = work(priming, paths, file_count + sources->count, found ? found->trouble_count : 0);
 	mem_free(paths);
 	return status;
 }
@@ -329,10 +337,12 @@ static enum exit_status prime_run(struct cli *cli)
 	struct jw_system *system = NULL;
 	struct jw_recording *recording = NULL;
 	struct jw_found *found = NULL;
+	struct sources sources = {0};
 	struct jw_error err;
 	enum exit_status status;
 
-	if (open_system(&err, cli, &system) || find_files(&err, cli, &recording, &found)) {
+	if (sources_pick(&err, cli, &sources) || open_system(&err, cli, &system) ||
+		find_files(&err, cli, &sources, &recording, &found)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}
@@ -342,11 +352,15 @@ static enum exit_status prime_run(struct cli *cli)
 		status = cli_fail_as(cli, EXIT_CANNOT, &err);
 		goto done;
 	}
-	found_print_notes(&cli->out, found);
+	if (found)
+		found_print_notes(&cli->out, found);
 	priming.system = system;
 	priming.recording = recording;
-	status = work_on(&priming, found);
+	status = sources_compile(cli, system, &sources);
+	if (found || sources.count)
+		status = exit_combine(status, work_on(&priming, found, &sources));
 done:
+	sources_free(&sources);
 	jw_found_free(found);
 	jw_recording_free(recording);
 	jw_system_free(system);
@@ -408,6 +422,7 @@ static const struct cli_option prime_options[] = {
 	 .kind = OPTION_VALUE,
 	 .value = "DIR",
 	 .help = "Warm this directory instead of the one that the driver uses"},
+	SOURCES_OPTIONS,
 	{.name = "sudo-user",
 	 .kind = OPTION_FLAG,
 	 .help = "Under sudo: be the account that called it, and warm its cache"},
@@ -427,7 +442,11 @@ const struct cli_command command_prime = {
 				   "Before it begins it says how long it will take, by what the modules hold and "
 				   "what this machine took before, and what the cache keeps. What would not fit "
 				   "is not begun. --budget-time and --budget-size take the modules first that a "
-				   "start is sure to need and that save it the most time.",
+				   "start is sure to need and that save it the most time.\n\n"
+				   "CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
+				   "architecture at hand. The driver's cache knows "
+				   "a module by its text, so NVRTC's version, the options and the name have to be "
+				   "those of the program.",
 	.options = prime_options,
 	.run = prime_run,
 };

@@ -1,0 +1,61 @@
+/* CUDA C sources that a program compiles with NVRTC while it runs: to the same PTX, so that its
+ * module can be primed.
+ *
+ * A module's name in the driver's cache is made of its text. The text is the program's own only
+ * where NVRTC's version, the options, the name of the source and the source itself are the
+ * program's own.
+ */
+#ifndef JITWARM_NVRTC_H
+#define JITWARM_NVRTC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+struct jw_nvrtc_options {
+	const char *library;        /* libnvrtc's file; NULL: as the system's linker finds one */
+	const char *const *options; /* for the compiler, verbatim */
+	size_t option_count;
+	const char *name;          /* what the program calls the source; NULL: the file's own name */
+	struct jw_driver driver;   /* that will compile the PTX; {0}: unknown */
+	const char *state_dir;     /* jw_system.state_dir */
+	const char *const *worker; /* as in jw_system_options */
+};
+
+/* One NVRTC. The members are for reading. */
+struct jw_nvrtc {
+	char library[1024]; /* the file that was loaded */
+	unsigned major, minor;
+	struct jw_target archs[64]; /* what it compiles for, rising */
+	size_t arch_count;
+	struct jw_nvrtc_inner *inner;
+};
+
+/* Asks the library, in a process of its own, for its version and architectures. The options' lists
+ * and names (not `library`) must stay where they are, and the results' files live, until
+ * jw_nvrtc_close. */
+int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
+				  struct jw_nvrtc **ret_nvrtc);
+void jw_nvrtc_close(struct jw_nvrtc *nvrtc);
+
+struct jw_nvrtc_result {
+	char *ptx;                 /* the file with the PTX; NULL where the source was not compiled */
+	char arch[JW_TARGET_TEXT]; /* "compute_86": what it was compiled for */
+	uint16_t isa_major, isa_minor; /* of the PTX */
+	bool too_new;                  /* for the driver to read */
+	char *log;                     /* the compiler's own, "" where it wrote none */
+};
+
+/* Compiles one source for a GPU, in a process of its own: --gpu-architecture is the newest that
+ * NVRTC knows and the GPU runs, unless the options name one. -1 with one line that names the
+ * source; where it was the compiler that refused, the line is its first error and ret_result->log
+ * its log. JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. *ret_result is to be
+ * freed in both cases. */
+int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
+					 struct jw_target device, struct jw_nvrtc_result *ret_result);
+void jw_nvrtc_result_free(struct jw_nvrtc_result *result);
+
+#endif

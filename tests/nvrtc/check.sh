@@ -1,0 +1,116 @@
+#!/bin/bash
+# check.sh BUILD-FOLDER fake|real   prime of CUDA C sources
+#
+# fake: a library that only looks like NVRTC, under the simulated driver: what goes wrong. real: NVIDIA's NVRTC 12.4
+# (scripts/get-nvrtc.sh 12.4) under driver 550: a program that compiles and loads the same source finds it compiled.
+# Exit status 1 if a case fails, 77 where something is not at hand.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd) kind=$2
+jitwarm=$build/src/jitwarm driver=550.163.01
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache NO_COLOR=1
+unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES \
+	FAKE_NVRTC_ARCHS
+cd "$scratch" || exit 3
+failed=0
+
+under() {
+	if [ "$kind" = fake ]; then
+		timeout 60 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"
+	else
+		timeout 120 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" sm_86 -- "$@"
+	fi
+}
+entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
+# expect STATUS ENTRIES TEXT ARGUMENT...: what prime ends with, how many entries there are then, and what it says
+expect() {
+	local status=$1 count=$2 text=$3 got=0
+	shift 3
+	under "$jitwarm" prime "$@" >out 2>&1 || got=$?
+	if [ "$got" = "$status" ] && [ "$(entries)" = "$count" ] && grep -qF -- "$text" out; then
+		echo "ok: prime $* ($text)"
+	else
+		echo "FAILED: prime $*: status $got, not $status, or $(entries) entries, not $count, or not “$text”:"
+		sed 's/^/    /' out
+		failed=1
+	fi
+	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || { echo "FAILED: left in the state directory"; failed=1; }
+}
+
+if [ "$kind" = fake ]; then
+	export JITWARM_FAKE=$build/tests/nvrtc/libnvrtc.so.12
+	for word in crash exit refuse silent; do echo "#$word" >$word.cu; done
+	echo "__global__ void k() {}" >good.cu
+	: >empty.so
+	expect 0 1 "compiled by NVRTC 12.0 for compute_75" good.cu --nvrtc "$JITWARM_FAKE"
+	expect 0 1 "Warm: all 1 modules" good.cu --nvrtc "$build/tests/nvrtc"
+	expect 0 2 "Compiled 1 module" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options '-DA="b c" -I x\\y'
+	FAKE_NVRTC_ARCHS=5 expect 0 3 "for compute_80" good.cu --nvrtc "$JITWARM_FAKE"
+	expect 0 4 "for compute_60" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-arch compute_60"
+	expect 2 4 "NVRTC 12.0 does not know compute_90: it compiles for compute_50 to compute_75" \
+		good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options --gpu-architecture=compute_90
+	expect 64 4 "with sm_86 NVRTC makes no PTX" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=sm_86
+	expect 64 4 "is no architecture like" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
+	expect 64 4 "a quote is not closed" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-D'A"
+	expect 64 4 "none is named" --nvrtc "$JITWARM_FAKE"
+	expect 3 4 "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE"
+	[ "$(head -1 out)" = "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" ] &&
+		grep -q 'refuse.cu(1): warning: one' out || { echo "FAILED: the log, behind one clear line"; failed=1; }
+	expect 3 4 "called.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE" --nvrtc-name called.cu
+	expect 3 4 "NVRTC_ERROR_COMPILATION" silent.cu --nvrtc "$JITWARM_FAKE"
+	expect 3 4 "crash.cu: the process that loads the compiler ended by signal 6 (abort)" crash.cu --nvrtc "$JITWARM_FAKE"
+	expect 3 4 "ended with status 7" exit.cu --nvrtc "$JITWARM_FAKE"
+	expect 3 5 "crash.cu: " crash.cu good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -DOTHER
+	FAKE_NVRTC_ARCHS=0 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
+	FAKE_NVRTC_ARCHS=1000 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
+	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
+	expect 2 5 "no NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
+	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
+	exit $failed
+fi
+
+nvrtc=$("$root/scripts/get-nvrtc.sh" --here 12.4) || { echo "skipped: NVRTC 12.4 is not at hand (scripts/get-nvrtc.sh 12.4)"; exit 77; }
+[ -d "${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}/$driver" ] || { echo "skipped: no driver $driver"; exit 77; }
+cat >kernel.cu <<'C'
+#include "part.h"
+extern "C" __global__ void axpy(float *y, const float *x, float a, int n)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+	if (i < n) y[i] = part<COUNT>(a * x[i]);
+}
+C
+cat >part.h <<'C'
+template<int N> __device__ float part(float x) { float s = 0; for (int i = 0; i < N; i++) s = s * x + i; return s; }
+C
+# A program as it is in the field: NVRTC, then cuModuleLoadDataEx of the text.
+cat >program.py <<'P'
+import ctypes, sys
+library, source, name, *options = sys.argv[1:]
+nvrtc, cuda = ctypes.CDLL(library), ctypes.CDLL("libcuda.so.1")
+program, size, device, context, module = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p()
+check = lambda result: result and sys.exit("error %d" % result)
+words = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
+check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), open(source, "rb").read(), name.encode(), 0, None, None))
+check(nvrtc.nvrtcCompileProgram(program, len(options), words))
+check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)))
+text = ctypes.create_string_buffer(size.value)
+check(nvrtc.nvrtcGetPTX(program, text))
+check(cuda.cuInit(0) or cuda.cuDeviceGet(ctypes.byref(device), 0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+      or cuda.cuCtxSetCurrent(context) or cuda.cuModuleLoadDataEx(ctypes.byref(module), text, 0, None, None))
+P
+expect 0 1 "compiled by NVRTC 12.4 for compute_86" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-DCOUNT=4 -I $scratch"
+run_program() { under python3 program.py "$nvrtc" kernel.cu "$@" || { echo "FAILED: the program"; failed=1; }; }
+run_program kernel.cu -DCOUNT=4 -I "$scratch" --gpu-architecture=compute_86
+[ "$(entries)" = 1 ] && echo "ok: the program adds nothing" || { echo "FAILED: the program had it compiled again"; failed=1; }
+run_program kernel.cu -DCOUNT=5 -I "$scratch" --gpu-architecture=compute_86
+[ "$(entries)" = 2 ] && echo "ok: with other options it is another module" || { echo "FAILED: $(entries) entries"; failed=1; }
+expect 0 2 "Warm" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-DCOUNT=5 -I $scratch"
+expect 3 2 'kernel.cu(5): error: identifier "COUNT" is undefined' kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-I $scratch"
+expect 2 2 "NVRTC 12.4 does not know compute_120" kernel.cu --nvrtc "$nvrtc" --nvrtc-options "-arch=compute_120 -I $scratch"
+newer=$("$root/scripts/get-nvrtc.sh" --here 13.0) &&
+	expect 2 2 "is too new for driver 550.163.01" kernel.cu --nvrtc "$newer" --nvrtc-options "-DCOUNT=4 -I $scratch"
+exit $failed
