@@ -1,0 +1,49 @@
+/* Keys that sign packs, in minisign's format: one's own, and those of others that are trusted. They
+ * lie in the state directory, below keys/ and trusted/. */
+#ifndef JITWARM_KEY_H
+#define JITWARM_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jitwarm/error.h>
+
+struct jw_key {
+	char name[64];
+	char id[17];         /* as minisign writes it */
+	char public_key[64]; /* base64, what `minisign -P` takes */
+	bool can_sign;       /* there is a secret key */
+	bool encrypted;      /* which needs a passphrase */
+	bool trusted;        /* packs that it signed are imported */
+};
+
+/* Makes a key pair called `name` (letters, digits, '-', '_' and '.'; at most 40 bytes), which is
+ * trusted from now on. `passphrase` NULL: none. JW_ERR_USAGE where the name is taken. */
+int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
+					const char *passphrase, struct jw_key *ret_key);
+/* Takes over a secret key that minisign has made. Its public key is a part of it, and readable only
+ * with the passphrase. JW_ERR_USAGE: a wrong one, or a name that is taken. */
+int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
+				  const char *passphrase, struct jw_key *ret_key);
+/* Trusts a public key: a file, or its base64 text. `name` NULL: its id. */
+int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
+				 const char *path_or_text, struct jw_key *ret_key);
+/* Trusts it no longer; JW_ERR_NOT_FOUND. */
+int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
+
+/* Whether a key (a name, or a path to a secret key) needs a passphrase. */
+int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
+						bool *ret_encrypted);
+/* Whether jw_export could sign with it. Takes as long as the key's maker made it: about a second.
+ */
+int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
+				 const char *passphrase);
+
+struct jw_keys {
+	struct jw_key *items; /* by name */
+	size_t count;
+};
+int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys);
+void jw_keys_free(struct jw_keys *keys);
+
+#endif

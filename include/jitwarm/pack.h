@@ -1,0 +1,121 @@
+/* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
+ * docs/pack-format.md. */
+#ifndef JITWARM_PACK_H
+#define JITWARM_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+/* ---- export */
+
+struct jw_export_options {
+	const char *cache_dir;           /* the directory; NULL: that of `system` */
+	const struct jw_system *system;  /* may be NULL where cache_dir is given */
+	const struct jw_target *targets; /* of these GPUs only */
+	size_t target_count;             /* 0: of any */
+	const char *const *paths; /* only entries of modules in these files, as jw_find gives them */
+	size_t path_count;        /* 0: any */
+	bool all_drivers;   /* entries of other drivers than the system's too; so without a driver */
+	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
+	int output_fd;
+	bool best;              /* as small as can be, at forty times the time */
+	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
+	const char *passphrase; /* of that key, where it has one */
+	const char *state_dir;  /* where keys are */
+	const char *signature;  /* the signature's file; NULL: `output` with ".minisig" behind it */
+	void *context;
+	bool (*stop)(void *context); /* asked between entries; may be NULL */
+	/* Which entries, by their names; asked by several threads. NULL: all. */
+	bool (*wanted)(void *context, uint64_t key);
+};
+
+struct jw_export_result {
+	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
+	uint64_t entry_bytes;            /* the entries' files */
+	uint64_t content_bytes;          /* distinct PTX and cubins */
+	uint64_t pack_bytes;
+	size_t damaged;       /* left out: not sound */
+	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
+	size_t other_drivers; /* of other drivers */
+	size_t other_targets;
+	size_t unsuited; /* sound, and no pack can hold them: a cubin of an unknown ABI, another
+						architecture's, options that are no text, 32 bits */
+	double seconds;
+	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
+	char targets[256];     /* "sm_70 sm_86" */
+	char signed_by[17];    /* id of the key, "" where it was not signed */
+	char public_key[64];   /* of that key, as its receivers give it to jw_key_trust */
+	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
+};
+
+/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; the file is not written then. */
+int jw_export(struct jw_error *err, const struct jw_export_options *options,
+			  struct jw_export_result *ret_result);
+
+/* ---- import */
+
+enum jw_import_verdict {
+	JW_IMPORT_NEW,
+	JW_IMPORT_THERE,   /* the cache has it already */
+	JW_IMPORT_REFUSED, /* it would not be found here, or would harm: `why` */
+};
+
+/* Entries of a pack with something in common. */
+struct jw_import_group {
+	enum jw_import_verdict verdict;
+	char target[JW_TARGET_TEXT];
+	char driver[64]; /* what made them: "550.163.01 (CUDA 12.4)", "built …" */
+	bool carried;    /* under this machine's stamp instead of their own */
+	size_t entries;
+	char why[512]; /* refused: each mismatching field by name */
+};
+
+struct jw_import_options {
+	const char *path;               /* the pack; "-": standard input */
+	const char *cache_dir;          /* the directory; NULL: the system's */
+	const struct jw_system *system; /* whose driver and GPUs decide; NULL: entries go in as they
+									   stand, into cache_dir, whatever machine this is */
+	uint64_t limit_bytes;           /* the driver's; 0: the system's, or by the environment */
+	const char *state_dir;          /* where trusted keys are */
+	const char *signature; /* the signature's file; NULL: `path` with ".minisig" behind it */
+	bool allow_unsigned;   /* a pack without signature, or by a key that is not trusted */
+	bool dry_run;          /* everything is checked, nothing written */
+	bool only_missing; /* entries that are there are left alone, and nothing is evicted: what finds
+						  no room is refused */
+	bool carry_over;   /* an older driver's cubins, under this machine's stamp */
+	void *context;
+	bool (*stop)(void *context); /* asked between entries; may be NULL */
+	/* Which entries, by the names that they get; the others are refused. NULL: all. */
+	bool (*wanted)(void *context, uint64_t key);
+};
+
+struct jw_import_result {
+	char *path; /* the cache directory */
+	struct jw_import_group *groups;
+	size_t group_count;
+	size_t entries;
+	size_t accepted, there, refused; /* sum: entries */
+	size_t added, replaced;          /* of the accepted; 0 for a dry run */
+	size_t evicted;                  /* oldest entries of others, to keep to the cache's limit */
+	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
+	double seconds;
+	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
+	char note[256];     /* a line on the signature, "" where there is nothing to say */
+};
+
+/* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no
+ * pack, or none that a trusted key has signed; JW_ERR_FORMAT: it is none, or damaged;
+ * JW_ERR_UNSUPPORTED: it needs a newer jitwarm, or the driver caches nothing; JW_ERR_LIMIT: larger
+ * than any pack has reason to be, or than the driver's cache may get; JW_ERR_IO: no space, no
+ * permission; JW_ERR_INTERRUPTED. What was added before stays, sound, and another run completes it.
+ * The caller frees with jw_import_result_free. */
+int jw_import(struct jw_error *err, const struct jw_import_options *options,
+			  struct jw_import_result **ret_result);
+void jw_import_result_free(struct jw_import_result *result);
+
+#endif

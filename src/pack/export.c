@@ -1,0 +1,372 @@
+/* jw_export: from a cache directory to a pack. */
+#include <jitwarm/pack.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "pack/gather.h"
+#include "pack/keys.h"
+#include "pack/text.h"
+#include "pack/trust.h"
+#include "pack/wanted.h"
+#include "pack/writer.h"
+
+enum {
+	LEVEL = 7,       /* half of the work is the compressor's then; a tenth smaller than level 3 */
+	LEVEL_BEST = 19, /* one thread: 228 MB in all, and two may take more than 350 */
+	MOST_WORKERS = 4,
+};
+
+struct job {
+	const struct jw_export_options *options;
+	const char *dir;
+	struct gather gather;
+	struct pack_manifest manifest;
+	size_t *contributors; /* of each member, the gathered item that has it */
+	struct buf manifest_text;
+	struct os_file *file;
+	uint64_t file_bytes;
+	struct minisign_secret secret; /* where it is signed */
+	struct set wanted;             /* names that `paths` have */
+};
+
+/* For threads: the set is read only by then. */
+static bool is_wanted(void *context, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(&((const struct job *)context)->wanted, key, &cursor) != SET_NONE;
+}
+
+static bool asked_to_stop(void *context)
+{
+	const struct jw_export_options *options = ((const struct job *)context)->options;
+
+	return options->stop && options->stop(options->context);
+}
+
+/* With paths, their modules' names stand between the caller's wishes and the cache. */
+static int gather(struct jw_error *err, struct job *job, struct jw_export_result *result)
+{
+	struct jw_export_options options = *job->options;
+
+	if (options.path_count) {
+		if (wanted_of_paths(err, job->options, &job->wanted))
+			return -1;
+		options.context = job;
+		options.stop = asked_to_stop;
+		options.wanted = is_wanted;
+	}
+	return gather_cache(err, &options, job->dir, &job->gather, result);
+}
+
+/* ---- the manifest */
+
+static int add_driver(struct jw_error *err, struct job *job, const char *stamp, uint32_t *ret_at)
+{
+	struct pack_manifest *manifest = &job->manifest;
+	uint32_t at = 0;
+
+	while (at < manifest->driver_count && strcmp(manifest->drivers[at].stamp, stamp) != 0)
+		at++;
+	if (at == PACK_MOST_DRIVERS)
+		return error_set(err, JW_ERR_LIMIT,
+						 "entries of more than %d drivers: name some with --arch",
+						 PACK_MOST_DRIVERS);
+	if (at == manifest->driver_count)
+		pack_driver_of_stamp(&manifest->drivers[manifest->driver_count++], stamp,
+							 job->options->system);
+	*ret_at = at;
+	return 0;
+}
+
+/* The member with this digest, which is new unless `set` knows it. */
+static int add_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
+					  const struct pack_member *member, uint32_t *ret_at)
+{
+	struct pack_manifest *manifest = &job->manifest;
+	size_t cursor = 0, other;
+	uint64_t lead;
+
+	memcpy(&lead, member->digest.bytes, sizeof lead);
+	while ((other = set_find(set, lead, &cursor)) != SET_NONE) {
+		if (manifest->members[other].kind == member->kind &&
+			digest_equal(&manifest->members[other].digest, &member->digest)) {
+			*ret_at = (uint32_t)other;
+			return 0;
+		}
+	}
+	if (manifest->member_count == PACK_MOST_MEMBERS)
+		return error_set(err, JW_ERR_LIMIT, "more than %d modules and cubins for one pack",
+						 PACK_MOST_MEMBERS);
+	if (set_add(err, set, lead, manifest->member_count))
+		return -1;
+	job->contributors[manifest->member_count] = item;
+	*ret_at = (uint32_t)manifest->member_count;
+	manifest->members[manifest->member_count++] = *member;
+	return 0;
+}
+
+/* Each payload, then the cubins made of it: a cubin has its module's names, and with line numbers
+ * its text too, so that one compresses the other. */
+static int add_items(struct jw_error *err, struct job *job, struct set *set)
+{
+	struct gather *gather = &job->gather;
+
+	for (size_t i = 0; i < gather->count; i++) {
+		struct gathered *item = &gather->items[i];
+		const struct pack_member ptx = {PACK_PTX, item->payload, item->payload_bytes};
+		const struct pack_member cubin = {PACK_CUBIN, item->cubin, item->cubin_bytes};
+
+		if (add_driver(err, job, item->stamp, &item->entry.driver) ||
+			add_member(err, job, set, i, &ptx, &item->entry.ptx) ||
+			add_member(err, job, set, i, &cubin, &item->entry.cubin))
+			return -1;
+		job->manifest.entries[job->manifest.entry_count++] = item->entry;
+		item->entry.options = NULL; /* the manifest's now */
+	}
+	return 0;
+}
+
+static int make_manifest(struct jw_error *err, struct job *job)
+{
+	struct pack_manifest *manifest = &job->manifest;
+	size_t count = job->gather.count;
+	struct set set = {0};
+	int result = -1;
+
+	if (count > PACK_MOST_ENTRIES)
+		return error_set(err, JW_ERR_LIMIT, "more than %d entries for one pack", PACK_MOST_ENTRIES);
+	TEXT_COPY(manifest->os, os_name);
+	manifest->entries = mem_array(err, count, sizeof *manifest->entries);
+	manifest->members = mem_array(err, 2 * count, sizeof *manifest->members);
+	manifest->drivers = mem_array(err, PACK_MOST_DRIVERS, sizeof *manifest->drivers);
+	job->contributors = mem_array(err, 2 * count, sizeof *job->contributors);
+	if (manifest->entries && manifest->members && manifest->drivers && job->contributors)
+		result = add_items(err, job, &set);
+	set_free(&set);
+	if (!result && manifest_content(manifest) > PACK_MOST_TOTAL)
+		result = error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
+						   (unsigned long long)(PACK_MOST_TOTAL >> 30));
+	return result ? -1 : manifest_format(err, manifest, &job->manifest_text);
+}
+
+/* ---- the bytes */
+
+static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	struct job *job = context;
+
+	if (!job->file)
+		return os_fd_write(err, job->options->output_fd, data, size);
+	if (os_file_write(err, job->file, job->file_bytes, data, size))
+		return -1;
+	job->file_bytes += size;
+	return 0;
+}
+
+static int put_member(struct jw_error *err, struct writer *writer, const char *name,
+					  const void *data, uint64_t size)
+{
+	static const uint8_t zeros[TAR_BLOCK];
+	uint8_t header[TAR_BLOCK];
+
+	tar_header(header, name, size);
+	if (writer_put(err, writer, header, sizeof header) ||
+		writer_put(err, writer, data, (size_t)size))
+		return -1;
+	return tar_padding(size) ? writer_put(err, writer, zeros, tar_padding(size)) : 0;
+}
+
+static int put_manifest(struct jw_error *err, const struct job *job, struct writer *writer)
+{
+	uint64_t size = job->manifest_text.size;
+
+	return writer_frame(err, writer, tar_extent(size)) ||
+				   put_member(err, writer, PACK_MANIFEST, job->manifest_text.data, size)
+			   ? -1
+			   : 0;
+}
+
+static int put_content(struct jw_error *err, const struct job *job, struct writer *writer)
+{
+	static const uint8_t end[TAR_END];
+	const struct pack_manifest *manifest = &job->manifest;
+	struct buf bytes = {0};
+	struct gather_parts parts = {0};
+	size_t loaded = SIZE_MAX;
+	uint64_t size = TAR_END;
+	int result;
+
+	for (size_t i = 0; i < manifest->member_count; i++)
+		size += tar_extent(manifest->members[i].size_bytes);
+	result = writer_frame(err, writer, size);
+	for (size_t i = 0; !result && i < manifest->member_count; i++) {
+		const struct pack_member *member = &manifest->members[i];
+		char name[TAR_MOST_NAME + 1];
+
+		if (job->options->stop && job->options->stop(job->options->context)) {
+			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+			break;
+		}
+		if (job->contributors[i] != loaded) {
+			loaded = job->contributors[i];
+			result = gather_read(err, job->dir, &job->gather.items[loaded], &bytes, &parts);
+		}
+		if (!result)
+			result = put_member(err, writer, pack_member_name(name, member),
+								member->kind == PACK_PTX ? parts.payload : parts.cubin,
+								member->size_bytes);
+	}
+	buf_free(&bytes);
+	return result ? -1 : writer_put(err, writer, end, sizeof end);
+}
+
+static int write_pack(struct jw_error *err, struct job *job, struct written *ret_written)
+{
+	unsigned cores = os_cores();
+	const struct writer_options options = {
+		.context = job,
+		.write = write_out,
+		.level = job->options->best ? LEVEL_BEST : LEVEL,
+		.workers = job->options->best     ? 1
+				   : cores < MOST_WORKERS ? cores
+										  : MOST_WORKERS,
+	};
+	struct writer *writer;
+
+	if (writer_open(err, &options, &writer))
+		return -1;
+	if (put_manifest(err, job, writer) || put_content(err, job, writer)) {
+		(void)writer_close(NULL, writer, NULL);
+		return -1;
+	}
+	return writer_close(err, writer, ret_written);
+}
+
+/* Beside the file that it will be, and renamed when it is complete. */
+static int write_file(struct jw_error *err, struct job *job, struct written *ret_written)
+{
+	char *path =
+		mem_printf(err, "%s.%08x.part", job->options->output, (unsigned)randombytes_random());
+	int result = -1;
+
+	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
+		goto done;
+	result = write_pack(err, job, ret_written);
+	os_file_close(job->file);
+	job->file = NULL;
+	if (!result)
+		result = os_rename(err, path, job->options->output);
+	if (result)
+		(void)os_remove(NULL, path);
+done:
+	mem_free(path);
+	return result;
+}
+
+/* ---- the whole */
+
+static void describe(const struct job *job, const struct written *written,
+					 struct jw_export_result *result)
+{
+	const struct pack_manifest *manifest = &job->manifest;
+
+	for (size_t i = 0; i < manifest->member_count; i++) {
+		result->modules += manifest->members[i].kind == PACK_PTX;
+		result->cubins += manifest->members[i].kind == PACK_CUBIN;
+	}
+	for (size_t i = 0; i < job->gather.count; i++)
+		result->entry_bytes += job->gather.items[i].file_bytes;
+	(void)pack_targets_text(result->targets, manifest);
+	(void)pack_drivers_text(result->drivers, manifest);
+	result->entries = manifest->entry_count;
+	result->content_bytes = manifest_content(manifest);
+	result->pack_bytes = written->size_bytes;
+	sodium_bin2hex(result->blake2b_512, sizeof result->blake2b_512, written->prehash,
+				   PACK_PREHASH_SIZE);
+}
+
+/* The signature is a file of its own beside the pack. */
+static int sign(struct jw_error *err, const struct job *job, const struct written *written,
+				struct jw_export_result *result)
+{
+	const struct jw_export_options *options = job->options;
+	char *beside = options->output ? mem_printf(err, "%s.minisig", options->output) : NULL;
+	const char *path = options->signature ? options->signature : beside;
+	struct minisign_public public_key;
+	int taken = -1;
+
+	if (!path)
+		error_set(err, JW_ERR_USAGE, "name the file for the signature");
+	else if (!trust_sign(err, &job->secret, &job->manifest, written->prehash,
+						 options->output ? options->output : path, path)) {
+		(void)minisign_id_text(result->signed_by, job->secret.id);
+		minisign_public_of(&job->secret, &public_key);
+		minisign_public_text(result->public_key, &public_key);
+		taken = 0;
+	}
+	mem_free(beside);
+	return taken;
+}
+
+static int nothing_there(struct jw_error *err, const struct job *job,
+						 const struct jw_export_result *result)
+{
+	if (result->other_drivers)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s: holds entries of other drivers only (%zu): --all takes them",
+						 job->dir, result->other_drivers);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
+					 result->other_targets ? " for these GPUs" : "");
+}
+
+int jw_export(struct jw_error *err, const struct jw_export_options *options,
+			  struct jw_export_result *ret_result)
+{
+	struct job job = {.options = options, .dir = options->cache_dir};
+	struct jw_export_result result = {0};
+	struct written written = {0};
+	uint64_t started_ns = os_monotonic_ns();
+	int done = -1;
+
+	if (!job.dir && options->system)
+		job.dir = options->system->cache.path;
+	if (!job.dir)
+		return error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
+	/* A passphrase that does not fit is noticed before the work is done. */
+	if (sodium_init() < 0 ||
+		(options->sign_key &&
+		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
+		return -1;
+	if (gather(err, &job, &result))
+		goto done;
+	if (!job.gather.count) {
+		nothing_there(err, &job, &result);
+		goto done;
+	}
+	if (make_manifest(err, &job) ||
+		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
+		goto done;
+	if (options->sign_key && sign(err, &job, &written, &result))
+		goto done;
+	describe(&job, &written, &result);
+	result.seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	*ret_result = result;
+	done = 0;
+done:
+	set_free(&job.wanted);
+	minisign_forget(&job.secret, sizeof job.secret);
+	gather_free(&job.gather);
+	manifest_free(&job.manifest);
+	buf_free(&job.manifest_text);
+	mem_free(job.contributors);
+	return done;
+}

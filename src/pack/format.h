@@ -1,0 +1,30 @@
+/* The pack: entries of drivers' caches, in one file that travels. docs/pack-format.md is its
+ * grammar; what follows is how much of it a reader takes. */
+#ifndef JW_PACK_FORMAT_H
+#define JW_PACK_FORMAT_H
+
+#include <stdint.h>
+
+enum {
+	PACK_TRAILER_SIZE = 48, /* the skippable frame at the end */
+	PACK_WINDOW_LOG = 27,   /* what `zstd -d` and `tar --zstd` read without being asked */
+	PACK_MOST_MANIFEST = 16 << 20,
+	PACK_MOST_VALUES = 2 << 20, /* JSON values in a manifest: each takes 100 bytes of memory */
+	PACK_MOST_MEMBERS = 1 << 18,
+	PACK_MOST_ENTRIES = 1 << 18,
+	PACK_MOST_DRIVERS = 256,
+	PACK_MOST_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
+	PACK_MOST_RATIO = 1000,   /* content to compressed bytes; the best seen is 60 */
+};
+
+/* Of all members together. A driver keeps 4 GiB at most. */
+#define PACK_MOST_TOTAL (UINT64_C(16) << 30)
+/* Of members that have to be kept until the last entry that needs them is complete. */
+#define PACK_MOST_RETAINED (UINT64_C(1) << 30)
+/* What a small pack may hold beyond the ratio. */
+#define PACK_FREE_BYTES (UINT64_C(1) << 20)
+
+#define PACK_FORMAT   "jitwarm.pack/1"
+#define PACK_MANIFEST "manifest.json"
+
+#endif

@@ -1,0 +1,110 @@
+#include "pack/judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os/system.h"
+#include "pack/text.h"
+
+enum {
+	CUDA_12_8 = 12080, /* the first whose drivers know cubin ABI 8 */
+	WHY = 512,
+};
+
+/* Adds a mismatching field: "architecture sm_70 (this machine has sm_86)". */
+static void JW_PRINTF(2, 3) mismatch(struct judgement *judgement, const char *format, ...)
+{
+	size_t length = strlen(judgement->why);
+	va_list list;
+
+	if (length && length + 2 < WHY) {
+		memcpy(judgement->why + length, "; ", 3);
+		length += 2;
+	}
+	va_start(list, format);
+	(void)vsnprintf(judgement->why + length, WHY - length, format, list);
+	va_end(list);
+	judgement->refused = true;
+}
+
+static bool has_target(const struct jw_system *system, struct jw_target target)
+{
+	bool has = !system->gpu_count;
+
+	for (size_t i = 0; !has && i < system->gpu_count; i++)
+		has = system->gpus[i].target.sm == target.sm;
+	return has;
+}
+
+static void judge_target(const struct jw_system *system, const struct pack_entry *entry,
+						 struct judgement *judgement)
+{
+	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
+
+	if (!has_target(system, entry->target))
+		mismatch(judgement, "architecture %s (this machine has %s%s)",
+				 jw_target_sm(theirs, entry->target), jw_target_sm(ours, system->gpus[0].target),
+				 system->gpu_count > 1 ? " and others" : "");
+}
+
+static void our_driver(struct pack_driver *driver, const struct jw_system *system)
+{
+	*driver = (struct pack_driver){0};
+	pack_driver_of_stamp(driver, system->driver.stamp, system);
+}
+
+/* The same stamp is the same driver; the same CUDA minor version compiles to the same bytes
+ * (docs/compiler-twin.md); newer drivers load what older ones compiled, not the other way round. */
+static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
+						 bool carry_over, struct judgement *judgement)
+{
+	char text[2][PACK_DRIVER_TEXT];
+	struct pack_driver ours;
+
+	if (!strcmp(theirs->stamp, system->driver.stamp))
+		return;
+	our_driver(&ours, system);
+	judgement->carried = theirs->cuda && ours.cuda && theirs->cuda <= ours.cuda &&
+						 (carry_over || theirs->cuda / 10 == ours.cuda / 10);
+	if (judgement->carried)
+		return;
+	mismatch(judgement, "driver stamp “%.11s %.8s” (this machine's is “%.11s %.8s”)", theirs->stamp,
+			 theirs->stamp + 11, ours.stamp, ours.stamp + 11);
+	if (!theirs->cuda || !ours.cuda)
+		mismatch(judgement, "driver version %s", "not known, so that it cannot be carried over");
+	else
+		mismatch(judgement, "driver version %s (this machine's is %s)%s",
+				 pack_driver_text(text[0], theirs), pack_driver_text(text[1], &ours),
+				 theirs->cuda > ours.cuda ? ": an older driver cannot load a newer one's cubins"
+										  : ": older, --carry-over takes it");
+}
+
+void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *entry,
+				 const struct jw_system *system, bool carry_over, struct judgement *ret_judgement)
+{
+	*ret_judgement = (struct judgement){0};
+	if (!system)
+		return;
+	if (strcmp(manifest->os, os_name) != 0)
+		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
+	judge_target(system, entry, ret_judgement);
+	if (system->driver.trust == JW_TRUST_OPAQUE)
+		mismatch(ret_judgement,
+				 "key form: this machine's driver names its entries in a way that is "
+				 "not known");
+	else if (!pack_entry_is_jitlink(entry))
+		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
+}
+
+bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512])
+{
+	char text[JW_DRIVER_TEXT];
+
+	if (cubin->abi != CUBIN_ABI_8 || !system || !system->driver.version.cuda ||
+		system->driver.version.cuda >= CUDA_12_8)
+		return true;
+	(void)snprintf(why, WHY, "cubin ABI 8 (this machine's driver, %s, knows 7)",
+				   jw_driver_text(text, &system->driver.version));
+	return false;
+}

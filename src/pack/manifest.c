@@ -1,0 +1,445 @@
+#include "pack/manifest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "cache/stamp.h"
+
+static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
+static const char *const form_names[] = {
+	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
+enum { KINDS = 2, FORMS = 3 };
+
+const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
+{
+	char digest[DIGEST_TEXT_SIZE];
+
+	digest_text(digest, &member->digest);
+	(void)snprintf(name, TAR_MOST_NAME + 1, "%s/%s", kind_names[member->kind], digest);
+	return name;
+}
+
+uint64_t manifest_content(const struct pack_manifest *manifest)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < manifest->member_count; i++)
+		sum += manifest->members[i].size_bytes;
+	return sum;
+}
+
+void manifest_free(struct pack_manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		mem_free(manifest->entries[i].options);
+	mem_free(manifest->entries);
+	mem_free(manifest->members);
+	mem_free(manifest->drivers);
+	*manifest = (struct pack_manifest){0};
+}
+
+/* ---- keys */
+
+bool pack_entry_is_jitlink(const struct pack_entry *entry)
+{
+	return entry->form == PACK_LOAD && text_ends(entry->options, " -c") &&
+		   strstr(entry->options, "-arch=sm_");
+}
+
+bool pack_entry_is_relocatable(const struct pack_entry *entry)
+{
+	return entry->form == PACK_LINK || pack_entry_is_jitlink(entry);
+}
+
+size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target)
+{
+	char sm[JW_TARGET_TEXT];
+	int length = snprintf(start, PACK_MOST_START, "%.19sHOST64%s", stamp, jw_target_sm(sm, target));
+
+	return length > 0 ? (size_t)length : 0;
+}
+
+size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
+{
+	static const char load[] = "\0 ", link[] = "\0 -c";
+	const char *lead = entry->form == PACK_LINK ? link : load;
+	size_t lead_length = entry->form == PACK_LINK ? sizeof link - 1 : sizeof load - 1;
+	size_t length = strlen(entry->options);
+
+	if (entry->form == PACK_BARE || length > PACK_MOST_OPTIONS)
+		return 0;
+	memcpy(tail, lead, lead_length);
+	memcpy(tail + lead_length, entry->options, length);
+	return lead_length + length;
+}
+
+/* ---- writing */
+
+static bool add_driver(cJSON *array, const struct pack_driver *driver)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	return cJSON_AddItemToArray(array, object) &&
+		   cJSON_AddStringToObject(object, "stamp", driver->stamp) &&
+		   (!driver->release[0] || cJSON_AddStringToObject(object, "release", driver->release)) &&
+		   (!driver->cuda || cJSON_AddNumberToObject(object, "cuda", driver->cuda));
+}
+
+static bool add_member(cJSON *array, const struct pack_member *member)
+{
+	cJSON *object = cJSON_CreateObject();
+	char name[TAR_MOST_NAME + 1];
+
+	return cJSON_AddItemToArray(array, object) &&
+		   cJSON_AddStringToObject(object, "name", pack_member_name(name, member)) &&
+		   cJSON_AddNumberToObject(object, "bytes", (double)member->size_bytes);
+}
+
+static bool add_entry(cJSON *array, const struct pack_entry *entry)
+{
+	cJSON *object = cJSON_CreateObject();
+	char target[JW_TARGET_TEXT];
+
+	return cJSON_AddItemToArray(array, object) &&
+		   !json_add_hex64(NULL, object, "key", entry->key) &&
+		   cJSON_AddNumberToObject(object, "driver", entry->driver) &&
+		   cJSON_AddStringToObject(object, "target", jw_target_sm(target, entry->target)) &&
+		   cJSON_AddStringToObject(object, "form", form_names[entry->form]) &&
+		   cJSON_AddStringToObject(object, "options", entry->options) &&
+		   cJSON_AddNumberToObject(object, "ptx", entry->ptx) &&
+		   cJSON_AddNumberToObject(object, "cubin", entry->cubin) &&
+		   (!(entry->cost_ms > 0) || cJSON_AddNumberToObject(object, "cost_ms", entry->cost_ms));
+}
+
+int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text)
+{
+	cJSON *document = cJSON_CreateObject(), *drivers, *members, *entries;
+	char *line = NULL;
+	bool complete = cJSON_AddStringToObject(document, "format", PACK_FORMAT) &&
+					cJSON_AddArrayToObject(document, "requires") &&
+					cJSON_AddStringToObject(document, "os", manifest->os) &&
+					cJSON_AddNumberToObject(document, "pointer_bits", 64);
+	int result = -1;
+
+	drivers = cJSON_AddArrayToObject(document, "drivers");
+	for (size_t i = 0; complete && i < manifest->driver_count; i++)
+		complete = add_driver(drivers, &manifest->drivers[i]);
+	members = cJSON_AddArrayToObject(document, "members");
+	for (size_t i = 0; complete && i < manifest->member_count; i++)
+		complete = add_member(members, &manifest->members[i]);
+	entries = cJSON_AddArrayToObject(document, "entries");
+	for (size_t i = 0; complete && i < manifest->entry_count; i++)
+		complete = add_entry(entries, &manifest->entries[i]);
+	if (!complete || !drivers || !members || !entries) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		goto done;
+	}
+	line = json_line(err, document);
+	buf_clear(text);
+	text->most = PACK_MOST_MANIFEST;
+	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;
+done:
+	cJSON_free(line);
+	cJSON_Delete(document);
+	return result;
+}
+
+/* ---- reading */
+
+static int wrong(struct jw_error *err, const char *what, size_t at)
+{
+	return error_set(err, JW_ERR_FORMAT, "manifest: %s %zu is not as it should be", what, at);
+}
+
+/* A whole number from 0 to `most`; false where the member is missing or anything else. */
+static bool read_count(const cJSON *object, const char *name, uint64_t most, uint64_t *ret_value)
+{
+	double value = json_number(object, name, -1);
+
+	if (!(value >= 0) || value > (double)most || value != (double)(uint64_t)value)
+		return false;
+	*ret_value = (uint64_t)value;
+	return true;
+}
+
+static bool read_index(const cJSON *object, const char *name, size_t count, uint32_t *ret_index)
+{
+	uint64_t value;
+
+	if (!count || !read_count(object, name, count - 1, &value))
+		return false;
+	*ret_index = (uint32_t)value;
+	return true;
+}
+
+/* What stands as one of `count` names; `count` where it is none of them. */
+static size_t read_name(const cJSON *object, const char *name, const char *const *names,
+						size_t count)
+{
+	const char *text = json_text(object, name, "");
+	size_t at = 0;
+
+	while (at < count && strcmp(text, names[at]) != 0)
+		at++;
+	return at;
+}
+
+/* An array of the document with at most `most` elements. */
+static int read_array(struct jw_error *err, const cJSON *document, const char *name, size_t most,
+					  const cJSON **ret_array, size_t *ret_count)
+{
+	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, name);
+	size_t count = 0;
+
+	if (!cJSON_IsArray(array))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no list of %s", name);
+	for (const cJSON *item = array->child; item; item = item->next)
+		if (++count > most)
+			return error_set(err, JW_ERR_LIMIT, "manifest: more than %zu %s", most, name);
+	*ret_array = array;
+	*ret_count = count;
+	return 0;
+}
+
+static bool read_driver(const cJSON *object, struct pack_driver *driver)
+{
+	const char *stamp = json_text(object, "stamp", ""), *release = json_text(object, "release", "");
+	uint64_t cuda = json_count(object, "cuda");
+
+	if (!stamp_is(stamp) || strlen(release) >= sizeof driver->release ||
+		strspn(release, "0123456789.") != strlen(release) || cuda > 1000000)
+		return false;
+	TEXT_COPY(driver->stamp, stamp);
+	TEXT_COPY(driver->release, release);
+	driver->cuda = (uint32_t)cuda;
+	return true;
+}
+
+static bool read_hex(const char *text, struct digest *digest)
+{
+	if (strlen(text) != DIGEST_TEXT_SIZE - 1)
+		return false;
+	for (size_t i = 0; text[i]; i++) {
+		const char *digits = "0123456789abcdef", *digit = strchr(digits, text[i]);
+
+		if (!digit)
+			return false;
+		digest->bytes[i / 2] =
+			(uint8_t)((unsigned)digest->bytes[i / 2] << 4 | (unsigned)(digit - digits));
+	}
+	return true;
+}
+
+static bool read_member(const cJSON *object, struct pack_member *member)
+{
+	const char *name = json_text(object, "name", "");
+
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		size_t length = strlen(kind_names[kind]);
+
+		if (text_starts(name, kind_names[kind]) && name[length] == '/' &&
+			read_hex(name + length + 1, &member->digest)) {
+			member->kind = (enum pack_kind)kind;
+			return read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
+				   member->size_bytes > 0;
+		}
+	}
+	return false;
+}
+
+static bool read_entry(const cJSON *object, const struct pack_manifest *manifest,
+					   struct pack_entry *entry)
+{
+	const char *options = json_text(object, "options", NULL);
+	size_t form = read_name(object, "form", form_names, FORMS);
+
+	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
+		!text_is_utf8(options, strlen(options)) || (form == PACK_BARE && *options) ||
+		!json_hex64(object, "key", &entry->key) ||
+		!jw_target_parse(json_text(object, "target", ""), &entry->target) ||
+		!read_index(object, "driver", manifest->driver_count, &entry->driver) ||
+		!read_index(object, "ptx", manifest->member_count, &entry->ptx) ||
+		!read_index(object, "cubin", manifest->member_count, &entry->cubin))
+		return false;
+	entry->form = (enum pack_form)form;
+	entry->cost_ms = json_number(object, "cost_ms", 0);
+	return manifest->members[entry->ptx].kind == PACK_PTX &&
+		   manifest->members[entry->cubin].kind == PACK_CUBIN && entry->cost_ms >= 0;
+}
+
+static int read_drivers(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *array, *item;
+	size_t count;
+
+	if (read_array(err, document, "drivers", PACK_MOST_DRIVERS, &array, &count))
+		return -1;
+	manifest->drivers = mem_array(err, count, sizeof *manifest->drivers);
+	if (!manifest->drivers)
+		return -1;
+	for (item = array->child; item; item = item->next, manifest->driver_count++)
+		if (!read_driver(item, &manifest->drivers[manifest->driver_count]))
+			return wrong(err, "driver", manifest->driver_count);
+	return 0;
+}
+
+static int read_members(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *array, *item;
+	struct set seen = {0};
+	uint64_t total = 0;
+	size_t count;
+	int result = -1;
+
+	if (read_array(err, document, "members", PACK_MOST_MEMBERS, &array, &count))
+		return -1;
+	manifest->members = mem_array(err, count, sizeof *manifest->members);
+	if (!manifest->members)
+		return -1;
+	for (item = array->child; item; item = item->next, manifest->member_count++) {
+		struct pack_member *member = &manifest->members[manifest->member_count];
+		size_t cursor = 0, other;
+		uint64_t lead;
+
+		if (!read_member(item, member)) {
+			wrong(err, "member", manifest->member_count);
+			goto done;
+		}
+		memcpy(&lead, member->digest.bytes, sizeof lead);
+		while ((other = set_find(&seen, lead, &cursor)) != SET_NONE)
+			if (manifest->members[other].kind == member->kind &&
+				digest_equal(&manifest->members[other].digest, &member->digest)) {
+				error_set(err, JW_ERR_FORMAT, "manifest: member %zu is there twice",
+						  manifest->member_count);
+				goto done;
+			}
+		total += member->size_bytes;
+		if (total > PACK_MOST_TOTAL) {
+			error_set(err, JW_ERR_LIMIT, "manifest: more than %llu GiB of content",
+					  (unsigned long long)(PACK_MOST_TOTAL >> 30));
+			goto done;
+		}
+		if (set_add(err, &seen, lead, manifest->member_count))
+			goto done;
+	}
+	result = 0;
+done:
+	set_free(&seen);
+	return result;
+}
+
+static int read_entries(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *array, *item;
+	size_t count;
+
+	if (read_array(err, document, "entries", PACK_MOST_ENTRIES, &array, &count))
+		return -1;
+	manifest->entries = mem_array(err, count, sizeof *manifest->entries);
+	if (!manifest->entries)
+		return -1;
+	for (item = array->child; item; item = item->next) {
+		struct pack_entry *entry = &manifest->entries[manifest->entry_count];
+
+		if (!read_entry(item, manifest, entry))
+			return wrong(err, "entry", manifest->entry_count);
+		entry->options = mem_string(err, json_text(item, "options", ""));
+		if (!entry->options)
+			return -1;
+		manifest->entry_count++;
+	}
+	return 0;
+}
+
+/* A member that no entry needs could hold anything. */
+static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
+{
+	uint8_t *used = mem_alloc(err, manifest->member_count);
+	int result = used ? 0 : -1;
+
+	for (size_t i = 0; used && i < manifest->entry_count; i++)
+		used[manifest->entries[i].ptx] = used[manifest->entries[i].cubin] = 1;
+	for (size_t i = 0; !result && i < manifest->member_count; i++)
+		if (!used[i])
+			result = error_set(err, JW_ERR_FORMAT, "manifest: no entry needs member %zu", i);
+	mem_free(used);
+	return result;
+}
+
+static int read_head(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const char *format = json_text(document, "format", ""), *os = json_text(document, "os", "");
+	const cJSON *requires_list = cJSON_GetObjectItemCaseSensitive(document, "requires");
+	uint64_t bits;
+
+	if (!text_starts(format, "jitwarm.pack/"))
+		return error_set(err, JW_ERR_FORMAT, "manifest: names no format of a pack");
+	if (strcmp(format, PACK_FORMAT) != 0)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "its format is %.40s, this jitwarm reads " PACK_FORMAT
+						 ": a newer jitwarm is needed",
+						 format);
+	if (!cJSON_IsArray(requires_list))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
+	if (requires_list->child)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
+			cJSON_IsString(requires_list->child) ? requires_list->child->valuestring : "?");
+	if (!read_count(document, "pointer_bits", 1024, &bits))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no pointer size");
+	if (bits != 64)
+		return error_set(err, JW_ERR_UNSUPPORTED, "pointer size: %u bits, drivers here have 64",
+						 (unsigned)bits);
+	if (!*os || strlen(os) >= sizeof manifest->os || !text_is_utf8(os, strlen(os)))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no name of an operating system");
+	TEXT_COPY(manifest->os, os);
+	return 0;
+}
+
+/* cJSON takes a hundred bytes a value: they are counted before it is let loose. */
+static int check_values(struct jw_error *err, const char *text, size_t size)
+{
+	size_t values = 0;
+
+	for (size_t i = 0; i < size; i++)
+		values += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	if (values > PACK_MOST_VALUES)
+		return error_set(err, JW_ERR_LIMIT, "manifest: more than %d values", PACK_MOST_VALUES);
+	return 0;
+}
+
+int manifest_parse(struct jw_error *err, const char *text, size_t size,
+				   struct pack_manifest *ret_manifest)
+{
+	struct pack_manifest manifest = {0};
+	cJSON *document = NULL;
+	int result = -1;
+
+	if (size > PACK_MOST_MANIFEST)
+		return error_set(err, JW_ERR_LIMIT, "manifest: larger than %d MiB",
+						 PACK_MOST_MANIFEST >> 20);
+	if (check_values(err, text, size))
+		return -1;
+	document = json_parse(err, text, size);
+	if (!document) {
+		error_prefix(err, "manifest");
+		goto done;
+	}
+	if (read_head(err, document, &manifest) || read_drivers(err, document, &manifest) ||
+		read_members(err, document, &manifest) || read_entries(err, document, &manifest) ||
+		check_use(err, &manifest))
+		goto done;
+	*ret_manifest = manifest;
+	manifest = (struct pack_manifest){0};
+	result = 0;
+done:
+	cJSON_Delete(document);
+	manifest_free(&manifest);
+	return result;
+}

@@ -1,0 +1,87 @@
+/* The manifest: what a pack holds, and how it becomes entries of a cache again.
+ *
+ * Members are PTX payloads and cubins, each once, named by their hash; an entry names one of each
+ * and whatever else its key is made of (cache/key.h). Format: docs/pack-format.md.
+ */
+#ifndef JW_PACK_MANIFEST_H
+#define JW_PACK_MANIFEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "cache/profile.h"
+#include "pack/format.h"
+#include "pack/tar.h"
+
+enum pack_kind { PACK_PTX, PACK_CUBIN };
+
+struct pack_member {
+	enum pack_kind kind;
+	struct digest digest;
+	uint64_t size_bytes;
+};
+
+/* "ptx/<64 hex digits>"; returns `name`. */
+const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member);
+
+/* What made entries: a driver, or a library with a stamp of its own. */
+struct pack_driver {
+	char stamp[CACHE_STAMP_SIZE + 1];
+	char release[24]; /* "550.163.01", "" where unknown */
+	uint32_t cuda;    /* as struct jw_driver's; 0 where unknown */
+};
+
+enum pack_form {
+	PACK_LOAD, /* payload "\0" " " options */
+	PACK_LINK, /* payload "\0" " -c" options */
+	PACK_BARE, /* what stands behind the target is the payload, all of it (cache/key_parts.h) */
+};
+
+struct pack_entry {
+	uint64_t key; /* FNV-1a-64 of the whole key: the entry's name under its own driver */
+	uint32_t driver, ptx, cubin; /* indices */
+	struct jw_target target;     /* of the device, as its key has it */
+	enum pack_form form;
+	char *options;  /* "" where there are none, and for PACK_BARE */
+	double cost_ms; /* what the compile took; 0 where unknown */
+};
+
+struct pack_manifest {
+	char os[16]; /* os_name of the system that the entries are for */
+	struct pack_driver *drivers;
+	size_t driver_count;
+	struct pack_member *members; /* in the order in which they stand in the pack */
+	size_t member_count;
+	struct pack_entry *entries;
+	size_t entry_count;
+};
+
+/* JSON in one line. Replaces *text. */
+int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text);
+/* Reads hostile text: everything is checked that can be without the members themselves. JW_ERR_
+ * FORMAT, JW_ERR_LIMIT, JW_ERR_UNSUPPORTED (a version or feature that is not known). The caller
+ * frees it. */
+int manifest_parse(struct jw_error *err, const char *text, size_t size,
+				   struct pack_manifest *ret_manifest);
+void manifest_free(struct pack_manifest *manifest);
+
+/* Bytes of all members. */
+uint64_t manifest_content(const struct pack_manifest *manifest);
+
+/* Which options make libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
+bool pack_entry_is_jitlink(const struct pack_entry *entry);
+/* Whether its cubin is one for linking. */
+bool pack_entry_is_relocatable(const struct pack_entry *entry);
+
+/* What stands before the payload in an entry's key, under this stamp, and behind it. Lengths; 0:
+ * the options are too long (start and tail of a bare entry's key are never both 0). */
+enum { PACK_MOST_START = 64, PACK_MOST_TAIL = PACK_MOST_OPTIONS + 8 };
+size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target);
+size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry);
+
+#endif

@@ -1,0 +1,383 @@
+#include "pack/minisign.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/cursor.h"
+#include "base/text.h"
+
+enum {
+	PUBLIC_SIZE = 2 + MINISIGN_ID + MINISIGN_PUBLIC,
+	SEALED_SIZE = MINISIGN_ID + MINISIGN_SECRET + 32, /* what the passphrase covers */
+	SALT_AT = 6,
+	SALT_SIZE = 32,
+	OPSLIMIT_AT = SALT_AT + SALT_SIZE,
+	MEMLIMIT_AT = OPSLIMIT_AT + 8,
+	SEALED_AT = MEMLIMIT_AT + 8,
+	SECRET_SIZE = SEALED_AT + SEALED_SIZE,
+	SIGNATURE_SIZE = 2 + MINISIGN_ID + MINISIGN_SIGNATURE,
+	MOST_BASE64 = 512,
+	/* scrypt's cost: a second and 256 MiB. minisign takes four times both, which not every machine
+	 * that builds images has; it reads what a key says. */
+	OPSLIMIT = 8388608,
+	MEMLIMIT = 268435456,
+};
+
+/* What minisign itself writes; no key may ask for more. */
+#define MOST_OPSLIMIT UINT64_C(33554432)
+#define MOST_MEMLIMIT UINT64_C(1073741824)
+
+static const char untrusted[] = "untrusted comment: ", trusted[] = "trusted comment: ";
+
+const char *minisign_id_text(char text[MINISIGN_ID_TEXT], const uint8_t id[MINISIGN_ID])
+{
+	(void)snprintf(text, MINISIGN_ID_TEXT, "%016llX", (unsigned long long)load_u64(id));
+	return text;
+}
+
+void minisign_forget(void *secret, size_t size)
+{
+	sodium_memzero(secret, size);
+}
+
+/* ---- lines */
+
+/* The next line without its end (LF, CR LF or the end of the text); false at the end. */
+static bool next_line(struct cursor *at, const char **ret_line, size_t *ret_length)
+{
+	size_t left = cursor_left(at), length;
+	const uint8_t *end = left ? memchr(at->at, '\n', left) : NULL;
+
+	if (!left)
+		return false;
+	length = end ? (size_t)(end - at->at) : left;
+	*ret_line = (const char *)at->at;
+	at->at += length + (end ? 1 : 0);
+	if (length && (*ret_line)[length - 1] == '\r')
+		length--;
+	*ret_length = length;
+	return true;
+}
+
+static bool starts_line(const char *line, size_t length, const char *lead)
+{
+	return length >= strlen(lead) && !memcmp(line, lead, strlen(lead));
+}
+
+/* A line of base64 with exactly `size` bytes in it, and no other than they give: libsodium 1.0.18
+ * also takes characters whose highest bit is set. */
+static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
+{
+	char again[MOST_BASE64];
+	const char *line;
+	size_t length, got;
+	bool same;
+
+	if (!next_line(at, &line, &length) || length >= sizeof again ||
+		sodium_base642bin(bytes, size, line, length, NULL, &got, NULL,
+						  sodium_base64_VARIANT_ORIGINAL) ||
+		got != size)
+		return false;
+	(void)sodium_bin2base64(again, sizeof again, bytes, size, sodium_base64_VARIANT_ORIGINAL);
+	same = strlen(again) == length && !memcmp(again, line, length);
+	sodium_memzero(again, sizeof again);
+	return same;
+}
+
+/* The bytes of a file of one untrusted comment and one line. */
+static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t wanted)
+{
+	struct cursor at = cursor_of(text, size);
+	const char *line;
+	size_t length;
+
+	return size <= MINISIGN_MOST_FILE && next_line(&at, &line, &length) &&
+		   starts_line(line, length, untrusted) && read_base64(&at, bytes, wanted);
+}
+
+static int append_base64(struct jw_error *err, struct buf *text, const uint8_t *bytes, size_t size)
+{
+	char line[MOST_BASE64];
+	int result;
+
+	(void)sodium_bin2base64(line, sizeof line, bytes, size, sodium_base64_VARIANT_ORIGINAL);
+	result = buf_printf(err, text, "%s\n", line);
+	sodium_memzero(line, sizeof line);
+	return result;
+}
+
+/* ---- public keys */
+
+int minisign_read_public(struct jw_error *err, const char *text, size_t size,
+						 struct minisign_public *ret_public)
+{
+	struct cursor bare = cursor_of(text, size);
+	uint8_t bytes[PUBLIC_SIZE];
+
+	if (!read_two_lines(text, size, bytes, sizeof bytes) &&
+		!read_base64(&bare, bytes, sizeof bytes))
+		return error_set(err, JW_ERR_FORMAT, "no public key of minisign");
+	if (memcmp(bytes, "Ed", 2) != 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "a public key of an unknown kind");
+	memcpy(ret_public->id, bytes + 2, MINISIGN_ID);
+	memcpy(ret_public->key, bytes + 2 + MINISIGN_ID, MINISIGN_PUBLIC);
+	return 0;
+}
+
+int minisign_write_public(struct jw_error *err, const struct minisign_public *key, struct buf *text)
+{
+	uint8_t bytes[PUBLIC_SIZE] = "Ed";
+	char id[MINISIGN_ID_TEXT];
+
+	memcpy(bytes + 2, key->id, MINISIGN_ID);
+	memcpy(bytes + 2 + MINISIGN_ID, key->key, MINISIGN_PUBLIC);
+	if (buf_printf(err, text, "%sminisign public key %s\n", untrusted,
+				   minisign_id_text(id, key->id)))
+		return -1;
+	return append_base64(err, text, bytes, sizeof bytes);
+}
+
+void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key)
+{
+	uint8_t bytes[PUBLIC_SIZE] = "Ed";
+
+	memcpy(bytes + 2, key->id, MINISIGN_ID);
+	memcpy(bytes + 2 + MINISIGN_ID, key->key, MINISIGN_PUBLIC);
+	(void)sodium_bin2base64(text, MINISIGN_PUBLIC_TEXT, bytes, sizeof bytes,
+							sodium_base64_VARIANT_ORIGINAL);
+}
+
+void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public)
+{
+	memcpy(ret_public->id, secret->id, MINISIGN_ID);
+	(void)crypto_sign_ed25519_sk_to_pk(ret_public->key, secret->key);
+}
+
+/* ---- secret keys */
+
+bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted)
+{
+	uint8_t bytes[SECRET_SIZE];
+	bool is = read_two_lines(text, size, bytes, sizeof bytes) && !memcmp(bytes, "Ed", 2) &&
+			  !memcmp(bytes + 4, "B2", 2) &&
+			  (!memcmp(bytes + 2, "Sc", 2) || !memcmp(bytes + 2, "\0\0", 2));
+
+	if (is)
+		*ret_encrypted = bytes[2] != 0;
+	sodium_memzero(bytes, sizeof bytes);
+	return is;
+}
+
+/* Seals and opens: the same. */
+static int apply_passphrase(struct jw_error *err, uint8_t bytes[SECRET_SIZE],
+							const char *passphrase)
+{
+	uint64_t opslimit = load_u64(bytes + OPSLIMIT_AT), memlimit = load_u64(bytes + MEMLIMIT_AT);
+	uint8_t stream[SEALED_SIZE];
+	int result = 0;
+
+	if (opslimit > MOST_OPSLIMIT || memlimit > MOST_MEMLIMIT)
+		return error_set(err, JW_ERR_LIMIT, "the key wants more work than minisign would ask for");
+	if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, passphrase, strlen(passphrase),
+										   bytes + SALT_AT, opslimit, (size_t)memlimit))
+		result = error_set(err, JW_ERR_MEMORY, "out of memory (%llu MiB for the passphrase)",
+						   (unsigned long long)(memlimit >> 20));
+	for (size_t i = 0; !result && i < SEALED_SIZE; i++)
+		bytes[SEALED_AT + i] ^= stream[i];
+	sodium_memzero(stream, sizeof stream);
+	return result;
+}
+
+static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *secret)
+{
+	crypto_generichash_state state;
+
+	crypto_generichash_init(&state, NULL, 0, 32);
+	crypto_generichash_update(&state, (const uint8_t *)"Ed", 2);
+	crypto_generichash_update(&state, secret->id, MINISIGN_ID);
+	crypto_generichash_update(&state, secret->key, MINISIGN_SECRET);
+	crypto_generichash_final(&state, checksum, 32);
+	sodium_memzero(&state, sizeof state);
+}
+
+/* minisign itself leaves the checksum of a key without passphrase empty (0.11): there the key's two
+ * halves must belong together. */
+static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32],
+						 bool encrypted)
+{
+	uint8_t wanted[32], seed[crypto_sign_SEEDBYTES], public_key[MINISIGN_PUBLIC];
+	uint8_t again[MINISIGN_SECRET];
+	bool holds;
+
+	secret_checksum(wanted, secret);
+	holds = !sodium_memcmp(checksum, wanted, sizeof wanted);
+	if (!holds && !encrypted) {
+		(void)crypto_sign_ed25519_sk_to_seed(seed, secret->key);
+		(void)crypto_sign_seed_keypair(public_key, again, seed);
+		holds = !sodium_memcmp(again, secret->key, sizeof again);
+		sodium_memzero(seed, sizeof seed);
+		sodium_memzero(again, sizeof again);
+	}
+	return holds;
+}
+
+int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
+						 const char *passphrase, struct minisign_secret *ret_secret)
+{
+	struct minisign_secret secret;
+	uint8_t bytes[SECRET_SIZE];
+	bool encrypted;
+	int result = -1;
+
+	if (!minisign_is_secret(text, size, &encrypted) ||
+		!read_two_lines(text, size, bytes, sizeof bytes))
+		return error_set(err, JW_ERR_FORMAT, "no secret key of minisign");
+	if (encrypted && !passphrase) {
+		error_set(err, JW_ERR_USAGE, "the key needs its passphrase");
+		goto done;
+	}
+	if (encrypted && apply_passphrase(err, bytes, passphrase))
+		goto done;
+	memcpy(secret.id, bytes + SEALED_AT, MINISIGN_ID);
+	memcpy(secret.key, bytes + SEALED_AT + MINISIGN_ID, MINISIGN_SECRET);
+	if (!secret_holds(&secret, bytes + SEALED_AT + MINISIGN_ID + MINISIGN_SECRET, encrypted)) {
+		error_set(err, encrypted ? JW_ERR_USAGE : JW_ERR_FORMAT,
+				  encrypted ? "wrong passphrase" : "a damaged secret key");
+		goto done;
+	}
+	*ret_secret = secret;
+	result = 0;
+done:
+	sodium_memzero(&secret, sizeof secret);
+	sodium_memzero(bytes, sizeof bytes);
+	return result;
+}
+
+int minisign_write_secret(struct jw_error *err, const struct minisign_secret *secret,
+						  const char *passphrase, struct buf *text)
+{
+	uint8_t bytes[SECRET_SIZE] = "Ed";
+	int result = -1;
+
+	memcpy(bytes + 4, "B2", 2);
+	memcpy(bytes + SEALED_AT, secret->id, MINISIGN_ID);
+	memcpy(bytes + SEALED_AT + MINISIGN_ID, secret->key, MINISIGN_SECRET);
+	secret_checksum(bytes + SEALED_AT + MINISIGN_ID + MINISIGN_SECRET, secret);
+	if (passphrase) {
+		memcpy(bytes + 2, "Sc", 2);
+		randombytes_buf(bytes + SALT_AT, SALT_SIZE);
+		store_u64(bytes + OPSLIMIT_AT, OPSLIMIT);
+		store_u64(bytes + MEMLIMIT_AT, MEMLIMIT);
+		if (apply_passphrase(err, bytes, passphrase))
+			goto done;
+	}
+	if (!buf_printf(err, text, "%sminisign %s secret key\n", untrusted,
+					passphrase ? "encrypted" : "unencrypted"))
+		result = append_base64(err, text, bytes, sizeof bytes);
+done:
+	sodium_memzero(bytes, sizeof bytes);
+	return result;
+}
+
+void minisign_generate(struct minisign_secret *ret_secret)
+{
+	uint8_t public_key[MINISIGN_PUBLIC];
+
+	(void)crypto_sign_keypair(public_key, ret_secret->key);
+	randombytes_buf(ret_secret->id, MINISIGN_ID);
+}
+
+/* ---- signatures */
+
+int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
+							struct minisign_signature *ret_signature)
+{
+	struct minisign_signature signature = {0};
+	struct cursor at = cursor_of(text, size);
+	uint8_t bytes[SIGNATURE_SIZE];
+	const size_t lead = sizeof trusted - 1;
+	const char *line;
+	size_t length;
+
+	if (size > MINISIGN_MOST_FILE)
+		return error_set(err, JW_ERR_LIMIT, "too large for a signature");
+	if (!next_line(&at, &line, &length) || !starts_line(line, length, untrusted) ||
+		!read_base64(&at, bytes, sizeof bytes) || !next_line(&at, &line, &length) ||
+		!starts_line(line, length, trusted) || length - lead >= sizeof signature.comment ||
+		memchr(line, 0, length))
+		return error_set(err, JW_ERR_FORMAT, "no signature of minisign");
+	memcpy(signature.comment, line + lead, length - lead);
+	if (!read_base64(&at, signature.global, sizeof signature.global) || cursor_left(&at))
+		return error_set(err, JW_ERR_FORMAT, "no signature of minisign");
+	if (!memcmp(bytes, "Ed", 2))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "a signature of the old form, which is not prehashed: sign again "
+						 "(minisign -S, 0.10 or newer, or with -H)");
+	if (memcmp(bytes, "ED", 2) != 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "a signature of an unknown kind");
+	memcpy(signature.id, bytes + 2, MINISIGN_ID);
+	memcpy(signature.signature, bytes + 2 + MINISIGN_ID, MINISIGN_SIGNATURE);
+	*ret_signature = signature;
+	return 0;
+}
+
+int minisign_write_signature(struct jw_error *err, const struct minisign_signature *signature,
+							 struct buf *text)
+{
+	uint8_t bytes[SIGNATURE_SIZE] = "ED";
+	char id[MINISIGN_ID_TEXT];
+
+	memcpy(bytes + 2, signature->id, MINISIGN_ID);
+	memcpy(bytes + 2 + MINISIGN_ID, signature->signature, MINISIGN_SIGNATURE);
+	if (buf_printf(err, text, "%ssignature from jitwarm with the key %s\n", untrusted,
+				   minisign_id_text(id, signature->id)) ||
+		append_base64(err, text, bytes, sizeof bytes) ||
+		buf_printf(err, text, "%s%s\n", trusted, signature->comment))
+		return -1;
+	return append_base64(err, text, signature->global, sizeof signature->global);
+}
+
+/* What the second signature covers. */
+static size_t global_message(uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT],
+							 const struct minisign_signature *signature)
+{
+	size_t length = strlen(signature->comment);
+
+	memcpy(message, signature->signature, MINISIGN_SIGNATURE);
+	memcpy(message + MINISIGN_SIGNATURE, signature->comment, length);
+	return MINISIGN_SIGNATURE + length;
+}
+
+int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
+				  const uint8_t prehash[MINISIGN_PREHASH], const char *comment,
+				  struct minisign_signature *ret_signature)
+{
+	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT];
+	struct minisign_signature signature = {0};
+	size_t length = strlen(comment);
+
+	if (length >= sizeof signature.comment || strchr(comment, '\n') ||
+		!text_is_utf8(comment, length))
+		return error_set(err, JW_ERR_USAGE, "what is signed along must be one line of text");
+	memcpy(signature.id, secret->id, MINISIGN_ID);
+	memcpy(signature.comment, comment, length);
+	(void)crypto_sign_detached(signature.signature, NULL, prehash, MINISIGN_PREHASH, secret->key);
+	(void)crypto_sign_detached(signature.global, NULL, message, global_message(message, &signature),
+							   secret->key);
+	*ret_signature = signature;
+	return 0;
+}
+
+bool minisign_verify(const struct minisign_signature *signature, const struct minisign_public *key,
+					 const uint8_t prehash[MINISIGN_PREHASH])
+{
+	uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT];
+	size_t size = global_message(message, signature);
+
+	return !memcmp(signature->id, key->id, MINISIGN_ID) &&
+		   !crypto_sign_verify_detached(signature->signature, prehash, MINISIGN_PREHASH,
+										key->key) &&
+		   !crypto_sign_verify_detached(signature->global, message, size, key->key);
+}

@@ -1,0 +1,83 @@
+/* Keys and signatures in minisign's format (https://jedisct1.github.io/minisign), prehashed form
+ * ("ED") only: Ed25519 of the BLAKE2b-512 of a file. In memory; files are pack/keys.h.
+ *
+ *     public key   "untrusted comment: …" LF  base64("Ed" · id[8] · key[32]) LF
+ *     secret key   "untrusted comment: …" LF  base64("Ed" · kdf[2] · "B2" · salt[32] · opslimit u64
+ *                  · memlimit u64 · (id[8] · key[64] · checksum[32]) ^ stream) LF
+ *                  kdf "Sc": stream = scrypt(passphrase, salt, opslimit, memlimit); 0 0: zeros
+ *                  checksum = BLAKE2b-256("Ed" · id · key)
+ *     signature    "untrusted comment: …" LF  base64("ED" · id[8] · signature[64]) LF
+ *                  "trusted comment: " comment LF  base64(signature of (signature · comment)) LF
+ */
+#ifndef JW_PACK_MINISIGN_H
+#define JW_PACK_MINISIGN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+enum {
+	MINISIGN_ID = 8,
+	MINISIGN_PUBLIC = 32,
+	MINISIGN_SECRET = 64,
+	MINISIGN_SIGNATURE = 64,
+	MINISIGN_PREHASH = 64,
+	MINISIGN_MOST_COMMENT = 2048, /* bytes, with its NUL; minisign takes 8191 */
+	MINISIGN_MOST_FILE = 16384,
+	MINISIGN_ID_TEXT = 17,
+	MINISIGN_PUBLIC_TEXT = 64,
+};
+
+struct minisign_public {
+	uint8_t id[MINISIGN_ID], key[MINISIGN_PUBLIC];
+};
+
+struct minisign_secret {
+	uint8_t id[MINISIGN_ID], key[MINISIGN_SECRET];
+};
+
+struct minisign_signature {
+	uint8_t id[MINISIGN_ID], signature[MINISIGN_SIGNATURE], global[MINISIGN_SIGNATURE];
+	char comment[MINISIGN_MOST_COMMENT]; /* the trusted one */
+};
+
+/* "6D1A…", as minisign writes it; returns `text`. */
+const char *minisign_id_text(char text[MINISIGN_ID_TEXT], const uint8_t id[MINISIGN_ID]);
+
+/* A public key: a file's text, or its base64 alone. */
+int minisign_read_public(struct jw_error *err, const char *text, size_t size,
+						 struct minisign_public *ret_public);
+int minisign_write_public(struct jw_error *err, const struct minisign_public *key,
+						  struct buf *text);
+/* Its base64 alone, what `minisign -P` takes. */
+void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key);
+void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public);
+
+/* Whether the text is a secret key, and whether it needs a passphrase. */
+bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted);
+/* `passphrase` NULL where there is none. A wrong one is JW_ERR_USAGE. */
+int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
+						 const char *passphrase, struct minisign_secret *ret_secret);
+int minisign_write_secret(struct jw_error *err, const struct minisign_secret *secret,
+						  const char *passphrase, struct buf *text);
+void minisign_generate(struct minisign_secret *ret_secret);
+/* Overwrites a secret. */
+void minisign_forget(void *secret, size_t size);
+
+int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
+							struct minisign_signature *ret_signature);
+int minisign_write_signature(struct jw_error *err, const struct minisign_signature *signature,
+							 struct buf *text);
+/* Signs a file's BLAKE2b-512, and `comment`, which may hold neither control characters nor more
+ * than MINISIGN_MOST_COMMENT - 1 bytes. */
+int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
+				  const uint8_t prehash[MINISIGN_PREHASH], const char *comment,
+				  struct minisign_signature *ret_signature);
+/* Whether the signature is the key's, over this file and its own trusted comment. */
+bool minisign_verify(const struct minisign_signature *signature, const struct minisign_public *key,
+					 const uint8_t prehash[MINISIGN_PREHASH]);
+
+#endif

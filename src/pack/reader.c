@@ -1,0 +1,197 @@
+#include "pack/reader.h"
+
+#include <string.h>
+
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "pack/tar.h"
+
+struct reader {
+	struct source *source;
+	ZSTD_DCtx *decompressor;
+	ZSTD_inBuffer in;
+	size_t next_block;
+	bool at_frame_end;
+};
+
+static int damaged(struct jw_error *err, const struct reader *reader, const char *what)
+{
+	return error_set(err, JW_ERR_FORMAT, "%s: %s", source_name(reader->source), what);
+}
+
+/* More compressed bytes, if there are any. */
+static int refill(struct jw_error *err, struct reader *reader)
+{
+	const uint8_t *data = NULL;
+	size_t size;
+
+	if (reader->in.pos < reader->in.size)
+		return 0;
+	if (source_block(err, reader->source, reader->next_block, &data, &size))
+		return -1;
+	reader->next_block++;
+	reader->in = (ZSTD_inBuffer){data, size, 0};
+	return 0;
+}
+
+/* One step of the decompressor, which may give nothing; *ret_ended where nothing is left. */
+static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out, bool *ret_ended)
+{
+	size_t before = out->pos, taken, code;
+
+	if (refill(err, reader))
+		return -1;
+	taken = reader->in.pos;
+	if (reader->in.size == 0 && reader->at_frame_end) {
+		*ret_ended = true;
+		return 0;
+	}
+	code = ZSTD_decompressStream(reader->decompressor, out, &reader->in);
+	if (ZSTD_isError(code))
+		return error_set(err, JW_ERR_FORMAT, "%s: cannot be decompressed: %s",
+						 source_name(reader->source), ZSTD_getErrorName(code));
+	reader->at_frame_end = code == 0;
+	if (out->pos == before && reader->in.pos == taken && reader->in.size == 0)
+		return damaged(err, reader, "ends in the middle of a frame");
+	*ret_ended = false;
+	return 0;
+}
+
+static int read_exactly(struct jw_error *err, struct reader *reader, void *data, size_t size)
+{
+	ZSTD_outBuffer out = {data, size, 0};
+
+	while (out.pos < size) {
+		bool ended;
+
+		if (step(err, reader, &out, &ended))
+			return -1;
+		if (ended)
+			return damaged(err, reader, "holds less than its manifest says");
+	}
+	return 0;
+}
+
+static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
+{
+	uint8_t zeros[TAR_END];
+
+	if (read_exactly(err, reader, zeros, size))
+		return -1;
+	for (size_t i = 0; i < size; i++)
+		if (zeros[i])
+			return damaged(err, reader, "bytes where there must be none, between its members");
+	return 0;
+}
+
+static int read_manifest(struct jw_error *err, struct reader *reader,
+						 struct pack_manifest *ret_manifest)
+{
+	uint8_t header[TAR_BLOCK];
+	uint64_t size;
+	char *text = NULL;
+	int result = -1;
+
+	if (read_exactly(err, reader, header, sizeof header))
+		return -1;
+	if (!tar_read(header, PACK_MANIFEST, &size))
+		return damaged(err, reader, "is no pack: it does not begin with a manifest");
+	if (size > PACK_MOST_MANIFEST)
+		return error_set(err, JW_ERR_LIMIT, "%s: a manifest of more than %d MiB",
+						 source_name(reader->source), PACK_MOST_MANIFEST >> 20);
+	text = mem_alloc(err, (size_t)size + 1);
+	if (text && !read_exactly(err, reader, text, (size_t)size) &&
+		!read_zeros(err, reader, tar_padding(size))) {
+		result = manifest_parse(err, text, (size_t)size, ret_manifest);
+		if (result)
+			error_prefix(err, "%s", source_name(reader->source));
+	}
+	mem_free(text);
+	return result;
+}
+
+static int check_ratio(struct jw_error *err, const struct reader *reader,
+					   const struct pack_manifest *manifest)
+{
+	uint64_t content = manifest_content(manifest), size = source_size(reader->source);
+	char text[2][TEXT_SHORT];
+
+	if (content > PACK_FREE_BYTES && (content - PACK_FREE_BYTES) / PACK_MOST_RATIO > size)
+		return error_set(err, JW_ERR_LIMIT,
+						 "%s: says to hold %s in %s: more than cubins and PTX can be compressed",
+						 source_name(reader->source), text_bytes(text[0], content),
+						 text_bytes(text[1], size));
+	return 0;
+}
+
+int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
+				struct reader **ret_reader)
+{
+	struct reader *reader = mem_alloc(err, sizeof *reader);
+	struct pack_manifest manifest = {0};
+
+	if (!reader)
+		return -1;
+	reader->source = source;
+	reader->at_frame_end = true;
+	reader->decompressor = ZSTD_createDCtx();
+	if (!reader->decompressor) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		goto fail;
+	}
+	(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_windowLogMax, PACK_WINDOW_LOG);
+	if (read_manifest(err, reader, &manifest) || check_ratio(err, reader, &manifest))
+		goto fail;
+	*ret_manifest = manifest;
+	*ret_reader = reader;
+	return 0;
+fail:
+	manifest_free(&manifest);
+	reader_close(reader);
+	return -1;
+}
+
+int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
+				  uint8_t *bytes)
+{
+	uint8_t header[TAR_BLOCK];
+	char name[TAR_MOST_NAME + 1];
+	uint64_t size;
+
+	if (read_exactly(err, reader, header, sizeof header))
+		return -1;
+	if (!tar_read(header, pack_member_name(name, member), &size) || size != member->size_bytes)
+		return damaged(err, reader, "its members are not those that its manifest names");
+	if (read_exactly(err, reader, bytes, (size_t)size))
+		return -1;
+	return read_zeros(err, reader, tar_padding(size));
+}
+
+int reader_end(struct jw_error *err, struct reader *reader)
+{
+	uint8_t more;
+
+	if (read_zeros(err, reader, TAR_END))
+		return -1;
+	for (;;) {
+		ZSTD_outBuffer out = {&more, 1, 0};
+		bool ended;
+
+		if (step(err, reader, &out, &ended))
+			return -1;
+		if (out.pos)
+			return damaged(err, reader, "holds more than its manifest says");
+		if (ended)
+			return 0;
+	}
+}
+
+void reader_close(struct reader *reader)
+{
+	if (!reader)
+		return;
+	(void)ZSTD_freeDCtx(reader->decompressor);
+	mem_free(reader);
+}

@@ -1,0 +1,23 @@
+/* Going through a pack's content, from its manifest to its last member, as often as wanted. Nothing
+ * that is not exactly as it must be is passed over: every header, every padding byte, the end. */
+#ifndef JW_PACK_READER_H
+#define JW_PACK_READER_H
+
+#include "base/buf.h"
+#include "pack/manifest.h"
+#include "pack/source.h"
+
+struct reader;
+
+/* Reads the manifest, the first member. Both are the caller's: manifest_free, reader_close. The
+ * source must outlive the reader. */
+int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
+				struct reader **ret_reader);
+/* The content of the next member, which must be the one given. `bytes` takes member->size_bytes. */
+int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
+				  uint8_t *bytes);
+/* After the last: nothing more may follow. */
+int reader_end(struct jw_error *err, struct reader *reader);
+void reader_close(struct reader *reader);
+
+#endif

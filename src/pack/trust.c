@@ -1,0 +1,151 @@
+#include "pack/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "pack/keys.h"
+#include "pack/text.h"
+
+/* The comment's fields, with tabs between: minisign's own habit. */
+static const char lead[] = "jitwarm pack\tname:";
+
+/* A name without what would end a field or a line. */
+static void plain_name(char text[256], const char *path)
+{
+	const char *name = os_base_name(path);
+	size_t length = 0;
+
+	for (; *name && length < 255; name++)
+		text[length++] = (char)((uint8_t)*name < ' ' ? '_' : *name);
+	text[length] = '\0';
+	if (!text_is_utf8(text, length))
+		text_copy(text, 256, "pack");
+}
+
+/* What is signed behind the name. */
+static void facts(char text[1024], const struct pack_manifest *manifest,
+				  const uint8_t prehash[MINISIGN_PREHASH])
+{
+	char targets[PACK_TARGETS_TEXT], drivers[PACK_DRIVERS_TEXT], hash[2 * MINISIGN_PREHASH + 1];
+
+	sodium_bin2hex(hash, sizeof hash, prehash, MINISIGN_PREHASH);
+	(void)snprintf(text, 1024, "\ttargets:%s\tdrivers:%s\tblake2b-512:%s",
+				   pack_targets_text(targets, manifest), pack_drivers_text(drivers, manifest),
+				   hash);
+}
+
+int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
+			   const struct pack_manifest *manifest, const uint8_t prehash[MINISIGN_PREHASH],
+			   const char *name, const char *path)
+{
+	struct minisign_signature signature;
+	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	char comment[MINISIGN_MOST_COMMENT], plain[256], rest[1024];
+	int result = -1;
+
+	plain_name(plain, name);
+	facts(rest, manifest, prehash);
+	(void)snprintf(comment, sizeof comment, "%s%s%s", lead, plain, rest);
+	if (!minisign_sign(err, secret, prehash, comment, &signature) &&
+		!minisign_write_signature(err, &signature, &text))
+		result = os_write_atomic(err, path, text.data, text.size);
+	buf_free(&text);
+	return result;
+}
+
+/* ---- checking */
+
+static const char ask_for_key[] =
+	"trust its maker's key with “jitwarm key trust PUBLIC-KEY” (export shows it), or ";
+
+static int unsigned_pack(struct jw_error *err, const struct jw_import_options *options,
+						 struct jw_import_result *result, const char *what, const char *remedy)
+{
+	if (!options->allow_unsigned)
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"%s: %s: a pack holds code that GPUs run with the rights of whoever starts "
+			"a program, so %sonly take it with --allow-unsigned if you know where it "
+			"comes from",
+			strcmp(options->path, "-") ? options->path : "standard input", what, remedy);
+	(void)snprintf(result->note, sizeof result->note, "%.180s: taken as --allow-unsigned says",
+				   what);
+	return 0;
+}
+
+static int check_signature(struct jw_error *err, const struct jw_import_options *options,
+						   const struct source *source, const char *path, const struct buf *text,
+						   struct jw_import_result *result,
+						   struct minisign_signature *ret_signature)
+{
+	struct minisign_signature signature;
+	struct minisign_public key;
+	struct jw_error why = {0};
+	char name[64];
+
+	if (minisign_read_signature(err, (const char *)text->data, text->size, &signature))
+		return error_prefix(err, "%s", path);
+	if (keys_find_trusted(&why, options->state_dir, signature.id, &key, name))
+		return why.code == JW_ERR_NOT_FOUND
+				   ? unsigned_pack(err, options, result, why.message, ask_for_key)
+				   : error_set(err, why.code, "%s", why.message);
+	if (!minisign_verify(&signature, &key, source_prehash(source)))
+		return error_set(
+			err, JW_ERR_FORMAT,
+			"%s: is not the signature of this file by the key “%s”: one of the two was "
+			"changed",
+			path, name);
+	TEXT_COPY(result->signed_by, name);
+	*ret_signature = signature;
+	return 0;
+}
+
+int trust_check(struct jw_error *err, const struct jw_import_options *options,
+				const struct source *source, struct jw_import_result *result,
+				struct minisign_signature *ret_signature)
+{
+	bool from_input = !strcmp(options->path, "-");
+	char *beside = from_input ? NULL : mem_printf(err, "%s.minisig", options->path);
+	const char *path = options->signature ? options->signature : beside;
+	struct buf text = {0};
+	int taken = -1;
+
+	if (!from_input && !beside)
+		return -1;
+	if (!path || (!options->signature && !os_exists(path)))
+		taken = unsigned_pack(err, options, result, "is not signed", "");
+	else if (!os_read_file(err, path, MINISIGN_MOST_FILE, &text))
+		taken = check_signature(err, options, source, path, &text, result, ret_signature);
+	buf_free(&text);
+	mem_free(beside);
+	return taken;
+}
+
+int trust_check_comment(struct jw_error *err, const struct jw_import_options *options,
+						const struct source *source, const struct minisign_signature *signature,
+						const struct pack_manifest *manifest, struct jw_import_result *result)
+{
+	const char *name = signature->comment + sizeof lead - 1, *tab;
+	char wanted[1024], plain[256];
+
+	/* One that minisign made says what its owner liked. */
+	if (!text_starts(signature->comment, lead))
+		return 0;
+	tab = strchr(name, '\t');
+	facts(wanted, manifest, source_prehash(source));
+	if (!tab || strcmp(tab, wanted) != 0)
+		return error_set(err, JW_ERR_FORMAT,
+						 "the pack is not what its signature's comment says: %.400s",
+						 signature->comment);
+	plain_name(plain, options->path);
+	if (strcmp(options->path, "-") != 0 &&
+		(strlen(plain) != (size_t)(tab - name) || memcmp(plain, name, strlen(plain)) != 0))
+		(void)snprintf(result->note, sizeof result->note, "it was signed under the name “%.*s”",
+					   tab - name > 150 ? 150 : (int)(tab - name), name);
+	return 0;
+}

@@ -1,0 +1,297 @@
+#include "pack/walk.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+
+struct order {
+	uint32_t *entries,
+		*first; /* entries by the member that completes them; first[m] … first[m+1] */
+	uint32_t *dead, *dead_first; /* members by the one after which nothing needs them */
+};
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void order_free(struct order *order)
+{
+	mem_free(order->entries);
+	mem_free(order->first);
+	mem_free(order->dead);
+	mem_free(order->dead_first);
+}
+
+/* Sorts `count` things by where[thing], a number below `places`: a counting sort. */
+static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint32_t *first,
+					size_t places)
+{
+	for (size_t i = 0; i < count; i++)
+		first[where[i] + 1]++;
+	for (size_t i = 0; i < places; i++)
+		first[i + 1] += first[i];
+	for (size_t i = count; i-- > 0;)
+		things[--first[where[i] + 1]] = (uint32_t)i;
+	/* Each place's number has come down to its start: moved back by one place. */
+	memmove(first, first + 1, places * sizeof *first);
+	first[places] = (uint32_t)count;
+}
+
+static int order_make(struct jw_error *err, const struct pack_manifest *manifest,
+					  struct order *ret_order)
+{
+	size_t members = manifest->member_count, entries = manifest->entry_count;
+	struct order order = {
+		.entries = mem_array(err, entries, sizeof *order.entries),
+		.first = mem_array(err, members + 1, sizeof *order.first),
+		.dead = mem_array(err, members, sizeof *order.dead),
+		.dead_first = mem_array(err, members + 1, sizeof *order.dead_first),
+	};
+	uint32_t *completes = mem_array(err, entries, sizeof *completes);
+	uint32_t *last = mem_array(err, members, sizeof *last);
+	int result = -1;
+
+	if (!order.entries || !order.first || !order.dead || !order.dead_first || !completes || !last)
+		goto done;
+	for (size_t i = 0; i < entries; i++) {
+		const struct pack_entry *entry = &manifest->entries[i];
+
+		completes[i] = later(entry->ptx, entry->cubin);
+		last[entry->ptx] = later(last[entry->ptx], completes[i]);
+		last[entry->cubin] = later(last[entry->cubin], completes[i]);
+	}
+	sort_by(completes, entries, order.entries, order.first, members);
+	sort_by(last, members, order.dead, order.dead_first, members);
+	*ret_order = order;
+	order = (struct order){0};
+	result = 0;
+done:
+	mem_free(completes);
+	mem_free(last);
+	order_free(&order);
+	return result;
+}
+
+/* What has to be kept at a time is known beforehand. */
+static int check_retained(struct jw_error *err, const struct pack_manifest *manifest,
+						  const struct order *order, const char *name)
+{
+	uint64_t retained = 0;
+
+	for (size_t at = 0; at < manifest->member_count; at++) {
+		retained += manifest->members[at].size_bytes;
+		if (retained > PACK_MOST_RETAINED)
+			return error_set(err, JW_ERR_LIMIT,
+							 "%s: its members stand so that more than %llu MiB of them have to be "
+							 "kept",
+							 name, (unsigned long long)(PACK_MOST_RETAINED >> 20));
+		for (size_t i = order->dead_first[at]; i < order->dead_first[at + 1]; i++)
+			retained -= manifest->members[order->dead[i]].size_bytes;
+	}
+	return 0;
+}
+
+/* ---- reading ahead: one thread decompresses and hashes, the other checks or writes */
+
+enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
+enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
+
+struct ahead {
+	struct walk *walk;
+	struct reader *reader;
+	const char *name;
+	uv_mutex_t mutex;
+	uv_cond_t changed;
+	size_t read, taken;   /* members */
+	uint64_t bytes_ahead; /* of those that are read and not taken */
+	bool stop, failed;
+	struct jw_error why;
+};
+
+static int read_member(struct jw_error *err, const struct ahead *ahead, size_t at)
+{
+	struct walk *walk = ahead->walk;
+	const struct pack_member *member = &walk->manifest->members[at];
+	char text[TAR_MOST_NAME + 1];
+	struct digest digest;
+
+	walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
+	if (!walk->bytes[at] || reader_member(err, ahead->reader, member, walk->bytes[at]))
+		return -1;
+	if (!walk->verify)
+		return 0;
+	digest_of(&digest, walk->bytes[at], (size_t)member->size_bytes);
+	if (!digest_equal(&digest, &member->digest))
+		return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
+						 pack_member_name(text, member));
+	return 0;
+}
+
+/* Waits until there is room for the next member; false where nothing more is wanted. */
+static bool may_read(struct ahead *ahead)
+{
+	bool stop;
+
+	uv_mutex_lock(&ahead->mutex);
+	while (!ahead->stop && ahead->read > ahead->taken &&
+		   (ahead->read - ahead->taken >= MOST_AHEAD || ahead->bytes_ahead > MOST_BYTES_AHEAD))
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	stop = ahead->stop;
+	uv_mutex_unlock(&ahead->mutex);
+	return !stop;
+}
+
+static void read_ahead(void *argument)
+{
+	struct ahead *ahead = argument;
+	const struct pack_manifest *manifest = ahead->walk->manifest;
+	bool failed = false;
+
+	for (size_t at = 0; !failed && at < manifest->member_count && may_read(ahead); at++) {
+		struct jw_error why = {0};
+
+		failed = read_member(&why, ahead, at) != 0;
+		uv_mutex_lock(&ahead->mutex);
+		ahead->failed = failed;
+		ahead->why = why;
+		ahead->read += !failed;
+		ahead->bytes_ahead += manifest->members[at].size_bytes;
+		uv_cond_signal(&ahead->changed);
+		uv_mutex_unlock(&ahead->mutex);
+	}
+}
+
+/* Waits for a member to be at hand. */
+static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
+{
+	bool there;
+
+	uv_mutex_lock(&ahead->mutex);
+	while (ahead->read <= at && !ahead->failed)
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	there = ahead->read > at;
+	if (there) {
+		ahead->taken = at + 1;
+		ahead->bytes_ahead -= ahead->walk->manifest->members[at].size_bytes;
+		uv_cond_signal(&ahead->changed);
+	}
+	uv_mutex_unlock(&ahead->mutex);
+	return there ? 0 : error_set(err, ahead->why.code, "%s", ahead->why.message);
+}
+
+static int complete(struct jw_error *err, struct walk *walk, const struct order *order, size_t at,
+					size_t end)
+{
+	size_t first = order->first[at], count = order->first[end] - first;
+
+	if (walk->stop && walk->stop(walk->context))
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
+}
+
+/* Where the members end that are handed over together with this one: one entry alone does not fill
+ * the lanes that are hashed side by side. */
+static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
+{
+	uint64_t bytes = manifest->members[at].size_bytes;
+	size_t end = at + 1;
+
+	while (end < manifest->member_count && end - at < MOST_TOGETHER) {
+		bytes += manifest->members[end].size_bytes;
+		if (bytes > MOST_BYTES_TOGETHER)
+			break;
+		end++;
+	}
+	return end;
+}
+
+static int walk_some(struct jw_error *err, struct ahead *ahead, const struct order *order,
+					 size_t at, size_t end)
+{
+	struct walk *walk = ahead->walk;
+
+	for (size_t i = at; i < end; i++)
+		if (take_member(err, ahead, i))
+			return -1;
+	if (complete(err, walk, order, at, end))
+		return -1;
+	for (size_t i = order->dead_first[at]; !walk->keep && i < order->dead_first[end]; i++) {
+		uint32_t dead = order->dead[i];
+
+		mem_free(walk->bytes[dead]);
+		walk->bytes[dead] = NULL;
+	}
+	return 0;
+}
+
+static int walk_members(struct jw_error *err, struct ahead *ahead, const struct order *order)
+{
+	const struct pack_manifest *manifest = ahead->walk->manifest;
+	uv_thread_t thread;
+	int result = 0;
+
+	if (uv_mutex_init(&ahead->mutex))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (uv_cond_init(&ahead->changed)) {
+		uv_mutex_destroy(&ahead->mutex);
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	}
+	if (uv_thread_create(&thread, read_ahead, ahead)) {
+		result = error_set(err, JW_ERR_MEMORY, "no thread can be started");
+	} else {
+		for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
+			end = end_of_some(manifest, at);
+			result = walk_some(err, ahead, order, at, end);
+		}
+		uv_mutex_lock(&ahead->mutex);
+		ahead->stop = true;
+		uv_cond_signal(&ahead->changed);
+		uv_mutex_unlock(&ahead->mutex);
+		(void)uv_thread_join(&thread);
+	}
+	uv_cond_destroy(&ahead->changed);
+	uv_mutex_destroy(&ahead->mutex);
+	return result;
+}
+
+int walk_pack(struct jw_error *err, struct walk *walk, struct reader *reader, const char *name)
+{
+	size_t members = walk->manifest->member_count;
+	struct ahead ahead = {.walk = walk, .reader = reader, .name = name};
+	struct order order = {0};
+	int result = -1;
+
+	walk->bytes = mem_array(err, members, sizeof *walk->bytes);
+	if (walk->bytes && !order_make(err, walk->manifest, &order) &&
+		!check_retained(err, walk->manifest, &order, name) && !walk_members(err, &ahead, &order))
+		result = reader_end(err, reader);
+	if (result || !walk->keep)
+		walk_free(walk);
+	order_free(&order);
+	return result;
+}
+
+int walk_again(struct jw_error *err, struct walk *walk)
+{
+	const struct pack_manifest *manifest = walk->manifest;
+	struct order order = {0};
+	int result = order_make(err, manifest, &order);
+
+	for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
+		end = end_of_some(manifest, at);
+		result = complete(err, walk, &order, at, end);
+	}
+	order_free(&order);
+	return result;
+}
+
+void walk_free(struct walk *walk)
+{
+	for (size_t i = 0; walk->bytes && i < walk->manifest->member_count; i++)
+		mem_free(walk->bytes[i]);
+	mem_free(walk->bytes);
+	walk->bytes = NULL;
+}

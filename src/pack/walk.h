@@ -1,0 +1,31 @@
+/* Once through a pack's members, each entry handed over as soon as its module and its cubin are
+ * both at hand; members are kept until the last entry that needs them, and no longer. */
+#ifndef JW_PACK_WALK_H
+#define JW_PACK_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pack/reader.h"
+
+struct walk {
+	const struct pack_manifest *manifest;
+	bool verify; /* hash every member and hold it against its name */
+	bool keep;   /* members stay at hand for walk_again */
+	void *context;
+	bool (*stop)(void *context); /* may be NULL: JW_ERR_INTERRUPTED */
+	/* `entries`: indices of those that are complete by now, some members' together. */
+	int (*complete)(struct jw_error *err, void *context, const struct walk *walk,
+					const uint32_t *entries, size_t count);
+	uint8_t **bytes; /* of each member, while it is at hand */
+};
+
+/* From a reader that has just been opened to the end of the pack. The caller frees what is kept
+ * with walk_free. */
+int walk_pack(struct jw_error *err, struct walk *walk, struct reader *reader, const char *name);
+/* Once more through the members that were kept. */
+int walk_again(struct jw_error *err, struct walk *walk);
+void walk_free(struct walk *walk);
+
+#endif

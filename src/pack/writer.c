@@ -1,0 +1,159 @@
+#include "pack/writer.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <sodium.h>
+#include <zstd.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "pack/format.h"
+
+enum {
+	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
+	TAG_SIZE = 8,
+	OUT_SIZE = 128 << 10,
+};
+
+void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
+{
+	static_assert(PACK_TRAILER_SIZE == 8 + TAG_SIZE + DIGEST_SIZE, "trailer");
+	store_u32(trailer, SKIPPABLE_MAGIC);
+	store_u32(trailer + 4, TAG_SIZE + DIGEST_SIZE);
+	memcpy(trailer + 8, "jitwarm\1", TAG_SIZE);
+	memcpy(trailer + 8 + TAG_SIZE, digest, DIGEST_SIZE);
+}
+
+struct writer {
+	struct writer_options options;
+	ZSTD_CCtx *compressor;
+	crypto_generichash_state digest, prehash;
+	uint64_t left_bytes; /* of the frame */
+	uint64_t written_bytes;
+	uint8_t out[OUT_SIZE];
+};
+
+static int failed(struct jw_error *err, size_t code)
+{
+	return error_set(err, JW_ERR_MEMORY, "compressing: %s", ZSTD_getErrorName(code));
+}
+
+int writer_open(struct jw_error *err, const struct writer_options *options,
+				struct writer **ret_writer)
+{
+	struct writer *writer = mem_alloc(err, sizeof *writer);
+	const struct {
+		ZSTD_cParameter parameter;
+		int value;
+	} settings[] = {
+		{ZSTD_c_compressionLevel, options->level},
+		{ZSTD_c_windowLog, PACK_WINDOW_LOG},
+		{ZSTD_c_enableLongDistanceMatching, 1},
+		{ZSTD_c_checksumFlag, 1},
+	};
+	size_t code = 0;
+
+	if (!writer)
+		return -1;
+	writer->options = *options;
+	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
+	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
+	writer->compressor = ZSTD_createCCtx();
+	if (!writer->compressor) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		goto fail;
+	}
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		code = ZSTD_CCtx_setParameter(writer->compressor, settings[i].parameter, settings[i].value);
+		if (ZSTD_isError(code)) {
+			failed(err, code);
+			goto fail;
+		}
+	}
+	/* A libzstd that was built without threads refuses, and compresses all the same. */
+	(void)ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_nbWorkers,
+								 options->workers ? (int)options->workers : 1);
+	*ret_writer = writer;
+	return 0;
+fail:
+	(void)writer_close(NULL, writer, NULL);
+	return -1;
+}
+
+static int emit(struct jw_error *err, struct writer *writer, const void *data, size_t size)
+{
+	crypto_generichash_update(&writer->digest, data, size);
+	crypto_generichash_update(&writer->prehash, data, size);
+	writer->written_bytes += size;
+	return writer->options.write(err, writer->options.context, data, size);
+}
+
+static int compress(struct jw_error *err, struct writer *writer, const void *data, size_t size,
+					ZSTD_EndDirective directive)
+{
+	ZSTD_inBuffer in = {data, size, 0};
+
+	for (;;) {
+		ZSTD_outBuffer out = {writer->out, OUT_SIZE, 0};
+		size_t left = ZSTD_compressStream2(writer->compressor, &out, &in, directive);
+
+		if (ZSTD_isError(left))
+			return failed(err, left);
+		if (out.pos && emit(err, writer, writer->out, out.pos))
+			return -1;
+		if (directive == ZSTD_e_end ? !left : in.pos == in.size)
+			return 0;
+	}
+}
+
+int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_bytes)
+{
+	size_t code;
+
+	if (writer->left_bytes)
+		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame was said to have");
+	code = ZSTD_CCtx_setPledgedSrcSize(writer->compressor, size_bytes);
+	writer->left_bytes = size_bytes;
+	return ZSTD_isError(code) ? failed(err, code) : 0;
+}
+
+int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size)
+{
+	if (size > writer->left_bytes)
+		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame was said to have");
+	writer->left_bytes -= size;
+	/* The frame is ended with its last bytes, so that a small one is compressed as a whole. */
+	return compress(err, writer, data, size, writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
+}
+
+static int add_trailer(struct jw_error *err, struct writer *writer)
+{
+	uint8_t trailer[PACK_TRAILER_SIZE], digest[DIGEST_SIZE];
+	crypto_generichash_state state = writer->digest;
+
+	if (writer->left_bytes)
+		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame was said to have");
+	crypto_generichash_final(&state, digest, sizeof digest);
+	pack_trailer(trailer, digest);
+	return emit(err, writer, trailer, sizeof trailer);
+}
+
+int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written)
+{
+	int result = 0;
+
+	if (!writer)
+		return 0;
+	if (ret_written) {
+		result = add_trailer(err, writer);
+		if (!result) {
+			ret_written->size_bytes = writer->written_bytes;
+			crypto_generichash_final(&writer->prehash, ret_written->prehash, PACK_PREHASH_SIZE);
+		}
+	}
+	(void)ZSTD_freeCCtx(writer->compressor);
+	mem_free(writer);
+	return result;
+}

@@ -1,0 +1,48 @@
+/* Writing a pack: bytes go in, compressed frames and the closing digest come out. The order of
+ * calls is that of docs/pack-format.md:
+ *
+ *     writer_open(err, &options, &writer);
+ *     writer_frame(err, writer, bytes);  writer_put(...) ...   a frame of exactly so many bytes
+ *     ...
+ *     writer_close(err, writer, &written);
+ *
+ * Nothing but what a compressor needs is in memory.
+ */
+#ifndef JW_PACK_WRITER_H
+#define JW_PACK_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum { PACK_PREHASH_SIZE = 64 };
+
+struct writer_options {
+	void *context;
+	int (*write)(struct jw_error *err, void *context, const void *data, size_t size);
+	int level;        /* zstd's */
+	unsigned workers; /* threads that compress; the bytes are the same for every number but 0, which
+						 a libzstd without threads makes of any */
+};
+
+struct written {
+	uint64_t size_bytes;
+	uint8_t prehash[PACK_PREHASH_SIZE]; /* BLAKE2b-512 of the whole pack: what minisign signs */
+};
+
+struct writer;
+
+int writer_open(struct jw_error *err, const struct writer_options *options,
+				struct writer **ret_writer);
+/* Begins a frame that will hold exactly `size_bytes`; the one before it must be complete. */
+int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_bytes);
+int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size);
+/* Ends the last frame and adds the trailer. The writer is gone in any case; `ret_written` may be
+ * NULL, which gives up. */
+int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written);
+
+/* The trailer behind bytes with this BLAKE2b-256. */
+void pack_trailer(uint8_t trailer[48], const uint8_t digest[32]);
+
+#endif

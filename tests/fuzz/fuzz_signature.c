@@ -1,0 +1,43 @@
+/* Keys and signatures in minisign's format. What is read can be written, and is the same again. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "pack/minisign.h"
+
+static void signature(const char *text, size_t size)
+{
+	static const uint8_t prehash[MINISIGN_PREHASH];
+	static const struct minisign_public nobody;
+	struct minisign_signature read, again;
+	struct buf written = BUF_MAX(MINISIGN_MOST_FILE);
+
+	if (minisign_read_signature(NULL, text, size, &read))
+		return;
+	MUST(memchr(read.comment, 0, sizeof read.comment) != NULL);
+	(void)minisign_verify(&read, &nobody, prehash);
+	MUST(!minisign_write_signature(NULL, &read, &written));
+	MUST(!minisign_read_signature(NULL, buf_text(&written), written.size, &again));
+	MUST(!memcmp(&read, &again, sizeof read));
+	buf_free(&written);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct minisign_public key, again;
+	struct minisign_secret secret;
+	struct buf written = BUF_MAX(MINISIGN_MOST_FILE);
+	bool encrypted;
+
+	signature(text, size);
+	if (!minisign_read_public(NULL, text, size, &key)) {
+		MUST(!minisign_write_public(NULL, &key, &written));
+		MUST(!minisign_read_public(NULL, buf_text(&written), written.size, &again));
+		MUST(!memcmp(&key, &again, sizeof key));
+	}
+	buf_free(&written);
+	if (minisign_is_secret(text, size, &encrypted) && !encrypted)
+		(void)minisign_read_secret(NULL, text, size, NULL, &secret);
+	return 0;
+}

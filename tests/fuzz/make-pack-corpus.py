@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""make-pack-corpus.py: writes corpus/manifest and corpus/pack, from docs/pack-format.md alone."""
+import hashlib
+import json
+import os
+import struct
+
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def fnv(data):
+    h = 0xcbf29ce484222325
+    for byte in data:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return h
+
+
+def header(name, size):
+    block = bytearray(512)
+    for at, text in ((0, name), (100, "0000644"), (108, "0000000"), (116, "0000000"), (124, "%011o" % size),
+                     (136, "00000000000"), (148, " " * 8), (156, "0"), (257, "ustar\0" + "00"), (329, "0000000"), (337, "0000000")):
+        block[at:at + len(text)] = text.encode()
+    block[148:156] = ("%06o" % sum(block)).encode() + b"\0 "
+    return bytes(block)
+
+
+def member(name, data):
+    return header(name, len(data)) + data + bytes(-len(data) % 512)
+
+
+def frame(data):
+    """A zstd frame of raw blocks, with its content size (four bytes) and no checksum."""
+    out = struct.pack("<IBI", 0xfd2fb528, 0xa0, len(data))
+    steps = [data[i:i + 65536] for i in range(0, len(data), 65536)]
+    for i, step in enumerate(steps):
+        out += struct.pack("<I", len(step) << 3 | (i == len(steps) - 1))[:3] + step
+    return out
+
+
+def cubin(sm, kind=2):
+    return struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0x33, 7, kind, 190, 1, 0, 0, 0, sm, 64, 0, 0, 0, 0, 0)
+
+
+STAMP = "Apr  8 202512:10:18"
+LEADS = {"load": b"\0 ", "link": b"\0 -c", "bare": b""}
+
+
+def manifest(cases):
+    members, entries, order = [], [], {}
+    for payload, form, options, sm in cases:
+        kinds = (("ptx", payload), ("cubin", cubin(sm, 1 if form == "link" else 2)))
+        at = []
+        for kind, data in kinds:
+            name = kind + "/" + hashlib.blake2b(data, digest_size=32).hexdigest()
+            if name not in order:
+                order[name] = len(members)
+                members.append((name, data))
+            at.append(order[name])
+        key = STAMP.encode() + b"HOST64sm_%d" % sm + payload + LEADS[form] + options.encode()
+        entries.append({"key": "%016x" % fnv(key), "driver": 0, "target": "sm_%d" % sm, "form": form, "options": options,
+                        "ptx": at[0], "cubin": at[1], "cost_ms": 12.5})
+    text = json.dumps({"format": "jitwarm.pack/1", "requires": [], "os": "linux", "pointer_bits": 64,
+                       "drivers": [{"stamp": STAMP, "release": "550.163.01", "cuda": 12040}],
+                       "members": [{"name": n, "bytes": len(d)} for n, d in members], "entries": entries},
+                      separators=(",", ":")).encode()
+    return text, members
+
+
+def write(folder, name, data):
+    os.makedirs(os.path.join(here, "corpus", folder), exist_ok=True)
+    with open(os.path.join(here, "corpus", folder, name), "wb") as file:
+        file.write(data)
+
+
+CASES = {
+    "one": [(b"// one", "load", "", 86)],
+    "forms": [(b"// one", "load", "-v ", 86), (b"// one", "link", "", 86), (b".version 8.4\n", "bare", "", 90)],
+    "shared": [(b"// one\0", "load", "", 86), (b"// two\0", "load", "", 86), (b"// two\0", "load", " -arch=sm_86", 86)],
+}
+for name, cases in CASES.items():
+    text, members = manifest(cases)
+    first = member("manifest.json", text)
+    rest = b"".join(member(n, d) for n, d in members) + bytes(1024)
+    write("manifest", name, text)
+    write("pack", name, frame(first) + frame(rest))
+    write("pack", name + "-tar", b"T" + first + rest)
+write("manifest", "empty", b"{}")
+write("manifest", "newer", b'{"format":"jitwarm.pack/2"}')
+write("pack", "empty", b"")
+write("pack", "cut", frame(first)[:-10])

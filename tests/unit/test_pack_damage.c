@@ -1,0 +1,275 @@
+/* Packs that are damaged, or made to do harm: never accepted, nothing written. */
+#include "folder.h"
+
+#include "entries.h"
+#include "packs.h"
+
+static char *file, *target;
+
+static void make_pack(struct buf *ret_bytes)
+{
+	char *cache = os_join(NULL, folder, "cache");
+	struct entries_entry entry;
+
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, 0);
+		packs_put(cache, entry.key, entry.bytes, entry.size);
+	}
+	(void)packs_export(cache, file);
+	assert_int_equal(os_read_file(NULL, file, 1 << 20, ret_bytes), 0);
+	mem_free(cache);
+}
+
+/* -1 and its reason where the bytes are refused, as they must be unless `sound`. */
+static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
+{
+	const struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = target};
+	struct jw_import_result *result;
+	struct os_file *out;
+
+	assert_int_equal(os_file_open(NULL, file, OS_OPEN_CREATE, &out), 0);
+	assert_int_equal(os_file_truncate(NULL, out, 0), 0);
+	assert_int_equal(os_file_write(NULL, out, 0, bytes, size), 0);
+	os_file_close(out);
+	if (!jw_import(err, &options, &result)) {
+		jw_import_result_free(result);
+		assert_true(sound);
+		return;
+	}
+	assert_false(sound);
+	assert_false(os_exists(target));
+}
+
+static void every_bit(void **state)
+{
+	struct buf pack = {0};
+	struct jw_error err;
+
+	(void)state;
+	make_pack(&pack);
+	for (size_t bit = 0; bit < 8 * pack.size; bit++) {
+		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		import_bytes(pack.data, pack.size, false, &err);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	buf_free(&pack);
+}
+
+static void every_length(void **state)
+{
+	struct buf pack = {0};
+	struct jw_error err;
+
+	(void)state;
+	make_pack(&pack);
+	for (size_t size = 0; size < pack.size; size++)
+		import_bytes(pack.data, size, false, &err);
+	assert_int_equal(buf_append(NULL, &pack, "", 1), 0);
+	import_bytes(pack.data, pack.size, false, &err);
+	import_bytes(pack.data, pack.size - 1, true, &err);
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	buf_free(&pack);
+}
+
+/* ---- sound outside, hostile inside */
+
+#define HEAD    "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
+#define DRIVERS "\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
+
+static char ptx_name[80], cubin_name[80];
+static uint8_t ptx[8], cubin[ENTRIES_CUBIN];
+static uint64_t key;
+
+/* The parts of entry number 0, whose payload is "// 00000". */
+static void make_parts(void)
+{
+	struct pack_member member = {.kind = PACK_PTX};
+	char name[TAR_MOST_NAME + 1];
+	struct entries_entry entry;
+
+	memcpy(ptx, "// 00000", sizeof ptx);
+	entries_cubin(cubin, 86, false);
+	entries_make(&entry, 0, 0);
+	key = entry.key;
+	digest_of(&member.digest, ptx, sizeof ptx);
+	(void)snprintf(ptx_name, sizeof ptx_name, "%s", pack_member_name(name, &member));
+	member.kind = PACK_CUBIN;
+	digest_of(&member.digest, cubin, sizeof cubin);
+	(void)snprintf(cubin_name, sizeof cubin_name, "%s", pack_member_name(name, &member));
+}
+
+static char *manifest_of(const char *members, const char *entries)
+{
+	return mem_printf(NULL, HEAD DRIVERS "\"members\":[%s],\"entries\":[%s]}", members, entries);
+}
+
+static char *two_members(void)
+{
+	return mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%zu},{\"name\":\"%s\",\"bytes\":%zu}",
+					  ptx_name, sizeof ptx, cubin_name, sizeof cubin);
+}
+
+static char *entry_text(const char *target_name, const char *form, unsigned first, unsigned second)
+{
+	return mem_printf(NULL,
+					  "{\"key\":\"%016llx\",\"driver\":0,\"target\":\"%s\",\"form\":\"%s\","
+					  "\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
+					  (unsigned long long)key, target_name, form, first, second);
+}
+
+/* Takes `manifest`. The members are the two that belong there. */
+static void try_manifest(char *manifest, enum jw_code wanted)
+{
+	const struct packs_member members[] = {{ptx_name, ptx, sizeof ptx},
+										   {cubin_name, cubin, sizeof cubin}};
+	struct jw_error err = {0};
+	struct buf pack;
+
+	packs_make(&pack, manifest, members, 2);
+	import_bytes(pack.data, pack.size, !wanted, &err);
+	if (err.code != wanted)
+		fail_msg("%s: %s (%d)", manifest, err.message, err.code);
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	buf_free(&pack);
+	mem_free(manifest);
+}
+
+static void manifests(void **state)
+{
+	char *members = two_members(), *entry = entry_text("sm_86", "load", 0, 1);
+	char *deep = mem_alloc(NULL, 100001);
+	const struct {
+		const char *text;
+		enum jw_code code;
+	} cases[] = {
+		{"", JW_ERR_FORMAT},
+		{"[]", JW_ERR_FORMAT},
+		{"{}", JW_ERR_FORMAT},
+		{"{\"format\":\"jitwarm.pack/2\"}", JW_ERR_UNSUPPORTED},
+		{"{\"format\":\"jitwarm.pack/1\",\"requires\":[\"wings\"]}", JW_ERR_UNSUPPORTED},
+		{"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":32}",
+		 JW_ERR_UNSUPPORTED},
+		{HEAD "\"drivers\":0,\"members\":[],\"entries\":[]}", JW_ERR_FORMAT},
+		{HEAD "\"drivers\":[{\"stamp\":\"../../../etc/passwd\"}],\"members\":[],\"entries\":[]}",
+		 JW_ERR_FORMAT},
+		{HEAD DRIVERS "\"members\":[{\"name\":\"ptx/../../../etc/passwd\",\"bytes\":1}],"
+					  "\"entries\":[]}",
+		 JW_ERR_FORMAT},
+		{deep, JW_ERR_FORMAT},
+	};
+
+	(void)state;
+	memset(deep, '[', 100000);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		try_manifest(mem_string(NULL, cases[i].text), cases[i].code);
+	/* The sound one, and then what is wrong with one thing each */
+	try_manifest(manifest_of(members, entry), JW_OK);
+	mem_free(entry);
+	try_manifest(manifest_of(members, ""), JW_ERR_FORMAT); /* members that nothing needs */
+	entry = entry_text("sm_75", "load", 0, 1);             /* the name of another entry */
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	mem_free(entry);
+	entry = entry_text("sm_86", "link", 0, 1);
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	mem_free(entry);
+	entry = entry_text("sm_86", "load", 1, 0); /* PTX for cubin */
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	mem_free(entry);
+	entry = entry_text("sm_86", "load", 0, 4000000000u);
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	mem_free(entry);
+	mem_free(members);
+	mem_free(deep);
+}
+
+/* A size that is not there: too much for the pack's own size, or more than comes. */
+static void bombs(void **state)
+{
+	char *entry = entry_text("sm_86", "load", 0, 1);
+	const struct {
+		const char *bytes;
+		enum jw_code code;
+	} cases[] = {
+		{"1000000000", JW_ERR_LIMIT},  /* beyond any ratio */
+		{"1073741825", JW_ERR_FORMAT}, /* beyond any entry */
+		{"1000000", JW_ERR_FORMAT},    /* thinkable, and not there */
+		{"7", JW_ERR_FORMAT},          {"0", JW_ERR_FORMAT},     {"-8", JW_ERR_FORMAT},
+		{"8.5", JW_ERR_FORMAT},        {"1e300", JW_ERR_FORMAT},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *members =
+			mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%s},{\"name\":\"%s\",\"bytes\":64}",
+					   ptx_name, cases[i].bytes, cubin_name);
+
+		try_manifest(manifest_of(members, entry), cases[i].code);
+		mem_free(members);
+	}
+	mem_free(entry);
+}
+
+/* Content that is not what the manifest says, under a sound digest of the whole. */
+static void wrong_content(void **state)
+{
+	char *members = two_members(), *entry = entry_text("sm_86", "load", 0, 1);
+	char *manifest = manifest_of(members, entry);
+	uint8_t other[ENTRIES_CUBIN];
+	const struct packs_member cases[][3] = {
+		{{ptx_name, "// 00001", 8}, {cubin_name, cubin, 64}, {0}},
+		{{ptx_name, ptx, 8}, {cubin_name, other, 64}, {0}},
+		{{cubin_name, cubin, 64}, {ptx_name, ptx, 8}, {0}},
+		{{ptx_name, ptx, 8}, {"cubin/x", cubin, 64}, {0}},
+		{{ptx_name, ptx, 8}, {cubin_name, cubin, 64}, {"more", "x", 1}},
+		{{ptx_name, ptx, 8}, {0}, {0}},
+		{{0}, {0}, {0}},
+	};
+	struct jw_error err = {0};
+
+	(void)state;
+	memcpy(other, cubin, sizeof other);
+	other[63] ^= 1;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf pack;
+		size_t count = 0;
+
+		while (count < 3 && cases[i][count].name)
+			count++;
+		packs_make(&pack, manifest, cases[i], count);
+		import_bytes(pack.data, pack.size, false, &err);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		buf_free(&pack);
+	}
+	mem_free(members);
+	mem_free(entry);
+	mem_free(manifest);
+}
+
+static int set_up(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	file = os_join(NULL, folder, "a.jwpack");
+	target = os_join(NULL, folder, "target");
+	make_parts();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(file);
+	mem_free(target);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_bit), cmocka_unit_test(every_length),  cmocka_unit_test(manifests),
+		cmocka_unit_test(bombs),     cmocka_unit_test(wrong_content),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

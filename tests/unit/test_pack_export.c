@@ -1,0 +1,231 @@
+/* From a cache to a pack and back: everything that is sound, and only that. */
+#include "folder.h"
+
+#include "entries.h"
+#include "packs.h"
+
+static char *path_in(const char *name)
+{
+	return os_join(NULL, folder, name);
+}
+
+/* Three entries: two of the same module and cubin by different drivers, one of its own. */
+static void make_cache(const char *dir)
+{
+	struct entries_entry entry;
+
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, 100 * n);
+		packs_put(dir, entry.key, entry.bytes, entry.size);
+	}
+	/* Another day of the month in the stamp is another driver. */
+	entries_make(&entry, 0, 0);
+	entry.bytes[CACHE_ENTRY_HEADER + 4] = '1';
+	entry.key = fnv_update(FNV_START, entry.bytes + CACHE_ENTRY_HEADER, (size_t)entry.key_bytes);
+	packs_put(dir, entry.key, entry.bytes, entry.size);
+}
+
+static void assert_same_entry(const char *a, const char *b, uint64_t key)
+{
+	char *first = cache_entry_path(NULL, a, key), *second = cache_entry_path(NULL, b, key);
+	struct buf left = {0}, right = {0};
+
+	assert_int_equal(os_read_file(NULL, first, 1 << 20, &left), 0);
+	assert_int_equal(os_read_file(NULL, second, 1 << 20, &right), 0);
+	assert_int_equal(left.size, right.size);
+	assert_memory_equal(left.data, right.data, left.size);
+	buf_free(&left);
+	buf_free(&right);
+	mem_free(first);
+	mem_free(second);
+}
+
+static struct jw_import_result *import_as_is(const char *file, const char *dir)
+{
+	const struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = dir};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+
+	if (jw_import(&err, &options, &result))
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static void round_trip(void **state)
+{
+	char *cache = path_in("cache"), *file = path_in("a.jwpack"), *copy = path_in("copy");
+	struct jw_export_result exported;
+	struct jw_import_result *imported;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache(cache);
+	exported = packs_export(cache, file);
+	assert_int_equal(exported.entries, 3);
+	assert_int_equal(exported.modules, 2);
+	assert_int_equal(exported.cubins, 2);
+	assert_string_equal(exported.targets, "sm_86");
+	imported = import_as_is(file, copy);
+	assert_int_equal(imported->accepted, 3);
+	assert_int_equal(imported->added, 3);
+	assert_int_equal(imported->refused, 0);
+	jw_import_result_free(imported);
+	for (unsigned n = 0; n < 2; n++) {
+		entries_make(&entry, n, 100 * n);
+		assert_same_entry(cache, copy, entry.key);
+	}
+	/* Again: nothing new, and the same pack. */
+	imported = import_as_is(file, copy);
+	assert_int_equal(imported->there, 3);
+	assert_int_equal(imported->added, 0);
+	jw_import_result_free(imported);
+	mem_free(cache);
+	mem_free(file);
+	mem_free(copy);
+}
+
+static void same_bytes(void **state)
+{
+	char *cache = path_in("cache1"), *other = path_in("cache2");
+	char *a = path_in("1.jwpack"), *b = path_in("2.jwpack");
+	struct buf left = {0}, right = {0};
+
+	(void)state;
+	make_cache(cache);
+	make_cache(other);
+	(void)packs_export(cache, a);
+	(void)packs_export(other, b);
+	assert_int_equal(os_read_file(NULL, a, 1 << 20, &left), 0);
+	assert_int_equal(os_read_file(NULL, b, 1 << 20, &right), 0);
+	assert_int_equal(left.size, right.size);
+	assert_memory_equal(left.data, right.data, left.size);
+	buf_free(&left);
+	buf_free(&right);
+	mem_free(cache);
+	mem_free(other);
+	mem_free(a);
+	mem_free(b);
+}
+
+static void left_out(void **state)
+{
+	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
+	struct jw_export_result result;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache(cache);
+	/* A value that is not what its checksum says */
+	entries_make(&entry, 7, 10);
+	entry.bytes[entry.size - 1] ^= 1;
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	/* A cubin for another architecture than its key says */
+	entries_make(&entry, 8, 0);
+	store_u32(entry.bytes + entry.size - ENTRIES_CUBIN + 48, cubin_flags(CUBIN_ABI_7, 75));
+	store_u64(entry.bytes + 20,
+			  fnv_update(FNV_START, entry.bytes + entry.size - ENTRIES_CUBIN, ENTRIES_CUBIN));
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	result = packs_export(cache, file);
+	assert_int_equal(result.entries, 3);
+	assert_int_equal(result.damaged, 1);
+	assert_int_equal(result.unsuited, 1);
+	mem_free(cache);
+	mem_free(file);
+}
+
+static void nothing_to_export(void **state)
+{
+	char *cache = path_in("empty"), *file = path_in("empty.jwpack");
+	const struct jw_export_options options = {.cache_dir = cache, .output = file};
+	struct jw_export_result result;
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_false(os_exists(file));
+	mem_free(cache);
+	mem_free(file);
+}
+
+/* A damaged entry in the cache is replaced, a sound one left alone. */
+static void heals(void **state)
+{
+	char *cache = path_in("healthy"), *file = path_in("h.jwpack"), *sick = path_in("sick");
+	struct jw_import_result *result;
+	struct entries_entry entry;
+
+	(void)state;
+	make_cache(cache);
+	(void)packs_export(cache, file);
+	entries_make(&entry, 1, 100);
+	packs_put(sick, entry.key, entry.bytes, entry.size - 20);
+	entries_make(&entry, 0, 0);
+	packs_put(sick, entry.key, entry.bytes, entry.size);
+	result = import_as_is(file, sick);
+	assert_int_equal(result->there, 1);
+	assert_int_equal(result->added, 1);
+	assert_int_equal(result->replaced, 1);
+	jw_import_result_free(result);
+	entries_make(&entry, 1, 100);
+	assert_same_entry(cache, sick, entry.key);
+	mem_free(cache);
+	mem_free(file);
+	mem_free(sick);
+}
+
+static void respects_the_limit(void **state)
+{
+	char *cache = path_in("large"), *file = path_in("l.jwpack"), *copy = path_in("small");
+	struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = copy, .limit_bytes = 200};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+
+	(void)state;
+	make_cache(cache);
+	(void)packs_export(cache, file);
+	assert_int_equal(jw_import(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_false(os_exists(copy));
+	mem_free(cache);
+	mem_free(file);
+	mem_free(copy);
+}
+
+static void dry_run_writes_nothing(void **state)
+{
+	char *cache = path_in("dry"), *file = path_in("d.jwpack"), *copy = path_in("dry-copy");
+	struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = copy, .dry_run = true};
+	struct jw_import_result *result;
+
+	(void)state;
+	make_cache(cache);
+	(void)packs_export(cache, file);
+	assert_int_equal(jw_import(NULL, &options, &result), 0);
+	assert_int_equal(result->accepted, 3);
+	assert_int_equal(result->added, 0);
+	jw_import_result_free(result);
+	assert_false(os_exists(copy));
+	mem_free(cache);
+	mem_free(file);
+	mem_free(copy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(same_bytes),
+		cmocka_unit_test(left_out),
+		cmocka_unit_test(nothing_to_export),
+		cmocka_unit_test(heals),
+		cmocka_unit_test(respects_the_limit),
+		cmocka_unit_test(dry_run_writes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,143 @@
+/* Which entries of a pack fit a machine, and which field does not. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "os/system.h"
+#include "pack/judge.h"
+
+static const char stamp_550[] = "Apr  8 202512:10:18", stamp_550_54[] = "Mar  5 202422:02:27",
+				  stamp_535[] = "Mar 25 202615:25:13", stamp_580[] = "Jan  7 202622:51:46",
+				  stamp_nobody[] = "Jan  1 201901:02:03";
+
+struct machine {
+	struct jw_gpu gpu;
+	struct jw_system system;
+};
+
+/* A machine with an sm_86 and driver 550.163.01. */
+static void make_machine(struct machine *machine)
+{
+	*machine = (struct machine){.gpu = {.target = {86, 0}}};
+	machine->system.gpus = &machine->gpu;
+	machine->system.gpu_count = 1;
+	machine->system.driver.version = (struct jw_driver){12040, {550, 163, 1}};
+	machine->system.driver.trust = JW_TRUST_CONFIRMED;
+	TEXT_COPY(machine->system.driver.stamp, stamp_550);
+}
+
+struct one {
+	struct pack_driver driver;
+	struct pack_entry entry;
+	struct pack_manifest manifest;
+};
+
+static void make_pack(struct one *one, const char *stamp, uint32_t cuda, uint16_t sm)
+{
+	static char none[] = "";
+
+	*one = (struct one){.driver = {.cuda = cuda}, .entry = {.target = {sm, 0}, .options = none}};
+	TEXT_COPY(one->driver.stamp, stamp);
+	TEXT_COPY(one->manifest.os, os_name);
+	one->manifest.drivers = &one->driver;
+	one->manifest.driver_count = 1;
+	one->manifest.entries = &one->entry;
+	one->manifest.entry_count = 1;
+}
+
+static void drivers_and_targets(void **state)
+{
+	const struct {
+		const char *stamp;
+		uint32_t cuda;
+		uint16_t sm;
+		bool carry_over, refused, carried;
+		const char *says;
+	} cases[] = {
+		{stamp_550, 12040, 86, false, false, false, ""},
+		{stamp_550, 0, 86, false, false, false, ""},       /* the stamp is enough */
+		{stamp_550_54, 12040, 86, false, false, true, ""}, /* the same CUDA version: exact */
+		{stamp_535, 12020, 86, false, true, false, "--carry-over"},
+		{stamp_535, 12020, 86, true, false, true, ""},
+		{stamp_580, 13000, 86, false, true, false, "older driver cannot load"},
+		{stamp_580, 13000, 86, true, true, false, "driver version"},
+		{stamp_nobody, 0, 86, true, true, false, "driver version not known"},
+		{stamp_550, 12040, 75, false, true, false, "architecture sm_75"},
+		{stamp_535, 12020, 75, false, true, false, "; driver stamp"},
+	};
+	struct machine machine;
+
+	(void)state;
+	make_machine(&machine);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct judgement judgement;
+		struct one one;
+
+		make_pack(&one, cases[i].stamp, cases[i].cuda, cases[i].sm);
+		judge_entry(&one.manifest, &one.entry, &machine.system, cases[i].carry_over, &judgement);
+		if (judgement.refused != cases[i].refused || judgement.carried != cases[i].carried ||
+			!strstr(judgement.why, cases[i].says) || (!cases[i].refused && judgement.why[0]))
+			fail_msg("case %zu: %d %d “%s”", i, judgement.refused, judgement.carried,
+					 judgement.why);
+	}
+}
+
+static void other_fields(void **state)
+{
+	static char jitlink[] = " -arch=sm_86 -c";
+	struct judgement judgement;
+	struct machine machine;
+	struct one one;
+
+	(void)state;
+	make_machine(&machine);
+	make_pack(&one, stamp_550, 12040, 86);
+	TEXT_COPY(one.manifest.os, "plan9");
+	judge_entry(&one.manifest, &one.entry, &machine.system, false, &judgement);
+	assert_true(judgement.refused);
+	assert_non_null(strstr(judgement.why, "OS plan9"));
+	/* Without a system there is nobody to ask */
+	judge_entry(&one.manifest, &one.entry, NULL, false, &judgement);
+	assert_false(judgement.refused);
+	/* A driver of another form */
+	make_pack(&one, stamp_550, 12040, 86);
+	machine.system.driver.trust = JW_TRUST_OPAQUE;
+	judge_entry(&one.manifest, &one.entry, &machine.system, false, &judgement);
+	assert_true(judgement.refused);
+	assert_non_null(strstr(judgement.why, "key form"));
+	/* A library's stamp is not a driver's */
+	make_machine(&machine);
+	make_pack(&one, stamp_nobody, 0, 86);
+	one.entry.options = jitlink;
+	judge_entry(&one.manifest, &one.entry, &machine.system, false, &judgement);
+	assert_false(judgement.refused || judgement.carried);
+}
+
+static void cubin_abi(void **state)
+{
+	const struct cubin_header old = {.abi = CUBIN_ABI_7, .sm = 86},
+							  new = {.abi = CUBIN_ABI_8, .sm = 86};
+	struct machine machine;
+	char why[512];
+
+	(void)state;
+	make_machine(&machine);
+	assert_true(judge_cubin(&old, &machine.system, why));
+	assert_false(judge_cubin(&new, &machine.system, why));
+	assert_non_null(strstr(why, "cubin ABI 8"));
+	machine.system.driver.version.cuda = 13000;
+	assert_true(judge_cubin(&new, &machine.system, why));
+	assert_true(judge_cubin(&new, NULL, why));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(drivers_and_targets),
+		cmocka_unit_test(other_fields),
+		cmocka_unit_test(cubin_abi),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
