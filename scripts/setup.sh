@@ -12,7 +12,7 @@ tests=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--tests) tests=1
-		packages+=(clang clang-tidy clang-format libclang-rt-14-dev valgrind zstd python3-pip ca-certificates procps) ;;
+		packages+=(clang clang-tidy clang-format libclang-rt-14-dev valgrind zstd minisign python3-pip ca-certificates procps) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
 	-h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;

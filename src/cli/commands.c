@@ -12,6 +12,13 @@
 	X(check) \
 	X(prime) \
 	X(record) \
+	X(export) \
+	X(import) \
+	X(key_generate) \
+	X(key_import) \
+	X(key_trust) \
+	X(key_distrust) \
+	X(key_list) \
 	X(cache_list) \
 	X(cache_verify) \
 	X(worker) \

@@ -1,0 +1,205 @@
+/* jitwarm export: the driver's cache as a pack. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents.h"
+#include "cli/packing.h"
+#include "os/interrupt.h"
+#include "os/system.h"
+
+enum { MOST_TARGETS = 32, STANDARD_OUTPUT = 1 };
+
+static bool stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+static int read_targets(struct jw_error *err, const struct options *options,
+						struct jw_target targets[MOST_TARGETS], size_t *ret_count)
+{
+	size_t count = options_count(options, "arch");
+
+	if (count > MOST_TARGETS)
+		return error_set(err, JW_ERR_USAGE, "--arch: at most %d", MOST_TARGETS);
+	for (size_t i = 0; i < count; i++) {
+		const char *text = options_item(options, "arch", i);
+
+		if (!jw_target_parse(text, &targets[i]))
+			return error_set(err, JW_ERR_USAGE, "--arch: “%.40s” is no architecture such as sm_86",
+							 text);
+	}
+	*ret_count = count;
+	return 0;
+}
+
+static enum exit_status check_usage(struct cli *cli)
+{
+	const char *file = options_value(&cli->options, "output");
+	struct jw_error err;
+
+	if (cli->options.operand_count)
+		(void)error_set(&err, JW_ERR_USAGE, "“%.100s”: the file is named with -o FILE",
+						cli->options.operands[0]);
+	else if (file && !strcmp(file, "-") && cli->out.json)
+		(void)error_set(&err, JW_ERR_USAGE, "--json and -o -: both want standard output");
+	else if (file && !strcmp(file, "-") && options_given(&cli->options, "sign") &&
+			 !options_given(&cli->options, "signature"))
+		(void)error_set(&err, JW_ERR_USAGE,
+						"-o - and --sign: name the signature's file with "
+						"--signature");
+	else if (file && !strcmp(file, "-") && os_is_terminal(STANDARD_OUTPUT))
+		(void)error_set(&err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack");
+	else
+		return EXIT_DONE;
+	return cli_fail(cli, &err);
+}
+
+/* The files of --package; NULL where none was named. */
+static int find_paths(struct jw_error *err, const struct cli *cli, struct jw_found **ret_found,
+					  const char ***ret_paths)
+{
+	size_t count = options_count(&cli->options, "package");
+	const char **names = mem_array(err, count, sizeof *names), **paths = NULL;
+	struct jw_found *found = NULL;
+
+	if (!names)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		names[i] = options_item(&cli->options, "package", i);
+	if (count && !jw_find(err, names, count, &found))
+		paths = mem_array(err, found->file_count, sizeof *paths);
+	mem_free(names);
+	if (count && paths && !found->file_count) {
+		error_set(err, JW_ERR_NOT_FOUND, "there are no files with device code in what was named");
+		mem_free(paths);
+		paths = NULL;
+	}
+	if (count && !paths) {
+		jw_found_free(found);
+		return -1;
+	}
+	if (found)
+		found_print_notes(&cli->out, found);
+	for (size_t i = 0; found && i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	*ret_found = found;
+	*ret_paths = paths;
+	return 0;
+}
+
+static enum exit_status export_run(struct cli *cli)
+{
+	const struct options *given = &cli->options;
+	const char *file = options_value(given, "output");
+	bool to_stdout = file && !strcmp(file, "-");
+	const struct jw_system_options how = {.asleep = true,
+										  .cache_dir = options_value(given, "cache")};
+	struct jw_target targets[MOST_TARGETS];
+	struct jw_export_options options = {
+		.cache_dir = options_value(given, "cache"),
+		.targets = targets,
+		.all_drivers = options_given(given, "all"),
+		.output = to_stdout ? NULL
+				  : file    ? file
+							: "jitwarm.jwpack",
+		.output_fd = STANDARD_OUTPUT,
+		.best = options_given(given, "best"),
+		.stop = stop,
+	};
+	char passphrase[PASSPHRASE_SIZE] = "";
+	struct jw_export_result result;
+	struct jw_system *system = NULL;
+	struct jw_found *found = NULL;
+	const char **paths = NULL;
+	struct jw_error err = {0};
+	enum exit_status status = check_usage(cli);
+
+	if (status != EXIT_DONE)
+		return status;
+	os_catch_interrupts();
+	if (read_targets(&err, given, targets, &options.target_count) ||
+		jw_system_open(&err, &how, &system))
+		return cli_fail(cli, &err);
+	options.system = system;
+	options.state_dir = system->state_dir;
+	if (find_paths(&err, cli, &found, &paths)) {
+		jw_system_free(system);
+		return cli_fail(cli, &err);
+	}
+	options.paths = paths;
+	options.path_count = found ? found->file_count : 0;
+	if (packing_sign(&err, given, &options, passphrase))
+		status = cli_fail(cli, &err);
+	else if (jw_export(&err, &options, &result)) {
+		status = err.code == JW_ERR_NOT_FOUND && !options.cache_dir
+					 ? cli_fail_as(cli, EXIT_CANNOT, &err)
+					 : cli_fail(cli, &err);
+	} else if (!to_stdout) {
+		cJSON *document = cli->out.json ? output_document("export") : NULL;
+
+		packing_print(&cli->out, options.output, &result);
+		if (document && !packing_describe(document, options.output, &result)) {
+			cJSON_Delete(document);
+			document = NULL;
+		}
+		if (cli->out.json && output_json(&err, &cli->out, document))
+			status = cli_fail(cli, &err);
+	}
+	passphrase_forget(passphrase);
+	mem_free(paths);
+	jw_found_free(found);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option export_options[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write the pack there instead of jitwarm.jwpack; “-”: to standard output"},
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Take the entries of this directory instead of the one that the driver uses"},
+	{.name = "arch",
+	 .kind = OPTION_LIST,
+	 .value = "SM",
+	 .help = "Only entries for GPUs of this compute capability (sm_86); may be repeated"},
+	{.name = "package",
+	 .kind = OPTION_LIST,
+	 .value = "NAME|PATH",
+	 .help = "Only entries of the modules in this package or file; may be repeated"},
+	{.name = "all",
+	 .kind = OPTION_FLAG,
+	 .help = "Entries of other drivers than this machine's too"},
+	{.name = "best",
+	 .kind = OPTION_FLAG,
+	 .help = "As small as can be: a third smaller, at forty times the time"},
+	PACKING_SIGN_OPTIONS,
+	{0}};
+
+const struct cli_command command_export = {
+	.name = "export",
+	.summary = "Write the driver's cache into a pack for other machines",
+	.usage = "[-o FILE] [--package NAME]… [--arch SM]… [OPTION]…",
+	.description =
+		"Writes the entries of the driver's JIT cache into one compressed file, a pack, which "
+		"“jitwarm import” adds to the cache of another machine. Each PTX module and each cubin is "
+		"stored once, however many entries share it. The same entries give the same bytes. It is a "
+		"tar archive in zstd frames, which “tar --zstd -tf” lists.\n\n"
+		"Where the machine's driver is known, entries of other drivers are left out: nothing looks "
+		"for them any more. So are damaged entries, and OpenCL's.\n\n"
+		"Exit status: 0 where the pack was written, 2 where there is no cache to export, 3 on "
+		"failure.",
+	.options = export_options,
+	.run = export_run,
+};

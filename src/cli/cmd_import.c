@@ -1,0 +1,256 @@
+/* jitwarm import: a pack into the driver's cache. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/pack.h>
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents.h"
+#include "os/interrupt.h"
+
+static const char *const verdict_names[] = {"accepted", "already there", "refused"};
+static const char *const verdict_keys[] = {"accepted", "there", "refused"};
+
+static bool stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+/* ---- for people */
+
+static void print_groups(const struct output *out, const struct jw_import_result *result)
+{
+	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN};
+
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_import_group *group = &result->groups[i];
+
+		if (!group->entries)
+			continue;
+		output_line(out, styles[group->verdict], "  %-13s %zu entries for %s by driver %s%s%s%s",
+					verdict_names[group->verdict], group->entries,
+					*group->target ? group->target : "other GPUs",
+					*group->driver ? group->driver : "of several versions",
+					group->carried ? ", carried over to this machine's" : "",
+					*group->why ? ": " : "", group->why);
+	}
+}
+
+static void print_result(const struct output *out, const struct jw_import_result *result,
+						 bool dry_run)
+{
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
+
+	output_line(out, STYLE_STRONG, "%s", result->path);
+	if (*result->signed_by)
+		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
+	print_groups(out, result);
+	if (dry_run)
+		output_line(out, STYLE_PLAIN, "Nothing was written (--dry-run).");
+	else if (result->accepted)
+		output_line(out, STYLE_GOOD, "%zu entries added, %s, in %s", result->added,
+					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
+	if (result->replaced)
+		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
+					result->replaced);
+	if (result->evicted)
+		output_line(out, STYLE_WARN, "%zu of the oldest entries had to make room", result->evicted);
+}
+
+/* ---- for programs */
+
+static bool add_group(cJSON *array, const struct jw_import_group *group)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	return cJSON_AddItemToArray(array, object) &&
+		   cJSON_AddStringToObject(object, "verdict", verdict_keys[group->verdict]) &&
+		   cJSON_AddStringToObject(object, "target", group->target) &&
+		   cJSON_AddStringToObject(object, "driver", group->driver) &&
+		   cJSON_AddBoolToObject(object, "carried", group->carried) &&
+		   cJSON_AddNumberToObject(object, "entries", (double)group->entries) &&
+		   (!*group->why || document_add_text(object, "why", group->why));
+}
+
+static cJSON *document(const struct jw_import_result *result, bool dry_run)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"entries", (double)result->entries},
+		{"accepted", (double)result->accepted},
+		{"there", (double)result->there},
+		{"refused", (double)result->refused},
+		{"added", (double)result->added},
+		{"replaced", (double)result->replaced},
+		{"evicted", (double)result->evicted},
+		{"added_bytes", (double)result->added_bytes},
+		{"content_bytes", (double)result->content_bytes},
+		{"pack_bytes", (double)result->pack_bytes},
+		{"seconds", result->seconds},
+	};
+	cJSON *object = output_document("import"), *groups;
+	bool complete =
+		object && document_add_text(object, "path", result->path) &&
+		(!*result->signed_by || cJSON_AddStringToObject(object, "signed_by", result->signed_by)) &&
+		cJSON_AddBoolToObject(object, "dry_run", dry_run);
+
+	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
+		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
+	groups = complete ? cJSON_AddArrayToObject(object, "groups") : NULL;
+	complete = groups != NULL;
+	for (size_t i = 0; complete && i < result->group_count; i++)
+		complete = !result->groups[i].entries || add_group(groups, &result->groups[i]);
+	if (complete)
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}
+
+/* ---- the command */
+
+static enum exit_status status_of(const struct jw_import_result *result)
+{
+	if (!result->refused)
+		return EXIT_DONE;
+	return result->refused == result->entries ? EXIT_CANNOT : EXIT_COLD;
+}
+
+/* Without a driver nobody can say which names it would look for; where a directory is named, the
+ * entries go in as they stand. */
+static int choose_system(struct jw_error *err, const struct cli *cli,
+						 const struct jw_system *system, const struct jw_system **ret_system)
+{
+	const struct options *options = &cli->options;
+
+	if (options_given(options, "as-is")) {
+		if (!options_value(options, "cache"))
+			return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
+		*ret_system = NULL;
+		return 0;
+	}
+	if (!system->driver.stamp[0] && !options_value(options, "cache")) {
+		if (system->driver.library[0])
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "%s: what this driver calls its entries is not known: “jitwarm "
+							 "status” asks it where there is a GPU",
+							 system->driver.library);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "no NVIDIA driver is installed here: to fill a directory for another "
+						 "machine, name it with --cache DIR");
+	}
+	*ret_system = system->driver.stamp[0] ? system : NULL;
+	return 0;
+}
+
+static enum exit_status import_into(struct cli *cli, const struct jw_system *system,
+									const char *state_dir)
+{
+	const struct options *given = &cli->options;
+	struct jw_import_options options = {
+		.path = given->operands[0],
+		.cache_dir = options_value(given, "cache"),
+		.state_dir = state_dir,
+		.signature = options_value(given, "signature"),
+		.allow_unsigned = options_given(given, "allow-unsigned"),
+		.dry_run = options_given(given, "dry-run"),
+		.carry_over = options_given(given, "carry-over"),
+		.stop = stop,
+	};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+	enum exit_status status;
+
+	if (choose_system(&err, cli, system, &options.system))
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
+	if (jw_import(&err, &options, &result))
+		return cli_fail(cli, &err);
+	if (!options.system && !options_given(given, "as-is"))
+		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
+							   "them");
+	if (*result->note)
+		output_note(&cli->out, "%s", result->note);
+	print_result(&cli->out, result, options.dry_run);
+	status = status_of(result);
+	if (cli->out.json && output_json(&err, &cli->out, document(result, options.dry_run)))
+		status = cli_fail(cli, &err);
+	jw_import_result_free(result);
+	return status;
+}
+
+static enum exit_status import_run(struct cli *cli)
+{
+	const struct jw_system_options how = {.asleep = true,
+										  .cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system *system = NULL;
+	struct jw_error err = {0};
+	enum exit_status status;
+
+	if (cli->options.operand_count != 1) {
+		(void)error_set(&err, JW_ERR_USAGE, "name one pack, or “-” for standard input");
+		return cli_fail(cli, &err);
+	}
+	os_catch_interrupts();
+	if (jw_system_open(&err, &how, &system))
+		return cli_fail(cli, &err);
+	status = import_into(cli, system, system->state_dir);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option import_options[] = {
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Add to this directory instead of the one that the driver uses"},
+	{.name = "dry-run",
+	 .kind = OPTION_FLAG,
+	 .help = "Read and check everything and say what would happen; write nothing"},
+	{.name = "signature",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "The pack's signature, where it is not FILE.minisig"},
+	{.name = "allow-unsigned",
+	 .kind = OPTION_FLAG,
+	 .help =
+		 "Take a pack that no trusted key has signed. It holds code that GPUs run: know where it "
+		 "comes from"},
+	{.name = "as-is",
+	 .kind = OPTION_FLAG,
+	 .help = "With --cache: the directory is for another machine; entries go in for the drivers "
+			 "and GPUs that they were made for. So it is anyway where no driver is installed"},
+	{.name = "carry-over",
+	 .kind = OPTION_FLAG,
+	 .help = "Take entries of older drivers too: this machine's loads what they compiled"},
+	{0}};
+
+const struct cli_command command_import = {
+	.name = "import",
+	.summary = "Add a pack to the driver's cache",
+	.usage = "[OPTION]… FILE|-",
+	.description =
+		"Adds the entries of a pack, which “jitwarm export” has written, to the driver's JIT "
+		"cache, "
+		"beside running programs. The pack must be signed by a key that “jitwarm key list” shows "
+		"as "
+		"trusted, in FILE.minisig, or --allow-unsigned be given. All of the pack is read and "
+		"checked before anything is written: "
+		"its digest and signature, every member's hash, every cubin's architecture and form, every "
+		"entry's name "
+		"against its module. Interrupted at any moment, the cache is sound, and another run "
+		"completes it.\n\n"
+		"For each kind of entries it says what becomes of them: accepted, already there, or "
+		"refused, with each field that does not fit: architecture, driver stamp and version, OS, "
+		"pointer size, key form, cubin ABI. Entries that another build of the same CUDA version "
+		"made are the driver's own bytes and are carried over by themselves.\n\n"
+		"Exit status: 0 where all is in the cache, 1 where a part was refused, 2 where all was, or "
+		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "
+		"written.",
+	.options = import_options,
+	.run = import_run,
+};

@@ -1,0 +1,107 @@
+# key, export --sign, import: signatures, and minisign's own beside ours
+has_command key || skip "no such command yet"
+. "$cases/../pack-entries.sh"
+
+cache=$work/cache
+pack_entry "$cache" 1 "Apr  8 202512:10:18" 86
+dir=$(native "$cache") pack=$(native "$work/lab.jwpack") copy=$(native "$work/copy")
+public_of() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["keys"][0]["public_key"])' "$out"; }
+
+run 0 key list
+out_has "No keys"
+run 0 key generate --no-passphrase --json
+json 'd["schema"] == "jitwarm.key/1" and d["keys"][0]["name"] == "default" and d["keys"][0]["trusted"]'
+ours=$(public_of)
+is_wine || [[ $(stat -c %a "$work/state/keys/default.key") == 600 ]] || fail "the secret key can be read by others"
+run 64 key generate --no-passphrase
+err_has "already"
+run 64 key generate --no-passphrase ../evil
+run 64 key generate sealed
+err_has "--passphrase-file"
+
+# Unsigned, signed, changed
+run 0 export --all --cache "$dir" -o "$pack"
+run 3 import --as-is --cache "$copy" "$pack"
+err_has "--allow-unsigned"
+run 3 import --as-is --dry-run --cache "$copy" "$pack"
+run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
+run 0 export --all --cache "$dir" -o "$pack" --sign
+out_has "signed with the key"
+[[ -s $work/lab.jwpack.minisig ]] || fail "no signature beside the pack"
+run 0 import --as-is --dry-run --cache "$copy" "$pack"
+out_has "signed by “default”"
+cp "$work/lab.jwpack.minisig" "$work/signature"
+sed -i 's/sm_86/sm_89/' "$work/lab.jwpack.minisig"
+run 3 import --as-is --allow-unsigned --cache "$copy" "$pack"
+err_has "one of the two was changed"
+cp "$work/signature" "$work/lab.jwpack.minisig"
+cp "$work/lab.jwpack" "$work/other.jwpack"
+run 0 import --as-is --dry-run --cache "$copy" --signature "$(native "$work/signature")" "$(native "$work/other.jwpack")"
+err_has "lab.jwpack"
+run 3 import --as-is --dry-run --cache "$copy" --signature "$(native "$work/none")" "$pack"
+[[ ! -e $work/copy ]] || fail "something was written"
+
+# Another key: trusted, and no longer
+run 0 key distrust default
+run 3 import --as-is --cache "$copy" "$pack"
+err_has "is not trusted here"
+run 0 import --as-is --dry-run --allow-unsigned --cache "$copy" "$pack"
+run 0 key trust "$ours" lab
+run 0 key list
+out_has "$ours"
+run 0 import --as-is --cache "$copy" "$pack"
+run 3 key trust "$(native "$work/lab.jwpack")"
+run 3 key distrust default
+
+# A passphrase
+printf 'correct horse\n' >"$work/right"
+printf 'battery staple\n' >"$work/wrong"
+run 0 key generate sealed --passphrase-file "$(native "$work/right")"
+run 0 key list
+out_has "with a passphrase"
+run 64 export --all --cache "$dir" -o "$pack" --sign --key sealed --passphrase-file "$(native "$work/wrong")"
+err_has "wrong passphrase"
+run 0 export --all --cache "$dir" -o "$pack" --sign --key sealed --passphrase-file "$(native "$work/right")"
+run 0 import --as-is --cache "$copy" "$pack"
+run 3 export --all --cache "$dir" -o "$pack" --sign --key nobody
+
+# The real minisign
+command -v minisign >/dev/null && ! is_wine || skip "minisign is not installed: the rest was not tried"
+sealed=$(sed -n 2p "$work/state/keys/sealed.pub")
+minisign -Vm "$work/lab.jwpack" -P "$sealed" >"$out" 2>&1 || fail "minisign does not accept our signature"
+grep -q 'targets:sm_86' "$out" || fail "minisign does not show our trusted comment"
+minisign -Vm "$work/lab.jwpack" -P "$ours" >/dev/null 2>&1 && fail "minisign accepts it by another key"
+minisign -G -W -p "$work/m.pub" -s "$work/m.key" >/dev/null 2>&1 || fail "minisign -G"
+minisign -S -s "$work/m.key" -m "$work/lab.jwpack" -t 'by hand' >/dev/null 2>&1 || fail "minisign -S"
+run 3 import --as-is --cache "$copy" "$pack"
+run 0 key trust "$work/m.pub" hand
+run 0 import --as-is --cache "$copy" "$pack"
+out_has "signed by “hand”"
+minisign -S -l -s "$work/m.key" -m "$work/lab.jwpack" >/dev/null 2>&1 && {
+	run 3 import --as-is --cache "$copy" "$pack"
+	err_has "old form"
+}
+run 0 key import "$work/m.key" theirs
+run 0 export --all --cache "$dir" -o "$pack" --sign --key theirs
+minisign -Vm "$work/lab.jwpack" -p "$work/m.pub" >/dev/null 2>&1 || fail "minisign does not accept its own key's signature by us"
+# With a passphrase: its key for us, ours for it
+printf 'pass\npass\n' | minisign -G -p "$work/p.pub" -s "$work/p.key" >/dev/null 2>&1 || fail "minisign -G with a passphrase"
+printf 'pass\n' >"$work/pass"
+run 0 export --all --cache "$dir" -o "$pack" --sign --key "$work/p.key" --passphrase-file "$work/pass"
+minisign -Vm "$work/lab.jwpack" -p "$work/p.pub" >/dev/null 2>&1 || fail "minisign does not accept what its sealed key signed"
+printf 'correct horse\n' | minisign -S -s "$work/state/keys/sealed.key" -m "$work/lab.jwpack" >/dev/null 2>&1 || fail "minisign cannot use our sealed key"
+minisign -Vm "$work/lab.jwpack" -P "$sealed" >/dev/null 2>&1 || fail "what minisign signed with our key does not hold"
+
+# Ctrl-C at the question leaves a terminal behind that shows what is typed.
+if ! is_wine; then
+	# shellcheck disable=SC2086
+	timeout 60 python3 -c 'import os, pty, sys, termios, time
+pid, terminal = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+while termios.tcgetattr(terminal)[3] & termios.ECHO:
+    time.sleep(0.02)
+os.write(terminal, b"\x03")
+ended = os.waitpid(pid, 0)[1]
+sys.exit(0 if ended and termios.tcgetattr(terminal)[3] & termios.ECHO else 1)' $JITWARM key generate asked || fail "the terminal stays silent after Ctrl-C"
+fi

@@ -1,0 +1,69 @@
+# export, import: a cache made here becomes a pack, and the pack a cache; tar and zstd can read it
+has_command export || skip "no such command yet"
+
+. "$cases/../pack-entries.sh"
+
+cache=$work/cache
+pack_entry "$cache" 1 "Apr  8 202512:10:18" 86
+pack_entry "$cache" 1 "Oct 17 201820:07:28" 86
+pack_entry "$cache" 2 "Apr  8 202512:10:18" 75
+dir=$(native "$cache") pack=$(native "$work/a.jwpack") copy=$(native "$work/copy")
+
+run 0 export --all --cache "$dir" -o "$pack"
+out_has "3 entries"
+out_has "sm_75 sm_86"
+out_has "550.163.01"
+err_empty
+run 0 export --all --cache "$dir" -o "$pack" --json
+json 'd["schema"] == "jitwarm.export/1" and [d[k] for k in ("entries", "modules", "cubins")] == [3, 2, 2]'
+[[ $(b2sum <"$work/a.jwpack") == "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["blake2b_512"])' "$out")  -" ]] || fail "blake2b_512 is not that of the file"
+
+# What everybody has reads it
+if command -v zstd >/dev/null && ! is_wine; then
+	mkdir "$work/unpacked"
+	tar --zstd -xf "$work/a.jwpack" -C "$work/unpacked" || fail "tar --zstd cannot unpack it"
+	(cd "$work/unpacked" && for f in ptx/* cubin/*; do [[ $(b2sum -l 256 <"$f") == "${f#*/}  -" ]] || exit 1; done) ||
+		fail "a member's name is not its hash"
+	[[ $(zstd -dqc "$work/a.jwpack" | tar -tf -) == manifest.json$'\n'* ]] || fail "the manifest does not come first"
+fi
+
+# A directory of its own, then nothing new
+run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
+out_has "Nothing was written"
+[[ ! -e $work/copy ]] || fail "--dry-run has written"
+run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is
+out_has "3 entries added"
+run 0 cache verify --cache "$copy"
+out_has "3 sound, 0 damaged"
+run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is --json
+json '[d[k] for k in ("entries", "accepted", "there", "refused", "added")] == [3, 0, 3, 0, 0]'
+for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "$work/copy/$f" || fail "$f differs"; done
+
+# Architectures, standard output and input
+run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
+out_has "1 entries"
+out_has "left out: 2 entries for other GPUs"
+if ! is_wine; then
+	$JITWARM export --all --cache "$dir" -o - 2>/dev/null </dev/null | $JITWARM import --allow-unsigned --cache "$work/piped" --as-is - >"$out" 2>"$err"
+	[[ ${PIPESTATUS[1]} == 0 ]] || fail "export | import"
+	out_has "3 entries added"
+fi
+
+# Without a driver and without a name there is nothing to fill; with one its own verdict stands
+run "0|1|2" import --allow-unsigned "$pack"
+grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
+
+# What is none
+printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
+run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
+err_has "is no pack"
+[[ ! -e $work/new ]] || fail "something was written"
+run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
+run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
+mkdir "$work/none"
+run 3 export --all --cache "$(native "$work/none")" -o "$pack"
+run 64 import
+run 64 import "$pack" "$pack"
+run 64 import --as-is "$pack"
+run 64 export --arch foo
+run 64 export extra

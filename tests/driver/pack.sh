@@ -1,0 +1,91 @@
+#!/bin/bash
+# pack.sh BUILD-FOLDER DRIVER-VERSION PART   packs, and a real driver on the phantom GPU
+#
+# exact    what one cache's pack brings into another, the driver finds: nothing is compiled
+# shared   a directory that root has filled serves another account, which may not write there
+# carried  an older driver's pack (535.309.01) is refused, field by field, and with --carry-over the driver loads its cubins
+# Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand, or root is needed.
+set -uo pipefail
+
+[ $# = 3 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$1 version=$2 part=$3
+older=535.309.01
+store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+for v in "$version" $([ "$part" = carried ] && echo $older); do
+	[ -d "$store/$v" ] || { echo "driver $v is not in $store (scripts/get-drivers.sh)"; exit 77; }
+done
+probe=$build/tests/phantom/phantom-probe
+jitwarm=$build/src/jitwarm
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
+export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state
+
+fail() { echo "FAILED: $*"; cat "$scratch/out" 2>/dev/null; exit 1; }
+under() { local v=$1; shift; timeout 120 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
+# load VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
+load()
+{
+	local files=() i v=$1 dir=$2
+	shift 2
+	for ((i = 1; i <= 20; i++)); do
+		[ -f "$scratch/$i.fatbin" ] || "$probe" container "$scratch/$i.fatbin" "$i" || exit 1
+		files+=("$scratch/$i.fatbin")
+	done
+	CUDA_CACHE_PATH=$dir under "$v" "$@" "$probe" load 0 "${files[@]}" >"$scratch/out" 2>&1 || return 1
+	[ "$(grep -c 'result 0' "$scratch/out")" = 20 ] || return 1
+	grep -c 'ptxas ran' "$scratch/out" || true
+}
+pack_of()
+{
+	compiled=$(load "$1" "$scratch/made-$1") || fail "loading under $1"
+	[ "$compiled" = 20 ] || fail "$compiled of 20 compiled under $1"
+	"$jitwarm" export -q --all --cache "$scratch/made-$1" -o "$scratch/$1.jwpack" || fail "export"
+}
+import() { under "$version" "$jitwarm" import --allow-unsigned "$@" >"$scratch/out" 2>&1; }
+
+case $part in
+exact)
+	pack_of "$version"
+	import --cache "$scratch/there" "$scratch/$version.jwpack" || fail "import"
+	grep -q '20 entries added' "$scratch/out" || fail "not all were added"
+	compiled=$(load "$version" "$scratch/there") || fail "loading"
+	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were imported"
+	(cd "$scratch/made-$version" && find . -type f ! -name index -exec cmp {} "$scratch/there/{}" \;) | grep -q . && fail "entries differ"
+	;;
+shared)
+	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "this needs root and setpriv"; exit 77; }
+	pack_of "$version"
+	chmod 755 "$scratch"
+	umask 077
+	"$jitwarm" import -q --allow-unsigned --as-is --cache "$scratch/new/image" "$scratch/$version.jwpack" || fail "import"
+	[ "$(stat -c %a "$scratch/new")" = 755 ] || fail "nobody else gets into $scratch/new"
+	mv "$scratch/new/image" "$scratch/" || fail "moving"
+	[ "$(stat -c %a "$scratch/image" "$scratch/image/index" | tr '\n' ' ')" = "755 666 " ] || fail "modes: $(stat -c '%a %n' "$scratch/image"/*)"
+	[ -z "$(find "$scratch/image" -mindepth 1 -type d ! -perm 755 -o -type f ! -name index ! -perm 644)" ] || fail "$(ls -lR "$scratch/image")"
+	# Where it may read the driver
+	mkdir "$scratch/drivers"
+	cp -rL "$store/$version" "$scratch/drivers/" || fail "copying the driver"
+	chmod -R a+rX "$scratch/drivers"
+	export JITWARM_DRIVERS=$scratch/drivers
+	other=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
+	"${other[@]}" test -r "$probe" 2>/dev/null || { echo "another account cannot read $probe"; exit 77; }
+	printf '' >"$scratch/out" && chmod 666 "$scratch/out"
+	compiled=$(load "$version" "$scratch/image" "${other[@]}") || fail "loading as another account"
+	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled by another account"
+	;;
+carried)
+	[ "$version" != $older ] || { echo "there is no older driver for $older"; exit 77; }
+	pack_of $older
+	import --cache "$scratch/there" "$scratch/$older.jwpack"
+	[ $? = 2 ] || fail "an older driver's pack was not refused"
+	grep -q 'driver stamp' "$scratch/out" && grep -q "driver version $older" "$scratch/out" && grep -q -- '--carry-over' "$scratch/out" || fail "fields are not named"
+	[ ! -e "$scratch/there" ] || [ -z "$(find "$scratch/there" -type f)" ] || fail "something was written"
+	import --carry-over --cache "$scratch/there" "$scratch/$older.jwpack" || fail "import --carry-over"
+	compiled=$(load "$version" "$scratch/there") || fail "loading what was carried over"
+	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled though they were carried over"
+	;;
+*) exit 64 ;;
+esac
+echo "$part holds under $version"
