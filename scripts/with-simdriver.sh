@@ -47,6 +47,8 @@ for name in ${gpus//,/ }; do
 	position=$((position + 1))
 	pci+=${pci:+,}$(printf '10de:%s@0000:%02x:00.0' "$id" "$position")
 done
+# What was compiled before must not come back where it is compiled on purpose: tests of the store set it to 1
+export JITWARM_STORE=${JITWARM_STORE:-0}
 export SIMDRIVER_GPUS=$gpus JITWARM_PCI_DEVICES=$pci
 
 # Where faults of the kind ":once" leave their marks; made by the driver, if ever.

@@ -15,6 +15,7 @@
 #include "cli/recorded.h"
 #include "cli/reproduce.h"
 #include "cli/sources.h"
+#include "cli/stored.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -36,6 +37,13 @@ static bool on_planned(void *context, const struct jw_prime_plan *plan)
 
 	prime_print_plan(&priming->cli->out, plan);
 	return !priming->only_plan;
+}
+
+static void on_missing(void *context, const uint64_t *keys, size_t count)
+{
+	struct priming *priming = context;
+
+	stored_refill(priming->cli, priming->system, keys, count);
 }
 
 /* ---- meanwhile */
@@ -202,6 +210,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		.context = priming,
 		.planned = on_planned,
+		.missing = on_missing,
 		.progress = on_progress,
 		.message = on_message,
 		.stop = on_stop,
@@ -231,6 +240,8 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 	print_result(priming, result);
 	if (output_json(&err, &cli->out, document_prime(result, &cli->options)))
 		status = cli_fail(cli, &err);
+	if (result->compiled)
+		stored_keep(cli, priming->system);
 	jw_prime_result_free(result);
 	return status;
 }
@@ -368,6 +379,7 @@ done:
 }
 
 static const struct cli_option prime_options[] = {
+	STORED_OPTION,
 	{.name = "all",
 	 .kind = OPTION_FLAG,
 	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},

@@ -14,6 +14,10 @@
 	X(record) \
 	X(export) \
 	X(import) \
+	X(store_list) \
+	X(store_verify) \
+	X(store_gc) \
+	X(store_remove) \
 	X(key_generate) \
 	X(key_import) \
 	X(key_trust) \

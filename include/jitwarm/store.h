@@ -1,0 +1,53 @@
+/* The store: packs of what was compiled on this machine, in the state directory, so that a cache
+ * that was wiped or evicted is filled again in seconds. */
+#ifndef JITWARM_STORE_H
+#define JITWARM_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+
+#define JW_STORE_DEFAULT_BYTES (UINT64_C(2) << 30)
+
+struct jw_store_pack {
+	char name[96]; /* "sm_86-0123456789abcdef.jwpack" */
+	uint64_t bytes, content_bytes;
+	size_t entries;
+	char targets[256], drivers[512];
+	int64_t mtime_ns;
+	char damage[512]; /* why it cannot be read, "" where it can */
+};
+
+struct jw_store {
+	char *path;
+	struct jw_store_pack *packs; /* the oldest first */
+	size_t count;
+	uint64_t bytes;
+};
+
+/* What is in the store of this state directory. `verify`: every member and entry is checked, as an
+ * import does; else the digest of each pack, and its manifest. A store that is not there is empty.
+ * The caller frees it. */
+int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
+				  struct jw_store **ret_store);
+void jw_store_free(struct jw_store *store);
+
+/* Keeps what the system's cache holds for its driver and GPUs and no pack of the store has yet: one
+ * more pack an architecture, then jw_store_gc. */
+int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
+				  size_t *ret_entries);
+/* Adds to the system's cache those of the entries of these names that it lacks and the store has,
+ * as far as there is room: nothing is evicted. Packs that are damaged are passed over. */
+int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
+					size_t count, size_t *ret_entries, uint64_t *ret_bytes);
+
+/* Removes what is damaged, and the oldest packs until no more than `most_bytes` are left. */
+int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
+				size_t *ret_removed, uint64_t *ret_bytes);
+/* Removes one pack by its name; JW_ERR_NOT_FOUND. */
+int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name);
+
+#endif

@@ -1,0 +1,22 @@
+/* What prime does with the store: before it compiles, and after. */
+#ifndef JW_CLI_STORED_H
+#define JW_CLI_STORED_H
+
+#include <jitwarm/system.h>
+
+#include "cli/command.h"
+
+#define STORED_OPTION                                                                              \
+	{                                                                                              \
+		.name = "no-store", .kind = OPTION_FLAG,                                                   \
+		.help = "Neither take from the store what was compiled before nor keep there what is "     \
+				"compiled now"                                                                     \
+	}
+
+/* `keys`: names of the entries that are wanted. Both do nothing with --no-store, JITWARM_STORE=0,
+ * --cache or --dry-run. What goes wrong is a warning: the run itself does not depend on it. */
+void stored_refill(struct cli *cli, const struct jw_system *system, const uint64_t *keys,
+				   size_t count);
+void stored_keep(struct cli *cli, const struct jw_system *system);
+
+#endif

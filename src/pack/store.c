@@ -1,0 +1,471 @@
+#include <jitwarm/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+#include <uv.h>
+
+#include <jitwarm/pack.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "cache/index.h"
+#include "cache/probe.h"
+#include "os/file.h"
+#include "pack/reader.h"
+#include "pack/text.h"
+
+enum { MOST_PACKS = 10000 };
+
+/* A minute for another run to keep what it has compiled. */
+enum { TRY_EVERY_MS = 100, MOST_TRIES = 600 };
+
+static const char extension[] = ".jwpack", unfinished[] = "new";
+
+static char *store_path(struct jw_error *err, const char *state_dir)
+{
+	if (!state_dir) {
+		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for a store (JITWARM_STATE)");
+		return NULL;
+	}
+	return os_join(err, state_dir, "store");
+}
+
+/* ---- one pack */
+
+/* The manifest of a pack whose digest holds. */
+static int read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
+{
+	struct source *source = NULL;
+	struct reader *reader = NULL;
+	int result = -1;
+
+	if (!source_open(err, path, &source))
+		result = reader_open(err, source, ret_manifest, &reader);
+	reader_close(reader);
+	source_close(source);
+	return result;
+}
+
+/* All of it, as if it were imported into an empty directory. */
+static int verify_pack(struct jw_error *err, const char *path)
+{
+	char *nowhere = mem_printf(err, "%s.none", path);
+	const struct jw_import_options options = {.path = path,
+											  .cache_dir = nowhere,
+											  .limit_bytes = UINT64_MAX,
+											  .allow_unsigned = true,
+											  .dry_run = true};
+	struct jw_import_result *result = NULL;
+	int failed = nowhere ? jw_import(err, &options, &result) : -1;
+
+	jw_import_result_free(result);
+	mem_free(nowhere);
+	return failed;
+}
+
+static void describe_pack(const char *path, bool verify, struct jw_store_pack *pack)
+{
+	struct pack_manifest manifest = {0};
+	struct jw_error why = {0};
+	struct os_stat stat = {0};
+
+	if (os_stat(&why, path, &stat) || read_manifest(&why, path, &manifest) ||
+		(verify && verify_pack(&why, path))) {
+		TEXT_COPY(pack->damage, why.message);
+	} else {
+		pack->entries = manifest.entry_count;
+		pack->content_bytes = manifest_content(&manifest);
+		(void)pack_targets_text(pack->targets, &manifest);
+		(void)pack_drivers_text(pack->drivers, &manifest);
+	}
+	pack->bytes = stat.size_bytes;
+	pack->mtime_ns = stat.mtime_ns;
+	manifest_free(&manifest);
+}
+
+/* ---- all of them */
+
+static int by_age(const void *a, const void *b)
+{
+	const struct jw_store_pack *left = a, *right = b;
+
+	if (left->mtime_ns != right->mtime_ns)
+		return left->mtime_ns < right->mtime_ns ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static int list_packs(struct jw_error *err, bool verify, struct jw_store *store)
+{
+	struct os_names names;
+	size_t capacity = 0;
+	int result = 0;
+
+	if (!os_exists(store->path))
+		return 0;
+	if (os_list(err, store->path, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *name = names.items[i];
+		struct jw_store_pack *pack;
+		char *path;
+
+		if (!text_ends(name, extension) || strlen(name) >= sizeof store->packs->name ||
+			names.kinds[i] != OS_REGULAR)
+			continue;
+		if (VEC_ROOM(err, store->packs, capacity, store->count, MOST_PACKS)) {
+			result = -1;
+			break;
+		}
+		pack = &store->packs[store->count++];
+		*pack = (struct jw_store_pack){0};
+		TEXT_COPY(pack->name, name);
+		path = os_join(err, store->path, name);
+		if (path)
+			describe_pack(path, verify, pack);
+		else
+			result = -1;
+		store->bytes += pack->bytes;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	if (store->count)
+		qsort(store->packs, store->count, sizeof *store->packs, by_age);
+	return result;
+}
+
+int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
+				  struct jw_store **ret_store)
+{
+	struct jw_store *store;
+
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	store = mem_alloc(err, sizeof *store);
+	if (!store)
+		return -1;
+	store->path = store_path(err, state_dir);
+	if (!store->path || list_packs(err, verify, store)) {
+		jw_store_free(store);
+		return -1;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+void jw_store_free(struct jw_store *store)
+{
+	if (!store)
+		return;
+	mem_free(store->path);
+	mem_free(store->packs);
+	mem_free(store);
+}
+
+/* ---- keeping */
+
+struct known {
+	struct set keys; /* names of entries that packs of the store have */
+};
+
+static bool is_unknown(void *context, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(&((const struct known *)context)->keys, key, &cursor) == SET_NONE;
+}
+
+static int learn_pack(struct jw_error *err, struct known *known, const char *path)
+{
+	struct pack_manifest manifest = {0};
+	int result = 0;
+
+	/* One that cannot be read has nothing. */
+	if (read_manifest(NULL, path, &manifest))
+		return 0;
+	for (size_t i = 0; !result && i < manifest.entry_count; i++)
+		if (is_unknown(known, manifest.entries[i].key))
+			result = set_add(err, &known->keys, manifest.entries[i].key, i);
+	manifest_free(&manifest);
+	return result;
+}
+
+static int learn_store(struct jw_error *err, const struct jw_store *store, struct known *known)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < store->count; i++) {
+		char *path =
+			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
+
+		result = path ? learn_pack(err, known, path) : 0;
+		mem_free(path);
+	}
+	return result;
+}
+
+/* A new pack is named by what it holds: the same one twice is one. */
+static int keep_target(struct jw_error *err, const struct jw_system *system,
+					   const struct jw_store *store, struct known *known, struct jw_target target,
+					   size_t *entries)
+{
+	char sm[JW_TARGET_TEXT];
+	char *path = os_join(err, store->path, unfinished), *named = NULL;
+	const struct jw_export_options options = {.system = system,
+											  .targets = &target,
+											  .target_count = 1,
+											  .output = path,
+											  .context = known,
+											  .wanted = is_unknown};
+	struct jw_export_result made;
+	struct jw_error why = {0};
+	int result = -1;
+
+	if (!path)
+		return -1;
+	if (jw_export(&why, &options, &made)) {
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+		goto done;
+	}
+	named = mem_printf(err, "%s/%s-%.16s%s", store->path, jw_target_sm(sm, target),
+					   made.blake2b_512, extension);
+	if (named && !os_rename(err, path, named)) {
+		*entries += made.entries;
+		result = 0;
+	}
+done:
+	mem_free(path);
+	mem_free(named);
+	return result;
+}
+
+static bool is_repeated(const struct jw_system *system, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (system->gpus[i].target.sm == system->gpus[at].target.sm)
+			return true;
+	return false;
+}
+
+/* What runs that were killed have left: nobody else has the lock. */
+static void sweep(const char *folder)
+{
+	struct os_names names;
+
+	if (os_list(NULL, folder, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path =
+			text_starts(names.items[i], unfinished) ? os_join(NULL, folder, names.items[i]) : NULL;
+
+		if (path)
+			(void)os_remove(NULL, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}
+
+/* One run keeps at a time, so that no two write the same file or keep the same entries. *ret_lock
+ * is NULL where files cannot be locked. */
+static int lock_store(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
+{
+	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL;
+	struct os_file *file = NULL;
+	bool held = false;
+	int result = -1;
+
+	if (!path || os_make_dirs(err, folder, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
+		goto done;
+	result = 0;
+	for (int tries = 0; !result && !held; tries++) {
+		if (os_file_lock(NULL, file, true, &held))
+			break;
+		if (!held && tries == MOST_TRIES)
+			result = error_set(err, JW_ERR_BUSY, "%s: another jitwarm is at it", folder);
+		else if (!held)
+			uv_sleep(TRY_EVERY_MS);
+	}
+	if (held)
+		sweep(folder);
+	if (held)
+		*ret_lock = file;
+	else
+		os_file_close(file);
+done:
+	mem_free(path);
+	mem_free(folder);
+	return result;
+}
+
+int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
+				  size_t *ret_entries)
+{
+	struct jw_store *store = NULL;
+	struct os_file *lock = NULL;
+	struct known known = {0};
+	size_t entries = 0, removed;
+	uint64_t bytes;
+	int result = -1;
+
+	if (!system->cache.path || !system->driver.stamp[0] ||
+		system->driver.trust == JW_TRUST_OPAQUE) {
+		*ret_entries = 0;
+		return 0;
+	}
+	if (lock_store(err, system->state_dir, &lock) ||
+		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known))
+		goto done;
+	result = 0;
+	for (size_t i = 0; !result && i < system->gpu_count; i++)
+		if (!is_repeated(system, i))
+			result = keep_target(err, system, store, &known, system->gpus[i].target, &entries);
+	if (!result)
+		result = jw_store_gc(err, system->state_dir, most_bytes, &removed, &bytes);
+	if (!result)
+		*ret_entries = entries;
+done:
+	os_file_close(lock);
+	set_free(&known.keys);
+	jw_store_free(store);
+	return result;
+}
+
+/* ---- filling again */
+
+static bool is_asked_for(void *context, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(context, key, &cursor) != SET_NONE;
+}
+
+/* Whether this pack has anything that is asked for and that the cache lacks still. */
+static bool is_of_use(const struct jw_system *system, struct set *asked, const char *path)
+{
+	struct pack_manifest manifest = {0};
+	bool missing = false;
+
+	if (read_manifest(NULL, path, &manifest))
+		return false;
+	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
+
+		missing = ours && is_asked_for(asked, entry->key) &&
+				  cache_probe(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT;
+	}
+	manifest_free(&manifest);
+	return missing;
+}
+
+static int refill_from(struct jw_error *err, const struct jw_system *system, struct set *asked,
+					   const char *path, size_t *entries, uint64_t *bytes)
+{
+	const struct jw_import_options options = {.path = path,
+											  .system = system,
+											  .allow_unsigned = true,
+											  .only_missing = true,
+											  .context = asked,
+											  .wanted = is_asked_for};
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+
+	if (!is_of_use(system, asked, path))
+		return 0;
+	if (jw_import(&why, &options, &result))
+		return why.code == JW_ERR_FORMAT ? 0 : error_set(err, why.code, "%s", why.message);
+	*entries += result->added;
+	*bytes += result->added_bytes;
+	jw_import_result_free(result);
+	return 0;
+}
+
+/* The newest first: what does not fit is the oldest. */
+int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
+					size_t count, size_t *ret_entries, uint64_t *ret_bytes)
+{
+	struct jw_store *store = NULL;
+	struct set asked = {0};
+	size_t entries = 0;
+	uint64_t bytes = 0;
+	int result = 0;
+
+	if (!system->cache.path || !system->driver.stamp[0] ||
+		system->driver.trust == JW_TRUST_OPAQUE) {
+		*ret_entries = 0;
+		*ret_bytes = 0;
+		return 0;
+	}
+	if (jw_store_open(err, system->state_dir, false, &store))
+		return -1;
+	for (size_t i = 0; !result && i < count; i++)
+		result = set_add(err, &asked, keys[i], i);
+	for (size_t i = store->count; !result && i-- > 0;) {
+		char *path =
+			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
+
+		if (path)
+			result = refill_from(err, system, &asked, path, &entries, &bytes);
+		mem_free(path);
+	}
+	if (!result) {
+		*ret_entries = entries;
+		*ret_bytes = bytes;
+	}
+	set_free(&asked);
+	jw_store_free(store);
+	return result;
+}
+
+/* ---- removing */
+
+int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
+				size_t *ret_removed, uint64_t *ret_bytes)
+{
+	struct jw_store *store = NULL;
+	size_t removed = 0;
+	uint64_t bytes = 0;
+	int result = 0;
+
+	if (jw_store_open(err, state_dir, false, &store))
+		return -1;
+	for (size_t i = 0; !result && i < store->count; i++) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path;
+
+		if (!pack->damage[0] && store->bytes - bytes <= most_bytes)
+			continue;
+		path = os_join(err, store->path, pack->name);
+		result = path ? os_remove(err, path) : -1;
+		mem_free(path);
+		removed += !result;
+		bytes += result ? 0 : pack->bytes;
+	}
+	if (!result) {
+		*ret_removed = removed;
+		*ret_bytes = bytes;
+	}
+	jw_store_free(store);
+	return result;
+}
+
+int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name)
+{
+	char *folder = NULL, *path = NULL;
+	int result = -1;
+
+	if (!text_ends(name, extension) || strpbrk(name, "/\\"))
+		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a pack in the store", name);
+	folder = store_path(err, state_dir);
+	path = folder ? os_join(err, folder, name) : NULL;
+	if (path && !os_exists(path))
+		error_set(err, JW_ERR_NOT_FOUND, "no pack “%s” in %s", name, folder);
+	else if (path)
+		result = os_remove(err, path);
+	mem_free(folder);
+	mem_free(path);
+	return result;
+}

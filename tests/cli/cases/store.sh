@@ -1,0 +1,65 @@
+# the store: filled after prime, and fills a wiped cache again
+has_command store list || skip "no such command yet"
+with_simdriver sm_86
+export JITWARM_STORE=1
+packs() { find "$work/state/store" -name '*.jwpack' 2>/dev/null | wc -l; }
+
+run 0 store list
+out_has "0 packs"
+run 0 prime "$sample" --no-store
+[[ $(packs) == 0 ]] || fail "--no-store kept something"
+rm -rf "$work/cache"
+run 0 prime "$sample" --json
+json 'd["compiled"] >= 7'
+compiled=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["compiled"])' "$out")
+[[ $(packs) == 1 ]] || fail "$(packs) packs"
+run 0 store list --json
+json 'd["schema"] == "jitwarm.store/1" and d["packs"][0]["entries"] == '"$compiled"' and d["packs"][0]["targets"] == "sm_86"'
+run 0 store verify
+run 0 prime "$sample"
+[[ $(packs) == 1 ]] || fail "a warm run kept something"
+
+# One package's entries
+run 0 export -o "$work/one.jwpack" --package "$sample" --json
+json 'd["entries"] == '"$compiled"
+run 2 export -o "$work/none.jwpack" --package "$(dirname "$JITWARM" >/dev/null; echo "$cases/../lib.sh")"
+run 3 export -o "$work/none.jwpack" --package no-such-package
+
+# Wiped: nothing is compiled again, and nothing comes back that was not asked for
+rm -rf "$work/cache"
+printf '.version 6.0\n.target sm_30\n.address_size 64\n' >"$work/other.ptx"
+run 0 prime "$work/other.ptx"
+out_lacks "came back from the store"
+run 0 store remove "$(basename "$(find "$work/state/store" -name '*.jwpack' -size -8k)")"
+run 0 prime "$sample"
+out_has "came back from the store"
+out_has "Warm"
+run 0 check "$sample"
+run 0 cache verify --cache "$work/cache"
+# One entry is lost
+rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
+run 0 prime "$sample" --json
+json 'd["compiled"] == 0 and d["cold"] == 0'
+# Not with --no-store, nor --dry-run
+rm -rf "$work/cache"
+run 1 prime "$sample" --dry-run
+run 0 prime "$sample" --no-store --json
+json 'd["compiled"] == '"$compiled"
+
+# A damaged pack is passed over, told, and removed
+pack=$(find "$work/state/store" -name '*.jwpack')
+printf x | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
+run 1 store verify
+err_has "is no pack, or is damaged"
+rm -rf "$work/cache"
+run 0 prime "$sample" --json
+json 'd["compiled"] == '"$compiled"
+[[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
+run 0 store verify
+run 0 store gc --max-size 1
+out_has "1 packs removed"
+[[ $(packs) == 0 ]] || fail "gc left something"
+run 3 store remove none.jwpack
+run 64 store remove ../x.jwpack
+run 64 store remove
+run 0 cache verify --cache "$work/cache"

@@ -1,0 +1,116 @@
+/* The store: what it takes from a cache, what it gives back, and how its packs become one. */
+#include "folder.h"
+
+#include <jitwarm/store.h>
+
+#include "cache/probe.h"
+#include "entries.h"
+#include "packs.h"
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+static void set_up(struct jw_system *system)
+{
+	*system = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	system->cache.path = os_join(NULL, folder, "cache");
+	system->cache.limit_bytes = UINT64_C(1) << 30;
+	(void)snprintf(system->driver.stamp, sizeof system->driver.stamp, "Jun 25 202401:14:48");
+	system->driver.version = (struct jw_driver){12040, {550, 100, 0}};
+	system->driver.trust = JW_TRUST_CONFIRMED;
+}
+
+static uint64_t put_entry(const struct jw_system *system, unsigned n)
+{
+	struct entries_entry entry;
+
+	entries_make(&entry, n, n);
+	packs_put(system->cache.path, entry.key, entry.bytes, entry.size);
+	return entry.key;
+}
+
+static void keep(const struct jw_system *system, size_t wanted)
+{
+	struct jw_error err = {0};
+	size_t entries = SIZE_MAX;
+
+	if (jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
+		fail_msg("%s", err.message);
+	assert_int_equal(entries, wanted);
+}
+
+static size_t refill(const struct jw_system *system, const uint64_t *keys, size_t count)
+{
+	struct jw_error err = {0};
+	size_t entries = SIZE_MAX;
+	uint64_t bytes;
+
+	if (jw_store_refill(&err, system, keys, count, &entries, &bytes))
+		fail_msg("%s", err.message);
+	return entries;
+}
+
+static bool is_there(const struct jw_system *system, uint64_t key)
+{
+	return cache_probe(system->cache.path, key, 0, NULL) == CACHE_PRESENT;
+}
+
+static void what_a_killed_run_has_left_goes(void **state)
+{
+	static const char *const names[] = {"store/new", "store/new.0123abcd.part"};
+	char *store = os_join(NULL, folder, "store"), *paths[2];
+	struct jw_system system;
+
+	(void)state;
+	set_up(&system);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t i = 0; i < 2; i++) {
+		paths[i] = os_join(NULL, folder, names[i]);
+		assert_int_equal(os_write_atomic(NULL, paths[i], "half", 4), 0);
+	}
+	(void)put_entry(&system, 9);
+	keep(&system, 1);
+	for (size_t i = 0; i < 2; i++) {
+		assert_false(os_exists(paths[i]));
+		mem_free(paths[i]);
+	}
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+static void only_what_is_asked_for_comes_back(void **state)
+{
+	struct jw_system system;
+	uint64_t keys[4], unknown = 1;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 4; n++)
+		keys[n] = put_entry(&system, n);
+	keep(&system, 4);
+	keep(&system, 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	assert_int_equal(refill(&system, &unknown, 1), 0);
+	assert_false(os_exists(system.cache.path));
+	assert_int_equal(refill(&system, keys + 1, 2), 2);
+	assert_false(is_there(&system, keys[0]));
+	assert_true(is_there(&system, keys[1]));
+	assert_true(is_there(&system, keys[2]));
+	assert_false(is_there(&system, keys[3]));
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(refill(&system, keys, 4), 0);
+	mem_free(system.cache.path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_a_killed_run_has_left_goes, make_folder,
+										remove_folder),
+		cmocka_unit_test_setup_teardown(only_what_is_asked_for_comes_back, make_folder,
+										remove_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
