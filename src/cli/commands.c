@@ -25,6 +25,7 @@
 	X(key_list) \
 	X(cache_list) \
 	X(cache_verify) \
+	X(cache_prune) \
 	X(worker) \
 	X(help)
 /* clang-format on */

@@ -1,0 +1,84 @@
+/* Taking out of the driver's cache what no program will look for any more. */
+#ifndef JITWARM_PRUNE_H
+#define JITWARM_PRUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+/* Why an entry goes; the first that holds counts. */
+enum jw_prune_reason {
+	JW_PRUNE_DAMAGED, /* no driver uses it as it is */
+	JW_PRUNE_DRIVER,  /* of a former driver, or of one that was named */
+	JW_PRUNE_TARGET,  /* for no GPU of this machine, or for one that was named */
+	JW_PRUNE_AGE,
+	JW_PRUNE_SIZE, /* what the driver would evict first */
+	JW_PRUNE_REASONS,
+};
+
+struct jw_prune_options {
+	const char *cache_dir; /* NULL: that of `system` */
+	const struct jw_system *system;
+	bool damaged; /* every value is hashed */
+	/* Entries of drivers that this machine had before: with a stamp that is in the table of known
+	 * drivers, in a profile of a library that is gone, or that prime has worked for. */
+	bool former_drivers;
+	const char *const *drivers; /* and of these: a release (535.309.01) or a stamp */
+	size_t driver_count;
+	bool other_targets;              /* for GPUs that this machine has not */
+	const struct jw_target *targets; /* and for these */
+	size_t target_count;
+	/* Written longer ago than this; 0: any age. By itself it chooses all that old; beside the
+	 * choices above it narrows them. */
+	uint64_t older_s;
+	bool to_size_given;
+	uint64_t to_size_bytes; /* the oldest rows until no more than this is left */
+	const char
+		*keep;  /* a pack for what goes; what no pack can hold stays then, unless it is damaged */
+	bool apply; /* false: only say */
+	void *context;
+	bool (*stop)(void *context);
+};
+
+/* Entries with something in common. */
+struct jw_prune_group {
+	enum jw_prune_reason reason;
+	char driver[20]; /* stamp, or OpenCL's release; "" where unknown */
+	struct jw_target target;
+	size_t entries;
+	uint64_t bytes; /* of their files */
+};
+
+struct jw_prune_result {
+	char *path;
+	size_t entries; /* in the cache before */
+	uint64_t bytes;
+	size_t chosen[JW_PRUNE_REASONS];
+	uint64_t chosen_bytes[JW_PRUNE_REASONS];
+	struct jw_prune_group *groups; /* the chosen ones by reason, driver and target */
+	size_t group_count;
+	/* What stays since nobody knows its stamp, by driver and target; `reason` says nothing. */
+	struct jw_prune_group *unknown;
+	size_t unknown_count;
+	size_t removed;
+	uint64_t removed_bytes;
+	size_t changed;           /* stay since they were written anew meanwhile */
+	size_t kept;              /* in the pack; 0: none was written */
+	size_t not_kept;          /* stay since the pack could not hold them */
+	uint64_t longest_hold_ns; /* with the driver's lock */
+};
+
+/* An entry whose stamp nobody knows may be a living compiler library's (nvJitLink): it is chosen
+ * where its stamp is named, and for no other reason. Those of no known form never are.
+ * JW_ERR_UNSUPPORTED where a choice cannot be made here (no driver, no GPU, GPUs that are hidden).
+ * Nothing is removed where the pack cannot be written. The caller frees with jw_prune_result_free.
+ */
+int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
+			 struct jw_prune_result **ret_result);
+void jw_prune_result_free(struct jw_prune_result *result);
+
+#endif

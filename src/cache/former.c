@@ -1,0 +1,145 @@
+#include "cache/former.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/stamp.h"
+#include "os/file.h"
+
+enum { MOST_DRIVERS = 4096 };
+
+static bool same_release(const uint32_t a[3], const uint32_t b[3])
+{
+	return a[0] && a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+/* The first that is said of a stamp holds: living ones are added first. */
+static int add(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
+			   const uint32_t release[3], enum former_verdict verdict)
+{
+	struct former_driver *one;
+
+	if (!stamp_is(stamp) || former_of(drivers, stamp) != FORMER_UNKNOWN)
+		return 0;
+	if (VEC_ROOM(err, drivers->items, drivers->capacity, drivers->count, MOST_DRIVERS))
+		return -1;
+	one = &drivers->items[drivers->count++];
+	*one = (struct former_driver){.verdict = verdict};
+	TEXT_COPY(one->stamp, stamp);
+	memcpy(one->release, release, sizeof one->release);
+	return 0;
+}
+
+static bool still_there(const struct cache_profile *profile)
+{
+	struct os_stat stat;
+
+	return *profile->library && !os_stat(NULL, profile->library, &stat) &&
+		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
+}
+
+/* In two passes: what is still there, then what is not. Profiles that cannot be read say nothing.
+ */
+static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
+						struct former_drivers *drivers)
+{
+	char *folder = os_join(err, state_dir, "drivers");
+	struct os_names names;
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	if (os_list(NULL, folder, &names)) {
+		mem_free(folder);
+		return 0;
+	}
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *path =
+			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
+		struct cache_profile profile;
+
+		if (path && !cache_profile_read(NULL, path, &profile) && still_there(&profile) == living)
+			result = add(err, drivers, profile.stamp, profile.driver.release,
+						 living ? FORMER_LIVING : FORMER_FORMER);
+		mem_free(path);
+	}
+	os_names_free(&names);
+	mem_free(folder);
+	return result;
+}
+
+static int add_known(struct jw_error *err, struct former_drivers *drivers)
+{
+	const struct cache_known_driver *known;
+
+	for (size_t i = 0; (known = cache_known_driver_at(i)); i++)
+		if (add(err, drivers, known->stamp, known->release, FORMER_FORMER))
+			return -1;
+	return 0;
+}
+
+int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
+				const uint32_t release[3], struct former_drivers *ret_drivers)
+{
+	struct former_drivers drivers = {0};
+	const struct cache_known_driver *known = cache_known_driver(release);
+
+	/* Should the stamp have been read wrongly, the table still knows the installed release. */
+	if (add(err, &drivers, stamp, release, FORMER_LIVING) ||
+		(known && add(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
+		(state_dir && (add_profiles(err, state_dir, true, &drivers) ||
+					   add_profiles(err, state_dir, false, &drivers))) ||
+		add_known(err, &drivers)) {
+		former_free(&drivers);
+		return -1;
+	}
+	*ret_drivers = drivers;
+	return 0;
+}
+
+int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp)
+{
+	static const uint32_t unknown[3];
+
+	return add(err, drivers, stamp, unknown, FORMER_FORMER);
+}
+
+void former_free(struct former_drivers *drivers)
+{
+	mem_free(drivers->items);
+	*drivers = (struct former_drivers){0};
+}
+
+/* A release that no living driver has is a former driver's by its nature; but if one living driver
+ * does not say which release it is, nobody knows. */
+static enum former_verdict of_release(const struct former_drivers *drivers,
+									  const uint32_t release[3])
+{
+	enum former_verdict verdict = drivers->count ? FORMER_FORMER : FORMER_UNKNOWN;
+
+	for (size_t i = 0; i < drivers->count; i++) {
+		const struct former_driver *one = &drivers->items[i];
+
+		if (one->verdict != FORMER_LIVING)
+			continue;
+		if (same_release(one->release, release))
+			return FORMER_LIVING;
+		if (!one->release[0])
+			verdict = FORMER_UNKNOWN;
+	}
+	return verdict;
+}
+
+enum former_verdict former_of(const struct former_drivers *drivers, const char *driver)
+{
+	struct jw_driver version;
+
+	for (size_t i = 0; i < drivers->count; i++)
+		if (!strcmp(drivers->items[i].stamp, driver))
+			return drivers->items[i].verdict;
+	if (*driver && !stamp_is(driver) && !jw_driver_parse(NULL, driver, &version) &&
+		version.release[0])
+		return of_release(drivers, version.release);
+	return FORMER_UNKNOWN;
+}

@@ -1,0 +1,38 @@
+/* Which drivers made what a cache holds: the machine's own, one that it had before, or nobody
+ * knows.
+ *
+ * A stamp that is not the driver's may be a living compiler library's (nvJitLink has one of its
+ * own, docs/driver-cache.md, "Key"), so only stamps that are known to be a driver's count as a
+ * former one's: those of the compiled-in table, those of profiles that jitwarm has kept of
+ * libraries here, and what a caller adds of its own history. Where such a library is still in its
+ * place, as it was (CUDA's compatibility packages bring a second driver), it is a living one.
+ */
+#ifndef JW_CACHE_FORMER_H
+#define JW_CACHE_FORMER_H
+
+#include "cache/profile.h"
+
+enum former_verdict { FORMER_LIVING, FORMER_FORMER, FORMER_UNKNOWN };
+
+struct former_driver {
+	char stamp[CACHE_STAMP_SIZE + 1];
+	uint32_t release[3]; /* zeros where unknown */
+	enum former_verdict verdict;
+};
+
+struct former_drivers {
+	struct former_driver *items;
+	size_t count, capacity;
+};
+
+/* `stamp` and `release`: of the driver that is installed; `state_dir` may be NULL. */
+int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
+				const uint32_t release[3], struct former_drivers *ret_drivers);
+/* One more that is known to have been a driver's, unless something is known of it. */
+int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
+void former_free(struct former_drivers *drivers);
+
+/* Of a stamp, or of the release that OpenCL's keys name ("418.39"); "": unknown. */
+enum former_verdict former_of(const struct former_drivers *drivers, const char *driver);
+
+#endif

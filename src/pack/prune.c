@@ -1,0 +1,205 @@
+/* jw_prune: chosen entries, into a pack where one is wanted, and out of the cache. */
+#include <jitwarm/prune.h>
+
+#include <string.h>
+
+#include <jitwarm/pack.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "cache/remove.h"
+#include "os/file.h"
+#include "pack/choose.h"
+#include "pack/reader.h"
+
+enum { AT_A_TIME = 256 }; /* between two questions whether to stop */
+
+struct prune {
+	const struct jw_prune_options *options;
+	struct jw_prune_result *result;
+	struct chosen chosen;
+	struct set sound; /* of those chosen, what a pack can keep */
+};
+
+static bool stops(const struct prune *prune)
+{
+	return prune->options->stop && prune->options->stop(prune->options->context);
+}
+
+/* ---- keeping */
+
+static bool stop_export(void *context)
+{
+	return stops(context);
+}
+
+static bool goes_into_pack(void *context, uint64_t key)
+{
+	const struct prune *prune = context;
+	size_t cursor = 0;
+
+	return set_find(&prune->sound, key, &cursor) != SET_NONE;
+}
+
+/* The names that a pack has. */
+static int read_names(struct jw_error *err, const char *path, struct set *names)
+{
+	struct pack_manifest manifest = {0};
+	struct source *source = NULL;
+	struct reader *reader = NULL;
+	int result = -1;
+
+	if (!source_open(err, path, &source))
+		result = reader_open(err, source, &manifest, &reader);
+	for (size_t i = 0; !result && i < manifest.entry_count; i++)
+		result = set_add(err, names, manifest.entries[i].key, i);
+	reader_close(reader);
+	source_close(source);
+	manifest_free(&manifest);
+	return result;
+}
+
+static bool has_folder(const char *path)
+{
+	char *folder = os_dir_name(NULL, path);
+	bool has = folder && os_exists(folder);
+
+	mem_free(folder);
+	return has;
+}
+
+static int write_pack(struct jw_error *err, struct prune *prune, struct set *names)
+{
+	const struct jw_export_options options = {.cache_dir = prune->result->path,
+											  .system = prune->options->system,
+											  .all_drivers = true,
+											  .output = prune->options->keep,
+											  .context = prune,
+											  .stop = stop_export,
+											  .wanted = goes_into_pack};
+	struct jw_export_result made;
+	struct jw_error why = {0};
+
+	for (size_t i = 0; i < prune->chosen.count; i++)
+		if (!prune->chosen.items[i].damaged &&
+			set_add(err, &prune->sound, prune->chosen.items[i].removal.key, i))
+			return -1;
+	if (!prune->sound.count)
+		return 0;
+	if (!jw_export(&why, &options, &made))
+		return read_names(err, prune->options->keep, names);
+	if (why.code == JW_ERR_NOT_FOUND && has_folder(prune->options->keep))
+		return 0; /* not one that a pack can hold */
+	return error_set(err, why.code, "%s", why.message);
+}
+
+/* What is damaged is of no use to anybody; what the pack does not have stays. */
+static int keep(struct jw_error *err, struct prune *prune)
+{
+	struct chosen *chosen = &prune->chosen;
+	struct set names = {0};
+	size_t left = 0;
+	int result = write_pack(err, prune, &names);
+
+	for (size_t i = 0; !result && i < chosen->count; i++) {
+		size_t cursor = 0;
+
+		if (chosen->items[i].damaged ||
+			set_find(&names, chosen->items[i].removal.key, &cursor) != SET_NONE)
+			chosen->items[left++] = chosen->items[i];
+		else
+			prune->result->not_kept++;
+	}
+	if (!result) {
+		chosen->count = left;
+		prune->result->kept = names.count;
+	}
+	set_free(&names);
+	return result;
+}
+
+/* ---- removing */
+
+static void count(struct jw_prune_result *result, const struct cache_removal *removals, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
+		result->removed += removals[i].removed == CACHE_REMOVED;
+		if (removals[i].removed == CACHE_REMOVED)
+			result->removed_bytes += removals[i].probed.size_bytes;
+	}
+}
+
+static int remove_all(struct jw_error *err, struct prune *prune, struct cache_live *live)
+{
+	const struct chosen *chosen = &prune->chosen;
+	struct cache_removal removals[AT_A_TIME];
+
+	for (size_t at = 0; at < chosen->count;) {
+		size_t size = 0;
+		int result;
+
+		if (stops(prune))
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		while (size < AT_A_TIME && at < chosen->count)
+			removals[size++] = chosen->items[at++].removal;
+		result = cache_remove(err, live, removals, size);
+		count(prune->result, removals, size);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+static int apply(struct jw_error *err, struct prune *prune)
+{
+	/* Nothing is added: the limit decides only which files get rows. */
+	const struct cache_live_options how = {.limit_bytes =
+											   prune->options->system->cache.limit_bytes};
+	struct cache_live_counts counts;
+	struct cache_live *live = NULL;
+	int result;
+
+	if (prune->options->keep && keep(err, prune))
+		return -1;
+	if (!prune->chosen.count)
+		return 0;
+	if (cache_live_open(err, prune->result->path, &how, &live))
+		return -1;
+	result = remove_all(err, prune, live);
+	if (cache_remove_settle(result ? NULL : err, live))
+		result = -1;
+	cache_live_counts(live, &counts);
+	prune->result->longest_hold_ns = counts.longest_hold_ns;
+	if (cache_live_close(result ? NULL : err, live))
+		result = -1;
+	return result;
+}
+
+int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
+			 struct jw_prune_result **ret_result)
+{
+	struct prune prune = {.options = options, .result = mem_alloc(err, sizeof *prune.result)};
+	int result = -1;
+
+	if (prune.result && !choose_entries(err, options, prune.result, &prune.chosen) &&
+		(!options->apply || !prune.chosen.count || !apply(err, &prune))) {
+		*ret_result = prune.result;
+		prune.result = NULL;
+		result = 0;
+	}
+	set_free(&prune.sound);
+	chosen_free(&prune.chosen);
+	jw_prune_result_free(prune.result);
+	return result;
+}
+
+void jw_prune_result_free(struct jw_prune_result *result)
+{
+	if (!result)
+		return;
+	mem_free(result->path);
+	mem_free(result->groups);
+	mem_free(result->unknown);
+	mem_free(result);
+}

@@ -1,0 +1,130 @@
+# cache prune, cache verify --repair: what goes, and what stays
+has_command cache prune || skip "no such command yet"
+. "$cases/../pack-entries.sh"
+
+cache=$work/cache
+count() { find "$cache" -type f -path '*/?/?/*' | wc -l; }
+for n in 1 2 3; do pack_entry "$cache" $n "Apr  8 202512:10:18" 86; done
+for n in 4 5; do pack_entry "$cache" $n "Mar 25 202615:25:13" 86; done
+pack_entry "$cache" 6 "Apr  8 202512:10:18" 75
+pack_entry "$cache" 7 "Jan  1 201901:02:03" 86
+dir=$(native "$cache")
+printf foreign >"$cache/notes.txt"
+
+run 64 cache prune --cache "$dir"
+err_has "say what is to go"
+run 1 cache prune --cache "$dir" --arch sm_75
+out_has "for no GPU that is here: sm_75, driver 550.163.01"
+out_has "--apply"
+[[ $(count) == 7 ]] || fail "a dry run has removed something"
+run 0 cache prune --cache "$dir" --arch sm_75 --apply --keep "$(native "$work/kept.jwpack")"
+[[ $(count) == 6 ]] || fail "$(count) entries left"
+run 0 import --as-is --allow-unsigned --cache "$(native "$work/back")" "$(native "$work/kept.jwpack")"
+out_has "1 entries added"
+run 0 cache prune --cache "$dir" --driver 535.309.01 --apply --json
+json 'd["schema"] == "jitwarm.cache-prune/1" and d["removed"] == 2 and d["chosen"]["driver"] == 2'
+run 0 cache verify --cache "$dir" --json
+json 'd["sound"] == 4 and d["rows"] == 4 and d["rows_without_file"] == 0'
+run 0 cache prune --cache "$dir" --older-than 2d --apply
+out_has "nothing to prune"
+[[ $(cat "$cache/notes.txt") == foreign ]] || fail "a foreign file was touched"
+
+# Torn entries, an index that would wipe
+first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
+truncate -s 40 "$first"
+printf xx >"$cache/index"
+run 1 cache verify --cache "$dir"
+run 0 cache verify --cache "$dir" --repair
+out_has "1 damaged entries removed"
+run 0 cache verify --cache "$dir" --json
+json 'd["sound"] == 3 and d["rows"] == 3 and d["next_insert"] == "adds"'
+# Another version of the format is not ours to remove
+first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
+printf '\x42' | dd of="$first" bs=1 conv=notrunc status=none
+run 1 cache verify --cache "$dir" --repair
+[[ -e $first ]] || fail "an entry of another version was removed"
+printf '\x41' | dd of="$first" bs=1 conv=notrunc status=none
+run 0 cache prune --cache "$dir" --to 1 --apply
+[[ $(count) == 0 ]] || fail "$(count) entries left"
+run 64 cache prune --cache "$dir" --arch x
+run 64 cache prune --cache "$dir" --older-than 30
+err_has "30d"
+
+# What nobody knows goes only where its stamp is named: not by architecture, age or size
+rm -rf "$cache"
+stay="Jan  1 201901:02:03"
+pack_entry "$cache" 1 "$stay" 86
+pack_entry "$cache" 2 "$stay" 75
+pack_entry "$cache" 3 "Apr  8 202512:10:18" 86
+find "$cache" -type f -exec touch -d '100 days ago' {} +
+run 1 cache prune --cache "$dir" --arch sm_86 --arch sm_75 --json
+json 'd["chosen_entries"] == 1 and d["groups"][0]["driver"] == "Apr  8 202512:10:18"'
+json 'sorted((u["arch"], u["driver"]) for u in d["unknown"]) == [("sm_75", "'"$stay"'"), ("sm_86", "'"$stay"'")]'
+run 1 cache prune --cache "$dir" --older-than 30d
+out_has "old: sm_86, driver 550.163.01"
+out_has "stay, since nobody knows whose they are"
+run 0 cache prune --cache "$dir" --older-than 200d
+# A pack that cannot be written: nothing is removed
+run 3 cache prune --cache "$dir" --older-than 30d --apply --keep "$(native "$work/none/such.jwpack")"
+[[ $(count) == 3 ]] || fail "removed without being kept"
+run 0 cache prune --cache "$dir" --to 1 --apply --keep "$(native "$work/kept.jwpack")"
+out_has "the rest is no driver's that is known"
+[[ $(count) == 2 ]] || fail "$(count) entries left"
+run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply --json
+json 'd["removed"] == 2 and d["longest_hold_seconds"] < 60'
+[[ $(count) == 0 ]] || fail "$(count) entries left"
+
+# Damage shows in the value alone; another version stays
+for n in 1 2 3; do pack_entry "$cache" $n "Apr  8 202512:10:18" 86; done
+first=$(find "$cache" -type f -path '*/?/?/*' | sort | head -1)
+second=$(find "$cache" -type f -path '*/?/?/*' | sort | sed -n 2p)
+printf y | dd of="$first" bs=1 seek=150 conv=notrunc status=none
+printf '\x42' | dd of="$second" bs=1 conv=notrunc status=none
+run 1 cache prune --cache "$dir" --damaged
+out_has "1 entries would go"
+run 0 cache prune --cache "$dir" --damaged --apply --keep "$(native "$work/damaged.jwpack")"
+[[ ! -e $first && -e $second && ! -e $work/damaged.jwpack ]] || fail "the wrong one went"
+run 0 cache prune --cache "$dir" --damaged
+run 64 cache prune extra
+
+# Former drivers: known ones but this machine's, and one that was seen here whose library is gone; not one whose library is
+# still there, nor a stamp that nobody knows. Other GPUs: only where none is hidden.
+if ! is_wine && [[ -e $(dirname "$(dirname "$JITWARM")")/tests/simdriver ]]; then
+	rm -rf "$cache"
+	gone="Feb  2 202002:02:02" there="Mar  3 202003:03:03"
+	pack_entry "$cache" 1 "Apr  8 202512:10:18" 86
+	pack_entry "$cache" 2 "$gone" 86
+	pack_entry "$cache" 3 "$there" 86
+	pack_entry "$cache" 4 "$stay" 86
+	with_simdriver sm_86
+	run 0 prime "$sample" --no-store
+	run 0 status --json
+	own=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["driver"]["stamp"])' "$out")
+	before=$(count)
+	mkdir -p "$work/state/drivers"
+	printf x >"$work/libcuda.so.1.2.3"
+	profile() { # STAMP MTIME
+		printf '{"schema":"jitwarm.driver/1","library":"%s","size_bytes":1,"mtime_ns":"%016x","build_id":"","stamp":"%s","trust":"confirmed","cuda":12040,"release":[1,2,3]}' \
+			"$work/libcuda.so.1.2.3" "$2" "$1" >"$work/state/drivers/$2.json"
+	}
+	profile "$gone" 1
+	profile "$there" "$(stat -c %.9Y "$work/libcuda.so.1.2.3" | tr -d .)"
+	[[ $own == "Apr  8 202512:10:18" ]] && former=1 || former=2
+	run 1 cache prune --driver former --json
+	json 'd["chosen_entries"] == '$former' and "'"$own"'" not in [g["driver"] for g in d["groups"]]'
+	json '"'"$gone"'" in [g["driver"] for g in d["groups"]] and "'"$there"'" not in [g["driver"] for g in d["groups"]]'
+	json '[u["driver"] for u in d["unknown"]] == ["'"$stay"'"]'
+	run 0 cache prune --driver former --apply
+	[[ $(count) == $((before - former)) ]] || fail "$(count) of $before left"
+	run 0 check "$sample"
+	run 0 cache verify
+	pack_entry "$cache" 5 "$own" 75
+	run 0 cache prune --arch other --apply
+	out_has "1 entries removed"
+	(
+		# shellcheck disable=SC2030
+		export CUDA_VISIBLE_DEVICES=
+		run 2 cache prune --arch other
+	) || exit 1
+fi
+true
