@@ -3,18 +3,19 @@
 #
 # With an NVIDIA GPU: jitwarm status, then jitwarm prime of the active Python environment. Without one the same on the sample
 # framework of ptx/: under NVIDIA's real driver on the phantom GPU (tests/phantom), or, where that cannot be fetched, under the
-# simulated driver (tests/simdriver). It says which. Then the program is build/release/src/jitwarm.
+# simulated driver (tests/simdriver). It says which. Then the same for another machine, without driver: NVIDIA's ptxas, where it can be
+# fetched, compiles the sample framework into a pack. After all this the program is build/release/src/jitwarm.
 set -euo pipefail
 
 case ${1:-} in
--h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=build/release
 jitwarm=$PWD/$build/src/jitwarm
-driver=550.163.01
+driver=550.163.01 cuda=12.4
 gpu=sm_86
 
 show() { printf '\n$ %s\n' "$*"; }
@@ -51,8 +52,10 @@ mkdir -p "$scratch"
 export CUDA_CACHE_PATH=$scratch/ComputeCache JITWARM_STATE=$scratch/state
 library=$(ls "$PWD/$build"/tests/framework/libsample_framework.so)
 application=$PWD/$build/tests/framework/framework-app
+real=no
 if ./scripts/get-drivers.sh "$driver" >/dev/null 2>"$scratch/fetch.log"; then
 	echo "This machine has no NVIDIA GPU: trying it on NVIDIA's real driver $driver and a phantom GPU ($gpu), on the sample framework."
+	real=yes
 	under=(./scripts/with-driver.sh -B "$build" -d "$driver" "$gpu" --)
 else
 	echo "This machine has no NVIDIA GPU, and NVIDIA's driver cannot be fetched here ($(tail -1 "$scratch/fetch.log"))."
@@ -70,5 +73,23 @@ show jitwarm check "$library"
 "${under[@]}" "$jitwarm" check "$library"
 show "$(basename "$application")   # the sample framework's first start"
 "${under[@]}" "$application"
+# Without GPU and driver: for that machine from this one. The pack is then tried where the driver is at hand.
+offline()
+{
+	local pack=$scratch/sample.jwpack
+	printf '\n%s\n' "What needs neither GPU nor driver: NVIDIA's own compiler makes, for a machine with a GPU of $gpu and driver $driver, what that driver would make."
+	show jitwarm compiler fetch $cuda
+	timeout 60 "$jitwarm" compiler fetch $cuda 2>"$scratch/fetch.log" ||
+		{ echo "That compiler cannot be fetched here, so this is left out ($(tail -1 "$scratch/fetch.log"))."; return 0; }
+	show jitwarm prime --target $gpu --driver $driver -o sample.jwpack "$library"
+	"$jitwarm" prime --target $gpu --driver $driver -o "$pack" "$library"
+	[ $real = yes ] || { echo "On a machine with that driver “jitwarm import sample.jwpack” adds it to the cache."; return 0; }
+	export CUDA_CACHE_PATH=$scratch/Imported
+	show jitwarm import --allow-unsigned sample.jwpack "  # under driver $driver, into an empty cache"
+	"${under[@]}" "$jitwarm" import --allow-unsigned "$pack"
+	show "$(basename "$application")   # its first start with what was imported"
+	"${under[@]}" "$application"
+}
+offline
 echo
 echo "The program is $jitwarm; try: $jitwarm scan FILE --target sm_86"

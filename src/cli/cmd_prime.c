@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "cli/elsewhere.h"
 #include "cli/prime_text.h"
 #include "cli/progress.h"
 #include "cli/recorded.h"
@@ -24,6 +25,7 @@ struct priming {
 	struct cli *cli;
 	const struct jw_system *system;
 	const struct jw_recording *recording; /* NULL: none is given */
+	struct elsewhere *elsewhere;
 	struct progress progress;
 	bool bar;
 	bool only_plan;
@@ -108,6 +110,18 @@ static void print_failure(const struct priming *priming, const struct jw_prime_f
 	mem_free(command);
 }
 
+/* For another machine. */
+static void print_where(const struct priming *priming, const struct jw_prime_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+
+	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere->scratch)
+		output_line(&priming->cli->out, STYLE_PLAIN,
+					"%s is what driver %s would look for there (CUDA_CACHE_PATH).",
+					priming->system->cache.path,
+					jw_driver_text(driver, &priming->system->driver.version));
+}
+
 static void print_result(const struct priming *priming, const struct jw_prime_result *result)
 {
 	const struct output *out = &priming->cli->out;
@@ -132,11 +146,13 @@ static void print_result(const struct priming *priming, const struct jw_prime_re
 		output_warning(out, "%zu module%s could not be compiled", result->failed,
 					   result->failed == 1 ? "" : "s");
 	if (result->interrupted)
-		output_warning(out, "interrupted with %zu modules left; the same command goes on from here",
-					   result->undone);
+		output_warning(out, "interrupted with %zu modules left%s", result->undone,
+					   priming->elsewhere->scratch ? "" : "; the same command goes on from here");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
+	else if (priming->elsewhere->given)
+		print_where(priming, result);
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
 					priming->recording ? "Of what was recorded nothing is left to compile here."
@@ -208,6 +224,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.low_priority = options_given(&cli->options, "background"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		.ptxas = priming->elsewhere->compiler.path,
 		.context = priming,
 		.planned = on_planned,
 		.missing = on_missing,
@@ -216,8 +233,9 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.stop = on_stop,
 	};
 	struct jw_prime_result *result;
-	struct jw_error err;
+	struct jw_error err, why;
 	enum exit_status status;
+	cJSON *document;
 	uint64_t *only = NULL;
 	int failed;
 
@@ -238,8 +256,12 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 				 ? EXIT_COLD
 				 : status_of(priming, result, result->troubles + troubles);
 	print_result(priming, result);
-	if (output_json(&err, &cli->out, document_prime(result, &cli->options)))
+	document = document_prime(result, &cli->options);
+	failed = elsewhere_pack(&why, cli, priming->system, result, priming->elsewhere, document);
+	if (output_json(&err, &cli->out, document))
 		status = cli_fail(cli, &err);
+	if (failed)
+		status = exit_combine(status, cli_fail_as(cli, elsewhere_status(&why), &why));
 	if (result->compiled)
 		stored_keep(cli, priming->system);
 	jw_prime_result_free(result);
@@ -332,19 +354,30 @@ static enum exit_status work_on(struct priming *priming, const struct jw_found *
 }
 
 /* What is known without looking at any file. */
-static int open_system(struct jw_error *err, struct cli *cli, struct jw_system **ret_system)
+static int open_system(struct jw_error *err, struct cli *cli, struct elsewhere *elsewhere,
+					   struct jw_system **ret_system)
 {
-	struct jw_system_options how = {.probe = true};
+	struct jw_system_options how = {.probe = true,
+									.cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system *system;
 
-	if (choose_account(err, cli))
+	if (elsewhere_read(err, &cli->options, elsewhere, &how) ||
+		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &system))
 		return -1;
-	how.cache_dir = options_value(&cli->options, "cache");
-	return jw_system_open(err, &how, ret_system);
+	if (elsewhere->given && !options_given(&cli->options, "dry-run") &&
+		elsewhere_get_ready(err, cli, system, elsewhere)) {
+		jw_system_free(system);
+		return -1;
+	}
+	*ret_system = system;
+	return 0;
 }
 
 static enum exit_status prime_run(struct cli *cli)
 {
-	struct priming priming = {.cli = cli, .only_plan = options_given(&cli->options, "dry-run")};
+	struct elsewhere elsewhere = {0};
+	struct priming priming = {
+		.cli = cli, .elsewhere = &elsewhere, .only_plan = options_given(&cli->options, "dry-run")};
 	struct jw_system *system = NULL;
 	struct jw_recording *recording = NULL;
 	struct jw_found *found = NULL;
@@ -352,9 +385,10 @@ static enum exit_status prime_run(struct cli *cli)
 	struct jw_error err;
 	enum exit_status status;
 
-	if (sources_pick(&err, cli, &sources) || open_system(&err, cli, &system) ||
+	if (sources_pick(&err, cli, &sources) || open_system(&err, cli, &elsewhere, &system) ||
 		find_files(&err, cli, &sources, &recording, &found)) {
-		status = cli_fail(cli, &err);
+		status =
+			cli_fail_as(cli, elsewhere.given ? elsewhere_status(&err) : exit_of(err.code), &err);
 		goto done;
 	}
 	warn_of_settings(cli, system);
@@ -372,6 +406,7 @@ static enum exit_status prime_run(struct cli *cli)
 		status = exit_combine(status, work_on(&priming, found, &sources));
 done:
 	sources_free(&sources);
+	elsewhere_free(&elsewhere);
 	jw_found_free(found);
 	jw_recording_free(recording);
 	jw_system_free(system);
@@ -434,6 +469,7 @@ static const struct cli_option prime_options[] = {
 	 .kind = OPTION_VALUE,
 	 .value = "DIR",
 	 .help = "Warm this directory instead of the one that the driver uses"},
+	ELSEWHERE_OPTIONS,
 	SOURCES_OPTIONS,
 	{.name = "sudo-user",
 	 .kind = OPTION_FLAG,
@@ -458,7 +494,11 @@ const struct cli_command command_prime = {
 				   "CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
 				   "architecture at hand. The driver's cache knows "
 				   "a module by its text, so NVRTC's version, the options and the name have to be "
-				   "those of the program.",
+				   "those of the program.\n\n"
+				   "With --target it is for another machine, and needs neither GPU nor driver: the "
+				   "ptxas of that driver's CUDA version makes the very bytes that the driver would "
+				   "make, into the directory that --cache names, or into a pack (-o) that “jitwarm "
+				   "import” takes there. “jitwarm compiler fetch” gets that ptxas.",
 	.options = prime_options,
 	.run = prime_run,
 };

@@ -26,6 +26,7 @@
 	X(cache_list) \
 	X(cache_verify) \
 	X(cache_prune) \
+	X(compiler_fetch) \
 	X(worker) \
 	X(help)
 /* clang-format on */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# first_start.sh BUILD-FOLDER DRIVER XGBOOST-VERSION [GPU]   what `jitwarm prime` promises, with a real program
+# first_start.sh [-e] BUILD-FOLDER DRIVER XGBOOST-VERSION [GPU]   what `jitwarm prime` promises, with a real program
 #
 #   1. cold:   XGBoost trains with an empty cache; the entries that this makes are what there is to prime. (It takes
 #              minutes, so the list is kept in ~/.cache/jitwarm/real-cold/, or $JITWARM_REAL_COLD.)
@@ -7,6 +7,8 @@
 #              name that was predicted
 #   3. again:  a second prime must find nothing to compile, and change nothing
 #   4. start:  XGBoost trains with the primed cache: no entry may be added, none rewritten
+#
+# -e: the cache is primed as for another machine (`prime --target GPU --driver DRIVER`), by ptxas, without driver and GPU.
 #
 # Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
 # scripts/fetch-frameworks.sh xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
@@ -19,6 +21,8 @@ drivers=${JITWARM_DRIVERS:-$cache/drivers}
 frameworks=${JITWARM_FRAMEWORKS:-$cache/frameworks}
 cold_lists=${JITWARM_REAL_COLD:-$cache/real-cold}
 
+elsewhere=
+[ "${1:-}" != -e ] || { elsewhere=1; shift; }
 if [ $# -lt 3 ]; then
 	sed -n '2s/^# /usage: /p' "$0" >&2
 	exit 64
@@ -61,6 +65,9 @@ unpack()
 }
 unpack || skip "no wheel of xgboost $version in $frameworks (scripts/fetch-frameworks.sh xgboost-$version-linux)"
 
+[ -z "$elsewhere" ] || "$jitwarm" prime --target "$gpu" --driver "$driver" --cache "$frameworks" "$jitwarm" --quiet 2>/dev/null ||
+	skip "no ptxas for driver $driver (jitwarm compiler fetch)"
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -69,7 +76,7 @@ export CUDA_CACHE_DISABLE=0 CUDA_CACHE_MAXSIZE=4294967296 JITWARM_STATE=$scratch
 
 on() # CACHE-FOLDER COMMAND...
 {
-	CUDA_CACHE_PATH=$1 timeout 900 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "${@:2}"
+	CUDA_CACHE_PATH=$1 timeout 1800 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "${@:2}"
 }
 # Names (16 hexadecimal digits) of a cache's entries; with their times
 names() { (cd "$1" && find . -type f -path './?/?/??????????????' | tr -d './' | LC_ALL=C sort); }
@@ -99,7 +106,11 @@ fi
 # Primes and keeps the report; $1 is what to call it
 prime()
 {
-	on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json" || broken "$1 ended with status $?"
+	if [ -n "$elsewhere" ]; then
+		"$jitwarm" prime --target "$gpu" --driver "$driver" --cache "$scratch/primed" --json "$library" >"$scratch/report.json"
+	else
+		on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json"
+	fi || broken "$1 ended with status $?"
 	grep -q '"opaque":[[:space:]]*false' "$scratch/report.json" || broken "$1 found the driver's entries to be other than predicted"
 }
 

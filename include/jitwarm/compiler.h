@@ -1,0 +1,36 @@
+/* NVIDIA's ptxas: with it, modules are compiled for GPUs and drivers that are not here.
+ *
+ * The ptxas of a driver's own CUDA minor version makes the bytes that the driver makes
+ * (docs/compiler-twin.md).
+ */
+#ifndef JITWARM_COMPILER_H
+#define JITWARM_COMPILER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+#include <jitwarm/target.h>
+
+struct jw_compiler {
+	char *path;
+	uint32_t cuda; /* 1000 * major + 10 * minor */
+	bool exact;    /* of the driver's own minor version; false: an older one, of working but other
+					  code */
+};
+
+/* The ptxas for a driver. `file`: this one, and no other; JW_ERR_UNSUPPORTED where it is newer than
+ * the driver, which would refuse its code. NULL: that of the driver's own version, of those that
+ * jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME, CUDA_PATH,
+ * PATH); JW_ERR_NOT_FOUND says which one is missing, how to get it, and what one that is here would
+ * cost. The caller frees with jw_compiler_free. */
+int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					 struct jw_compiler *ret_compiler);
+void jw_compiler_free(struct jw_compiler *compiler);
+
+/* Gets the ptxas of a CUDA version ("12.4", "12.4.131") from NVIDIA's wheel, by python's pip, into
+ * $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). One that is there is not
+ * fetched again. The caller frees *ret_path. */
+int jw_compiler_fetch(struct jw_error *err, const char *version, char **ret_path);
+
+#endif

@@ -1,0 +1,69 @@
+/* Priming for another machine: its GPUs and driver are named, and ptxas compiles. */
+#ifndef JW_CLI_ELSEWHERE_H
+#define JW_CLI_ELSEWHERE_H
+
+#include <jitwarm/compiler.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "cli/command.h"
+#include "cli/gpus.h"
+#include "cli/packing.h"
+
+struct elsewhere {
+	bool given; /* --target was */
+	struct gpus gpus;
+	struct jw_compiler compiler;
+	bool scratch;                    /* into a cache for this run alone */
+	struct jw_export_options export; /* `output` NULL: no pack is wanted */
+	char passphrase[PASSPHRASE_SIZE];
+};
+
+/* --target, --driver, --driver-lib, --driver-profile, --ptxas, -o, --sign … */
+#define ELSEWHERE_OPTIONS                                                                          \
+	{.name = "target",                                                                             \
+	 .kind = OPTION_LIST,                                                                          \
+	 .value = "SM",                                                                                \
+	 .help = "For another machine with this GPU (sm_86), into --cache or -o, without GPU and "     \
+			 "driver; may be repeated"},                                                           \
+		{.name = "driver",                                                                         \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "VERSION",                                                                       \
+		 .help = "That machine's driver (550.163.01)"},                                            \
+		{.name = "driver-lib",                                                                     \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "That driver's libcuda.so or nvcuda64.dll, for one that jitwarm does not know"},  \
+		{.name = "driver-profile",                                                                 \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "What “jitwarm status --driver-profile” has written there of its driver"},        \
+		{.name = "ptxas",                                                                          \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "Compile with this ptxas; without it, that of the driver's CUDA version"},        \
+		{.name = "output",                                                                         \
+		 .letter = 'o',                                                                            \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "Write that machine's entries into a pack, for “jitwarm import” there"},          \
+		PACKING_SIGN_OPTIONS
+
+/* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
+int elsewhere_read(struct jw_error *err, const struct options *options,
+				   struct elsewhere *ret_elsewhere, struct jw_system_options *how);
+/* Finds the compiler for the system's driver, says where its results are not the driver's, and
+ * unlocks the key that is to sign. */
+int elsewhere_get_ready(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+						struct elsewhere *elsewhere);
+/* What was primed, into the pack that -o names; its members are added to `document` (of prime),
+ * which may be NULL. Nothing to do without -o. */
+int elsewhere_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+				   const struct jw_prime_result *primed, struct elsewhere *elsewhere,
+				   cJSON *document);
+/* What the status of such a failure is. */
+enum exit_status elsewhere_status(const struct jw_error *err);
+void elsewhere_free(struct elsewhere *elsewhere);
+
+#endif

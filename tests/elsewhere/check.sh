@@ -1,0 +1,213 @@
+#!/bin/bash
+# check.sh BUILD-FOLDER fake|real   prime for another machine: jitwarm prime --target
+#
+# fake: scripts that only look like ptxas: which one is taken, and what goes wrong. real: NVIDIA's ptxas, beside what the real drivers
+# make of the same on the phantom GPU: every byte of both cache directories is the same.
+# Exit status 1 if a case fails, 77 where something is not at hand.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd) kind=$2
+jitwarm=$build/src/jitwarm library=$build/tests/framework/libsample_framework.so
+drivers=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export JITWARM_STATE=$scratch/state NO_COLOR=1
+unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH CUDA_VISIBLE_DEVICES \
+	CUDA_HOME CUDA_PATH
+cd "$scratch" || exit 3
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+ok() { echo "ok: $*"; }
+entries() { find "$1" -path "$1/?/?/*" -type f 2>/dev/null | wc -l; }
+# expect STATUS ENTRIES TEXT ARGUMENT...: what prime into the directory `cache` ends with, its entries then, what it says
+expect() {
+	local status=$1 count=$2 text=$3 got=0
+	shift 3
+	timeout 60 "$jitwarm" prime --cache cache "$@" >out 2>&1 || got=$?
+	if [ "$got" = "$status" ] && [ "$(entries cache)" = "$count" ] && grep -qF -- "$text" out; then
+		ok "prime $* ($text)"
+	else
+		fail "prime $*: status $got, not $status, or $(entries cache) entries, not $count, or not “$text”:"
+		sed 's/^/    /' out
+	fi
+	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
+}
+
+if [ "$kind" = fake ]; then
+	fake() { # VERSION COMMAND: a ptxas of that version, which otherwise runs COMMAND
+		mkdir -p "$1"
+		printf '#!/bin/sh\n[ "$1" != --version ] || { echo "ptxas: NVIDIA (R) Ptx optimizing assembler"; echo "Cuda compilation tools, release %s, V%s.1"; exit; }\n%s\n' \
+			"$1" "$1" "$2" >"$1/ptxas"
+		chmod +x "$1/ptxas"
+	}
+	export JITWARM_PTXAS=$scratch/store PATH=$scratch/nothing:/usr/bin:/bin
+	fake 12.4 'echo "ptxas $*" >&2; exit 3'
+	fake 12.2 'exit 1'
+	fake 12.5 'exit 1'
+	sm="--target sm_86"
+	timeout 60 "$jitwarm" prime $sm --driver 550.163.01 "$library" >out 2>&1
+	[ $? = 64 ] && grep -q -- "--cache names" out && ok "--target without --cache" || fail "--target without --cache: $(cat out)"
+	timeout 60 "$jitwarm" prime --driver 550.163.01 "$library" >out 2>&1
+	[ $? = 64 ] && grep -q -- "--target names" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
+	# A pack
+	refuse() { # STATUS TEXT ARGUMENT...: and no pack is there, nor anything of it
+		local status=$1 text=$2 got=0
+		shift 2
+		timeout 60 "$jitwarm" prime "$@" >out 2>&1 || got=$?
+		[ "$got" = "$status" ] && grep -qF -- "$text" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] &&
+			ok "prime $* ($text)" || { fail "prime $*: status $got, not $status, or not “$text”, or something is left:"; sed 's/^/    /' out; }
+	}
+	refuse 64 "whose GPU --target names" -o x.jwpack "$library"
+	refuse 64 "--sign is for the pack that -o names" --cache cache $sm --driver 550.163.01 --sign "$library"
+	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
+	refuse 3 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
+	refuse 1 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
+	refuse 2 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"
+	refuse 1 "modules to compile" -n -o x.jwpack $sm --driver 550.163.01 "$library"
+	fake slow 'exec sleep 60'
+	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
+	"$jitwarm" prime -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
+	supervisor=$!
+	for ((i = 0; i < 100; i++)); do ! grep -q "to compile" out || break; sleep 0.1; done
+	sleep 0.3
+	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
+	[ $got = 1 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
+		ok "interrupted" || fail "interrupted: status $got: $(cat out; find . -name '*.jwpack*'; ls -A "$JITWARM_STATE/runs")"
+	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known: --driver-lib" $sm --driver 550.999 "$library"
+	expect 3 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
+		$sm --driver 550.163.01 "$library"
+	mkdir store && cp -r 12.2 12.5 store/
+	expect 3 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
+	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
+	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
+	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
+	expect 3 0 "bad: no profile of a driver" $sm --driver-profile bad "$library"
+	expect 64 0 "says which driver it is by itself" $sm --driver-profile bad --driver 550.163.01 "$library"
+	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
+	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
+	expect 0 0 "There is nothing here that the driver would compile" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"
+	expect 1 0 "modules to compile" $sm --driver 550.163.01 -n "$library" # needs no compiler
+	cp -r 12.4 store/
+	expect 1 0 "ptxas ended with status 3" $sm --driver 550.163.01 "$library"
+	grep -q "ptxas -arch=sm_86 --generate-line-info /" out || fail "the options, as they are: $(cat out)"
+	grep -q "ptxas -arch=sm_86 -c --compile-only /" out || fail "-c for inputs of run-time linking: $(cat out)"
+	expect 1 0 "ptxas -arch=sm_90a /" --target sm_90 --driver 550.163.01 "$library"
+	fake 12.4 'kill -SEGV $$'; cp -r 12.4 store/
+	expect 1 0 "ptxas was ended by signal 11" $sm --driver 550.163.01 "$library"
+	fake 12.4 'for last; do :; done; echo nonsense >"$last"'; cp -r 12.4 store/
+	expect 1 0 "not sound" $sm --driver 550.163.01 "$library"
+	fake 12.4 'exit 0'; cp -r 12.4 store/
+	expect 1 0 "module.cubin: No such file" $sm --driver 550.163.01 "$library"
+	# Fetching, with a python that only looks like one: pip's reason, and what is there.
+	fetch() { JITWARM_PTXAS=$scratch/fetched PATH=$scratch/python:$PATH timeout 60 "$jitwarm" compiler fetch "$@" >out 2>&1; }
+	mkdir python
+	python=$(command -v python3)
+	printf '#!/bin/sh\necho "some words"; echo "ERROR: No matching distribution found" >&2; exit 1\n' >python/python3; chmod +x python/python3
+	fetch 12.3; [ $? = 3 ] && grep -q "pip download nvidia-cuda-nvcc-cu12==12.3.\*: .*ERROR: No matching distribution found" out && ok "pip's own reason" || fail "pip's own reason: $(cat out)"
+	fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat out)"
+	fetch; [ $? = 64 ] && ok "no version at all" || fail "no version at all: $(cat out)"
+	cat >python/python3 <<-P
+		#!/bin/sh
+		[ "\$1" = -m ] || exec $python "\$@"
+		while [ "\$1" != -d ]; do shift; done
+		mkdir -p wheel/nvidia/cuda_nvcc/bin && cp $scratch/12.4/ptxas wheel/nvidia/cuda_nvcc/bin/ && cd wheel && $python -m zipfile -c "\$2/x.whl" nvidia
+	P
+	fetch 12.3; [ $? = 0 ] && [ "$(cat out)" = "$scratch/fetched/12.3/ptxas" ] && [ -x fetched/12.3/ptxas ] && ok "fetched" || fail "fetched: $(cat out)"
+	rm -r python
+	fetch 12.3; [ $? = 0 ] && ok "not fetched again" || fail "not fetched again: $(cat out)"
+	JITWARM_PTXAS=$scratch/fetched PATH=$scratch/nothing timeout 60 "$jitwarm" compiler fetch 12.4.131 >out 2>&1 && fail "no python, and yet it was fetched"
+	[ -z "$(ls -A fetched | grep new)" ] && ok "nothing half made is left" || fail "left: $(ls -A fetched)"
+	# A supervisor that is killed takes the compilers with it.
+	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
+	"$jitwarm" prime --cache cache $sm --driver 550.163.01 "$library" >out 2>&1 &
+	supervisor=$!
+	for ((i = 0; i < 100; i++)); do [ ! -s pids ] || break; sleep 0.1; done
+	kill -KILL $supervisor; wait $supervisor 2>/dev/null
+	for ((i = 0; i < 50; i++)); do
+		alive=0
+		for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status" || alive=1; done
+		[ $alive = 1 ] || break
+		sleep 0.1
+	done
+	[ -s pids ] && [ $alive = 0 ] && ok "no compiler outlives a killed supervisor" || fail "compilers are left: $(cat pids)"
+	exit $failed
+fi
+
+"$root/scripts/get-ptxas.sh" 12.4 >/dev/null 2>&1 || { echo "skipped: no ptxas 12.4 (scripts/get-ptxas.sh 12.4)"; exit 77; }
+[ -d "$drivers/550.163.01" ] || { echo "skipped: no driver 550.163.01"; exit 77; }
+# compare DRIVER GPU,… : both ways, from nothing
+compare() {
+	local driver=$1 gpus=$2 targets=() gpu
+	[ -d "$drivers/$driver" ] && "$root/scripts/get-ptxas.sh" "$3" >/dev/null 2>&1 || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
+	for gpu in ${gpus//,/ }; do targets+=(--target "$gpu"); done
+	rm -rf cache there
+	timeout 300 "$jitwarm" prime --cache cache "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || fail "$driver $gpus: $(cat out)"
+	CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$jitwarm" prime "$library" >out 2>&1 ||
+		fail "under $driver, $gpus: $(cat out)"
+	rm -f cache/index there/index # the order of their rows is that in which compiles ended
+	diff -r cache there >differences && [ "$(entries cache)" -gt 0 ] && ok "driver $driver, $gpus: $(entries cache) of $(entries there) entries are the driver's own, to the byte" ||
+		fail "driver $driver, $gpus: $(cat differences)"
+}
+compare 550.163.01 sm_86,sm_89,sm_90 12.4
+compare 535.309.01 sm_75,sm_86 12.2
+compare 555.58.02 sm_80,sm_90 12.5
+# Into a pack: imported, it is the directory; signed, it is taken without more words.
+rm -rf cache there
+prime=("$jitwarm" prime --target sm_86 --target sm_89 --driver 550.163.01)
+timeout 300 "${prime[@]}" --cache cache "$library" >out 2>&1 || fail "--cache: $(cat out)"
+rm -rf "$JITWARM_STATE"
+timeout 300 "${prime[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
+timeout 60 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"
+mv cache/index rows; mv there/index others
+diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <rows)" = "$(wc -c <others)" ] && ok "a pack holds what a directory would" ||
+	fail "the pack: $(cat differences)"
+[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] && ! grep -rqs . "$JITWARM_STATE"/ledger* && ok "nothing of it stays in the state directory" || fail "left: $(ls -lR "$JITWARM_STATE")"
+"$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
+timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
+cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
+python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
+	import json, re, sys
+	pack = json.load(open(sys.argv[1], encoding="utf-8"))["pack"]
+	assert pack["entries"] == 16 and pack["file"] == "signed.jwpack" and pack["signed_by"] and pack["targets"] == "sm_86 sm_89", pack
+	text = open(sys.argv[2], encoding="utf-8").read()
+	assert "`pack`" in text.split("## jitwarm.prime/1\n")[1].split("\n## ")[0]
+	assert set(pack) <= set(re.findall(r"`([a-z0-9_]+)`", text.split("## jitwarm.export/1\n")[1].split("\n## ")[0]))
+P
+rm -rf there
+CUDA_CACHE_PATH=$scratch/there timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" import signed.jwpack >out 2>&1
+[ "$(entries there)" = 16 ] && ok "a signed pack is imported under the driver itself" || fail "import under the driver: $(cat out)"
+touch began
+CUDA_CACHE_PATH=$scratch/there timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$build/tests/framework/framework-app" >out 2>&1 ||
+	fail "first start: $(cat out)"
+[ "$(entries there)" = 16 ] && [ -z "$(find there -type f ! -name index -newer began)" ] && ok "the sample's first start adds nothing, and writes nothing anew" ||
+	fail "first start: $(entries there) entries: $(cat out)"
+# The driver, from its library.
+rm -rf cache
+timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-lib "$(find "$drivers/550.163.01" -name 'libcuda.so.*.*' -type f | head -1)" "$library" >out 2>&1 ||
+	fail "--driver-lib: $(cat out)"
+before=$(entries cache)
+# Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$scratch"
+	(umask 077 && timeout 60 "${prime[@]}" --cache new/image/cache "$library" >out 2>&1) || fail "umask 077: $(cat out)"
+	(umask 077 && timeout 60 "$jitwarm" import --allow-unsigned --as-is --cache new/imported/cache plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
+	for made in new/image/cache new/imported/cache; do
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all sh -c \
+			'find "$1" -type f -exec cat {} + >/dev/null && : >>"$1/index" && ! touch "$1/other" 2>/dev/null' sh "$made" >out 2>&1 &&
+			[ "$(entries $made)" = 16 ] && ok "what root fills others can use ($made)" || fail "$made: $(cat out; ls -lR new)"
+	done
+fi
+# The driver, from what the other machine wrote of it.
+CUDA_CACHE_PATH=$scratch/unused timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" status --driver-profile profile --quiet ||
+	fail "status --driver-profile"
+mv cache by-library
+timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-profile profile "$library" >out 2>&1 || fail "--driver-profile: $(cat out)"
+rm by-library/index
+cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
+mv index cache/
+# A first start there compiles nothing.
+CUDA_CACHE_PATH=$scratch/cache timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" prime "$library" >out 2>&1
+[ "$(entries cache)" = "$before" ] && grep -q "^Warm: all" out && ok "the driver finds all of it" || fail "the driver does not find it: $(cat out)"
+exit $failed
