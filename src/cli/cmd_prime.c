@@ -17,6 +17,7 @@
 #include "cli/reproduce.h"
 #include "cli/sources.h"
 #include "cli/stored.h"
+#include "cli/tuning.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -399,6 +400,10 @@ static enum exit_status prime_run(struct cli *cli)
 	}
 	if (found)
 		found_print_notes(&cli->out, found);
+	if (options_given(&cli->options, "tune") && tuning_on_the_way(&err, cli, system, found)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
 	priming.system = system;
 	priming.recording = recording;
 	status = sources_compile(cli, system, &sources);
@@ -461,6 +466,10 @@ static const struct cli_option prime_options[] = {
 	 .value = "FILE",
 	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
 			 "chrome://tracing or Perfetto"},
+	{.name = "tune",
+	 .kind = OPTION_FLAG,
+	 .help = "Where the driver's limit is too small for the results, set a better one for this "
+			 "account first (“jitwarm tune”)"},
 	{.name = "background",
 	 .kind = OPTION_FLAG,
 	 .help = "Work at the lowest priority for processor and disk, and wait while the machine runs "

@@ -25,6 +25,7 @@
 	X(key_list) \
 	X(cache_list) \
 	X(cache_verify) \
+	X(tune) \
 	X(cache_prune) \
 	X(compiler_fetch) \
 	X(worker) \

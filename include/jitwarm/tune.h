@@ -1,0 +1,111 @@
+/* Settings of the driver's cache that stay: where each comes from, what they should be, and
+ * writing them so that they can be taken back to the byte. */
+#ifndef JITWARM_TUNE_H
+#define JITWARM_TUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+
+/* Where settings can be written. */
+enum jw_scope {
+	JW_SCOPE_USER,   /* this account: environment.d and the login shell's profile; on Windows
+						HKEY_CURRENT_USER\Environment */
+	JW_SCOPE_SYSTEM, /* every account: /etc/environment; on Windows the machine's environment */
+	JW_SCOPE_CONDA,  /* the active conda environment (CONDA_PREFIX) */
+	JW_SCOPE_SHELL,  /* what this account's shell reads at its start; not on Windows */
+	JW_SCOPE_UNIT,   /* a systemd service: a drop-in of its own; not on Windows */
+};
+enum { JW_SCOPES = JW_SCOPE_UNIT + 1 };
+
+/* "user", "system", "conda", "shell", "systemd". */
+const char *jw_scope_name(enum jw_scope scope);
+
+/* One place that sets one variable. */
+struct jw_setting {
+	char *name, *value;
+	const char *source; /* "process", "shell profile", "environment.d", "/etc/environment",
+						   "profile.d", "systemd unit", "conda environment", "container", "Windows
+						   user", "Windows machine" */
+	char *where;        /* the file or registry key, "" for a process */
+	size_t line;        /* in the file, 0 where it has none */
+	bool unset;         /* it takes the variable away */
+	bool ours;          /* in a block that jitwarm has written */
+};
+
+struct jw_settings {
+	struct jw_setting *items; /* process first, then from the general to the particular */
+	size_t count, capacity;
+	char **warnings; /* one line each: values that the driver reads otherwise than they look, names
+						that it does not know, files that cannot be read */
+	size_t warning_count, warning_capacity;
+};
+
+/* Reads every place where the variables of the driver's cache may be set. Files that are not there
+ * set nothing. The caller frees with jw_settings_free. */
+int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
+void jw_settings_free(struct jw_settings *settings);
+
+/* One line each on what is wrong with a directory for a cache: volatile, of another account, on a
+ * network. The caller frees the lines and the array with jw_tune_lines_free. */
+int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
+						 char ***ret_lines, size_t *ret_count);
+void jw_tune_lines_free(char **lines, size_t count);
+
+/* What CUDA_CACHE_MAXSIZE should be: what is there and a quarter more than what is predicted to
+ * come, in whole 256 MiB, never less than the 1 GiB that new drivers take by themselves, never more
+ * than the 4 GiB that any driver counts. */
+uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
+
+struct jw_tune_request {
+	enum jw_scope scope;
+	const char *unit;     /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
+	bool of_user;         /* JW_SCOPE_UNIT: of the account's own service manager */
+	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE; 0: leave it alone */
+	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL: leave it alone */
+};
+
+/* What was done to one file or registry key. */
+struct jw_tune_change {
+	char *where;
+	const char *what; /* "written", "unchanged", "restored", "removed", "left": somebody else has
+						 changed it since */
+};
+struct jw_tune_result {
+	struct jw_tune_change *changes;
+	size_t count, capacity;
+};
+
+/* Sets what is asked for, in marked blocks; what was there stays, and a second time changes
+ * nothing. JW_ERR_UNSUPPORTED: no such scope on this system; JW_ERR_NOT_FOUND: no conda environment
+ * is active; JW_ERR_IO: no permission, with what to do about it; JW_ERR_BUSY: another run holds the
+ * lock; JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
+ * jw_tune_result_free. */
+int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
+				  struct jw_tune_result **ret_result);
+/* Takes back what jw_tune_apply did in a scope; with `request` NULL, in every place on record. */
+int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
+				 struct jw_tune_result **ret_result);
+void jw_tune_result_free(struct jw_tune_result *result);
+
+/* The lines that set them: "sh", "fish", "cmd", "powershell", "docker", "compose", "k8s", "slurm",
+ * "systemd" or "conda". JW_ERR_USAGE for another form, and for a value that it cannot hold. The
+ * caller frees it with jw_tune_text_free. */
+int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
+				  char **ret_text);
+void jw_tune_text_free(char *text);
+
+/* A program that has the driver loaded, with the settings that it was started with. */
+struct jw_tune_program {
+	int pid;
+	char name[64];
+};
+/* Those that have to be started again before settings count. Without permission to look at a
+ * process, it is not among them. The caller frees the array with jw_tune_programs_free. */
+int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs,
+					 size_t *ret_count);
+void jw_tune_programs_free(struct jw_tune_program *programs);
+
+#endif

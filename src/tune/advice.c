@@ -1,0 +1,199 @@
+/* What the settings should be, and what speaks against a directory. */
+#include <jitwarm/tune.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/settings.h"
+#include "os/file.h"
+#include "os/processes.h"
+#include "os/system.h"
+
+enum { MOST_LINES = 16, MOST_PROGRAMS = 512 };
+
+const char *jw_scope_name(enum jw_scope scope)
+{
+	static const char *const names[JW_SCOPES] = {
+		[JW_SCOPE_USER] = "user",   [JW_SCOPE_SYSTEM] = "system", [JW_SCOPE_CONDA] = "conda",
+		[JW_SCOPE_SHELL] = "shell", [JW_SCOPE_UNIT] = "systemd",
+	};
+
+	return names[scope];
+}
+
+uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
+{
+	const uint64_t step = UINT64_C(256) << 20, least = UINT64_C(1) << 30;
+	uint64_t more, wanted;
+
+	if (present_bytes >= CACHE_MOST_LIMIT || predicted_bytes >= CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	more = predicted_bytes + (predicted_bytes + 3) / 4;
+	wanted = (present_bytes + more + step - 1) / step * step;
+	if (wanted > CACHE_MOST_LIMIT)
+		return CACHE_MOST_LIMIT;
+	return wanted < least ? least : wanted;
+}
+
+/* ---- directories */
+
+struct lines {
+	char **items;
+	size_t count;
+};
+
+void jw_tune_lines_free(char **lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		mem_free(lines[i]);
+	mem_free(lines);
+}
+
+/* Takes `line` over. */
+static int add(struct lines *lines, char *line)
+{
+	if (!line)
+		return -1;
+	if (lines->count < MOST_LINES)
+		lines->items[lines->count++] = line;
+	else
+		mem_free(line);
+	return 0;
+}
+
+/* The nearest folder that is there. */
+static char *nearest(struct jw_error *err, const char *path)
+{
+	char *at = mem_string(err, path);
+
+	while (at && !os_exists(at)) {
+		char *above = os_dir_name(err, at);
+		bool top = above && !strcmp(above, at);
+
+		mem_free(at);
+		at = above;
+		if (top)
+			break;
+	}
+	return at;
+}
+
+static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
+{
+	struct os_account account;
+	struct os_stat stat;
+	int result = 0;
+
+	if (os_stat(NULL, path, &stat))
+		return 0;
+	if (os_account(err, &account))
+		return -1;
+	if (stat.owner != account.owner)
+		result =
+			add(lines, mem_printf(err,
+								  "%s: belongs to another account (number %u, this one is %u), "
+								  "whose programs may take it for theirs",
+								  path, stat.owner, account.owner));
+	os_account_free(&account);
+	return result;
+}
+
+/* Profiles that follow their user from machine to machine, or to a cloud. */
+static bool is_synchronised(const char *path)
+{
+	static const char *const names[] = {"OneDrive", "Dropbox", "iCloudDrive"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strstr(path, names[i]))
+			return true;
+	return false;
+}
+
+static int look_at_place(struct jw_error *err, const char *path, const char *there,
+						 uint64_t limit_bytes, struct lines *lines)
+{
+	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
+	uint64_t free_bytes;
+	bool network = false;
+
+	/* One that is there is the settings' affair, its index too. */
+	if (strcmp(path, there) != 0 && !cache_may_write(there) &&
+		add(lines, mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
+							  path, there)))
+		return -1;
+	if (os_is_volatile(there) &&
+		add(lines, mem_printf(err,
+							  "%s: is gone after a restart (a folder in memory, or one that is "
+							  "emptied): everything is compiled again then",
+							  path)))
+		return -1;
+	if (is_synchronised(path) &&
+		add(lines, mem_printf(err,
+							  "%s: lies in a folder that is copied to other machines; a cache "
+							  "belongs on a local disk",
+							  path)))
+		return -1;
+	if (os_disk_space(NULL, there, &free_bytes, &network))
+		return 0;
+	if (network && add(lines, mem_printf(err,
+										 "%s: on a network file system: the driver caches only "
+										 "where locks work there, and every look-up waits for the "
+										 "network",
+										 path)))
+		return -1;
+	return free_bytes < limit_bytes
+			   ? add(lines,
+					 mem_printf(err, "%s: only %s are free there, less than the limit of %s", path,
+								text_bytes(free_text, free_bytes), text_bytes(limit, limit_bytes)))
+			   : 0;
+}
+
+int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
+						 char ***ret_lines, size_t *ret_count)
+{
+	struct lines lines = {.items = mem_array(err, MOST_LINES, sizeof *lines.items)};
+	char *there = lines.items ? nearest(err, path) : NULL;
+
+	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
+		look_at_place(err, path, there, limit_bytes, &lines)) {
+		mem_free(there);
+		jw_tune_lines_free(lines.items, lines.count);
+		return -1;
+	}
+	mem_free(there);
+	*ret_lines = lines.items;
+	*ret_count = lines.count;
+	return 0;
+}
+
+/* ---- programs */
+
+int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs, size_t *ret_count)
+{
+	const char *library = !strcmp(os_name, "windows") ? "nvcuda" : "libcuda.so";
+	struct os_program *found = mem_array(err, MOST_PROGRAMS, sizeof *found);
+	struct jw_tune_program *programs = mem_array(err, MOST_PROGRAMS, sizeof *programs);
+	size_t count = 0;
+	int result = -1;
+
+	if (found && programs && !os_programs_with(err, library, found, MOST_PROGRAMS, &count)) {
+		for (size_t i = 0; i < count; i++) {
+			programs[i].pid = found[i].pid;
+			TEXT_COPY(programs[i].name, found[i].name);
+		}
+		*ret_programs = programs;
+		*ret_count = count;
+		programs = NULL;
+		result = 0;
+	}
+	mem_free(programs);
+	mem_free(found);
+	return result;
+}
+
+void jw_tune_programs_free(struct jw_tune_program *programs)
+{
+	mem_free(programs);
+}

@@ -1,0 +1,152 @@
+#include "tune/block.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char begin_mark[] = ">>> jitwarm tune", end_mark[] = "<<< jitwarm tune <<<";
+
+/* ---- finding */
+
+static bool range_starts(const char *at, const char *end, const char *start)
+{
+	size_t length = strlen(start);
+
+	return (size_t)(end - at) >= length && !memcmp(at, start, length);
+}
+
+static const char *line_end(const char *at, const char *end)
+{
+	const char *feed = memchr(at, '\n', (size_t)(end - at));
+
+	return feed ? feed + 1 : end;
+}
+
+/* Behind the mark: " >>>", " (joined) >>>", " (made 2) >>>". Anything else is no line of ours. */
+static bool read_flags(const char *at, const char *end, struct block_found *found)
+{
+	char rest[48] = {0};
+	size_t size = (size_t)(end - at);
+	unsigned made = 0;
+	int used = -1;
+
+	while (size && (at[size - 1] == '\n' || at[size - 1] == '\r'))
+		size--;
+	if (size >= sizeof rest || memchr(at, '\0', size))
+		return false;
+	memcpy(rest, at, size);
+	found->joined = !strcmp(rest, " (joined) >>>");
+	found->made = 0;
+	if (found->joined || !strcmp(rest, " >>>"))
+		return true;
+	/* NOLINTNEXTLINE(cert-err34-c): two digits cannot overflow */
+	if (sscanf(rest, " (made %2u) >>>%n", &made, &used) != 1 || used != (int)size)
+		return false;
+	found->made = made;
+	return made > 0 && made <= BLOCK_MOST_MADE;
+}
+
+/* A line of ours: the comment sign, the mark. NULL or what stands behind. */
+static const char *behind_mark(const char *at, const char *end, const char *comment,
+							   const char *mark)
+{
+	if (!range_starts(at, end, comment))
+		return NULL;
+	at += strlen(comment);
+	return range_starts(at, end, mark) ? at + strlen(mark) : NULL;
+}
+
+int block_find(struct jw_error *err, const char *comment, const char *text, size_t size,
+			   bool *ret_there, struct block_found *ret_found)
+{
+	const char *end = text + size, *next;
+	struct block_found found = {0};
+	bool inside = false;
+
+	for (const char *at = text; at < end; at = next) {
+		const char *rest = behind_mark(at, end, comment, begin_mark);
+
+		next = line_end(at, end);
+		if (!inside && rest && read_flags(rest, next, &found)) {
+			inside = true;
+			found.start = (size_t)(at - text);
+		} else if (inside && behind_mark(at, end, comment, end_mark)) {
+			found.end = (size_t)(next - text);
+			*ret_found = found;
+			*ret_there = true;
+			return 0;
+		}
+	}
+	if (inside)
+		return error_set(err, JW_ERR_FORMAT,
+						 "the block that begins with “%s%s” has lost its last line; please repair "
+						 "it by hand",
+						 comment, begin_mark);
+	*ret_there = false;
+	return 0;
+}
+
+/* ---- changing */
+
+static int append_block(struct jw_error *err, const char *comment, const char *body,
+						const struct block_found *how, struct buf *text)
+{
+	char flags[32] = "";
+
+	if (how->joined)
+		(void)snprintf(flags, sizeof flags, " (joined)");
+	else if (how->made)
+		(void)snprintf(flags, sizeof flags, " (made %u)", how->made);
+	return buf_printf(err, text, "%s%s%s >>>\n%s%s%s\n", comment, begin_mark, flags, body, comment,
+					  end_mark);
+}
+
+int block_put(struct jw_error *err, const char *comment, const char *text, size_t size,
+			  const char *body, unsigned made, struct buf *ret_text)
+{
+	struct buf result = BUF_MAX(BLOCK_MOST_FILE);
+	struct block_found found = {0};
+	bool there;
+
+	if (block_find(err, comment, text, size, &there, &found))
+		return -1;
+	if (!there)
+		found = (struct block_found){.start = size,
+									 .end = size,
+									 .joined = size && text[size - 1] != '\n',
+									 .made = size ? 0 : made};
+	if ((found.start && buf_append(err, &result, text, found.start)) ||
+		(!there && found.joined && buf_append(err, &result, "\n", 1)) ||
+		append_block(err, comment, body, &found, &result) ||
+		(found.end < size && buf_append(err, &result, text + found.end, size - found.end))) {
+		buf_free(&result);
+		return -1;
+	}
+	*ret_text = result;
+	return 0;
+}
+
+int block_take(struct jw_error *err, const char *comment, const char *text, size_t size,
+			   struct buf *ret_text, bool *ret_there, struct block_found *ret_found)
+{
+	struct buf result = BUF_MAX(BLOCK_MOST_FILE);
+	struct block_found found = {0};
+	size_t before;
+	bool there;
+
+	if (block_find(err, comment, text, size, &there, &found))
+		return -1;
+	before = there ? found.start : size;
+	/* Our own line feed goes too, unless somebody has written behind the block. */
+	if (there && found.joined && found.end == size && before && text[before - 1] == '\n')
+		before--;
+	if ((before && buf_append(err, &result, text, before)) ||
+		(there && found.end < size &&
+		 buf_append(err, &result, text + found.end, size - found.end))) {
+		buf_free(&result);
+		return -1;
+	}
+	*ret_text = result;
+	*ret_there = there;
+	*ret_found = found;
+	return 0;
+}

@@ -1,0 +1,229 @@
+#include "tune/place.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "os/variables.h"
+
+/* ---- paths */
+
+char *place_system_path(struct jw_error *err, const char *path)
+{
+	char *root = os_env("JITWARM_SYSTEM_ROOT"), *whole;
+
+	whole = mem_printf(err, "%s%s", root ? root : "", path);
+	mem_free(root);
+	return whole;
+}
+
+char *place_home_path(struct jw_error *err, const char *rest)
+{
+	char *home = NULL, *path;
+
+	if (os_home_dir(err, &home))
+		return NULL;
+	path = os_join(err, home, rest);
+	mem_free(home);
+	return path;
+}
+
+char *place_config_path(struct jw_error *err, const char *rest)
+{
+	char *base = os_env("XDG_CONFIG_HOME"), *path;
+
+	if (!base || !os_is_absolute(base)) {
+		mem_free(base);
+		base = place_home_path(err, ".config");
+	}
+	path = base ? os_join(err, base, rest) : NULL;
+	mem_free(base);
+	return path;
+}
+
+/* Takes `path` over. */
+static int add(struct places *places, char *path, enum place_form form)
+{
+	if (!path)
+		return -1;
+	places->items[places->count++] = (struct place){path, form};
+	return 0;
+}
+
+/* ---- scopes */
+
+enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_OTHER };
+
+static enum shell shell_of_account(void)
+{
+	char *path = os_env("SHELL");
+	const char *name = path ? os_base_name(path) : "";
+	enum shell shell = !strcmp(name, "bash")   ? SHELL_BASH
+					   : !strcmp(name, "zsh")  ? SHELL_ZSH
+					   : !strcmp(name, "fish") ? SHELL_FISH
+											   : SHELL_OTHER;
+
+	mem_free(path);
+	return shell;
+}
+
+/* bash reads the first of these that is there. Source: bash(1), INVOCATION. */
+static char *bash_login_profile(struct jw_error *err)
+{
+	static const char *const names[] = {".bash_profile", ".bash_login"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = place_home_path(err, names[i]);
+
+		if (!path || os_exists(path))
+			return path;
+		mem_free(path);
+	}
+	return place_home_path(err, ".profile");
+}
+
+static char *zsh_file(struct jw_error *err, const char *name)
+{
+	char *folder = os_env("ZDOTDIR"),
+		 *path = folder && *folder ? os_join(err, folder, name) : place_home_path(err, name);
+
+	mem_free(folder);
+	return path;
+}
+
+static int add_shell(struct jw_error *err, bool login, struct places *places)
+{
+	switch (shell_of_account()) {
+	case SHELL_FISH:
+		return add(places, place_config_path(err, "fish/conf.d/jitwarm.fish"), PLACE_FISH);
+	case SHELL_ZSH: return add(places, zsh_file(err, login ? ".zprofile" : ".zshenv"), PLACE_SH);
+	case SHELL_BASH:
+		return add(places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"),
+				   PLACE_SH);
+	case SHELL_OTHER: break;
+	}
+	return add(places, place_home_path(err, ".profile"), PLACE_SH);
+}
+
+static int add_conda(struct jw_error *err, struct places *places)
+{
+	static const struct {
+		const char *path;
+		enum place_form form;
+		bool windows;
+	} files[] = {
+		{"etc/conda/activate.d/jitwarm.sh", PLACE_ACTIVATE_SH, false},
+		{"etc/conda/deactivate.d/jitwarm.sh", PLACE_DEACTIVATE_SH, false},
+		{"etc/conda/activate.d/jitwarm.fish", PLACE_ACTIVATE_FISH, false},
+		{"etc/conda/deactivate.d/jitwarm.fish", PLACE_DEACTIVATE_FISH, false},
+		{"etc\\conda\\activate.d\\jitwarm.bat", PLACE_ACTIVATE_BAT, true},
+		{"etc\\conda\\deactivate.d\\jitwarm.bat", PLACE_DEACTIVATE_BAT, true},
+		{"etc\\conda\\activate.d\\jitwarm.ps1", PLACE_ACTIVATE_PS1, true},
+		{"etc\\conda\\deactivate.d\\jitwarm.ps1", PLACE_DEACTIVATE_PS1, true},
+	};
+	char *prefix = os_env("CONDA_PREFIX");
+	int result = 0;
+
+	if (!prefix || !*prefix || !os_exists(prefix))
+		result = error_set(err, JW_ERR_NOT_FOUND,
+						   "no conda environment is active (CONDA_PREFIX): “conda activate” one");
+	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++)
+		if (files[i].windows == os_variables_kept())
+			result = add(places, os_join(err, prefix, files[i].path), files[i].form);
+	mem_free(prefix);
+	return result;
+}
+
+/* A name goes into a path: nothing but what systemd allows in one. */
+static bool is_unit_name(const char *name)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+								  ":_.@\\-";
+
+	return *name && *name != '.' && strlen(name) < 200 && strspn(name, allowed) == strlen(name);
+}
+
+static int add_unit(struct jw_error *err, const struct jw_tune_request *request,
+					struct places *places)
+{
+	const char *name = request->unit ? request->unit : "";
+	char *rest, *path = NULL;
+
+	if (!is_unit_name(name))
+		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a systemd unit", name);
+	rest = mem_printf(err, "%s/%s%s.d/60-jitwarm.conf",
+					  request->of_user ? "systemd/user" : "/etc/systemd/system", name,
+					  text_ends(name, ".service") ? "" : ".service");
+	if (rest)
+		path = request->of_user ? place_config_path(err, rest) : place_system_path(err, rest);
+	mem_free(rest);
+	return add(places, path, PLACE_UNIT);
+}
+
+int places_of(struct jw_error *err, const struct jw_tune_request *request,
+			  struct places *ret_places)
+{
+	struct places places = {0};
+	bool registry = os_variables_kept();
+	int result = 0;
+
+	if (registry && (request->scope == JW_SCOPE_SHELL || request->scope == JW_SCOPE_UNIT))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "--scope %s: not on Windows; user, system or conda",
+						 jw_scope_name(request->scope));
+	switch (request->scope) {
+	case JW_SCOPE_USER:
+		if (!registry)
+			result =
+				add(&places, place_config_path(err, "environment.d/60-jitwarm.conf"), PLACE_LIST) ||
+				add_shell(err, true, &places);
+		break;
+	case JW_SCOPE_SYSTEM:
+		if (!registry)
+			result = add(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
+		break;
+	case JW_SCOPE_CONDA: result = add_conda(err, &places); break;
+	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
+	case JW_SCOPE_UNIT: result = add_unit(err, request, &places); break;
+	}
+	if (result) {
+		places_free(&places);
+		return -1;
+	}
+	*ret_places = places;
+	return 0;
+}
+
+void places_free(struct places *places)
+{
+	for (size_t i = 0; i < places->count; i++)
+		mem_free(places->items[i].path);
+	*places = (struct places){0};
+}
+
+bool place_form_of(const char *path, enum place_form *ret_form)
+{
+	static const struct {
+		const char *end;
+		enum place_form form;
+	} ends[] = {
+		{".bat", PLACE_ACTIVATE_BAT},    {".ps1", PLACE_ACTIVATE_PS1},
+		{".fish", PLACE_FISH},           {".service.d/60-jitwarm.conf", PLACE_UNIT},
+		{"60-jitwarm.conf", PLACE_LIST}, {"/environment", PLACE_LIST},
+	};
+
+	*ret_form = PLACE_SH;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (text_ends(path, ends[i].end)) {
+			*ret_form = ends[i].form;
+			return true;
+		}
+	return os_is_absolute(path);
+}
+
+const char *place_comment(enum place_form form)
+{
+	return form == PLACE_ACTIVATE_BAT || form == PLACE_DEACTIVATE_BAT ? "rem " : "# ";
+}

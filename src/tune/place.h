@@ -1,0 +1,62 @@
+/* Which files hold the settings of a scope. */
+#ifndef JW_TUNE_PLACE_H
+#define JW_TUNE_PLACE_H
+
+#include <jitwarm/tune.h>
+
+#include "base/buf.h"
+#include "tune/assign.h"
+
+/* How a file is written. */
+enum place_form {
+	PLACE_SH,
+	PLACE_FISH,
+	PLACE_LIST, /* NAME=value: /etc/environment, environment.d */
+	PLACE_UNIT,
+	PLACE_ACTIVATE_SH, /* conda's scripts: what was set before comes back */
+	PLACE_DEACTIVATE_SH,
+	PLACE_ACTIVATE_FISH,
+	PLACE_DEACTIVATE_FISH,
+	PLACE_ACTIVATE_BAT,
+	PLACE_DEACTIVATE_BAT,
+	PLACE_ACTIVATE_PS1,
+	PLACE_DEACTIVATE_PS1,
+	PLACE_FORMS
+};
+
+struct place {
+	char *path;
+	enum place_form form;
+};
+
+enum { PLACE_MOST = 12 };
+struct places {
+	struct place items[PLACE_MOST];
+	size_t count;
+};
+
+/* The files of a scope on this system; none of them need be there. On Windows those of the user's
+ * and the machine's scope are none (os/variables.h). */
+int places_of(struct jw_error *err, const struct jw_tune_request *request,
+			  struct places *ret_places);
+void places_free(struct places *places);
+
+/* "# " or "rem ". */
+const char *place_comment(enum place_form form);
+/* The form of a file by its name, for one that is on record: false where it is none of ours. */
+bool place_form_of(const char *path, enum place_form *ret_form);
+
+/* The lines that set what the request asks for, appended to `text`. JW_ERR_USAGE for a path that
+ * the form cannot hold. */
+int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
+				struct buf *text);
+
+/* $JITWARM_SYSTEM_ROOT, where the test beds set it, before a path of the system's. The caller frees
+ * it. */
+char *place_system_path(struct jw_error *err, const char *path);
+/* $XDG_CONFIG_HOME or ~/.config, and the rest behind it. */
+char *place_config_path(struct jw_error *err, const char *rest);
+/* Below the home directory. */
+char *place_home_path(struct jw_error *err, const char *rest);
+
+#endif

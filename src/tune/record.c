@@ -1,0 +1,206 @@
+#include "tune/record.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "os/file.h"
+
+enum { MOST_BYTES = 1 << 20 };
+static const char schema[] = "jitwarm.tuned/1";
+
+/* ---- changing */
+
+int record_add_file(struct jw_error *err, struct record *record, const char *path)
+{
+	char *copy;
+
+	for (size_t i = 0; i < record->file_count; i++)
+		if (!strcmp(record->files[i], path))
+			return 0;
+	if (record->file_count == RECORD_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%s: settings were written into too many files", path);
+	copy = mem_string(err, path);
+	if (!copy)
+		return -1;
+	record->files[record->file_count++] = copy;
+	return 0;
+}
+
+void record_drop_file(struct record *record, const char *path)
+{
+	for (size_t i = 0; i < record->file_count; i++) {
+		if (strcmp(record->files[i], path) != 0)
+			continue;
+		mem_free(record->files[i]);
+		record->file_count--;
+		for (; i < record->file_count; i++)
+			record->files[i] = record->files[i + 1];
+		return;
+	}
+}
+
+struct record_variable *record_variable(struct record *record, bool machine, const char *name)
+{
+	for (size_t i = 0; i < record->variable_count; i++)
+		if (record->variables[i].machine == machine && !strcmp(record->variables[i].name, name))
+			return &record->variables[i];
+	return NULL;
+}
+
+static void variable_free(struct record_variable *variable)
+{
+	mem_free(variable->name);
+	mem_free(variable->set_to);
+	mem_free(variable->was);
+	*variable = (struct record_variable){0};
+}
+
+int record_add_variable(struct jw_error *err, struct record *record,
+						const struct record_variable *variable)
+{
+	struct record_variable copy = {.machine = variable->machine, .expands = variable->expands};
+
+	if (record->variable_count == RECORD_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%s: too many variables were set", variable->name);
+	copy.name = mem_string(err, variable->name);
+	copy.set_to = mem_string(err, variable->set_to);
+	copy.was = variable->was ? mem_string(err, variable->was) : NULL;
+	if (!copy.name || !copy.set_to || (variable->was && !copy.was)) {
+		variable_free(&copy);
+		return -1;
+	}
+	record->variables[record->variable_count++] = copy;
+	return 0;
+}
+
+void record_drop_variable(struct record *record, struct record_variable *variable)
+{
+	struct record_variable *last = &record->variables[--record->variable_count];
+
+	variable_free(variable);
+	*variable = *last;
+	if (variable != last)
+		*last = (struct record_variable){0};
+}
+
+void record_free(struct record *record)
+{
+	for (size_t i = 0; i < record->file_count; i++)
+		mem_free(record->files[i]);
+	for (size_t i = 0; i < record->variable_count; i++)
+		variable_free(&record->variables[i]);
+	*record = (struct record){0};
+}
+
+/* ---- reading and writing */
+
+int record_parse(struct jw_error *err, const char *text, size_t size, struct record *ret_record)
+{
+	cJSON *document = json_parse(err, text, size);
+	const cJSON *item;
+	struct record record = {0};
+	int result = 0;
+
+	if (!document)
+		return -1;
+	if (strcmp(json_text(document, "schema", ""), schema) != 0)
+		result = error_set(err, JW_ERR_FORMAT, "no record of settings");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
+								 document, "files")) if (!result && cJSON_IsString(item) &&
+														 os_is_absolute(item->valuestring)) result =
+		record_add_file(err, &record, item->valuestring);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "variables"))
+	{
+		const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was");
+		struct record_variable variable = {.machine = json_bool(item, "machine", false),
+										   .expands = json_bool(item, "expands", false),
+										   .was = cJSON_IsString(was) ? was->valuestring : NULL};
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name"),
+					*set_to = cJSON_GetObjectItemCaseSensitive(item, "set_to");
+
+		if (result || !cJSON_IsString(name) || !cJSON_IsString(set_to))
+			continue;
+		variable.name = name->valuestring;
+		variable.set_to = set_to->valuestring;
+		if (!record_variable(&record, variable.machine, variable.name))
+			result = record_add_variable(err, &record, &variable);
+	}
+	cJSON_Delete(document);
+	if (result)
+		record_free(&record);
+	else
+		*ret_record = record;
+	return result;
+}
+
+int record_read(struct jw_error *err, const char *state_dir, struct record *ret_record)
+{
+	char *path = state_dir ? os_join(err, state_dir, "tuned.json") : NULL;
+	struct buf text = {0};
+	struct record record = {0};
+
+	if (state_dir && !path)
+		return -1;
+	if (path && !os_read_file(NULL, path, MOST_BYTES, &text))
+		(void)record_parse(NULL, buf_text(&text), text.size, &record);
+	buf_free(&text);
+	mem_free(path);
+	*ret_record = record;
+	return 0;
+}
+
+static bool add_variables(cJSON *document, const struct record *record)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "variables");
+
+	for (size_t i = 0; array && i < record->variable_count; i++) {
+		const struct record_variable *variable = &record->variables[i];
+		cJSON *item = cJSON_CreateObject();
+
+		if (!item || !cJSON_AddItemToArray(array, item) ||
+			!cJSON_AddBoolToObject(item, "machine", variable->machine) ||
+			!cJSON_AddStringToObject(item, "name", variable->name) ||
+			!cJSON_AddStringToObject(item, "set_to", variable->set_to) ||
+			!cJSON_AddBoolToObject(item, "expands", variable->expands) ||
+			(variable->was && !cJSON_AddStringToObject(item, "was", variable->was)))
+			return false;
+	}
+	return array != NULL;
+}
+
+int record_write(struct jw_error *err, const char *state_dir, const struct record *record)
+{
+	cJSON *document = cJSON_CreateObject(), *files;
+	char *text = NULL, *path = NULL;
+	int result = -1;
+	bool made = cJSON_AddStringToObject(document, "schema", schema) &&
+				(files = cJSON_AddArrayToObject(document, "files"));
+
+	for (size_t i = 0; made && i < record->file_count; i++)
+		made = cJSON_AddItemToArray(files, cJSON_CreateString(record->files[i]));
+	if (!made || !add_variables(document, record)) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		goto done;
+	}
+	if (!state_dir) {
+		result = 0;
+		goto done;
+	}
+	path = os_join(err, state_dir, "tuned.json");
+	text = path ? json_line(err, document) : NULL;
+	if (!text)
+		goto done;
+	if (!record->file_count && !record->variable_count)
+		result = os_remove(err, path);
+	else
+		result =
+			os_make_dirs(err, state_dir, 0700) || os_write_atomic(err, path, text, strlen(text))
+				? -1
+				: 0;
+done:
+	cJSON_free(text);
+	cJSON_Delete(document);
+	mem_free(path);
+	return result;
+}

@@ -1,0 +1,392 @@
+/* Where the variables of the driver's cache are set. */
+#include <jitwarm/tune.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/settings.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "os/variables.h"
+#include "tune/block.h"
+#include "tune/place.h"
+
+enum { MOST_SETTINGS = 4096 };
+
+struct reading {
+	struct jw_settings *settings;
+	const char *source, *where;
+	struct block_found block; /* of ours in this file */
+	bool has_block;
+};
+
+static int add_warning(struct jw_error *err, struct jw_settings *settings, const char *line)
+{
+	char *copy = mem_string(err, line);
+
+	if (!copy || VEC_ROOM(err, settings->warnings, settings->warning_capacity,
+						  settings->warning_count, MOST_SETTINGS)) {
+		mem_free(copy);
+		return -1;
+	}
+	settings->warnings[settings->warning_count++] = copy;
+	return 0;
+}
+
+/* What a value means to the driver, where that is not what it looks like. */
+static int judge(struct jw_error *err, struct jw_settings *settings,
+				 const struct jw_setting *setting)
+{
+	const char *right = cache_lookalike_of(setting->name);
+	char *line = NULL, *whole;
+	int result = 0;
+
+	if (right)
+		line = mem_printf(err, "%s: no driver reads it; the variable is called %s", setting->name,
+						  right);
+	else if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
+		result = strchr(setting->value, '$') ? 0 : cache_explain_limit(err, setting->value, &line);
+	else if (!strcmp(setting->name, "CUDA_CACHE_PATH"))
+		line = setting->value[0] == '~' || !*setting->value
+				   ? mem_printf(err, "CUDA_CACHE_PATH=%.200s: %s", setting->value,
+								*setting->value ? "the driver does not expand ~"
+												: "empty: the driver caches nothing")
+				   : NULL;
+	else if (cache_switch_is_on(setting->value))
+		line = mem_printf(err, "%s=1: %s", setting->name,
+						  text_starts(setting->name, "CUDA_CACHE")
+							  ? "the driver neither reads nor writes its cache"
+						  : text_starts(setting->name, "CUDA_FORCE")
+							  ? "the driver compiles everything at every start, and no warm cache "
+								"helps"
+							  : "the driver compiles no PTX; what is not in its cache fails to "
+								"load");
+	if (result || !line)
+		return result;
+	whole = setting->line ? mem_printf(err, "%s:%zu: %s", setting->where, setting->line, line)
+						  : mem_printf(err, "%s: %s", setting->where, line);
+	mem_free(line);
+	result = whole ? add_warning(err, settings, whole) : -1;
+	mem_free(whole);
+	return result;
+}
+
+static void setting_free(struct jw_setting *setting)
+{
+	mem_free(setting->name);
+	mem_free(setting->value);
+	mem_free(setting->where);
+}
+
+static int add(struct jw_error *err, const struct reading *reading, const struct assign *assign)
+{
+	struct jw_settings *settings = reading->settings;
+	struct jw_setting setting = {
+		.name = mem_string(err, assign->name),
+		.value = mem_string(err, assign->value),
+		.where = mem_string(err, reading->where),
+		.source = reading->source,
+		.line = assign->line,
+		.unset = assign->unset,
+		.ours = reading->has_block && assign->offset >= reading->block.start &&
+				assign->offset < reading->block.end,
+	};
+
+	if (!setting.name || !setting.value || !setting.where ||
+		VEC_ROOM(err, settings->items, settings->capacity, settings->count, MOST_SETTINGS)) {
+		setting_free(&setting);
+		return -1;
+	}
+	settings->items[settings->count++] = setting;
+	/* Of this process the system's own report tells. */
+	return *reading->where && !setting.unset
+			   ? judge(err, settings, &settings->items[settings->count - 1])
+			   : 0;
+}
+
+static int take(struct jw_error *err, void *context, const struct assign *assign)
+{
+	return add(err, context, assign);
+}
+
+/* ---- files */
+
+static int read_file(struct jw_error *err, struct jw_settings *settings, const char *source,
+					 const char *path, enum assign_form form)
+{
+	struct reading reading = {.settings = settings, .source = source, .where = path};
+	struct jw_error why = {0};
+	struct buf text = {0};
+	char line[sizeof why.message + 64];
+	int result;
+
+	if (os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
+		if (why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_UNSUPPORTED)
+			return 0;
+		(void)snprintf(line, sizeof line, "what it sets is not known: %s", why.message);
+		return add_warning(err, settings, line);
+	}
+	if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
+		reading.has_block = false;
+	result = assign_parse(err, form, buf_text(&text), text.size, take, &reading);
+	buf_free(&text);
+	return result;
+}
+
+/* Takes `path` over. */
+static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
+					  char *path, enum assign_form form)
+{
+	int result = path ? read_file(err, settings, source, path, form) : -1;
+
+	mem_free(path);
+	return result;
+}
+
+/* Every file of a folder whose name ends so; takes `folder` over. */
+static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
+					   char *folder, const char *end, enum assign_form form)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	if (!os_list(NULL, folder, &names)) {
+		for (size_t i = 0; !result && i < names.count; i++)
+			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
+				result =
+					read_owned(err, settings, source, os_join(err, folder, names.items[i]), form);
+		os_names_free(&names);
+	}
+	mem_free(folder);
+	return result;
+}
+
+/* Units and their drop-ins; takes `folder` over. */
+static int read_units(struct jw_error *err, struct jw_settings *settings, char *folder)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (!folder)
+		return -1;
+	if (!os_list(NULL, folder, &names)) {
+		for (size_t i = 0; !result && i < names.count; i++)
+			if (names.kinds[i] == OS_DIRECTORY && text_ends(names.items[i], ".service.d"))
+				result = read_folder(err, settings, "systemd unit",
+									 os_join(err, folder, names.items[i]), ".conf", ASSIGN_UNIT);
+			else if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".service"))
+				result = read_owned(err, settings, "systemd unit",
+									os_join(err, folder, names.items[i]), ASSIGN_UNIT);
+		os_names_free(&names);
+	}
+	mem_free(folder);
+	return result;
+}
+
+/* ---- places */
+
+static int read_process(struct jw_error *err, struct jw_settings *settings)
+{
+	const struct reading reading = {.settings = settings, .source = "process", .where = ""};
+
+	for (size_t i = 0; assign_names[i]; i++) {
+		struct assign assign = {0};
+		char *value = os_env(assign_names[i]);
+		int result = 0;
+
+		if (value) {
+			TEXT_COPY(assign.name, assign_names[i]);
+			TEXT_COPY(assign.value, value);
+			result = add(err, &reading, &assign);
+		}
+		mem_free(value);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+/* What the container was started with: its first process has it. */
+static int read_container(struct jw_error *err, struct jw_settings *settings)
+{
+	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
+	struct reading reading = {.settings = settings, .source = "container"};
+	bool inside = false;
+	char *path;
+	struct os_file *file;
+	struct buf text = BUF_MAX(BLOCK_MOST_FILE);
+	size_t got = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		char *sign = place_system_path(err, signs[i]);
+
+		inside = inside || (sign && os_exists(sign));
+		mem_free(sign);
+	}
+	path = inside ? place_system_path(err, "/proc/1/environ") : NULL;
+	reading.where = path;
+	/* It has no size: read to its end. */
+	if (path && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
+		if (!buf_reserve(err, &text, BLOCK_MOST_FILE / 4) &&
+			!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
+			result = assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, take, &reading);
+		os_file_close(file);
+	}
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static int read_system(struct jw_error *err, struct jw_settings *settings)
+{
+	return read_owned(err, settings, "/etc/environment", place_system_path(err, "/etc/environment"),
+					  ASSIGN_LIST) ||
+				   read_folder(err, settings, "environment.d",
+							   place_system_path(err, "/etc/environment.d"), ".conf",
+							   ASSIGN_LIST) ||
+				   read_owned(err, settings, "shell profile",
+							  place_system_path(err, "/etc/profile"), ASSIGN_SHELL) ||
+				   read_folder(err, settings, "profile.d", place_system_path(err, "/etc/profile.d"),
+							   ".sh", ASSIGN_SHELL) ||
+				   read_owned(err, settings, "shell profile",
+							  place_system_path(err, "/etc/bash.bashrc"), ASSIGN_SHELL) ||
+				   read_units(err, settings, place_system_path(err, "/etc/systemd/system"))
+			   ? -1
+			   : 0;
+}
+
+static int read_account(struct jw_error *err, struct jw_settings *settings)
+{
+	static const char *const profiles[] = {
+		".profile", ".bash_profile", ".bash_login", ".bashrc", ".zshenv", ".zprofile",
+		".zshrc",   ".zlogin",       ".cshrc",      ".tcshrc", ".login",
+	};
+	char *home = NULL;
+	int result = 0;
+
+	if (os_home_dir(NULL, &home))
+		return 0; /* an account without a home */
+	result = read_folder(err, settings, "environment.d", place_config_path(err, "environment.d"),
+						 ".conf", ASSIGN_LIST);
+	for (size_t i = 0; !result && i < sizeof profiles / sizeof *profiles; i++)
+		result = read_owned(err, settings, "shell profile", os_join(err, home, profiles[i]),
+							ASSIGN_SHELL);
+	mem_free(home);
+	if (result)
+		return -1;
+	return read_owned(err, settings, "shell profile", place_config_path(err, "fish/config.fish"),
+					  ASSIGN_SHELL) ||
+				   read_folder(err, settings, "shell profile",
+							   place_config_path(err, "fish/conf.d"), ".fish", ASSIGN_SHELL) ||
+				   read_units(err, settings, place_config_path(err, "systemd/user"))
+			   ? -1
+			   : 0;
+}
+
+/* "conda env config vars set" keeps its variables in a JSON file. */
+static int read_conda_state(struct jw_error *err, struct jw_settings *settings, const char *path)
+{
+	const struct reading reading = {
+		.settings = settings, .source = "conda environment", .where = path};
+	struct buf text = {0};
+	cJSON *document = NULL;
+	const cJSON *item;
+	int result = 0;
+
+	if (!os_read_file(NULL, path, BLOCK_MOST_FILE, &text))
+		document = json_parse(NULL, buf_text(&text), text.size);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "env_vars"))
+	{
+		struct assign assign = {0};
+
+		if (result || !cJSON_IsString(item) || !assign_concerns(item->string))
+			continue;
+		TEXT_COPY(assign.name, item->string);
+		TEXT_COPY(assign.value, item->valuestring);
+		result = add(err, &reading, &assign);
+	}
+	cJSON_Delete(document);
+	buf_free(&text);
+	return result;
+}
+
+static int read_conda(struct jw_error *err, struct jw_settings *settings)
+{
+	char *prefix = os_env("CONDA_PREFIX"), *state = NULL;
+	int result = 0;
+
+	if (prefix && *prefix) {
+		state = os_join(err, prefix, "conda-meta/state");
+		result = !state || read_conda_state(err, settings, state) ||
+						 read_folder(err, settings, "conda environment",
+									 os_join(err, prefix, "etc/conda/activate.d"),
+									 os_variables_kept() ? ".ps1" : ".sh", ASSIGN_SHELL)
+					 ? -1
+					 : 0;
+	}
+	mem_free(state);
+	mem_free(prefix);
+	return result;
+}
+
+static int read_registry(struct jw_error *err, struct jw_settings *settings,
+						 enum os_variables where, const char *source)
+{
+	const struct reading reading = {
+		.settings = settings, .source = source, .where = os_variables_key(where)};
+
+	for (size_t i = 0; assign_names[i]; i++) {
+		struct os_variable variable;
+		struct assign assign = {0};
+		int result;
+
+		if (os_variable_read(NULL, where, assign_names[i], &variable))
+			continue;
+		TEXT_COPY(assign.name, assign_names[i]);
+		TEXT_COPY(assign.value, variable.value);
+		mem_free(variable.value);
+		result = add(err, &reading, &assign);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
+{
+	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
+	int result;
+
+	if (!settings)
+		return -1;
+	result = read_process(err, settings);
+	if (!result && os_variables_kept())
+		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
+				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
+	else if (!result)
+		result = read_container(err, settings) || read_system(err, settings) ||
+				 read_account(err, settings);
+	if (result || read_conda(err, settings)) {
+		jw_settings_free(settings);
+		return -1;
+	}
+	*ret_settings = settings;
+	return 0;
+}
+
+void jw_settings_free(struct jw_settings *settings)
+{
+	if (!settings)
+		return;
+	for (size_t i = 0; i < settings->count; i++)
+		setting_free(&settings->items[i]);
+	jw_tune_lines_free(settings->warnings, settings->warning_count);
+	mem_free(settings->items);
+	mem_free(settings);
+}

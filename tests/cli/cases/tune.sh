@@ -1,0 +1,110 @@
+# tune: what is in force and where it comes from, setting it in each scope, and taking it back to the byte.
+run 0 tune --json
+json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
+run 64 tune --apply --undo
+run 64 tune --scope nowhere --apply
+err_has "systemd=UNIT"
+run 64 tune --print nothing
+err_one_line
+for form in sh fish cmd powershell docker compose k8s slurm systemd conda; do
+	run 0 tune --print "$form" --max-size 2GiB --path "$(native "$work/cache")"
+	out_has 2147483648
+	out_has CUDA_CACHE_PATH
+done
+run 0 tune --undo
+out_has "nothing to take back"
+is_wine && exit 0
+
+export SHELL=/bin/bash JITWARM_SYSTEM_ROOT=$work/root
+unset XDG_CONFIG_HOME CONDA_PREFIX ZDOTDIR
+mkdir -p "$work/root/etc/profile.d" "$work/root/etc/systemd/system/x.service.d"
+snapshot() { (cd "$1" && find . -not -path './.local*' -printf '%p %y %m %l\n' | sort && find . -type f -exec sha256sum {} + | sort); }
+
+# Where settings come from, and what the driver makes of them.
+printf 'PATH=/bin\nCUDA_CACHE_DIR=/x\n' >"$work/root/etc/environment"
+printf 'export CUDA_CACHE_MAXSIZE=1G\n' >"$work/root/etc/profile.d/cuda.sh"
+printf '[Service]\nEnvironment=CUDA_CACHE_DISABLE=1\n' >"$work/root/etc/systemd/system/x.service.d/a.conf"
+printf 'export CUDA_CACHE_MAXSIZE=abc\nexport CUDA_FORCE_PTX_JIT=1' >"$HOME/.profile"
+printf 'export CUDA_CACHE_MAXSIZE=8589934592\n' >"$HOME/.bashrc"
+CUDA_CACHE_MAXSIZE=3000000000 run 0 tune --json
+json '[(s["source"], s["name"], s["value"], s["line"]) for s in d["settings"]] == [("process", "CUDA_CACHE_MAXSIZE", "3000000000", 0), ("/etc/environment", "CUDA_CACHE_DIR", "/x", 2), ("profile.d", "CUDA_CACHE_MAXSIZE", "1G", 1), ("systemd unit", "CUDA_CACHE_DISABLE", "1", 2), ("shell profile", "CUDA_CACHE_MAXSIZE", "abc", 1), ("shell profile", "CUDA_FORCE_PTX_JIT", "1", 2), ("shell profile", "CUDA_CACHE_MAXSIZE", "8589934592", 1)]'
+json 'd["in_force"]["limit_bytes"] == d["should_be"]["limit_bytes"] == 3000000000'
+for text in "reads 1 bytes" "reads 0 and stores nothing" "takes it for its maximum" "is called CUDA_CACHE_PATH" "neither reads nor writes" "compiles everything at every start"; do
+	err_has "$text" 2>/dev/null || json "any('$text' in w for w in d['warnings'])"
+done
+
+# In a container, what its first process was started with; programs that have the driver loaded are named.
+mkdir -p "$work/root/proc/1" && : >"$work/root/.dockerenv"
+printf 'A=1\0CUDA_CACHE_DISABLE=1\0' >"$work/root/proc/1/environ"
+run 0 tune --json
+json '[(s["name"], s["value"]) for s in d["settings"] if s["source"] == "container"] == [("CUDA_CACHE_DISABLE", "1")]'
+rm -r "$work/root/proc" "$work/root/.dockerenv"
+cp "$(readlink -f /proc/self/exe)" "$work/libcuda.so.1"
+python3 -c '
+import mmap, sys, time
+with open(sys.argv[1], "rb") as file:
+    code = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+print("mapped", flush=True)
+time.sleep(60)' "$work/libcuda.so.1" >"$work/mapped" &
+holder=$!
+for _ in $(seq 100); do [[ -s $work/mapped ]] && break; sleep 0.05; done
+run 0 tune --apply --scope shell
+kill $holder
+out_has "(process $holder) has the driver loaded"
+out_has "open a new shell"
+run 0 tune --undo
+
+# Each scope: applied twice it changes nothing; undone everything is as it was, to the byte, without a final newline too.
+ln -s real-bashrc "$HOME/link" && mv "$HOME/.bashrc" "$HOME/real-bashrc" && ln -s real-bashrc "$HOME/.bashrc"
+chmod 640 "$HOME/.profile"
+mkdir -p "$work/env/conda-meta"
+export CONDA_PREFIX=$work/env
+snapshot "$HOME" >before.home; snapshot "$work/root" >before.root; snapshot "$work/env" >before.env
+for scope in user shell system conda systemd=ollama systemd-user=my.service; do
+	run "0|64" tune --apply --scope "$scope" --max-size 2GiB --path "$work/a 'b"
+	case $scope in user | system) [[ $ended == 64 ]] || fail "a quote went into a list" ;; esac
+	run 0 tune --apply --scope "$scope" --max-size 2GiB --path "$work/my cache"
+	out_has written
+	run 0 tune --apply --scope "$scope" --max-size 2GiB --path "$work/my cache" --json
+	json 'd["changes"] and all(c["what"] == "unchanged" for c in d["changes"])'
+	json 'any(s["by_jitwarm"] and s["value"] == "2147483648" for s in d["settings"])'
+	run 0 tune --undo --scope "$scope"
+	snapshot "$HOME" | diff before.home - || fail "$scope: the home is not as it was"
+	snapshot "$work/root" | diff before.root - || fail "$scope: the system is not as it was"
+	snapshot "$work/env" | diff before.env - || fail "$scope: the environment is not as it was"
+done
+[[ -L $HOME/.bashrc ]] || fail "the link was replaced"
+
+# What was written counts for the programs that read it.
+run 0 tune --apply --scope shell --max-size 2GiB --path "$work/my cache"
+got=$(bash -c '. "$HOME/.bashrc"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"')
+[[ $got == "2147483648 $work/my cache" ]] || fail "bash has $got"
+run 0 tune --apply --scope conda --max-size 2GiB --path "$work/my cache"
+got=$(CUDA_CACHE_MAXSIZE=7 sh -c '. "$1/activate.d/jitwarm.sh"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"; . "$1/deactivate.d/jitwarm.sh"; echo "$CUDA_CACHE_MAXSIZE${CUDA_CACHE_PATH-}"' sh "$CONDA_PREFIX/etc/conda")
+[[ $got == "2147483648 $work/my cache"$'\n'7 ]] || fail "conda has $got"
+# Without --scope everything on record goes.
+run 0 tune --undo
+snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
+snapshot "$work/env" | diff before.env - || fail "the environment is not as it was"
+
+# Two at once: both end well, and one block is there.
+for _ in 1 2 3 4; do timeout 60 $JITWARM tune --apply --scope shell -q & done
+wait
+[[ $(grep -c '>>> jitwarm tune' "$HOME/.bashrc") == 1 ]] || fail "not one block"
+run 0 tune --undo
+snapshot "$HOME" | diff before.home - || fail "the home is not as it was after four at once"
+
+# Damaged by hand, a link to nowhere, a folder in the way: said, and nothing changed.
+printf '# >>> jitwarm tune >>>\nexport X=1\n' >"$HOME/real-bashrc"
+run 3 tune --apply --scope shell
+err_has "lost its last line"
+rm "$HOME/real-bashrc"
+run 3 tune --apply --scope shell
+err_has "links to a file that is not there"
+[[ -L $HOME/.bashrc ]] || fail "the link was replaced"
+rm "$HOME/.bashrc" && mkdir "$HOME/.bashrc"
+run "2|3" tune --apply --scope shell
+unset CONDA_PREFIX
+run 3 tune --apply --scope conda
+err_has "conda activate"
+run 64 tune --apply --scope systemd=../../x
