@@ -18,6 +18,7 @@
 #include "cli/sources.h"
 #include "cli/stored.h"
 #include "cli/tuning.h"
+#include "cli/unattended.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -27,6 +28,7 @@ struct priming {
 	const struct jw_system *system;
 	const struct jw_recording *recording; /* NULL: none is given */
 	struct elsewhere *elsewhere;
+	struct unattended *unattended;
 	struct progress progress;
 	bool bar;
 	bool only_plan;
@@ -249,8 +251,16 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 	mem_free(only);
 	if (priming->bar)
 		progress_finish(&priming->progress);
-	if (failed)
+	if (failed) {
+		TEXT_COPY(priming->unattended->problem, err.message);
 		return cli_fail_as(cli, status_of_error(&err), &err);
+	}
+	priming->unattended->planned = true;
+	priming->unattended->modules = result->plan.modules;
+	priming->unattended->compiled = result->compiled;
+	priming->unattended->failed = result->failed;
+	priming->unattended->undone = result->undone;
+	TEXT_COPY(priming->unattended->problem, error_text(&result->stopped));
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
 	status = priming->only_plan && result->plan.cold && !result->plan.too_much
@@ -374,11 +384,13 @@ static int open_system(struct jw_error *err, struct cli *cli, struct elsewhere *
 	return 0;
 }
 
-static enum exit_status prime_run(struct cli *cli)
+static enum exit_status prime_now(struct cli *cli, struct unattended *unattended)
 {
 	struct elsewhere elsewhere = {0};
-	struct priming priming = {
-		.cli = cli, .elsewhere = &elsewhere, .only_plan = options_given(&cli->options, "dry-run")};
+	struct priming priming = {.cli = cli,
+							  .elsewhere = &elsewhere,
+							  .unattended = unattended,
+							  .only_plan = options_given(&cli->options, "dry-run")};
 	struct jw_system *system = NULL;
 	struct jw_recording *recording = NULL;
 	struct jw_found *found = NULL;
@@ -390,12 +402,14 @@ static enum exit_status prime_run(struct cli *cli)
 		find_files(&err, cli, &sources, &recording, &found)) {
 		status =
 			cli_fail_as(cli, elsewhere.given ? elsewhere_status(&err) : exit_of(err.code), &err);
+		TEXT_COPY(unattended->problem, err.message);
 		goto done;
 	}
 	warn_of_settings(cli, system);
 	if (!system->gpu_count) {
 		error_set(&err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 		status = cli_fail_as(cli, EXIT_CANNOT, &err);
+		TEXT_COPY(unattended->problem, err.message);
 		goto done;
 	}
 	if (found)
@@ -416,6 +430,21 @@ done:
 	jw_recording_free(recording);
 	jw_system_free(system);
 	return status;
+}
+
+static enum exit_status prime_run(struct cli *cli)
+{
+	struct unattended unattended = {0};
+	struct jw_error err;
+	enum exit_status status = EXIT_DONE;
+
+	if (unattended_begin(&err, cli, &unattended)) {
+		TEXT_COPY(unattended.problem, err.message);
+		status = cli_fail(cli, &err);
+	} else if (!unattended.skip) {
+		status = prime_now(cli, &unattended);
+	}
+	return unattended_end(cli, &unattended, status);
 }
 
 static const struct cli_option prime_options[] = {
@@ -466,6 +495,7 @@ static const struct cli_option prime_options[] = {
 	 .value = "FILE",
 	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
 			 "chrome://tracing or Perfetto"},
+	UNATTENDED_OPTIONS,
 	{.name = "tune",
 	 .kind = OPTION_FLAG,
 	 .help = "Where the driver's limit is too small for the results, set a better one for this "

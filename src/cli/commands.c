@@ -27,6 +27,9 @@
 	X(cache_verify) \
 	X(tune) \
 	X(cache_prune) \
+	X(startup_enable) \
+	X(startup_disable) \
+	X(startup_status) \
 	X(compiler_fetch) \
 	X(worker) \
 	X(help)

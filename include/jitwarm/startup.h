@@ -1,0 +1,84 @@
+/* Priming by itself after a logon and when packages or the driver change: a logon task on Windows,
+ * systemd units on Linux. */
+#ifndef JITWARM_STARTUP_H
+#define JITWARM_STARTUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+
+struct jw_startup_options {
+	const char *const *names; /* what `prime` is to work on; none: the environment */
+	size_t name_count;
+	const char *environment; /* a virtual or conda environment, absolute; NULL: none */
+	/* Linux: a unit of the system instead, which runs before this service starts, and as its
+	 * account (NULL: root). */
+	const char *service, *account;
+	bool replace; /* a task or unit of that name that is not ours */
+};
+
+/* A file of systemd's, or the task. */
+struct jw_startup_item {
+	char *where; /* the file; the task's name */
+	char *text;  /* what is in it */
+	bool ours;   /* it is there, and ours */
+	bool there;  /* it is there at all */
+};
+struct jw_startup {
+	struct jw_startup_item *items;
+	size_t count;
+	char **commands; /* that were run, or, where one failed, have to be run; one line each */
+	size_t command_count;
+	char *failed; /* why the last of them failed, NULL where none has: the files are written all the
+					 same */
+};
+
+/* What would be written, and what is there. Nothing is changed. The caller frees with
+ * jw_startup_free, here and below. */
+int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+					struct jw_startup **ret_startup);
+/* Writes and registers it. JW_ERR_BUSY: something of that name is there and not ours;
+ * JW_ERR_IO: no permission. */
+int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
+					  struct jw_startup **ret_startup);
+/* Takes it away, and nothing that is not ours. */
+int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup);
+void jw_startup_free(struct jw_startup *startup);
+/* The services that have a unit of ours. The caller frees with jw_log_free. */
+int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
+
+/* ---- has anything changed since the last run? */
+
+struct jw_run_key {
+	const char *const *names; /* as `prime` is given them */
+	size_t name_count;
+	const char *cache_dir; /* NULL: the live cache */
+};
+
+/* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
+struct jw_run_state;
+
+/* Looks at it without loading the driver. *ret_changes: what differs from the last run that came to
+ * an end ("driver, packages"), "first run", or "" where nothing does. The caller frees both. */
+int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
+				char **ret_changes);
+/* The run came to its end: the next one compares with this. */
+int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
+void jw_run_state_free(struct jw_run_state *state);
+void jw_run_text_free(char *text);
+
+/* Appends a line to a log of JSON lines; one that has grown past a megabyte loses its older half.
+ */
+int jw_log_append(struct jw_error *err, const char *path, const char *line);
+/* The log that runs with --if-changed write (in the state directory). The caller frees it with
+ * jw_run_text_free. */
+int jw_log_path(struct jw_error *err, char **ret_path);
+/* Its last lines, the newest last; at most `most`. The caller frees with jw_log_free. */
+int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
+				size_t *ret_count);
+void jw_log_free(char **lines, size_t count);
+
+#endif

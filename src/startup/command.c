@@ -1,0 +1,76 @@
+#include "startup/parts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "os/quote.h"
+#include "os/system.h"
+
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *const *arguments,
+					struct buf *ret_output, bool *ret_good)
+{
+	struct buf line = BUF_MAX(1 << 16), text = {0};
+	struct os_ended ended = {.status = -1};
+	struct jw_error why = {0};
+	char *folder = NULL, *output = NULL;
+	int result = -1;
+
+	*ret_good = false;
+	if (os_make_temp_dir(err, "jitwarm-startup", &folder) ||
+		!(output = os_join(err, folder, "output")))
+		goto done;
+	if (!os_run(&why, arguments, output, &ended)) {
+		*ret_good = !ended.status && !ended.signal;
+		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good)
+			(void)error_set(&why, JW_ERR_IO, "%s: %.600s", os_base_name(arguments[0]),
+							buf_text(&text));
+	}
+	if (startup && !*ret_good && !startup->failed) {
+		why.message[strcspn(why.message, "\r\n")] = '\0';
+		startup->failed = mem_string(err, why.message);
+		if (!startup->failed)
+			goto done;
+	}
+	for (size_t i = 0; startup && arguments[i]; i++)
+		if (strpbrk(arguments[i], " \\\"")
+				? quote_windows(err, &line, arguments[i])
+				: buf_printf(err, &line, "%s%s", i ? " " : "",
+							 i ? arguments[i] : os_base_name(arguments[i])))
+			goto done;
+	if (startup && startup->command_count < STARTUP_MOST_COMMANDS) {
+		char *copy = mem_string(err, buf_text(&line));
+
+		if (!copy)
+			goto done;
+		startup->commands[startup->command_count++] = copy;
+	}
+	if (ret_output) {
+		*ret_output = text;
+		text = (struct buf){0};
+	}
+	result = 0;
+done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	mem_free(output);
+	buf_free(&text);
+	buf_free(&line);
+	return result;
+}
+
+char *startup_program(struct jw_error *err, const char *other, const char *folder, const char *name)
+{
+	char *own = os_env(other), *base, *path;
+
+	if (own && *own)
+		return own;
+	mem_free(own);
+	base = folder ? os_env(folder) : NULL;
+	/* By its whole path: what lies in the current folder is not run. */
+	path = base ? mem_printf(err, "%s\\System32\\%s", base, name) : mem_string(err, name);
+	mem_free(base);
+	return path;
+}

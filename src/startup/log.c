@@ -1,0 +1,147 @@
+/* A log of JSON lines that several processes append to. */
+#include <jitwarm/startup.h>
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+
+enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000, STEP_MS = 10 };
+
+int jw_log_path(struct jw_error *err, char **ret_path)
+{
+	char *folder, *path;
+
+	if (os_state_dir(err, &folder))
+		return -1;
+	path = os_join(err, folder, "runs.jsonl");
+	mem_free(folder);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+/* In place, since others may have it open: what is behind the middle goes to the front. */
+static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
+{
+	struct buf half = BUF_MAX(2 * MOST_LOG);
+	uint64_t from = size - MOST_LOG / 2;
+	const uint8_t *line;
+	size_t got, left;
+	int result = -1;
+
+	if (buf_reserve(err, &half, MOST_LOG / 2) ||
+		os_file_read(err, file, from, half.data, MOST_LOG / 2, &got))
+		goto done;
+	line = memchr(half.data, '\n', got);
+	line = line ? line + 1 : half.data + got;
+	left = got - (size_t)(line - half.data);
+	result = os_file_write(err, file, 0, line, left) || os_file_truncate(err, file, left) ? -1 : 0;
+done:
+	buf_free(&half);
+	return result;
+}
+
+/* Every line of such a log begins so. */
+static const char beginning[] = "{\"schema\":\"jitwarm.run/";
+
+/* Somebody else's file, named by mistake, is neither lengthened nor halved. */
+static int check_ours(struct jw_error *err, struct os_file *file, const char *path)
+{
+	char start[sizeof beginning - 1];
+	size_t got;
+
+	if (os_file_read(err, file, 0, start, sizeof start, &got))
+		return -1;
+	if (got && (got < sizeof start || memcmp(start, beginning, sizeof start) != 0))
+		return error_set(err, JW_ERR_FORMAT, "%s: is no log of jitwarm's: not written to", path);
+	return 0;
+}
+
+static int append(struct jw_error *err, struct os_file *file, const char *path, const char *line)
+{
+	struct buf text = BUF_MAX(MOST_LOG);
+	uint64_t size;
+	bool held = false;
+	int result = -1;
+
+	for (unsigned waited_ms = 0; !held; waited_ms += STEP_MS) {
+		if (os_file_lock(err, file, true, &held))
+			return -1;
+		if (!held && waited_ms >= WAIT_MS)
+			return error_set(err, JW_ERR_BUSY, "%s: locked by another program", path);
+		if (!held)
+			uv_sleep(STEP_MS);
+	}
+	if (!check_ours(err, file, path) && !os_file_size(err, file, &size) &&
+		(size < MOST_LOG || !halve(err, file, size)) && !os_file_size(err, file, &size) &&
+		!buf_printf(err, &text, "%s\n", line))
+		result = os_file_write(err, file, size, text.data, text.size);
+	(void)os_file_unlock(NULL, file);
+	buf_free(&text);
+	return result;
+}
+
+int jw_log_append(struct jw_error *err, const char *path, const char *line)
+{
+	char *folder = os_dir_name(err, path);
+	struct os_file *file;
+	int result = -1;
+
+	if (folder && !os_make_dirs(err, folder, 0700) &&
+		!os_file_open(err, path, OS_OPEN_CREATE, &file)) {
+		result = append(err, file, path, line);
+		os_file_close(file);
+	}
+	mem_free(folder);
+	return result;
+}
+
+void jw_log_free(char **lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		mem_free(lines[i]);
+	mem_free(lines);
+}
+
+int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
+				size_t *ret_count)
+{
+	struct buf text = {0};
+	size_t count = 0, end;
+	char **lines;
+
+	if (os_read_file(err, path, 2 * MOST_LOG, &text))
+		return -1;
+	most = most < MOST_LINES ? most : MOST_LINES;
+	lines = mem_array(err, most + 1, sizeof *lines);
+	for (end = text.size; lines && end && count < most;) {
+		size_t start = end - (text.data[end - 1] == '\n'), stop = start;
+
+		while (start && text.data[start - 1] != '\n')
+			start--;
+		lines[count] = mem_string_n(err, (const char *)text.data + start, stop - start);
+		if (!lines[count])
+			break;
+		count++;
+		end = start;
+	}
+	buf_free(&text);
+	if (!lines)
+		return -1;
+	/* The newest last */
+	for (size_t i = 0; i < count / 2; i++) {
+		char *line = lines[i];
+
+		lines[i] = lines[count - 1 - i];
+		lines[count - 1 - i] = line;
+	}
+	*ret_lines = lines;
+	*ret_count = count;
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* Between the parts of jitwarm/startup.h. */
+#ifndef JW_STARTUP_PARTS_H
+#define JW_STARTUP_PARTS_H
+
+#include <jitwarm/startup.h>
+
+#include "base/buf.h"
+
+enum { STARTUP_MOST_COMMANDS = 8, STARTUP_MOST_TEXT = 1 << 20 };
+
+bool startup_on_windows(void);
+
+/* Runs a program of the system's and notes it in `startup` (NULL: nowhere); what it says when it
+ * fails becomes `failed`. *ret_good: it ended with 0. `ret_output` may be NULL; the caller frees
+ * it. */
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *const *arguments,
+					struct buf *ret_output, bool *ret_good);
+/* The system's own program: `name` in System32 below the folder that a variable names, or (NULL) on
+ * PATH. The variable `other` puts another in its place: the test beds set it. The caller frees it.
+ */
+char *startup_program(struct jw_error *err, const char *other, const char *folder,
+					  const char *name);
+
+/* Windows: the one item is the task. */
+extern const char startup_task_name[];
+int task_look(struct jw_error *err, struct jw_startup_item *item);
+int task_register(struct jw_error *err, struct jw_startup *startup);
+int task_remove(struct jw_error *err, struct jw_startup *startup);
+
+/* Linux: the items are files. */
+int units_enable(struct jw_error *err, const struct jw_startup_options *options,
+				 struct jw_startup *startup);
+int units_disable(struct jw_error *err, const struct jw_startup_options *options,
+				  struct jw_startup *startup);
+
+#endif

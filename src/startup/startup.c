@@ -1,0 +1,285 @@
+/* Writing tasks and units, and having the system take them. */
+#include <jitwarm/startup.h>
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/found.h"
+#include "find/sites.h"
+#include "os/file.h"
+#include "os/library.h"
+#include "os/system.h"
+#include "startup/parts.h"
+#include "startup/text.h"
+#include "tune/place.h"
+
+enum { MOST_ITEMS = 4 };
+
+bool startup_on_windows(void)
+{
+	return !strcmp(os_name, "windows");
+}
+
+void jw_startup_free(struct jw_startup *startup)
+{
+	if (!startup)
+		return;
+	for (size_t i = 0; i < startup->count; i++) {
+		mem_free(startup->items[i].where);
+		mem_free(startup->items[i].text);
+	}
+	for (size_t i = 0; i < startup->command_count; i++)
+		mem_free(startup->commands[i]);
+	mem_free(startup->items);
+	mem_free(startup->commands);
+	mem_free(startup->failed);
+	mem_free(startup);
+}
+
+/* ---- what is to be written */
+
+typedef int (*text_fn)(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
+
+static int timer_text(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
+{
+	(void)facts;
+	return startup_timer(err, text);
+}
+
+/* Takes `where` over. */
+static int add_item(struct jw_error *err, struct jw_startup *startup, char *where, text_fn write,
+					const struct startup_facts *facts)
+{
+	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
+	struct jw_startup_item *item = &startup->items[startup->count];
+
+	item->where = where;
+	if (!where || write(err, facts, &text)) {
+		mem_free(where);
+		buf_free(&text);
+		return -1;
+	}
+	startup->count++;
+	item->text = mem_string(err, buf_text(&text));
+	buf_free(&text);
+	return item->text ? 0 : -1;
+}
+
+/* What a file has that is there already. */
+static void look_at_file(struct jw_startup_item *item)
+{
+	struct buf text = {0};
+
+	if (os_read_file(NULL, item->where, STARTUP_MOST_TEXT, &text))
+		return;
+	item->there = true;
+	item->ours = strstr(buf_text(&text), startup_mark) != NULL;
+	buf_free(&text);
+}
+
+static bool is_service_name(const char *name)
+{
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+								  ":_.-";
+
+	return *name && *name != '.' && strlen(name) < 100 && strspn(name, allowed) == strlen(name) &&
+		   !text_ends(name, ".service");
+}
+
+static int add_system_units(struct jw_error *err, struct jw_startup *startup,
+							const struct startup_facts *facts)
+{
+	const char *service = facts->options->service;
+	char *rest;
+	int result;
+
+	if (!is_service_name(service))
+		return error_set(err, JW_ERR_USAGE, "--service %.100s: a service's name without “.service”",
+						 service);
+	rest = mem_printf(err, "/etc/systemd/system/jitwarm@%s.service.d/60-jitwarm.conf", service);
+	result =
+		rest
+			? add_item(err, startup, place_system_path(err, "/etc/systemd/system/jitwarm@.service"),
+					   startup_template, facts) ||
+				  add_item(err, startup, place_system_path(err, rest), startup_instance, facts)
+			: -1;
+	mem_free(rest);
+	return result;
+}
+
+static int add_user_units(struct jw_error *err, struct jw_startup *startup,
+						  const struct startup_facts *facts)
+{
+	return add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.service"),
+					startup_service, facts) ||
+				   add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.timer"),
+							timer_text, facts) ||
+				   add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.path"),
+							startup_path, facts)
+			   ? -1
+			   : 0;
+}
+
+/* The folder whose change tells of new packages. */
+static char *packages_folder(void)
+{
+	struct found_list list = {0};
+	struct sites sites = {0};
+	char *path = NULL;
+
+	if (found_open(NULL, &list))
+		return NULL;
+	if (!sites_find(NULL, &list, &sites) && sites.count)
+		path = mem_string(NULL, sites.items[0].path);
+	sites_free(&sites);
+	found_close(&list);
+	jw_found_free(list.found);
+	return path;
+}
+
+/* The name that stays when the driver changes: the file of this version is gone then. Takes `path`
+ * over. */
+static char *lasting_name(char *path)
+{
+	char *folder = path ? os_dir_name(NULL, path) : NULL,
+		 *name = folder ? os_join(NULL, folder, "libcuda.so.1") : NULL;
+
+	mem_free(folder);
+	if (!name || !os_exists(name)) {
+		mem_free(name);
+		return path;
+	}
+	mem_free(path);
+	return name;
+}
+
+/* jitwarmw.exe beside jitwarm.exe: no console window. */
+static int program_path(struct jw_error *err, char **ret_path)
+{
+	char *self, *folder, *quiet;
+
+	if (os_self_path(err, &self))
+		return -1;
+	*ret_path = self;
+	if (!startup_on_windows())
+		return 0;
+	folder = os_dir_name(err, self);
+	quiet = folder ? os_join(err, folder, "jitwarmw.exe") : NULL;
+	mem_free(folder);
+	if (!quiet) {
+		mem_free(self);
+		return -1;
+	}
+	if (os_exists(quiet)) {
+		*ret_path = quiet;
+		quiet = self;
+	}
+	mem_free(quiet);
+	return 0;
+}
+
+static int open_startup(struct jw_error *err, const struct jw_startup_options *options,
+						struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup = mem_alloc(err, sizeof *startup);
+	struct startup_facts facts = {.options = options};
+	char *program = NULL, *account = NULL, *driver = NULL, *packages = NULL;
+	int result = -1;
+
+	if (!startup)
+		return -1;
+	startup->items = mem_array(err, MOST_ITEMS, sizeof *startup->items);
+	startup->commands = mem_array(err, STARTUP_MOST_COMMANDS, sizeof *startup->commands);
+	if (!startup->items || !startup->commands || program_path(err, &program) ||
+		os_account_id(err, &account))
+		goto done;
+	if (!startup_on_windows()) {
+		(void)os_find_driver(NULL, &driver);
+		driver = lasting_name(driver);
+		packages = packages_folder();
+	}
+	facts = (struct startup_facts){.program = program,
+								   .options = options,
+								   .account = account,
+								   .driver = driver,
+								   .packages = packages};
+	if (startup_on_windows() && options->service)
+		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
+	else if (startup_on_windows())
+		result = add_item(err, startup, mem_string(err, startup_task_name), startup_task, &facts);
+	else
+		result = options->service ? add_system_units(err, startup, &facts)
+								  : add_user_units(err, startup, &facts);
+done:
+	mem_free(program);
+	mem_free(account);
+	mem_free(driver);
+	mem_free(packages);
+	if (result)
+		jw_startup_free(startup);
+	else
+		*ret_startup = startup;
+	return result ? -1 : 0;
+}
+
+/* ---- all of it */
+
+int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
+					struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup;
+
+	if (open_startup(err, options, &startup))
+		return -1;
+	if (startup_on_windows() && task_look(err, &startup->items[0])) {
+		jw_startup_free(startup);
+		return -1;
+	}
+	for (size_t i = 0; !startup_on_windows() && i < startup->count; i++)
+		look_at_file(&startup->items[i]);
+	*ret_startup = startup;
+	return 0;
+}
+
+int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
+					  struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup;
+	int result = 0;
+
+	if (jw_startup_look(err, options, &startup))
+		return -1;
+	for (size_t i = 0; !result && i < startup->count; i++)
+		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
+			result = error_set(err, JW_ERR_BUSY,
+							   "%s: is there already and not jitwarm's; --replace overwrites it",
+							   startup->items[i].where);
+	if (!result)
+		result = startup_on_windows() ? task_register(err, startup)
+									  : units_enable(err, options, startup);
+	if (result)
+		jw_startup_free(startup);
+	else
+		*ret_startup = startup;
+	return result;
+}
+
+int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
+					   struct jw_startup **ret_startup)
+{
+	struct jw_startup *startup;
+	int result = 0;
+
+	if (jw_startup_look(err, options, &startup))
+		return -1;
+	if (!startup_on_windows())
+		result = units_disable(err, options, startup);
+	else if (startup->items[0].ours)
+		result = task_remove(err, startup);
+	if (result)
+		jw_startup_free(startup);
+	else
+		*ret_startup = startup;
+	return result;
+}

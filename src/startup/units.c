@@ -1,0 +1,161 @@
+/* systemd's units: files, and what systemctl is told. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "startup/parts.h"
+#include "tune/place.h"
+
+enum { MOST_ARGUMENTS = 12 };
+
+/* systemctl [--user] VERB UNIT…; `rest` may be short. */
+static int systemctl(struct jw_error *err, struct jw_startup *startup, bool user, const char *verb,
+					 const char *first, const char *second, const char *third)
+{
+	char *program = startup_program(err, "JITWARM_SYSTEMCTL", NULL, "systemctl");
+	const char *arguments[MOST_ARGUMENTS];
+	const char *const given[] = {first, second, third};
+	size_t count = 0;
+	bool good;
+	int result;
+
+	if (!program)
+		return -1;
+	arguments[count++] = program;
+	if (user)
+		arguments[count++] = "--user";
+	arguments[count++] = verb;
+	for (size_t i = 0; i < 3; i++)
+		if (given[i])
+			arguments[count++] = given[i];
+	arguments[count] = NULL;
+	result = startup_command(err, startup, arguments, NULL, &good);
+	mem_free(program);
+	return result;
+}
+
+static int write_item(struct jw_error *err, struct jw_startup_item *item)
+{
+	char *folder = os_dir_name(err, item->where);
+	int result = folder ? os_make_dirs(err, folder, 0755) ||
+							  os_write_atomic(err, item->where, item->text, strlen(item->text))
+						: -1;
+
+	mem_free(folder);
+	if (result)
+		return -1;
+	item->there = item->ours = true;
+	return 0;
+}
+
+static char *instance_name(struct jw_error *err, const struct jw_startup_options *options)
+{
+	return options->service ? mem_printf(err, "jitwarm@%s.service", options->service) : NULL;
+}
+
+int units_enable(struct jw_error *err, const struct jw_startup_options *options,
+				 struct jw_startup *startup)
+{
+	char *instance = instance_name(err, options);
+	int result = 0;
+
+	for (size_t i = 0; !result && i < startup->count; i++)
+		result = write_item(err, &startup->items[i]);
+	if (!result && options->service)
+		result = instance ? systemctl(err, startup, false, "daemon-reload", NULL, NULL, NULL) ||
+								systemctl(err, startup, false, "enable", instance, NULL, NULL)
+						  : -1;
+	else if (!result)
+		result = systemctl(err, startup, true, "daemon-reload", NULL, NULL, NULL) ||
+				 systemctl(err, startup, true, "enable", "--now", "jitwarm.timer", "jitwarm.path");
+	mem_free(instance);
+	return result ? -1 : 0;
+}
+
+int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
+{
+	static const char start[] = "jitwarm@", end[] = ".service.d";
+	char *folder = place_system_path(err, "/etc/systemd/system"), **names;
+	struct os_names found = {0};
+	size_t count = 0;
+
+	if (!folder)
+		return -1;
+	if (startup_on_windows() || os_list(NULL, folder, &found))
+		found = (struct os_names){0};
+	mem_free(folder);
+	names = mem_array(err, found.count + 1, sizeof *names);
+	for (size_t i = 0; names && i < found.count; i++) {
+		const char *name = found.items[i];
+
+		if (!text_starts(name, start) || !text_ends(name, end) ||
+			strlen(name) < sizeof start + sizeof end - 1)
+			continue;
+		names[count] = mem_string_n(err, name + sizeof start - 1,
+									strlen(name) - (sizeof start - 1) - (sizeof end - 1));
+		if (!names[count++]) {
+			jw_log_free(names, count);
+			names = NULL;
+		}
+	}
+	os_names_free(&found);
+	if (!names)
+		return -1;
+	*ret_names = names;
+	*ret_count = count;
+	return 0;
+}
+
+/* The template goes with the last service that uses it. */
+static int remove_template(struct jw_error *err, struct jw_startup_item *item)
+{
+	char **names;
+	size_t count;
+	int result = 0;
+
+	if (!item->ours || jw_startup_services(err, &names, &count))
+		return item->ours ? -1 : 0;
+	if (!count) {
+		result = os_remove(err, item->where);
+		item->there = item->ours = result != 0;
+	}
+	jw_log_free(names, count);
+	return result;
+}
+
+int units_disable(struct jw_error *err, const struct jw_startup_options *options,
+				  struct jw_startup *startup)
+{
+	char *instance = instance_name(err, options);
+	bool any = false;
+	int result = 0;
+
+	for (size_t i = 0; i < startup->count; i++)
+		any = any || startup->items[i].ours;
+	if (any && options->service)
+		result = instance ? systemctl(err, startup, false, "disable", instance, NULL, NULL) : -1;
+	else if (any)
+		result = systemctl(err, startup, true, "disable", "--now", "jitwarm.timer", "jitwarm.path");
+	for (size_t i = 0; !result && i < startup->count; i++) {
+		struct jw_startup_item *item = &startup->items[i];
+
+		if (!item->ours || (options->service && i == 0))
+			continue;
+		result = os_remove(err, item->where);
+		item->there = item->ours = result != 0;
+		if (options->service && !result) {
+			char *folder = os_dir_name(NULL, item->where);
+
+			if (folder)
+				(void)os_remove_empty_dir(NULL, folder);
+			mem_free(folder);
+		}
+	}
+	if (!result && options->service)
+		result = remove_template(err, &startup->items[0]);
+	if (any && !result)
+		result = systemctl(err, startup, !options->service, "daemon-reload", NULL, NULL, NULL);
+	mem_free(instance);
+	return result ? -1 : 0;
+}

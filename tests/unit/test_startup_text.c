@@ -1,0 +1,193 @@
+/* What tasks and units say; what counts as a change; the log. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/startup.h>
+
+#include "base/mem.h"
+#include "folder.h"
+#include "os/file.h"
+#include "os/quote.h"
+#include "os/system.h"
+#include "startup/text.h"
+
+static const char *const names[] = {"tensorflow", "C:\\a b\\", "say \"$x\" 100%"};
+static const struct jw_startup_options options = {
+	.names = names, .name_count = 3, .environment = "/home/김 지원/venv"};
+
+static void a_task_is_for_its_user_alone(void **state)
+{
+	const struct startup_facts facts = {.program = "C:\\Users\\김지원 & Co\\jitwarmw.exe",
+										.options = &options,
+										.account = "S-1-5-21-1-2-3-1001"};
+	static const char *const wanted[] = {
+		"<UserId>S-1-5-21-1-2-3-1001</UserId>\r\n      <Delay>PT2M</Delay>",
+		"<LogonType>InteractiveToken</LogonType>",
+		"<RunLevel>LeastPrivilege</RunLevel>",
+		"<DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>",
+		"<MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>",
+		"<ExecutionTimeLimit>PT2H</ExecutionTimeLimit>",
+		"<Priority>9</Priority>",
+		"<Command>C:\\Users\\김지원 &amp; Co\\jitwarmw.exe</Command>",
+		"<Arguments>prime --background --quiet --if-changed --environment "
+		"&quot;/home/김 지원/venv&quot; -- &quot;tensorflow&quot; &quot;C:\\a b\\\\&quot; "
+		"&quot;say \\&quot;$x\\&quot; 100%&quot;</Arguments>",
+	};
+	struct buf text = BUF_MAX(1 << 16), wide = BUF_MAX(1 << 17);
+
+	(void)state;
+	assert_int_equal(startup_task(NULL, &facts, &text), 0);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		assert_non_null(strstr(buf_text(&text), wanted[i]));
+	assert_int_equal(startup_utf16(NULL, buf_text(&text), &wide), 0);
+	assert_memory_equal(wide.data, "\xff\xfe<\0?\0", 6);
+	buf_clear(&wide);
+	assert_int_equal(startup_utf16(NULL, "a\xf0\x9f\x98\x80", &wide), 0);
+	assert_int_equal(wide.size, 8);
+	assert_memory_equal(wide.data,
+						"\xff\xfe"
+						"a\0\x3d\xd8\x00\xde",
+						8);
+	assert_int_equal(startup_utf16(NULL, "\xff", &wide), -1);
+	buf_free(&text);
+	buf_free(&wide);
+}
+
+static void units_quote_what_systemd_would_expand(void **state)
+{
+	const struct startup_facts facts = {.program = "/opt/a b/jitwarm",
+										.options = &options,
+										.driver = "/usr/lib/100%/libcuda.so.1",
+										.packages = "/home/x y/site-packages"};
+	struct buf service = BUF_MAX(1 << 16), path = BUF_MAX(1 << 16);
+
+	(void)state;
+	assert_int_equal(startup_service(NULL, &facts, &service), 0);
+	assert_non_null(
+		strstr(buf_text(&service),
+			   "\nExecStart=\"/opt/a b/jitwarm\" prime --background --quiet --if-changed "
+			   "--environment \"/home/김 지원/venv\" -- \"tensorflow\" \"C:\\\\a b\\\\\" "
+			   "\"say \\\"$$x\\\" 100%%\"\n"));
+	assert_non_null(strstr(buf_text(&service), "\nConditionACPower=true\n"));
+	assert_int_equal(startup_path(NULL, &facts, &path), 0);
+	assert_non_null(strstr(buf_text(&path), "\nPathChanged=/usr/lib/100%%/libcuda.so.1\n"
+											"PathModified=/home/x y/site-packages\n"));
+	buf_free(&service);
+	buf_free(&path);
+}
+
+static char *changes(const struct jw_run_key *key, bool remember)
+{
+	struct jw_run_state *run;
+	char *text;
+
+	assert_int_equal(jw_run_look(NULL, key, &run, &text), 0);
+	if (remember)
+		assert_int_equal(jw_run_remember(NULL, run), 0);
+	jw_run_state_free(run);
+	return text;
+}
+
+static void expect(const struct jw_run_key *key, bool remember, const char *wanted)
+{
+	char *text = changes(key, remember);
+
+	assert_string_equal(text, wanted);
+	jw_run_text_free(text);
+}
+
+static void only_what_matters_is_a_change(void **state)
+{
+	char *inner = os_join(NULL, folder, "packages"), *library = os_join(NULL, inner, "a.so"),
+		 *note = os_join(NULL, inner, "a.py"), *cache = os_join(NULL, folder, "cache"),
+		 *index = os_join(NULL, cache, "index");
+	const char *const name[] = {inner}, *const other_name[] = {library};
+	const struct jw_run_key key = {.names = name, .name_count = 1, .cache_dir = cache},
+							other = {.names = other_name, .name_count = 1, .cache_dir = cache};
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", "10de:2484@0000:01:00.0"), 0);
+	assert_int_equal(os_make_dirs(NULL, inner, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, library, "x", 1), 0);
+	assert_int_equal(os_write_atomic(NULL, index, "1234567890123456", 16), 0);
+	expect(&key, true, "first run");
+	expect(&key, false, "");
+	expect(&other, true, "first run");
+	expect(&key, false, "");
+	assert_int_equal(os_write_atomic(NULL, note, "x", 1), 0);
+	expect(&key, false, "");
+	assert_int_equal(os_write_atomic(NULL, index, "12345678901234567890", 20), 0);
+	expect(&key, false, "");
+	assert_int_equal(os_write_atomic(NULL, library, "xy", 2), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", "10de:2204@0000:01:00.0"), 0);
+	expect(&key, true, "GPUs, packages");
+	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_MAXSIZE", "5"), 0);
+	expect(&key, true, "settings");
+	assert_int_equal(os_remove(NULL, index), 0);
+	expect(&key, false, "cache");
+	assert_int_equal(os_env_set(NULL, "CUDA_CACHE_MAXSIZE", NULL), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_PCI_DEVICES", NULL), 0);
+	mem_free(inner);
+	mem_free(library);
+	mem_free(note);
+	mem_free(cache);
+	mem_free(index);
+}
+
+static void a_log_keeps_its_newest_lines(void **state)
+{
+	enum { FIRST = 10000, LINES = 12000 };
+	char *path = os_join(NULL, folder, "log.jsonl"), line[128], **lines;
+	struct os_stat stat;
+	size_t count;
+
+	(void)state;
+	for (int i = FIRST; i < FIRST + LINES; i++) {
+		(void)snprintf(line, sizeof line, "{\"schema\":\"jitwarm.run/1\",\"filler\":\"%070d\"}", i);
+		assert_int_equal(jw_log_append(NULL, path, line), 0);
+	}
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_true(stat.size_bytes <= (1 << 20) + sizeof line);
+	assert_int_equal(jw_log_tail(NULL, path, 2, &lines, &count), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(lines[1], line);
+	jw_log_free(lines, count);
+	/* Every line is whole. */
+	assert_int_equal(jw_log_tail(NULL, path, 1000, &lines, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(strlen(lines[i]), strlen(line));
+	jw_log_free(lines, count);
+	mem_free(path);
+}
+
+static void another_file_is_no_log(void **state)
+{
+	char *path = os_join(NULL, folder, "report.json");
+	struct jw_error err;
+	struct os_stat stat;
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, path, "{\"mine\":1}\n", 11), 0);
+	assert_int_equal(jw_log_append(&err, path, "{\"schema\":\"jitwarm.run/1\"}"), -1);
+	assert_non_null(strstr(err.message, "is no log"));
+	assert_int_equal(os_stat(NULL, path, &stat), 0);
+	assert_int_equal(stat.size_bytes, 11);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_task_is_for_its_user_alone),
+		cmocka_unit_test(units_quote_what_systemd_would_expand),
+		cmocka_unit_test(only_what_matters_is_a_change),
+		cmocka_unit_test(a_log_keeps_its_newest_lines),
+		cmocka_unit_test(another_file_is_no_log),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,102 @@
+#!/bin/bash
+# The logon task: the XML that schtasks is handed, its command run, its log shown, everything taken back. Wine's Task
+# Scheduler stores a task without trigger and principal, and runs nothing.
+. "$(dirname "$0")/lib.sh"
+has_command startup enable || exit 77
+fresh_user
+state=$home/AppData/Local/jitwarm
+mkdir -p "$work/라이브러리 모음"
+cp "$sample_dll" "$work/라이브러리 모음/"
+folder=$(windows_path "$work/라이브러리 모음")
+
+jitwarm startup status
+exits 1 'startup status before'
+jitwarm startup enable "$folder"
+exits 0 'startup enable'
+jitwarm startup enable "$folder"
+exits 0 'startup enable again'
+jitwarm startup status --json
+exits 0 'startup status'
+json_is 'd["enabled"], d["items"][0]["where"]' "(True, 'jitwarm prime')"
+python3 - "$state/startup-task.xml" "$work/command" "$folder" <<'PYTHON' || fail 'the XML is not as it should be'
+import re, sys
+import xml.etree.ElementTree as tree
+data = open(sys.argv[1], "rb").read()
+assert data[:2] == b"\xff\xfe", "no UTF-16"
+root = tree.fromstring(data)
+at = lambda path: root.find("/".join("{http://schemas.microsoft.com/windows/2004/02/mit/task}" + name for name in path.split("/"))).text
+sid = at("Triggers/LogonTrigger/UserId")
+assert re.fullmatch(r"S-1-5-[0-9-]+", sid) and sid == at("Principals/Principal/UserId"), sid
+wanted = {
+    "Triggers/LogonTrigger/Delay": "PT2M", "Principals/Principal/LogonType": "InteractiveToken",
+    "Principals/Principal/RunLevel": "LeastPrivilege", "Settings/MultipleInstancesPolicy": "IgnoreNew",
+    "Settings/DisallowStartIfOnBatteries": "true", "Settings/ExecutionTimeLimit": "PT2H", "Settings/Priority": "9"}
+for path, value in wanted.items():
+    assert at(path) == value, path
+assert at("Actions/Exec/Command").endswith("jitwarmw.exe"), at("Actions/Exec/Command")
+assert at("Actions/Exec/Arguments") == f'prime --background --quiet --if-changed -- "{sys.argv[3]}"', at("Actions/Exec/Arguments")
+open(sys.argv[2], "w").write(at("Actions/Exec/Command"))
+PYTHON
+
+# What the task runs: no console, no output, and a log; the second time it ends at once
+for _ in 1 2; do
+	under "$gpus" "$build/src/jitwarmw.exe" prime --background --quiet --if-changed -- "$folder"
+	exits 0 jitwarmw
+	[ ! -s "$out" ] || fail 'jitwarmw prints'
+done
+[ "$(app)" = 0 ] || fail 'the application has modules compiled after the task'
+jitwarm startup status --json
+json_is '[(r["skipped"], r["compiled"], r["status"]) for r in d["runs"]]' '[(False, 8, 0), (True, 0, 0)]'
+jitwarm startup status
+says 'first run; 8 compiled'
+says 'nothing had changed'
+
+# Installers: a log, no prompt, an exit status
+under "$gpus" "$build/src/jitwarmw.exe" prime --quiet --json-log "$(windows_path "$work/로그.jsonl")" "$folder"
+exits 0 'silent prime'
+grep -q '"schema":"jitwarm.run/1"' "$work/로그.jsonl" || fail 'no log'
+
+jitwarm startup enable --service x
+exits 2 '--service'
+jitwarm startup disable
+exits 0 'startup disable'
+jitwarm startup status
+exits 1 'startup status after'
+
+# A task of that name which is somebody else's stays; ours is known by its mark
+# (a batch file, whose own path is read in the console's code page)
+mock=$build/tests/windows/schtasks
+rm -rf "$mock" && mkdir -p "$mock"
+cat > "$mock/schtasks.bat" << 'BATCH'
+@if "%~1" == "/query" type "%~dp0answer.xml"
+@if not "%~1" == "/query" echo %~1>> "%~dp0told.txt"
+BATCH
+export JITWARM_SCHTASKS
+JITWARM_SCHTASKS=$(windows_path "$mock/schtasks.bat")
+printf '<Task><Description>Mine</Description></Task>' > "$mock/answer.xml"
+jitwarm startup enable "$folder"
+exits 3 'startup enable over a foreign task'
+complains "not jitwarm's"
+jitwarm startup disable
+exits 0 'startup disable of a foreign task'
+[ ! -e "$mock/told.txt" ] || fail "schtasks was told: $(cat "$mock/told.txt")"
+jitwarm startup enable --replace "$folder"
+exits 0 'startup enable --replace'
+grep -q /create "$mock/told.txt" || fail 'nothing was registered'
+jitwarm startup enable --print "$folder"
+cp "$out" "$mock/answer.xml"
+rm -f "$state/startup-task.xml"
+jitwarm startup status
+exits 0 'startup status of our own task'
+unset JITWARM_SCHTASKS
+
+# Everything taken back, but the live cache
+jitwarm startup enable "$folder"
+jitwarm tune --apply --max-size 2GiB
+exits 0 'tune --apply'
+jitwarm uninstall
+exits 0 uninstall
+[ ! -e "$state" ] || [ -z "$(find "$state" -type f)" ] || fail "state is left: $(find "$state" -type f)"
+under "$gpus" reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
+[ "$status" != 0 ] || fail 'the variable is left'
+[ "$(app)" = 0 ] || fail 'the live cache was touched'
