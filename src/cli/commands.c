@@ -30,6 +30,7 @@
 	X(startup_enable) \
 	X(startup_disable) \
 	X(startup_status) \
+	X(uninstall) \
 	X(compiler_fetch) \
 	X(worker) \
 	X(help)
