@@ -257,6 +257,8 @@ if [ -f "$exe" ]; then
 		grep -viE '^(advapi32|bcrypt|dbghelp|iphlpapi|kernel32|msvcrt|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
 	[ -z "$foreign" ] || die "jitwarm.exe needs more than Windows brings: $foreign"
 	$triple-strip -o "$folder/jitwarm.exe" "$exe"
+	# The same without a console window, for the logon task and installers
+	$triple-strip -o "$folder/jitwarmw.exe" "$folder/src/jitwarmw.exe"
 	say "built $folder/jitwarm.exe ($(stat -c %s "$folder/jitwarm.exe") bytes), with what a debugger wants in $exe"
 else
 	say "built $folder"

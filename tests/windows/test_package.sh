@@ -1,0 +1,51 @@
+#!/bin/bash
+# The archive and the manifests of scripts/package-windows.sh, and what Windows is told in the programs' resources.
+. "$(dirname "$0")/lib.sh"
+# (the programs as the build left them, where build-windows.sh has not stripped them yet)
+mkdir -p "$work/build"
+for program in jitwarm jitwarmw; do cp "$build/src/$program.exe" "$work/build/"; done
+for turn in 1 2; do
+	"$root/scripts/package-windows.sh" --url 'https://example.invalid/VERSION/jitwarm.zip' --homepage https://example.invalid/ \
+		--publisher "A: 'b'" --identifier A.jitwarm -B "$work/build" -o "$work/$turn" > "$out" 2> "$err" || fail package-windows.sh
+done
+"$root/scripts/package-windows.sh" --url x > "$out" 2> "$err" && fail 'wrong use is taken'
+diff -r "$work/1" "$work/2" > "$out" || fail 'two runs differ'
+python3 - "$work/1" "$work/build" > "$out" 2> "$err" <<'PYTHON' || fail 'the package is not as it should be'
+import glob, hashlib, json, re, struct, sys, zipfile
+folder, build = sys.argv[1:]
+(archive,) = glob.glob(folder + "/*.zip")
+version = re.search(r"jitwarm-([0-9.]+)-windows-x64\.zip$", archive)[1]
+sha256 = hashlib.sha256(open(archive, "rb").read()).hexdigest()
+names = zipfile.ZipFile(archive).namelist()
+assert names == ["jitwarm.exe", "jitwarmw.exe", "LICENSE.txt", "README.md"], names
+scoop = json.load(open(folder + "/scoop/jitwarm.json"))
+assert scoop["version"] == version and scoop["architecture"]["64bit"] == {"url": f"https://example.invalid/{version}/jitwarm.zip", "hash": sha256}, scoop
+assert all(name in names for name in scoop["bin"])
+texts = {path[len(folder) + 8:]: open(path).read() for path in glob.glob(folder + "/winget/*")}
+assert sorted(texts) == ["A.jitwarm.installer.yaml", "A.jitwarm.locale.en-US.yaml", "A.jitwarm.yaml"], texts
+for name, text in texts.items():
+    assert f"\nPackageVersion: {version}\n" in text and not re.search("@[A-Z]", text), text
+assert f"InstallerSha256: {sha256.upper()}\n" in texts["A.jitwarm.installer.yaml"]
+assert "Publisher: 'A: ''b'''\n" in texts["A.jitwarm.locale.en-US.yaml"]
+
+def resource_kinds(data):
+    """The types in the root of a PE file's resource directory."""
+    pe = struct.unpack_from("<I", data, 0x3C)[0]
+    sections, optional = struct.unpack_from("<H", data, pe + 6)[0], struct.unpack_from("<H", data, pe + 20)[0]
+    address = struct.unpack_from("<I", data, pe + 24 + 112 + 16)[0]
+    for i in range(sections):
+        size, start, _, at = struct.unpack_from("<IIII", data, pe + 24 + optional + 40 * i + 8)
+        if start <= address < start + size:
+            root = at + address - start
+            count = sum(struct.unpack_from("<HH", data, root + 12))
+            return {struct.unpack_from("<I", data, root + 16 + 8 * n)[0] for n in range(count)}
+
+for program in "jitwarm", "jitwarmw":
+    data = open(f"{build}/{program}.exe", "rb").read()
+    assert resource_kinds(data) >= {3, 14, 16, 24}, resource_kinds(data)  # icons, their group, version, manifest
+    for text in (f"{program}.exe", version):
+        assert text.encode("utf-16-le") in data, text
+PYTHON
+# The icon is what its script draws (its PNG depends on zlib: the bitmaps are compared)
+python3 "$root/packaging/windows/make-icon.py" "$work/icon.ico"
+cmp -s <(tail -c +87 "$work/icon.ico" | head -c 16000) <(tail -c +87 "$root/packaging/windows/jitwarm.ico" | head -c 16000) || fail 'jitwarm.ico is not what make-icon.py draws'
