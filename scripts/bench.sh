@@ -70,6 +70,26 @@ if [ -n "$library" ] && [ -d "$cache/drivers/550.163.01" ]; then
 	tests/bench/bench_prime.sh -B "$build" -d 550.163.01 sm_90 "$library"
 	library=$frameworks/extracted/xgboost-1.3.3/xgboost/lib/libxgboost.so
 	[ ! -e "$library" ] || tests/bench/bench_prime.sh -B "$build" -d 550.163.01 sm_86 "$library"
+	for pair in sm_86:tensorflow-2.3.1 sm_90:xgboost-1.7.6; do
+		library=$(ls "$frameworks/${pair#*:}"-linux/*.whl 2>/dev/null)
+		[ -z "$library" ] || tests/bench/bench_prime.sh -B "$build" -d 550.163.01 "${pair%%:*}" "$library"
+	done
 else
 	missing "no driver 550.163.01 or no wheel ctranslate2-4.6.2-linux"
+fi
+
+title "prime beside its rivals"
+if [ -d "$cache/drivers/550.163.01" ]; then
+	tests/bench/bench_compile.sh -B "$build" -d 550.163.01
+else
+	missing "no driver 550.163.01"
+fi
+
+title "packs, beside tar and zstd"
+archive=${JITWARM_TESTDATA:-../shared/testdata}/driver-caches/framework-2018-sm70.tar.zst
+if [ -f "$archive" ]; then
+	zstd -dqc --long=27 "$archive" | tar -xf - -C "$scratch"
+	tests/bench/bench_pack.sh -B "$build" "$scratch/framework-2018-sm70"
+else
+	missing "no test data in $(dirname "$archive")"
 fi
