@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /* From now on Ctrl-C, a closed terminal and a polite request to end only set a flag; a second
- * Ctrl-C ends the process. */
+ * Ctrl-C ends the process, unless it follows so soon that it is the same request, sent twice. A
+ * closed terminal that was ignored before still is. */
 void os_catch_interrupts(void);
 /* Whether one has come. */
 bool os_interrupted(void);

@@ -2,29 +2,56 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
+enum { ECHO_MS = 500 };
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t interrupted;
+static struct timespec first; /* written by the first signal only */
 
-static void note(int number)
+static void block_all(sigset_t *set)
 {
-	interrupted = 1;
-	/* The second one takes the default: nobody should have to reach for kill -9. */
-	(void)signal(number, SIG_DFL);
+	(void)sigemptyset(set);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+		(void)sigaddset(set, caught[i]);
 }
 
-static void set_all(void (*handler)(int))
+static long since_first_ms(void)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = handler};
+	struct timespec now;
 
-	(void)sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		(void)sigaction(numbers[i], &action, NULL);
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long)(now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
+}
+
+/* The second one takes the default: nobody should have to reach for kill -9. But timeout(1) and its
+ * like signal the process and then its group, so one request comes twice: what follows at once is
+ * the first one's echo. The signals block each other meanwhile. */
+static void note(int number)
+{
+	if (!interrupted) {
+		(void)clock_gettime(CLOCK_MONOTONIC, &first);
+		interrupted = 1;
+	} else if (since_first_ms() >= ECHO_MS) {
+		(void)signal(number, SIG_DFL);
+		(void)raise(number); /* comes when this returns */
+	}
 }
 
 void os_catch_interrupts(void)
 {
-	set_all(note);
+	struct sigaction action = {.sa_handler = note}, before;
+
+	block_all(&action.sa_mask);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+		/* nohup(1): a terminal that is closed is none of our business. */
+		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
+					   before.sa_handler == SIG_IGN;
+
+		if (!ignored)
+			(void)sigaction(caught[i], &action, NULL);
+	}
 }
 
 bool os_interrupted(void)

@@ -1,0 +1,95 @@
+/* Ctrl-C, its echoes and its repetition, each in a process of its own. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+#include "os/interrupt.h"
+
+enum { LONGER_THAN_AN_ECHO_US = 700000, STILL_HERE = 7 };
+
+static int ended_with(void (*life)(void))
+{
+	pid_t child = fork();
+	int status = 0;
+
+	assert_true(child >= 0);
+	if (!child) {
+		life();
+		_exit(STILL_HERE);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static void signalled_twice_at_once(void)
+{
+	os_catch_interrupts();
+	if (os_interrupted())
+		_exit(1);
+	(void)raise(SIGTERM);
+	(void)raise(SIGTERM);
+	if (!os_interrupted())
+		_exit(2);
+}
+
+static void signalled_again_later(void)
+{
+	os_catch_interrupts();
+	(void)raise(SIGINT);
+	(void)usleep(LONGER_THAN_AN_ECHO_US);
+	(void)raise(SIGINT);
+}
+
+static void hung_up_under_nohup(void)
+{
+	(void)signal(SIGHUP, SIG_IGN);
+	os_catch_interrupts();
+	(void)raise(SIGHUP);
+	if (os_interrupted())
+		_exit(1);
+}
+
+static void test_an_echo_is_no_second_request(void **state)
+{
+	int status = ended_with(signalled_twice_at_once);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
+}
+
+static void test_the_second_request_ends_the_process(void **state)
+{
+	int status = ended_with(signalled_again_later);
+
+	(void)state;
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+static void test_what_nohup_ignores_stays_ignored(void **state)
+{
+	int status = ended_with(hung_up_under_nohup);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_echo_is_no_second_request),
+		cmocka_unit_test(test_the_second_request_ends_the_process),
+		cmocka_unit_test(test_what_nohup_ignores_stays_ignored),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
