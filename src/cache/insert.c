@@ -253,6 +253,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
 	if (!same && move_into_place(err, live, staged))
 		return -1;
+	staged->moved = true;
 	if (live_put_row(err, live, addition->key, addition->row_bytes) ||
 		live_own_add(err, live, addition->key, addition->row_bytes))
 		return -1;
@@ -314,23 +315,48 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 	return 0;
 }
 
-/* Entries in parts, of which there are several at a time, are written by two threads. */
+/* Entries in parts, of which there are several at a time, are written by two threads: each takes
+ * the next one that the other has not. */
 struct staging {
 	struct cache_live *live;
 	struct cache_addition *additions;
 	struct live_staged *staged; /* of each addition */
-	size_t first, count;
-	struct jw_error why;
+	size_t count;
+	uv_mutex_t mutex;
+	size_t next;
+	struct jw_error why; /* the first failure */
 	int result;
 };
 
-static void stage_every_other(void *argument)
+/* False where nothing is left to do. */
+static bool take_next(struct staging *staging, size_t *ret_at)
+{
+	bool taken;
+
+	uv_mutex_lock(&staging->mutex);
+	taken = !staging->result && staging->next < staging->count;
+	*ret_at = staging->next;
+	staging->next += taken;
+	uv_mutex_unlock(&staging->mutex);
+	return taken;
+}
+
+static void stage_in_turn(void *argument)
 {
 	struct staging *staging = argument;
+	size_t at;
 
-	for (size_t i = staging->first; !staging->result && i < staging->count; i += 2)
-		staging->result = live_stage(&staging->why, staging->live, &staging->additions[i], i,
-									 &staging->staged[i]);
+	while (take_next(staging, &at)) {
+		struct jw_error why = {0};
+
+		if (!live_stage(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))
+			continue;
+		uv_mutex_lock(&staging->mutex);
+		if (!staging->result)
+			staging->why = why;
+		staging->result = -1;
+		uv_mutex_unlock(&staging->mutex);
+	}
 }
 
 /* Those that are staged, in their order, without gaps. */
@@ -350,7 +376,8 @@ static int stage_together(struct jw_error *err, struct cache_live *live,
 						  struct cache_addition *additions, size_t count,
 						  struct live_staged staged[MOST_STAGED], size_t *ret_staged)
 {
-	struct staging halves[2];
+	struct staging staging = {
+		.live = live, .additions = additions, .staged = staged, .count = count};
 	uv_thread_t thread;
 	bool alone;
 
@@ -358,20 +385,15 @@ static int stage_together(struct jw_error *err, struct cache_live *live,
 	*ret_staged = 0;
 	if (live_make_staging(err, live))
 		return -1;
-	for (size_t i = 0; i < 2; i++)
-		halves[i] = (struct staging){
-			.live = live, .additions = additions, .staged = staged, .first = i, .count = count};
-	alone = uv_thread_create(&thread, stage_every_other, &halves[1]) != 0;
-	stage_every_other(&halves[0]);
-	if (alone)
-		stage_every_other(&halves[1]);
-	else
+	if (uv_mutex_init(&staging.mutex))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	alone = uv_thread_create(&thread, stage_in_turn, &staging) != 0;
+	stage_in_turn(&staging);
+	if (!alone)
 		(void)uv_thread_join(&thread);
+	uv_mutex_destroy(&staging.mutex);
 	*ret_staged = close_gaps(staged, count);
-	for (size_t i = 0; i < 2; i++)
-		if (halves[i].result)
-			return error_set(err, halves[i].why.code, "%s", halves[i].why.message);
-	return 0;
+	return staging.result ? error_set(err, staging.why.code, "%s", staging.why.message) : 0;
 }
 
 /* The rights of another account are a thread's own. */

@@ -84,6 +84,7 @@ struct live_staged {
 	char *path; /* NULL: the file in place is the same already */
 	char *target;
 	bool replaces;
+	bool moved; /* into place: nothing is left at `path` */
 };
 /* Verifies an addition and writes its file beside the tree (between live_enter and live_leave,
  * which it leaves to read the addition's own file). An addition that is refused is no failure:

@@ -74,8 +74,7 @@ static int check_parts(struct jw_error *err, const struct cache_addition *additi
 static bool same_file(const char *path, const struct cache_part *parts, size_t count, size_t size)
 {
 	struct buf content = {0};
-	bool same = os_exists(path) && !os_read_file(NULL, path, size + MOST_EXTRA, &content) &&
-				content.size >= size;
+	bool same = !os_read_file(NULL, path, size + MOST_EXTRA, &content) && content.size >= size;
 
 	for (size_t i = 0, at = 0; same && i < count; at += parts[i++].size)
 		same = !memcmp(content.data + at, parts[i].data, parts[i].size);
@@ -135,7 +134,6 @@ int live_make_folder(struct jw_error *err, const struct cache_live *live, const 
 int stage_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				size_t number)
 {
-	staged->replaces = os_exists(staged->target);
 	if (live_make_staging(err, live) || live_make_folder(err, live, staged->target))
 		return -1;
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
@@ -156,7 +154,8 @@ void stage_refuse(struct cache_addition *addition)
 static int stage_parts(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 					   size_t number, const struct cache_part *parts, size_t count, size_t size)
 {
-	if (same_file(staged->target, parts, count, size))
+	staged->replaces = os_exists(staged->target);
+	if (staged->replaces && same_file(staged->target, parts, count, size))
 		return 0;
 	if (stage_begin(err, live, staged, number) || write_file(err, staged->path, parts, count))
 		return -1;
@@ -201,7 +200,7 @@ int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addit
 
 void live_unstage(struct live_staged *staged)
 {
-	if (staged->path)
+	if (staged->path && !staged->moved)
 		(void)os_remove(NULL, staged->path);
 	mem_free(staged->path);
 	mem_free(staged->target);

@@ -164,6 +164,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	os_file_close(copy->place);
 	copy->place = NULL;
 	copy->differs = false;
+	staged->replaces = os_exists(staged->target);
 	if (stage_begin(err, live, staged, number) ||
 		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) || pass(err, copy) ||
 		check(&copy->addition->why, copy))

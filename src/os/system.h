@@ -26,6 +26,9 @@ uint64_t os_resident_bytes(void);
 uint64_t os_peak_resident_bytes(void);
 /* Gives freed memory back to the system, where the allocator would keep it. */
 void os_release_memory(void);
+/* Memory that has not been written to yet comes in large pages, where the system has any: faults
+ * of 4 KiB cost as much as what is written there. */
+void os_prefer_large_pages(void *memory, size_t size);
 
 /* The value of an environment variable, UTF-8, or NULL; the caller frees it. */
 char *os_env(const char *name);

@@ -17,9 +17,9 @@
 
 /* What must be left on the disk beside the new entries: index, folders, rounding to blocks. */
 enum { SPARE_BYTES = 1 << 20 };
-/* Content up to here is decompressed once and kept from the checks to the insertion: with the
- * decompressor's window it stays below 300 MB. */
-enum { KEPT_BYTES = 128 << 20 };
+/* Content up to here is decompressed once and kept from the checks to the insertion. The
+ * decompressor needs no window then: it stays below 300 MB. */
+enum { KEPT_BYTES = 256 << 20 };
 
 /* ---- the directory */
 
@@ -102,7 +102,7 @@ static int check_limit(struct jw_error *err, const struct import *import)
 /* ---- the second time through */
 
 /* Entries that go in together. */
-enum { WRITTEN_TOGETHER = 16 };
+enum { WRITTEN_TOGETHER = 64 };
 
 struct import_writing {
 	size_t count;
@@ -152,6 +152,13 @@ static int insert_some(struct jw_error *err, const struct import *import,
 	return 0;
 }
 
+static bool asked_to_stop(void *context)
+{
+	const struct jw_import_options *options = ((const struct import *)context)->options;
+
+	return options->stop && options->stop(options->context);
+}
+
 static int write_entries(struct jw_error *err, void *context, const struct walk *walk,
 						 const uint32_t *entries, size_t count)
 {
@@ -161,17 +168,14 @@ static int write_entries(struct jw_error *err, void *context, const struct walk 
 	for (size_t i = 0; i < count; i++) {
 		if (import->fates[entries[i]].insert)
 			add_entry(writing, import, walk, entries[i]);
-		if (writing->count == WRITTEN_TOGETHER && insert_some(err, import, writing))
+		if (writing->count < WRITTEN_TOGETHER)
+			continue;
+		if (insert_some(err, import, writing))
 			return -1;
+		if (asked_to_stop(import))
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
 	}
 	return insert_some(err, import, writing);
-}
-
-static bool asked_to_stop(void *context)
-{
-	const struct jw_import_options *options = ((const struct import *)context)->options;
-
-	return options->stop && options->stop(options->context);
 }
 
 /* A directory that the superuser has filled by name is there for others: one in an image, which
@@ -242,8 +246,7 @@ static int read_pack(struct jw_error *err, struct import *import)
 								 &import->manifest, import->result);
 	if (!result)
 		result = import_begin(err, import);
-	import->walk.keep =
-		!import->options->dry_run && manifest_content(&import->manifest) <= KEPT_BYTES;
+	import->walk.keep = manifest_content(&import->manifest) <= KEPT_BYTES;
 	if (!result)
 		result = walk_pack(err, &import->walk, reader, source_name(import->source));
 	reader_close(reader);

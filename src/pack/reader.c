@@ -2,18 +2,27 @@
 
 #include <string.h>
 
+/* For ZSTD_d_stableOutBuffer, which a libzstd may refuse. */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "pack/tar.h"
 
+/* Compressed bytes that are decompressed at a time, so that whoever waits for a member need not
+ * wait for all that a block of the source holds. */
+enum { MOST_STEP = 32 << 10 };
+
 struct reader {
 	struct source *source;
 	ZSTD_DCtx *decompressor;
-	ZSTD_inBuffer in;
-	size_t next_block;
+	ZSTD_inBuffer in; /* the part of the block that is being decompressed */
+	size_t block_size, next_block;
 	bool at_frame_end;
+	ZSTD_outBuffer whole; /* reader_into; dst is NULL without it */
+	size_t taken;         /* of what is in it */
 };
 
 static int damaged(struct jw_error *err, const struct reader *reader, const char *what)
@@ -29,11 +38,24 @@ static int refill(struct jw_error *err, struct reader *reader)
 
 	if (reader->in.pos < reader->in.size)
 		return 0;
-	if (source_block(err, reader->source, reader->next_block, &data, &size))
-		return -1;
-	reader->next_block++;
-	reader->in = (ZSTD_inBuffer){data, size, 0};
+	if (reader->in.size == reader->block_size) {
+		if (source_block(err, reader->source, reader->next_block, &data, &size))
+			return -1;
+		reader->next_block++;
+		reader->in = (ZSTD_inBuffer){data, 0, 0};
+		reader->block_size = size;
+	}
+	size = reader->block_size - reader->in.size;
+	reader->in.size += size < MOST_STEP ? size : MOST_STEP;
 	return 0;
+}
+
+static int cannot_decompress(struct jw_error *err, const struct reader *reader, size_t code)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_dstSize_tooSmall)
+		return damaged(err, reader, "holds more than its manifest says");
+	return error_set(err, JW_ERR_FORMAT, "%s: cannot be decompressed: %s",
+					 source_name(reader->source), ZSTD_getErrorName(code));
 }
 
 /* One step of the decompressor, which may give nothing; *ret_ended where nothing is left. */
@@ -50,8 +72,7 @@ static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out
 	}
 	code = ZSTD_decompressStream(reader->decompressor, out, &reader->in);
 	if (ZSTD_isError(code))
-		return error_set(err, JW_ERR_FORMAT, "%s: cannot be decompressed: %s",
-						 source_name(reader->source), ZSTD_getErrorName(code));
+		return cannot_decompress(err, reader, code);
 	reader->at_frame_end = code == 0;
 	if (out->pos == before && reader->in.pos == taken && reader->in.size == 0)
 		return damaged(err, reader, "ends in the middle of a frame");
@@ -59,14 +80,12 @@ static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out
 	return 0;
 }
 
-static int read_exactly(struct jw_error *err, struct reader *reader, void *data, size_t size)
+static int fill(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out, size_t until)
 {
-	ZSTD_outBuffer out = {data, size, 0};
+	while (out->pos < until) {
+		bool ended = false;
 
-	while (out.pos < size) {
-		bool ended;
-
-		if (step(err, reader, &out, &ended))
+		if (step(err, reader, out, &ended))
 			return -1;
 		if (ended)
 			return damaged(err, reader, "holds less than its manifest says");
@@ -74,11 +93,33 @@ static int read_exactly(struct jw_error *err, struct reader *reader, void *data,
 	return 0;
 }
 
+static int read_exactly(struct jw_error *err, struct reader *reader, void *data, size_t size)
+{
+	ZSTD_outBuffer out = {data, size, 0};
+
+	return fill(err, reader, &out, size);
+}
+
+/* The next bytes, at *bytes if that is not NULL, else where they are in the whole; *bytes says
+ * where. */
+static int take(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
+{
+	if (!reader->whole.dst)
+		return read_exactly(err, reader, *bytes, size);
+	if (size > reader->whole.size - reader->taken)
+		return damaged(err, reader, "holds more than its manifest says");
+	if (fill(err, reader, &reader->whole, reader->taken + size))
+		return -1;
+	*bytes = (uint8_t *)reader->whole.dst + reader->taken;
+	reader->taken += size;
+	return 0;
+}
+
 static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 {
-	uint8_t zeros[TAR_END];
+	uint8_t room[TAR_END], *zeros = room;
 
-	if (read_exactly(err, reader, zeros, size))
+	if (take(err, reader, &zeros, size))
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		if (zeros[i])
@@ -112,6 +153,16 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	return result;
 }
 
+/* The checksum behind the manifest's frame may lie in the next compressed bytes: at the frame's end
+ * the decompressor can be told where the rest is to go. */
+static int end_manifest(struct jw_error *err, struct reader *reader)
+{
+	ZSTD_outBuffer nothing = {NULL, 0, 0};
+	bool ended;
+
+	return reader->at_frame_end ? 0 : step(err, reader, &nothing, &ended);
+}
+
 static int check_ratio(struct jw_error *err, const struct reader *reader,
 					   const struct pack_manifest *manifest)
 {
@@ -142,7 +193,8 @@ int reader_open(struct jw_error *err, struct source *source, struct pack_manifes
 		goto fail;
 	}
 	(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_windowLogMax, PACK_WINDOW_LOG);
-	if (read_manifest(err, reader, &manifest) || check_ratio(err, reader, &manifest))
+	if (read_manifest(err, reader, &manifest) || end_manifest(err, reader) ||
+		check_ratio(err, reader, &manifest))
 		goto fail;
 	*ret_manifest = manifest;
 	*ret_reader = reader;
@@ -153,18 +205,35 @@ fail:
 	return -1;
 }
 
-int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
-				  uint8_t *bytes)
+uint64_t reader_extent(const struct pack_manifest *manifest)
 {
-	uint8_t header[TAR_BLOCK];
+	uint64_t size = TAR_END;
+
+	for (size_t i = 0; i < manifest->member_count; i++)
+		size += tar_extent(manifest->members[i].size_bytes);
+	return size;
+}
+
+void reader_into(struct reader *reader, void *room, size_t size)
+{
+	/* In the middle of a frame its window is in the decompressor already. */
+	if (reader->at_frame_end)
+		(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_stableOutBuffer, 1);
+	reader->whole = (ZSTD_outBuffer){room, size, 0};
+}
+
+int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
+				  uint8_t **bytes)
+{
+	uint8_t room[TAR_BLOCK], *header = room;
 	char name[TAR_MOST_NAME + 1];
 	uint64_t size;
 
-	if (read_exactly(err, reader, header, sizeof header))
+	if (take(err, reader, &header, sizeof room))
 		return -1;
 	if (!tar_read(header, pack_member_name(name, member), &size) || size != member->size_bytes)
 		return damaged(err, reader, "its members are not those that its manifest names");
-	if (read_exactly(err, reader, bytes, (size_t)size))
+	if (take(err, reader, bytes, (size_t)size))
 		return -1;
 	return read_zeros(err, reader, tar_padding(size));
 }
@@ -176,12 +245,15 @@ int reader_end(struct jw_error *err, struct reader *reader)
 	if (read_zeros(err, reader, TAR_END))
 		return -1;
 	for (;;) {
-		ZSTD_outBuffer out = {&more, 1, 0};
+		ZSTD_outBuffer room = {&more, 1, 0};
+		/* The frame that filled the whole is ended into it. */
+		ZSTD_outBuffer *out = reader->whole.dst && !reader->at_frame_end ? &reader->whole : &room;
+		size_t before = out->pos;
 		bool ended;
 
-		if (step(err, reader, &out, &ended))
+		if (step(err, reader, out, &ended))
 			return -1;
-		if (out.pos)
+		if (out->pos != before)
 			return damaged(err, reader, "holds more than its manifest says");
 		if (ended)
 			return 0;

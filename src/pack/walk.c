@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "os/system.h"
 
 struct order {
 	uint32_t *entries,
@@ -94,7 +95,7 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 	return 0;
 }
 
-/* ---- reading ahead: one thread decompresses and hashes, the other checks or writes */
+/* ---- reading ahead: one thread decompresses; both hash; the caller's checks or writes */
 
 enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
@@ -107,7 +108,10 @@ struct ahead {
 	uv_cond_t changed;
 	size_t read, taken;   /* members */
 	uint64_t bytes_ahead; /* of those that are read and not taken */
-	bool stop, failed;
+	size_t hashed;        /* members that are, or are being */
+	size_t other;         /* the one that the reading thread is hashing, SIZE_MAX where none */
+	bool stop;
+	bool failed, wrong; /* to read; a member that is not what its name says */
 	struct jw_error why;
 };
 
@@ -115,53 +119,83 @@ static int read_member(struct jw_error *err, const struct ahead *ahead, size_t a
 {
 	struct walk *walk = ahead->walk;
 	const struct pack_member *member = &walk->manifest->members[at];
+
+	if (!walk->whole)
+		walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
+	if (!walk->whole && !walk->bytes[at])
+		return -1;
+	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
+}
+
+static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t at)
+{
+	const struct pack_member *member = &ahead->walk->manifest->members[at];
 	char text[TAR_MOST_NAME + 1];
 	struct digest digest;
 
-	walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
-	if (!walk->bytes[at] || reader_member(err, ahead->reader, member, walk->bytes[at]))
-		return -1;
-	if (!walk->verify)
+	digest_of(&digest, ahead->walk->bytes[at], (size_t)member->size_bytes);
+	if (digest_equal(&digest, &member->digest))
 		return 0;
-	digest_of(&digest, walk->bytes[at], (size_t)member->size_bytes);
-	if (!digest_equal(&digest, &member->digest))
-		return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
-						 pack_member_name(text, member));
-	return 0;
+	return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
+					 pack_member_name(text, member));
 }
 
-/* Waits until there is room for the next member; false where nothing more is wanted. */
-static bool may_read(struct ahead *ahead)
-{
-	bool stop;
+enum step { READ, HASH, DONE };
 
-	uv_mutex_lock(&ahead->mutex);
-	while (!ahead->stop && ahead->read > ahead->taken &&
-		   (ahead->read - ahead->taken >= MOST_AHEAD || ahead->bytes_ahead > MOST_BYTES_AHEAD))
+/* Reads as long as there is room, hashes what is read already where there is none, or nothing more
+ * to read, and waits where there is neither. */
+static enum step next_step(struct ahead *ahead)
+{
+	for (;;) {
+		size_t unread = ahead->walk->manifest->member_count - ahead->read;
+		bool room =
+			ahead->walk->whole || ahead->read == ahead->taken ||
+			(ahead->read - ahead->taken < MOST_AHEAD && ahead->bytes_ahead <= MOST_BYTES_AHEAD);
+
+		if (ahead->stop || ahead->wrong)
+			return DONE;
+		if (!ahead->failed && unread && room)
+			return READ;
+		if (ahead->walk->verify && ahead->hashed < ahead->read)
+			return HASH;
+		if (ahead->failed || !unread)
+			return DONE;
 		uv_cond_wait(&ahead->changed, &ahead->mutex);
-	stop = ahead->stop;
-	uv_mutex_unlock(&ahead->mutex);
-	return !stop;
+	}
+}
+
+static void note_failure(struct ahead *ahead, bool *which, const struct jw_error *why)
+{
+	if (!ahead->failed && !ahead->wrong)
+		ahead->why = *why;
+	*which = true;
 }
 
 static void read_ahead(void *argument)
 {
 	struct ahead *ahead = argument;
-	const struct pack_manifest *manifest = ahead->walk->manifest;
-	bool failed = false;
+	enum step step;
 
-	for (size_t at = 0; !failed && at < manifest->member_count && may_read(ahead); at++) {
+	uv_mutex_lock(&ahead->mutex);
+	while ((step = next_step(ahead)) != DONE) {
+		size_t at = step == READ ? ahead->read : ahead->hashed++;
 		struct jw_error why = {0};
+		bool failed;
 
-		failed = read_member(&why, ahead, at) != 0;
-		uv_mutex_lock(&ahead->mutex);
-		ahead->failed = failed;
-		ahead->why = why;
-		ahead->read += !failed;
-		ahead->bytes_ahead += manifest->members[at].size_bytes;
-		uv_cond_signal(&ahead->changed);
+		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
+		failed = (step == READ ? read_member : hash_member)(&why, ahead, at) != 0;
+		uv_mutex_lock(&ahead->mutex);
+		ahead->other = SIZE_MAX;
+		if (failed)
+			note_failure(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
+		else if (step == READ) {
+			ahead->read++;
+			ahead->bytes_ahead += ahead->walk->manifest->members[at].size_bytes;
+		}
+		uv_cond_signal(&ahead->changed);
 	}
+	uv_mutex_unlock(&ahead->mutex);
 }
 
 /* Waits for a member to be at hand. */
@@ -170,7 +204,7 @@ static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
 	bool there;
 
 	uv_mutex_lock(&ahead->mutex);
-	while (ahead->read <= at && !ahead->failed)
+	while (ahead->read <= at && !ahead->failed && !ahead->wrong)
 		uv_cond_wait(&ahead->changed, &ahead->mutex);
 	there = ahead->read > at;
 	if (there) {
@@ -180,6 +214,31 @@ static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
 	}
 	uv_mutex_unlock(&ahead->mutex);
 	return there ? 0 : error_set(err, ahead->why.code, "%s", ahead->why.message);
+}
+
+/* Hashes of the members up to `end`, which are at hand, those that the other thread has not, and
+ * waits for the one that it may be at. */
+static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
+{
+	bool wrong;
+
+	uv_mutex_lock(&ahead->mutex);
+	while (!ahead->wrong && ahead->hashed < end) {
+		size_t at = ahead->hashed++;
+		struct jw_error why = {0};
+		bool failed;
+
+		uv_mutex_unlock(&ahead->mutex);
+		failed = hash_member(&why, ahead, at) != 0;
+		uv_mutex_lock(&ahead->mutex);
+		if (failed)
+			note_failure(ahead, &ahead->wrong, &why);
+	}
+	while (ahead->other < end)
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	wrong = ahead->wrong;
+	uv_mutex_unlock(&ahead->mutex);
+	return wrong ? error_set(err, ahead->why.code, "%s", ahead->why.message) : 0;
 }
 
 static int complete(struct jw_error *err, struct walk *walk, const struct order *order, size_t at,
@@ -216,6 +275,8 @@ static int walk_some(struct jw_error *err, struct ahead *ahead, const struct ord
 	for (size_t i = at; i < end; i++)
 		if (take_member(err, ahead, i))
 			return -1;
+	if (walk->verify && verify_members(err, ahead, end))
+		return -1;
 	if (complete(err, walk, order, at, end))
 		return -1;
 	for (size_t i = order->dead_first[at]; !walk->keep && i < order->dead_first[end]; i++) {
@@ -257,15 +318,30 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 	return result;
 }
 
+/* Room for all that is kept. */
+static int make_whole(struct jw_error *err, struct walk *walk, struct reader *reader)
+{
+	uint64_t size = reader_extent(walk->manifest);
+
+	if (!walk->keep)
+		return 0;
+	walk->whole = mem_resize(err, NULL, (size_t)size);
+	if (!walk->whole)
+		return -1;
+	os_prefer_large_pages(walk->whole, (size_t)size);
+	reader_into(reader, walk->whole, (size_t)size);
+	return 0;
+}
+
 int walk_pack(struct jw_error *err, struct walk *walk, struct reader *reader, const char *name)
 {
 	size_t members = walk->manifest->member_count;
-	struct ahead ahead = {.walk = walk, .reader = reader, .name = name};
+	struct ahead ahead = {.walk = walk, .reader = reader, .name = name, .other = SIZE_MAX};
 	struct order order = {0};
 	int result = -1;
 
 	walk->bytes = mem_array(err, members, sizeof *walk->bytes);
-	if (walk->bytes && !order_make(err, walk->manifest, &order) &&
+	if (walk->bytes && !make_whole(err, walk, reader) && !order_make(err, walk->manifest, &order) &&
 		!check_retained(err, walk->manifest, &order, name) && !walk_members(err, &ahead, &order))
 		result = reader_end(err, reader);
 	if (result || !walk->keep)
@@ -276,22 +352,21 @@ int walk_pack(struct jw_error *err, struct walk *walk, struct reader *reader, co
 
 int walk_again(struct jw_error *err, struct walk *walk)
 {
-	const struct pack_manifest *manifest = walk->manifest;
 	struct order order = {0};
-	int result = order_make(err, manifest, &order);
+	int result = order_make(err, walk->manifest, &order);
 
-	for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
-		end = end_of_some(manifest, at);
-		result = complete(err, walk, &order, at, end);
-	}
+	if (!result)
+		result = complete(err, walk, &order, 0, walk->manifest->member_count);
 	order_free(&order);
 	return result;
 }
 
 void walk_free(struct walk *walk)
 {
-	for (size_t i = 0; walk->bytes && i < walk->manifest->member_count; i++)
+	for (size_t i = 0; walk->bytes && !walk->whole && i < walk->manifest->member_count; i++)
 		mem_free(walk->bytes[i]);
+	mem_free(walk->whole);
 	mem_free(walk->bytes);
 	walk->bytes = NULL;
+	walk->whole = NULL;
 }

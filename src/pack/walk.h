@@ -19,12 +19,13 @@ struct walk {
 	int (*complete)(struct jw_error *err, void *context, const struct walk *walk,
 					const uint32_t *entries, size_t count);
 	uint8_t **bytes; /* of each member, while it is at hand */
+	uint8_t *whole;  /* where they are all kept, one behind the other */
 };
 
 /* From a reader that has just been opened to the end of the pack. The caller frees what is kept
  * with walk_free. */
 int walk_pack(struct jw_error *err, struct walk *walk, struct reader *reader, const char *name);
-/* Once more through the members that were kept. */
+/* Once more through the members that were kept, their entries handed over all together. */
 int walk_again(struct jw_error *err, struct walk *walk);
 void walk_free(struct walk *walk);
 

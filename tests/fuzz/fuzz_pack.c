@@ -1,5 +1,6 @@
 /* A whole pack, all the way to its entries. The trailer, which no mutation would get past, is made
- * here; inputs that begin with 'T' are the tar archive itself, and compressed here too. */
+ * here; inputs that begin with 'T' are the tar archive itself, and compressed here too. Kept as a
+ * whole or not, it is taken or refused. */
 #include "fuzz.h"
 
 #include <sodium.h>
@@ -17,26 +18,34 @@ static void add_trailer(uint8_t *pack, size_t size)
 	pack_trailer(pack + size, digest);
 }
 
-static void read_pack(const uint8_t *pack, size_t size)
+static bool read_pack(const uint8_t *pack, size_t size, bool keep)
 {
 	const struct jw_import_options options = {.path = "", .cache_dir = "/nonexistent"};
 	struct jw_import_result result = {.path = NULL};
 	struct import import = {.options = &options, .result = &result};
-	struct walk walk = {
-		.manifest = &import.manifest, .verify = true, .context = &import, .complete = import_check};
+	struct walk walk = {.manifest = &import.manifest,
+						.verify = true,
+						.keep = keep,
+						.context = &import,
+						.complete = import_check};
 	struct reader *reader = NULL;
+	bool taken = false;
 
 	if (source_open_memory(NULL, pack, size, &import.source))
-		return;
+		return false;
 	if (!reader_open(NULL, import.source, &import.manifest, &reader) &&
-		!import_begin(NULL, &import) && !walk_pack(NULL, &walk, reader, "pack"))
+		!import_begin(NULL, &import) && !walk_pack(NULL, &walk, reader, "pack")) {
+		taken = true;
 		for (size_t i = 0; i < import.manifest.entry_count; i++)
 			MUST(import.fates[i].key == import.manifest.entries[i].key);
+	}
+	walk_free(&walk);
 	reader_close(reader);
 	source_close(import.source);
 	manifest_free(&import.manifest);
 	mem_free(import.fates);
 	mem_free(result.groups);
+	return taken;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(pack, data, size);
 	MUST(!ZSTD_isError(used));
 	add_trailer(pack, used);
-	read_pack(pack, used + PACK_TRAILER_SIZE);
+	MUST(read_pack(pack, used + PACK_TRAILER_SIZE, true) ==
+		 read_pack(pack, used + PACK_TRAILER_SIZE, false));
 	mem_free(pack);
 	return 0;
 }

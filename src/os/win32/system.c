@@ -119,6 +119,13 @@ void os_release_memory(void)
 	(void)HeapCompact(GetProcessHeap(), 0);
 }
 
+/* Windows has them for accounts with the right to lock memory only. */
+void os_prefer_large_pages(void *memory, size_t size)
+{
+	(void)memory;
+	(void)size;
+}
+
 /* ---- environment and folders */
 
 static wchar_t *wide_variable(const wchar_t *name)
