@@ -283,18 +283,22 @@ bool cache_may_write(const char *path)
 static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 {
 	char size[TEXT_SHORT];
-	bool network = false;
+	struct os_space space;
 
-	if (os_disk_space(NULL, settings->path, &settings->free_bytes, &network))
+	if (os_space(NULL, settings->path, &space))
 		return 0;
-	if (network && warn(err, settings,
-						"%s: on a network file system: the driver caches only where locks work "
-						"there, and every look-up waits for the network",
-						settings->path))
+	settings->free_bytes = space.free_bytes;
+	if (space.network &&
+		warn(err, settings,
+			 "%s: on a network file system: the driver caches only where locks work "
+			 "there, and every look-up waits for the network",
+			 settings->path))
 		return -1;
 	if (settings->free_bytes < LITTLE_ROOM)
-		return warn(err, settings, "%s: only %s are free on this file system", settings->path,
-					text_bytes(size, settings->free_bytes));
+		return warn(err, settings,
+					space.quota ? "%s: this account's quota leaves only %s"
+								: "%s: only %s are free on this file system",
+					settings->path, text_bytes(size, settings->free_bytes));
 	return 0;
 }
 

@@ -121,10 +121,15 @@ int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_
 /* The absolute path without links; the caller frees it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path);
 bool os_is_absolute(const char *path);
-/* Bytes that an ordinary account may still write where `path` is, and whether that is a network
- * file system. */
-int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
-				  bool *ret_network);
+/* What this account may still write where `path` is: as much as the file system has, or as the
+ * account's quota leaves, whichever is less. */
+struct os_space {
+	uint64_t free_bytes;
+	uint64_t free_files;    /* UINT64_MAX where there is no such limit, and on Windows */
+	bool quota, file_quota; /* it is the quota that leaves so little */
+	bool network;           /* a network file system, whose own quota nobody tells us */
+};
+int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 
 /* Whether what is written there is gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);

@@ -58,8 +58,8 @@ done:
 static int check_space(struct jw_error *err, const struct import *import)
 {
 	char *path = mem_string(err, import->result->path), text[2][TEXT_SHORT];
-	uint64_t free_bytes, wanted = import->new_bytes + SPARE_BYTES;
-	bool network;
+	uint64_t wanted = import->new_bytes + SPARE_BYTES;
+	struct os_space space;
 	int result = 0;
 
 	while (path && !os_exists(path)) {
@@ -73,11 +73,11 @@ static int check_space(struct jw_error *err, const struct import *import)
 	}
 	if (!path)
 		return -1;
-	if (import->new_bytes && !os_disk_space(NULL, path, &free_bytes, &network) &&
-		free_bytes < wanted)
-		result = error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free",
+	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)
+		result = error_set(err, JW_ERR_IO, "%s: the new entries take %s, and %s are free%s",
 						   import->result->path, text_bytes(text[0], wanted),
-						   text_bytes(text[1], free_bytes));
+						   text_bytes(text[1], space.free_bytes),
+						   space.quota ? " (this account's quota)" : "");
 	mem_free(path);
 	return result;
 }

@@ -111,10 +111,9 @@ int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const 
 /* A driver that finds no space says nothing: it leaves a torn entry, or none. */
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir)
 {
-	uint64_t free_bytes;
-	bool network;
+	struct os_space space;
 
-	if (os_disk_space(NULL, private_dir, &free_bytes, &network) || free_bytes >= FULL_BYTES)
+	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES)
 		return false;
 	error_set(err, JW_ERR_IO,
 			  "%s: the disk is full: there is no space for what the driver compiles (JITWARM_STATE "

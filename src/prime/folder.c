@@ -217,10 +217,9 @@ void folder_sweep(const char *state_dir)
 
 static bool is_network(const char *path)
 {
-	uint64_t free_bytes;
-	bool network = false;
+	struct os_space space;
 
-	return !os_disk_space(NULL, path, &free_bytes, &network) && network;
+	return !os_space(NULL, path, &space) && space.network;
 }
 
 int folder_make(struct jw_error *err, const char *state_dir, struct folder *ret_folder)

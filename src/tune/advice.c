@@ -11,7 +11,8 @@
 #include "os/processes.h"
 #include "os/system.h"
 
-enum { MOST_LINES = 16, MOST_PROGRAMS = 512 };
+/* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
+enum { MOST_LINES = 16, MOST_PROGRAMS = 512, LITTLE_FILES = 4096 };
 
 const char *jw_scope_name(enum jw_scope scope)
 {
@@ -111,12 +112,35 @@ static bool is_synchronised(const char *path)
 	return false;
 }
 
-static int look_at_place(struct jw_error *err, const char *path, const char *there,
+static int look_at_space(struct jw_error *err, const char *path, const struct os_space *space,
 						 uint64_t limit_bytes, struct lines *lines)
 {
 	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
-	uint64_t free_bytes;
-	bool network = false;
+
+	if (space->free_bytes < limit_bytes &&
+		add(lines,
+			mem_printf(err,
+					   space->quota ? "%s: this account's quota leaves only %s there, less "
+									  "than the limit of %s"
+									: "%s: only %s are free there, less than the limit of %s",
+					   path, text_bytes(free_text, space->free_bytes),
+					   text_bytes(limit, limit_bytes))))
+		return -1;
+	if (space->free_files < LITTLE_FILES &&
+		add(lines, mem_printf(err,
+							  space->file_quota
+								  ? "%s: this account's quota leaves only %llu files there; each "
+									"entry is one"
+								  : "%s: only %llu more files can be made there; each entry is one",
+							  path, (unsigned long long)space->free_files)))
+		return -1;
+	return 0;
+}
+
+static int look_at_place(struct jw_error *err, const char *path, const char *there,
+						 uint64_t limit_bytes, struct lines *lines)
+{
+	struct os_space space;
 
 	/* One that is there is the settings' affair, its index too. */
 	if (strcmp(path, there) != 0 && !cache_may_write(there) &&
@@ -135,19 +159,15 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 							  "belongs on a local disk",
 							  path)))
 		return -1;
-	if (os_disk_space(NULL, there, &free_bytes, &network))
+	if (os_space(NULL, there, &space))
 		return 0;
-	if (network && add(lines, mem_printf(err,
-										 "%s: on a network file system: the driver caches only "
-										 "where locks work there, and every look-up waits for the "
-										 "network",
-										 path)))
+	if (space.network && add(lines, mem_printf(err,
+											   "%s: on a network file system: the driver caches "
+											   "only where locks work there, and every look-up "
+											   "waits for the network",
+											   path)))
 		return -1;
-	return free_bytes < limit_bytes
-			   ? add(lines,
-					 mem_printf(err, "%s: only %s are free there, less than the limit of %s", path,
-								text_bytes(free_text, free_bytes), text_bytes(limit, limit_bytes)))
-			   : 0;
+	return look_at_space(err, path, &space, limit_bytes, lines);
 }
 
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,

@@ -98,6 +98,7 @@ static int append_lines(struct jw_error *err, struct buf *buf, const struct line
 
 static const struct line sh = {"export ", "=", "\n", QUOTE_SH},
 						 fish = {"set -gx ", " ", "\n", QUOTE_FISH},
+						 fish_login = {"    set -gx ", " ", "\n", QUOTE_FISH},
 						 list = {"", "=", "\n", QUOTE_LIST},
 						 unit = {"Environment=\"", "=", "\"\n", QUOTE_UNIT},
 						 bat = {"set \"", "=", "\"\n", QUOTE_BAT},
@@ -169,6 +170,12 @@ int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes
 	case PLACE_ACTIVATE_SH: return append_lines(err, text, &sh, limit_bytes, path);
 	case PLACE_FISH:
 	case PLACE_ACTIVATE_FISH: return append_lines(err, text, &fish, limit_bytes, path);
+	case PLACE_FISH_LOGIN:
+		return buf_printf(err, text, "if status is-login\n") ||
+					   append_lines(err, text, &fish_login, limit_bytes, path) ||
+					   buf_printf(err, text, "end\n")
+				   ? -1
+				   : 0;
 	case PLACE_LIST: return append_lines(err, text, &list, limit_bytes, path);
 	case PLACE_UNIT:
 		return buf_printf(err, text, "[Service]\n")

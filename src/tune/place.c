@@ -96,8 +96,12 @@ static char *zsh_file(struct jw_error *err, const char *name)
 static int add_shell(struct jw_error *err, bool login, struct places *places)
 {
 	switch (shell_of_account()) {
+	/* fish has no profile for login shells, and reads these two in this order. A file for each
+	 * scope, or taking one back would take the other. */
 	case SHELL_FISH:
-		return add(places, place_config_path(err, "fish/conf.d/jitwarm.fish"), PLACE_FISH);
+		return login ? add(places, place_config_path(err, "fish/conf.d/jitwarm-login.fish"),
+						   PLACE_FISH_LOGIN)
+					 : add(places, place_config_path(err, "fish/conf.d/jitwarm.fish"), PLACE_FISH);
 	case SHELL_ZSH: return add(places, zsh_file(err, login ? ".zprofile" : ".zshenv"), PLACE_SH);
 	case SHELL_BASH:
 		return add(places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"),

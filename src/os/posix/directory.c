@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -214,48 +213,6 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 		return -1;
 	*ret_path = copy;
 	return 0;
-}
-
-/* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
-static bool is_network(unsigned long type)
-{
-	static const unsigned long network[] = {
-		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
-		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
-		0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */, 0x00c36400 /* Ceph */,
-	};
-
-	for (size_t i = 0; i < sizeof network / sizeof *network; i++)
-		if (type == network[i])
-			return true;
-	return false;
-}
-
-int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
-				  bool *ret_network)
-{
-	struct statfs info;
-
-	if (statfs(path, &info))
-		return posix_error(err, path);
-	*ret_free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
-	*ret_network = is_network((unsigned long)info.f_type);
-	return 0;
-}
-
-bool os_is_volatile(const char *path)
-{
-	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
-	struct statfs info;
-
-	if (text_starts(path, "/tmp/"))
-		return true; /* emptied by systemd-tmpfiles or at the next start */
-	if (statfs(path, &info))
-		return false;
-	for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++)
-		if ((unsigned long)info.f_type == in_memory[i])
-			return true;
-	return false;
 }
 
 int os_remove_empty_dir(struct jw_error *err, const char *path)

@@ -413,42 +413,6 @@ done:
 	return 0;
 }
 
-int os_disk_space(struct jw_error *err, const char *path, uint64_t *ret_free_bytes,
-				  bool *ret_network)
-{
-	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
-	ULARGE_INTEGER free_bytes;
-	int result = -1;
-
-	if (!wide || !root)
-		goto done;
-	/* The root of the volume, since the question about space is for folders only */
-	if (GetFileAttributesW(wide) == INVALID_FILE_ATTRIBUTES ||
-		!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
-		!GetDiskFreeSpaceExW(is_directory(wide) ? wide : root, &free_bytes, NULL, NULL)) {
-		win32_error(err, path);
-		goto done;
-	}
-	*ret_free_bytes = free_bytes.QuadPart;
-	*ret_network = GetDriveTypeW(root) == DRIVE_REMOTE;
-	result = 0;
-done:
-	mem_free(wide);
-	mem_free(root);
-	return result;
-}
-
-/* Cleaners empty the folder for temporary files. */
-bool os_is_volatile(const char *path)
-{
-	wchar_t temporary[MAX_PATH + 2], *wide = win32_plain_path(NULL, path);
-	DWORD length = GetTempPathW(MAX_PATH + 1, temporary);
-	bool is = wide && length && length <= MAX_PATH && !_wcsnicmp(wide, temporary, length);
-
-	mem_free(wide);
-	return is;
-}
-
 int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
 	wchar_t *wide = win32_path(err, path);

@@ -33,6 +33,16 @@ for text in "reads 1 bytes" "reads 0 and stores nothing" "takes it for its maxim
 	err_has "$text" 2>/dev/null || json "any('$text' in w for w in d['warnings'])"
 done
 
+# A file system with little space and few inodes, a real one
+small=$work/small
+mkdir "$small"
+printf '#!/bin/sh\nmount -t tmpfs -o size=1m,nr_inodes=20 none "%s" && exec "$@"\n' "$small" >"$work/with-small"
+chmod +x "$work/with-small"
+if unshare -rm "$work/with-small" true 2>/dev/null; then
+	JITWARM="unshare -rm $work/with-small $JITWARM" run 0 tune --json --path "$small/cache"
+	json 'any("only 1.0 MB are free there" in w for w in d["warnings"]) and any("more files can be made there" in w for w in d["warnings"])'
+fi
+
 # In a container, what its first process was started with; programs that have the driver loaded are named.
 mkdir -p "$work/root/proc/1" && : >"$work/root/.dockerenv"
 printf 'A=1\0CUDA_CACHE_DISABLE=1\0' >"$work/root/proc/1/environ"
@@ -86,6 +96,25 @@ got=$(CUDA_CACHE_MAXSIZE=7 sh -c '. "$1/activate.d/jitwarm.sh"; echo "$CUDA_CACH
 run 0 tune --undo
 snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 snapshot "$work/env" | diff before.env - || fail "the environment is not as it was"
+
+# fish has one file for every scope of ours, and its shells take from each what is theirs.
+export SHELL=/usr/bin/fish
+run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
+run 0 tune --apply --scope shell --max-size 3GiB --path "$work/my cache"
+conf=$HOME/.config/fish/conf.d
+[[ $(cd "$conf" && echo *) == "jitwarm-login.fish jitwarm.fish" ]] || fail "fish: $(ls "$conf")"
+if command -v fish >/dev/null; then
+	[[ $(fish -c 'echo $CUDA_CACHE_MAXSIZE') == 3221225472 ]] || fail "fish does not read it"
+fi
+run 0 tune --undo --scope shell
+[[ ! -e $conf/jitwarm.fish && $(grep -c 2147483648 "$conf/jitwarm-login.fish") == 1 ]] || fail "one scope took the other back"
+if command -v fish >/dev/null; then
+	[[ $(fish -l -c 'echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"') == "2147483648 $work/my cache" ]] || fail "fish -l does not read it"
+	[[ -z $(fish -c 'echo $CUDA_CACHE_MAXSIZE') ]] || fail "fish reads the login shell's"
+fi
+run 0 tune --undo --scope user
+snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
+export SHELL=/bin/bash
 
 # Two at once: both end well, and one block is there.
 for _ in 1 2 3 4; do timeout 60 $JITWARM tune --apply --scope shell -q & done

@@ -1,0 +1,139 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/quota.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "os/posix/posix.h"
+
+/* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
+static bool is_network(unsigned long type)
+{
+	static const unsigned long network[] = {
+		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
+		0x517b /* SMB */,      0x5346414f /* AFS */,    0x0bd00bd0 /* Lustre */,
+		0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */, 0x00c36400 /* Ceph */,
+	};
+
+	for (size_t i = 0; i < sizeof network / sizeof *network; i++)
+		if (type == network[i])
+			return true;
+	return false;
+}
+
+/* ---- quotas */
+
+/* What the file system has on its books of a user or group. Kernels before 5.14 want the device's
+ * name. Source: quotactl(2). */
+static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
+{
+	char link[64], target[256], device[300];
+	struct stat stat;
+	ssize_t length;
+
+#ifdef SYS_quotactl_fd
+	if (!syscall(SYS_quotactl_fd, fd, (unsigned)QCMD(Q_GETQUOTA, type), id, ret_books))
+		return true;
+#endif
+	if (fstat(fd, &stat))
+		return false;
+	(void)snprintf(link, sizeof link, "/sys/dev/block/%u:%u", major(stat.st_dev),
+				   minor(stat.st_dev));
+	length = readlink(link, target, sizeof target - 1);
+	if (length <= 0)
+		return false;
+	target[length] = '\0';
+	(void)snprintf(device, sizeof device, "/dev/%s", os_base_name(target));
+	return !quotactl(QCMD(Q_GETQUOTA, type), device, (int)id, (char *)ret_books);
+}
+
+/* A soft limit binds when its time of grace is over, or where it is the only one. 0: no limit. */
+static uint64_t binding(uint64_t hard, uint64_t soft, uint64_t grace_s)
+{
+	bool over = soft && grace_s && (int64_t)grace_s < (int64_t)time(NULL);
+
+	return over || !hard ? soft : hard;
+}
+
+static void apply(uint64_t limit, uint64_t used, uint64_t *left, bool *is_quota)
+{
+	uint64_t rest = limit > used ? limit - used : 0;
+
+	if (limit && rest < *left) {
+		*left = rest;
+		*is_quota = true;
+	}
+}
+
+static void apply_books(const struct dqblk *books, struct os_space *space)
+{
+	enum { BLOCK = 1024 };
+
+	/* Older kernels may fill in one half only: what is not marked as valid is not known. */
+	if (books->dqb_valid & QIF_BLIMITS && books->dqb_valid & QIF_SPACE)
+		apply(binding(books->dqb_bhardlimit, books->dqb_bsoftlimit,
+					  books->dqb_valid & QIF_BTIME ? books->dqb_btime : 0) *
+				  BLOCK,
+			  books->dqb_curspace, &space->free_bytes, &space->quota);
+	if (books->dqb_valid & QIF_ILIMITS && books->dqb_valid & QIF_INODES)
+		apply(binding(books->dqb_ihardlimit, books->dqb_isoftlimit,
+					  books->dqb_valid & QIF_ITIME ? books->dqb_itime : 0),
+			  books->dqb_curinodes, &space->free_files, &space->file_quota);
+}
+
+/* The superuser is not held to any. */
+static void apply_quotas(const char *path, struct os_space *space)
+{
+	int fd = geteuid() ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	struct dqblk books = {0};
+
+	if (fd < 0)
+		return;
+	if (read_books(fd, USRQUOTA, geteuid(), &books))
+		apply_books(&books, space);
+	books = (struct dqblk){0};
+	if (read_books(fd, GRPQUOTA, getegid(), &books))
+		apply_books(&books, space);
+	(void)close(fd);
+}
+
+/* ---- space */
+
+int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
+{
+	struct os_space space = {.free_files = UINT64_MAX};
+	struct statfs info;
+
+	if (statfs(path, &info))
+		return posix_error(err, path);
+	space.free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
+	/* File systems that make inodes as they need them report none. */
+	if (info.f_files)
+		space.free_files = (uint64_t)info.f_ffree;
+	space.network = is_network((unsigned long)info.f_type);
+	apply_quotas(path, &space);
+	*ret_space = space;
+	return 0;
+}
+
+bool os_is_volatile(const char *path)
+{
+	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
+	struct statfs info;
+
+	if (text_starts(path, "/tmp/"))
+		return true; /* emptied by systemd-tmpfiles or at the next start */
+	if (statfs(path, &info))
+		return false;
+	for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++)
+		if ((unsigned long)info.f_type == in_memory[i])
+			return true;
+	return false;
+}

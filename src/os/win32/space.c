@@ -1,0 +1,50 @@
+#include "os/file.h"
+
+#include "base/mem.h"
+#include "os/win32/win32.h"
+
+static bool is_directory(const wchar_t *path)
+{
+	DWORD attributes = GetFileAttributesW(path);
+
+	return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY;
+}
+
+/* What a quota leaves is what is free for us; that it is one shows in more being free in all.
+ * Source: Microsoft's documentation of GetDiskFreeSpaceExW. */
+int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
+{
+	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
+	ULARGE_INTEGER ours, all;
+	int result = -1;
+
+	if (!wide || !root)
+		goto done;
+	/* The root of the volume, since the question about space is for folders only */
+	if (GetFileAttributesW(wide) == INVALID_FILE_ATTRIBUTES ||
+		!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
+		!GetDiskFreeSpaceExW(is_directory(wide) ? wide : root, &ours, NULL, &all)) {
+		win32_error(err, path);
+		goto done;
+	}
+	*ret_space = (struct os_space){.free_bytes = ours.QuadPart,
+								   .free_files = UINT64_MAX,
+								   .quota = ours.QuadPart < all.QuadPart,
+								   .network = GetDriveTypeW(root) == DRIVE_REMOTE};
+	result = 0;
+done:
+	mem_free(wide);
+	mem_free(root);
+	return result;
+}
+
+/* Cleaners empty the folder for temporary files. */
+bool os_is_volatile(const char *path)
+{
+	wchar_t temporary[MAX_PATH + 2], *wide = win32_plain_path(NULL, path);
+	DWORD length = GetTempPathW(MAX_PATH + 1, temporary);
+	bool is = wide && length && length <= MAX_PATH && !_wcsnicmp(wide, temporary, length);
+
+	mem_free(wide);
+	return is;
+}

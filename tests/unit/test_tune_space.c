@@ -1,0 +1,185 @@
+/* Little space, few files and little quota, as the kernel tells of them: its answers are put in its
+ * place here, since quotas need a file system of their own. */
+#include "check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/quota.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <jitwarm/tune.h>
+
+#include "os/file.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+static struct {
+	uint64_t free_bytes, files, free_files;
+	uid_t account;
+	struct dqblk of_user, of_group; /* dqb_valid 0: no quota there */
+} kernel;
+
+uid_t geteuid(void)
+{
+	return kernel.account;
+}
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+int statfs(const char *path, struct statfs *info)
+{
+	(void)path;
+	*info = (struct statfs){.f_bsize = 4096,
+							.f_bavail = kernel.free_bytes / 4096,
+							.f_files = kernel.files,
+							.f_ffree = kernel.free_files};
+	return 0;
+}
+
+#ifdef SYS_quotactl_fd
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
+long syscall(long number, ...)
+{
+	const struct dqblk *books = &kernel.of_user;
+	va_list arguments;
+	struct dqblk *answer;
+	unsigned command;
+
+	va_start(arguments, number);
+	(void)va_arg(arguments, int);
+	command = va_arg(arguments, unsigned);
+	(void)va_arg(arguments, unsigned);
+	answer = va_arg(arguments, struct dqblk *);
+	va_end(arguments);
+	if (command == (unsigned)QCMD(Q_GETQUOTA, GRPQUOTA))
+		books = &kernel.of_group;
+	if (number != SYS_quotactl_fd || !books->dqb_valid) {
+		errno = number == SYS_quotactl_fd ? ESRCH : ENOSYS;
+		return -1;
+	}
+	*answer = *books;
+	return 0;
+}
+#endif
+
+/* The lines about "/" for a limit of 1 GiB, one after the other. */
+static char *lines_on_root(void)
+{
+	static char all[4096];
+	char **lines;
+	size_t count;
+
+	all[0] = '\0';
+	assert_int_equal(jw_tune_look_at_path(NULL, "/", GIB, &lines, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		strcat(all, lines[i]);
+		strcat(all, "\n");
+	}
+	jw_tune_lines_free(lines, count);
+	return all;
+}
+
+static int plenty(void **state)
+{
+	(void)state;
+	memset(&kernel, 0, sizeof kernel);
+	kernel.account = 20001;
+	kernel.free_bytes = 100 * GIB;
+	return 0;
+}
+
+static void with_plenty_nothing_is_said(void **state)
+{
+	(void)state;
+	assert_null(strstr(lines_on_root(), "free"));
+	assert_null(strstr(lines_on_root(), "files"));
+	assert_null(strstr(lines_on_root(), "quota"));
+}
+
+static void a_full_disk_is_no_quota(void **state)
+{
+	(void)state;
+	kernel.free_bytes = 100 * MIB;
+	assert_non_null(strstr(lines_on_root(), "only 105 MB are free there"));
+	assert_null(strstr(lines_on_root(), "quota"));
+}
+
+static void few_inodes(void **state)
+{
+	(void)state;
+	kernel.files = 1000000;
+	kernel.free_files = 4096;
+	assert_null(strstr(lines_on_root(), "files"));
+	kernel.free_files = 17;
+	assert_non_null(strstr(lines_on_root(), "only 17 more files can be made there"));
+}
+
+static void a_quota_that_leaves_little(void **state)
+{
+	static const struct {
+		struct dqblk books;
+		uint64_t left_bytes, left_files; /* UINT64_MAX: what the file system has */
+	} cases[] = {
+		/* hard limits in KiB, use in bytes */
+		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024 * 1024, .dqb_curspace = GIB - 5 * MIB},
+		 5 * MIB,
+		 UINT64_MAX},
+		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024, .dqb_curspace = GIB}, 0, UINT64_MAX},
+		/* a soft limit binds alone, or after its time of grace */
+		{{.dqb_valid = QIF_ALL, .dqb_bsoftlimit = 2048, .dqb_curspace = MIB}, MIB, UINT64_MAX},
+		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 8192, .dqb_bsoftlimit = 1, .dqb_curspace = MIB},
+		 7 * MIB,
+		 UINT64_MAX},
+		{{.dqb_valid = QIF_ALL,
+		  .dqb_bhardlimit = 8192,
+		  .dqb_bsoftlimit = 1,
+		  .dqb_curspace = MIB,
+		  .dqb_btime = 1},
+		 0,
+		 UINT64_MAX},
+		{{.dqb_valid = QIF_ALL, .dqb_ihardlimit = 100, .dqb_curinodes = 60}, UINT64_MAX, 40},
+		/* no limit, and limits that are not marked as known */
+		{{.dqb_valid = QIF_ALL, .dqb_curspace = GIB}, UINT64_MAX, UINT64_MAX},
+		{{.dqb_valid = QIF_TIMES, .dqb_bhardlimit = 1}, UINT64_MAX, UINT64_MAX},
+	};
+	struct dqblk *const places[] = {&kernel.of_user, &kernel.of_group};
+	struct os_space space;
+
+	(void)state;
+#ifndef SYS_quotactl_fd
+	skip();
+#endif
+	for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+		uint64_t bytes = cases[i / 2].left_bytes, files = cases[i / 2].left_files;
+
+		(void)plenty(NULL);
+		*places[i % 2] = cases[i / 2].books;
+		assert_int_equal(os_space(NULL, "/", &space), 0);
+		assert_int_equal(space.free_bytes, bytes == UINT64_MAX ? 100 * GIB : bytes);
+		assert_int_equal(space.quota, bytes != UINT64_MAX);
+		assert_int_equal(space.free_files, files);
+		assert_int_equal(space.file_quota, files != UINT64_MAX);
+		assert_int_equal(strstr(lines_on_root(), "this account's quota leaves only") != NULL,
+						 bytes != UINT64_MAX || files != UINT64_MAX);
+		/* The superuser is not held to it. */
+		kernel.account = 0;
+		assert_int_equal(os_space(NULL, "/", &space), 0);
+		assert_false(space.quota || space.file_quota);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(with_plenty_nothing_is_said, plenty),
+		cmocka_unit_test_setup(a_full_disk_is_no_quota, plenty),
+		cmocka_unit_test_setup(few_inodes, plenty),
+		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
