@@ -174,7 +174,8 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
 							   "them");
 	if (*result->note)
-		output_note(&cli->out, "%s", result->note);
+		output_note(&cli->out, "%s: %s",
+					strcmp(options.path, "-") ? options.path : "standard input", result->note);
 	print_result(&cli->out, result, options.dry_run);
 	status = status_of(result);
 	if (cli->out.json && output_json(&err, &cli->out, document(result, options.dry_run)))

@@ -107,6 +107,8 @@ static void print_plain(struct progress *progress)
 	char words[WORDS];
 
 	describe(words, progress, os_monotonic_ns());
+	/* What was said before it stands before it, where both go to one log. */
+	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
 				  words + strspn(words, " "));
 	(void)fflush(stderr);
@@ -171,6 +173,7 @@ void progress_message(struct progress *progress, const char *line)
 		return;
 	(void)terminal_append(NULL, &clean, line);
 	erase(progress);
+	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s\n", buf_text(&clean));
 	buf_free(&clean);
 	if (was_drawn)
