@@ -75,6 +75,7 @@ struct jw_check_result {
 	struct jw_driver driver;
 	bool names_known; /* false: the names of this driver's entries are not known, so that all counts
 						 as cold */
+	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */
 	char **notes;     /* one line each: what was left out, files that could not be read */
 	size_t note_count, troubles;
 	size_t images; /* files and members of archives with device code that were read */

@@ -26,6 +26,8 @@ struct jw_compiler {
  * cost. The caller frees with jw_compiler_free. */
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler);
+/* Whether it can compile one module over several threads: JW_ERR_UNSUPPORTED where it cannot. */
+int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
 /* Gets the ptxas of a CUDA version ("12.4", "12.4.131") from NVIDIA's wheel, by python's pip, into

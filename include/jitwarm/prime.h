@@ -57,6 +57,7 @@ struct jw_prime_failure {
 struct jw_prime_result {
 	struct jw_prime_plan plan;
 	size_t compiled; /* and in the cache now */
+	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */
 	size_t failed;
 	size_t unchanged; /* the driver loaded them without leaving an entry: nothing to compile after
 						 all */
@@ -107,6 +108,10 @@ struct jw_prime_options {
 	const char *const *worker; /* as in jw_system_options */
 	const char *ptxas; /* compile with this program (jw_compiler_find) in the driver's place; NULL:
 						  the driver */
+	/* Of the last modules, where cores would idle, long ones are compiled over several threads, by
+	 * a ptxas that can (jw_compiler_can_split): the results are as good, and not the driver's own.
+	 */
+	bool split;
 	void *context;
 	/* All may be NULL. `planned` returns false to stop before anything is compiled; `stop` is asked
 	 * often. */

@@ -101,6 +101,12 @@ static void print_result(const struct output *out, const struct jw_check_result 
 	for (size_t i = 0; i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i]);
 	print_files(out, result);
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of the warm modules %s compiled over several threads (prime --split): of the "
+			"same worth, but not the driver's own bytes",
+			result->split, result->split == 1 ? "was" : "were");
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);
 }
@@ -179,6 +185,7 @@ static cJSON *document_check(const struct jw_check_result *result, const char *u
 		(void)cJSON_AddItemToArray(gpus, gpu);
 	}
 	add_numbers(document, &sum);
+	document_add_count(document, "split", result->split);
 	(void)cJSON_AddBoolToObject(document, "names_known", result->names_known);
 	if (*useless)
 		document_add_text(document, "why_useless", useless);

@@ -227,7 +227,11 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.low_priority = options_given(&cli->options, "background"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		.ptxas = priming->elsewhere->compiler.path,
+		/* None is looked for where none will run; the prediction is one for ptxas all the same. */
+		.ptxas = priming->elsewhere->given && priming->only_plan
+					 ? "ptxas"
+					 : priming->elsewhere->compiler.path,
+		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
 		.missing = on_missing,

@@ -109,6 +109,7 @@ cJSON *document_prime(const struct jw_prime_result *result, const struct options
 									  result->plan.over_budget_seconds);
 	}
 	document_add_count(document, "compiled", result->compiled);
+	document_add_count(document, "split", result->split);
 	document_add_count(document, "misjudged", result->misjudged);
 	document_add_count(document, "unchanged", result->unchanged);
 	document_add_count(document, "failed", result->failed);

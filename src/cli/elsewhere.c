@@ -25,7 +25,7 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 
 static int check_usage(struct jw_error *err, const struct options *options, bool given)
 {
-	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas"};
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "split"};
 
 	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
 		if (options_given(options, only[i]))
@@ -84,6 +84,8 @@ static int find_compiler(struct jw_error *err, const struct cli *cli,
 
 	if (jw_compiler_find(err, &system->driver.version, options_value(&cli->options, "ptxas"),
 						 &elsewhere->compiler))
+		return -1;
+	if (options_given(&cli->options, "split") && jw_compiler_can_split(err, compiler))
 		return -1;
 	(void)jw_driver_text(driver, &system->driver.version);
 	if (!compiler->exact)

@@ -20,7 +20,7 @@ struct elsewhere {
 	char passphrase[PASSPHRASE_SIZE];
 };
 
-/* --target, --driver, --driver-lib, --driver-profile, --ptxas, -o, --sign … */
+/* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
 #define ELSEWHERE_OPTIONS                                                                          \
 	{.name = "target",                                                                             \
 	 .kind = OPTION_LIST,                                                                          \
@@ -43,6 +43,12 @@ struct elsewhere {
 		 .kind = OPTION_VALUE,                                                                     \
 		 .value = "FILE",                                                                          \
 		 .help = "Compile with this ptxas; without it, that of the driver's CUDA version"},        \
+		{.name = "split",                                                                          \
+		 .kind = OPTION_FLAG,                                                                      \
+		 .help =                                                                                   \
+			 "With --target: where few long modules are left and cores idle, compile one over "    \
+			 "several threads (ptxas of CUDA 12.8 and newer): code of the same worth at twice "    \
+			 "the memory, but not the driver's own bytes"},                                        \
 		{.name = "output",                                                                         \
 		 .letter = 'o',                                                                            \
 		 .kind = OPTION_VALUE,                                                                     \

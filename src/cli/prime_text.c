@@ -86,6 +86,12 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
 					result->compiled, result->compiled == 1 ? "" : "s",
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of them %s compiled over several threads (--split): of the same worth, but "
+			"not the driver's own bytes.",
+			result->split, result->split == 1 ? "was" : "were");
 	if (result->compile_seconds > 60 && result->compile_cpu_seconds > 0 &&
 		result->compile_seconds > 1.5 * result->compile_cpu_seconds)
 		output_note(out,

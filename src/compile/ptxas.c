@@ -24,26 +24,47 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
-int ptxas_version(struct jw_error *err, const char *program, const char *folder, uint32_t *ret_cuda)
+/* What it writes when it is asked something. */
+static int ask(struct jw_error *err, const char *program, const char *question, const char *folder,
+			   struct buf *text)
 {
-	const char *const arguments[] = {program, "--version", NULL};
-	char *output = os_join(err, folder, "ptxas-version");
-	struct buf text = {0};
+	const char *const arguments[] = {program, question, NULL};
+	char *output = os_join(err, folder, "ptxas-answer");
 	struct os_ended ended;
 	int result = -1;
 
 	if (!output || os_run(err, arguments, output, &ended) ||
-		os_read_file(err, output, PTXAS_MOST_LOG, &text))
+		os_read_file(err, output, PTXAS_MOST_LOG, text))
 		goto done;
-	if (ended.signal || ended.status || !read_release(buf_text(&text), ret_cuda))
-		error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
-	else
-		result = 0;
+	if (ended.signal || ended.status)
+		buf_clear(text);
+	result = 0;
 done:
 	if (output)
 		(void)os_remove(NULL, output);
-	buf_free(&text);
 	mem_free(output);
+	return result;
+}
+
+int ptxas_version(struct jw_error *err, const char *program, const char *folder, uint32_t *ret_cuda)
+{
+	struct buf text = {0};
+	int result = ask(err, program, "--version", folder, &text);
+
+	if (!result && !read_release(buf_text(&text), ret_cuda))
+		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
+	buf_free(&text);
+	return result;
+}
+
+int ptxas_can_split(struct jw_error *err, const char *program, const char *folder, bool *ret_can)
+{
+	struct buf text = {0};
+	int result = ask(err, program, "--help", folder, &text);
+
+	if (!result)
+		*ret_can = strstr(buf_text(&text), "--split-compile") != NULL;
+	buf_free(&text);
 	return result;
 }
 
@@ -60,6 +81,7 @@ struct jw_target ptxas_target(struct jw_target device)
 struct call {
 	char *source, *output, *log;
 	char *options;
+	char split[32];
 	const char *arguments[MOST_ARGUMENTS];
 	size_t count;
 };
@@ -105,13 +127,15 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 
 	while (size && !text[size - 1])
 		size--;
+	(void)snprintf(call->split, sizeof call->split, "-split-compile=%u", job->threads);
 	call->source = os_join(err, job->folder, "module.ptx");
 	call->output = os_join(err, job->folder, "module.cubin");
 	call->log = os_join(err, job->folder, "module.log");
 	call->options = mem_string(err, job->options);
 	if (!call->source || !call->output || !call->log || !call->options ||
 		os_write_atomic(err, call->source, text, size) || add(err, call, job->program) ||
-		add(err, call, arch) || (job->link && add(err, call, "-c")) || add_options(err, call) ||
+		add(err, call, arch) || (job->link && add(err, call, "-c")) ||
+		(job->threads > 1 && add(err, call, call->split)) || add_options(err, call) ||
 		add(err, call, call->source) || add(err, call, "-o") || add(err, call, call->output))
 		return -1;
 	return 0;
@@ -120,7 +144,8 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 static void judge(const struct os_ended *ended, struct ptxas_outcome *outcome)
 {
 	*outcome = (struct ptxas_outcome){.refused = ended->status || ended->signal,
-									  .peak_bytes = ended->peak_bytes};
+									  .peak_bytes = ended->peak_bytes,
+									  .cpu_ms = ended->cpu_ms};
 	if (ended->signal)
 		(void)snprintf(outcome->error, sizeof outcome->error, "ptxas was ended by signal %d",
 					   ended->signal);

@@ -20,6 +20,10 @@ enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
 int ptxas_version(struct jw_error *err, const char *program, const char *folder,
 				  uint32_t *ret_cuda);
 
+/* Whether it can split one module over several threads: -split-compile. Of 12.4, 12.5, 12.6, 12.8,
+ * 12.9 and 13.0 those from 12.8 on can. */
+int ptxas_can_split(struct jw_error *err, const char *program, const char *folder, bool *ret_can);
+
 struct ptxas_job {
 	const char *program;
 	const char *folder;      /* for files of its own, which are gone afterwards */
@@ -28,12 +32,14 @@ struct ptxas_job {
 	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
 	const void *ptx;         /* its text; NULs at its end are not part of it */
 	size_t ptx_bytes;
+	unsigned threads; /* more than 1: split over so many, by a ptxas that can; other bytes */
 };
 
 struct ptxas_outcome {
 	bool refused;        /* by ptxas: `log` says why */
 	char error[128];     /* "ptxas ended with status 255", "" where it did not fail */
 	uint64_t peak_bytes; /* its resident memory at its highest */
+	double cpu_ms;       /* its processor time */
 };
 
 /* 0: it was tried; -1: it could not be. The caller frees log and cubin. */

@@ -10,6 +10,7 @@ struct os_ended {
 	int status;          /* exit status; on Windows also what an exception leaves (0xc0000005) */
 	int signal;          /* that ended it, 0 for none; 0 on Windows */
 	uint64_t peak_bytes; /* resident memory at its highest, 0 where unknown */
+	double cpu_ms;       /* processor time of all its threads */
 };
 
 /* Starts `arguments` (a NULL at the end; the first is the program: a path, or a name that is looked

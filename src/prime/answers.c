@@ -6,6 +6,7 @@
 #include "os/file.h"
 #include "os/system.h"
 #include "prime/collect.h"
+#include "prime/ledger.h"
 #include "prime/remember.h"
 #include "prime/run_state.h"
 
@@ -174,19 +175,30 @@ static void compiled(struct run *run, struct slot *slot, size_t index)
 	mem_free(path);
 }
 
-static void refused(struct run *run, struct slot *slot, size_t index,
+static void refused(struct run *run, struct slot *slot, struct job job,
 					const struct protocol_answer *answer)
 {
-	bool crowded = answer->result == OUT_OF_MEMORY;
+	const size_t index = job.module;
+	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
 
-	/* Others may have had the memory, even if they have ended since: so once more in any case. */
-	if ((answer->sticky || crowded) && queue_retry(&run->queue, index)) {
+	/* Others may have had the memory, even if they have ended since: so once more in any case. And
+	 * what was split once more whole. */
+	if ((answer->sticky || crowded || split) && queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)run_retire(run, slot, answer->error);
 		return;
 	}
 	run_module_failed(run, index, answer->error[0] ? answer->error : "the driver refused it",
 					  answer->log);
+}
+
+/* The entry came from a compile over several threads, or from one that others do alike. */
+static void note_made(const struct run *run, const struct job *job)
+{
+	if (run->setup->made)
+		run->setup->made[job->module] =
+			job->threads > 1 ? LEDGER_MADE_SPLIT : LEDGER_MADE_AS_DRIVER;
+	run->result->split += job->threads > 1;
 }
 
 static void take_answer(struct run *run, struct slot *slot, struct job job,
@@ -210,21 +222,22 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 		run->result->peak_worker_bytes = answer->peak_bytes;
 	if (answer->peak_bytes > slot->peak_bytes) {
 		slot->peak_bytes = answer->peak_bytes;
-		memory_measured(&run->memory, run->setup->plan->modules[job.module].memory_bytes,
-						answer->peak_bytes);
+		memory_measured(&run->memory, run_job_bytes(run, &job), answer->peak_bytes);
 	}
 	/* One that uses the live cache itself may have found the module there. */
-	if (!answer->result && run->setup->learnt && run->setup->live)
+	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
 		learn_take(run->setup->learnt, &run->setup->plan->modules[job.module], answer->cpu_ms,
 				   answer->wall_ms);
 	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)
 		run->result->longest_seconds = seconds;
-	if (answer->result == 0)
+	if (answer->result == 0) {
+		note_made(run, &job);
 		compiled(run, slot, job.module);
-	else
-		refused(run, slot, job.module, answer);
+	} else {
+		refused(run, slot, job, answer);
+	}
 }
 
 void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer)
@@ -241,7 +254,10 @@ void run_on_answer(void *context, struct child *child, const struct protocol_ans
 	}
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
-	run_trace(run, slot, job.module, answer->result ? answer->error : "compiled");
+	run_trace(run, slot, job.module,
+			  answer->result    ? answer->error
+			  : job.threads > 1 ? "compiled over several threads"
+								: "compiled");
 	slot->since_ns = os_monotonic_ns();
 	take_answer(run, slot, job, answer);
 	if (!run->stopping && !slot->spent)

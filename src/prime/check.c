@@ -130,7 +130,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
  * next time. */
 static int explain(struct jw_error *err, const struct jw_check_options *options,
 				   const struct plan_request *request, const struct plan *plan,
-				   struct jw_check_cause **ret_causes, size_t *ret_count)
+				   struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)
 {
 	struct ledger ledger;
 	struct explain_request why = {.plan = plan,
@@ -148,8 +148,10 @@ static int explain(struct jw_error *err, const struct jw_check_options *options,
 			result = causes_of(err, &why, explanations, ret_causes, ret_count);
 		mem_free(explanations);
 	}
-	if (!result)
-		ledger_note(&ledger, request->state_dir, false);
+	if (!result) {
+		*ret_split = ledger_count(&ledger, LEDGER_MADE_SPLIT);
+		ledger_note(&ledger, request->state_dir, false, NULL);
+	}
 	ledger_close(&ledger);
 	return result;
 }
@@ -171,7 +173,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	};
 	struct jw_check_cause *causes = NULL;
 	struct jw_check_result *result = NULL;
-	size_t cause_count = 0;
+	size_t cause_count = 0, split = 0;
 	struct plan *plan;
 
 	if (!request.target_count)
@@ -181,7 +183,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	request.factors = learn_recall(options->system->state_dir, &profile.driver);
 	if (plan_build(err, &request, &plan))
 		return -1;
-	if (!explain(err, options, &request, plan, &causes, &cause_count))
+	if (!explain(err, options, &request, plan, &causes, &cause_count, &split))
 		result = summarise(err, plan);
 	plan_free(plan);
 	if (!result) {
@@ -190,6 +192,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	}
 	result->causes = causes;
 	result->cause_count = cause_count;
+	result->split = split;
 	result->driver = profile.driver;
 	result->names_known = profile.stamp[0] != 0;
 	*ret_result = result;

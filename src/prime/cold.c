@@ -11,6 +11,7 @@
 #include "prime/elsewhere.h"
 #include "prime/folder.h"
 #include "prime/learn.h"
+#include "prime/planning.h"
 #include "prime/probe.h"
 #include "prime/result.h"
 #include "prime/run.h"
@@ -183,7 +184,7 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 }
 
 static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				   const struct jw_prime_options *options, struct trace *trace,
+				   const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
 				   struct jw_prime_result *result)
 {
 	struct learn_run learnt = {0};
@@ -191,8 +192,10 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 							  .system = system,
 							  .options = options,
 							  .workers = result->plan.workers,
+							  .split_cores = options->split ? planning_cores(options) : 0,
+							  .made = made,
 							  .trace = trace,
-							  .learnt = &learnt};
+							  .learnt = options->ptxas ? NULL : &learnt};
 	struct spool spool = {0};
 	struct self_command self = {0};
 	struct folder folder = {0};
@@ -233,7 +236,7 @@ done:
 }
 
 int cold_compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct trace *trace,
+				 const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
 				 struct jw_prime_result *result)
 {
 	const struct turn_wait wait = {options->context, options->message, options->stop};
@@ -251,7 +254,7 @@ int cold_compile(struct jw_error *err, const struct plan *plan, const struct jw_
 	if (turn.waited && count_met(plan, system) == result->plan.cold)
 		result->met = result->plan.cold;
 	else
-		failed = compile(err, plan, system, options, trace, result);
+		failed = compile(err, plan, system, options, trace, made, result);
 	turn_end(&turn);
 	return failed;
 }

@@ -177,6 +177,25 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	return result;
 }
 
+int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)
+{
+	char *folder;
+	bool can = false;
+	int result;
+
+	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
+		return -1;
+	result = ptxas_can_split(err, compiler->path, folder, &can);
+	(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	if (result || can)
+		return result;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "--split: %s (CUDA %u.%u) cannot compile one module over several threads; "
+					 "those of CUDA 12.8 and newer can",
+					 compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10);
+}
+
 void jw_compiler_free(struct jw_compiler *compiler)
 {
 	mem_free(compiler->path);

@@ -5,6 +5,7 @@
 #include "cache/probe.h"
 #include "os/system.h"
 #include "prime/run_state.h"
+#include "prime/split.h"
 
 /* Only where the job in hand is shorter than this is there a need to hurry with the next. */
 enum { SHORT_MS = 250 };
@@ -19,6 +20,37 @@ static bool is_there_now(const struct run *run, const struct plan_module *module
 			   CACHE_PRESENT;
 }
 
+/* What is left to do beside this module, on one core. */
+static double others_ms(const struct run *run, const struct slot *slot)
+{
+	const struct plan *plan = run->setup->plan;
+	const uint64_t now = os_monotonic_ns();
+	double left_ms = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		for (size_t k = 0; k < run->slots[i].job_count; k++) {
+			double ms = plan->modules[run->slots[i].jobs[k].module].cost_ms;
+
+			if (!k)
+				ms -= (double)(now - run->slots[i].since_ns) / 1e6;
+			left_ms += ms > 0 && &run->slots[i] != slot ? ms : 0;
+		}
+	return left_ms + queue_cost_ms(&run->queue);
+}
+
+/* Only where the user allows it: other bytes come of it than the driver's own. What took a worker
+ * with it, or failed when it was split, is compiled as it is. */
+static unsigned threads_for(const struct run *run, const struct slot *slot, size_t index)
+{
+	struct job job = {.module = index};
+
+	if (!run->setup->split_cores || slot->job_count || queue_is_suspect(&run->queue, index))
+		return 1;
+	job.threads = split_threads(run->setup->plan->modules[index].cost_ms, others_ms(run, slot),
+								run->setup->split_cores);
+	return job.threads > 1 && run_has_room(run, slot, &job) ? job.threads : 1;
+}
+
 static int send_job(struct run *run, struct slot *slot, size_t index)
 {
 	static struct protocol_job job;
@@ -27,6 +59,7 @@ static int send_job(struct run *run, struct slot *slot, size_t index)
 	/* GPUs of the same architecture share the workers: each holds a context of its own. */
 	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
 									   (size_t)(slot - run->slots));
+	const unsigned threads = threads_for(run, slot, index);
 	char reason[256];
 
 	if (!place->path || strlen(place->path) >= sizeof job.path) {
@@ -48,6 +81,7 @@ static int send_job(struct run *run, struct slot *slot, size_t index)
 		.size_bytes = place->size_bytes,
 		.spare_bytes = run_gpu_spare(run, slot, device),
 		.entry_offset = module->entry_offset - module->container_offset,
+		.threads = threads,
 	};
 	memcpy(job.path, place->path, strlen(place->path) + 1);
 	if (child_send(run->err, slot->child, &job))
@@ -55,7 +89,7 @@ static int send_job(struct run *run, struct slot *slot, size_t index)
 	if (!slot->job_count)
 		slot->since_ns = os_monotonic_ns();
 	slot->devices |= UINT64_C(1) << device;
-	slot->jobs[slot->job_count++] = (struct job){index, device};
+	slot->jobs[slot->job_count++] = (struct job){index, device, threads};
 	run_report(run, module);
 	return 0;
 }
@@ -90,7 +124,8 @@ static bool has_room(const void *context, size_t module)
 {
 	const struct candidate *candidate = context;
 
-	return run_has_room(candidate->run, candidate->slot, module);
+	return run_has_room(candidate->run, candidate->slot,
+						&(struct job){.module = module, .threads = 1});
 }
 
 /* What this worker does next. A module that took a worker with it comes when all else is done, and

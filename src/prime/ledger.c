@@ -74,6 +74,20 @@ const struct ledger_record *ledger_find(const struct ledger *ledger,
 	return find(ledger, place_of(ledger, module));
 }
 
+size_t ledger_count(const struct ledger *ledger, enum ledger_made made)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ledger->plan->module_count; i++) {
+		const struct plan_module *module = &ledger->plan->modules[i];
+		const struct ledger_record *known =
+			module->state == PLAN_WARM ? ledger_find(ledger, module) : NULL;
+
+		count += known && known->key == module->key && known->made == made;
+	}
+	return count;
+}
+
 /* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
 static uint32_t stamp_number(struct ledger *ledger, const char *stamp)
 {
@@ -103,12 +117,15 @@ static void forget_old(struct ledger *ledger)
 	ledger->by_place = fresh;
 }
 
-static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t stamp)
+/* `made` NULL: as it was, where it is the same entry still. */
+static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp,
+				 const uint8_t *made)
 {
-	const struct ledger_record record = {place, key, stamp};
 	struct ledger_record *known = find(ledger, place);
+	const bool same = known && known->key == key && known->stamp == stamp;
+	const struct ledger_record record = {place, key, stamp, made ? *made : same ? known->made : 0};
 
-	if (known && known->key == key && known->stamp == stamp)
+	if (same && known->made == record.made)
 		return;
 	if (known)
 		*known = record;
@@ -125,9 +142,12 @@ static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint32_t s
 static void parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		struct ledger_record record = {cursor_u64(at), cursor_u64(at), cursor_u32(at)};
+		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
+		const uint32_t rest = cursor_u32(at);
+		const struct ledger_record record = {place, key, (uint8_t)rest, (uint8_t)(rest >> 8)};
 
-		if (at->overrun || record.stamp >= ledger->stamp_count || find(ledger, record.place) ||
+		if (at->overrun || rest >> 16 || record.stamp >= ledger->stamp_count ||
+			record.made >= LEDGER_MADE_COUNT || find(ledger, place) ||
 			add_record(NULL, ledger, &record))
 			return;
 	}
@@ -170,7 +190,7 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 	for (size_t i = 0; i < ledger->count; i++) {
 		store_u64(number, ledger->records[i].place);
 		store_u64(number + 8, ledger->records[i].key);
-		store_u32(number + 16, ledger->records[i].stamp);
+		store_u32(number + 16, ledger->records[i].stamp | (uint32_t)ledger->records[i].made << 8);
 		if (buf_append(err, bytes, number, RECORD))
 			return -1;
 	}
@@ -217,24 +237,32 @@ static void save(struct ledger *ledger, const char *state_dir, const char *cache
 	mem_free(path);
 }
 
-static bool is_there(const struct plan *plan, const struct plan_module *module, bool look_again)
+static bool is_made(const struct plan *plan, const struct plan_module *module)
 {
-	return module->state == PLAN_WARM ||
-		   (look_again && module->state == PLAN_COLD && module->key &&
-			cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT);
+	return module->state == PLAN_COLD && module->key &&
+		   cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 }
 
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, const uint8_t *made)
 {
+	static const uint8_t as_driver = LEDGER_MADE_AS_DRIVER;
+
 	const struct plan *plan = ledger->plan;
 	uint32_t stamp;
 
 	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
 		return;
 	stamp = stamp_number(ledger, plan->profile.stamp);
-	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++)
-		if (is_there(plan, &plan->modules[i], look_again))
-			note(ledger, place_of(ledger, &plan->modules[i]), plan->modules[i].key, stamp);
+	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+		const bool fresh = look_again && is_made(plan, module);
+
+		if (fresh || module->state == PLAN_WARM)
+			note(ledger, place_of(ledger, module), module->key, (uint8_t)stamp,
+				 !fresh ? NULL
+				 : made ? &made[i]
+						: &as_driver);
+	}
 	if (ledger->changed)
 		save(ledger, state_dir, plan->cache_dir);
 	ledger->changed = false;

@@ -10,7 +10,7 @@
  *             that stands before it                                                little endian
  *     stamp   char[19]
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- * form) u64 key   u32 stamp (its number)
+ * form) u64 key   u8 stamp (its number)   u8 made (enum ledger_made)   u16 0
  */
 #ifndef JW_PRIME_LEDGER_H
 #define JW_PRIME_LEDGER_H
@@ -25,9 +25,17 @@ enum {
 	LEDGER_MOST_BYTES = 32 << 20,
 };
 
+/* Whose bytes an entry holds. */
+enum ledger_made {
+	LEDGER_MADE_AS_DRIVER, /* the driver's own, or a compiler's that makes the same */
+	LEDGER_MADE_SPLIT,     /* ptxas', over several threads: other ones, of the same worth */
+	LEDGER_MADE_COUNT,
+};
+
 struct ledger_record {
 	uint64_t place, key;
-	uint32_t stamp;
+	uint8_t stamp;
+	uint8_t made; /* enum ledger_made */
 };
 
 struct ledger {
@@ -54,8 +62,12 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 /* NULL where nothing is known of that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module);
+/* Of the warm modules of the plan, those whose entries were made so. */
+size_t ledger_count(const struct ledger *ledger, enum ledger_made made);
 /* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
- * writes the file if that is news. Failing is no failure. */
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
+ * writes the file if that is news. Failing is no failure. `made`: what the entries are that have
+ * come by now, for each module of the plan; NULL: as a driver makes them. */
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again,
+				 const uint8_t *made);
 
 #endif

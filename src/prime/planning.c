@@ -191,10 +191,15 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 	return 0;
 }
 
+unsigned planning_cores(const struct jw_prime_options *options)
+{
+	return options->jobs ? options->jobs : os_cores();
+}
+
 static unsigned worker_count(const struct plan *plan, const struct jw_prime_options *options,
 							 size_t cold)
 {
-	unsigned wanted = memory_allows(plan, options, options->jobs ? options->jobs : os_cores());
+	unsigned wanted = memory_allows(plan, options, planning_cores(options));
 
 	return wanted > cold ? (unsigned)cold : wanted;
 }

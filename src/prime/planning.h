@@ -20,5 +20,7 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 /* What of it is to be done now, by limit and budgets. */
 int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result);
+/* How many cores a run may use. */
+unsigned planning_cores(const struct jw_prime_options *options);
 
 #endif

@@ -47,6 +47,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	struct ledger ledger = {0};
 	struct trace *trace = NULL;
 	struct jw_error why = {0};
+	uint8_t *made = NULL;
 	uint64_t began_ns;
 	int failed = -1;
 
@@ -70,19 +71,21 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	ledger_open(&ledger, state_dir, system->cache.path);
 	if (ledger_begin(err, &ledger, plan) ||
 		planning_explain(err, system, plan, &ledger, &result->plan) ||
-		planning_choose(err, plan, system, options, result))
+		planning_choose(err, plan, system, options, result) ||
+		!(made = mem_array(err, plan->module_count, sizeof *made)))
 		goto done;
 	failed = 0;
 	if ((options->planned && !options->planned(options->context, &result->plan)) ||
 		result->plan.too_much)
 		result->undone = result->plan.cold;
 	else if (result->plan.cold)
-		failed = cold_compile(err, plan, system, options, trace, result);
-	ledger_note(&ledger, state_dir, true);
+		failed = cold_compile(err, plan, system, options, trace, made, result);
+	ledger_note(&ledger, state_dir, true, made);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed = note_trace(err, result, &why);
 	ledger_close(&ledger);
+	mem_free(made);
 	plan_free(plan);
 	if (failed)
 		jw_prime_result_free(result);

@@ -22,6 +22,7 @@
 enum {
 	PROTOCOL_MOST_LINE = 1 << 20,
 	PROTOCOL_MOST_DEVICES = 64,
+	PROTOCOL_MOST_THREADS = 1024,
 	PROTOCOL_MOST_LOG = 16 << 10, /* bytes of the compiler's log that travel */
 };
 
@@ -57,6 +58,7 @@ struct protocol_job {
 							  there, or the job counts as one without context; 0: never mind */
 	uint64_t entry_offset; /* of the PTX that is meant, in the container; for compilers that do not
 							  choose by themselves */
+	unsigned threads;      /* over which it is split, by a compiler that can; 0, 1: it is not */
 };
 
 struct protocol_answer {

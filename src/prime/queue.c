@@ -78,6 +78,17 @@ size_t queue_take_fitting(struct queue *queue, bool (*fits)(const void *context,
 	return QUEUE_WAIT;
 }
 
+double queue_cost_ms(const struct queue *queue)
+{
+	double sum_ms = 0;
+
+	for (size_t i = queue->next; i < queue->count; i++)
+		sum_ms += queue->plan->modules[queue->order[i]].cost_ms;
+	for (size_t i = 0; i < queue->again_count; i++)
+		sum_ms += queue->plan->modules[queue->again[i]].cost_ms;
+	return sum_ms;
+}
+
 bool queue_has_suspects(const struct queue *queue)
 {
 	return queue->next_suspect < queue->suspect_count;

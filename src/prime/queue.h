@@ -33,6 +33,8 @@ size_t queue_peek(const struct queue *queue);
 /* The first one that `fits`, QUEUE_WAIT where none of those that are left does. */
 size_t queue_take_fitting(struct queue *queue, bool (*fits)(const void *context, size_t module),
 						  const void *context);
+/* What is predicted for all that is left, on one core. */
+double queue_cost_ms(const struct queue *queue);
 /* A module that has to be tried once more, for a time when nothing else is being compiled. */
 size_t queue_take_suspect(struct queue *queue);
 bool queue_has_suspects(const struct queue *queue);

@@ -5,6 +5,13 @@
 
 static const uint64_t LOOK_EVERY_NS = 1000000000;
 
+/* Each thread has a part of the module's working memory of its own (measured: docs/elsewhere.md).
+ */
+uint64_t run_job_bytes(const struct run *run, const struct job *job)
+{
+	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
+}
+
 /* What a worker has, or will have before it is done with what it has in its hands. */
 static uint64_t bytes_of(const struct run *run, const struct slot *slot)
 {
@@ -13,7 +20,7 @@ static uint64_t bytes_of(const struct run *run, const struct slot *slot)
 	if (!slot->child)
 		return 0;
 	for (size_t i = 0; i < slot->job_count; i++) {
-		uint64_t bytes = run->setup->plan->modules[slot->jobs[i].module].memory_bytes;
+		uint64_t bytes = run_job_bytes(run, &slot->jobs[i]);
 
 		dearest = bytes > dearest ? bytes : dearest;
 	}
@@ -21,8 +28,9 @@ static uint64_t bytes_of(const struct run *run, const struct slot *slot)
 	return slot->resident_bytes > need ? slot->resident_bytes : need;
 }
 
-bool run_has_room(const struct run *run, const struct slot *slot, size_t module)
+bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job)
 {
+	const uint64_t need = memory_need(&run->memory, run_job_bytes(run, job));
 	uint64_t others = 0;
 	bool alone = true;
 
@@ -35,9 +43,9 @@ bool run_has_room(const struct run *run, const struct slot *slot, size_t module)
 		others += bytes_of(run, other);
 	}
 	/* Whoever is alone has to go on, or nobody would. */
-	return alone ||
-		   memory_admits(&run->memory, others,
-						 memory_need(&run->memory, run->setup->plan->modules[module].memory_bytes));
+	if (alone)
+		return job->threads < 2 || !run->memory.budget_bytes || need <= run->memory.budget_bytes;
+	return memory_admits(&run->memory, others, need);
 }
 
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device)

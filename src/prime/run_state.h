@@ -18,6 +18,7 @@ enum { RUN_DEPTH = 2 };
 /* A module that was sent and not yet answered. */
 struct job {
 	size_t module, device; /* indices in the plan and in the pool */
+	unsigned threads;      /* over which it is split; 1: it is not */
 };
 
 struct slot {
@@ -102,8 +103,11 @@ void run_without_context(struct run *run, struct slot *slot, struct job job, con
 
 /* ---- room.c */
 
-/* Whether memory has room for this module beside what others are at. */
-bool run_has_room(const struct run *run, const struct slot *slot, size_t module);
+/* What is predicted for the compile of a module over so many threads. */
+uint64_t run_job_bytes(const struct run *run, const struct job *job);
+/* Whether memory has room for this job beside what others are at. Alone a module always has, but
+ * not split. */
+bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job);
 /* How much of a GPU has to be left when this worker has taken a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
 /* Once a second: looks at memory, and ends a worker where it runs out; and at the battery, for who

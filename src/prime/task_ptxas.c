@@ -176,7 +176,8 @@ static int work_on(struct jw_error *err, struct ptxas_task *task, const struct p
 	struct ptxas_job compile = {.program = task->program,
 								.folder = task->folder,
 								.link = job->form == CACHE_KEY_LINK,
-								.options = module.options};
+								.options = module.options,
+								.threads = job->threads};
 	struct ptxas_outcome outcome;
 
 	if ((size_t)job->device >= task->target_count)
@@ -192,6 +193,7 @@ static int work_on(struct jw_error *err, struct ptxas_task *task, const struct p
 	if (ptxas_compile(err, &compile, &outcome, &task->log, &task->cubin))
 		return -1;
 	answer->result = outcome.refused;
+	answer->cpu_ms = outcome.cpu_ms;
 	if (outcome.peak_bytes > answer->peak_bytes)
 		answer->peak_bytes = outcome.peak_bytes;
 	TEXT_COPY(answer->error, outcome.error);

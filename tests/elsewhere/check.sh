@@ -80,6 +80,17 @@ if [ "$kind" = fake ]; then
 		$sm --driver 550.163.01 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 3 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
+	expect 64 0 "--split is for another machine" --split "$library"
+	expect 2 0 "12.4/ptxas (CUDA 12.4) cannot compile one module over several threads; those of CUDA 12.8 and newer can" \
+		$sm --driver 550.163.01 --ptxas 12.4/ptxas --split "$library"
+	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }; echo "$*" >>'"$scratch"'/calls; exit 3'
+	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
+	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas --split -j 2 long.ptx
+	[ "$(grep -c -- '-arch=sm_86 -split-compile=2 /' calls)" = 1 ] && [ "$(grep -c -- '-arch=sm_86 /' calls)" = 1 ] && [ "$(wc -l <calls)" = 2 ] &&
+		ok "what fails split is tried whole" || fail "split and whole: $(cat calls)"
+	rm calls
+	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx
+	! grep -q split calls && ok "nothing is split unasked" || fail "split unasked: $(cat calls)"
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
@@ -207,6 +218,20 @@ timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-profile profi
 rm by-library/index
 cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
 mv index cache/
+# One long module over several threads, by a ptxas that can: not the driver's own bytes, which is told now and later.
+if split=$("$root/scripts/get-ptxas.sh" 13.0 2>/dev/null); then
+	python3 "$root/ptx/make-sample.py" long 42000 >long.ptx
+	there=(--target sm_86 --driver 580.159.04 --cache)
+	timeout 300 "$jitwarm" prime "${there[@]}" parted --ptxas "$split" --split -j 2 --json long.ptx >document 2>out || fail "--split: $(cat out)"
+	timeout 300 "$jitwarm" prime "${there[@]}" whole --ptxas "$split" -j 2 long.ptx >out 2>&1 || fail "without --split: $(cat out)"
+	grep -q '"split":[[:space:]]*1,' document && [ "$(entries parted)" = 1 ] && [ "$(entries whole)" = 1 ] && ! diff -r parted whole >/dev/null && ok "--split" ||
+		fail "--split: $(cat document)"
+	"$jitwarm" check "${there[@]}" parted long.ptx | grep -q "^1 of the warm modules was compiled over several threads" && ok "check tells it" || fail "check does not tell it"
+	! "$jitwarm" check "${there[@]}" whole long.ptx | grep -q "several threads" && ok "and of no other" || fail "check tells it of another"
+	"$jitwarm" cache verify --cache parted >out 2>&1 && ok "a sound cache" || fail "cache verify: $(cat out)"
+else
+	echo "(left out: no ptxas 13.0)"
+fi
 # A first start there compiles nothing.
 CUDA_CACHE_PATH=$scratch/cache timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" prime "$library" >out 2>&1
 [ "$(entries cache)" = "$before" ] && grep -q "^Warm: all" out && ok "the driver finds all of it" || fail "the driver does not find it: $(cat out)"

@@ -15,8 +15,10 @@ static void check(const void *data, size_t size)
 
 	ledger_parse(&ledger, data, size);
 	MUST(ledger.stamp_count <= LEDGER_MOST_STAMPS);
-	for (size_t i = 0; i < ledger.count; i++)
+	for (size_t i = 0; i < ledger.count; i++) {
 		MUST(ledger.records[i].stamp < ledger.stamp_count);
+		MUST(ledger.records[i].made < LEDGER_MADE_COUNT);
+	}
 	if (ledger.count && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
 		MUST(again.count == ledger.count);

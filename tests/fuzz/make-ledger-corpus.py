@@ -33,6 +33,8 @@ CASES = {
     "too-many-stamps": body([STAMP], [], stamp_count=2**32 - 1),
     "too-many-records": body([STAMP], [(1, 2, 0)], record_count=2**32 - 1),
     "records-cut": body([STAMP], [(1, 2, 0)], record_count=3),
+    "split": body([STAMP], [(1, 2, 0x100), (3, 4, 0)]),
+    "made-of-nothing-known": body([STAMP], [(1, 2, 0xff00)]),
     "stamp-is-none": body([b"x" * 19], [(1, 2, 0)]),
     "other-version": WHOLE.replace(b"\0\1\0", b"\0\2\0", 1),
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -46,7 +47,8 @@ static struct spool spool = {.places = places};
 static struct jw_system jw_machine;
 static struct jw_prime_options options;
 static struct jw_prime_result *result;
-static unsigned start_ms, end_ms;
+static unsigned start_ms, end_ms, split_cores;
+static uint8_t made[MODULES];
 
 static inline int make_folder(void **state)
 {
@@ -104,7 +106,8 @@ static inline int begin(void **state)
 		make_tree(i);
 	jw_machine = (struct jw_system){.cache = {.path = cache, .limit_bytes = 1 << 30}};
 	options = (struct jw_prime_options){0};
-	start_ms = end_ms = 0;
+	start_ms = end_ms = split_cores = 0;
+	memset(made, 0, sizeof made);
 	result = mem_alloc(NULL, sizeof *result);
 	return result ? 0 : -1;
 }
@@ -131,6 +134,8 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .worker = command,
 							  .folder = private_folder,
 							  .workers = workers,
+							  .split_cores = split_cores,
+							  .made = made,
 							  .start_ms = start_ms,
 							  .end_ms = end_ms};
 	int failed;

@@ -138,9 +138,9 @@ static void fill_ledger(struct ledger *ledger, const struct plan_request *reques
 			old->modules[i].state = PLAN_WARM;
 	}
 	assert_int_equal(ledger_begin(NULL, ledger, old), 0);
-	ledger_note(ledger, state, false);
+	ledger_note(ledger, state, false, NULL);
 	assert_int_equal(ledger_begin(NULL, ledger, plan), 0);
-	ledger_note(ledger, state, false);
+	ledger_note(ledger, state, false, NULL);
 	plan_free(plan);
 	plan_free(old);
 }
@@ -219,7 +219,7 @@ static void each_reason_is_told(void **state)
 static void a_damaged_ledger_is_none(void **state)
 {
 	struct ledger ledger = {.stamp_count = 1, .count = 1}, again = {0};
-	struct ledger_record record = {1, 2, 0};
+	struct ledger_record record = {1, 2, 0, LEDGER_MADE_SPLIT};
 	struct buf bytes = make_buf();
 
 	(void)state;
@@ -229,6 +229,7 @@ static void a_damaged_ledger_is_none(void **state)
 	ledger_parse(&again, bytes.data, bytes.size);
 	assert_int_equal(again.count, 1);
 	assert_int_equal(again.records[0].key, 2);
+	assert_int_equal(again.records[0].made, LEDGER_MADE_SPLIT);
 	ledger_close(&again);
 	for (size_t i = 0; i < bytes.size; i++) {
 		bytes.data[i] ^= 1;

@@ -32,6 +32,11 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 	_exit(127);
 }
 
+static double milliseconds(const struct timeval *time)
+{
+	return (double)time->tv_sec * 1000 + (double)time->tv_usec / 1000;
+}
+
 static int wait_for(struct jw_error *err, const char *name, pid_t child, struct os_ended *ret_ended)
 {
 	struct rusage usage = {0};
@@ -44,6 +49,7 @@ static int wait_for(struct jw_error *err, const char *name, pid_t child, struct 
 		.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.peak_bytes = (uint64_t)usage.ru_maxrss * 1024,
+		.cpu_ms = milliseconds(&usage.ru_utime) + milliseconds(&usage.ru_stime),
 	};
 	return 0;
 }

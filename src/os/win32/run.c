@@ -48,6 +48,21 @@ static HANDLE inherited(const wchar_t *path, DWORD access, DWORD how)
 					   FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
+/* In units of 100 ns. Source: GetProcessTimes. */
+static double milliseconds(const FILETIME *time)
+{
+	return (double)((uint64_t)time->dwHighDateTime << 32 | time->dwLowDateTime) / 10000;
+}
+
+static double cpu_ms_of(HANDLE process)
+{
+	FILETIME created, ended, kernel, user;
+
+	return GetProcessTimes(process, &created, &ended, &kernel, &user)
+			   ? milliseconds(&kernel) + milliseconds(&user)
+			   : 0;
+}
+
 static void wait_for(HANDLE process, struct os_ended *ret_ended)
 {
 	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
@@ -57,8 +72,9 @@ static void wait_for(HANDLE process, struct os_ended *ret_ended)
 	(void)GetExitCodeProcess(process, &status);
 	if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
 		counters.PeakWorkingSetSize = 0;
-	*ret_ended =
-		(struct os_ended){.status = (int)status, .peak_bytes = counters.PeakWorkingSetSize};
+	*ret_ended = (struct os_ended){.status = (int)status,
+								   .peak_bytes = counters.PeakWorkingSetSize,
+								   .cpu_ms = cpu_ms_of(process)};
 }
 
 static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE in, HANDLE out,
