@@ -42,6 +42,14 @@ struct digest_part {
 	size_t size;
 };
 void digest_of_parts(struct digest *ret_digest, const struct digest_part *parts, size_t count);
+/* Of several messages, side by side: twice as fast where the processor has AVX2. Those of like
+ * length go fastest. */
+struct digest_message {
+	const void *data;
+	size_t size;
+	struct digest digest; /* set */
+};
+void digest_of_many(struct digest_message *messages, size_t count);
 bool digest_equal(const struct digest *a, const struct digest *b);
 
 #define DIGEST_TEXT_SIZE (2 * DIGEST_SIZE + 1)

@@ -19,7 +19,6 @@
 #include "pack/writer.h"
 
 enum {
-	LEVEL = 7,       /* half of the work is the compressor's then; a tenth smaller than level 3 */
 	LEVEL_BEST = 19, /* one thread: 228 MB in all, and two may take more than 350 */
 	MOST_WORKERS = 4,
 };
@@ -235,7 +234,7 @@ static int write_pack(struct jw_error *err, struct job *job, struct written *ret
 	const struct writer_options options = {
 		.context = job,
 		.write = write_out,
-		.level = job->options->best ? LEVEL_BEST : LEVEL,
+		.level = job->options->best ? LEVEL_BEST : WRITER_USUAL,
 		.workers = job->options->best     ? 1
 				   : cores < MOST_WORKERS ? cores
 										  : MOST_WORKERS,

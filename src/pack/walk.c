@@ -99,6 +99,7 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 
 enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
+enum { HASHED_TOGETHER = 8 };
 
 struct ahead {
 	struct walk *walk;
@@ -109,7 +110,7 @@ struct ahead {
 	size_t read, taken;   /* members */
 	uint64_t bytes_ahead; /* of those that are read and not taken */
 	size_t hashed;        /* members that are, or are being */
-	size_t other;         /* the one that the reading thread is hashing, SIZE_MAX where none */
+	size_t other;         /* the first that the reading thread is hashing, SIZE_MAX where none */
 	bool stop;
 	bool failed, wrong; /* to read; a member that is not what its name says */
 	struct jw_error why;
@@ -127,17 +128,36 @@ static int read_member(struct jw_error *err, const struct ahead *ahead, size_t a
 	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
 
-static int hash_member(struct jw_error *err, const struct ahead *ahead, size_t at)
+/* Those from `at` up to `end`. */
+static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t at, size_t end)
 {
-	const struct pack_member *member = &ahead->walk->manifest->members[at];
+	const struct walk *walk = ahead->walk;
+	struct digest_message messages[HASHED_TOGETHER];
 	char text[TAR_MOST_NAME + 1];
-	struct digest digest;
+	size_t count = end - at;
 
-	digest_of(&digest, ahead->walk->bytes[at], (size_t)member->size_bytes);
-	if (digest_equal(&digest, &member->digest))
-		return 0;
-	return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
-					 pack_member_name(text, member));
+	for (size_t i = 0; i < count; i++)
+		messages[i] =
+			(struct digest_message){.data = walk->bytes[at + i],
+									.size = (size_t)walk->manifest->members[at + i].size_bytes};
+	digest_of_many(messages, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct pack_member *member = &walk->manifest->members[at + i];
+
+		if (!digest_equal(&messages[i].digest, &member->digest))
+			return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
+							 pack_member_name(text, member));
+	}
+	return 0;
+}
+
+/* Takes the next ones below `end` to be hashed. */
+static size_t claim(struct ahead *ahead, size_t end)
+{
+	size_t at = ahead->hashed;
+
+	ahead->hashed = end - at < HASHED_TOGETHER ? end : at + HASHED_TOGETHER;
+	return at;
 }
 
 enum step { READ, HASH, DONE };
@@ -178,13 +198,13 @@ static void read_ahead(void *argument)
 
 	uv_mutex_lock(&ahead->mutex);
 	while ((step = next_step(ahead)) != DONE) {
-		size_t at = step == READ ? ahead->read : ahead->hashed++;
+		size_t at = step == READ ? ahead->read : claim(ahead, ahead->read), end = ahead->hashed;
 		struct jw_error why = {0};
-		bool failed;
+		int failed;
 
 		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
-		failed = (step == READ ? read_member : hash_member)(&why, ahead, at) != 0;
+		failed = step == READ ? read_member(&why, ahead, at) : hash_members(&why, ahead, at, end);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
 		if (failed)
@@ -224,12 +244,12 @@ static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 
 	uv_mutex_lock(&ahead->mutex);
 	while (!ahead->wrong && ahead->hashed < end) {
-		size_t at = ahead->hashed++;
+		size_t at = claim(ahead, end), last = ahead->hashed;
 		struct jw_error why = {0};
-		bool failed;
+		int failed;
 
 		uv_mutex_unlock(&ahead->mutex);
-		failed = hash_member(&why, ahead, at) != 0;
+		failed = hash_members(&why, ahead, at, last);
 		uv_mutex_lock(&ahead->mutex);
 		if (failed)
 			note_failure(ahead, &ahead->wrong, &why);

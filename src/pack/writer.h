@@ -17,6 +17,7 @@
 #include "base/error.h"
 
 enum { PACK_PREHASH_SIZE = 64 };
+enum { WRITER_USUAL = 5 }; /* the level that what packs hold is tuned for */
 
 struct writer_options {
 	void *context;

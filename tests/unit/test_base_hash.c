@@ -52,12 +52,38 @@ static void digest_is_blake2b_256(void **state)
 	assert_string_equal(text, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
 
+/* Around the length of a block, and of no length at all. */
+static void many_digests_are_those_of_one(void **state)
+{
+	static const size_t sizes[] = {0, 1, 127, 128, 129, 255, 256, 257, 1000, 4000, 1280};
+	static uint8_t data[4096];
+	struct digest_message messages[23];
+
+	(void)state;
+	srand(11);
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (uint8_t)rand();
+	for (size_t count = 0; count <= 23; count++) {
+		for (size_t i = 0; i < count; i++)
+			messages[i] = (struct digest_message){
+				.data = data + i, .size = sizes[(i + count) % (sizeof sizes / sizeof *sizes)]};
+		digest_of_many(messages, count);
+		for (size_t i = 0; i < count; i++) {
+			struct digest one;
+
+			digest_of(&one, messages[i].data, messages[i].size);
+			assert_true(digest_equal(&one, &messages[i].digest));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fnv_matches_published_vectors),
 		cmocka_unit_test(many_lanes_give_what_one_gives),
 		cmocka_unit_test(digest_is_blake2b_256),
+		cmocka_unit_test(many_digests_are_those_of_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
