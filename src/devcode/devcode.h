@@ -166,6 +166,12 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view);
 
+/* What the container has of the payload, as it is stored: a pointer into its bytes. Who decodes it
+ * later makes a container of it alone: devcode_payload wants the entry, its payload_offset changed,
+ * and those bytes. */
+int devcode_stored(struct jw_error *err, const struct devcode_container *container,
+				   const struct devcode_entry *entry, struct devcode_view *ret_view);
+
 /* What a PTX text says of itself in its first lines. */
 struct devcode_ptx_header {
 	uint16_t isa_major, isa_minor;

@@ -15,8 +15,8 @@ enum {
 };
 
 /* The stored bytes, with the bounds that everything below relies on. */
-static int stored(struct jw_error *err, const struct devcode_container *container,
-				  const struct devcode_entry *entry, struct devcode_view *ret_view)
+int devcode_stored(struct jw_error *err, const struct devcode_container *container,
+				   const struct devcode_entry *entry, struct devcode_view *ret_view)
 {
 	const uint64_t held = container->held_bytes ? container->held_bytes : container->size_bytes;
 
@@ -110,7 +110,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	size_t size;
 	int result;
 
-	if (stored(err, container, entry, &from))
+	if (devcode_stored(err, container, entry, &from))
 		return -1;
 	if (entry->compression == DEVCODE_RAW) {
 		*ret_view = (struct devcode_view){from.data, (size_t)entry->size_bytes};
@@ -163,7 +163,7 @@ static int head(struct jw_error *err, const struct devcode_container *container,
 	struct devcode_view from;
 	int got;
 
-	if (stored(err, container, entry, &from))
+	if (devcode_stored(err, container, entry, &from))
 		return -1;
 	*ret_view = (struct devcode_view){to, 0};
 	if (entry->compression == DEVCODE_RAW) {

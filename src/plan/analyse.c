@@ -249,8 +249,7 @@ static int take_image(struct jw_error *err, void *context, const struct devcode_
 	struct account account = {.seen = &analysis->seen, .image = image};
 	int result = -1;
 
-	picks_flush(&analysis->seen.picks);
-	if (!go_through(err, &account)) {
+	if (!picks_flush(err, &analysis->seen.picks) && !go_through(err, &account)) {
 		struct analyse_image told = {
 			.image = image,
 			.targets = account.targets,

@@ -2,15 +2,23 @@
 
 #include <string.h>
 
+#include <uv.h>
+
 #include "base/mem.h"
 #include "cache/key.h"
 #include "devcode/ptx.h"
+#include "os/system.h"
 
-/* Gathered payloads take at most this much memory, or as much as a larger one that is alone. */
-enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18 };
+/* Gathered payloads take at most this much memory, or as much as a larger one that is alone. Less
+ * than so many bytes of them are not worth a second thread, which takes 50 us to start and end. */
+enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MOST_THREADS = 4, THREAD_BYTES = 1 << 19 };
 
 struct picks_slot {
+	struct devcode_entry entry; /* its payload_offset is that in `stored` */
+	struct devcode_view stored; /* what is to be decompressed: in `copy`, or in the container */
+	struct buf copy;
 	struct buf payload;
+	struct devcode_view view; /* the payload, in `payload` or in `stored` */
 	size_t pick;
 	uint32_t targets;
 	char load_tail[CACHE_KEY_MOST_TAIL], link_tail[CACHE_KEY_MOST_TAIL];
@@ -32,15 +40,17 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 	if (!made.slots)
 		return -1;
 	for (size_t i = 0; i < PICKS_SLOTS; i++)
-		made.slots[i].payload = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		made.slots[i].copy = made.slots[i].payload = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	*picks = made;
 	return 0;
 }
 
 void picks_free(struct picks *picks)
 {
-	for (size_t i = 0; picks->slots && i < PICKS_SLOTS; i++)
+	for (size_t i = 0; picks->slots && i < PICKS_SLOTS; i++) {
+		buf_free(&picks->slots[i].copy);
 		buf_free(&picks->slots[i].payload);
+	}
 	mem_free(picks->slots);
 	mem_free(picks->items);
 	mem_free(picks->keys);
@@ -70,32 +80,6 @@ static int add_room(struct jw_error *err, struct picks *picks)
 		return -1;
 	picks->keys = keys;
 	picks->keys_capacity = picks->capacity;
-	return 0;
-}
-
-/* The payload in the slot's own memory: the container's bytes do not outlive the call. *ret_taken
- * is false where it cannot be decompressed; -1: out of memory. */
-static int take_payload(struct jw_error *err, struct picks_slot *slot,
-						const struct devcode_container *container,
-						const struct devcode_entry *entry, struct devcode_view *ret_view,
-						bool *ret_taken)
-{
-	struct devcode_view view;
-	struct jw_error why = {0};
-
-	*ret_taken = false;
-	if (entry->damaged || entry->compression == DEVCODE_FOREIGN)
-		return 0;
-	if (devcode_payload(&why, container, entry, &slot->payload, &view))
-		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
-	if (view.data != slot->payload.data) {
-		buf_clear(&slot->payload);
-		if (buf_append(err, &slot->payload, view.data, view.size))
-			return -1;
-		view.data = slot->payload.data;
-	}
-	*ret_view = view;
-	*ret_taken = true;
 	return 0;
 }
 
@@ -138,10 +122,10 @@ static bool wants_line_info(const char *options, size_t length)
 /* Raw PTX that fills its eight bytes to the last has no NUL, and none in the driver's key either
  * (measured on 535, 550 and 555). devcode has cut the last NUL of every other raw payload, since
  * the tail begins with it. */
-static bool is_bare(const struct devcode_entry *entry, struct devcode_view view)
+static bool is_bare(const struct devcode_entry *entry)
 {
 	return entry->compression == DEVCODE_RAW && entry->payload_offset &&
-		   view.size == entry->stored_bytes;
+		   entry->size_bytes == entry->stored_bytes;
 }
 
 static void drop_first(char *tail, uint32_t *bytes)
@@ -149,9 +133,10 @@ static void drop_first(char *tail, uint32_t *bytes)
 	memmove(tail, tail + 1, --*bytes);
 }
 
-static void describe(struct pick *pick, struct picks_slot *slot,
-					 const struct devcode_container *container, const struct devcode_entry *entry,
-					 struct devcode_view view)
+/* What can be said before it is decompressed. */
+static void describe_options(struct pick *pick, struct picks_slot *slot,
+							 const struct devcode_container *container,
+							 const struct devcode_entry *entry)
 {
 	const char *options = (const char *)container->bytes + entry->options_offset;
 	/* Of kind 0x40 the text goes into the key, up to its NUL, and no options (measured on 555). */
@@ -159,34 +144,56 @@ static void describe(struct pick *pick, struct picks_slot *slot,
 	const size_t options_length = object ? 0 : entry->options_length;
 	enum cache_key_form form = pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
 
-	pick->payload_bytes = view.size;
-	pick->body_bytes = cache_key_payload(object ? CACHE_KEY_TEXT : form, view.data, view.size);
 	pick->load_tail_bytes =
 		(uint32_t)cache_key_tail(slot->load_tail, form, options, options_length);
 	pick->link_tail_bytes =
 		(uint32_t)cache_key_tail(slot->link_tail, CACHE_KEY_LINK, options, options_length);
-	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	if (pick->readable && !object && is_bare(entry, view)) {
+	if (pick->load_tail_bytes && pick->link_tail_bytes && !object && is_bare(entry)) {
 		drop_first(slot->load_tail, &pick->load_tail_bytes);
 		drop_first(slot->link_tail, &pick->link_tail_bytes);
 	}
-	pick->features = count(view);
 	pick->features.line_info = wants_line_info(options, options_length);
+}
+
+/* Before it is decompressed, or after: hostile headers may promise more in either. */
+static uint64_t bulk_of(const struct devcode_entry *entry)
+{
+	return entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
+}
+
+/* The container's bytes do not outlive the call, so they are copied, unless there are so many that
+ * they are worked off at once. *ret_taken is false where there are none. */
+static int take_stored(struct jw_error *err, struct picks_slot *slot,
+					   const struct devcode_container *container, const struct devcode_entry *entry,
+					   bool *ret_taken)
+{
+	*ret_taken = !devcode_stored(NULL, container, entry, &slot->stored);
+	if (!*ret_taken)
+		return 0;
+	slot->entry = *entry;
+	slot->entry.payload_offset = 0;
+	if (bulk_of(entry) >= GATHER_BYTES)
+		return 0;
+	buf_clear(&slot->copy);
+	if (buf_append(err, &slot->copy, slot->stored.data, slot->stored.size))
+		return -1;
+	slot->stored.data = slot->copy.data;
+	return 0;
 }
 
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index)
 {
-	struct devcode_view view = {0};
 	struct picks_slot *slot;
 	struct pick *pick;
 	bool taken;
 
 	/* A large one is not held beside the others. */
-	if (picks->used_slots && entry->size_bytes > GATHER_BYTES - picks->used_bytes)
-		picks_flush(picks);
+	if (picks->used_slots && bulk_of(entry) > GATHER_BYTES - picks->used_bytes &&
+		picks_flush(err, picks))
+		return -1;
 	slot = &picks->slots[picks->used_slots];
-	if (add_room(err, picks) || take_payload(err, slot, container, entry, &view, &taken))
+	if (add_room(err, picks) || take_stored(err, slot, container, entry, &taken))
 		return -1;
 	pick = &picks->items[picks->count];
 	*pick = (struct pick){.container_offset = container->offset,
@@ -197,19 +204,45 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	memset(picks->keys + picks->count * picks->target_count, 0,
 		   picks->target_count * sizeof *picks->keys);
 	if (taken) {
-		describe(pick, slot, container, entry, view);
+		describe_options(pick, slot, container, entry);
 		slot->pick = picks->count;
 		slot->targets = targets;
-		picks->used_bytes += view.size;
+		picks->used_bytes += bulk_of(entry);
 		picks->used_slots++;
 	}
 	*ret_index = picks->count++;
 	if (picks->used_slots == PICKS_SLOTS || picks->used_bytes >= GATHER_BYTES)
-		picks_flush(picks);
+		return picks_flush(err, picks);
 	return 0;
 }
 
-static void finish_keys(struct picks *picks, const struct picks_slot *slot, size_t target,
+/* ---- working off what was gathered */
+
+/* Decompresses one, and counts it. What cannot be decompressed stays not readable; -1: out of
+ * memory. */
+static int unpack(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
+{
+	struct pick *pick = &picks->items[slot->pick];
+	const struct devcode_container alone = {.bytes = slot->stored.data,
+											.size_bytes = slot->stored.size};
+	const bool object = slot->entry.kind == DEVCODE_KIND_RELOCATABLE_PTX;
+	const bool line_info = pick->features.line_info;
+	struct jw_error why = {0};
+
+	if (devcode_payload(&why, &alone, &slot->entry, &slot->payload, &slot->view)) {
+		slot->view = (struct devcode_view){0};
+		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	}
+	pick->payload_bytes = slot->view.size;
+	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
+										 slot->view.data, slot->view.size);
+	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
+	pick->features = count(slot->view);
+	pick->features.line_info = line_info;
+	return 0;
+}
+
+static void finish_keys(const struct picks *picks, const struct picks_slot *slot, size_t target,
 						uint64_t state)
 {
 	const struct pick *pick = &picks->items[slot->pick];
@@ -231,15 +264,17 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 	const struct pick *pick = &picks->items[slot->pick];
 	size_t count = 0;
 
+	if (!slot->view.data)
+		return 0;
 	if (!picks->keyed) {
-		lanes[count] = (struct fnv_lane){FNV_START, slot->payload.data, slot->payload.size};
+		lanes[count] = (struct fnv_lane){FNV_START, slot->view.data, slot->view.size};
 		uses[count++] = (struct lane_use){(uint16_t)slot_index, PICKS_MOST_TARGETS};
 	}
 	for (size_t t = 0; t < picks->target_count; t++) {
 		if (!picks->keyed || !(slot->targets >> t & 1))
 			continue;
-		lanes[count] = (struct fnv_lane){picks->targets[t].start, slot->payload.data,
-										 (size_t)pick->body_bytes};
+		lanes[count] =
+			(struct fnv_lane){picks->targets[t].start, slot->view.data, (size_t)pick->body_bytes};
 		uses[count++] = (struct lane_use){(uint16_t)slot_index, (uint16_t)t};
 	}
 	return count;
@@ -249,24 +284,32 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 static void order_slots(const struct picks *picks, size_t *order)
 {
 	for (size_t i = 0; i < picks->used_slots; i++) {
-		const size_t size = picks->slots[i].payload.size;
+		const uint64_t size = picks->slots[i].entry.size_bytes;
 		size_t at = i;
 
-		for (; at && picks->slots[order[at - 1]].payload.size < size; at--)
+		for (; at && picks->slots[order[at - 1]].entry.size_bytes < size; at--)
 			order[at] = order[at - 1];
 		order[at] = i;
 	}
 }
 
-void picks_flush(struct picks *picks)
+/* What one thread does of it: from `first` on every `step`-th of `order`. */
+struct share {
+	const struct picks *picks;
+	const size_t *order;
+	size_t first, step;
+	struct jw_error why; /* out of memory */
+};
+
+static void hash_share(const struct share *share)
 {
 	struct fnv_lane lanes[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
 	struct lane_use uses[PICKS_SLOTS * (PICKS_MOST_TARGETS + 1)];
-	size_t order[PICKS_SLOTS], count = 0;
+	const struct picks *picks = share->picks;
+	size_t count = 0;
 
-	order_slots(picks, order);
-	for (size_t i = 0; i < picks->used_slots; i++)
-		count += set_lanes(picks, order[i], lanes + count, uses + count);
+	for (size_t i = share->first; i < picks->used_slots; i += share->step)
+		count += set_lanes(picks, share->order[i], lanes + count, uses + count);
 	fnv_update_many(lanes, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct picks_slot *slot = &picks->slots[uses[i].slot];
@@ -277,9 +320,58 @@ void picks_flush(struct picks *picks)
 		else
 			finish_keys(picks, slot, uses[i].target, lanes[i].state);
 	}
-	for (size_t i = 0; i < picks->used_slots; i++)
+}
+
+static void work_off(void *context)
+{
+	struct share *share = context;
+	const struct picks *picks = share->picks;
+
+	for (size_t i = share->first; i < picks->used_slots; i += share->step)
+		if (unpack(&share->why, picks, &picks->slots[share->order[i]]))
+			return;
+	hash_share(share);
+}
+
+static size_t count_threads(const struct picks *picks)
+{
+	const uint64_t worth = picks->used_bytes / THREAD_BYTES;
+	size_t most = os_cores();
+
+	most = most < MOST_THREADS ? most : MOST_THREADS;
+	most = most < picks->used_slots ? most : picks->used_slots;
+	most = most < worth ? most : (size_t)worth;
+	return most ? most : 1;
+}
+
+int picks_flush(struct jw_error *err, struct picks *picks)
+{
+	const size_t count = count_threads(picks);
+	struct share shares[MOST_THREADS] = {0};
+	uv_thread_t threads[MOST_THREADS];
+	size_t order[PICKS_SLOTS], started = 1;
+	int result = 0;
+
+	order_slots(picks, order);
+	for (size_t i = 0; i < count; i++)
+		shares[i] = (struct share){.picks = picks, .order = order, .first = i, .step = count};
+	while (started < count && !uv_thread_create(&threads[started], work_off, &shares[started]))
+		started++;
+	work_off(&shares[0]);
+	for (size_t i = started; i < count; i++)
+		work_off(&shares[i]);
+	for (size_t i = 1; i < started; i++)
+		(void)uv_thread_join(&threads[i]);
+	for (size_t i = 0; i < count; i++)
+		if (!result && shares[i].why.code)
+			result = error_set(err, shares[i].why.code, "%s", shares[i].why.message);
+	for (size_t i = 0; i < picks->used_slots; i++) {
+		if (picks->slots[i].copy.capacity > KEEP_BYTES)
+			buf_free(&picks->slots[i].copy);
 		if (picks->slots[i].payload.capacity > KEEP_BYTES)
 			buf_free(&picks->slots[i].payload);
+	}
 	picks->used_slots = 0;
 	picks->used_bytes = 0;
+	return result;
 }

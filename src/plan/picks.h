@@ -2,11 +2,11 @@
  * decompressed once, counted, and hashed for every target at once.
  *
  * FNV-1a is bound by the latency of one multiplication a byte, so payloads are gathered until there
- * are enough of them, and hashed side by side.
+ * are enough of them, and hashed side by side; by several threads, where there are cores.
  *
  *     picks_init(&picks, ...);
  *     picks_add(err, &picks, container, entry, targets, &index);  ...
- *     picks_flush(&picks);           from here on the hashes are there
+ *     picks_flush(err, &picks);      from here on the hashes are there
  *     picks_clear(&picks);           for the next image
  *     picks_free(&picks);
  */
@@ -25,7 +25,7 @@
 
 enum {
 	PICKS_MOST_TARGETS = 32,
-	PICKS_SLOTS = 32,
+	PICKS_SLOTS = 64,
 	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
 };
 
@@ -62,7 +62,8 @@ struct picks {
 	struct pick_keys *keys; /* count * target_count */
 	size_t keys_capacity;   /* in picks */
 	struct picks_slot *slots;
-	size_t used_slots, used_bytes;
+	size_t used_slots;
+	uint64_t used_bytes;
 };
 
 /* `profile` may be NULL. */
@@ -72,11 +73,11 @@ void picks_free(struct picks *picks);
 
 /* Takes one entry of a container for the targets whose bits are set in `targets`. A payload that
  * cannot be decompressed is taken too, as not readable; -1 is for what ends the reading (memory).
- */
+ * What is found out about it is complete after picks_flush only. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
-/* Hashes what has been gathered. */
-void picks_flush(struct picks *picks);
+/* Works off what has been gathered. -1: out of memory. */
+int picks_flush(struct jw_error *err, struct picks *picks);
 void picks_clear(struct picks *picks);
 
 #endif

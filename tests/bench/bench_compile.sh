@@ -65,10 +65,11 @@ for row in open(sys.argv[1]):
     best[name] = min(best.get(name, 1e9), float(seconds))
     used[name] = min(used.get(name, 1e9), float(user) + float(system))
 modules, jobs = int(sys.argv[2]), int(sys.argv[3])
-each = lambda name: (used[name] - used["nothing"]) / modules * 1e6
+each = lambda what, name: (what[name] - what["nothing"]) / modules * 1e6
 print(f"{modules} modules: one process {best['alone']:.2f} s, {jobs} bare processes {best['bare']:.2f} s, prime with {jobs} workers {best['prime']:.2f} s")
 print(f"prime is {best['alone'] / best['prime']:.3f} times faster than one process; it takes {100 * (best['prime'] / best['bare'] - 1):+.1f} % more than the bare compiles")
 print(f"processor time: one process {used['alone']:.2f} s, bare {used['bare']:.2f} s, prime {used['prime']:.2f} s: {100 * (used['prime'] / used['bare'] - 1):+.1f} % beside the bare compiles, "
       f"{used['alone'] * jobs / used['prime'] :.3f} times faster with {jobs} cores that do nothing else, at best")
-print(f"a warm module costs {each('cold-look'):.0f} us where the file has to be read, {each('warm-look'):.0f} us where it is remembered of processor time (prime of nothing: {best['nothing'] * 1000:.0f} ms)")
+print(f"a warm module costs {each(best, 'cold-look'):.0f} us where the file has to be read, {each(best, 'warm-look'):.0f} us where it is remembered, "
+      f"of processor time {each(used, 'cold-look'):.0f} and {each(used, 'warm-look'):.0f} us (prime of nothing: {best['nothing'] * 1000:.0f} ms)")
 P
