@@ -16,6 +16,10 @@ struct jw_record_options {
 								   its processes mapped (Linux) */
 	size_t path_count;
 	bool output_to_stderr; /* what the command prints on standard output goes to standard error */
+	/* Asked when the command has come to its end, and then at every file and batch; true: no more
+	 * is looked for, what is known by then is the result. May be NULL. */
+	bool (*stop)(void *context);
+	void *context;
 };
 
 struct jw_record_result {
@@ -31,12 +35,14 @@ struct jw_record_result {
 	struct jw_error unwarmed; /* why nothing (more) was put there, JW_OK where all was */
 	char **notes;             /* one line each: files that could not be read */
 	size_t note_count;
+	bool interrupted; /* `stop` said so; not all of the above was done */
 };
 
-/* Runs the command to its end and reads what its processes left in the cache. Ctrl-C reaches the
- * command as ever; what else asks this process to end is passed on to it. -1: it could not be
- * started (JW_ERR_NOT_FOUND: there is no such program), or what it left cannot be read. The caller
- * frees with jw_record_result_free. */
+/* Runs the command to its end and reads what its processes left in the cache. While it runs Ctrl-C
+ * reaches the command as ever, and what else asks this process to end is passed on to it; before
+ * and after, signals do what they did before the call. -1: it could not be started
+ * (JW_ERR_NOT_FOUND: there is no such program), or what it left cannot be read. The caller frees
+ * with jw_record_result_free. */
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
 void jw_record_result_free(struct jw_record_result *result);

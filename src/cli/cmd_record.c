@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/documents.h"
 #include "cli/recorded.h"
+#include "os/interrupt.h"
 
 /* As env(1), nohup(1) and timeout(1) end where the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
@@ -83,6 +84,8 @@ static void print_result(const struct output *out, const struct jw_record_result
 					   result->refused);
 	if (result->unwarmed.code)
 		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
+	if (result->interrupted)
+		output_warning(out, "interrupted: %s has what was known by then", file);
 	if (result->found)
 		output_note(out, "%s: “jitwarm prime --recording %s” primes just these modules", file,
 					file);
@@ -108,6 +111,7 @@ static cJSON *document_record(const struct jw_record_result *result, const char 
 	document_add_count(document, "there", result->there);
 	document_add_count(document, "refused", result->refused);
 	document_add_count(document, "evicted", result->evicted);
+	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
 	if (result->unwarmed.code)
 		(void)document_add_text(document, "why_not_warmed", result->unwarmed.message);
 	notes = cJSON_AddArrayToObject(document, "notes");
@@ -131,7 +135,15 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 	print_result(&cli->out, result, file);
 	if (output_json(&err, &cli->out, document_record(result, file)) && !status)
 		status = cli_fail(cli, &err);
+	if (result->interrupted && !status)
+		status = EXIT_COLD;
 	return status;
+}
+
+static bool is_stopped(void *context)
+{
+	(void)context;
+	return os_interrupted();
 }
 
 static enum exit_status record(struct cli *cli, const struct jw_system *system,
@@ -144,6 +156,7 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 		.paths = paths,
 		.path_count = found ? found->file_count : 0,
 		.output_to_stderr = cli->out.json,
+		.stop = is_stopped,
 	};
 	struct jw_record_result *result;
 	struct jw_error err;
@@ -151,6 +164,7 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 
 	for (size_t i = 0; i < how.path_count; i++)
 		paths[i] = found->files[i].path;
+	os_catch_interrupts();
 	if (jw_record(&err, system, &how, &result))
 		return cli_fail_as(
 			cli, (enum exit_status)(err.code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED), &err);
@@ -218,7 +232,9 @@ const struct cli_command command_record = {
 		"(PTX that is made at run time, results of a linker) is written down as such.\n\n"
 		"Ends with the command's own exit status, 127 where there is no such command, 126 where it "
 		"cannot be started. What it prints is left alone; with --json its standard output goes to "
-		"standard error.",
+		"standard error.\n\n"
+		"While it runs, Ctrl-C is the command's. After its end Ctrl-C ends the search for owners: "
+		"the recording is written with what is known by then (status 1 where the command's is 0).",
 	.options = record_options,
 	.run = record_run,
 };

@@ -28,7 +28,7 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 					 size_t most, size_t *ret_count);
 
 /* From now on, what asks this process to end is sent to that one, and this one goes on. What the
- * terminal sends (Ctrl-C) reaches both anyway. With 0 it is sent to nobody. */
+ * terminal sends (Ctrl-C) reaches both anyway. With 0 it does again what it did before. */
 void os_forward_signals(int pid);
 
 #endif

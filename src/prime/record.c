@@ -22,6 +22,15 @@ int record_note(struct jw_error *err, struct jw_record_result *result, const cha
 	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
 }
 
+bool record_is_stopped(struct recorder *recorder)
+{
+	const struct jw_record_options *options = recorder->options;
+
+	if (options->stop && options->stop(options->context))
+		recorder->result->interrupted = true;
+	return recorder->result->interrupted;
+}
+
 void jw_record_result_free(struct jw_record_result *result)
 {
 	if (!result)
@@ -267,10 +276,19 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	recorder.cache_dir = os_join(err, folder.path, "cache");
 	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
-		take_given(err, &recorder) || run_command(err, &recorder) ||
-		record_read_entries(err, &recorder) || record_find_owners(err, &recorder))
+		take_given(err, &recorder))
 		goto done;
+	if (record_is_stopped(&recorder)) {
+		error_set(err, JW_ERR_INTERRUPTED, "interrupted before the command was started");
+		goto done;
+	}
+	if (run_command(err, &recorder) || record_read_entries(err, &recorder))
+		goto done;
+	/* Before its owners are looked for, which may take a while: what was compiled is kept even if
+	   nobody waits for that. */
 	record_warm(&recorder);
+	if (record_find_owners(err, &recorder))
+		goto done;
 	remember(&recorder);
 	failed = 0;
 done:

@@ -250,6 +250,8 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
 		bool sound;
 
+		if (record_is_stopped(recorder))
+			break;
 		if (read_entry(err, recorder->cache_dir, &scan.files[i], &left[count], &sound))
 			goto done;
 		count += sound;

@@ -141,6 +141,30 @@ static int note_troubles(struct jw_error *err, const struct recorder *recorder,
 	return 0;
 }
 
+static bool is_stopped(void *context)
+{
+	return record_is_stopped(context);
+}
+
+/* Files that were not looked at are no reason to lose the rest. */
+static int build(struct jw_error *err, struct recorder *recorder,
+				 const struct plan_request *request)
+{
+	struct jw_error why;
+
+	if (!plan_build(&why, request, &recorder->plan)) {
+		if (match_all(err, recorder->plan, recorder->result))
+			return -1;
+		return note_troubles(err, recorder, recorder->plan);
+	}
+	if (why.code != JW_ERR_INTERRUPTED)
+		return error_set(err, why.code, "%s", why.message);
+	return record_note(
+		err, recorder->result,
+		"interrupted while the files were looked for that the modules come from: the "
+		"recording names none of them");
+}
+
 int record_find_owners(struct jw_error *err, struct recorder *recorder)
 {
 	struct jw_recording *recording = recorder->result->recording;
@@ -155,9 +179,11 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		.state_dir = recorder->system->state_dir,
 		.everything = true,
 		.link_inputs = true,
+		.stop = is_stopped,
+		.context = recorder,
 	};
 	const char **paths;
-	int result = -1;
+	int result;
 
 	TEXT_COPY(profile.stamp, stamp_of(recorder));
 	recording->driver = profile.driver;
@@ -170,9 +196,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	for (size_t i = 0; i < recorder->path_count; i++)
 		paths[i] = recorder->paths[i];
 	request.paths = paths;
-	if (!plan_build(err, &request, &recorder->plan) &&
-		!match_all(err, recorder->plan, recorder->result))
-		result = note_troubles(err, recorder, recorder->plan);
+	result = build(err, recorder, &request);
 	mem_free(paths);
 	return result;
 }

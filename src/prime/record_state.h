@@ -40,6 +40,9 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder);
 /* Into the user's cache, as far as it goes: what stood in the way is in the result. */
 void record_warm(struct recorder *recorder);
 
+/* Whether the caller wants no more of it; the result says so from then on. */
+bool record_is_stopped(struct recorder *recorder);
+
 int record_note(struct jw_error *err, struct jw_record_result *result, const char *line);
 
 #endif

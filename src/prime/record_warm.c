@@ -7,6 +7,9 @@
 /* So many are added under one lock at most; cache_insert lets go of it in between anyway. */
 enum { BATCH = 64 };
 
+/* Who presses Ctrl-C meanwhile does not wait for more than five seconds. */
+enum { LOCK_WAIT_MS = 3000 };
+
 static void note_known(struct recorder *recorder)
 {
 	const char *cache = recorder->system->cache.path;
@@ -82,6 +85,10 @@ static int insert_all(struct jw_error *err, struct cache_live *live, struct reco
 	int failed = 0;
 
 	for (size_t i = 0; !failed && i < recorder->result->recording->module_count; i++) {
+		if (!batch.count && record_is_stopped(recorder)) {
+			failed = error_set(err, JW_ERR_INTERRUPTED, "interrupted before all of it was there");
+			break;
+		}
 		if (!recorder->entries[i].insertable) {
 			recorder->result->refused++;
 			continue;
@@ -102,7 +109,8 @@ static int warm(struct jw_error *err, struct recorder *recorder)
 {
 	const struct jw_cache_info *cache = &recorder->system->cache;
 	const struct cache_live_options how = {.limit_bytes = cache->limit_bytes,
-										   .when_full = CACHE_FULL_EVICT};
+										   .when_full = CACHE_FULL_EVICT,
+										   .lock_wait_ms = LOCK_WAIT_MS};
 	struct cache_live_counts counts;
 	struct cache_live *live;
 	int failed;

@@ -154,12 +154,18 @@ static void pass_on(int number, siginfo_t *info, void *context)
 void os_forward_signals(int pid)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	static struct sigaction before[sizeof numbers / sizeof *numbers];
 	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+	const bool forwards = receiver > 0;
 
 	receiver = pid;
 	(void)sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		(void)sigaction(numbers[i], &action, NULL);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		if (pid > 0)
+			(void)sigaction(numbers[i], &action, forwards ? NULL : &before[i]);
+		else if (forwards)
+			(void)sigaction(numbers[i], &before[i], NULL);
+	}
 }
 
 /* ---- who has a library mapped */

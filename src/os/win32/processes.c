@@ -27,8 +27,7 @@ static BOOL WINAPI leave_it(DWORD event)
 
 void os_forward_signals(int pid)
 {
-	(void)pid;
-	(void)SetConsoleCtrlHandler(leave_it, TRUE);
+	(void)SetConsoleCtrlHandler(leave_it, pid > 0);
 }
 
 /* ---- who has a library loaded */

@@ -111,3 +111,33 @@ for _ in $(seq 200); do [[ -e ready ]] && break; sleep 0.05; done
 kill -TERM $pid
 wait $pid
 [[ $? == 9 && $(cat "$work/caught") == caught && -s signal.json ]] || fail "TERM was not passed on"
+
+# After its end Ctrl-C is ours: while another process holds the cache's lock, the search for owners has not begun.
+cat >"$work/holds.py" <<'PYTHON'
+import fcntl, os, sys, time
+index = open(sys.argv[1], "r+")
+fcntl.lockf(index, fcntl.LOCK_EX)
+open("held", "w").close()
+while not os.path.exists("ended.json"):
+    time.sleep(0.05)
+PYTHON
+cat >"$work/tells.sh" <<'SCRIPT'
+"$1"
+echo $$ >number
+SCRIPT
+python3 "$work/holds.py" "$work/cache/index" &
+holder=$!
+for _ in $(seq 200); do [[ -e held ]] && break; sleep 0.05; done
+# shellcheck disable=SC2086
+$JITWARM record -o ended.json --json -- sh "$work/tells.sh" "$app" >"$out" 2>"$err" &
+pid=$!
+for _ in $(seq 400); do [[ -s number ]] && ! kill -0 "$(cat number)" 2>/dev/null && break; sleep 0.05; done
+kill -INT $pid
+wait $pid
+ended=$?
+wait $holder
+[[ $ended == 1 ]] || fail "exit status $ended, not 1"
+err_has "interrupted"
+json 'd["interrupted"] and d["exit_status"] == d["in_files"] == 0 and d["modules"] == '"$before"
+json_file ended.json 'len(d["not_in_files"]) == '"$before"
+[[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
