@@ -1,13 +1,12 @@
-/* jw_cache_list: the entries one by one, by header and key. */
+/* jw_cache_list: the entries one by one, by header and both ends of the key. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
-#include "cache/key_parts.h"
+#include "cache/brief.h"
 #include "cache/view.h"
-#include "os/file.h"
 
 /* Options come from keys, which anybody may have written. */
 static void take_options(struct jw_cache_entry *entry, const char *options, size_t length)
@@ -19,19 +18,18 @@ static void take_options(struct jw_cache_entry *entry, const char *options, size
 	entry->options[length] = '\0';
 }
 
-static void describe(struct jw_cache_entry *entry, const struct cache_entry *raw)
+static void describe(struct jw_cache_entry *entry, const struct cache_brief *brief)
 {
 	struct cache_key_parts parts;
 	struct cache_origin origin;
 
-	cache_entry_origin(raw, &origin);
+	cache_entry_origin(&brief->entry, &origin);
 	entry->kind = (enum jw_cache_kind)origin.kind;
 	entry->target = origin.target;
 	memcpy(entry->driver, origin.driver, sizeof entry->driver);
-	entry->value_bytes = raw->value_bytes;
-	entry->payload_bytes = raw->key_bytes;
-	if (origin.kind == CACHE_KIND_CUDA &&
-		cache_key_split(raw->key, (size_t)raw->key_bytes, &parts)) {
+	entry->value_bytes = brief->value_bytes;
+	entry->payload_bytes = brief->key_bytes;
+	if (origin.kind == CACHE_KIND_CUDA && cache_brief_split(brief, &parts)) {
 		entry->payload_bytes = parts.payload_size;
 		entry->form = parts.jitlink                  ? JW_CACHE_JITLINK
 					  : parts.form == CACHE_KEY_LINK ? JW_CACHE_LINK
@@ -40,25 +38,33 @@ static void describe(struct jw_cache_entry *entry, const struct cache_entry *raw
 	}
 }
 
+static bool read_brief(const char *dir, uint64_t key, struct cache_brief *brief)
+{
+	struct os_file *file = NULL;
+	struct cache_entry raw;
+	char *path = cache_entry_path(NULL, dir, key);
+	bool read = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+				cache_entry_open(file, &raw) == CACHE_SOUND &&
+				cache_brief_read(file, &raw, brief) == CACHE_SOUND;
+
+	os_file_close(file);
+	mem_free(path);
+	return read;
+}
+
 static void read_entry(const char *dir, const struct cache_file *file, bool in_index,
 					   struct jw_cache_entry *entry)
 {
-	struct buf bytes = {0};
-	struct cache_entry raw;
-	char *path = cache_entry_path(NULL, dir, file->key);
+	struct cache_brief brief;
 
 	*entry = (struct jw_cache_entry){.key = file->key,
 									 .in_index = in_index,
 									 .kind = JW_CACHE_OTHER,
 									 .file_bytes = file->probed.size_bytes,
 									 .mtime_ns = file->probed.mtime_ns};
-	entry->damaged = file->probed.damage != CACHE_SOUND || !path ||
-					 os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes) ||
-					 cache_entry_parse(bytes.data, bytes.size, &raw) != CACHE_SOUND;
+	entry->damaged = file->probed.damage != CACHE_SOUND || !read_brief(dir, file->key, &brief);
 	if (!entry->damaged)
-		describe(entry, &raw);
-	buf_free(&bytes);
-	mem_free(path);
+		describe(entry, &brief);
 }
 
 static int fill(struct jw_error *err, const struct jw_cache_options *options,

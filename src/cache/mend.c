@@ -6,46 +6,41 @@
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
+#include "cache/sound.h"
 #include "os/file.h"
 
 /* Version 0 with zeros behind it is a file whose size was written and whose bytes were not (power
  * loss); any other version may be a format of tomorrow. */
-static bool is_blank(const struct buf *bytes)
+static bool is_blank(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
+	uint8_t header[CACHE_ENTRY_HEADER];
+	char *path = cache_entry_path(NULL, dir, key);
+	bool blank = path && os_read_head(path, header, sizeof header) == sizeof header &&
+				 !memcmp(header, zeros, sizeof zeros);
 
-	return bytes->size >= sizeof zeros && !memcmp(bytes->data, zeros, sizeof zeros);
+	mem_free(path);
+	return blank;
 }
 
 enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
-	enum mend_verdict verdict = MEND_LEAVE;
 	struct cache_probed after;
-	struct cache_entry entry;
 	enum cache_damage damage;
-	struct buf bytes = {0};
-	char *path;
 
 	if (cache_probe(dir, key, 0, &removal.probed) == CACHE_ABSENT)
 		return MEND_SOUND;
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
-	path = cache_entry_path(NULL, dir, key);
-	if (!path || os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes))
-		goto done;
-	damage = cache_entry_verify(bytes.data, bytes.size, key, &entry);
+	damage = cache_sound(dir, key);
 	if (cache_probe(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
 		!cache_probed_equal(&after, &removal.probed))
-		verdict = MEND_SOUND;
-	else if (damage != CACHE_DAMAGE_VERSION || is_blank(&bytes))
-		verdict = MEND_TAKE;
-	if (verdict == MEND_TAKE)
-		*ret_removal = removal;
-done:
-	buf_free(&bytes);
-	mem_free(path);
-	return verdict;
+		return MEND_SOUND;
+	if (damage == CACHE_DAMAGE_READ || (damage == CACHE_DAMAGE_VERSION && !is_blank(dir, key)))
+		return MEND_LEAVE;
+	*ret_removal = removal;
+	return MEND_TAKE;
 }
 
 bool mend_key(const char *name, uint64_t *ret_key)

@@ -6,18 +6,13 @@
 
 #include <jitwarm/cache.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "cache/index.h"
-#include "cache/key_parts.h"
 #include "cache/scan.h"
+#include "cache/sound.h"
 #include "cache/view.h"
-#include "os/file.h"
 
-/* Entries are hashed several at a time (base/hash.h), as far as they fit. They are read, not
- * mapped: a driver rewrites a damaged entry in place. */
-enum { MOST_TOGETHER = 16, MOST_GROUPS = 1024, LOOK_AGAIN_MS = 20, MOST_SLEEPS = 50 };
-#define MOST_BYTES_TOGETHER (UINT64_C(128) << 20)
+enum { MOST_GROUPS = 1024, LOOK_AGAIN_MS = 20 };
 
 struct verify {
 	const struct jw_cache_options *options;
@@ -25,7 +20,10 @@ struct verify {
 	struct cache_scan scan;
 	struct cache_index index;
 	size_t group_capacity[2], damaged_capacity;
-	unsigned sleeps; /* a cache full of damage must not take for ever */
+	uint8_t *damage; /* of each file of the scan */
+	uint64_t *keys;  /* of those that are being read */
+	size_t *where;   /* their places in the scan */
+	size_t reading;
 };
 
 static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key,
@@ -65,14 +63,14 @@ static int add_to_group(struct jw_error *err, struct jw_cache_group **groups, si
 	return 0;
 }
 
-static int add_sound(struct jw_error *err, struct verify *verify, const struct cache_entry *entry,
+static int add_sound(struct jw_error *err, struct verify *verify, const struct cache_brief *brief,
 					 uint64_t bytes)
 {
 	struct jw_cache_report *report = verify->report;
 	struct cache_origin origin;
 	char arch[JW_TARGET_TEXT] = "";
 
-	cache_entry_origin(entry, &origin);
+	cache_entry_origin(&brief->entry, &origin);
 	report->sound++;
 	report->kinds[origin.kind]++;
 	if (origin.target.sm)
@@ -85,125 +83,79 @@ static int add_sound(struct jw_error *err, struct verify *verify, const struct c
 			   : 0;
 }
 
-/* ---- hashing */
+/* ---- reading them */
 
-struct together {
-	const struct cache_file *files[MOST_TOGETHER];
-	struct buf bytes[MOST_TOGETHER];
-	struct cache_entry entries[MOST_TOGETHER];
-	enum cache_damage damage[MOST_TOGETHER];
-	bool gone[MOST_TOGETHER];
-	size_t count;
-};
-
-static void take_file(const char *dir, const struct cache_file *file, struct together *together)
+static bool asked_to_stop(void *context)
 {
-	size_t at = together->count++;
-	char *path = cache_entry_path(NULL, dir, file->key);
+	const struct jw_cache_options *options = ((const struct verify *)context)->options;
 
-	together->files[at] = file;
-	together->bytes[at] = (struct buf){0};
-	together->damage[at] = file->probed.damage;
-	if (file->probed.damage == CACHE_SOUND) {
-		if (!path || os_read_file(NULL, path, CACHE_MOST_ENTRY, &together->bytes[at]))
-			together->damage[at] = CACHE_DAMAGE_READ;
-		else
-			together->damage[at] = cache_entry_parse(
-				together->bytes[at].data, together->bytes[at].size, &together->entries[at]);
-	}
-	mem_free(path);
+	return options->stop && options->stop(options->context);
 }
 
-/* Values in the first half of the lanes, keys in the second: of like sizes side by side. */
-static void hash_together(struct together *together)
+static void read_later(struct verify *verify, size_t at)
 {
-	struct fnv_lane lanes[2 * MOST_TOGETHER];
-	size_t count = 0;
+	verify->keys[verify->reading] = verify->scan.files[at].key;
+	verify->where[verify->reading++] = at;
+}
 
-	for (size_t pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < together->count; i++) {
-			const struct cache_entry *entry = &together->entries[i];
+static int judged(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+				  const struct cache_brief *brief)
+{
+	struct verify *verify = context;
+	size_t where = verify->where[at];
 
-			if (together->damage[i] == CACHE_SOUND)
-				lanes[count++] =
-					pass ? (struct fnv_lane){FNV_START, entry->key, (size_t)entry->key_bytes}
-						 : (struct fnv_lane){FNV_START, entry->value, (size_t)entry->value_bytes};
-		}
-	}
-	fnv_update_many(lanes, count);
-	for (size_t i = 0, lane = 0; i < together->count; i++) {
-		if (together->damage[i] != CACHE_SOUND)
-			continue;
-		if (lanes[count / 2 + lane].state != together->files[i]->key)
-			together->damage[i] = CACHE_DAMAGE_NAME;
-		else if (lanes[lane].state != together->entries[i].checksum)
-			together->damage[i] = CACHE_DAMAGE_VALUE;
-		lane++;
-	}
+	verify->damage[where] = (uint8_t)damage;
+	return brief ? add_sound(err, verify, brief, verify->scan.files[where].probed.size_bytes) : 0;
+}
+
+static int read_entries(struct jw_error *err, struct verify *verify)
+{
+	const struct cache_sounding sounding = {
+		.dir = verify->report->path, .context = verify, .stop = asked_to_stop, .judged = judged};
+
+	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
 }
 
 /* A driver that is at work evicts entries, and writes them in place: what is gone is no damage, and
  * what is cut off may be whole a moment later. */
-static void look_again(struct verify *verify, struct together *together)
+static int look_again(struct jw_error *err, struct verify *verify)
 {
-	const char *dir = verify->report->path;
-	bool slept = false;
-
-	for (size_t i = 0; i < together->count; i++) {
-		uint64_t key = together->files[i]->key;
-		struct buf *bytes = &together->bytes[i];
-		char *path;
-
-		if (together->damage[i] == CACHE_SOUND)
-			continue;
-		if (!slept && verify->sleeps++ < MOST_SLEEPS)
-			uv_sleep(LOOK_AGAIN_MS);
-		slept = true;
-		together->gone[i] = cache_probe(dir, key, 0, NULL) == CACHE_ABSENT;
-		path = together->gone[i] ? NULL : cache_entry_path(NULL, dir, key);
-		buf_free(bytes);
-		if (path && !os_read_file(NULL, path, CACHE_MOST_ENTRY, bytes))
-			together->damage[i] =
-				cache_entry_verify(bytes->data, bytes->size, key, &together->entries[i]);
-		mem_free(path);
-	}
-}
-
-static int report_together(struct jw_error *err, struct verify *verify, struct together *together)
-{
-	int result = 0;
-
-	hash_together(together);
-	look_again(verify, together);
-	for (size_t i = 0; i < together->count; i++) {
-		verify->report->entries += !together->gone[i];
-		verify->report->bytes += together->gone[i] ? 0 : together->files[i]->probed.size_bytes;
-		if (!result && !together->gone[i] && together->damage[i] == CACHE_SOUND)
-			result = add_sound(err, verify, &together->entries[i], together->bytes[i].size);
-		else if (!result && !together->gone[i])
-			result = add_damaged(err, verify, together->files[i]->key, together->damage[i]);
-		buf_free(&together->bytes[i]);
-	}
-	return result;
+	verify->reading = 0;
+	for (size_t i = 0; i < verify->scan.count; i++)
+		if (verify->damage[i] != CACHE_SOUND)
+			read_later(verify, i);
+	if (!verify->reading)
+		return 0;
+	uv_sleep(LOOK_AGAIN_MS);
+	return read_entries(err, verify);
 }
 
 static int check_entries(struct jw_error *err, struct verify *verify)
 {
 	const struct cache_scan *scan = &verify->scan;
-	const struct jw_cache_options *options = verify->options;
+	struct jw_cache_report *report = verify->report;
 
-	for (size_t at = 0; at < scan->count;) {
-		struct together together = {0};
-		uint64_t bytes = 0;
+	verify->damage = mem_alloc(err, scan->count);
+	verify->keys = mem_array(err, scan->count, sizeof *verify->keys);
+	verify->where = mem_array(err, scan->count, sizeof *verify->where);
+	if (!verify->damage || !verify->keys || !verify->where)
+		return -1;
+	for (size_t i = 0; i < scan->count; i++) {
+		verify->damage[i] = (uint8_t)scan->files[i].probed.damage;
+		if (scan->files[i].probed.damage == CACHE_SOUND)
+			read_later(verify, i);
+	}
+	if (read_entries(err, verify) || look_again(err, verify))
+		return -1;
+	for (size_t i = 0; i < scan->count; i++) {
+		const struct cache_file *file = &scan->files[i];
+		bool sound = verify->damage[i] == CACHE_SOUND;
 
-		if (options->stop && options->stop(options->context))
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-		while (at < scan->count && together.count < MOST_TOGETHER &&
-			   (!bytes || bytes + scan->files[at].probed.size_bytes <= MOST_BYTES_TOGETHER)) {
-			bytes += scan->files[at].probed.size_bytes;
-			take_file(verify->report->path, &scan->files[at++], &together);
-		}
-		if (report_together(err, verify, &together))
+		if (!sound && cache_probe(report->path, file->key, 0, NULL) == CACHE_ABSENT)
+			continue;
+		report->entries++;
+		report->bytes += file->probed.size_bytes;
+		if (!sound && add_damaged(err, verify, file->key, (enum cache_damage)verify->damage[i]))
 			return -1;
 	}
 	return 0;
@@ -286,6 +238,9 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	verify.report = NULL;
 	result = 0;
 done:
+	mem_free(verify.damage);
+	mem_free(verify.keys);
+	mem_free(verify.where);
 	cache_scan_free(&verify.scan);
 	cache_index_free(&verify.index);
 	jw_cache_report_free(verify.report);

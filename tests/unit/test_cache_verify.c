@@ -4,8 +4,10 @@
 #include <jitwarm/cache.h>
 
 #include "base/cursor.h"
+#include "cache/key_parts.h"
 #include "entries.h"
 #include "folder.h"
+#include "os/system.h"
 
 static void put_file(const char *dir, const char *name, const void *bytes, size_t size)
 {
@@ -229,6 +231,86 @@ static void what_goes_meanwhile_is_no_damage(void **state)
 	mem_free(dir);
 }
 
+/* Of 48 MB each: key and value longer than what is read at a time, with the end of the options and
+ * of the value in their last pieces. */
+static uint64_t put_large(const char *dir, bool sound)
+{
+	enum { PIECE = 1 << 20, PIECES = 24 };
+	static const char start[] = "Jun 25 202401:14:48HOST64sm_86.version 8.4 ", end[] = "\0 -v  ";
+	uint8_t header[CACHE_ENTRY_HEADER], *piece = mem_alloc(NULL, PIECE);
+	uint64_t key = fnv_update(FNV_START, start, sizeof start - 1), value = FNV_START;
+	uint64_t key_bytes = sizeof start - 1 + (uint64_t)PIECES * PIECE + sizeof end - 1;
+	char *file = os_join(NULL, dir, "large"), *path, *above;
+	struct os_file *out;
+
+	memset(piece, sound ? 'a' : 'b', PIECE);
+	for (size_t i = 0; i < PIECES; i++) {
+		key = fnv_update(key, piece, PIECE);
+		value = fnv_update(value, piece, PIECE);
+	}
+	key = fnv_update(key, end, sizeof end - 1);
+	cache_entry_header(header, key_bytes, (uint64_t)PIECES * PIECE, value ^ !sound);
+	assert_int_equal(os_file_open(NULL, file, OS_OPEN_CREATE, &out), 0);
+	assert_int_equal(os_file_write(NULL, out, 0, header, sizeof header), 0);
+	assert_int_equal(os_file_write(NULL, out, sizeof header, start, sizeof start - 1), 0);
+	for (uint64_t i = 0; i < PIECES; i++) {
+		uint64_t at = sizeof header + sizeof start - 1 + i * PIECE;
+
+		assert_int_equal(os_file_write(NULL, out, at, piece, PIECE), 0);
+		assert_int_equal(
+			os_file_write(NULL, out, sizeof header + key_bytes + i * PIECE, piece, PIECE), 0);
+	}
+	assert_int_equal(
+		os_file_write(NULL, out, sizeof header + key_bytes - (sizeof end - 1), end, sizeof end - 1),
+		0);
+	os_file_close(out);
+	path = cache_entry_path(NULL, dir, key);
+	above = os_dir_name(NULL, path);
+	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
+	assert_int_equal(os_rename(NULL, file, path), 0);
+	mem_free(piece);
+	mem_free(file);
+	mem_free(path);
+	mem_free(above);
+	return key;
+}
+
+static void large_entries_are_read_in_pieces(void **state)
+{
+	char *dir = make_cache("large", 0), name[CACHE_NAME_SIZE];
+	uint64_t sound = put_large(dir, true), damaged = put_large(dir, false), before, after;
+	struct jw_cache_options options = {.path = dir, .limit_bytes = UINT64_C(1) << 30};
+	struct jw_cache_report *report;
+	struct jw_cache_list *list;
+
+	(void)state;
+	before = os_peak_resident_bytes();
+	report = verify(dir);
+	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+	after = os_peak_resident_bytes();
+	assert_true(after - before < 16 << 20);
+	assert_int_equal(report->sound, 4);
+	assert_int_equal(report->damaged, 1);
+	assert_string_equal(report->damaged_entries[0].name, cache_entry_name(name, damaged));
+	assert_int_equal(report->kinds[JW_CACHE_CUDA], 4);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct jw_cache_entry *entry = &list->entries[i];
+
+		if (entry->key != sound)
+			continue;
+		assert_string_equal(entry->options, "-v  ");
+		assert_int_equal(entry->target.sm, 86);
+		assert_int_equal(entry->value_bytes, 24 << 20);
+		assert_int_equal(entry->payload_bytes, (24 << 20) + 13);
+		sound = 0;
+	}
+	assert_int_equal(sound, 0);
+	jw_cache_list_free(list);
+	jw_cache_report_free(report);
+	assert_int_equal(os_remove_tree(NULL, dir), 0);
+	mem_free(dir);
+}
+
 /* ---- real ones */
 
 static void unpack_one(void *context, const char *path, const struct buf *content)
@@ -242,6 +324,41 @@ static size_t group(const struct jw_cache_group *groups, size_t count, const cha
 		if (!strcmp(groups[i].name, name))
 			return groups[i].entries;
 	return 0;
+}
+
+/* What the list says, from both ends of keys, is what their whole says. */
+static void check_list(const char *dir, size_t entries)
+{
+	const struct jw_cache_options options = {.path = dir};
+	struct jw_cache_list *list;
+
+	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
+	assert_int_equal(list->count, entries);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct jw_cache_entry *entry = &list->entries[i];
+		char *path = cache_entry_path(NULL, dir, entry->key);
+		struct cache_key_parts parts;
+		struct cache_origin origin;
+		struct cache_entry whole;
+		struct buf bytes = {0};
+
+		assert_int_equal(os_read_file(NULL, path, CACHE_MOST_ENTRY, &bytes), 0);
+		assert_int_equal(cache_entry_parse(bytes.data, bytes.size, &whole), CACHE_SOUND);
+		cache_entry_origin(&whole, &origin);
+		assert_int_equal(entry->kind, (enum jw_cache_kind)origin.kind);
+		assert_int_equal(entry->target.sm, origin.target.sm);
+		assert_string_equal(entry->driver, origin.driver);
+		assert_int_equal(entry->value_bytes, whole.value_bytes);
+		if (cache_key_split(whole.key, (size_t)whole.key_bytes, &parts)) {
+			assert_int_equal(entry->payload_bytes, parts.payload_size);
+			assert_memory_equal(entry->options, parts.options, parts.options_length);
+		} else {
+			assert_int_equal(entry->payload_bytes, whole.key_bytes);
+		}
+		buf_free(&bytes);
+		mem_free(path);
+	}
+	jw_cache_list_free(list);
 }
 
 static void real_caches_are_sound_and_counted_right(void **state)
@@ -272,6 +389,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 							 76);
 		}
 		jw_cache_report_free(report);
+		check_list(dir, archive->entries);
 		assert_int_equal(os_remove_tree(NULL, dir), 0);
 		mem_free(dir);
 	}
@@ -286,6 +404,7 @@ int main(void)
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
 		cmocka_unit_test(it_stops_when_asked),
 		cmocka_unit_test(what_goes_meanwhile_is_no_damage),
+		cmocka_unit_test(large_entries_are_read_in_pieces),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};
 	int failed = cmocka_run_group_tests_name("made here", tests, make_folder, remove_folder);

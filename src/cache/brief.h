@@ -1,0 +1,30 @@
+/* What an entry's file says of itself, by its header, both ends of its key and the beginning of its
+ * value: an entry may have 40 MB, and none of the rest tells anything. */
+#ifndef JW_CACHE_BRIEF_H
+#define JW_CACHE_BRIEF_H
+
+#include "cache/key_parts.h"
+#include "os/file.h"
+
+/* Bytes of each end of a key. Names of drivers and GPUs stand in its first 40, options in its last
+ * 100; of OpenCL's, what is looked for stands behind the source. */
+enum { CACHE_BRIEF_END = 16 << 10, CACHE_BRIEF_VALUE = 4 << 10 };
+
+struct cache_brief {
+	struct cache_entry entry; /* its key without the middle, its value's beginning: in `bytes` */
+	uint64_t key_bytes, value_bytes; /* as the header says */
+	uint8_t bytes[2 * CACHE_BRIEF_END + CACHE_BRIEF_VALUE];
+};
+
+/* Header and bounds, as cache_entry_parse; key and value of *ret_entry are NULL. */
+enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret_entry);
+
+/* From an open file with this header (cache_entry_open). */
+enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
+								   struct cache_brief *ret_brief);
+
+/* As cache_key_split, but for parts->payload, which may lack its middle; payload_size is that of
+ * the whole. */
+bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts);
+
+#endif

@@ -1,0 +1,180 @@
+#include "cache/sound.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+enum { TOGETHER = 8, PIECE = 128 << 10 };
+
+/* A file that is being read. */
+struct reading {
+	struct os_file *file; /* NULL: none */
+	size_t at;            /* which one */
+	struct cache_entry entry;
+	uint64_t position; /* behind the header */
+	uint64_t key_state, value_state;
+	struct fnv_lane key, value; /* what its last piece holds of each */
+	uint8_t piece[PIECE];
+};
+
+struct sounding {
+	const struct cache_sounding *how;
+	const uint64_t *keys;
+	size_t count, next;
+	struct cache_brief brief;
+	struct reading readings[TOGETHER];
+};
+
+static enum cache_damage begin(struct sounding *sounding, struct reading *reading, size_t at)
+{
+	char *path = cache_entry_path(NULL, sounding->how->dir, sounding->keys[at]);
+	struct os_stat stat;
+	/* Anything but a regular file is not opened: a pipe would keep us waiting. */
+	bool opened = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
+				  !os_file_open(NULL, path, OS_OPEN_READ, &reading->file);
+
+	mem_free(path);
+	if (!opened)
+		return CACHE_DAMAGE_READ;
+	reading->at = at;
+	reading->position = 0;
+	reading->key_state = reading->value_state = FNV_START;
+	return cache_entry_open(reading->file, &reading->entry);
+}
+
+static int end(struct jw_error *err, struct sounding *sounding, struct reading *reading, size_t at,
+			   enum cache_damage damage)
+{
+	struct cache_brief *brief = &sounding->brief;
+
+	if (damage == CACHE_SOUND)
+		damage = cache_brief_read(reading->file, &reading->entry, brief);
+	os_file_close(reading->file);
+	reading->file = NULL;
+	return sounding->how->judged(err, sounding->how->context, at, damage,
+								 damage == CACHE_SOUND ? brief : NULL);
+}
+
+/* The next piece, and what it holds of key and value. */
+static enum cache_damage read_piece(struct reading *reading)
+{
+	const struct cache_entry *entry = &reading->entry;
+	uint64_t left = entry->key_bytes + entry->value_bytes - reading->position;
+	uint64_t key_left =
+		entry->key_bytes > reading->position ? entry->key_bytes - reading->position : 0;
+	size_t size = left < PIECE ? (size_t)left : PIECE, got;
+	size_t key = key_left < size ? (size_t)key_left : size;
+
+	if (os_file_read(NULL, reading->file, CACHE_ENTRY_HEADER + reading->position, reading->piece,
+					 size, &got))
+		return CACHE_DAMAGE_READ;
+	if (got != size)
+		return CACHE_DAMAGE_TRUNCATED;
+	reading->key = (struct fnv_lane){reading->key_state, reading->piece, key};
+	reading->value = (struct fnv_lane){reading->value_state, reading->piece + key, size - key};
+	reading->position += size;
+	return CACHE_SOUND;
+}
+
+static bool is_read(const struct reading *reading)
+{
+	return reading->position == reading->entry.key_bytes + reading->entry.value_bytes;
+}
+
+static enum cache_damage judge(const struct sounding *sounding, const struct reading *reading)
+{
+	return reading->key_state != sounding->keys[reading->at] ? CACHE_DAMAGE_NAME
+		   : reading->value_state != reading->entry.checksum ? CACHE_DAMAGE_VALUE
+															 : CACHE_SOUND;
+}
+
+/* Sees to it that a file is open, if any is left, and reads its next piece. */
+static int advance(struct jw_error *err, struct sounding *sounding, struct reading *reading)
+{
+	const struct cache_sounding *how = sounding->how;
+
+	for (;;) {
+		enum cache_damage damage = CACHE_SOUND;
+		size_t at = reading->at;
+
+		if (!reading->file) {
+			if (sounding->next == sounding->count)
+				return 0;
+			if (how->stop && how->stop(how->context))
+				return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+			at = sounding->next++;
+			damage = begin(sounding, reading, at);
+		}
+		if (damage == CACHE_SOUND && !is_read(reading)) {
+			damage = read_piece(reading);
+			if (damage == CACHE_SOUND)
+				return 0;
+		} else if (damage == CACHE_SOUND) {
+			damage = judge(sounding, reading);
+		}
+		if (end(err, sounding, reading, at, damage))
+			return -1;
+	}
+}
+
+/* Pieces of keys first, then those of values: of like sizes side by side. */
+static size_t hash_pieces(struct sounding *sounding)
+{
+	struct fnv_lane lanes[2 * TOGETHER];
+	size_t count = 0;
+
+	for (size_t i = 0; i < TOGETHER; i++)
+		if (sounding->readings[i].file)
+			lanes[count++] = sounding->readings[i].key;
+	for (size_t i = 0; i < TOGETHER; i++)
+		if (sounding->readings[i].file)
+			lanes[count++] = sounding->readings[i].value;
+	fnv_update_many(lanes, count);
+	for (size_t i = 0, lane = 0; i < TOGETHER; i++) {
+		struct reading *reading = &sounding->readings[i];
+
+		if (!reading->file)
+			continue;
+		reading->key_state = lanes[lane].state;
+		reading->value_state = lanes[count / 2 + lane++].state;
+	}
+	return count;
+}
+
+int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
+					size_t count)
+{
+	struct sounding *sounding = mem_alloc(err, sizeof *sounding);
+	int result = sounding ? 0 : -1;
+
+	if (result)
+		return -1;
+	sounding->how = how;
+	sounding->keys = keys;
+	sounding->count = count;
+	do {
+		for (size_t i = 0; !result && i < TOGETHER; i++)
+			result = advance(err, sounding, &sounding->readings[i]);
+	} while (!result && hash_pieces(sounding));
+	for (size_t i = 0; i < TOGETHER; i++)
+		os_file_close(sounding->readings[i].file);
+	mem_free(sounding);
+	return result;
+}
+
+static int keep(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+				const struct cache_brief *brief)
+{
+	(void)err;
+	(void)at;
+	(void)brief;
+	*(enum cache_damage *)context = damage;
+	return 0;
+}
+
+enum cache_damage cache_sound(const char *dir, uint64_t key)
+{
+	enum cache_damage damage = CACHE_DAMAGE_READ;
+	const struct cache_sounding how = {.dir = dir, .context = &damage, .judged = keep};
+
+	return cache_sound_all(NULL, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
+}

@@ -1,0 +1,25 @@
+/* Whether entries' files are sound: names and checksums, as a driver checks them. Files are read a
+ * piece at a time, however large they are, and several side by side, since that is how hashes are
+ * fast (base/hash.h). They are read, not mapped: a driver rewrites a damaged entry in place. */
+#ifndef JW_CACHE_SOUND_H
+#define JW_CACHE_SOUND_H
+
+#include "cache/brief.h"
+
+struct cache_sounding {
+	const char *dir;
+	void *context;
+	bool (*stop)(void *context); /* asked between files; may be NULL: JW_ERR_INTERRUPTED */
+	/* Once for each, in any order; `brief` is NULL unless it is sound. */
+	int (*judged)(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+				  const struct cache_brief *brief);
+};
+
+/* `keys`: the entries' names. Files that cannot be opened are CACHE_DAMAGE_READ. Takes 1 MB. */
+int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
+					size_t count);
+
+/* One of them. */
+enum cache_damage cache_sound(const char *dir, uint64_t key);
+
+#endif
