@@ -53,6 +53,23 @@ static enum outcome appends_a_row(void)
 	return PASSED;
 }
 
+static ino_t number_of(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) ? 0 : info.st_ino;
+}
+
+/* A second name for the index, so that its number is not given to another file. */
+static ino_t hold_index(void)
+{
+	char held[300];
+
+	snprintf(held, sizeof held, "%s/held", suite.scratch);
+	unlink(held);
+	return link(cache_file("index"), held) ? 0 : number_of(held);
+}
+
 /* Two entries, an index of these bytes (NULL: none), then an insert. Gives what is there
  * afterwards. */
 static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
@@ -100,10 +117,11 @@ static enum outcome wipes_with_short_header(void)
 	return wipes("\x41\0\0\0\0\0\0\0\0\0\0", 12);
 }
 
+/* What another driver's insert looks like while its tail is not written yet. */
+static const uint32_t two_rows_less[] = {0x41, 3, 0, 0, 1, 2, 3, 0};
+
 static enum outcome wipes_with_missing_rows(void)
 {
-	static const uint32_t two_rows_less[] = {0x41, 3, 0, 0, 1, 2, 3, 0};
-
 	return wipes(two_rows_less, sizeof two_rows_less);
 }
 
@@ -121,9 +139,48 @@ static enum outcome wipes_with_other_version(void)
 	return wipes(other, sizeof other);
 }
 
+static const char garbage[] = "no index, but forty bytes of other text..";
+
 static enum outcome wipes_with_garbage(void)
 {
-	return wipes("no index, but forty bytes of other text..", 40);
+	return wipes(garbage, 40);
+}
+
+/* Where rows are missing a mere look-up wipes, and the index goes too; the folder itself and what
+ * else is in it stay. So afterwards everything is new but those two. */
+static enum outcome look_up_wipes_with_index(void)
+{
+	ino_t index, folder = number_of(suite.cache);
+	char beside[300];
+
+	snprintf(beside, sizeof beside, "%s/beside", suite.cache);
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK_IS(mkdir(beside, 0700), 0);
+	index = hold_index();
+	CHECK(index && write_file(cache_file("index"), two_rows_less, sizeof two_rows_less));
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 1);
+	CHECK(number_of(cache_file("index")) != index);
+	CHECK(number_of(suite.cache) == folder);
+	CHECK(exists(beside));
+	CHECK_IS(rmdir(beside), 0);
+	return PASSED;
+}
+
+/* Otherwise an insert does, and the index stays the file that it was. */
+static enum outcome insert_wipes_beside_index(void)
+{
+	ino_t index;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	index = hold_index();
+	CHECK(index && write_file(cache_file("index"), garbage, sizeof garbage));
+	CHECK_IS(load(module(1)).compiled, 0);
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 1);
+	CHECK(number_of(cache_file("index")) == index);
+	return PASSED;
 }
 
 static enum outcome orphans_survive(void)
@@ -322,6 +379,8 @@ const struct test_case insert_cases[] = {
 	{"wipe/half a row", wipes_with_half_a_row},
 	{"wipe/another version", wipes_with_other_version},
 	{"wipe/garbage", wipes_with_garbage},
+	{"wipe/by a look-up where rows are missing, with the index", look_up_wipes_with_index},
+	{"wipe/otherwise by an insert, which keeps the index", insert_wipes_beside_index},
 	{"wipe/takes foreign files, leaves those beside", wipe_takes_foreign_files},
 	{NULL, NULL},
 };

@@ -2,6 +2,7 @@
 #include "suite.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone for none. */
@@ -97,6 +98,32 @@ static enum outcome first_in_first_out(void)
 	CHECK_IS(index.total, 3 * size);
 	CHECK_IS(entries_count(suite.cache), 3);
 	CHECK_IS(load(module(1)).compiled, 1);
+	return PASSED;
+}
+
+/* Of what is evicted the folders stay, and the index is the file that it was: neither is so after a
+ * wipe. */
+static enum outcome eviction_leaves_folders(void)
+{
+	struct stat before, after;
+	struct entry entry;
+	struct client *client;
+	char limit[64];
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	entry_free(&entry);
+	CHECK_IS(stat(cache_file("index"), &before), 0);
+	snprintf(limit, sizeof limit, "CUDA_CACHE_MAXSIZE=%llu",
+			 (unsigned long long)(entry.key_size + entry.value_size));
+	client = limited(limit);
+	CHECK_IS(client_load(client, "dataex", module(2), NULL).compiled, 1);
+	client_stop(client);
+	CHECK(!exists(entry.path));
+	*strrchr(entry.path, '/') = '\0';
+	CHECK(exists(entry.path));
+	CHECK_IS(stat(cache_file("index"), &after), 0);
+	CHECK(before.st_ino == after.st_ino);
 	return PASSED;
 }
 
@@ -293,6 +320,7 @@ const struct test_case limit_cases[] = {
 	{"limit/what fits exactly, fits", limit_is_inclusive},
 	{"limit/one byte less evicts", one_byte_less_evicts},
 	{"limit/first in, first out, hits save nobody", first_in_first_out},
+	{"limit/eviction leaves folders and index", eviction_leaves_folders},
 	{"limit/as many go as the new one needs", evicts_as_many_as_needed},
 	{"limit/what is larger is not stored", larger_than_the_limit},
 	{"limit/a unit is not read", limit_with_a_unit},

@@ -119,19 +119,58 @@ static bool read_entry(uint64_t hash, const struct bytes *key, struct bytes *ret
 	return found;
 }
 
+/* Deletes the sixteen directories of entries with all that is in them, foreign files too. */
+static void wipe(void)
+{
+	log_event("wipe", "%s", sim.cache_directory);
+	for (unsigned i = 0; i < 16; i++) {
+		char name[2] = {"0123456789abcdef"[i], '\0'};
+		char *path = cache_path(name);
+
+		os_remove_tree(path);
+		free(path);
+	}
+}
+
+/* Fewer rows than the header counts, as another insert leaves it for a moment: then a mere look-up
+ * wipes, and the index goes too. */
+static bool lacks_rows(const struct os_file *file)
+{
+	struct bytes content = {NULL, 0};
+	bool lacks;
+
+	lacks = os_read(file, &content) && index_lacks_rows(&content);
+	bytes_free(&content);
+	return lacks;
+}
+
+static void remove_index(void)
+{
+	char *path = cache_path("index");
+
+	os_remove_file(path);
+	free(path);
+}
+
 bool cache_find(const struct bytes *key, struct bytes *ret_value)
 {
 	uint64_t hash = sim_fnv(SIM_FNV_START, key->data, key->size);
 	struct os_file index;
-	bool found = false;
+	bool found = false, lacking;
 
 	if (!sim.cache_directory || sim.cache_disabled || sim.force_jit)
 		return false;
 	os_process_lock();
 	if (open_index(&index, false)) {
-		found = read_entry(hash, key, ret_value);
+		lacking = lacks_rows(&index);
+		if (lacking)
+			wipe();
+		else
+			found = read_entry(hash, key, ret_value);
 		os_unlock(&index);
 		os_close(&index);
+		if (lacking)
+			remove_index();
 	}
 	os_process_unlock();
 	return found;
@@ -184,19 +223,6 @@ static void remove_entry(uint64_t hash)
 
 	os_remove_file(path);
 	free(path);
-}
-
-/* Deletes the sixteen directories of entries with all that is in them, foreign files too. */
-static void wipe(void)
-{
-	log_event("wipe", "%s", sim.cache_directory);
-	for (unsigned i = 0; i < 16; i++) {
-		char name[2] = {"0123456789abcdef"[i], '\0'};
-		char *path = cache_path(name);
-
-		os_remove_tree(path);
-		free(path);
-	}
 }
 
 /* The row of the same key goes first (with its file), then the oldest until the new one fits. */

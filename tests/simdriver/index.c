@@ -6,16 +6,24 @@
 
 #define INDEX_VERSION 0x41
 
+static bool has_header(const struct bytes *file)
+{
+	return file->size >= 16 && get_u32(file->data) == INDEX_VERSION;
+}
+
+bool index_lacks_rows(const struct bytes *file)
+{
+	return has_header(file) && (file->size - 16) / 16 < get_u32(file->data + 4);
+}
+
 bool index_parse(struct index *ret_index, const struct bytes *file)
 {
 	struct index index = {NULL, 0, 0};
 
-	if (file->size < 16 || get_u32(file->data) != INDEX_VERSION)
+	if (!has_header(file) || index_lacks_rows(file))
 		return false;
 	index.count = get_u32(file->data + 4);
 	index.total = get_u64(file->data + 8);
-	if ((file->size - 16) / 16 < index.count)
-		return false;
 	index.rows = sim_alloc(index.count * sizeof *index.rows);
 	for (size_t i = 0; i < index.count; i++) {
 		index.rows[i].hash = get_u64(file->data + 16 + 16 * i);

@@ -191,6 +191,8 @@ struct index {
 };
 /* false where the driver would wipe: missing header, another version, fewer rows than promised. */
 bool index_parse(struct index *ret_index, const struct bytes *file);
+/* The last of these, where a look-up does. */
+bool index_lacks_rows(const struct bytes *file);
 void index_format(struct bytes *ret_file, const struct index *index);
 void index_append(struct index *index, uint64_t hash, uint64_t size);
 void index_remove(struct index *index, size_t at);
