@@ -1,0 +1,59 @@
+# Sourced by the tests of this folder, with the build's folder and the version of a driver: . lib.sh BUILD-FOLDER DRIVER-VERSION
+# shellcheck shell=bash
+#
+#   $root $build $version $probe $scratch   $scratch is removed at the end
+#   need_driver VERSION…          ends the test as skipped where one is not at hand
+#   under DRIVER GPU COMMAND…     runs it under that driver
+#   make_modules FIRST LAST       the containers $scratch/FIRST.fatbin …, each of another module
+#   load DRIVER GPU FIRST LAST WANTED   the driver loads them, and compiles so many
+#   jitwarm STATUS ARGUMENT…      as on a machine with the driver; its document is in $scratch/json
+#   so EXPRESSION                 a Python expression about that document, d, is true
+#   fail WORDS
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+build=$(cd "$1" && pwd) version=$2
+# shellcheck disable=SC2034
+probe=$build/tests/phantom/phantom-probe
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
+export CUDA_CACHE_DISABLE=0 NO_COLOR=1
+
+fail() { echo "FAILED: $*"; exit 1; }
+need_driver()
+{
+	local wanted store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
+	for wanted in "$@"; do
+		[ -d "$store/$wanted" ] || { echo "driver $wanted is not in $store (scripts/get-drivers.sh)"; exit 77; }
+	done
+}
+under() { local driver=$1 gpu=$2; shift 2; timeout 250 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }
+make_modules()
+{
+	local i
+	for ((i = $1; i <= $2; i++)); do
+		[ -f "$scratch/$i.fatbin" ] || "$probe" container "$scratch/$i.fatbin" "$i" || exit 1
+	done
+}
+load()
+{
+	local files=() i compiled
+	make_modules "$3" "$4"
+	for ((i = $3; i <= $4; i++)); do files+=("$scratch/$i.fatbin"); done
+	under "$1" "$2" "$probe" load 0 "${files[@]}" >"$scratch/load.out" 2>&1 || { cat "$scratch/load.out"; exit 1; }
+	[ "$(grep -c 'result 0' "$scratch/load.out")" = $(($4 - $3 + 1)) ] || { cat "$scratch/load.out"; exit 1; }
+	compiled=$(grep -c 'ptxas ran' "$scratch/load.out")
+	[ "$compiled" = "$5" ] || fail "$1 on $2 compiled $compiled of modules $3 to $4, not $5"
+}
+jitwarm()
+{
+	local wanted=$1 status=0
+	shift
+	under "$version" sm_86 "$build/src/jitwarm" "$@" --json >"$scratch/json" 2>"$scratch/err" || status=$?
+	[ "$status" = "$wanted" ] || { cat "$scratch/json" "$scratch/err"; fail "jitwarm $*: status $status, not $wanted"; }
+}
+so()
+{
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$scratch/json" "$1" || { cat "$scratch/json"; fail "not so: $1"; }
+}
