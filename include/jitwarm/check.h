@@ -32,7 +32,9 @@ enum jw_cold_reason {
 	JW_COLD_OPTIONS, /* the same PTX was compiled with other options */
 	JW_COLD_GPU,     /* the same PTX was compiled for other GPUs */
 	JW_COLD_EVICTED, /* it was there, and had to make room */
-	JW_COLD_GONE,    /* it was there, and was deleted or wiped */
+	JW_COLD_DELETED, /* it was there, and was deleted: by hand, or by `cache prune` */
+	JW_COLD_WIPED,   /* it was there, and a driver has wiped the cache */
+	JW_COLD_GONE,    /* it was there; which of these befell it cannot be told */
 };
 /* "never", "damaged", "driver" … as in `check --json`. */
 const char *jw_cold_reason_name(enum jw_cold_reason reason);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/live.h"
+#include "cache/shape.h"
 #include "os/system.h"
 
 enum {
@@ -459,6 +460,8 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		for (size_t i = 0; i < filled; i++)
 			live_unstage(&staged[i]);
 	}
+	if (!result && count)
+		cache_shape_leave_witness(live->dir);
 	live_leave(live);
 	return result;
 }

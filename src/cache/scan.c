@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/shape.h"
 #include "os/file.h"
 
 struct walk {
@@ -67,7 +68,8 @@ static int walk_level(struct jw_error *err, struct walk *walk, const char *path,
 	for (size_t i = 0; !result && i < names.count; i++) {
 		const char *name = names.items[i];
 
-		if (!level && (!strcmp(name, "index") || text_starts(name, CACHE_STAGING_PREFIX)))
+		if (!level && (!strcmp(name, "index") || !strcmp(name, CACHE_WITNESS) ||
+					   text_starts(name, CACHE_STAGING_PREFIX)))
 			continue;
 		result = walk_name(err, walk, path, level, name, names.kinds[i]);
 	}

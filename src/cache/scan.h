@@ -22,7 +22,7 @@ struct cache_scan {
 	struct cache_file *files; /* by key */
 	size_t count, capacity;
 	size_t foreign; /* files and folders that are no part of a cache, `index` and jitwarm's own
-					   staging folders aside */
+					   folders aside */
 };
 
 /* Looks at every entry's header. JW_ERR_NOT_FOUND where there is no such directory. The caller

@@ -318,7 +318,7 @@ static const struct cli_option check_options[] = {
 	 .kind = OPTION_FLAG,
 	 .help =
 		 "Say why what is cold is so, from what is on disk: never primed, another driver, other "
-		 "options, evicted, damaged"},
+		 "options, damaged, evicted, deleted, wiped"},
 	{0},
 };
 

@@ -27,6 +27,12 @@ struct os_stat {
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 bool os_exists(const char *path);
 
+/* Which file or directory stands there: another number for one that was made later, whatever became
+ * of the first, since the time of its birth is in it. 0 where there is nothing, OS_UNIDENTIFIED
+ * where the system does not tell (old file systems, some networks'). */
+#define OS_UNIDENTIFIED UINT64_MAX
+uint64_t os_identity(const char *path);
+
 /* A regular file mapped for reading. An empty file has data == "" and size 0. Directories, devices
  * and pipes are refused with JW_ERR_UNSUPPORTED. A file that another process
  * shortens while it is mapped ends this process (SIGBUS), as it does any reader that maps. */

@@ -11,6 +11,7 @@
 #include "os/file.h"
 #include "pack/choose.h"
 #include "pack/reader.h"
+#include "prime/ledger.h"
 
 enum { AT_A_TIME = 256 }; /* between two questions whether to stop */
 
@@ -18,7 +19,8 @@ struct prune {
 	const struct jw_prune_options *options;
 	struct jw_prune_result *result;
 	struct chosen chosen;
-	struct set sound; /* of those chosen, what a pack can keep */
+	struct set sound;   /* of those chosen, what a pack can keep */
+	struct set removed; /* keys */
 };
 
 static bool stops(const struct prune *prune)
@@ -120,13 +122,18 @@ static int keep(struct jw_error *err, struct prune *prune)
 
 /* ---- removing */
 
-static void count(struct jw_prune_result *result, const struct cache_removal *removals, size_t size)
+static void count(struct prune *prune, const struct cache_removal *removals, size_t size)
 {
+	struct jw_prune_result *result = prune->result;
+
 	for (size_t i = 0; i < size; i++) {
 		result->changed += removals[i].removed == CACHE_REMOVED_CHANGED;
 		result->removed += removals[i].removed == CACHE_REMOVED;
-		if (removals[i].removed == CACHE_REMOVED)
-			result->removed_bytes += removals[i].probed.size_bytes;
+		if (removals[i].removed != CACHE_REMOVED)
+			continue;
+		result->removed_bytes += removals[i].probed.size_bytes;
+		/* Should memory be short, `check --explain` knows less. */
+		(void)set_add(NULL, &prune->removed, removals[i].key, i);
 	}
 }
 
@@ -144,7 +151,7 @@ static int remove_all(struct jw_error *err, struct prune *prune, struct cache_li
 		while (size < AT_A_TIME && at < chosen->count)
 			removals[size++] = chosen->items[at++].removal;
 		result = cache_remove(err, live, removals, size);
-		count(prune->result, removals, size);
+		count(prune, removals, size);
 		if (result)
 			return -1;
 	}
@@ -169,6 +176,7 @@ static int apply(struct jw_error *err, struct prune *prune)
 	result = remove_all(err, prune, live);
 	if (cache_remove_settle(result ? NULL : err, live))
 		result = -1;
+	ledger_note_taken_out(prune->options->system->state_dir, prune->result->path, &prune->removed);
 	cache_live_counts(live, &counts);
 	prune->result->longest_hold_ns = counts.longest_hold_ns;
 	if (cache_live_close(result ? NULL : err, live))
@@ -189,6 +197,7 @@ int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 		result = 0;
 	}
 	set_free(&prune.sound);
+	set_free(&prune.removed);
 	chosen_free(&prune.chosen);
 	jw_prune_result_free(prune.result);
 	return result;

@@ -15,7 +15,7 @@ static const char *const names[] = {
 	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",
 	[JW_COLD_DAMAGED] = "damaged", [JW_COLD_DRIVER] = "driver",   [JW_COLD_FILE] = "file",
 	[JW_COLD_OPTIONS] = "options", [JW_COLD_GPU] = "gpu",         [JW_COLD_EVICTED] = "evicted",
-	[JW_COLD_GONE] = "gone",
+	[JW_COLD_DELETED] = "deleted", [JW_COLD_WIPED] = "wiped",     [JW_COLD_GONE] = "gone",
 };
 
 const char *jw_cold_reason_name(enum jw_cold_reason reason)
@@ -25,8 +25,14 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 
 /* ---- one module */
 
-/* An entry that was there and is not: whether room had to be made for others shows in how full the
- * cache is. A driver evicts only as much as the new entry needs, so it stays nearly full. */
+/* The cache as it is now. */
+struct cache_now {
+	struct cache_shape shape;
+	struct set rows; /* of the index, by key */
+	bool crowded;
+};
+
+/* A driver evicts only as much as the new entry needs, so that such a cache stays nearly full. */
 static bool is_crowded(const struct explain_request *request, const struct cache_index *index)
 {
 	uint64_t wanted = 0;
@@ -39,8 +45,70 @@ static bool is_crowded(const struct explain_request *request, const struct cache
 									cache_index_rows_total(index) > request->limit_bytes / 4 * 3);
 }
 
+static int look(struct jw_error *err, const struct explain_request *request,
+				struct cache_now *ret_now)
+{
+	struct cache_now now = {0};
+	struct cache_index index = {0};
+	const char *dir = request->plan->cache_dir;
+	int failed = dir ? cache_index_load(err, dir, &index) : 0;
+
+	if (dir)
+		cache_shape_take(dir, &now.shape);
+	for (size_t i = 0; !failed && index.state == CACHE_INDEX_SOUND && i < index.count; i++)
+		failed = set_add(err, &now.rows, index.rows[i].key, i);
+	if (!failed) {
+		now.crowded = is_crowded(request, &index);
+		*ret_now = now;
+	} else {
+		set_free(&now.rows);
+	}
+	cache_index_free(&index);
+	return failed ? -1 : 0;
+}
+
+/* An entry that was there and is not. A driver takes row and file together, be it by evicting or by
+ * wiping: a row that is left tells of somebody else. */
+static void explain_gone(const struct explain_request *request, const struct ledger_record *known,
+						 const struct cache_now *now, struct explanation *explanation)
+{
+	const enum cache_loss loss = ledger_loss(request->ledger, known, &now->shape);
+	size_t cursor = 0;
+
+	explanation->reason = JW_COLD_DELETED;
+	if (known->epoch == LEDGER_TAKEN_OUT) {
+		explanation->how = "deleted by “jitwarm cache prune”";
+		return;
+	}
+	if (!now->crowded && set_find(&now->rows, known->key, &cursor) != SET_NONE) {
+		explanation->how = "deleted: its file is gone, while the cache still counts it";
+		return;
+	}
+	switch (loss) {
+	case CACHE_LOSS_WIPED: explanation->reason = JW_COLD_WIPED; return;
+	case CACHE_LOSS_EMPTIED: explanation->how = "deleted: the cache was emptied by hand"; return;
+	case CACHE_LOSS_REPLACED:
+		explanation->how = "deleted: the cache's folder was removed or replaced";
+		return;
+	case CACHE_LOSS_NONE:
+	case CACHE_LOSS_UNKNOWN:
+	case CACHE_LOSS_UNSURE: break;
+	}
+	if (now->crowded && loss != CACHE_LOSS_UNSURE) {
+		explanation->reason = JW_COLD_EVICTED;
+		return;
+	}
+	explanation->reason = JW_COLD_GONE;
+	explanation->how =
+		loss == CACHE_LOSS_NONE
+			? "gone from the cache: deleted, or evicted by a program that keeps less "
+			  "(CUDA_CACHE_MAXSIZE)"
+			: "gone from the cache: deleted, or wiped by programs that wrote at "
+			  "the same time";
+}
+
 static void explain_absent(const struct explain_request *request, const struct plan_module *module,
-						   bool crowded, struct explanation *explanation)
+						   const struct cache_now *now, struct explanation *explanation)
 {
 	const struct ledger *ledger = request->ledger;
 	const struct ledger_record *known = ledger_find(ledger, module);
@@ -49,7 +117,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 	if (!known)
 		return;
 	if (known->key == module->key) {
-		explanation->reason = crowded ? JW_COLD_EVICTED : JW_COLD_GONE;
+		explain_gone(request, known, now, explanation);
 	} else if (strcmp(ledger->stamps[known->stamp], request->plan->profile.stamp) != 0) {
 		explanation->reason = JW_COLD_DRIVER;
 		memcpy(explanation->stamp, ledger->stamps[known->stamp], sizeof explanation->stamp);
@@ -59,7 +127,7 @@ static void explain_absent(const struct explain_request *request, const struct p
 }
 
 static void explain_module(const struct explain_request *request, const struct plan_module *module,
-						   bool crowded, struct explanation *explanation)
+						   const struct cache_now *now, struct explanation *explanation)
 {
 	struct cache_probed probed = {0};
 
@@ -73,7 +141,7 @@ static void explain_module(const struct explain_request *request, const struct p
 		explanation->reason = JW_COLD_DAMAGED;
 		explanation->damage = cache_damage_text(probed.damage);
 	} else {
-		explain_absent(request, module, crowded, explanation);
+		explain_absent(request, module, now, explanation);
 	}
 }
 
@@ -82,17 +150,15 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 {
 	const struct plan *plan = request->plan;
 	struct explanation *explanations = mem_array(err, plan->module_count, sizeof *explanations);
-	struct cache_index index = {0};
-	bool crowded;
+	struct cache_now now;
 
-	if (!explanations || (plan->cache_dir && cache_index_load(err, plan->cache_dir, &index))) {
+	if (!explanations || look(err, request, &now)) {
 		mem_free(explanations);
 		return -1;
 	}
-	crowded = is_crowded(request, &index);
-	cache_index_free(&index);
 	for (size_t i = 0; i < plan->module_count; i++)
-		explain_module(request, &plan->modules[i], crowded, &explanations[i]);
+		explain_module(request, &plan->modules[i], &now, &explanations[i]);
+	set_free(&now.rows);
 	if (request->again && plan->cache_dir && explain_by_cache(err, request, explanations)) {
 		mem_free(explanations);
 		return -1;
@@ -105,8 +171,8 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 
 bool explain_same(const struct explanation *a, const struct explanation *b)
 {
-	return a->reason == b->reason && a->sm == b->sm && !strcmp(a->stamp, b->stamp) &&
-		   !strcmp(a->options, b->options) &&
+	return a->reason == b->reason && a->how == b->how && a->sm == b->sm &&
+		   !strcmp(a->stamp, b->stamp) && !strcmp(a->options, b->options) &&
 		   (a->damage == b->damage || (a->damage && b->damage && !strcmp(a->damage, b->damage)));
 }
 
@@ -166,11 +232,13 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 					   "evicted: the cache keeps no more than %s, set CUDA_CACHE_MAXSIZE to more",
 					   text_bytes(bytes, request->limit_bytes));
 		break;
-	case JW_COLD_GONE:
+	case JW_COLD_WIPED:
 		(void)snprintf(text, EXPLAIN_TEXT,
-					   "gone from the cache: deleted, or wiped by programs that wrote at "
-					   "the same time");
+					   "wiped by the driver, which does so where its index is missing, or half "
+					   "written by another program (beyond 256 entries)");
 		break;
+	case JW_COLD_DELETED:
+	case JW_COLD_GONE: (void)snprintf(text, EXPLAIN_TEXT, "%s", explanation->how); break;
 	}
 	return text;
 }

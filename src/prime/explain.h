@@ -8,10 +8,11 @@
 #include "plan/plan.h"
 #include "prime/ledger.h"
 
-/* Of one module. Members that do not belong to the reason are empty. */
+/* Of one module. Phrases are constants. Members that do not belong to the reason are empty. */
 struct explanation {
 	enum jw_cold_reason reason;
 	const char *damage;               /* a phrase */
+	const char *how;                  /* it went, where it was deleted or is gone: a phrase */
 	char stamp[CACHE_STAMP_SIZE + 1]; /* the driver's that has compiled it */
 	char options[80];                 /* with which it was compiled */
 	uint16_t sm;                      /* for which it was compiled */

@@ -9,9 +9,13 @@
 #include "cache/stamp.h"
 #include "os/file.h"
 
-static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 1, 0};
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
 
-enum { HEAD = sizeof magic + 8, RECORD = 20, SUM = 8 };
+enum {
+	HEAD = sizeof magic + 12 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS),
+	RECORD = 24,
+	SUM = 8,
+};
 
 static uint64_t hash_file(const struct plan_file *file)
 {
@@ -123,9 +127,12 @@ static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t st
 {
 	struct ledger_record *known = find(ledger, place);
 	const bool same = known && known->key == key && known->stamp == stamp;
-	const struct ledger_record record = {place, key, stamp, made ? *made : same ? known->made : 0};
+	const struct ledger_record record = {place, key, ledger->epoch, stamp,
+										 made   ? *made
+										 : same ? known->made
+												: 0};
 
-	if (same && known->made == record.made)
+	if (same && known->made == record.made && known->epoch == record.epoch)
 		return;
 	if (known)
 		*known = record;
@@ -137,20 +144,74 @@ static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t st
 	ledger->changed = true;
 }
 
+/* ---- epochs */
+
+static bool ends_an_epoch(enum cache_loss loss)
+{
+	return loss != CACHE_LOSS_NONE && loss != CACHE_LOSS_UNKNOWN;
+}
+
+static void note_shape(struct ledger *ledger, const struct cache_shape *now)
+{
+	const enum cache_loss loss = cache_shape_compare(&ledger->shape, now);
+
+	if (ends_an_epoch(loss)) {
+		ledger->losses[ledger->epoch % LEDGER_MOST_EPOCHS] = (uint8_t)loss;
+		ledger->epoch = ledger->epoch < LEDGER_TAKEN_OUT - 1 ? ledger->epoch + 1 : 0;
+	}
+	if (memcmp(&ledger->shape, now, sizeof *now) != 0) {
+		ledger->shape = *now;
+		ledger->changed = true;
+	}
+}
+
+enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
+							const struct cache_shape *now)
+{
+	if (record->epoch == ledger->epoch)
+		return cache_shape_compare(&ledger->shape, now);
+	if (record->epoch > ledger->epoch || ledger->epoch - record->epoch > LEDGER_MOST_EPOCHS)
+		return CACHE_LOSS_UNSURE;
+	return (enum cache_loss)ledger->losses[record->epoch % LEDGER_MOST_EPOCHS];
+}
+
 /* ---- the file */
 
 static void parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
-		const uint32_t rest = cursor_u32(at);
-		const struct ledger_record record = {place, key, (uint8_t)rest, (uint8_t)(rest >> 8)};
+		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
+		const struct ledger_record record = {place, key, epoch, (uint8_t)rest,
+											 (uint8_t)(rest >> 8)};
 
 		if (at->overrun || rest >> 16 || record.stamp >= ledger->stamp_count ||
 			record.made >= LEDGER_MADE_COUNT || find(ledger, place) ||
 			add_record(NULL, ledger, &record))
 			return;
 	}
+}
+
+static bool parse_epochs(struct ledger *ledger, struct cursor *at)
+{
+	const uint32_t epoch = cursor_u32(at);
+	const uint8_t *losses = cursor_take(at, LEDGER_MOST_EPOCHS);
+	struct cache_shape shape;
+
+	shape.folder = cursor_u64(at);
+	shape.index = cursor_u64(at);
+	shape.witness = cursor_u64(at);
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		shape.parts[i] = cursor_u64(at);
+	if (at->overrun || epoch == LEDGER_TAKEN_OUT)
+		return false;
+	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
+		if (losses[i] > CACHE_LOSS_UNSURE)
+			return false;
+	memcpy(ledger->losses, losses, sizeof ledger->losses);
+	ledger->epoch = epoch;
+	ledger->shape = shape;
+	return true;
 }
 
 void ledger_parse(struct ledger *ledger, const void *data, size_t size)
@@ -164,6 +225,8 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
+	if (!parse_epochs(ledger, &at))
+		return;
 	for (uint32_t i = 0; i < stamps; i++) {
 		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
 
@@ -176,13 +239,30 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 	parse_records(ledger, &at, records);
 }
 
+static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
+{
+	const struct cache_shape *shape = &ledger->shape;
+	uint8_t *at = head + sizeof magic;
+
+	memcpy(head, magic, sizeof magic);
+	store_u32(at, (uint32_t)ledger->stamp_count);
+	store_u32(at + 4, (uint32_t)ledger->count);
+	store_u32(at + 8, ledger->epoch);
+	memcpy(at + 12, ledger->losses, LEDGER_MOST_EPOCHS);
+	at += 12 + LEDGER_MOST_EPOCHS;
+	store_u64(at, shape->folder);
+	store_u64(at + 8, shape->index);
+	store_u64(at + 16, shape->witness);
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		store_u64(at + 24 + 8 * (size_t)i, shape->parts[i]);
+}
+
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
 {
-	uint8_t number[RECORD];
+	uint8_t head[HEAD], number[RECORD];
 
-	store_u32(number, (uint32_t)ledger->stamp_count);
-	store_u32(number + 4, (uint32_t)ledger->count);
-	if (buf_append(err, bytes, magic, sizeof magic) || buf_append(err, bytes, number, 8))
+	format_head(ledger, head);
+	if (buf_append(err, bytes, head, sizeof head))
 		return -1;
 	for (size_t i = 0; i < ledger->stamp_count; i++)
 		if (buf_append(err, bytes, ledger->stamps[i], CACHE_STAMP_SIZE))
@@ -191,6 +271,7 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 		store_u64(number, ledger->records[i].place);
 		store_u64(number + 8, ledger->records[i].key);
 		store_u32(number + 16, ledger->records[i].stamp | (uint32_t)ledger->records[i].made << 8);
+		store_u32(number + 20, ledger->records[i].epoch);
 		if (buf_append(err, bytes, number, RECORD))
 			return -1;
 	}
@@ -248,10 +329,13 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, 
 	static const uint8_t as_driver = LEDGER_MADE_AS_DRIVER;
 
 	const struct plan *plan = ledger->plan;
+	struct cache_shape now;
 	uint32_t stamp;
 
 	if (!state_dir || !plan->cache_dir || !plan->profile.stamp[0])
 		return;
+	cache_shape_take(plan->cache_dir, &now);
+	note_shape(ledger, &now);
 	stamp = stamp_number(ledger, plan->profile.stamp);
 	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
@@ -266,4 +350,22 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, 
 	if (ledger->changed)
 		save(ledger, state_dir, plan->cache_dir);
 	ledger->changed = false;
+}
+
+void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys)
+{
+	struct ledger ledger;
+
+	ledger_open(&ledger, state_dir, cache_dir);
+	for (size_t i = 0; i < ledger.count; i++) {
+		size_t cursor = 0;
+
+		if (set_find(keys, ledger.records[i].key, &cursor) == SET_NONE)
+			continue;
+		ledger.records[i].epoch = LEDGER_TAKEN_OUT;
+		ledger.changed = true;
+	}
+	if (ledger.changed)
+		save(&ledger, state_dir, cache_dir);
+	ledger_close(&ledger);
 }

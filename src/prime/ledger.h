@@ -1,27 +1,33 @@
 /* What a cache has held, as far as jitwarm has seen: for each module of a file the entry that it
- * had and the driver that this was for. It tells why something is cold that was warm once: the
- * driver is another, the file is another, or the entry is gone.
+ * had and the driver that this was for; and what the cache's folders were (cache/shape.h). It tells
+ * why something is cold that was warm once: the driver is another, the file is another, or the
+ * entry is gone, and if all went at once, who did it. An epoch of a cache ends when that has
+ * happened; a record belongs to the last one in which its entry was seen.
  *
  * One file in the state directory for each cache directory. It is a memory, no truth: whatever is
  * missing, damaged or foreign is as if it had never been written, and of two processes that write
  * at once one's additions are lost.
  *
- *     file    "JWLED" 0 u16 version   u32 stamps, records   stamp…   record…   u64 FNV-1a-64 of all
- *             that stands before it                                                little endian
+ *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
+ *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
+ *             stamp…   record…   u64 FNV-1a-64 of all that stands before it    little endian
  *     stamp   char[19]
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
- * form) u64 key   u8 stamp (its number)   u8 made (enum ledger_made)   u16 0
+ *             form)   u64 key   u8 stamp (its number)   u8 made (enum ledger_made)   u16 0
+ *             u32 epoch
  */
 #ifndef JW_PRIME_LEDGER_H
 #define JW_PRIME_LEDGER_H
 
 #include "base/buf.h"
 #include "base/set.h"
+#include "cache/shape.h"
 #include "plan/plan.h"
 
 enum {
 	LEDGER_MOST_STAMPS = 64,
-	LEDGER_MOST_RECORDS = 1 << 20, /* of 20 bytes; the oldest are forgotten first */
+	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
+	LEDGER_MOST_EPOCHS = 16,       /* of which the end is remembered */
 	LEDGER_MOST_BYTES = 32 << 20,
 };
 
@@ -32,8 +38,12 @@ enum ledger_made {
 	LEDGER_MADE_COUNT,
 };
 
+/* The epoch of an entry that jitwarm has itself taken out. */
+#define LEDGER_TAKEN_OUT UINT32_MAX
+
 struct ledger_record {
 	uint64_t place, key;
+	uint32_t epoch;
 	uint8_t stamp;
 	uint8_t made; /* enum ledger_made */
 };
@@ -44,6 +54,9 @@ struct ledger {
 	struct ledger_record *records; /* oldest first */
 	size_t count, capacity;
 	struct set by_place;
+	uint32_t epoch; /* the current one */
+	uint8_t losses[LEDGER_MOST_EPOCHS];
+	struct cache_shape shape; /* when it was last written */
 	bool changed;
 	/* Of the plan at hand: a hash for each of its files. */
 	const struct plan *plan;
@@ -62,6 +75,10 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 /* NULL where nothing is known of that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module);
+/* What has become of all entries together since this one was seen; the cache as it is now, of
+ * cache_shape_take. */
+enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
+							const struct cache_shape *now);
 /* Of the warm modules of the plan, those whose entries were made so. */
 size_t ledger_count(const struct ledger *ledger, enum ledger_made made);
 /* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
@@ -69,5 +86,7 @@ size_t ledger_count(const struct ledger *ledger, enum ledger_made made);
  * come by now, for each module of the plan; NULL: as a driver makes them. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again,
 				 const uint8_t *made);
+/* Remembers, and writes down, that jitwarm has taken these entries out of the cache. */
+void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
 #endif

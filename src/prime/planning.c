@@ -5,7 +5,6 @@
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
-#include "cache/profile.h"
 #include "os/system.h"
 #include "plan/analyse.h"
 #include "prime/afford.h"
@@ -105,17 +104,19 @@ static int offer_missing(struct jw_error *err, const struct jw_prime_options *op
 	return 0;
 }
 
-int planning_make(struct jw_error *err, const struct jw_system *system,
-				  const struct jw_prime_options *options, struct jw_prime_result *result,
-				  struct plan **ret_plan)
+static int make_request(struct jw_error *err, const struct jw_system *system,
+						const struct jw_prime_options *options, struct planning *planning)
 {
-	struct cache_profile profile = profile_of_system(system);
-	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
-	struct plan_request request = {
+	planning->profile = profile_of_system(system);
+	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
+	if (!planning->targets)
+		return -1;
+	planning->request = (struct plan_request){
 		.paths = options->paths,
 		.path_count = options->path_count,
-		.targets = targets,
-		.profile = &profile,
+		.targets = planning->targets,
+		.target_count = distinct_targets(system, planning->targets),
+		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
 		/* Who names a place, or has recorded it, wants what is there. */
@@ -125,33 +126,40 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		.context = options->context,
 		.stop = options->stop,
 	};
-	struct plan *plan = NULL;
-	int failed;
+	return 0;
+}
 
-	if (!targets)
+static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
+{
+	for (size_t i = 0; i < plan->note_count; i++)
+		if (result_add_note(err, result, plan->notes[i]))
+			return -1;
+	result->troubles = plan->troubles;
+	result->images = plan->images;
+	return 0;
+}
+
+int planning_make(struct jw_error *err, const struct jw_system *system,
+				  const struct jw_prime_options *options, struct jw_prime_result *result,
+				  struct planning *planning)
+{
+	if (make_request(err, system, options, planning) ||
+		plan_build(err, &planning->request, &planning->plan) ||
+		take_notes(err, planning->plan, result) ||
+		(options->recording &&
+		 narrow(err, options->recording, &planning->request, planning->plan, result)))
 		return -1;
-	request.target_count = distinct_targets(system, targets);
-	failed = plan_build(err, &request, &plan);
-	for (size_t i = 0; !failed && i < plan->note_count; i++)
-		failed = result_add_note(err, result, plan->notes[i]);
-	if (!failed) {
-		result->troubles = plan->troubles;
-		result->images = plan->images;
-	}
-	if (!failed && options->recording)
-		failed = narrow(err, options->recording, &request, plan, result);
-	mem_free(targets);
-	/* For as long as the compilers run, which can use it. */
-	os_release_memory();
-	if (!failed && options->only_count)
-		failed = only_keep(err, plan, options->only_offsets, options->only_count);
-	if (!failed && options->missing)
-		failed = offer_missing(err, options, plan);
-	if (failed)
-		plan_free(plan);
-	else
-		*ret_plan = plan;
-	return failed;
+	if (options->only_count &&
+		only_keep(err, planning->plan, options->only_offsets, options->only_count))
+		return -1;
+	return options->missing ? offer_missing(err, options, planning->plan) : 0;
+}
+
+void planning_free(struct planning *planning)
+{
+	plan_free(planning->plan);
+	mem_free(planning->targets);
+	*planning = (struct planning){0};
 }
 
 /* As many as find room with modules of a middling size; while the run lasts, each is admitted by
@@ -175,11 +183,14 @@ static unsigned memory_allows(const struct plan *plan, const struct jw_prime_opt
 	return budget < 1 ? 1 : budget < wanted ? (unsigned)budget : wanted;
 }
 
-int planning_explain(struct jw_error *err, const struct jw_system *system, const struct plan *plan,
-					 const struct ledger *ledger, struct jw_prime_plan *sum)
+int planning_explain(struct jw_error *err, const struct jw_system *system,
+					 const struct planning *planning, const struct ledger *ledger,
+					 struct jw_prime_plan *sum)
 {
-	const struct explain_request request = {
-		.plan = plan, .ledger = ledger, .limit_bytes = system->cache.limit_bytes};
+	const struct explain_request request = {.plan = planning->plan,
+											.ledger = ledger,
+											.limit_bytes = system->cache.limit_bytes,
+											.again = &planning->request};
 	struct explanation *explanations;
 
 	if (!sum->cold)
@@ -188,6 +199,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system, const
 		return -1;
 	explain_line(sum->why, &request, explanations);
 	mem_free(explanations);
+	/* For as long as the compilers run, which can use it. */
+	os_release_memory();
 	return 0;
 }
 

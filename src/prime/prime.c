@@ -43,7 +43,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	struct jw_prime_result *result = mem_alloc(err, sizeof *result);
 	/* What lives for one run alone has no history. */
 	const char *state_dir = system->scratch ? NULL : system->state_dir;
-	struct plan *plan = NULL;
+	struct planning planning = {0};
 	struct ledger ledger = {0};
 	struct trace *trace = NULL;
 	struct jw_error why = {0};
@@ -64,29 +64,29 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	folder_sweep(system->state_dir);
 	began_ns = os_monotonic_ns();
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
-		planning_make(err, system, options, result, &plan))
+		planning_make(err, system, options, result, &planning))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
-	planning_sum_up(plan, options, &result->plan);
+	planning_sum_up(planning.plan, options, &result->plan);
 	ledger_open(&ledger, state_dir, system->cache.path);
-	if (ledger_begin(err, &ledger, plan) ||
-		planning_explain(err, system, plan, &ledger, &result->plan) ||
-		planning_choose(err, plan, system, options, result) ||
-		!(made = mem_array(err, plan->module_count, sizeof *made)))
+	if (ledger_begin(err, &ledger, planning.plan) ||
+		planning_explain(err, system, &planning, &ledger, &result->plan) ||
+		planning_choose(err, planning.plan, system, options, result) ||
+		!(made = mem_array(err, planning.plan->module_count, sizeof *made)))
 		goto done;
 	failed = 0;
 	if ((options->planned && !options->planned(options->context, &result->plan)) ||
 		result->plan.too_much)
 		result->undone = result->plan.cold;
 	else if (result->plan.cold)
-		failed = cold_compile(err, plan, system, options, trace, made, result);
+		failed = cold_compile(err, planning.plan, system, options, trace, made, result);
 	ledger_note(&ledger, state_dir, true, made);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed = note_trace(err, result, &why);
 	ledger_close(&ledger);
 	mem_free(made);
-	plan_free(plan);
+	planning_free(&planning);
 	if (failed)
 		jw_prime_result_free(result);
 	else

@@ -18,10 +18,11 @@ static void check(const void *data, size_t size)
 	for (size_t i = 0; i < ledger.count; i++) {
 		MUST(ledger.records[i].stamp < ledger.stamp_count);
 		MUST(ledger.records[i].made < LEDGER_MADE_COUNT);
+		MUST(ledger_loss(&ledger, &ledger.records[i], &ledger.shape) <= CACHE_LOSS_UNKNOWN);
 	}
 	if (ledger.count && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
-		MUST(again.count == ledger.count);
+		MUST(again.count == ledger.count && again.epoch == ledger.epoch);
 		ledger_close(&again);
 	}
 	buf_free(&bytes);

@@ -14,29 +14,35 @@ def fnv(data):
     return state
 
 
-def body(stamps, records, stamp_count=None, record_count=None):
-    return (b"JWLED\0\1\0"
-            + struct.pack("<II", len(stamps) if stamp_count is None else stamp_count,
-                          len(records) if record_count is None else record_count)
-            + b"".join(stamps) + b"".join(struct.pack("<QQI", *r) for r in records))
+def body(stamps, records, stamp_count=None, record_count=None, epoch=3, losses=(1, 2, 3), shape=(5, 6, 7)):
+    return (b"JWLED\0\2\0"
+            + struct.pack("<III", len(stamps) if stamp_count is None else stamp_count,
+                          len(records) if record_count is None else record_count, epoch)
+            + bytes(losses).ljust(16, b"\0") + struct.pack("<19Q", *shape, *range(19 - len(shape)))
+            + b"".join(stamps) + b"".join(struct.pack("<QQII", *r) for r in records))
 
 
-WHOLE = body([STAMP], [(1, 2, 0), (3, 4, 0)])
+WHOLE = body([STAMP], [(1, 2, 0, 3), (3, 4, 0, 2)])
 CASES = {
     "whole": WHOLE,
     "summed": WHOLE + struct.pack("<Q", fnv(WHOLE)),
     "wrong-sum": WHOLE + bytes(8),
     "empty": body([], []),
-    "no-stamp": body([], [(1, 2, 0)]),
-    "stamp-behind-the-last": body([STAMP], [(1, 2, 1)]),
-    "place-twice": body([STAMP], [(1, 2, 0), (1, 3, 0)]),
+    "no-stamp": body([], [(1, 2, 0, 0)]),
+    "stamp-behind-the-last": body([STAMP], [(1, 2, 1, 0)]),
+    "place-twice": body([STAMP], [(1, 2, 0, 0), (1, 3, 0, 0)]),
     "too-many-stamps": body([STAMP], [], stamp_count=2**32 - 1),
-    "too-many-records": body([STAMP], [(1, 2, 0)], record_count=2**32 - 1),
-    "records-cut": body([STAMP], [(1, 2, 0)], record_count=3),
-    "split": body([STAMP], [(1, 2, 0x100), (3, 4, 0)]),
-    "made-of-nothing-known": body([STAMP], [(1, 2, 0xff00)]),
-    "stamp-is-none": body([b"x" * 19], [(1, 2, 0)]),
-    "other-version": WHOLE.replace(b"\0\1\0", b"\0\2\0", 1),
+    "too-many-records": body([STAMP], [(1, 2, 0, 0)], record_count=2**32 - 1),
+    "records-cut": body([STAMP], [(1, 2, 0, 0)], record_count=3),
+    "split": body([STAMP], [(1, 2, 0x100, 0), (3, 4, 0, 0)]),
+    "made-of-nothing-known": body([STAMP], [(1, 2, 0xff00, 0)]),
+    "stamp-is-none": body([b"x" * 19], [(1, 2, 0, 0)]),
+    "other-version": WHOLE.replace(b"\0\2\0", b"\0\1\0", 1),
+    "epoch-of-the-future": body([STAMP], [(1, 2, 0, 9)]),
+    "taken-out": body([STAMP], [(1, 2, 0, 2**32 - 1)]),
+    "epoch-is-no-epoch": body([STAMP], [(1, 2, 0, 0)], epoch=2**32 - 1),
+    "loss-is-none": body([STAMP], [(1, 2, 0, 0)], losses=[200]),
+    "shape-cut": WHOLE[:60],
 }
 
 HERE.mkdir(parents=True, exist_ok=True)

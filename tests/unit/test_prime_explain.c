@@ -1,106 +1,12 @@
 /* Why modules are cold: what the disk tells of each. */
-#include "make_devcode.h"
-
-#include <stdio.h>
+#include "explaining.h"
 
 #include <jitwarm/cache.h>
 
 #include "base/text.h"
-#include "cache/entry.h"
-#include "folder.h"
 #include "prime/causes.h"
 
-static const struct cache_profile profile = {.stamp = "Apr  8 202512:10:18",
-											 .trust = CACHE_STAMP_CONFIRMED,
-											 .driver = {12040, {550, 163, 1}}};
 static const char old_stamp[] = "Jun 25 202401:14:48";
-
-enum { MODULES = 8 };
-
-static const char *text_of(char text[256], unsigned number)
-{
-	(void)snprintf(text, 256,
-				   ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry k%u()\n{\n"
-				   "\tret;\n}\n",
-				   number);
-	return text;
-}
-
-/* A library of MODULES modules without options. */
-static char *write_library(void)
-{
-	struct buf data = make_buf(), library = make_buf();
-	char *path = os_join(NULL, folder, "lib.so"), text[256];
-
-	for (unsigned i = 0; i < MODULES; i++) {
-		const struct write_ptx ptx = {
-			.payload = text_of(text, i),
-			.payload_size = strlen(text) + 1,
-			.isa_major = 7,
-			.isa_minor = 8,
-			.target = {.sm = 70},
-			.options = "",
-			.compression = DEVCODE_LZ4,
-		};
-
-		assert_int_equal(write_container(NULL, &ptx, &data), 0);
-	}
-	make_elf(&library, MAKE_ELF_X86_64,
-			 &(struct make_section){.name = ".nv_fatbin", data.data, data.size}, 1);
-	assert_int_equal(os_write_atomic(NULL, path, library.data, library.size), 0);
-	buf_free(&data);
-	buf_free(&library);
-	return path;
-}
-
-/* The entry that a driver makes of a module; `cut` bytes are missing at its end. */
-static void put_entry(const char *cache, unsigned number, const char *stamp, unsigned sm,
-					  const char *options, size_t cut)
-{
-	static const char value[] = "a cubin";
-	char text[256], *path;
-	uint8_t header[CACHE_ENTRY_HEADER];
-	struct buf key = make_buf(), entry = make_buf();
-
-	assert_int_equal(buf_printf(NULL, &key, "%sHOST64sm_%u%s", stamp, sm, text_of(text, number)),
-					 0);
-	make_bytes(&key, "\0\0 ", 3);
-	make_bytes(&key, options, strlen(options));
-	cache_entry_header(header, key.size, sizeof value, fnv_update(FNV_START, value, sizeof value));
-	make_bytes(&entry, header, sizeof header);
-	make_bytes(&entry, key.data, key.size);
-	make_bytes(&entry, value, sizeof value);
-	path = cache_entry_path(NULL, cache, fnv_update(FNV_START, key.data, key.size));
-	path[strlen(path) - 15] = '\0';
-	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-	path[strlen(path)] = '/';
-	assert_int_equal(os_write_atomic(NULL, path, entry.data, entry.size - cut), 0);
-	mem_free(path);
-	buf_free(&key);
-	buf_free(&entry);
-}
-
-static struct plan *plan_for(const struct plan_request *request, const char *stamp)
-{
-	struct cache_profile other = profile;
-	struct plan_request copy = *request;
-	struct plan *plan;
-
-	memcpy(other.stamp, stamp, sizeof other.stamp);
-	copy.profile = &other;
-	assert_int_equal(plan_build(NULL, &copy, &plan), 0);
-	return plan;
-}
-
-static uint64_t key_of(unsigned number, const char *stamp)
-{
-	struct cache_profile other = profile;
-	char text[256];
-
-	memcpy(other.stamp, stamp, sizeof other.stamp);
-	(void)text_of(text, number);
-	return cache_key_hash(&other, 86, CACHE_KEY_LOAD, text, strlen(text) + 1, "", 0, NULL);
-}
 
 static enum jw_cold_reason reason_of(const struct plan *plan,
 									 const struct explanation *explanations, unsigned number,
@@ -218,8 +124,13 @@ static void each_reason_is_told(void **state)
 
 static void a_damaged_ledger_is_none(void **state)
 {
-	struct ledger ledger = {.stamp_count = 1, .count = 1}, again = {0};
-	struct ledger_record record = {1, 2, 0, LEDGER_MADE_SPLIT};
+	struct ledger ledger = {.stamp_count = 1,
+							.count = 1,
+							.epoch = 4,
+							.losses = {[3] = CACHE_LOSS_WIPED},
+							.shape = {5, 6, 7, {8, [15] = 9}}},
+				  again = {0};
+	struct ledger_record record = {1, 2, 3, 0, LEDGER_MADE_SPLIT};
 	struct buf bytes = make_buf();
 
 	(void)state;
@@ -230,6 +141,10 @@ static void a_damaged_ledger_is_none(void **state)
 	assert_int_equal(again.count, 1);
 	assert_int_equal(again.records[0].key, 2);
 	assert_int_equal(again.records[0].made, LEDGER_MADE_SPLIT);
+	assert_int_equal(again.records[0].epoch, 3);
+	assert_int_equal(again.epoch, 4);
+	assert_int_equal(again.losses[3], CACHE_LOSS_WIPED);
+	assert_memory_equal(&again.shape, &ledger.shape, sizeof again.shape);
 	ledger_close(&again);
 	for (size_t i = 0; i < bytes.size; i++) {
 		bytes.data[i] ^= 1;

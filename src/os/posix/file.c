@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "os/posix/posix.h"
 
@@ -66,6 +67,20 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 		return posix_error(err, path);
 	posix_stat_convert(&native, ret_stat);
 	return 0;
+}
+
+uint64_t os_identity(const char *path)
+{
+	struct statx native;
+	uint64_t state;
+
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &native))
+		return errno == ENOENT || errno == ENOTDIR ? 0 : OS_UNIDENTIFIED;
+	if (!(native.stx_mask & STATX_BTIME) || !native.stx_btime.tv_sec)
+		return OS_UNIDENTIFIED;
+	state = fnv_update(FNV_START, &native.stx_ino, sizeof native.stx_ino);
+	state = fnv_update(state, &native.stx_btime.tv_sec, sizeof native.stx_btime.tv_sec);
+	return fnv_update(state, &native.stx_btime.tv_nsec, sizeof native.stx_btime.tv_nsec);
 }
 
 /* Opens without waiting for a pipe's writer, and refuses what is no regular file. */

@@ -21,16 +21,34 @@ reasons ''
 : >"$(entry 1)"
 rm "$(entry 8)"
 run 1 check --explain --json "$lib"
-reasons '("damaged", 1), ("gone", 1)'
+reasons '("damaged", 1), ("deleted", 1)'
 run 0 prime --json "$lib"
-json '"damaged" in d["why"] and "gone" in d["why"] and d["compiled"] == 2'
+json '"damaged" in d["why"] and "deleted" in d["why"] and d["compiled"] == 2'
 run 0 prime --json "$lib"
 json '"why" not in d'
 
-# Too small a limit: the oldest went at another program's insert.
-rm "$(entry 3)"
-CUDA_CACHE_MAXSIZE=400000 run 1 check --explain --json "$lib"
-reasons '("evicted", 1)'
+# What was emptied by hand, and what a driver wiped: it found fewer rows than the index counts.
+rm -r "$work/cache"/*
+run 1 check --explain --json "$lib"
+reasons '("deleted", 8)'
+run 0 prime "$lib"
+sleep 0.02 # a birth that the clock tells from the next one
+rm -r "$work/cache"/? "$work/cache/index"
+run 1 check --explain --json "$lib"
+reasons '("wiped", 8)'
+run 1 prime --dry-run "$lib"
+out_has "Why: 8 modules: wiped by the driver"
+run 0 prime "$lib"
+rm -r "$work/cache"
+run 1 check --explain --json "$lib"
+reasons '("deleted", 8)'
+run 0 prime "$lib"
+
+# Too small a limit: all went at another program's insert, which took an index of ours as it is.
+find "$work/cache" -path "$work/cache/?/?/*" -type f -delete
+printf '\x41\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' | dd of="$work/cache/index" conv=notrunc status=none
+CUDA_CACHE_MAXSIZE=1000 run 1 check --explain --json "$lib"
+reasons '("evicted", 8)'
 json '"CUDA_CACHE_MAXSIZE" in d["causes"][0]["text"]'
 run 0 prime "$lib"
 
@@ -72,7 +90,7 @@ run 0 record -o r.json -- "$(dirname "$sample")/framework-app"
 rm -rf "$work/cache"
 cd "$(dirname "$sample")"
 run 1 check --explain --json ./libsample_framework.so
-reasons '("gone", 8)'
+reasons '("deleted", 8)'
 cd "$work"
 
 # A damaged ledger is none.

@@ -1,0 +1,65 @@
+#include "cache/shape.h"
+
+#include <stdbool.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+
+static uint64_t identity_of(const char *dir, const char *name)
+{
+	char *path = os_join(NULL, dir, name);
+	uint64_t identity = path ? os_identity(path) : OS_UNIDENTIFIED;
+
+	mem_free(path);
+	return identity;
+}
+
+void cache_shape_take(const char *dir, struct cache_shape *ret_shape)
+{
+	struct cache_shape shape = {
+		.folder = os_identity(dir),
+		.index = identity_of(dir, "index"),
+		.witness = identity_of(dir, CACHE_WITNESS),
+	};
+
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		shape.parts[i] = identity_of(dir, (const char[]){"0123456789abcdef"[i], '\0'});
+	*ret_shape = shape;
+}
+
+void cache_shape_leave_witness(const char *dir)
+{
+	char *path = os_join(NULL, dir, CACHE_WITNESS);
+
+	if (path && os_exists(dir))
+		(void)os_make_dirs(NULL, path, 0700);
+	mem_free(path);
+}
+
+static bool is_known(uint64_t identity)
+{
+	return identity && identity != OS_UNIDENTIFIED;
+}
+
+enum cache_loss cache_shape_compare(const struct cache_shape *before, const struct cache_shape *now)
+{
+	bool had_parts = false;
+
+	if (!before->folder)
+		return CACHE_LOSS_NONE;
+	if (before->folder == OS_UNIDENTIFIED || now->folder == OS_UNIDENTIFIED)
+		return CACHE_LOSS_UNKNOWN;
+	if (before->folder != now->folder)
+		return CACHE_LOSS_REPLACED;
+	for (unsigned i = 0; i < CACHE_PARTS; i++) {
+		had_parts = had_parts || before->parts[i];
+		/* A wipe leaves none of them, and nobody empties a folder but for a part of it. */
+		if (before->parts[i] && before->parts[i] == now->parts[i])
+			return CACHE_LOSS_NONE;
+	}
+	if (!had_parts)
+		return CACHE_LOSS_NONE;
+	if (before->index == now->index || !is_known(before->witness))
+		return CACHE_LOSS_UNSURE;
+	return before->witness == now->witness ? CACHE_LOSS_WIPED : CACHE_LOSS_EMPTIED;
+}

@@ -1,0 +1,47 @@
+/* What becomes of a cache's folders tells who has emptied it. Measured on drivers 535.309.01 and
+ * 550.163.01 (docs/driver-cache.md, "What a loss leaves behind"):
+ *
+ *     eviction                        index and folders stay the files that they were
+ *     wipe by a look-up, which finds  index and the sixteen folders are new; the cache's own folder
+ *     an index half written           and what else is in it stay
+ *     wipe by an insert, which finds  the folders are new; the index stays
+ *     another broken index
+ *     somebody removes the cache      its own folder is new
+ *     somebody empties it             index and folders are new, and what else was in it is gone
+ *
+ * So a folder of jitwarm's own in the cache is a witness: a driver leaves it, and who empties the
+ * cache does not.
+ */
+#ifndef JW_CACHE_SHAPE_H
+#define JW_CACHE_SHAPE_H
+
+#include <stdint.h>
+
+/* The witness, a folder with nothing in it. */
+#define CACHE_WITNESS "jitwarm"
+
+/* A cache at one moment. Identities are as os_identity gives them. */
+enum { CACHE_PARTS = 16 };
+struct cache_shape {
+	uint64_t folder, index, witness;
+	uint64_t parts[CACHE_PARTS]; /* the folders 0 to f */
+};
+
+/* Never fails: what is not there, or cannot be read, is 0 or OS_UNIDENTIFIED. */
+void cache_shape_take(const char *dir, struct cache_shape *ret_shape);
+/* Makes the witness, where the cache's folder is there and may be written to. */
+void cache_shape_leave_witness(const char *dir);
+
+/* What has happened to all entries of a cache since an earlier moment. */
+enum cache_loss {
+	CACHE_LOSS_NONE,     /* nothing: what is gone went by itself */
+	CACHE_LOSS_WIPED,    /* a driver has wiped them */
+	CACHE_LOSS_EMPTIED,  /* somebody has emptied the folder */
+	CACHE_LOSS_REPLACED, /* the folder is gone, or another one */
+	CACHE_LOSS_UNSURE,   /* they are gone, and who did it cannot be told */
+	CACHE_LOSS_UNKNOWN,  /* the file system does not tell one file from the next */
+};
+enum cache_loss cache_shape_compare(const struct cache_shape *before,
+									const struct cache_shape *now);
+
+#endif
