@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
 /* Room for any name in these structures. */
@@ -88,6 +89,7 @@ struct jw_scan_options {
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
+	struct jw_speed speed;   /* of the machine that is asked about */
 	bool modules;
 	bool verdicts_only; /* count verdicts, but not what would be compiled: several times faster
 						   where that is much, since no PTX has to be decompressed whole */
@@ -102,8 +104,7 @@ struct jw_scan_options {
 /* Scans. -1: it could not be brought to its end (out of memory, the callback's own error). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
-/* Wall time for an amount of work on so many cores: the larger of its share and its longest piece.
- */
-double jw_scan_wall_seconds(const struct jw_scan_work *work, unsigned cores);
+/* Wall time for an amount of work by workers of this capacity (estimate.h). */
+double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
 struct jw_gpu {
@@ -68,6 +69,7 @@ struct jw_system {
 						earlier */
 	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
 	char why_none[512];     /* one line on why there are no GPUs, "" where there are */
+	struct jw_speed speed;  /* what runs here have taught; zeros for another machine */
 	struct folder *scratch; /* private */
 };
 

@@ -20,7 +20,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 {
 	const unsigned cores = os_cores();
 	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
-	double wall_ms = jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, cores) * 1000;
+	double wall_ms =
+		jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, jw_workers_capacity(cores)) * 1000;
 
 	(void)gpus_name(name, gpu->target);
 	if (!gpu->modules && gpu->cannot)

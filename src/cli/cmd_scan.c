@@ -15,7 +15,8 @@ struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the array of the document; NULL without --json */
 	bool modules;
-	unsigned cores;
+	struct scan_machine machine;
+	struct jw_speed speed;
 	size_t images, damaged, troubles;
 	struct scan_total totals[GPUS_MOST];
 };
@@ -26,7 +27,7 @@ static int take_image(struct jw_error *err, void *context, const struct jw_scan_
 
 	run->images++;
 	run->damaged += image->damaged;
-	scan_text_image(&run->cli->out, image, run->cores, run->totals);
+	scan_text_image(&run->cli->out, image, &run->machine, run->totals);
 	if (run->files) {
 		cJSON *object = scan_json_image(image, run->modules);
 
@@ -55,6 +56,7 @@ static int scan_found(struct jw_error *err, struct scan_run *run, const struct g
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = gpus->driver,
+		.speed = run->speed,
 		.modules = run->modules,
 		.context = run,
 		.image = take_image,
@@ -93,13 +95,14 @@ static void print_end(const struct scan_run *run, const struct gpus *gpus)
 	if (!run->images)
 		output_line(&run->cli->out, STYLE_PLAIN, "no device code found");
 	for (size_t i = 0; run->images > 1 && i < gpus->count; i++)
-		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], run->cores);
+		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], &run->machine);
 }
 
 /* Without --target it is about the GPUs of this machine, as far as they are known without asking
  * the driver; where there are none, about what is in the files. */
-static int take_machine(struct jw_error *err, const struct cli *cli, struct gpus *gpus)
+static int take_machine(struct jw_error *err, struct scan_run *run, struct gpus *gpus)
 {
+	const struct cli *cli = run->cli;
 	const struct jw_system_options asleep = {.asleep = true};
 	struct jw_system *system;
 	int result = 0;
@@ -112,6 +115,7 @@ static int take_machine(struct jw_error *err, const struct cli *cli, struct gpus
 		result = gpus_add(err, gpus, system->gpus[i].target);
 	if (gpus->count && !options_given(&cli->options, "driver"))
 		gpus->driver = system->driver.version;
+	run->speed = system->speed;
 	jw_system_free(system);
 	return result;
 }
@@ -125,13 +129,13 @@ static enum exit_status status_of(const struct scan_run *run)
 
 static enum exit_status scan_run(struct cli *cli)
 {
-	struct scan_run run = {.cli = cli, .cores = os_cores()};
+	struct scan_run run = {.cli = cli, .machine = {os_cores(), jw_workers_capacity(os_cores())}};
 	cJSON *document = NULL;
 	struct gpus gpus;
 	struct jw_error err;
 
 	run.modules = options_given(&cli->options, "modules");
-	if (gpus_read(&err, &cli->options, &gpus) || take_machine(&err, cli, &gpus))
+	if (gpus_read(&err, &cli->options, &gpus) || take_machine(&err, &run, &gpus))
 		return cli_fail(cli, &err);
 	if (cli->out.json) {
 		document = output_document("scan");
@@ -167,7 +171,8 @@ const struct cli_command command_scan = {
 		"files' code nor the driver is run.\n\n"
 		"Names are paths, else packages of the active Python or conda environment; without any, "
 		"the whole environment. The time is for all cores of this machine, by a model from the "
-		"modules of four frameworks; expect a third more or less.\n\n"
+		"modules of four frameworks and, without --target, by what runs of prime took here; expect "
+		"a third more or less.\n\n"
 		"Ends with 1 where a file cannot be read or holds damaged device code, 3 where nothing "
 		"could be read.",
 	.options = options,

@@ -38,16 +38,17 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void say_work(struct buf *line, const struct jw_scan_work *work, unsigned cores,
-					 const char *what)
+static void say_work(struct buf *line, const struct jw_scan_work *work,
+					 const struct scan_machine *machine, const char *what)
 {
 	char ptx[TEXT_SHORT], wall[TEXT_SHORT], cache[TEXT_SHORT];
 
-	(void)buf_printf(
-		NULL, line, "%s%zu module%s to %s (%s of PTX): about %s on %u core%s, %s of cache",
-		separator(line), work->modules, plural(work->modules), what,
-		text_bytes(ptx, work->ptx_bytes), text_duration(wall, jw_scan_wall_seconds(work, cores)),
-		cores, plural(cores), text_bytes(cache, work->cache_bytes));
+	(void)buf_printf(NULL, line,
+					 "%s%zu module%s to %s (%s of PTX): about %s on %u core%s, %s of cache",
+					 separator(line), work->modules, plural(work->modules), what,
+					 text_bytes(ptx, work->ptx_bytes),
+					 text_duration(wall, jw_scan_wall_seconds(work, machine->capacity)),
+					 machine->cores, plural(machine->cores), text_bytes(cache, work->cache_bytes));
 }
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
@@ -70,7 +71,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 
 /* What happens to one image on one GPU, in words; returns how to colour it. */
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts,
-							   unsigned cores)
+							   const struct scan_machine *machine)
 {
 	struct jw_scan_work work = verdicts->work;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
@@ -79,9 +80,9 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	if (verdicts->left_out)
 		work = less_work(work, &verdicts->loose_work);
 	if (work.modules)
-		say_work(line, &work, cores, "compile");
+		say_work(line, &work, machine, "compile");
 	if (link)
-		say_work(line, &verdicts->link_work, cores, "compile for linking");
+		say_work(line, &verdicts->link_work, machine, "compile for linking");
 	if (verdicts->left_out)
 		(void)buf_printf(
 			NULL, line,
@@ -139,8 +140,8 @@ static void add_total(struct scan_total *total, const struct jw_scan_verdicts *v
 	total->images++;
 }
 
-void scan_text_image(const struct output *output, const struct jw_scan_image *image, unsigned cores,
-					 struct scan_total *totals)
+void scan_text_image(const struct output *output, const struct jw_scan_image *image,
+					 const struct scan_machine *machine, struct scan_total *totals)
 {
 	char size[TEXT_SHORT], name[GPUS_NAME];
 
@@ -152,7 +153,7 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 		print_content(output, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		struct buf line = BUF_MAX(MOST_LINE);
-		enum style style = say_verdicts(&line, &image->verdicts[i], cores);
+		enum style style = say_verdicts(&line, &image->verdicts[i], machine);
 
 		output_line(output, style, "  %-20s %s", gpus_name(name, image->verdicts[i].target),
 					buf_text(&line));
@@ -162,13 +163,13 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 }
 
 void scan_text_total(const struct output *output, struct jw_target target,
-					 const struct scan_total *total, unsigned cores)
+					 const struct scan_total *total, const struct scan_machine *machine)
 {
 	char name[GPUS_NAME];
 	struct buf line = BUF_MAX(MOST_LINE);
 
 	if (total->work.modules)
-		say_work(&line, &total->work, cores, "compile");
+		say_work(&line, &total->work, machine, "compile");
 	else
 		(void)buf_printf(NULL, &line, "nothing to compile");
 	if (total->left_out)

@@ -12,11 +12,17 @@ struct scan_total {
 	size_t images, left_out; /* modules */
 };
 
+/* What compiles would run on. */
+struct scan_machine {
+	unsigned cores;
+	double capacity;
+};
+
 /* Prints an image with a line for each GPU (without any: with what code it holds), and adds to the
  * totals, one for each GPU. */
-void scan_text_image(const struct output *output, const struct jw_scan_image *image, unsigned cores,
-					 struct scan_total *totals);
+void scan_text_image(const struct output *output, const struct jw_scan_image *image,
+					 const struct scan_machine *machine, struct scan_total *totals);
 void scan_text_total(const struct output *output, struct jw_target target,
-					 const struct scan_total *total, unsigned cores);
+					 const struct scan_total *total, const struct scan_machine *machine);
 
 #endif

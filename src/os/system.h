@@ -17,8 +17,12 @@ uint64_t os_cpu_ns(void);
 /* Seconds since 1970-01-01 UTC. */
 int64_t os_now_s(void);
 
-/* Cores that this process may use (affinity, cgroup quota); at least 1. */
+/* Cores that this process may use (affinity, cgroup quota), hardware threads that share one counted
+ * each; at least 1. */
 unsigned os_cores(void);
+/* The same, threads that share a core counted once; at most os_cores(), and that where the system
+ * does not tell. */
+unsigned os_physical_cores(void);
 /* Memory in all and what is available without swapping; false where the system does not say. */
 bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes);
 /* Resident memory of this process now, and its peak. 0 where unknown. */

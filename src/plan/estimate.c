@@ -1,6 +1,8 @@
 #include "plan/estimate.h"
 #include <jitwarm/estimate.h>
 
+#include "os/system.h"
+
 /* What scripts/fit-costs.py makes of the test data; tests/unit/test_plan_fit.c fits them again. */
 #define START_MS     8.0
 #define STATEMENT_MS 0.0242
@@ -10,6 +12,10 @@
 /* The driver's compiler against ptxas, on the machine of the fit (docs/estimates.md). */
 #define PLAN_USUAL_LOAD 1.3
 #define PLAN_USUAL_LINK 2.0
+
+/* What the second thread of a core adds to the first: 62 s of compiles in one to four threads of
+ * eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
+static const double SECOND_THREAD = 0.15;
 
 /* Of a key: stamp, "HOST64", the architecture, and what ends the text (docs/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
@@ -43,9 +49,23 @@ double plan_factor(const struct plan_factors *factors, enum cache_key_form form)
 	return factors->load > 0 ? factors->load : PLAN_USUAL_LOAD;
 }
 
-double jw_makespan_seconds(double total, double longest, unsigned workers)
+double plan_capacity(unsigned workers, unsigned threads, unsigned cores)
 {
-	double shared = total / (workers ? workers : 1);
+	if (workers > threads)
+		workers = threads;
+	if (!workers)
+		workers = 1;
+	return workers > cores && cores ? cores + SECOND_THREAD * (workers - cores) : workers;
+}
+
+double jw_workers_capacity(unsigned workers)
+{
+	return plan_capacity(workers, os_cores(), os_physical_cores());
+}
+
+double jw_makespan_seconds(double total, double longest, double capacity)
+{
+	double shared = total / (capacity > 0 ? capacity : 1);
 
 	return shared > longest ? shared : longest;
 }

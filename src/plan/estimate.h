@@ -35,6 +35,10 @@ struct plan_factors {
 };
 double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
 
+/* How much so many workers do together, in what one alone does, on so many hardware threads, which
+ * belong to so many cores: the first of a core counts as one, another as SECOND_THREAD. */
+double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
+
 /* `machine_factor`: how much longer than the model; 0: as the model. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);

@@ -107,14 +107,15 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 	}
 }
 
-static void add_work(struct jw_scan_work *work, const struct analyse_module *module)
+static void add_work(struct jw_scan_work *work, const struct analyse_module *module,
+					 const struct jw_speed *speed)
 {
-	const struct plan_factors usual = {0};
+	const struct plan_factors factors = {speed->load, speed->link};
 	struct plan_estimate estimate;
 	double seconds;
 
 	plan_estimate(&estimate, &module->features, module->payload_bytes,
-				  plan_factor(&usual, module->form));
+				  plan_factor(&factors, module->form));
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
@@ -123,7 +124,8 @@ static void add_work(struct jw_scan_work *work, const struct analyse_module *mod
 	work->cache_bytes += estimate.entry_bytes;
 }
 
-static void tell_work(struct told *told, const struct analyse_image *from)
+static void tell_work(struct told *told, const struct analyse_image *from,
+					  const struct jw_speed *speed)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
 
@@ -133,12 +135,12 @@ static void tell_work(struct told *told, const struct analyse_image *from)
 
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module);
+				add_work(&verdicts->link_work, module, speed);
 			continue;
 		}
-		add_work(&verdicts->work, module);
+		add_work(&verdicts->work, module, speed);
 		if (module->role == DEVCODE_LOOSE && library)
-			add_work(&verdicts->loose_work, module);
+			add_work(&verdicts->loose_work, module, speed);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
@@ -207,7 +209,7 @@ static int take_image(struct jw_error *err, void *context, const struct analyse_
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from);
+	tell_work(&told, from, &scan->options->speed);
 	if (!tell_counts(err, &told, from) && !tell_modules(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
@@ -261,7 +263,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	return walk_paths(err, options->paths, options->path_count, &sink);
 }
 
-double jw_scan_wall_seconds(const struct jw_scan_work *work, unsigned cores)
+double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity)
 {
-	return jw_makespan_seconds(work->seconds, work->longest, cores);
+	return jw_makespan_seconds(work->seconds, work->longest, capacity);
 }

@@ -31,7 +31,7 @@ struct purse {
 	uint64_t left_bytes; /* UINT64_MAX: no budget */
 	double total_ms, longest_ms;
 	double budget_ms; /* 0: no budget */
-	unsigned workers;
+	double capacity;  /* of the workers */
 };
 
 static bool take(struct purse *purse, const struct plan_module *module)
@@ -42,7 +42,7 @@ static bool take(struct purse *purse, const struct plan_module *module)
 	if (module->entry_bytes > purse->left_bytes)
 		return false;
 	if (purse->budget_ms > 0 &&
-		jw_makespan_seconds(total, longest, purse->workers) > purse->budget_ms)
+		jw_makespan_seconds(total, longest, purse->capacity) > purse->budget_ms)
 		return false;
 	if (purse->left_bytes != UINT64_MAX)
 		purse->left_bytes -= module->entry_bytes;
@@ -83,7 +83,7 @@ int afford_choose(struct jw_error *err, struct plan *plan, const struct afford_r
 {
 	struct purse purse = {.left_bytes = UINT64_MAX,
 						  .budget_ms = (double)request->budget_ms,
-						  .workers = request->workers};
+						  .capacity = request->capacity};
 	struct candidate *candidates;
 	size_t count;
 

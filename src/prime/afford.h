@@ -19,7 +19,7 @@ struct afford_request {
 	uint64_t limit_bytes;  /* of the cache */
 	uint64_t budget_bytes; /* what all modules of the plan may take in it; 0: no budget */
 	uint64_t budget_ms;    /* wall time; 0: no budget */
-	unsigned workers;
+	double capacity;       /* of the workers (jitwarm/estimate.h) */
 };
 
 /* Sets the state of cold modules that are left to PLAN_OVER_BUDGET, and fills in what *ret_sum says

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "plan/estimate.h"
 #include "prime/collect.h"
 #include "prime/ledger.h"
 #include "prime/remember.h"
@@ -201,6 +202,20 @@ static void note_made(const struct run *run, const struct job *job)
 	run->result->split += job->threads > 1;
 }
 
+/* Threads that share a core take longer each; what is learnt is what one alone would take. */
+static void learn(const struct run *run, const struct slot *slot, const struct job *job,
+				  const struct protocol_answer *answer)
+{
+	/* Counted by their jobs, and this one has laid its own down. */
+	unsigned busy = run_busy_workers(run) + !slot->job_count;
+	double alone;
+
+	busy = busy < run->threads ? busy : run->threads;
+	alone = plan_capacity(busy, run->threads, run->cores) / busy;
+	learn_take(run->setup->learnt, &run->setup->plan->modules[job->module], answer->cpu_ms * alone,
+			   answer->wall_ms * alone);
+}
+
 static void take_answer(struct run *run, struct slot *slot, struct job job,
 						const struct protocol_answer *answer)
 {
@@ -226,8 +241,7 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 	}
 	/* One that uses the live cache itself may have found the module there. */
 	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
-		learn_take(run->setup->learnt, &run->setup->plan->modules[job.module], answer->cpu_ms,
-				   answer->wall_ms);
+		learn(run, slot, &job, answer);
 	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)

@@ -99,7 +99,7 @@ double run_first_cost_ms(const struct run *run, const struct slot *slot)
 	return run->setup->plan->modules[slot->jobs[0].module].cost_ms;
 }
 
-static unsigned busy_workers(const struct run *run)
+unsigned run_busy_workers(const struct run *run)
 {
 	unsigned busy = 0;
 
@@ -139,8 +139,8 @@ static size_t take_next(struct run *run, const struct slot *slot)
 		(queue_peek(&run->queue) != QUEUE_EMPTY || queue_has_suspects(&run->queue)))
 		return QUEUE_WAIT;
 	if (queue_peek(&run->queue) == QUEUE_EMPTY)
-		return busy_workers(run) ? QUEUE_EMPTY : queue_take_suspect(&run->queue);
-	if (busy_workers(run) - (slot->job_count > 0) >= run->memory.allowed)
+		return run_busy_workers(run) ? QUEUE_EMPTY : queue_take_suspect(&run->queue);
+	if (run_busy_workers(run) - (slot->job_count > 0) >= run->memory.allowed)
 		return QUEUE_WAIT;
 	return queue_take_fitting(&run->queue, has_room, &(struct candidate){run, slot});
 }

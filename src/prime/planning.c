@@ -248,7 +248,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	}
 	sum.modules = sum.cold + sum.warm + sum.over_budget;
 	sum.workers = worker_count(plan, options, sum.cold);
-	sum.wall_seconds = jw_makespan_seconds(sum.cpu_seconds, sum.longest_seconds, sum.workers);
+	sum.wall_seconds =
+		jw_makespan_seconds(sum.cpu_seconds, sum.longest_seconds, jw_workers_capacity(sum.workers));
 	*ret_sum = sum;
 }
 
@@ -260,7 +261,7 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 		.limit_bytes = system->cache.limit_bytes,
 		.budget_bytes = options->budget_bytes,
 		.budget_ms = options->budget_ms,
-		.workers = sum->workers,
+		.capacity = jw_workers_capacity(sum->workers),
 	};
 
 	if (afford_choose(err, plan, &request, sum))

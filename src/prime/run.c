@@ -469,6 +469,8 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 		queue_close(&run.queue);
 		return error_set(err, JW_ERR_IO, "no event loop can be made");
 	}
+	run.threads = os_cores();
+	run.cores = os_physical_cores();
 	prepare_progress(&run);
 	begin_memory(&run);
 	(void)uv_timer_init(&run.loop, &run.tick);

@@ -55,6 +55,7 @@ struct run {
 	bool told_short;
 	uint64_t last_ns; /* when the last worker was gone */
 	struct slot *slots;
+	unsigned threads, cores;    /* of the machine: those that we may use */
 	unsigned alive;             /* slots with a child */
 	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
 	char no_context[256];       /* why the last of them got no context, "" where it had one */
@@ -88,6 +89,8 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 
 /* ---- feed.c */
 
+/* Workers that are compiling. */
+unsigned run_busy_workers(const struct run *run);
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Sends what the worker may have in its hands; with nothing left to do it is told to end. */
 void run_feed(struct run *run, struct slot *slot);

@@ -14,6 +14,7 @@
 #include "os/system.h"
 #include "prime/ask.h"
 #include "prime/folder.h"
+#include "prime/learn.h"
 #include "prime/probe.h"
 #include "prime/remember.h"
 #include "prime/self.h"
@@ -403,6 +404,11 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		TEXT_COPY(system->driver.library, library);
 		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
 			goto fail;
+	}
+	if (!options->target_count) {
+		const struct plan_factors learnt = learn_recall(system->state_dir, &system->driver.version);
+
+		system->speed = (struct jw_speed){learnt.load, learnt.link};
 	}
 	if (settle_settings(err, options, &forced, system))
 		goto fail;

@@ -237,6 +237,7 @@ static void the_machine_has_cores_memory_and_room(void **state)
 
 	(void)state;
 	assert_true(os_cores() >= 1);
+	assert_true(os_physical_cores() >= 1 && os_physical_cores() <= os_cores());
 	assert_true(os_memory(&total, &available));
 	assert_true(available > 0 && available <= total);
 	assert_true(os_resident_bytes() > 0);

@@ -4,48 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "os/file.h"
+#include "root.h"
+
 #include "os/strain.h"
 #include "os/system.h"
 
 #define MIB ((uint64_t)1 << 20)
-
-static char *root;
-
-static int make_root(void **state)
-{
-	(void)state;
-	if (os_make_temp_dir(NULL, "jitwarm-strain", &root))
-		return -1;
-	return os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root);
-}
-
-static int remove_root(void **state)
-{
-	(void)state;
-	(void)os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL);
-	if (os_remove_tree(NULL, root))
-		return -1;
-	mem_free(root);
-	return 0;
-}
-
-static int empty_root(void **state)
-{
-	(void)state;
-	return os_remove_tree(NULL, root) || os_make_dirs(NULL, root, 0700);
-}
-
-static void put(const char *path, const char *text)
-{
-	char *full = mem_printf(NULL, "%s/%s", root, path), *parent = os_dir_name(NULL, full);
-
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, full, text, strlen(text)), 0);
-	mem_free(parent);
-	mem_free(full);
-}
 
 static void expect_mib(uint64_t total_mib, uint64_t available_mib)
 {
@@ -59,39 +23,39 @@ static void expect_mib(uint64_t total_mib, uint64_t available_mib)
 static void groups_limit_memory_on_every_level(void **state)
 {
 	(void)state;
-	put("proc/meminfo",
-		"MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
+	root_put("proc/meminfo",
+			 "MemTotal:       16777216 kB\nMemFree:  1 kB\nMemAvailable:    8388608 kB\n");
 	expect_mib(16384, 8192);
 	/* A container: its own group is the root. */
-	put("proc/self/cgroup", "0::/\n");
-	put("sys/fs/cgroup/memory.max", "max\n");
+	root_put("proc/self/cgroup", "0::/\n");
+	root_put("sys/fs/cgroup/memory.max", "max\n");
 	expect_mib(16384, 8192);
-	put("sys/fs/cgroup/memory.max", "4294967296\n");
-	put("sys/fs/cgroup/memory.current", "3221225472\n");
-	put("sys/fs/cgroup/memory.stat",
-		"anon 5\nfile 6\nactive_file 536870912\ninactive_file 536870912\n");
+	root_put("sys/fs/cgroup/memory.max", "4294967296\n");
+	root_put("sys/fs/cgroup/memory.current", "3221225472\n");
+	root_put("sys/fs/cgroup/memory.stat",
+			 "anon 5\nfile 6\nactive_file 536870912\ninactive_file 536870912\n");
 	expect_mib(4096, 2048);
 	/* A limit somewhere above our own group. */
-	put("proc/self/cgroup", "1:name=x:/a\n0::/user.slice/app.scope\n");
-	put("sys/fs/cgroup/user.slice/memory.max", "1073741824\n");
-	put("sys/fs/cgroup/user.slice/memory.current", "104857600\n");
-	put("sys/fs/cgroup/user.slice/app.scope/memory.max", "max\n");
+	root_put("proc/self/cgroup", "1:name=x:/a\n0::/user.slice/app.scope\n");
+	root_put("sys/fs/cgroup/user.slice/memory.max", "1073741824\n");
+	root_put("sys/fs/cgroup/user.slice/memory.current", "104857600\n");
+	root_put("sys/fs/cgroup/user.slice/app.scope/memory.max", "max\n");
 	expect_mib(1024, 924);
 	/* Our group is not below what we see: no way out of it. */
-	put("proc/self/cgroup", "0::/../other\n");
+	root_put("proc/self/cgroup", "0::/../other\n");
 	expect_mib(4096, 2048);
 }
 
 static void the_first_version_of_groups_is_read_too(void **state)
 {
 	(void)state;
-	put("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
-	put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n");
-	put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
-	put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
+	root_put("proc/meminfo", "MemTotal:       16777216 kB\nMemAvailable:    8388608 kB\n");
+	root_put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n");
+	root_put("sys/fs/cgroup/memory/memory.limit_in_bytes", "2147483648\n");
+	root_put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741824\n");
 	expect_mib(2048, 1024);
-	put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "1073741824\n");
-	put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "536870912\n");
+	root_put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "1073741824\n");
+	root_put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "536870912\n");
 	expect_mib(1024, 512);
 }
 
@@ -99,14 +63,15 @@ static void the_worse_pressure_counts(void **state)
 {
 	(void)state;
 	assert_true(os_memory_pressure() <= 0);
-	put("proc/pressure/memory",
-		"some avg10=1.50 avg60=0.00 avg300=0.00 total=0\nfull avg10=9.00\n");
+	root_put("proc/pressure/memory",
+			 "some avg10=1.50 avg60=0.00 avg300=0.00 total=0\nfull avg10=9.00\n");
 	assert_true(os_memory_pressure() > 1.49 && os_memory_pressure() < 1.51);
-	put("proc/self/cgroup", "0::/box\n");
-	put("sys/fs/cgroup/box/memory.pressure", "some avg10=42.07 avg60=0.00 avg300=0.00 total=0\n");
+	root_put("proc/self/cgroup", "0::/box\n");
+	root_put("sys/fs/cgroup/box/memory.pressure",
+			 "some avg10=42.07 avg60=0.00 avg300=0.00 total=0\n");
 	assert_true(os_memory_pressure() > 42.06 && os_memory_pressure() < 42.08);
-	put("proc/pressure/memory", "garbage");
-	put("sys/fs/cgroup/box/memory.pressure", "");
+	root_put("proc/pressure/memory", "garbage");
+	root_put("sys/fs/cgroup/box/memory.pressure", "");
 	assert_true(os_memory_pressure() <= 0);
 }
 
@@ -114,19 +79,19 @@ static void a_battery_that_discharges_is_what_we_run_on(void **state)
 {
 	(void)state;
 	assert_false(os_on_battery());
-	put("sys/class/power_supply/mouse/type", "Battery\n");
-	put("sys/class/power_supply/mouse/scope", "Device\n");
-	put("sys/class/power_supply/mouse/status", "Discharging\n");
+	root_put("sys/class/power_supply/mouse/type", "Battery\n");
+	root_put("sys/class/power_supply/mouse/scope", "Device\n");
+	root_put("sys/class/power_supply/mouse/status", "Discharging\n");
 	assert_false(os_on_battery());
-	put("sys/class/power_supply/BAT0/type", "Battery\n");
-	put("sys/class/power_supply/BAT0/status", "Full\n");
+	root_put("sys/class/power_supply/BAT0/type", "Battery\n");
+	root_put("sys/class/power_supply/BAT0/status", "Full\n");
 	assert_false(os_on_battery());
-	put("sys/class/power_supply/BAT0/status", "Discharging\n");
+	root_put("sys/class/power_supply/BAT0/status", "Discharging\n");
 	assert_true(os_on_battery());
-	put("sys/class/power_supply/AC/type", "Mains\n");
-	put("sys/class/power_supply/AC/online", "0\n");
+	root_put("sys/class/power_supply/AC/type", "Mains\n");
+	root_put("sys/class/power_supply/AC/online", "0\n");
 	assert_true(os_on_battery());
-	put("sys/class/power_supply/AC/online", "1\n");
+	root_put("sys/class/power_supply/AC/online", "1\n");
 	assert_false(os_on_battery());
 }
 
@@ -137,7 +102,7 @@ static void a_process_has_its_memory(void **state)
 	assert_int_equal(os_process_resident(0x7ffffffe), 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup(name, empty_root)
+#define CASE(name) cmocka_unit_test_setup(name, root_empty)
 
 int main(void)
 {
@@ -147,5 +112,5 @@ int main(void)
 		CASE(a_process_has_its_memory),
 	};
 
-	return cmocka_run_group_tests(tests, make_root, remove_root);
+	return cmocka_run_group_tests(tests, root_make, root_remove);
 }

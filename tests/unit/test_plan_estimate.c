@@ -73,11 +73,45 @@ static void a_machine_may_be_slower(void **state)
 	assert_true(fabs(jw_makespan_seconds(100, 60, 0) - 100) < 1e-9);
 }
 
+/* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/estimates.md): seconds by workers. */
+static void threads_of_one_core_are_no_cores(void **state)
+{
+	static const struct {
+		unsigned workers, threads, cores;
+		double capacity;
+	} cases[] = {
+		{1, 16, 8, 1},  {8, 16, 8, 8}, {9, 16, 8, 8.15}, {16, 16, 8, 9.2}, {64, 16, 8, 9.2},
+		{4, 16, 16, 4}, {4, 2, 2, 2},  {4, 2, 1, 1.15},  {0, 2, 1, 1},     {3, 4, 0, 3},
+	};
+	static const struct {
+		unsigned workers;
+		double seconds;
+	} measured[] = {{1, 64.7}, {2, 35.8}, {4, 18.8}, {8, 12.5}, {16, 9.1}};
+	enum { MEASURED = sizeof measured / sizeof *measured };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double capacity = plan_capacity(cases[i].workers, cases[i].threads, cases[i].cores);
+
+		if (fabs(capacity - cases[i].capacity) > 1e-9)
+			fail_msg("case %zu: %g, not %g", i, capacity, cases[i].capacity);
+	}
+	/* What starting takes (2 to 3 s) is not in it. */
+	for (size_t i = 0; i < MEASURED; i++) {
+		double off = 62 / plan_capacity(measured[i].workers, 16, 8) / measured[i].seconds - 1;
+
+		if (off > 0.05 || off < -0.4)
+			fail_msg("%u workers: off by %+.0f %%", measured[i].workers, 100 * off);
+	}
+	assert_true(jw_workers_capacity(1) == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(real_frameworks_cost_about_what_is_said),
 		cmocka_unit_test(a_machine_may_be_slower),
+		cmocka_unit_test(threads_of_one_core_are_no_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void the_most_valuable_are_taken(void **state)
 {
 	static const struct {
 		uint64_t limit_bytes, budget_bytes, budget_ms;
-		unsigned workers;
+		double workers;
 		const char *taken; /* of the cold ones */
 	} cases[] = {
 		{100000, 0, 0, 1, "yyyyy"},

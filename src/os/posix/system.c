@@ -47,34 +47,6 @@ int64_t os_now_s(void)
 	return (int64_t)time(NULL);
 }
 
-/* Cores that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 where it does
- * not limit. */
-static unsigned cgroup_cores(void)
-{
-	struct buf text = {0};
-	unsigned cores = 0;
-	unsigned long quota, period;
-
-	if (os_read_file(NULL, "/sys/fs/cgroup/cpu.max", 256, &text))
-		return 0;
-	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
-	if (sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period)
-		cores = (unsigned)((quota + period - 1) / period);
-	buf_free(&text);
-	return cores;
-}
-
-unsigned os_cores(void)
-{
-	cpu_set_t set;
-	unsigned cores = 1, quota = cgroup_cores();
-
-	CPU_ZERO(&set);
-	if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
-		cores = (unsigned)CPU_COUNT(&set);
-	return quota && quota < cores ? quota : cores;
-}
-
 char *posix_system_path(const char *path)
 {
 	const char *root = getenv("JITWARM_SYSTEM_ROOT");

@@ -81,6 +81,40 @@ unsigned os_cores(void)
 	return cores ? cores : 1;
 }
 
+/* Of the cores those of which a thread is in the mask, in the first group. */
+static unsigned count_cores(const uint8_t *records, DWORD size, DWORD_PTR ours)
+{
+	unsigned cores = 0;
+
+	for (DWORD at = 0; at < size;) {
+		const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *record = (const void *)(records + at);
+
+		if (size - at < sizeof *record || record->Size < sizeof *record || record->Size > size - at)
+			break;
+		cores += !ours || (record->Processor.GroupMask[0].Group == 0 &&
+						   (record->Processor.GroupMask[0].Mask & ours));
+		at += record->Size;
+	}
+	return cores;
+}
+
+unsigned os_physical_cores(void)
+{
+	DWORD_PTR ours = 0, machine = 0;
+	DWORD size = 0;
+	unsigned threads = os_cores(), cores = 0;
+	uint8_t *records;
+
+	(void)GetLogicalProcessorInformationEx(RelationProcessorCore, NULL, &size);
+	records = size ? mem_alloc(NULL, size) : NULL;
+	/* With all of the first group come those of the others, as in os_cores. */
+	if (records && GetProcessAffinityMask(GetCurrentProcess(), &ours, &machine) &&
+		GetLogicalProcessorInformationEx(RelationProcessorCore, (void *)records, &size))
+		cores = count_cores(records, size, ours == machine ? 0 : ours);
+	mem_free(records);
+	return cores && cores < threads ? cores : threads;
+}
+
 bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 {
 	MEMORYSTATUSEX status = {.dwLength = sizeof status};

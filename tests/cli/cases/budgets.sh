@@ -41,3 +41,15 @@ json 'd["over_budget"] == d["cold"] > 0 and d["compiled"] == 0 and d["over_budge
 run 0 prime --budget-size 1G --budget-time 10m "$sample"
 out_lacks "budget"
 err_lacks "CUDA_CACHE_MAXSIZE"
+
+# Of the GPUs here scan speaks by what their driver's compiles took before, of others by what is usual.
+run 0 status
+rm -f "$work/state/speed.json"
+cost() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["files"][0]["verdicts"]["sm_86"]["estimate"]["cpu_seconds"])' "$out"; }
+run 0 scan --json "$sample"
+usual=$(cost)
+printf '{"schema":"jitwarm.speed/1","rows":[{"release":1,"cuda":1,"form":"load","model_ms":1e5,"real_ms":5.22e5},{"release":1,"cuda":1,"form":"link","model_ms":1e5,"real_ms":8.04e5}]}' >"$work/state/speed.json"
+run 0 scan --json "$sample"
+python3 -c "import sys; sys.exit(not 3.9 < $(cost) / $usual < 4.1)" || fail "$(cost) s, and $usual s before"
+run 0 scan --json --target sm_86 "$sample"
+[[ $(cost) == "$usual" ]] || fail "$(cost) s for another machine, not $usual"

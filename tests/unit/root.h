@@ -1,0 +1,50 @@
+/* A /proc and a /sys of the test's own, in place of the system's: group set-up and end, what
+ * empties them, and files in them. */
+#ifndef JW_TESTS_ROOT_H
+#define JW_TESTS_ROOT_H
+
+#include <string.h>
+
+#include "check.h"
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+
+static char *root;
+
+static inline int root_make(void **state)
+{
+	(void)state;
+	if (os_make_temp_dir(NULL, "jitwarm-root", &root))
+		return -1;
+	return os_env_set(NULL, "JITWARM_SYSTEM_ROOT", root);
+}
+
+static inline int root_remove(void **state)
+{
+	(void)state;
+	(void)os_env_set(NULL, "JITWARM_SYSTEM_ROOT", NULL);
+	if (os_remove_tree(NULL, root))
+		return -1;
+	mem_free(root);
+	return 0;
+}
+
+static inline int root_empty(void **state)
+{
+	(void)state;
+	return os_remove_tree(NULL, root) || os_make_dirs(NULL, root, 0700);
+}
+
+static inline void root_put(const char *path, const char *text)
+{
+	char *full = mem_printf(NULL, "%s/%s", root, path), *parent = os_dir_name(NULL, full);
+
+	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, full, text, strlen(text)), 0);
+	mem_free(parent);
+	mem_free(full);
+}
+
+#endif
