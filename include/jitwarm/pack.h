@@ -75,13 +75,18 @@ struct jw_import_group {
 	char why[512]; /* refused: each mismatching field by name */
 };
 
+struct jw_account; /* jitwarm/accounts.h */
+
 struct jw_import_options {
 	const char *path;               /* the pack; "-": standard input */
 	const char *cache_dir;          /* the directory; NULL: the system's */
 	const struct jw_system *system; /* whose driver and GPUs decide; NULL: entries go in as they
 									   stand, into cache_dir, whatever machine this is */
-	uint64_t limit_bytes;           /* the driver's; 0: the system's, or by the environment */
-	const char *state_dir;          /* where trusted keys are */
+	/* Everything below cache_dir is done with this account's rights, and new folders are its own;
+	 * NULL: with ours. The pack and the trusted keys are read with ours in any case. */
+	const struct jw_account *account;
+	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
+	const char *state_dir; /* where trusted keys are */
 	const char *signature; /* the signature's file; NULL: `path` with ".minisig" behind it */
 	bool allow_unsigned;   /* a pack without signature, or by a key that is not trusted */
 	bool dry_run;          /* everything is checked, nothing written */

@@ -16,7 +16,9 @@ struct jw_startup_options {
 	/* Linux: a unit of the system instead, which runs before this service starts, and as its
 	 * account (NULL: root). */
 	const char *service, *account;
-	bool replace; /* a task or unit of that name that is not ours */
+	bool everyone; /* for every account of this machine, each in its own name and at its own logon:
+					  an administrator's affair */
+	bool replace;  /* a task or unit of that name that is not ours */
 };
 
 /* A file of systemd's, or the task. */

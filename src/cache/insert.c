@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cache/live.h"
 #include "cache/shape.h"
+#include "os/accounts.h"
 #include "os/system.h"
 
 enum {
@@ -46,6 +47,9 @@ static int choose_account(struct jw_error *err, struct cache_live *live)
 	struct os_stat stat = {0};
 	bool superuser;
 
+	live->as_owner = live->options.account != NULL;
+	if (live->as_owner)
+		return 0;
 	if (os_account(err, &account))
 		return -1;
 	superuser = account.superuser;
@@ -64,6 +68,8 @@ static int choose_account(struct jw_error *err, struct cache_live *live)
 
 int live_enter(struct jw_error *err, const struct cache_live *live)
 {
+	if (live->options.account)
+		return os_act_as_account(err, live->options.account);
 	return live->as_owner ? os_act_as(err, live->owner, live->group) : 0;
 }
 

@@ -47,7 +47,11 @@ struct cache_live_options {
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* of a directory that is not there yet; 0: 0700 */
+	/* Write with this account's rights, whoever the directory belongs to; NULL: with those of its
+	 * owner where we are the superuser, else our own. Outlives the cache's handle. */
+	const struct jw_account *account;
 };
+struct jw_account;
 
 struct cache_live;
 

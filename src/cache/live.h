@@ -25,7 +25,7 @@ struct cache_live {
 	bool repaired;   /* files and rows were compared, all of them */
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
-	bool as_owner;   /* the superuser writes for another account, and with its rights */
+	bool as_owner;   /* an administrator writes for another account, and with its rights */
 	uint32_t owner, group;
 
 	struct live_own *own;

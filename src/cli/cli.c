@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/version.h>
 
 #include "cli/commands.h"
@@ -164,6 +165,20 @@ static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
 		return argc ? no_command(cli, argv, words ? words : 1) : show_help(cli, NULL);
 	used = words ? used : 0;
 	return run_command(cli, argc - (int)used, argv + used);
+}
+
+int cli_need_administrator(struct jw_error *err, const char *option)
+{
+	if (jw_is_administrator())
+		return 0;
+	return error_set(err, JW_ERR_IO,
+					 !strcmp(os_name, "windows")
+						 ? "%s: Permission denied: other accounts are an administrator's affair; "
+						   "start the command from a console that was opened with “Run as "
+						   "administrator”"
+						 : "%s: Permission denied: other accounts are root's affair; run it with "
+						   "sudo",
+					 option);
 }
 
 enum exit_status cli_run(int argc, char **argv)

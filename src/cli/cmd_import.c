@@ -2,13 +2,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "os/file.h"
 #include "os/interrupt.h"
+#include "os/system.h"
 
 static const char *const verdict_names[] = {"accepted", "already there", "refused"};
 static const char *const verdict_keys[] = {"accepted", "there", "refused"};
@@ -147,20 +151,26 @@ static int choose_system(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-static enum exit_status import_into(struct cli *cli, const struct jw_system *system,
-									const char *state_dir)
+static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system)
 {
 	const struct options *given = &cli->options;
-	struct jw_import_options options = {
+
+	return (struct jw_import_options){
 		.path = given->operands[0],
 		.cache_dir = options_value(given, "cache"),
-		.state_dir = state_dir,
+		.state_dir = system->state_dir,
 		.signature = options_value(given, "signature"),
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
 		.stop = stop,
 	};
+}
+
+static enum exit_status import_into(struct cli *cli, const struct jw_system *system)
+{
+	const struct options *given = &cli->options;
+	struct jw_import_options options = options_of(cli, system);
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 	enum exit_status status;
@@ -184,6 +194,124 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 	return status;
 }
 
+/* ---- for every account */
+
+/* What became of all of them. */
+struct everyone {
+	struct cli *cli;
+	cJSON *array; /* of the document */
+	enum exit_status status;
+	size_t failed;
+};
+
+static void note_failure(struct everyone *all, cJSON *item, const struct jw_account *account,
+						 const struct jw_error *err)
+{
+	output_error(&all->cli->out, "%s: %s", account->name, err->message);
+	(void)document_add_text(item, "failed", err->message);
+	all->failed++;
+}
+
+/* That one account's folder is not as it should be is no reason to leave the others without. */
+static int import_for(struct jw_error *err, struct everyone *all, struct jw_import_options *options,
+					  const struct jw_account *account)
+{
+	const struct output *out = &all->cli->out;
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+	cJSON *item = cJSON_CreateObject();
+	char *dir;
+
+	if (!item || !cJSON_AddItemToArray(all->array, item) ||
+		!document_add_text(item, "account", account->name) ||
+		os_driver_cache_dir(err, account->home, &dir))
+		return -1;
+	output_line(out, STYLE_STRONG, "%s", account->name);
+	options->account = account;
+	options->cache_dir = dir;
+	if (jw_import(&why, options, &result)) {
+		note_failure(all, item, account, &why);
+		mem_free(dir);
+		return why.code == JW_ERR_INTERRUPTED ? error_set(err, why.code, "%s", why.message) : 0;
+	}
+	mem_free(dir);
+	print_result(out, result, options->dry_run);
+	all->status = exit_combine(all->status, status_of(result));
+	(void)cJSON_AddItemToObject(item, "import", document(result, options->dry_run));
+	jw_import_result_free(result);
+	return 0;
+}
+
+/* What is wrong with the pack itself is said once, and before any folder is looked at. */
+static int try_pack(struct jw_error *err, const struct jw_import_options *given)
+{
+	struct jw_import_options options = *given;
+	struct jw_import_result *result;
+	char *folder = NULL;
+
+	if (os_make_temp_dir(err, "jitwarm-import", &folder))
+		return -1;
+	options.cache_dir = folder;
+	options.dry_run = true;
+	if (jw_import(err, &options, &result)) {
+		(void)os_remove_tree(NULL, folder);
+		mem_free(folder);
+		return -1;
+	}
+	jw_import_result_free(result);
+	(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	return 0;
+}
+
+static int refuse_everyone(struct jw_error *err, const struct options *options)
+{
+	static const char *const others[] = {"cache", "as-is"};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (options_given(options, others[i]))
+			return error_set(err, JW_ERR_USAGE,
+							 "--all-users fills each account's own cache: not with --%s",
+							 others[i]);
+	if (!strcmp(options->operands[0], "-"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--all-users reads the pack once for each account: name a file");
+	return cli_need_administrator(err, "--all-users");
+}
+
+static enum exit_status import_for_all(struct cli *cli, const struct jw_system *system)
+{
+	struct jw_import_options options = options_of(cli, system);
+	cJSON *whole = output_document("import-all");
+	struct everyone all = {.cli = cli, .array = cJSON_AddArrayToObject(whole, "accounts")};
+	struct jw_accounts accounts = {0};
+	struct jw_error err = {0};
+	char *elsewhere = os_env("CUDA_CACHE_PATH");
+	int result = all.array ? refuse_everyone(&err, &cli->options) ||
+								 choose_system(&err, cli, system, &options.system) ||
+								 try_pack(&err, &options) || jw_accounts_people(&err, &accounts)
+						   : error_set(&err, JW_ERR_MEMORY, "out of memory");
+
+	if (!result && elsewhere)
+		output_warning(&cli->out, "CUDA_CACHE_PATH is set: programs that have it do not read the "
+								  "caches in the accounts' own folders, which are filled now");
+	mem_free(elsewhere);
+	for (size_t i = 0; !result && i < accounts.count; i++)
+		result = import_for(&err, &all, &options, &accounts.items[i]);
+	if (!result && !accounts.count)
+		result = error_set(&err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+	if (!result && all.failed)
+		all.status =
+			exit_combine(all.status, all.failed == accounts.count ? EXIT_FAILED : EXIT_COLD);
+	jw_accounts_free(&accounts);
+	if (result) {
+		cJSON_Delete(whole);
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
+	}
+	return output_json(&err, &cli->out, whole) ? cli_fail(cli, &err) : all.status;
+}
+
 static enum exit_status import_run(struct cli *cli)
 {
 	const struct jw_system_options how = {.asleep = true,
@@ -199,7 +327,8 @@ static enum exit_status import_run(struct cli *cli)
 	os_catch_interrupts();
 	if (jw_system_open(&err, &how, &system))
 		return cli_fail(cli, &err);
-	status = import_into(cli, system, system->state_dir);
+	status = options_given(&cli->options, "all-users") ? import_for_all(cli, system)
+													   : import_into(cli, system);
 	jw_system_free(system);
 	return status;
 }
@@ -209,6 +338,10 @@ static const struct cli_option import_options[] = {
 	 .kind = OPTION_VALUE,
 	 .value = "DIR",
 	 .help = "Add to this directory instead of the one that the driver uses"},
+	{.name = "all-users",
+	 .kind = OPTION_FLAG,
+	 .help = "Add to the cache of every person's account on this machine, each with that account's "
+			 "rights. As an administrator (root); the pack is trusted or not by your own keys"},
 	{.name = "dry-run",
 	 .kind = OPTION_FLAG,
 	 .help = "Read and check everything and say what would happen; write nothing"},
@@ -251,7 +384,8 @@ const struct cli_command command_import = {
 		"made are the driver's own bytes and are carried over by themselves.\n\n"
 		"Exit status: 0 where all is in the cache, 1 where a part was refused, 2 where all was, or "
 		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "
-		"written.",
+		"written. With --all-users one account that cannot be filled makes it 1, and 3 where none "
+		"could be.",
 	.options = import_options,
 	.run = import_run,
 };

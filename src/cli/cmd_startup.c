@@ -34,7 +34,8 @@ static void asked_free(struct asked *asked)
 static int read_asked(struct jw_error *err, const struct options *options, struct asked *asked)
 {
 	asked->options = (struct jw_startup_options){.names = (const char *const *)asked->names,
-												 .service = options_value(options, "service")};
+												 .service = options_value(options, "service"),
+												 .everyone = options_given(options, "all-users")};
 	if (options->operand_count > MOST_NAMES)
 		return error_set(err, JW_ERR_USAGE, "more than %d names", MOST_NAMES);
 	for (size_t i = 0; i < options->operand_count; i++) {
@@ -167,7 +168,9 @@ static enum exit_status act(struct cli *cli, action_fn action, struct asked *ask
 {
 	struct jw_error err;
 
-	if (read_asked(&err, &cli->options, asked))
+	if (read_asked(&err, &cli->options, asked) ||
+		(asked->options.everyone && action != jw_startup_look &&
+		 cli_need_administrator(&err, "--all-users")))
 		return cli_fail(cli, &err);
 	if (options_given(&cli->options, "service") && cli->command->options &&
 		!strcmp(cli->command->name, "startup enable"))
@@ -251,13 +254,15 @@ static enum exit_status status_run(struct cli *cli)
 	enum exit_status status = act(cli, jw_startup_look, &asked, &startup);
 
 	if (startup) {
-		if (!jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
+		/* Of the others' runs each keeps its own log. */
+		if (!asked.options.everyone && !jw_log_path(NULL, &log) &&
+			jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 			count = 0;
 		for (size_t i = 0; i < startup->count; i++)
 			print_item(&cli->out, &startup->items[i]);
 		for (size_t i = 0; i < count; i++)
 			print_run(&cli->out, lines[i]);
-		if (!count)
+		if (!count && !asked.options.everyone)
 			output_line(&cli->out, STYLE_PLAIN, "No run yet.");
 		status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
 		if (output_json(&err, &cli->out, startup_document(startup, lines, count)))
@@ -277,8 +282,16 @@ static enum exit_status status_run(struct cli *cli)
 				"instead of units of this account"                                                 \
 	}
 
+#define EVERYONE_OPTION                                                                            \
+	{                                                                                              \
+		.name = "all-users", .kind = OPTION_FLAG,                                                  \
+		.help = "As an administrator (root): for every account of this machine, at its own logon " \
+				"and for its own cache"                                                            \
+	}
+
 static const struct cli_option enable_options[] = {
 	SERVICE_OPTION,
+	EVERYONE_OPTION,
 	{.name = "account",
 	 .kind = OPTION_VALUE,
 	 .value = "NAME",
@@ -289,7 +302,7 @@ static const struct cli_option enable_options[] = {
 	 .help = "Overwrite a task or unit of the same name that jitwarm has not made"},
 	{.name = "print", .kind = OPTION_FLAG, .help = "Print the units or the task's XML instead"},
 	{0}};
-static const struct cli_option other_options[] = {SERVICE_OPTION, {0}};
+static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
 
 const struct cli_command command_startup_enable = {
 	.name = "startup enable",

@@ -1,6 +1,7 @@
 /* jitwarm status: GPUs, driver, cache, and what stands in the way. */
 #include <stdio.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/system.h>
 
 #include "base/text.h"
@@ -59,10 +60,25 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
+/* Services have caches of their own, which nobody thinks of who primes in a console. */
+static void print_others(const struct output *out, const struct jw_other_cache *caches,
+						 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char size[TEXT_SHORT];
+
+		output_line(out, STYLE_PLAIN, "%s  %s (%s: %llu entries, %s)", i ? "      " : "Others",
+					caches[i].path, caches[i].account, (unsigned long long)caches[i].entries,
+					text_bytes(size, caches[i].size_bytes));
+	}
+}
+
 static enum exit_status status_run(struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct jw_system *system = NULL;
+	struct jw_other_cache *others = NULL;
+	size_t other_count = 0;
 	struct jw_error err;
 	enum exit_status status;
 
@@ -72,16 +88,20 @@ static enum exit_status status_run(struct cli *cli)
 		jw_system_free(system);
 		return cli_fail_as(cli, err.code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT, &err);
 	}
+	if (jw_other_caches(NULL, &others, &other_count))
+		other_count = 0;
 	print_gpus(&cli->out, system);
 	print_driver(&cli->out, &system->driver);
 	print_cache(&cli->out, &system->cache);
+	print_others(&cli->out, others, other_count);
 	if (system->gpu_count)
 		output_line(
 			&cli->out, STYLE_FAINT,
 			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
 	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
-	if (output_json(&err, &cli->out, document_status(system)))
+	if (output_json(&err, &cli->out, document_status(system, others, other_count)))
 		status = cli_fail(cli, &err);
+	jw_other_caches_free(others, other_count);
 	jw_system_free(system);
 	return status;
 }
@@ -100,7 +120,9 @@ const struct cli_command command_status = {
 	.description =
 		"Shows which NVIDIA GPUs and which driver this machine has, where that driver's cache is, "
 		"how full it may become, "
-		"and which settings stand in the way. Ends with 2 where there is no GPU to help.",
+		"and which settings stand in the way; and the caches of accounts that services run as "
+		"(LocalSystem, ollama), as far as this account may see them: --cache of other commands "
+		"takes their folders. Ends with 2 where there is no GPU to help.",
 	.options = status_options,
 	.run = status_run,
 };

@@ -1,6 +1,7 @@
 /* jitwarm uninstall: takes everything back but the live cache. */
 #include <string.h>
 
+#include <jitwarm/accounts.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/tune.h>
 
@@ -34,9 +35,9 @@ static void gone(struct uninstall *job, const char *what)
 
 /* ---- task and units */
 
-static void disable(struct uninstall *job, const char *service)
+static void disable(struct uninstall *job, const char *service, bool everyone)
 {
-	const struct jw_startup_options options = {.service = service};
+	const struct jw_startup_options options = {.service = service, .everyone = everyone};
 	struct jw_startup *before, *after;
 	struct jw_error err;
 
@@ -61,13 +62,15 @@ static void disable_all(struct uninstall *job)
 	char **names;
 	size_t count;
 
-	disable(job, NULL);
+	disable(job, NULL, false);
+	if (jw_is_administrator())
+		disable(job, NULL, true);
 	if (jw_startup_services(&err, &names, &count)) {
 		failed(job, &err);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		disable(job, names[i]);
+		disable(job, names[i], false);
 	jw_log_free(names, count);
 }
 
@@ -95,8 +98,8 @@ static void untune(struct uninstall *job)
 static bool is_known(const char *name)
 {
 	static const char *const starts[] = {
-		"devices.json", "drivers",    "inventory", "ledger-",          "runs",    "work",  "speed",
-		"tune.lock",    "tuned.json", "last-run-", "startup-task.xml", "trusted", "store",
+		"devices.json", "drivers",    "inventory", "ledger-",      "runs",    "work",  "speed",
+		"tune.lock",    "tuned.json", "last-run-", "startup-task", "trusted", "store",
 	};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)

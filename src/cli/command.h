@@ -35,6 +35,9 @@ enum exit_status cli_fail(struct cli *cli, const struct jw_error *err);
 /* The same with a status of one's own (EXIT_CANNOT). */
 enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err);
 
+/* What concerns other accounts is an administrator's: JW_ERR_IO, with what to do, for others. */
+int cli_need_administrator(struct jw_error *err, const char *option);
+
 /* Runs the command of argv (argv[0] is the program's name). */
 enum exit_status cli_run(int argc, char **argv);
 

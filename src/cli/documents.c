@@ -209,7 +209,24 @@ static cJSON *cache_of(const struct jw_cache_info *cache)
 	return object;
 }
 
-cJSON *document_status(const struct jw_system *system)
+static cJSON *others_of(const struct jw_other_cache *caches, size_t count)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < count; i++) {
+		cJSON *object = cJSON_CreateObject();
+
+		add_text(object, "account", caches[i].account);
+		add_text(object, "path", caches[i].path);
+		document_add_count(object, "entries", caches[i].entries);
+		document_add_count(object, "size_bytes", caches[i].size_bytes);
+		(void)cJSON_AddItemToArray(array, object);
+	}
+	return array;
+}
+
+cJSON *document_status(const struct jw_system *system, const struct jw_other_cache *others,
+					   size_t other_count)
 {
 	cJSON *document = output_document("status");
 
@@ -219,6 +236,7 @@ cJSON *document_status(const struct jw_system *system)
 	(void)cJSON_AddBoolToObject(document, "remembered", system->remembered);
 	(void)cJSON_AddItemToObject(document, "driver", driver_of(&system->driver));
 	(void)cJSON_AddItemToObject(document, "cache", cache_of(&system->cache));
+	(void)cJSON_AddItemToObject(document, "others", others_of(others, other_count));
 	add_text(document, "state", system->state_dir);
 	return document;
 }

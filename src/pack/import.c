@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cache/probe.h"
 #include "cache/settings.h"
+#include "os/accounts.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "pack/trust.h"
@@ -187,7 +188,7 @@ static uint32_t new_mode(const struct jw_import_options *options)
 
 	if (superuser)
 		os_account_free(&account);
-	return superuser && options->cache_dir ? 0755 : 0;
+	return superuser && options->cache_dir && !options->account ? 0755 : 0;
 }
 
 static int insert_all(struct jw_error *err, struct import *import)
@@ -195,7 +196,8 @@ static int insert_all(struct jw_error *err, struct import *import)
 	const struct cache_live_options how = {
 		.limit_bytes = import->limit_bytes,
 		.when_full = import->options->only_missing ? CACHE_FULL_REFUSE : CACHE_FULL_EVICT,
-		.new_mode = new_mode(import->options)};
+		.new_mode = new_mode(import->options),
+		.account = import->options->account};
 	struct pack_manifest again = {0};
 	struct cache_live_counts counts;
 	struct reader *reader = NULL;
@@ -244,6 +246,9 @@ static int read_pack(struct jw_error *err, struct import *import)
 		return -1;
 	result = trust_check_comment(err, import->options, import->source, &import->signature,
 								 &import->manifest, import->result);
+	/* From here on the directory is looked at. */
+	if (!result && import->options->account)
+		result = os_act_as_account(err, import->options->account);
 	if (!result)
 		result = import_begin(err, import);
 	import->walk.keep = manifest_content(&import->manifest) <= KEPT_BYTES;
@@ -256,13 +261,16 @@ static int read_pack(struct jw_error *err, struct import *import)
 static int import_run(struct jw_error *err, struct import *import)
 {
 	struct jw_import_result *result = import->result;
+	int failed = find_directory(err, import) || read_pack(err, import) ||
+				 import_conclude(err, import) || check_limit(err, import) ||
+				 check_space(err, import);
 
-	if (find_directory(err, import) || read_pack(err, import) || import_conclude(err, import))
+	if (import->options->account)
+		os_act_as_self();
+	if (failed)
 		return -1;
 	result->pack_bytes = source_size(import->source);
 	result->content_bytes = manifest_content(&import->manifest);
-	if (check_limit(err, import) || check_space(err, import))
-		return -1;
 	return import->options->dry_run || !import->wanted ? 0 : insert_all(err, import);
 }
 

@@ -22,7 +22,7 @@ char *startup_program(struct jw_error *err, const char *other, const char *folde
 					  const char *name);
 
 /* Windows: the one item is the task. */
-extern const char startup_task_name[];
+extern const char startup_task_name[], startup_task_of_everyone[];
 int task_look(struct jw_error *err, struct jw_startup_item *item);
 int task_register(struct jw_error *err, struct jw_startup *startup);
 int task_remove(struct jw_error *err, struct jw_startup *startup);

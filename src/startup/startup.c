@@ -108,17 +108,26 @@ static int add_system_units(struct jw_error *err, struct jw_startup *startup,
 	return result;
 }
 
+/* Of this account's manager, or of everyone's. */
 static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 						  const struct startup_facts *facts)
 {
-	return add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.service"),
-					startup_service, facts) ||
-				   add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.timer"),
-							timer_text, facts) ||
-				   add_item(err, startup, place_config_path(err, "systemd/user/jitwarm.path"),
-							startup_path, facts)
-			   ? -1
-			   : 0;
+	static const struct {
+		const char *own, *everyones;
+		text_fn write;
+	} units[] = {
+		{"systemd/user/jitwarm.service", "/etc/systemd/user/jitwarm.service", startup_service},
+		{"systemd/user/jitwarm.timer", "/etc/systemd/user/jitwarm.timer", timer_text},
+		{"systemd/user/jitwarm.path", "/etc/systemd/user/jitwarm.path", startup_path},
+	};
+	int result = 0;
+
+	for (size_t i = 0; !result && i < sizeof units / sizeof *units; i++)
+		result = add_item(err, startup,
+						  facts->options->everyone ? place_system_path(err, units[i].everyones)
+												   : place_config_path(err, units[i].own),
+						  units[i].write, facts);
+	return result;
 }
 
 /* The folder whose change tells of new packages. */
@@ -204,10 +213,15 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 								   .account = account,
 								   .driver = driver,
 								   .packages = packages};
-	if (startup_on_windows() && options->service)
+	if (options->service && options->everyone)
+		error_set(err, JW_ERR_USAGE, "a service's unit is for one account");
+	else if (startup_on_windows() && options->service)
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
 	else if (startup_on_windows())
-		result = add_item(err, startup, mem_string(err, startup_task_name), startup_task, &facts);
+		result = add_item(
+			err, startup,
+			mem_string(err, options->everyone ? startup_task_of_everyone : startup_task_name),
+			startup_task, &facts);
 	else
 		result = options->service ? add_system_units(err, startup, &facts)
 								  : add_user_units(err, startup, &facts);

@@ -7,17 +7,20 @@
 #include "startup/parts.h"
 #include "startup/text.h"
 
-const char startup_task_name[] = "jitwarm prime";
+const char startup_task_name[] = "jitwarm prime",
+		   startup_task_of_everyone[] = "jitwarm prime (all users)";
 
 /* What was handed to schtasks stays in the state directory: a task cannot be read back everywhere.
  */
-static int kept_path(struct jw_error *err, char **ret_path)
+static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
 	char *folder, *path;
 
 	if (os_state_dir(err, &folder))
 		return -1;
-	path = os_join(err, folder, "startup-task.xml");
+	path = os_join(err, folder,
+				   strcmp(task, startup_task_of_everyone) ? "startup-task.xml"
+														  : "startup-task-all.xml");
 	mem_free(folder);
 	if (!path)
 		return -1;
@@ -44,11 +47,11 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 {
 	char *program = startup_program(err, "JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"),
 		 *kept = NULL;
-	const char *const arguments[] = {program, "/query", "/tn", startup_task_name, "/xml", NULL};
+	const char *const arguments[] = {program, "/query", "/tn", item->where, "/xml", NULL};
 	struct buf output = {0};
 	int result = -1;
 
-	if (!program || kept_path(err, &kept) ||
+	if (!program || kept_path(err, item->where, &kept) ||
 		startup_command(err, NULL, arguments, &output, &item->there))
 		goto done;
 	/* Wine's says nothing, and ends with 0 all the same. The apostrophe in the mark may have become
@@ -74,12 +77,12 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	bool good;
 	int result = -1;
 
-	if (!program || kept_path(err, &kept) || !(folder = os_dir_name(err, kept)) ||
+	if (!program || kept_path(err, item->where, &kept) || !(folder = os_dir_name(err, kept)) ||
 		startup_utf16(err, item->text, &wide) || os_make_dirs(err, folder, 0700) ||
 		os_write_atomic(err, kept, wide.data, wide.size))
 		goto done;
 	{
-		const char *const arguments[] = {program, "/create", "/tn", startup_task_name,
+		const char *const arguments[] = {program, "/create", "/tn", item->where,
 										 "/xml",  kept,      "/f",  NULL};
 
 		result = startup_command(err, startup, arguments, NULL, &good);
@@ -101,11 +104,12 @@ int task_remove(struct jw_error *err, struct jw_startup *startup)
 {
 	char *program = startup_program(err, "JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"),
 		 *kept = NULL;
-	const char *const arguments[] = {program, "/delete", "/tn", startup_task_name, "/f", NULL};
+	const char *const arguments[] = {program, "/delete", "/tn", startup->items[0].where,
+									 "/f",    NULL};
 	bool good;
 	int result = -1;
 
-	if (program && !kept_path(err, &kept) &&
+	if (program && !kept_path(err, startup->items[0].where, &kept) &&
 		!startup_command(err, startup, arguments, NULL, &good)) {
 		result =
 			good ? os_remove(err, kept)

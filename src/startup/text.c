@@ -57,6 +57,10 @@ static int append_element(struct jw_error *err, struct buf *text, const char *na
 
 int startup_task(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
 {
+	/* BUILTIN\Users: a task of a group runs as whoever of it has logged on. With IgnoreNew the
+	 * second of two accounts that are logged on would go without. */
+	static const char users[] = "S-1-5-32-545";
+	const bool everyone = facts->options->everyone;
 	struct buf line = BUF_MAX(1 << 16);
 	int result = -1;
 
@@ -73,21 +77,22 @@ int startup_task(struct jw_error *err, const struct startup_facts *facts, struct
 				   "    <LogonTrigger>\r\n"
 				   "      <Enabled>true</Enabled>\r\n",
 				   startup_mark) ||
-		append_element(err, text, "UserId", facts->account) ||
+		(!everyone && append_element(err, text, "UserId", facts->account)) ||
 		buf_printf(err, text,
 				   "      <Delay>PT2M</Delay>\r\n"
 				   "    </LogonTrigger>\r\n"
 				   "  </Triggers>\r\n"
 				   "  <Principals>\r\n"
 				   "    <Principal id=\"Author\">\r\n") ||
-		append_element(err, text, "UserId", facts->account) ||
+		append_element(err, text, everyone ? "GroupId" : "UserId",
+					   everyone ? users : facts->account) ||
 		buf_printf(err, text,
-				   "      <LogonType>InteractiveToken</LogonType>\r\n"
+				   "%s"
 				   "      <RunLevel>LeastPrivilege</RunLevel>\r\n"
 				   "    </Principal>\r\n"
 				   "  </Principals>\r\n"
 				   "  <Settings>\r\n"
-				   "    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>\r\n"
+				   "    <MultipleInstancesPolicy>%s</MultipleInstancesPolicy>\r\n"
 				   "    <DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>\r\n"
 				   "    <StopIfGoingOnBatteries>true</StopIfGoingOnBatteries>\r\n"
 				   "    <AllowHardTerminate>true</AllowHardTerminate>\r\n"
@@ -103,7 +108,9 @@ int startup_task(struct jw_error *err, const struct startup_facts *facts, struct
 				   "    <Priority>9</Priority>\r\n"
 				   "  </Settings>\r\n"
 				   "  <Actions Context=\"Author\">\r\n"
-				   "    <Exec>\r\n") ||
+				   "    <Exec>\r\n",
+				   everyone ? "" : "      <LogonType>InteractiveToken</LogonType>\r\n",
+				   everyone ? "Parallel" : "IgnoreNew") ||
 		append_element(err, text, "Command", facts->program) ||
 		append_element(err, text, "Arguments", buf_text(&line)) ||
 		buf_printf(err, text, "    </Exec>\r\n  </Actions>\r\n</Task>\r\n"))

@@ -9,9 +9,9 @@
 
 enum { MOST_ARGUMENTS = 12 };
 
-/* systemctl [--user] VERB UNIT…; `rest` may be short. */
-static int systemctl(struct jw_error *err, struct jw_startup *startup, bool user, const char *verb,
-					 const char *first, const char *second, const char *third)
+/* systemctl [SCOPE] VERB UNIT… */
+static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *scope,
+					 const char *verb, const char *first, const char *second, const char *third)
 {
 	char *program = startup_program(err, "JITWARM_SYSTEMCTL", NULL, "systemctl");
 	const char *arguments[MOST_ARGUMENTS];
@@ -23,8 +23,8 @@ static int systemctl(struct jw_error *err, struct jw_startup *startup, bool user
 	if (!program)
 		return -1;
 	arguments[count++] = program;
-	if (user)
-		arguments[count++] = "--user";
+	if (scope)
+		arguments[count++] = scope;
 	arguments[count++] = verb;
 	for (size_t i = 0; i < 3; i++)
 		if (given[i])
@@ -63,12 +63,17 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, &startup->items[i]);
 	if (!result && options->service)
-		result = instance ? systemctl(err, startup, false, "daemon-reload", NULL, NULL, NULL) ||
-								systemctl(err, startup, false, "enable", instance, NULL, NULL)
+		result = instance ? systemctl(err, startup, NULL, "daemon-reload", NULL, NULL, NULL) ||
+								systemctl(err, startup, NULL, "enable", instance, NULL, NULL)
 						  : -1;
+	else if (!result && options->everyone)
+		/* Each account's manager reads it when it starts: at the next logon. */
+		result =
+			systemctl(err, startup, "--global", "enable", "jitwarm.timer", "jitwarm.path", NULL);
 	else if (!result)
-		result = systemctl(err, startup, true, "daemon-reload", NULL, NULL, NULL) ||
-				 systemctl(err, startup, true, "enable", "--now", "jitwarm.timer", "jitwarm.path");
+		result =
+			systemctl(err, startup, "--user", "daemon-reload", NULL, NULL, NULL) ||
+			systemctl(err, startup, "--user", "enable", "--now", "jitwarm.timer", "jitwarm.path");
 	mem_free(instance);
 	return result ? -1 : 0;
 }
@@ -134,9 +139,13 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 	for (size_t i = 0; i < startup->count; i++)
 		any = any || startup->items[i].ours;
 	if (any && options->service)
-		result = instance ? systemctl(err, startup, false, "disable", instance, NULL, NULL) : -1;
+		result = instance ? systemctl(err, startup, NULL, "disable", instance, NULL, NULL) : -1;
+	else if (any && options->everyone)
+		result =
+			systemctl(err, startup, "--global", "disable", "jitwarm.timer", "jitwarm.path", NULL);
 	else if (any)
-		result = systemctl(err, startup, true, "disable", "--now", "jitwarm.timer", "jitwarm.path");
+		result =
+			systemctl(err, startup, "--user", "disable", "--now", "jitwarm.timer", "jitwarm.path");
 	for (size_t i = 0; !result && i < startup->count; i++) {
 		struct jw_startup_item *item = &startup->items[i];
 
@@ -154,8 +163,9 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 	}
 	if (!result && options->service)
 		result = remove_template(err, &startup->items[0]);
-	if (any && !result)
-		result = systemctl(err, startup, !options->service, "daemon-reload", NULL, NULL, NULL);
+	if (any && !result && !options->everyone)
+		result = systemctl(err, startup, options->service ? NULL : "--user", "daemon-reload", NULL,
+						   NULL, NULL);
 	mem_free(instance);
 	return result ? -1 : 0;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/quota.h>
 #include <sys/syscall.h>
@@ -75,10 +76,8 @@ static char *lines_on_root(void)
 
 	all[0] = '\0';
 	assert_int_equal(jw_tune_look_at_path(NULL, "/", GIB, &lines, &count), 0);
-	for (size_t i = 0; i < count; i++) {
-		strcat(all, lines[i]);
-		strcat(all, "\n");
-	}
+	for (size_t i = 0, at = 0; i < count && at < sizeof all; i++)
+		at += (size_t)snprintf(all + at, sizeof all - at, "%s\n", lines[i]);
 	jw_tune_lines_free(lines, count);
 	return all;
 }

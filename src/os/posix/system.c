@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/accounts.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
 
@@ -202,22 +203,62 @@ int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
 	return 0;
 }
 
+/* Root's own groups, while we act as another account. */
+static struct {
+	gid_t *items;
+	int count;
+} kept;
+
+static int keep_groups(struct jw_error *err)
+{
+	int count = kept.items ? 0 : getgroups(0, NULL);
+	gid_t *items;
+
+	if (kept.items)
+		return 0;
+	items = count < 0 ? NULL : mem_array(err, (size_t)count + 1, sizeof *items);
+	if (!items)
+		return -1;
+	kept.count = getgroups(count, items);
+	if (kept.count < 0) {
+		mem_free(items);
+		return posix_error(err, "this account's groups");
+	}
+	kept.items = items;
+	return 0;
+}
+
+/* `name` NULL: without the account's other groups. */
+static int act_as(struct jw_error *err, const char *name, uid_t owner, gid_t group)
+{
+	if (keep_groups(err))
+		return -1;
+	if (!(name ? initgroups(name, group) : setgroups(1, &group)) && !setegid(group) &&
+		!seteuid(owner))
+		return 0;
+	posix_error(err, "acting as another account");
+	os_act_as_self();
+	return -1;
+}
+
 int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
 {
-	if (setegid(group))
-		return posix_error(err, "acting as another account");
-	if (seteuid(owner)) {
-		posix_error(err, "acting as another account");
-		(void)!setegid(getgid());
-		return -1;
-	}
-	return 0;
+	return act_as(err, NULL, owner, group);
+}
+
+int os_act_as_account(struct jw_error *err, const struct jw_account *account)
+{
+	return act_as(err, account->name, account->owner, account->group);
 }
 
 void os_act_as_self(void)
 {
 	(void)!seteuid(getuid());
 	(void)!setegid(getgid());
+	if (kept.items)
+		(void)!setgroups((size_t)kept.count, kept.items);
+	mem_free(kept.items);
+	kept.items = NULL;
 }
 
 char **os_arguments(int *argc, char **argv)

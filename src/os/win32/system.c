@@ -362,4 +362,5 @@ int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
 
 void os_act_as_self(void)
 {
+	(void)RevertToSelf();
 }

@@ -1,0 +1,49 @@
+/* Other accounts of this machine, and the driver's caches that are theirs. */
+#ifndef JITWARM_ACCOUNTS_H
+#define JITWARM_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+
+struct jw_account {
+	char *name;            /* "alice", "LocalSystem" */
+	char *home;            /* its folder, absolute */
+	char *id;              /* the SID on Windows, the number elsewhere */
+	uint32_t owner, group; /* POSIX ids; 0 on Windows */
+};
+
+struct jw_accounts {
+	struct jw_account *items;
+	size_t count, capacity;
+};
+
+/* Accounts of people that have a folder here. Linux: user ids from UID_MIN to UID_MAX of
+ * /etc/login.defs, as far as getpwent(3) lists them (most directory services list none). Windows:
+ * the profiles of local, domain and cloud accounts (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows
+ * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free, here and below. */
+int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
+/* What services run as. Windows: LocalSystem, LocalService, NetworkService, and virtual accounts
+ * with a profile. Linux: every account that is none of a person's but root's, and the folders of
+ * /var/lib, where systemd keeps those of services without an account of their own
+ * (StateDirectory=). Their folders need not be there. */
+int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts);
+void jw_accounts_free(struct jw_accounts *accounts);
+
+/* Whether this process may write into other accounts' folders: root; on Windows an administrator's
+ * elevated one. */
+bool jw_is_administrator(void);
+
+/* A driver's cache that belongs to a service's account. */
+struct jw_other_cache {
+	char *account, *path;
+	uint64_t entries, size_bytes; /* by the index; 0 where this account may not read it */
+};
+
+/* Those that this account can see. The caller frees the array with jw_other_caches_free. */
+int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, size_t *ret_count);
+void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
+
+#endif

@@ -1,0 +1,182 @@
+#include "os/accounts.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/posix/posix.h"
+
+enum { MOST_LOGIN_DEFS = 1 << 16 };
+
+bool jw_is_administrator(void)
+{
+	return geteuid() == 0;
+}
+
+static int add(struct jw_error *err, struct jw_accounts *accounts, const char *name,
+			   const char *home, uid_t owner, gid_t group)
+{
+	const struct jw_account account = {.name = mem_string(err, name),
+									   .home = mem_string(err, home),
+									   .id = mem_printf(err, "%lu", (unsigned long)owner),
+									   .owner = owner,
+									   .group = group};
+
+	return accounts_add(err, accounts, &account);
+}
+
+/* ---- which numbers are people's */
+
+struct range {
+	unsigned long least, most;
+};
+
+/* "UID_MIN  1000". Source: login.defs(5). */
+static void read_line(const char *line, struct range *range)
+{
+	static const char *const names[] = {"UID_MIN", "UID_MAX"};
+	unsigned long *const values[] = {&range->least, &range->most};
+
+	line += strspn(line, " \t");
+	for (size_t i = 0; i < 2; i++) {
+		size_t length = strlen(names[i]);
+		char *end;
+		unsigned long value;
+
+		if (!text_starts(line, names[i]) || !strchr(" \t", line[length]) || !line[length])
+			continue;
+		value = strtoul(line + length, &end, 10);
+		if (end != line + length)
+			*values[i] = value;
+	}
+}
+
+static struct range people_range(void)
+{
+	struct range range = {1000, 60000}; /* shadow's own where the file says nothing */
+	char *path = posix_system_path("/etc/login.defs");
+	struct buf text = {0};
+
+	if (path && !os_read_file(NULL, path, MOST_LOGIN_DEFS, &text))
+		for (const char *line = buf_text(&text); *line;) {
+			read_line(line, &range);
+			line += strcspn(line, "\n");
+			line += *line == '\n';
+		}
+	buf_free(&text);
+	mem_free(path);
+	return range;
+}
+
+/* ---- accounts */
+
+static bool is_person(const struct passwd *entry, const struct range *range)
+{
+	return entry->pw_uid >= range->least && entry->pw_uid <= range->most && entry->pw_uid;
+}
+
+static bool has_folder(const char *path)
+{
+	struct stat native;
+
+	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
+}
+
+static int take(struct jw_error *err, const struct passwd *entry, const struct range *range,
+				bool people, struct jw_accounts *accounts)
+{
+	if (!entry->pw_uid || is_person(entry, range) != people || !has_folder(entry->pw_dir))
+		return 0;
+	return add(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
+}
+
+/* The test beds' own list in place of the system's. */
+static FILE *list_of_test(void)
+{
+	char *path = getenv("JITWARM_SYSTEM_ROOT") ? posix_system_path("/etc/passwd") : NULL;
+	FILE *file = path ? fopen(path, "re") : NULL;
+
+	mem_free(path);
+	return file;
+}
+
+static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *accounts)
+{
+	const struct range range = people_range();
+	FILE *file = list_of_test();
+	const struct passwd *entry;
+	int result = 0;
+
+	if (!file)
+		setpwent();
+	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
+		result = take(err, entry, &range, people, accounts);
+	if (file)
+		(void)fclose(file);
+	else
+		endpwent();
+	return result;
+}
+
+int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	struct jw_accounts accounts = {0};
+
+	if (read_accounts(err, true, &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}
+
+static bool has_home(const struct jw_accounts *accounts, const char *home)
+{
+	for (size_t i = 0; i < accounts->count; i++)
+		if (!strcmp(accounts->items[i].home, home))
+			return true;
+	return false;
+}
+
+/* StateDirectory= of a service; with DynamicUser= it lies in "private". */
+static int add_state_folders(struct jw_error *err, const char *folder, struct jw_accounts *accounts)
+{
+	char *path = posix_system_path(folder);
+	struct os_names names = {0};
+	int result = 0;
+
+	if (!path || os_list(NULL, path, &names))
+		names = (struct os_names){0};
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *home = os_join(err, path, names.items[i]);
+		struct os_stat stat;
+
+		result = home ? 0 : -1;
+		if (home && !has_home(accounts, home) && !os_stat(NULL, home, &stat) &&
+			stat.kind == OS_DIRECTORY)
+			result = add(err, accounts, names.items[i], home, stat.owner, stat.group);
+		mem_free(home);
+	}
+	os_names_free(&names);
+	mem_free(path);
+	return result;
+}
+
+int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
+{
+	struct jw_accounts accounts = {0};
+
+	if (read_accounts(err, false, &accounts) || add_state_folders(err, "/var/lib", &accounts) ||
+		add_state_folders(err, "/var/lib/private", &accounts)) {
+		jw_accounts_free(&accounts);
+		return -1;
+	}
+	*ret_accounts = accounts;
+	return 0;
+}

@@ -1,0 +1,120 @@
+# Other accounts: `import` and `startup` for all people of this machine, each with its own rights; caches of services are shown.
+run 64 import --all-users --cache "$(native "$work/cache")" x.jwpack
+err_has "not with --cache"
+run 64 import --all-users -
+is_wine && exit 0 # tests/windows has the rest
+program=$JITWARM
+refused() {
+	run 3 import --all-users x.jwpack
+	err_has "run it with sudo"
+	run 3 startup enable --all-users
+	err_has "run it with sudo"
+	run 3 startup disable --all-users
+}
+if ((EUID)); then
+	refused
+	exit 0
+fi
+chmod 755 "$work"
+if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/null; then
+	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" refused
+fi
+
+with_simdriver sm_86
+run 0 prime --quiet "$sample"
+run 0 export -o "$work/a.jwpack" --json
+entries=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["entries"])' "$out")
+unset CUDA_CACHE_PATH
+
+# A machine of our own: three people, three whose folders hold links, a service's account, and one that has no folder
+export JITWARM_SYSTEM_ROOT=$work/root
+mkdir -p "$work/root/etc" "$work/homes" "$work/treasure"
+printf '# shadow\nUID_MIN\t20000\n UID_MAX 29999\nSUB_UID_MIN 1\n' >"$work/root/etc/login.defs"
+account() { # NAME NUMBER
+	printf '%s:x:%s:%s::%s:/bin/sh\n' "$1" "$2" "$2" "$work/homes/$1" >>"$work/root/etc/passwd"
+	mkdir -p "$work/homes/$1/.nv/ComputeCache"
+}
+printf 'root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/usr/sbin:/bin/sh\nghost:x:20009:20009::/nonexistent:/bin/sh\n' >"$work/root/etc/passwd"
+account svc 300
+account 하나 20001
+account alice 20002
+rm -r "$work/homes/alice/.nv"
+account into-root 20003
+rmdir "$work/homes/into-root/.nv/ComputeCache" && ln -s "$work/treasure" "$work/homes/into-root/.nv/ComputeCache"
+account into-file 20004
+printf 'precious' >"$work/treasure/file" && ln -s "$work/treasure/file" "$work/homes/into-file/.nv/ComputeCache/index"
+account into-alice 20005
+rm -r "$work/homes/into-alice/.nv" && ln -s "$work/homes/alice/.nv" "$work/homes/into-alice/.nv"
+account big 20006
+chmod 700 "$work/homes"/*
+while IFS=: read -r name _ number _; do
+	[[ ! -d $work/homes/$name ]] || chown -hR "$number:$number" "$work/homes/$name"
+done <"$work/root/etc/passwd"
+cached() { find "$1/.nv/ComputeCache/" -path '*/?/?/*' -type f 2>/dev/null | wc -l; }
+
+# What is wrong with the pack is said once, and nobody has anything of it.
+run 3 import --all-users "$work/a.jwpack"
+err_one_line
+[[ $(cached "$work/homes/하나") == 0 ]] || fail "an unsigned pack was imported"
+run 3 import --all-users --allow-unsigned "$work/nosuch.jwpack"
+err_one_line
+
+run 1 import --all-users --allow-unsigned "$work/a.jwpack"
+for name in 하나 alice big; do
+	out_has "$work/homes/$name/.nv/ComputeCache"
+	[[ $(cached "$work/homes/$name") == "$entries" ]] || fail "$name has $(cached "$work/homes/$name") of $entries entries"
+	strangers=$(find "$work/homes/$name" -not -user "$(stat -c %u "$work/homes/$name")")
+	[[ -z $strangers ]] || fail "not $name's own: $strangers"
+done
+for name in into-root into-file into-alice; do
+	err_has "$name: "
+done
+[[ $(cd "$work/treasure" && find . -type f -printf '%p ') == "./file " && $(cat "$work/treasure/file") == precious ]] || fail "the treasure: $(find "$work/treasure")"
+[[ -z $(find "$work/homes" -mindepth 1 -user 0) ]] || fail "root's: $(find "$work/homes" -mindepth 1 -user 0)"
+
+run 1 import --all-users --allow-unsigned --json "$work/a.jwpack"
+json 'd["schema"] == "jitwarm.import-all/1" and [a["account"] for a in d["accounts"]] == ["하나", "alice", "into-root", "into-file", "into-alice", "big"]'
+json "[a['import']['there'] for a in d['accounts'] if 'import' in a] == [$entries] * 3 and all('failed' in a for a in d['accounts'][2:5])"
+CUDA_CACHE_PATH=/x run 0 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
+err_has "CUDA_CACHE_PATH is set"
+sed -i '/into-/d' "$work/root/etc/passwd"
+run 0 import --all-users --allow-unsigned "$work/a.jwpack"
+sed -i '/20[0-9]*:/d' "$work/root/etc/passwd"
+run 3 import --all-users --allow-unsigned "$work/a.jwpack"
+err_has "no account of a person"
+
+# Caches of services are told of, and --cache takes them.
+mkdir -p "$work/root/var/lib/private/modeld"
+cp -a "$work/homes/alice/.nv" "$work/root/var/lib/private/modeld/"
+run 0 status
+out_has "$work/homes/svc/.nv/ComputeCache (svc: 0 entries"
+run 0 status --json
+json "[(o['account'], o['entries']) for o in d['others']] == [('svc', 0), ('modeld', $entries)]"
+run 0 cache list --json --cache "$work/root/var/lib/private/modeld/.nv/ComputeCache"
+json "len(d['entries']) == $entries"
+
+# startup for everyone: units of every account's manager
+printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/systemctl" && chmod +x "$work/systemctl"
+export JITWARM_SYSTEMCTL=$work/systemctl
+units=$work/root/etc/systemd/user
+run 64 startup enable --all-users --service ollama
+run 1 startup status --all-users
+run 0 startup enable --all-users "$sample"
+run 0 startup status --all-users
+out_lacks "No run yet"
+run 1 startup status
+[[ $(cat "$work/systemctl.log") == "--global enable jitwarm.timer jitwarm.path" ]] || fail "systemctl: $(cat "$work/systemctl.log")"
+grep -qF -e "--if-changed -- \"$sample\"" "$units/jitwarm.service" || fail "no unit"
+if command -v systemd-analyze >/dev/null; then
+	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1
+	! grep -q "jitwarm\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
+fi
+run 0 startup disable --all-users
+[[ -z $(find "$units" -type f) ]] || fail "units are left"
+printf '[Timer]\n' >"$units/jitwarm.timer"
+run 3 startup enable --all-users
+err_has "not jitwarm's"
+rm "$units/jitwarm.timer"
+run 0 startup enable --all-users "$sample"
+run 0 uninstall
+[[ -z $(find "$units" -type f) ]] || fail "uninstall leaves units of everyone's"

@@ -1,0 +1,154 @@
+/* Whose accounts there are, and acting as one of them. */
+#include "check.h"
+
+#include <string.h>
+
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "os/accounts.h"
+#include "os/file.h"
+#include "os/system.h"
+
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
+static bool on_windows(void)
+{
+	return !strcmp(os_name, "windows");
+}
+
+static const struct jw_account *find(const struct jw_accounts *accounts, const char *name)
+{
+	for (size_t i = 0; i < accounts->count; i++)
+		if (!strcmp(accounts->items[i].name, name))
+			return &accounts->items[i];
+	return NULL;
+}
+
+static void every_account_has_a_name_a_folder_and_a_number(void **state)
+{
+	int (*const lists[])(struct jw_error * err, struct jw_accounts * ret_accounts) = {
+		jw_accounts_people, jw_accounts_services};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct jw_accounts accounts;
+
+		assert_int_equal(lists[i](NULL, &accounts), 0);
+		for (size_t j = 0; j < accounts.count; j++) {
+			const struct jw_account *account = &accounts.items[j];
+
+			assert_true(*account->name && os_is_absolute(account->home) && *account->id);
+			assert_true(on_windows() || account->owner != 0 || i == 1);
+		}
+		jw_accounts_free(&accounts);
+		assert_int_equal(accounts.count, 0);
+	}
+}
+
+static void windows_services_are_known(void **state)
+{
+	struct jw_accounts accounts;
+	const struct jw_account *system;
+
+	(void)state;
+	if (!on_windows())
+		skip();
+	assert_int_equal(jw_accounts_services(NULL, &accounts), 0);
+	system = find(&accounts, "LocalSystem");
+	assert_non_null(system);
+	assert_string_equal(system->id, "S-1-5-18");
+	assert_non_null(strstr(system->home, "\\config\\systemprofile"));
+	assert_non_null(find(&accounts, "LocalService"));
+	assert_non_null(find(&accounts, "NetworkService"));
+	jw_accounts_free(&accounts);
+}
+
+/* With the rights of whom we are already nothing changes, and afterwards nothing is left of them.
+ */
+static void acting_as_ourselves(void **state)
+{
+	struct os_account us;
+	char *folder, *file, id[] = "0", name[] = "root";
+	struct jw_account account = {.name = name, .id = id};
+
+	(void)state;
+	assert_int_equal(os_account(NULL, &us), 0);
+	if (on_windows())
+		assert_int_equal(os_account_id(NULL, &account.id), 0);
+	else if (!us.superuser)
+		skip();
+	os_account_free(&us);
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-accounts", &folder), 0);
+	file = os_join(NULL, folder, "file");
+	assert_int_equal(os_act_as_account(NULL, &account), 0);
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	os_act_as_self();
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	assert_true(jw_is_administrator());
+	if (on_windows())
+		mem_free(account.id);
+	mem_free(file);
+	mem_free(folder);
+}
+
+/* As a console that was not elevated. */
+static void without_elevation_we_are_no_administrator(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	union {
+		SID sid;
+		BYTE room[SECURITY_MAX_SID_SIZE];
+	} administrators;
+	DWORD size = sizeof administrators;
+	SID_AND_ATTRIBUTES denied = {.Sid = &administrators};
+	HANDLE ours, lesser;
+
+	assert_true(CreateWellKnownSid(WinBuiltinAdministratorsSid, NULL, &administrators, &size));
+	assert_true(OpenProcessToken(GetCurrentProcess(), TOKEN_ALL_ACCESS, &ours));
+	assert_true(CreateRestrictedToken(ours, 0, 1, &denied, 0, NULL, 0, NULL, &lesser));
+	assert_true(jw_is_administrator());
+	assert_true(ImpersonateLoggedOnUser(lesser));
+	assert_false(jw_is_administrator());
+	assert_true(RevertToSelf());
+	assert_true(jw_is_administrator());
+	(void)CloseHandle(lesser);
+	(void)CloseHandle(ours);
+#endif
+}
+
+static void a_number_that_is_none(void **state)
+{
+	char id[] = "not a SID", name[] = "somebody";
+	const struct jw_account account = {.name = name, .id = id, .owner = 20001, .group = 20001};
+	struct os_account us;
+	struct jw_error err = {0};
+	bool root;
+
+	(void)state;
+	assert_int_equal(os_account(NULL, &us), 0);
+	root = us.superuser && !on_windows();
+	os_account_free(&us);
+	if (root)
+		skip();
+	assert_int_equal(os_act_as_account(&err, &account), -1);
+	assert_true(*err.message);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_account_has_a_name_a_folder_and_a_number),
+		cmocka_unit_test(windows_services_are_known),
+		cmocka_unit_test(acting_as_ourselves),
+		cmocka_unit_test(without_elevation_we_are_no_administrator),
+		cmocka_unit_test(a_number_that_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Several accounts of one PC: import and startup for all of them, elevated or not at all; what services have is shown.
+. "$(dirname "$0")/lib.sh"
+has_command import || exit 77
+fresh_user
+pack=$(windows_path "$work/모두.jwpack")
+list='HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\ProfileList'
+users=$home/..
+service=$users/../windows/system32/config/systemprofile
+state=$home/AppData/Local/jitwarm
+reg() { under "$gpus" reg "$@"; }
+clean() {
+	rm -rf "$users/이서연 😀" "$service/AppData/Roaming/NVIDIA"
+	for id in 1001 1002 1003 1004.bak; do reg delete "$list\\S-1-5-21-9-8-7-$id" /f; done
+}
+clean
+trap clean EXIT
+cached() { (cd "$1" && find . -path './?/?/*' -type f -exec sha256sum {} + | sort -k2); }
+
+jitwarm prime --quiet "$sample_dll"
+exits 0 prime
+jitwarm export -o "$pack"
+exits 0 export
+cached "$cache" > "$work/wanted"
+
+# One that was here, one whose folder is gone, one that Windows has set aside, a folder in no place
+mkdir -p "$users/이서연 😀"
+reg add "$list\\S-1-5-21-9-8-7-1001" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\이서연 😀'
+exits 0 'reg add'
+reg add "$list\\S-1-5-21-9-8-7-1002" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\gone'
+reg add "$list\\S-1-5-21-9-8-7-1003" /f /v ProfileImagePath /t REG_SZ /d 'relative'
+reg add "$list\\S-1-5-21-9-8-7-1004.bak" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\이서연 😀'
+jitwarm import --all-users "$pack"
+exits 3 'import --all-users of an unsigned pack'
+jitwarm import --all-users --allow-unsigned --json "$pack"
+exits 0 'import --all-users'
+json_is 'sorted(a["account"] for a in d["accounts"])' "['김지원', '이서연 😀']"
+json_is '[a["import"]["added"] > 0 for a in d["accounts"] if a["account"] != "김지원"]' '[True]'
+cached "$users/이서연 😀/AppData/Roaming/NVIDIA/ComputeCache" > "$work/theirs"
+cmp "$work/wanted" "$work/theirs" || fail 'not the same entries'
+
+# What services have is shown, and --cache takes it
+mkdir -p "$service/AppData/Roaming/NVIDIA"
+cp -r "$cache" "$service/AppData/Roaming/NVIDIA/"
+jitwarm status
+says '(LocalSystem: 8 entries'
+jitwarm status --json
+json_is '[o["account"] for o in d["others"]]' "['LocalSystem']"
+path=$(json 'd["others"][0]["path"]')
+jitwarm cache list --json --cache "$path"
+exits 0 'cache list of LocalSystem'
+json_is 'len(d["entries"])' 8
+
+# A task of the group Users: it runs as whoever logs on
+jitwarm startup enable --all-users "$(windows_path "$sample_dll")"
+exits 0 'startup enable --all-users'
+jitwarm startup status --all-users
+exits 0 'startup status --all-users'
+says 'jitwarm prime (all users)'
+jitwarm startup status
+exits 1 'startup status of the account itself'
+python3 - "$state/startup-task-all.xml" <<'PYTHON' || fail 'the XML is not as it should be'
+import sys
+import xml.etree.ElementTree as tree
+root = tree.fromstring(open(sys.argv[1], "rb").read())
+space = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
+find = lambda path: root.find("/".join(space + name for name in path.split("/")))
+assert find("Principals/Principal/GroupId").text == "S-1-5-32-545"
+assert find("Principals/Principal/RunLevel").text == "LeastPrivilege"
+assert find("Settings/MultipleInstancesPolicy").text == "Parallel"
+for path in "Principals/Principal/UserId", "Principals/Principal/LogonType", "Triggers/LogonTrigger/UserId":
+    assert find(path) is None, path
+PYTHON
+jitwarm startup disable --all-users
+exits 0 'startup disable --all-users'
+jitwarm startup status --all-users
+exits 1 'startup status --all-users after'
+jitwarm startup enable --all-users
+jitwarm uninstall
+[ ! -e "$state/startup-task-all.xml" ] || fail 'uninstall leaves the task of everyone'
+
+# Not elevated: refused, with what to do
+lesser() { under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$build/src/jitwarm.exe")" "$@"; }
+lesser --version
+exits 0 'lesser --version'
+for command in "import --all-users --allow-unsigned $pack" 'startup enable --all-users' 'startup disable --all-users'; do
+	# shellcheck disable=SC2086
+	lesser $command
+	exits 3 "$command without elevation"
+	complains 'Run as administrator'
+done
+lesser status
+[ "$status" = 0 ] || fail 'status needs no elevation'
