@@ -467,7 +467,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 			live_unstage(&staged[i]);
 	}
 	if (!result && count)
-		cache_shape_leave_witness(live->dir);
+		cache_shape_leave_witness(live->dir, live->shared);
 	live_leave(live);
 	return result;
 }

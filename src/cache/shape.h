@@ -29,8 +29,10 @@ struct cache_shape {
 
 /* Never fails: what is not there, or cannot be read, is 0 or OS_UNIDENTIFIED. */
 void cache_shape_take(const char *dir, struct cache_shape *ret_shape);
-/* Makes the witness, where the cache's folder is there and may be written to. */
-void cache_shape_leave_witness(const char *dir);
+/* Makes the witness, where the cache's folder is there and may be written to. `shared`: for whom
+ * else it is, bits of 055: who copies a cache that is for all has to get into each of its folders.
+ */
+void cache_shape_leave_witness(const char *dir, uint32_t shared);
 
 /* What has happened to all entries of a cache since an earlier moment. */
 enum cache_loss {

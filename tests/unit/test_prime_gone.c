@@ -118,7 +118,7 @@ static void emptied_and_used(void)
 static void emptied_and_primed(void)
 {
 	emptied_and_used();
-	cache_shape_leave_witness(cache);
+	cache_shape_leave_witness(cache, 0);
 }
 
 static void removed(void)
@@ -255,7 +255,7 @@ static void each_loss_is_told(void **unused)
 
 		fill();
 		if (!loss->unwitnessed)
-			cache_shape_leave_witness(cache);
+			cache_shape_leave_witness(cache, 0);
 		remember();
 		let_time_pass();
 		loss->happens();
@@ -279,7 +279,7 @@ static void each_entry_has_its_own_loss(void **unused)
 		skip();
 	for (unsigned round = 0; round < 2 * LEDGER_MOST_EPOCHS; round++) {
 		fill();
-		cache_shape_leave_witness(cache);
+		cache_shape_leave_witness(cache, 0);
 		remember();
 		let_time_pass();
 		if (round % 2)
