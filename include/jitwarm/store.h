@@ -19,6 +19,7 @@ struct jw_store_pack {
 	char targets[256], drivers[512];
 	int64_t mtime_ns;
 	char damage[512]; /* why it cannot be read, "" where it can */
+	bool broken;      /* and never will be: it is no pack, or not all of one */
 };
 
 struct jw_store {
@@ -36,7 +37,7 @@ int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
 void jw_store_free(struct jw_store *store);
 
 /* Keeps what the system's cache holds for its driver and GPUs and no pack of the store has yet: one
- * more pack an architecture, then jw_store_gc. */
+ * more pack an architecture; then, as jw_store_gc, removes, and makes one of many small packs. */
 int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
 				  size_t *ret_entries);
 /* Adds to the system's cache those of the entries of these names that it lacks and the store has,
@@ -44,9 +45,17 @@ int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t
 int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
 					size_t count, size_t *ret_entries, uint64_t *ret_bytes);
 
-/* Removes what is damaged, and the oldest packs until no more than `most_bytes` are left. */
+struct jw_store_swept {
+	size_t removed; /* packs that were broken, or for which there was no room */
+	uint64_t removed_bytes;
+	size_t merged, made; /* packs that are gone, and those that now hold what they held */
+};
+
+/* Removes what is broken, and the oldest packs until no more than `most_bytes` are left; then
+ * makes one of small packs for the same GPUs and drivers. Killed at any moment it loses none of
+ * what stays. JW_ERR_BUSY: another process is at it. */
 int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
-				size_t *ret_removed, uint64_t *ret_bytes);
+				struct jw_store_swept *ret_swept);
 /* Removes one pack by its name; JW_ERR_NOT_FOUND. */
 int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name);
 

@@ -147,17 +147,21 @@ const struct cli_command command_store_verify = {
 
 static enum exit_status gc_run(struct cli *cli)
 {
-	uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES), bytes;
+	uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES);
+	struct jw_store_swept swept;
 	struct jw_error err = {0};
 	char *state = NULL, size[TEXT_SHORT];
 	enum exit_status status = EXIT_DONE;
-	size_t removed;
 
-	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &removed, &bytes))
+	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
 		status = cli_fail(cli, &err);
-	else
-		output_line(&cli->out, STYLE_PLAIN, "%zu packs removed, %s", removed,
-					text_bytes(size, bytes));
+	} else {
+		output_line(&cli->out, STYLE_PLAIN, "%zu packs removed, %s", swept.removed,
+					text_bytes(size, swept.removed_bytes));
+		if (swept.made)
+			output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged,
+						swept.made);
+	}
 	mem_free(state);
 	return status;
 }
@@ -170,11 +174,13 @@ static const struct cli_option gc_options[] = {{.name = "max-size",
 
 const struct cli_command command_store_gc = {
 	.name = "store gc",
-	.summary = "Remove the oldest packs of the store, and damaged ones",
+	.summary = "Remove the oldest packs of the store, and make one of many small ones",
 	.usage = "[--max-size SIZE]",
 	.description =
-		"Removes packs that are damaged, and the oldest until the store is no larger than "
-		"it may be. “jitwarm prime” does it each time.",
+		"Removes packs that are damaged, and the oldest until the store is no larger than it may "
+		"be. Then it makes one pack of those that are small and for the same GPUs and driver: each "
+		"run that compiled something has left one. “jitwarm prime” removes each time, and makes "
+		"one of sixteen.",
 	.options = gc_options,
 	.run = gc_run,
 };

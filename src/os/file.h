@@ -85,6 +85,10 @@ int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, vo
 int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
 				  size_t size);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
+/* When it was last written to, as os_stat tells it; further writing sets it anew. */
+int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);
+/* Waits until its bytes are on the disk. */
+int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);
 
 /* A lock on the whole file as the driver takes it: fcntl(F_SETLK) on POSIX, LockFileEx without

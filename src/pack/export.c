@@ -18,10 +18,8 @@
 #include "pack/wanted.h"
 #include "pack/writer.h"
 
-enum {
-	LEVEL_BEST = 19, /* one thread: 228 MB in all, and two may take more than 350 */
-	MOST_WORKERS = 4,
-};
+/* With one thread: 228 MB in all, and two may take more than 350. */
+enum { LEVEL_BEST = 19 };
 
 struct job {
 	const struct jw_export_options *options;
@@ -171,25 +169,12 @@ static int write_out(struct jw_error *err, void *context, const void *data, size
 	return 0;
 }
 
-static int put_member(struct jw_error *err, struct writer *writer, const char *name,
-					  const void *data, uint64_t size)
-{
-	static const uint8_t zeros[TAR_BLOCK];
-	uint8_t header[TAR_BLOCK];
-
-	tar_header(header, name, size);
-	if (writer_put(err, writer, header, sizeof header) ||
-		writer_put(err, writer, data, (size_t)size))
-		return -1;
-	return tar_padding(size) ? writer_put(err, writer, zeros, tar_padding(size)) : 0;
-}
-
 static int put_manifest(struct jw_error *err, const struct job *job, struct writer *writer)
 {
 	uint64_t size = job->manifest_text.size;
 
 	return writer_frame(err, writer, tar_extent(size)) ||
-				   put_member(err, writer, PACK_MANIFEST, job->manifest_text.data, size)
+				   writer_member(err, writer, PACK_MANIFEST, job->manifest_text.data, size)
 			   ? -1
 			   : 0;
 }
@@ -220,9 +205,9 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 			result = gather_read(err, job->dir, &job->gather.items[loaded], &bytes, &parts);
 		}
 		if (!result)
-			result = put_member(err, writer, pack_member_name(name, member),
-								member->kind == PACK_PTX ? parts.payload : parts.cubin,
-								member->size_bytes);
+			result = writer_member(err, writer, pack_member_name(name, member),
+								   member->kind == PACK_PTX ? parts.payload : parts.cubin,
+								   member->size_bytes);
 	}
 	buf_free(&bytes);
 	return result ? -1 : writer_put(err, writer, end, sizeof end);
@@ -230,14 +215,11 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 
 static int write_pack(struct jw_error *err, struct job *job, struct written *ret_written)
 {
-	unsigned cores = os_cores();
 	const struct writer_options options = {
 		.context = job,
 		.write = write_out,
 		.level = job->options->best ? LEVEL_BEST : WRITER_USUAL,
-		.workers = job->options->best     ? 1
-				   : cores < MOST_WORKERS ? cores
-										  : MOST_WORKERS,
+		.workers = job->options->best ? 1 : 0,
 	};
 	struct writer *writer;
 

@@ -16,6 +16,7 @@
 #include "cache/probe.h"
 #include "os/file.h"
 #include "pack/reader.h"
+#include "pack/store_merge.h"
 #include "pack/text.h"
 
 enum { MOST_PACKS = 10000 };
@@ -23,7 +24,10 @@ enum { MOST_PACKS = 10000 };
 /* A minute for another run to keep what it has compiled. */
 enum { TRY_EVERY_MS = 100, MOST_TRIES = 600 };
 
-static const char extension[] = ".jwpack", unfinished[] = "new";
+static const char extension[] = STORE_EXTENSION, unfinished[] = STORE_UNFINISHED;
+
+/* After a prime a few packs may stay as they are: making one of them takes a moment. */
+enum { FEW_PACKS = 16 };
 
 static char *store_path(struct jw_error *err, const char *state_dir)
 {
@@ -50,32 +54,17 @@ static int read_manifest(struct jw_error *err, const char *path, struct pack_man
 	return result;
 }
 
-/* All of it, as if it were imported into an empty directory. */
-static int verify_pack(struct jw_error *err, const char *path)
-{
-	char *nowhere = mem_printf(err, "%s.none", path);
-	const struct jw_import_options options = {.path = path,
-											  .cache_dir = nowhere,
-											  .limit_bytes = UINT64_MAX,
-											  .allow_unsigned = true,
-											  .dry_run = true};
-	struct jw_import_result *result = NULL;
-	int failed = nowhere ? jw_import(err, &options, &result) : -1;
-
-	jw_import_result_free(result);
-	mem_free(nowhere);
-	return failed;
-}
-
-static void describe_pack(const char *path, bool verify, struct jw_store_pack *pack)
+static int describe_pack(struct jw_error *err, const char *path, bool verify,
+						 struct jw_store_pack *pack)
 {
 	struct pack_manifest manifest = {0};
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
 	if (os_stat(&why, path, &stat) || read_manifest(&why, path, &manifest) ||
-		(verify && verify_pack(&why, path))) {
+		(verify && store_verify_pack(&why, path))) {
 		TEXT_COPY(pack->damage, why.message);
+		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
 		pack->entries = manifest.entry_count;
 		pack->content_bytes = manifest_content(&manifest);
@@ -85,6 +74,7 @@ static void describe_pack(const char *path, bool verify, struct jw_store_pack *p
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
+	return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
 }
 
 /* ---- all of them */
@@ -124,10 +114,7 @@ static int list_packs(struct jw_error *err, bool verify, struct jw_store *store)
 		*pack = (struct jw_store_pack){0};
 		TEXT_COPY(pack->name, name);
 		path = os_join(err, store->path, name);
-		if (path)
-			describe_pack(path, verify, pack);
-		else
-			result = -1;
+		result = path ? describe_pack(err, path, verify, pack) : -1;
 		store->bytes += pack->bytes;
 		mem_free(path);
 	}
@@ -300,14 +287,60 @@ done:
 	return result;
 }
 
+static int sweep_packs(struct jw_error *err, struct jw_store *store, uint64_t most_bytes,
+					   struct jw_store_swept *swept)
+{
+	uint64_t bytes = store->bytes;
+	size_t kept = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < store->count; i++) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path;
+
+		if (result || (!pack->broken && bytes <= most_bytes)) {
+			store->packs[kept++] = *pack;
+			continue;
+		}
+		path = os_join(err, store->path, pack->name);
+		result = path ? os_remove(err, path) : -1;
+		mem_free(path);
+		swept->removed += !result;
+		swept->removed_bytes += result ? 0 : pack->bytes;
+		bytes -= result ? 0 : pack->bytes;
+	}
+	store->count = kept;
+	return result;
+}
+
+/* Between lock_store and the end of the lock. */
+static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
+						   size_t few, struct jw_store_swept *ret_swept)
+{
+	struct jw_store_swept swept = {0};
+	struct jw_store *store = NULL;
+	int result;
+
+	if (jw_store_open(err, state_dir, false, &store))
+		return -1;
+	result = sweep_packs(err, store, most_bytes, &swept) ||
+					 store_merge(err, store, few, &swept.merged, &swept.made)
+				 ? -1
+				 : 0;
+	if (!result)
+		*ret_swept = swept;
+	jw_store_free(store);
+	return result;
+}
+
 int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
 				  size_t *ret_entries)
 {
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
 	struct known known = {0};
-	size_t entries = 0, removed;
-	uint64_t bytes;
+	struct jw_store_swept swept;
+	size_t entries = 0;
 	int result = -1;
 
 	if (!system->cache.path || !system->driver.stamp[0] ||
@@ -322,10 +355,11 @@ int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t
 	for (size_t i = 0; !result && i < system->gpu_count; i++)
 		if (!is_repeated(system, i))
 			result = keep_target(err, system, store, &known, system->gpus[i].target, &entries);
-	if (!result)
-		result = jw_store_gc(err, system->state_dir, most_bytes, &removed, &bytes);
-	if (!result)
-		*ret_entries = entries;
+	if (result)
+		goto done;
+	/* What is kept is kept even if the rest cannot be put in order: the next run tries again. */
+	(void)collect_garbage(NULL, system->state_dir, most_bytes, FEW_PACKS, &swept);
+	*ret_entries = entries;
 done:
 	os_file_close(lock);
 	set_free(&known.keys);
@@ -423,32 +457,20 @@ int jw_store_refill(struct jw_error *err, const struct jw_system *system, const 
 /* ---- removing */
 
 int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
-				size_t *ret_removed, uint64_t *ret_bytes)
+				struct jw_store_swept *ret_swept)
 {
-	struct jw_store *store = NULL;
-	size_t removed = 0;
-	uint64_t bytes = 0;
-	int result = 0;
+	char *folder = store_path(err, state_dir);
+	struct os_file *lock = NULL;
+	int result = -1;
 
-	if (jw_store_open(err, state_dir, false, &store))
-		return -1;
-	for (size_t i = 0; !result && i < store->count; i++) {
-		const struct jw_store_pack *pack = &store->packs[i];
-		char *path;
-
-		if (!pack->damage[0] && store->bytes - bytes <= most_bytes)
-			continue;
-		path = os_join(err, store->path, pack->name);
-		result = path ? os_remove(err, path) : -1;
-		mem_free(path);
-		removed += !result;
-		bytes += result ? 0 : pack->bytes;
+	if (folder && !os_exists(folder)) {
+		*ret_swept = (struct jw_store_swept){0};
+		result = 0;
+	} else if (folder && !lock_store(err, state_dir, &lock)) {
+		result = collect_garbage(err, state_dir, most_bytes, 2, ret_swept);
 	}
-	if (!result) {
-		*ret_removed = removed;
-		*ret_bytes = bytes;
-	}
-	jw_store_free(store);
+	os_file_close(lock);
+	mem_free(folder);
 	return result;
 }
 

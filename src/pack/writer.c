@@ -9,12 +9,15 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "os/system.h"
 #include "pack/format.h"
+#include "pack/tar.h"
 
 enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
 	TAG_SIZE = 8,
 	OUT_SIZE = 128 << 10,
+	MOST_WORKERS = 4, /* each takes 10 MB, and the reader of what they compress is one */
 };
 
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
@@ -74,6 +77,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 		{ZSTD_c_enableLongDistanceMatching, 1},
 		{ZSTD_c_checksumFlag, 1},
 	};
+	unsigned workers;
 	size_t code;
 
 	if (!writer)
@@ -93,9 +97,10 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 		failed(err, code);
 		goto fail;
 	}
+	workers = options->workers ? options->workers : os_cores();
 	/* A libzstd that was built without threads refuses, and compresses all the same. */
 	(void)ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_nbWorkers,
-								 options->workers ? (int)options->workers : 1);
+								 workers < MOST_WORKERS ? (int)workers : MOST_WORKERS);
 	*ret_writer = writer;
 	return 0;
 fail:
@@ -147,6 +152,19 @@ int writer_put(struct jw_error *err, struct writer *writer, const void *data, si
 	writer->left_bytes -= size;
 	/* The frame is ended with its last bytes, so that a small one is compressed as a whole. */
 	return compress(err, writer, data, size, writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
+}
+
+int writer_member(struct jw_error *err, struct writer *writer, const char *name, const void *data,
+				  uint64_t size)
+{
+	static const uint8_t zeros[TAR_BLOCK];
+	uint8_t header[TAR_BLOCK];
+
+	tar_header(header, name, size);
+	if (writer_put(err, writer, header, sizeof header) ||
+		writer_put(err, writer, data, (size_t)size))
+		return -1;
+	return tar_padding(size) ? writer_put(err, writer, zeros, tar_padding(size)) : 0;
 }
 
 static int add_trailer(struct jw_error *err, struct writer *writer)

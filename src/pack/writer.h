@@ -23,8 +23,8 @@ struct writer_options {
 	void *context;
 	int (*write)(struct jw_error *err, void *context, const void *data, size_t size);
 	int level;        /* zstd's */
-	unsigned workers; /* threads that compress; the bytes are the same for every number but 0, which
-						 a libzstd without threads makes of any */
+	unsigned workers; /* threads that compress, 0: as many as cores, but few; the bytes are the same
+						 for every number (a libzstd without threads makes other ones) */
 };
 
 struct written {
@@ -39,6 +39,9 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 /* Begins a frame that will hold exactly `size_bytes`; the one before it must be complete. */
 int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_bytes);
 int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size);
+/* A member of the archive: header, content and padding, tar_extent(size) bytes of the frame. */
+int writer_member(struct jw_error *err, struct writer *writer, const char *name, const void *data,
+				  uint64_t size);
 /* Ends the last frame and adds the trailer. The writer is gone in any case; `ret_written` may be
  * NULL, which gives up. */
 int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written);

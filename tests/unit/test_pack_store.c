@@ -3,6 +3,7 @@
 
 #include <jitwarm/store.h>
 
+#include "base/text.h"
 #include "cache/probe.h"
 #include "entries.h"
 #include "packs.h"
@@ -103,6 +104,160 @@ static void only_what_is_asked_for_comes_back(void **state)
 	mem_free(system.cache.path);
 }
 
+static size_t count_packs(const char *store, struct os_stat *ret_one)
+{
+	struct os_names names;
+	size_t count = 0;
+
+	assert_int_equal(os_list(NULL, store, &names), 0);
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(NULL, store, names.items[i]);
+
+		if (text_ends(names.items[i], ".jwpack")) {
+			count++;
+			assert_int_equal(os_stat(NULL, path, ret_one), 0);
+		}
+		assert_false(text_starts(names.items[i], "new"));
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return count;
+}
+
+/* Each prime that compiles something leaves a pack; the sixteenth makes one of them. */
+static void many_packs_become_one(void **state)
+{
+	char *store = os_join(NULL, folder, "store");
+	uint64_t keys[16];
+	struct jw_system system;
+	struct os_stat last;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 16; n++) {
+		keys[n] = put_entry(&system, n);
+		keep(&system, 1);
+		assert_int_equal(count_packs(store, &last), n == 15 ? 1 : n + 1);
+	}
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	assert_int_equal(refill(&system, keys, 16), 16);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+/* The entries of all packs that are sound. */
+static size_t count_entries(void)
+{
+	struct jw_store *store;
+	struct jw_error err;
+	size_t count = 0;
+
+	if (jw_store_open(&err, folder, true, &store))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < store->count; i++) {
+		assert_string_equal(store->packs[i].damage, "");
+		count += store->packs[i].entries;
+	}
+	jw_store_free(store);
+	return count;
+}
+
+/* What a store holds, so that it can be as it was again. */
+struct snapshot {
+	struct os_names names;
+	struct buf bytes[3];
+};
+
+static void take_snapshot(const char *store, struct snapshot *snapshot)
+{
+	size_t count = 0;
+
+	assert_int_equal(os_list(NULL, store, &snapshot->names), 0);
+	for (size_t i = 0; i < snapshot->names.count; i++) {
+		char *path = os_join(NULL, store, snapshot->names.items[i]);
+
+		snapshot->bytes[count] = (struct buf){0};
+		if (text_ends(snapshot->names.items[i], ".jwpack"))
+			assert_int_equal(os_read_file(NULL, path, 1 << 20, &snapshot->bytes[count++]), 0);
+		mem_free(path);
+	}
+	assert_int_equal(count, 3);
+}
+
+static void restore(const char *store, const struct snapshot *snapshot)
+{
+	size_t count = 0;
+
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t i = 0; i < snapshot->names.count; i++) {
+		char *path = os_join(NULL, store, snapshot->names.items[i]);
+
+		if (text_ends(snapshot->names.items[i], ".jwpack")) {
+			const struct buf *bytes = &snapshot->bytes[count++];
+
+			assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+		}
+		mem_free(path);
+	}
+}
+
+/* How many allocations jw_store_gc makes of these packs. */
+static size_t count_allocations(void)
+{
+	enum { MANY = 20000 };
+	struct jw_store_swept swept;
+	size_t left = 0;
+	void *probe;
+
+	mem_fail_after(MANY);
+	assert_int_equal(jw_store_gc(NULL, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
+	for (; (probe = mem_alloc(NULL, 1)); left++)
+		mem_free(probe);
+	mem_fail_after(0);
+	assert_int_equal(swept.merged, 3);
+	assert_int_equal(swept.made, 1);
+	return MANY - left;
+}
+
+/* Wherever it fails, what the packs held is still there. */
+static void nothing_is_lost_where_it_fails(void **state)
+{
+	char *store = os_join(NULL, folder, "store");
+	struct snapshot snapshot;
+	struct jw_system system;
+	size_t allocations;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 3; n++) {
+		(void)put_entry(&system, n);
+		keep(&system, 1);
+	}
+	take_snapshot(store, &snapshot);
+	allocations = count_allocations();
+	for (size_t n = 1; n <= allocations; n++) {
+		struct jw_store_swept swept;
+		struct jw_error err = {0};
+		int result;
+
+		restore(store, &snapshot);
+		mem_fail_after(n);
+		result = jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept);
+		mem_fail_after(0);
+		assert_true(!result || err.code == JW_ERR_MEMORY);
+		assert_int_equal(count_entries(), 3);
+	}
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&snapshot.bytes[i]);
+	os_names_free(&snapshot.names);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +265,8 @@ int main(void)
 										remove_folder),
 		cmocka_unit_test_setup_teardown(only_what_is_asked_for_comes_back, make_folder,
 										remove_folder),
+		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -301,6 +301,20 @@ int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size)
 	return ftruncate(file->fd, (off_t)size) ? posix_error(err, file->path) : 0;
 }
 
+int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
+{
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = (time_t)(mtime_ns / 1000000000), .tv_nsec = (long)(mtime_ns % 1000000000)}};
+
+	return futimens(file->fd, times) ? posix_error(err, file->path) : 0;
+}
+
+int os_file_sync(struct jw_error *err, struct os_file *file)
+{
+	return fsync(file->fd) ? posix_error(err, file->path) : 0;
+}
+
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)
 {
 	struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};

@@ -327,6 +327,18 @@ int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size)
 	return 0;
 }
 
+int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
+{
+	FILETIME time = win32_file_time(mtime_ns);
+
+	return SetFileTime(file->handle, NULL, NULL, &time) ? 0 : win32_error(err, file->path);
+}
+
+int os_file_sync(struct jw_error *err, struct os_file *file)
+{
+	return FlushFileBuffers(file->handle) ? 0 : win32_error(err, file->path);
+}
+
 /* From the first byte to any that the file may ever have. */
 static const DWORD whole = MAXDWORD;
 

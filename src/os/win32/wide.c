@@ -205,10 +205,17 @@ void win32_random_name(char name[7])
 	name[6] = '\0';
 }
 
+static const int64_t from_1601_to_1970 = INT64_C(116444736000000000);
+
+FILETIME win32_file_time(int64_t ns)
+{
+	uint64_t ticks = (uint64_t)(ns / 100 + from_1601_to_1970);
+
+	return (FILETIME){.dwLowDateTime = (DWORD)ticks, .dwHighDateTime = (DWORD)(ticks >> 32)};
+}
+
 int64_t win32_time_ns(const FILETIME *time)
 {
-	const int64_t from_1601_to_1970 = INT64_C(116444736000000000);
-
 	return ((int64_t)win32_u64(time->dwHighDateTime, time->dwLowDateTime) - from_1601_to_1970) *
 		   100;
 }

@@ -36,6 +36,7 @@ void win32_random_name(char name[7]);
 
 /* 100 ns since 1601 to ns since 1970. */
 int64_t win32_time_ns(const FILETIME *time);
+FILETIME win32_file_time(int64_t ns);
 
 static inline uint64_t win32_u64(DWORD high, DWORD low)
 {

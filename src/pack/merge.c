@@ -1,0 +1,294 @@
+#include "pack/merge.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/set.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "pack/reader.h"
+#include "pack/tar.h"
+
+struct part {
+	const char *path;
+	struct source *source;
+	struct reader *reader;
+	struct pack_manifest manifest;
+	bool *wanted;      /* of each entry: no newer pack has it */
+	bool *needed;      /* of each member: an entry that is wanted does */
+	bool *taken;       /* of each member: it comes from this pack */
+	uint32_t *members; /* where each stands in the whole */
+	uint32_t *drivers;
+};
+
+struct merge {
+	struct part *parts;
+	size_t count;
+	struct pack_manifest whole;
+	struct set keys;    /* of entries that are wanted */
+	struct set digests; /* the first bytes of members' digests */
+	struct buf text;    /* of the manifest */
+	struct buf member;
+	struct os_file *file;
+	uint64_t file_bytes;
+};
+
+static int open_part(struct jw_error *err, struct part *part)
+{
+	if (source_open(err, part->path, &part->source) ||
+		reader_open(err, part->source, &part->manifest, &part->reader))
+		return -1;
+	part->wanted = mem_array(err, part->manifest.entry_count, sizeof *part->wanted);
+	part->needed = mem_array(err, part->manifest.member_count, sizeof *part->needed);
+	part->taken = mem_array(err, part->manifest.member_count, sizeof *part->taken);
+	part->members = mem_array(err, part->manifest.member_count, sizeof *part->members);
+	part->drivers = mem_array(err, part->manifest.driver_count, sizeof *part->drivers);
+	return part->wanted && part->needed && part->taken && part->members && part->drivers ? 0 : -1;
+}
+
+static void close_part(struct part *part)
+{
+	reader_close(part->reader);
+	source_close(part->source);
+	manifest_free(&part->manifest);
+	mem_free(part->wanted);
+	mem_free(part->needed);
+	mem_free(part->taken);
+	mem_free(part->members);
+	mem_free(part->drivers);
+	*part = (struct part){0};
+}
+
+/* ---- the manifest */
+
+static int pick_entries(struct jw_error *err, struct merge *merge, struct part *part)
+{
+	for (size_t i = 0; i < part->manifest.entry_count; i++) {
+		const struct pack_entry *entry = &part->manifest.entries[i];
+		size_t cursor = 0;
+
+		if (set_find(&merge->keys, entry->key, &cursor) != SET_NONE)
+			continue;
+		if (set_add(err, &merge->keys, entry->key, i))
+			return -1;
+		part->wanted[i] = part->needed[entry->ptx] = part->needed[entry->cubin] = true;
+	}
+	return 0;
+}
+
+static int make_room(struct jw_error *err, struct merge *merge)
+{
+	struct pack_manifest *whole = &merge->whole;
+	size_t members = 0, entries = 0;
+
+	for (size_t i = 0; i < merge->count; i++) {
+		members += merge->parts[i].manifest.member_count;
+		entries += merge->parts[i].manifest.entry_count;
+	}
+	memcpy(whole->os, merge->parts[0].manifest.os, sizeof whole->os);
+	whole->drivers = mem_array(err, PACK_MOST_DRIVERS, sizeof *whole->drivers);
+	whole->members = mem_array(err, members, sizeof *whole->members);
+	whole->entries = mem_array(err, entries, sizeof *whole->entries);
+	return whole->drivers && whole->members && whole->entries ? 0 : -1;
+}
+
+static int add_drivers(struct jw_error *err, struct merge *merge, struct part *part)
+{
+	struct pack_manifest *whole = &merge->whole;
+
+	for (size_t i = 0; i < part->manifest.driver_count; i++) {
+		const struct pack_driver *driver = &part->manifest.drivers[i];
+		uint32_t at = 0;
+
+		while (at < whole->driver_count && strcmp(whole->drivers[at].stamp, driver->stamp) != 0)
+			at++;
+		if (at == PACK_MOST_DRIVERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d drivers for one pack",
+							 PACK_MOST_DRIVERS);
+		/* The same driver; one of them may not have known what it is called. */
+		if (at == whole->driver_count)
+			whole->drivers[whole->driver_count++] = *driver;
+		else if (!whole->drivers[at].release[0])
+			whole->drivers[at] = *driver;
+		part->drivers[i] = at;
+	}
+	return 0;
+}
+
+static int add_members(struct jw_error *err, struct merge *merge, struct part *part)
+{
+	struct pack_manifest *whole = &merge->whole;
+
+	for (size_t i = 0; i < part->manifest.member_count; i++) {
+		const struct pack_member *member = &part->manifest.members[i];
+		size_t cursor = 0, at;
+		uint64_t lead;
+
+		if (!part->needed[i])
+			continue;
+		memcpy(&lead, member->digest.bytes, sizeof lead);
+		do
+			at = set_find(&merge->digests, lead, &cursor);
+		while (at != SET_NONE && (whole->members[at].kind != member->kind ||
+								  !digest_equal(&whole->members[at].digest, &member->digest)));
+		if (at == SET_NONE) {
+			at = whole->member_count;
+			if (set_add(err, &merge->digests, lead, at))
+				return -1;
+			whole->members[whole->member_count++] = *member;
+			part->taken[i] = true;
+		}
+		part->members[i] = (uint32_t)at;
+	}
+	return 0;
+}
+
+static int add_entries(struct jw_error *err, struct merge *merge, const struct part *part)
+{
+	struct pack_manifest *whole = &merge->whole;
+
+	for (size_t i = 0; i < part->manifest.entry_count; i++) {
+		struct pack_entry entry = part->manifest.entries[i];
+
+		if (!part->wanted[i])
+			continue;
+		entry.driver = part->drivers[entry.driver];
+		entry.ptx = part->members[entry.ptx];
+		entry.cubin = part->members[entry.cubin];
+		entry.options = mem_string(err, entry.options);
+		if (!entry.options)
+			return -1;
+		whole->entries[whole->entry_count++] = entry;
+	}
+	return 0;
+}
+
+static int make_manifest(struct jw_error *err, struct merge *merge)
+{
+	struct pack_manifest *whole = &merge->whole;
+
+	if (make_room(err, merge))
+		return -1;
+	for (size_t i = merge->count; i-- > 0;)
+		if (pick_entries(err, merge, &merge->parts[i]))
+			return -1;
+	for (size_t i = 0; i < merge->count; i++) {
+		struct part *part = &merge->parts[i];
+
+		if (strcmp(part->manifest.os, whole->os) != 0)
+			return error_set(err, JW_ERR_UNSUPPORTED, "%s: is for another system than %s",
+							 part->path, merge->parts[0].path);
+		if (add_drivers(err, merge, part) || add_members(err, merge, part) ||
+			add_entries(err, merge, part))
+			return -1;
+	}
+	if (whole->member_count > PACK_MOST_MEMBERS || whole->entry_count > PACK_MOST_ENTRIES ||
+		manifest_content(whole) > PACK_MOST_TOTAL)
+		return error_set(err, JW_ERR_LIMIT, "more than one pack can hold");
+	return manifest_format(err, whole, &merge->text);
+}
+
+/* ---- the bytes */
+
+static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	struct merge *merge = context;
+
+	if (os_file_write(err, merge->file, merge->file_bytes, data, size))
+		return -1;
+	merge->file_bytes += size;
+	return 0;
+}
+
+/* What is not taken has to be read too: it stands between the others. */
+static int copy_member(struct jw_error *err, struct merge *merge, struct part *part, size_t i,
+					   struct writer *writer)
+{
+	const struct pack_member *member = &part->manifest.members[i];
+	char name[TAR_MOST_NAME + 1];
+	struct digest digest;
+	uint8_t *bytes;
+
+	buf_clear(&merge->member);
+	if (buf_reserve(err, &merge->member, (size_t)member->size_bytes))
+		return -1;
+	bytes = merge->member.data;
+	if (reader_member(err, part->reader, member, &bytes))
+		return -1;
+	if (!part->taken[i])
+		return 0;
+	(void)pack_member_name(name, member);
+	digest_of(&digest, bytes, (size_t)member->size_bytes);
+	if (!digest_equal(&digest, &member->digest))
+		return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", part->path, name);
+	return writer_member(err, writer, name, bytes, member->size_bytes);
+}
+
+static int copy_content(struct jw_error *err, struct merge *merge, struct writer *writer)
+{
+	static const uint8_t end[TAR_END];
+
+	if (writer_frame(err, writer, reader_extent(&merge->whole)))
+		return -1;
+	for (size_t i = 0; i < merge->count; i++) {
+		struct part *part = &merge->parts[i];
+
+		for (size_t k = 0; k < part->manifest.member_count; k++)
+			if (copy_member(err, merge, part, k, writer))
+				return -1;
+		if (reader_end(err, part->reader))
+			return -1;
+		/* Its window is as large as all that it holds. */
+		reader_close(part->reader);
+		part->reader = NULL;
+	}
+	return writer_put(err, writer, end, sizeof end);
+}
+
+static int write_whole(struct jw_error *err, struct merge *merge, struct written *ret_written)
+{
+	const struct writer_options options = {
+		.context = merge, .write = write_out, .level = WRITER_USUAL};
+	struct writer *writer;
+
+	if (writer_open(err, &options, &writer))
+		return -1;
+	if (writer_frame(err, writer, tar_extent(merge->text.size)) ||
+		writer_member(err, writer, PACK_MANIFEST, merge->text.data, merge->text.size) ||
+		copy_content(err, merge, writer)) {
+		(void)writer_close(NULL, writer, NULL);
+		return -1;
+	}
+	return writer_close(err, writer, ret_written);
+}
+
+int merge_packs(struct jw_error *err, char *const *paths, size_t count, const char *output,
+				struct written *ret_written)
+{
+	struct merge merge = {.parts = mem_array(err, count, sizeof *merge.parts), .count = count};
+	int result = merge.parts && count ? 0 : -1;
+
+	merge.member.most = (size_t)1 << 30; /* no member is larger */
+	for (size_t i = 0; !result && i < count; i++) {
+		merge.parts[i].path = paths[i];
+		result = open_part(err, &merge.parts[i]);
+	}
+	if (!result)
+		result = make_manifest(err, &merge);
+	if (!result)
+		result = os_file_open(err, output, OS_OPEN_CREATE, &merge.file);
+	if (!result)
+		result =
+			os_file_truncate(err, merge.file, 0) || write_whole(err, &merge, ret_written) ? -1 : 0;
+	os_file_close(merge.file);
+	for (size_t i = 0; merge.parts && i < count; i++)
+		close_part(&merge.parts[i]);
+	mem_free(merge.parts);
+	manifest_free(&merge.whole);
+	set_free(&merge.keys);
+	set_free(&merge.digests);
+	buf_free(&merge.text);
+	buf_free(&merge.member);
+	return result;
+}
