@@ -69,15 +69,13 @@ enum memory_verdict memory_look(struct memory *memory, uint64_t now_ns, unsigned
 	if (is_short || pressure > CALM_PRESSURE)
 		memory->strained_ns = now_ns;
 	if (is_short && (!memory->changed_ns || now_ns - memory->changed_ns > SETTLE_NS)) {
-		unsigned from = busy < memory->allowed ? busy : memory->allowed;
+		const unsigned before = memory->allowed, from = busy < before ? busy : before;
 
-		if (from < 2) {
-			memory->allowed = 1;
+		if (before < 2)
 			return MEMORY_AS_IT_IS;
-		}
-		memory->allowed = from - 1;
+		memory->allowed = from < 2 ? 1 : from - 1;
 		memory->changed_ns = now_ns;
-		return dire ? MEMORY_AT_ONCE : MEMORY_FEWER;
+		return dire && from > 1 ? MEMORY_AT_ONCE : MEMORY_FEWER;
 	}
 	if (memory->allowed < memory->most && now_ns - memory->strained_ns > CALM_NS &&
 		now_ns - memory->changed_ns > CALM_NS) {

@@ -43,7 +43,7 @@ void memory_measured(struct memory *memory, uint64_t predicted_bytes, uint64_t p
 
 enum memory_verdict {
 	MEMORY_AS_IT_IS,
-	MEMORY_FEWER,   /* `allowed` is one less now */
+	MEMORY_FEWER,   /* `allowed` is less now */
 	MEMORY_AT_ONCE, /* and one that works has to be ended, or the system will end somebody */
 };
 /* What the machine says at `now_ns`: the share of time spent waiting for memory (percent), and what

@@ -60,6 +60,18 @@ workers() {
 	done
 }
 
+# What takes as long as the machine is busy is waited for, half a minute at most.
+await() {
+	local tries
+	for tries in $(seq 300); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	say "in vain: $*"
+}
+works() { [ -n "$(workers)" ]; }
+no_worker() { [ -z "$(workers)" ]; }
+
 # ---- the cases
 
 case_cold_primed_warm() {
@@ -155,8 +167,7 @@ case_killed_and_run_again() {
 		sleep "0.$((RANDOM % 9))5"
 		pkill -9 -f "^$jitwarm prime $library"
 		wait
-		sleep 0.3
-		[ -z "$(workers)" ] || say "a worker outlived its supervisor" || return 1
+		await no_worker || return 1
 		expect_status 0 prime "$library" && sound || return 1
 		expect_status 0 check "$library" || return 1
 		# A worker that was still being killed may keep a run from sweeping; the next one does, though all is warm.
@@ -186,8 +197,7 @@ case_killed_a_hundred_times() {
 	S
 	killed=$(SIMDRIVER_COST=0.5 under bash "$scratch/$1/rounds.sh" "$jitwarm" "$library" "$scratch/$1/report") || say "after a kill: $killed" || return 1
 	[ "$killed" -ge 30 ] || say "only $killed were killed" || return 1
-	sleep 0.5
-	[ -z "$(workers)" ] || say "a worker outlived its supervisor" || return 1
+	await no_worker || return 1
 	expect_status 0 prime "$library" && sound && expect_status 0 check "$library" && expect_status 0 prime "$library" || return 1
 	# The lock of a run that was killed before it had a folder is left for an hour.
 	rm -f "$JITWARM_STATE"/runs/*.lock
@@ -250,7 +260,8 @@ case_interrupted_and_continued() {
 	cp "$framework/libsample_framework.so" "$library"
 	run status
 	SIMDRIVER_COST=40 under "$jitwarm" prime "$library" --json -j 1 >"$out" 2>"$err" &
-	sleep 2
+	await works || return 1
+	sleep 0.5
 	pkill -INT -f "^$jitwarm prime $library"
 	wait $! || status=$?
 	[ "$status" = 1 ] && expect_number interrupted True || say "status $status after Ctrl-C" || return 1
@@ -262,7 +273,8 @@ case_ctrl_c_ends_in_time() {
 	cp "$framework/libsample_framework.so" "$library"
 	run status
 	SIMDRIVER_FAULT=hang:sample_small under "$jitwarm" prime "$library" --json -j 2 >"$out" 2>"$err" &
-	sleep 1.5
+	await works || return 1
+	sleep 0.5
 	began=$(date +%s%N)
 	pkill -INT -f "^$jitwarm prime $library"
 	wait $!
@@ -596,9 +608,9 @@ case_a_dead_holder_is_not_waited_for() {
 	cp "$library" "$copy"
 	run status
 	SIMDRIVER_COST=40 under "$jitwarm" prime "$copy" -j 1 >/dev/null 2>&1 &
-	sleep 1.5
+	await test -s "$CUDA_CACHE_PATH/.jitwarm-holder" || return 1
 	timeout 60 "$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$jitwarm" prime "$library" --json >"$out" 2>"$err" &
-	sleep 1
+	await grep -q 'primes the same cache' "$err" || return 1
 	pkill -9 -f "^$jitwarm prime $copy"
 	wait -n; wait
 	grep -q 'primes the same cache' "$err" && expect_number failed 0 && expect_number undone 0 || say "$(cat "$err")" || return 1

@@ -77,6 +77,10 @@ static void pressure_makes_them_fewer_and_calm_more(void **state)
 	(void)memory_look(&memory, 44 * S, 3, 0, total, plenty);
 	(void)memory_look(&memory, 55 * S, 4, 0, total, plenty);
 	assert_int_equal(memory.allowed, 4);
+	/* Short before the second one has begun: that is said, too. */
+	memory_begin(&memory, 4, 0, plenty);
+	assert_int_equal(memory_look(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
+	assert_int_equal(memory.allowed, 1);
 }
 
 static void a_small_machine_has_smaller_limits(void **state)
