@@ -6,6 +6,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/live.h"
+#include "os/processes.h"
 #include "os/system.h"
 
 /* A driver lets go of its lock before the last bytes of the index are written (measured: up to a
@@ -47,6 +48,17 @@ static int open_index(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
+static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
+{
+	struct os_program program;
+
+	if (!os_file_user(live->file, &program))
+		return error_set(err, JW_ERR_BUSY, "%s: locked by another process for %.1f s",
+						 live->index_path, waited_ms / 1e3);
+	return error_set(err, JW_ERR_BUSY, "%s: locked by %s (process %d) for %.1f s", live->index_path,
+					 *program.name ? program.name : "a program", program.pid, waited_ms / 1e3);
+}
+
 static int take_lock(struct jw_error *err, struct cache_live *live)
 {
 	unsigned most_ms = live->options.lock_wait_ms;
@@ -64,8 +76,7 @@ static int take_lock(struct jw_error *err, struct cache_live *live)
 		if (held)
 			break;
 		if (os_monotonic_ns() - start > most_ms * UINT64_C(1000000))
-			return error_set(err, JW_ERR_BUSY, "%s: locked by another process for %.1f s",
-							 live->index_path, most_ms / 1e3);
+			return locked(err, live, most_ms);
 		uv_sleep(1);
 	}
 	live->held_since_ns = os_monotonic_ns();

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "os/system.h"
 
 static void print_gpus(const struct output *out, const struct jw_system *system)
 {
@@ -94,6 +95,11 @@ static enum exit_status status_run(struct cli *cli)
 	print_driver(&cli->out, &system->driver);
 	print_cache(&cli->out, &system->cache);
 	print_others(&cli->out, others, other_count);
+	if (os_is_wsl())
+		output_line(&cli->out, STYLE_PLAIN,
+					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
+					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
+					"warms");
 	if (system->gpu_count)
 		output_line(
 			&cli->out, STYLE_FAINT,

@@ -237,6 +237,7 @@ cJSON *document_status(const struct jw_system *system, const struct jw_other_cac
 	(void)cJSON_AddItemToObject(document, "driver", driver_of(&system->driver));
 	(void)cJSON_AddItemToObject(document, "cache", cache_of(&system->cache));
 	(void)cJSON_AddItemToObject(document, "others", others_of(others, other_count));
+	(void)cJSON_AddBoolToObject(document, "wsl", os_is_wsl());
 	add_text(document, "state", system->state_dir);
 	return document;
 }

@@ -144,6 +144,9 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 /* Whether what is written there is gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);
 
+/* Whether it lies in a profile that Windows copies from machine to machine (a roaming one). */
+bool os_is_roaming(const char *path);
+
 /* "a" and "b" as one path; the caller frees it. */
 char *os_join(struct jw_error *err, const char *a, const char *b);
 /* What stands behind the last separator: a pointer into `path`. */

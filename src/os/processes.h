@@ -2,6 +2,7 @@
 #ifndef JW_OS_PROCESSES_H
 #define JW_OS_PROCESSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -20,6 +21,14 @@ struct os_program {
 	int pid;
 	char name[64];
 };
+
+/* Who keeps us from locking a file: on Linux the holder of a lock on it, on Windows a program that
+ * has it open (the Restart Manager). False where the system does not tell: locks of another
+ * container or machine. */
+struct os_file;
+bool os_file_user(struct os_file *file, struct os_program *ret_program);
+/* "" where it cannot be known. */
+void os_program_name(int pid, char *name, size_t size);
 
 /* Programs that have a library mapped whose file's name begins with `start` ("libcuda.so", without
  * regard to case on Windows), this one left out; at most `most`. Those that we may not look at are

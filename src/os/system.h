@@ -14,6 +14,10 @@ extern const char os_name[];
 uint64_t os_monotonic_ns(void);
 /* Processor time that this process has used, all its threads together. 0 where unknown. */
 uint64_t os_cpu_ns(void);
+/* Whether this Linux runs inside Windows (WSL): its driver is Windows' own, handed in, and its
+ * cache another than that of Windows' programs. */
+bool os_is_wsl(void);
+
 /* Seconds since 1970-01-01 UTC. */
 int64_t os_now_s(void);
 

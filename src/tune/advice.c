@@ -153,6 +153,12 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 							  "emptied): everything is compiled again then",
 							  path)))
 		return -1;
+	if (os_is_roaming(path) &&
+		add(lines, mem_printf(err,
+							  "%s: lies in a roaming profile, which is copied at every logon; set "
+							  "CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
+							  path)))
+		return -1;
 	if (is_synchronised(path) &&
 		add(lines, mem_printf(err,
 							  "%s: lies in a folder that is copied to other machines; a cache "

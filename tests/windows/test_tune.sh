@@ -53,6 +53,27 @@ says left
 reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
 says 3000000000
 
+# Several at once: each ends well, and what was there before is still known
+snapshot > "$work/before"
+runs=()
+for _ in 1 2 3 4; do
+	timeout 120 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$build/src/jitwarm.exe" tune --apply -q --max-size 2GiB \
+		--path 'C:\캐시' > "$work/run.$_" 2>&1 < /dev/null &
+	runs+=($!)
+done
+for run in "${runs[@]}"; do wait "$run" || fail "one of several tune --apply at once: $(cat "$work"/run.*)"; done
+reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
+says 2147483648
+jitwarm tune --undo
+exits 0 'tune --undo after several at once'
+snapshot > "$work/after"
+diff "$work/before" "$work/after" > "$out" || fail 'several at once: the registry is not as it was'
+
+# Folders that follow their user to other machines are warned of
+jitwarm tune --json --path "C:\\users\\$user\\OneDrive\\캐시"
+exits 0 'tune --path OneDrive'
+json_is 'any("copied to other machines" in w for w in d["warnings"])' True
+
 for scope in shell systemd=x; do
 	jitwarm tune --apply --scope $scope
 	exits 2 "--scope $scope"

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "os/posix/posix.h"
+#include "os/processes.h"
 
 const char os_separator = '/';
 const char os_list_separator = ':';
@@ -334,6 +335,20 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 	struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
 
 	return fcntl(file->fd, F_SETLK, &lock) ? posix_error(err, file->path) : 0;
+}
+
+bool os_file_user(struct os_file *file, struct os_program *ret_program)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct os_program program = {0};
+
+	/* 0 or less: a process that this container does not see, or a lock of an open file's. */
+	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || lock.l_pid <= 0)
+		return false;
+	program.pid = lock.l_pid;
+	os_program_name(program.pid, program.name, sizeof program.name);
+	*ret_program = program;
+	return true;
 }
 
 /* `like`: the file that is replaced, whose owner the new one gets; NULL for a new one. */

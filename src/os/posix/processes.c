@@ -184,7 +184,7 @@ static int look_for(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
-static void name_of(int pid, char *name, size_t size)
+void os_program_name(int pid, char *name, size_t size)
 {
 	struct buf text = BUF_MAX(1 << 20);
 	char path[64];
@@ -217,7 +217,7 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 		if (!wanted.found)
 			continue;
 		programs[count].pid = pid;
-		name_of(pid, programs[count].name, sizeof programs[count].name);
+		os_program_name(pid, programs[count].name, sizeof programs[count].name);
 		count++;
 	}
 	os_names_free(&names);

@@ -137,3 +137,9 @@ bool os_is_volatile(const char *path)
 			return true;
 	return false;
 }
+
+bool os_is_roaming(const char *path)
+{
+	(void)path;
+	return false;
+}

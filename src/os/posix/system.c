@@ -43,6 +43,26 @@ uint64_t os_cpu_ns(void)
 	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
+/* "5.15.153.1-microsoft-standard-WSL2"; a kernel of one's own has another name, but the device all
+ * the same. */
+bool os_is_wsl(void)
+{
+	char *path = posix_system_path("/proc/sys/kernel/osrelease"),
+		 *device = posix_system_path("/dev/dxg");
+	char name[256] = "";
+
+	if (path)
+		name[os_read_head(path, name, sizeof name - 1)] = '\0';
+	mem_free(path);
+	path = device;
+	if (strstr(name, "icrosoft") || strstr(name, "WSL") || (path && os_exists(path))) {
+		mem_free(path);
+		return true;
+	}
+	mem_free(path);
+	return false;
+}
+
 int64_t os_now_s(void)
 {
 	return (int64_t)time(NULL);

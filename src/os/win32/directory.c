@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/names.h"
+#include "os/processes.h"
 #include "os/win32/win32.h"
 
 /* Others may do with a file what they like while we have it open, as on POSIX systems. */
@@ -338,6 +340,18 @@ static bool is_in_use(DWORD error)
 	return error == ERROR_ACCESS_DENIED || error == ERROR_SHARING_VIOLATION;
 }
 
+static void say_who(struct jw_error *err, const char *path)
+{
+	struct os_program program;
+	char before[sizeof err->message];
+
+	if (!err || !win32_user_of(path, &program))
+		return;
+	TEXT_COPY(before, err->message);
+	(void)error_set(err, err->code, "%.800s (%s, process %d, has it open)", before,
+					*program.name ? program.name : "a program", program.pid);
+}
+
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
 	/* Virus scanners and indexers open what was just written, for a moment. */
@@ -353,7 +367,11 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 			MoveFileExW(source, target, MOVEFILE_REPLACE_EXISTING)) {
 			result = 0;
 		} else if (i == tries || !is_in_use(GetLastError())) {
+			bool in_use = is_in_use(GetLastError());
+
 			win32_error(err, to);
+			if (in_use)
+				say_who(err, to);
 			break;
 		} else {
 			Sleep(waits_ms[i]);

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "os/processes.h"
 #include "os/win32/win32.h"
 
 const char os_list_separator = ';';
@@ -371,6 +372,11 @@ int os_file_unlock(struct jw_error *err, struct os_file *file)
 		return win32_error(err, file->path);
 	file->locked = false;
 	return 0;
+}
+
+bool os_file_user(struct os_file *file, struct os_program *ret_program)
+{
+	return win32_user_of(file->path, ret_program);
 }
 
 /* Creates PATH.RANDOM; *ret_name is the caller's to free. */

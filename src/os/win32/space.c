@@ -1,7 +1,11 @@
 #include "os/file.h"
 
 #include "base/mem.h"
+#include "os/system.h"
 #include "os/win32/win32.h"
+
+/* After windows.h, whose types it needs */
+#include <userenv.h>
 
 static bool is_directory(const wchar_t *path)
 {
@@ -46,5 +50,25 @@ bool os_is_volatile(const char *path)
 	bool is = wide && length && length <= MAX_PATH && !_wcsnicmp(wide, temporary, length);
 
 	mem_free(wide);
+	return is;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	wchar_t *whole = win32_plain_path(NULL, path), *start = win32_plain_path(NULL, folder);
+	bool is = whole && start && !_wcsnicmp(whole, start, wcslen(start));
+
+	mem_free(whole);
+	mem_free(start);
+	return is;
+}
+
+bool os_is_roaming(const char *path)
+{
+	char *folder = os_env("APPDATA");
+	DWORD kind = 0;
+	bool is = folder && GetProfileType(&kind) && kind & PT_ROAMING && is_below(path, folder);
+
+	mem_free(folder);
 	return is;
 }

@@ -42,6 +42,11 @@ uint64_t os_cpu_ns(void)
 	return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
+bool os_is_wsl(void)
+{
+	return false;
+}
+
 int64_t os_now_s(void)
 {
 	FILETIME now;

@@ -2,6 +2,7 @@
 #ifndef JW_OS_WIN32_H
 #define JW_OS_WIN32_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <wchar.h>
 #include <windows.h>
@@ -30,6 +31,10 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
  * as they do on POSIX systems, whatever the language of this Windows. */
 int win32_error(struct jw_error *err, const char *path);
 int win32_error_number(struct jw_error *err, const char *path, DWORD number);
+
+/* Another program that has the file open, by the Restart Manager; false where it knows of none. */
+struct os_program;
+bool win32_user_of(const char *path, struct os_program *ret_program);
 
 /* Six random letters for the name of a temporary file. */
 void win32_random_name(char name[7]);

@@ -93,6 +93,18 @@ json "[(o['account'], o['entries']) for o in d['others']] == [('svc', 0), ('mode
 run 0 cache list --json --cache "$work/root/var/lib/private/modeld/.nv/ComputeCache"
 json "len(d['entries']) == $entries"
 
+# Linux inside Windows is recognised, and what its cache is not.
+run 0 status --json
+json 'not d["wsl"]'
+mkdir -p "$work/root/proc/sys/kernel"
+printf '5.15.153.1-microsoft-standard-WSL2\n' >"$work/root/proc/sys/kernel/osrelease"
+run 0 status
+out_has "Side    Linux in Windows (WSL)"
+out_has '%APPDATA%\NVIDIA\ComputeCache'
+run 0 status --json
+json 'd["wsl"]'
+rm -r "$work/root/proc"
+
 # startup for everyone: units of every account's manager
 printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/systemctl" && chmod +x "$work/systemctl"
 export JITWARM_SYSTEMCTL=$work/systemctl
