@@ -7,9 +7,7 @@
 #include "os/variables.h"
 
 #ifdef _WIN32
-#include <windows.h>
-
-#include <sddl.h>
+#include "read_only_key.h"
 #endif
 
 static const char name[] = "JITWARM_TEST_변수 😀";
@@ -60,41 +58,26 @@ static void a_key_that_may_not_be_written(void **state)
 #else
 	static const struct {
 		enum os_variables where;
-		HKEY root;
-		const wchar_t *path;
 		const char *hint;
-	} keys[] = {
-		{OS_VARIABLES_USER, HKEY_CURRENT_USER, L"Environment", "Permission denied"},
-		{OS_VARIABLES_MACHINE, HKEY_LOCAL_MACHINE,
-		 L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment",
-		 "Run as administrator"},
+	} cases[] = {
+		{OS_VARIABLES_USER, "Permission denied"},
+		{OS_VARIABLES_MACHINE, "Run as administrator"},
 	};
 	char text[] = "x";
 	const struct os_variable value = {text, false};
-	const SECURITY_INFORMATION part = DACL_SECURITY_INFORMATION;
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		PSECURITY_DESCRIPTOR read_only;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct read_only_key key;
 		struct jw_error err = {0};
-		BYTE before[4096];
-		DWORD size = sizeof before;
-		HKEY key;
 		int result;
 
-		assert_int_equal(
-			RegOpenKeyExW(keys[i].root, keys[i].path, 0, READ_CONTROL | WRITE_DAC, &key), 0);
-		assert_int_equal(RegGetKeySecurity(key, part, before, &size), 0);
-		assert_true(ConvertStringSecurityDescriptorToSecurityDescriptorW(
-			L"D:P(A;;KR;;;WD)(A;;WDRC;;;WD)", SDDL_REVISION_1, &read_only, NULL));
-		assert_int_equal(RegSetKeySecurity(key, part, read_only), 0);
-		result = os_variable_write(&err, keys[i].where, name, &value);
-		(void)RegSetKeySecurity(key, part, before);
-		(void)RegCloseKey(key);
-		(void)LocalFree(read_only);
-		(void)os_variable_write(NULL, keys[i].where, name, NULL);
+		make_key_read_only(cases[i].where, &key);
+		result = os_variable_write(&err, cases[i].where, name, &value);
+		make_key_writable(&key);
+		(void)os_variable_write(NULL, cases[i].where, name, NULL);
 		assert_int_equal(result, -1);
 		assert_int_equal(err.code, JW_ERR_IO);
-		assert_non_null(strstr(err.message, keys[i].hint));
+		assert_non_null(strstr(err.message, cases[i].hint));
 	}
 #endif
 }

@@ -1,0 +1,88 @@
+/* tune where Windows keeps variables: a key that may not be written leaves nothing behind, neither
+ * there nor on record. Other faults: tests/windows/test_tune.sh. */
+#include "check.h"
+
+#include <string.h>
+
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "os/variables.h"
+
+#ifdef _WIN32
+#include "read_only_key.h"
+#endif
+
+static char *state_dir;
+
+static int make_state(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-시험", &state_dir) ||
+		   os_env_set(NULL, "JITWARM_STATE", state_dir);
+}
+
+static int remove_state(void **state)
+{
+	(void)state;
+	return os_env_set(NULL, "JITWARM_STATE", NULL) || os_remove_tree(NULL, state_dir);
+}
+
+static void a_key_that_may_not_be_written_is_said_and_forgotten(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	static const enum jw_scope scopes[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM};
+	static const enum os_variables keys[] = {OS_VARIABLES_USER, OS_VARIABLES_MACHINE};
+
+	for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+		const struct jw_tune_request request = {.scope = scopes[i],
+												.limit_bytes = UINT64_C(2) << 30};
+		struct jw_tune_result *result;
+		struct os_variable now;
+		struct read_only_key key;
+		struct jw_error err = {0};
+		int failed;
+
+		assert_int_equal(os_variable_write(NULL, keys[i], "CUDA_CACHE_MAXSIZE", NULL), 0);
+		make_key_read_only(keys[i], &key);
+		failed = jw_tune_apply(&err, &request, &result);
+		make_key_writable(&key);
+		assert_int_equal(failed, -1);
+		assert_int_equal(err.code, JW_ERR_IO);
+		assert_non_null(strstr(err.message, "Permission denied"));
+		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
+		/* Were it on record, taking it back would find somebody else's value: none. */
+		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
+		assert_int_equal(result->count, 0);
+		jw_tune_result_free(result);
+
+		/* Writable again it is set; and what cannot be taken back stays on record. */
+		assert_int_equal(jw_tune_apply(NULL, &request, &result), 0);
+		jw_tune_result_free(result);
+		make_key_read_only(keys[i], &key);
+		failed = jw_tune_undo(&err, NULL, &result);
+		make_key_writable(&key);
+		assert_int_equal(failed, -1);
+		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
+		assert_int_equal(result->count, 1);
+		assert_string_equal(result->changes[0].what, "removed");
+		jw_tune_result_free(result);
+		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
+	}
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_said_and_forgotten,
+										make_state, remove_state),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
