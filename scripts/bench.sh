@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# bench.sh [-B BUILD-FOLDER]   every number that README and docs give for speed and memory, each beside its rival in the same run
+# bench.sh [-B BUILD-FOLDER] [-t]   every number that README and docs give for speed and memory, each beside its rival in the same run
 #
 # Uses what is at hand, and says what is missing: a CUDA toolkit's libraries ($CUDA_HOME/lib64, /usr/local/cuda/lib64), the wheels
-# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. Let the machine do nothing else meanwhile.
+# of scripts/fetch-frameworks.sh, the drivers of scripts/get-drivers.sh, cuobjdump. -t: TensorFlow's 180 core-seconds for another machine, too. Let the machine do nothing else meanwhile.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-build=build/release
-while getopts B:h option; do
+build=build/release long=
+while getopts B:th option; do
 	case $option in
 	B) build=$OPTARG ;;
+	t) long=1 ;;
 	*) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 64 ;;
 	esac
 done
@@ -83,6 +84,18 @@ if [ -d "$cache/drivers/550.163.01" ]; then
 	tests/bench/bench_compile.sh -B "$build" -d 550.163.01
 else
 	missing "no driver 550.163.01"
+fi
+
+title "prime for another machine, beside ptxas one after the other"
+names=()
+for name in xgboost-1.0.2-linux xgboost-1.3.3-linux; do
+	! compgen -G "$frameworks/$name/*.whl" >/dev/null || names+=("$name")
+done
+[ -z "$long" ] || names+=(tensorflow-2.3.1-linux)
+if [ ${#names[@]} -gt 0 ]; then
+	tests/bench/bench_offline.sh -B "$build" "${names[@]}"
+else
+	missing "no wheel xgboost-1.0.2-linux"
 fi
 
 title "packs, beside tar and zstd"

@@ -22,13 +22,6 @@ show() { printf '\n$ %s\n' "$*"; }
 # A cold cache or a part left undone (1) is an outcome, not a failure.
 outcome() { "$@" || [ $? = 1 ]; }
 
-./scripts/setup.sh
-echo "building (a minute) ..."
-cmake --preset release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}" >build-quickstart.log 2>&1 &&
-	cmake --build --preset release -j "$(nproc)" >>build-quickstart.log 2>&1 ||
-	{ grep -E 'error|CMake Error' build-quickstart.log | head -20; echo "quickstart.sh: the build failed: see build-quickstart.log" >&2; exit 1; }
-rm -f build-quickstart.log
-
 has_gpu() {
 	local device
 	[ -e /dev/dxg ] && return 0
@@ -37,6 +30,14 @@ has_gpu() {
 	done
 	return 1
 }
+
+# Without a GPU it goes on to what needs a compiler.
+if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
+echo "building (a minute) ..."
+cmake --preset release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}" >build-quickstart.log 2>&1 &&
+	cmake --build --preset release -j "$(nproc)" >>build-quickstart.log 2>&1 ||
+	{ grep -E 'error|CMake Error' build-quickstart.log | head -20; echo "quickstart.sh: the build failed: see build-quickstart.log" >&2; exit 1; }
+rm -f build-quickstart.log
 
 if has_gpu; then
 	show jitwarm status

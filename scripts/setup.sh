@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
+# setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
 #
+# --compiler  what “jitwarm compiler fetch” needs: python3-pip
 # --tests     what the tests need too: cmocka, clang and its tools, minisign, valgrind, the real drivers for the phantom GPU,
 #             XGBoost as the real program
 # --windows   mingw-w64 and Wine
@@ -12,11 +13,12 @@ packages=(gcc cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev l
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
+	--compiler) packages+=(python3-pip ca-certificates) ;;
 	--tests) tests=1
 		packages+=(clang clang-tidy clang-format libclang-rt-14-dev valgrind zstd minisign python3-pip ca-certificates procps) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
-	-h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
-	*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac
 	shift
 done

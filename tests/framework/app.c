@@ -166,7 +166,10 @@ static const struct sample_module *link_objects(const struct sample_module *modu
 		cu.link_destroy(link);
 	if (result)
 		sum.failed++;
-	printf("%-22s %s %d\n", name, "linked", result);
+	if (result)
+		printf("%-22s failed to link %d\n", name, result);
+	else
+		printf("%-22s linked\n", name);
 	return module;
 }
 

@@ -8,7 +8,8 @@
 #   3. again:  a second prime must find nothing to compile, and change nothing
 #   4. start:  XGBoost trains with the primed cache: no entry may be added, none rewritten
 #
-# -e: the cache is primed as for another machine (`prime --target GPU --driver DRIVER`), by ptxas, without driver and GPU.
+# -e: primed as for another machine (`prime --target GPU --driver DRIVER -o PACK`), by ptxas, without driver and GPU, and imported under the
+# driver; each entry of the cold start must be there with the same bytes.
 #
 # Under DRIVER (NVIDIA's own) on a GPU of the phantom, by default sm_86. The library comes from the wheel that
 # scripts/fetch-frameworks.sh xgboost-VERSION-linux fetches; it is unpacked beside the wheels, outside the repository.
@@ -81,6 +82,7 @@ on() # CACHE-FOLDER COMMAND...
 # Names (16 hexadecimal digits) of a cache's entries; with their times
 names() { (cd "$1" && find . -type f -path './?/?/??????????????' | tr -d './' | LC_ALL=C sort); }
 times() { (cd "$1" && find . -type f -path './?/?/??????????????' -printf '%p %s %T@\n' | LC_ALL=C sort); }
+sums() { (cd "$1" && find . -type f -path './?/?/??????????????' -exec sha256sum {} + | LC_ALL=C sort); }
 count() { wc -l <"$1"; }
 seconds() { date +%s; }
 
@@ -93,12 +95,13 @@ start()
 }
 
 cold=$cold_lists/$driver-$version-$gpu.txt
-if [ ! -s "$cold" ]; then
+if [ ! -s "$cold" ] || { [ -n "$elsewhere" ] && [ ! -s "$cold.sums" ]; }; then
 	mkdir -p "$cold_lists" "$scratch/cold"
 	began=$(seconds)
 	start "$scratch/cold"
 	names "$scratch/cold" >"$scratch/cold.txt"
 	[ -s "$scratch/cold.txt" ] || broken "a cold start made no entry"
+	sums "$scratch/cold" >"$cold.sums.$$" && mv "$cold.sums.$$" "$cold.sums"
 	cp "$scratch/cold.txt" "$cold.$$" && mv "$cold.$$" "$cold"
 	echo "cold start: $(count "$cold") entries in $(($(seconds) - began)) s"
 fi
@@ -106,8 +109,9 @@ fi
 # Primes and keeps the report; $1 is what to call it
 prime()
 {
-	if [ -n "$elsewhere" ]; then
-		"$jitwarm" prime --target "$gpu" --driver "$driver" --cache "$scratch/primed" --json "$library" >"$scratch/report.json"
+	if [ -n "$elsewhere" ] && [ ! -e "$scratch/there.jwpack" ]; then
+		"$jitwarm" prime --target "$gpu" --driver "$driver" -o "$scratch/there.jwpack" --json "$library" >"$scratch/report.json" &&
+			on "$scratch/primed" "$jitwarm" import --allow-unsigned --quiet "$scratch/there.jwpack"
 	else
 		on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json"
 	fi || broken "$1 ended with status $?"
@@ -121,6 +125,11 @@ names "$scratch/primed" >"$scratch/primed.txt"
 echo "primed: $(count "$scratch/primed.txt") entries in $(($(seconds) - began)) s; a cold start makes $(count "$cold")"
 LC_ALL=C comm -23 "$cold" "$scratch/primed.txt" >"$scratch/missed.txt"
 [ ! -s "$scratch/missed.txt" ] || broken "$(count "$scratch/missed.txt") entries were not primed: $(head -5 "$scratch/missed.txt" | paste -sd' ')"
+if [ -n "$elsewhere" ]; then
+	sums "$scratch/primed" | LC_ALL=C comm -23 "$cold.sums" - >"$scratch/differ.txt"
+	[ ! -s "$scratch/differ.txt" ] || broken "$(count "$scratch/differ.txt") entries are not the driver's own: $(head -3 "$scratch/differ.txt")"
+	echo "all $(count "$cold.sums") entries of the cold start are there, to the byte"
+fi
 echo "entries that no cold start makes: $(LC_ALL=C comm -13 "$cold" "$scratch/primed.txt" | wc -l)"
 
 times "$scratch/primed" >"$scratch/before.txt"

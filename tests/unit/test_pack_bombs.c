@@ -1,0 +1,230 @@
+/* Packs whose digest is right, so that what lies within has to be refused by itself: every bit of
+ * the content, and content that would become far more than it says. */
+#include "folder.h"
+
+#include <sodium.h>
+#include <zstd.h>
+
+#include "entries.h"
+#include "packs.h"
+
+enum { TRAILER = 48, ENTRIES = 2 };
+
+static char *file, *target;
+static struct entries_entry wanted[ENTRIES];
+
+/* The trailer that belongs behind these bytes. */
+static void seal(struct buf *pack)
+{
+	uint8_t digest[32], trailer[TRAILER];
+
+	crypto_generichash(digest, sizeof digest, pack->data, pack->size, NULL, 0);
+	pack_trailer(trailer, digest);
+	assert_int_equal(buf_append(NULL, pack, trailer, sizeof trailer), 0);
+}
+
+/* Seals a copy of it and imports that: whether it is taken. What is refused leaves nothing. */
+static bool is_taken(const void *body, size_t size, struct jw_error *err)
+{
+	const struct jw_import_options options = {
+		.path = file, .allow_unsigned = true, .cache_dir = target};
+	struct jw_import_result *result;
+	struct buf pack = BUF_MAX(1 << 26);
+	bool taken;
+
+	assert_int_equal(buf_append(NULL, &pack, body, size), 0);
+	seal(&pack);
+	assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
+	buf_free(&pack);
+	*err = (struct jw_error){0};
+	taken = !jw_import(err, &options, &result);
+	if (taken)
+		jw_import_result_free(result);
+	else
+		assert_false(os_exists(target));
+	return taken;
+}
+
+/* What was taken is what was packed. */
+static void check_target(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		char *path = cache_entry_path(NULL, target, wanted[i].key);
+		struct buf bytes = {0};
+
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &bytes), 0);
+		assert_int_equal(bytes.size, wanted[i].size);
+		assert_memory_equal(bytes.data, wanted[i].bytes, bytes.size);
+		buf_free(&bytes);
+		mem_free(path);
+	}
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+}
+
+/* A few bits mean nothing (a hint in a frame's header, say): then the entries are the same. */
+static void every_bit_under_its_own_digest(void **state)
+{
+	char *cache = os_join(NULL, folder, "cache");
+	struct buf pack = {0};
+	struct jw_error err;
+	size_t body, taken = 0;
+
+	(void)state;
+	for (unsigned n = 0; n < ENTRIES; n++)
+		packs_put(cache, wanted[n].key, wanted[n].bytes, wanted[n].size);
+	(void)packs_export(cache, file);
+	assert_int_equal(os_read_file(NULL, file, 1 << 20, &pack), 0);
+	body = pack.size - TRAILER;
+	assert_true(is_taken(pack.data, body, &err));
+	check_target();
+	for (size_t bit = 0; bit < 8 * body; bit++) {
+		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (is_taken(pack.data, body, &err)) {
+			check_target();
+			taken++;
+		}
+		pack.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	assert_true(taken < body / 8);
+	buf_free(&pack);
+	mem_free(cache);
+}
+
+/* ---- frames by hand */
+
+static void put_member(struct buf *tar, const char *name, uint64_t size, const void *data,
+					   size_t data_size)
+{
+	uint8_t header[TAR_BLOCK];
+
+	tar_header(header, name, size);
+	assert_int_equal(buf_append(NULL, tar, header, sizeof header), 0);
+	assert_int_equal(buf_append(NULL, tar, data, data_size), 0);
+	while (tar->size % TAR_BLOCK)
+		assert_int_equal(buf_append(NULL, tar, "", 1), 0);
+}
+
+/* A frame of these bytes and then `zeros` zeros, behind what `pack` holds. */
+static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros, int window_log)
+{
+	static const uint8_t nothing[1 << 16];
+	static uint8_t out[1 << 16];
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_inBuffer in = {bytes->data, bytes->size, 0};
+	ZSTD_EndDirective how;
+	size_t left;
+
+	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+	if (window_log)
+		assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log)));
+	do {
+		ZSTD_outBuffer room = {out, sizeof out, 0};
+
+		if (in.pos == in.size && zeros) {
+			in = (ZSTD_inBuffer){nothing, zeros < sizeof nothing ? (size_t)zeros : sizeof nothing,
+								 0};
+			zeros -= in.size;
+		}
+		/* With its end at once the frame would be as small as its content. */
+		how = zeros || in.pos < in.size ? ZSTD_e_continue : ZSTD_e_end;
+		left = ZSTD_compressStream2(context, &room, &in, how);
+		assert_false(ZSTD_isError(left));
+		assert_int_equal(buf_append(NULL, pack, out, room.pos), 0);
+	} while (how != ZSTD_e_end || left);
+	(void)ZSTD_freeCCtx(context);
+}
+
+#define HEAD  "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
+#define EMPTY HEAD "\"drivers\":[],\"members\":[],\"entries\":[]}"
+
+/* A frame with the manifest and zeros up to this size of it; one with the end and so many more. */
+static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t more,
+						  int window_log, struct jw_error *err)
+{
+	struct buf tar = BUF_MAX(1 << 26), end = BUF_MAX(1 << 16), pack = BUF_MAX(1 << 26);
+	const size_t length = strlen(manifest);
+	bool taken;
+
+	put_member(&tar, PACK_MANIFEST, manifest_size ? manifest_size : length, manifest, length);
+	put_frame(&pack, &tar, manifest_size ? manifest_size - length : 0, 0);
+	put_frame(&pack, &end, TAR_END + more, window_log);
+	taken = is_taken(pack.data, pack.size, err);
+	buf_free(&tar);
+	buf_free(&end);
+	buf_free(&pack);
+	return taken;
+}
+
+static void frames(void **state)
+{
+	const uint64_t mib = 1 << 20;
+	struct jw_error err;
+
+	(void)state;
+	assert_true(is_taken_with(EMPTY, 0, 0, 0, &err)); /* sound, and nothing in it */
+	(void)os_remove_tree(NULL, target);
+	/* 17 MiB and 4 GiB of a manifest, in a few kilobytes; one that ends early */
+	assert_false(is_taken_with(EMPTY, 17 * mib, 0, 0, &err));
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_false(is_taken_with(EMPTY, 16 * mib, 0, 0, &err));
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	/* 256 MiB behind the end */
+	assert_false(is_taken_with(EMPTY, 0, 256 * mib, 0, &err));
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_false(is_taken_with(EMPTY, 0, 1, 0, &err));
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	/* A window for which 2 GiB would have to be kept, and the largest that is allowed */
+	assert_false(is_taken_with(EMPTY, 0, 0, 31, &err));
+	assert_int_equal(err.code, JW_ERR_FORMAT);
+	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, &err));
+	(void)os_remove_tree(NULL, target);
+}
+
+/* More values than memory is there for: each takes a hundred bytes of it. */
+static void many_values(void **state)
+{
+	const size_t count = PACK_MOST_VALUES + 1;
+	char *text = mem_alloc(NULL, 2 * count + 200), *at;
+	struct jw_error err;
+
+	(void)state;
+	assert_non_null(text);
+	at = text + snprintf(text, 200, HEAD "\"drivers\":[],\"members\":[],\"entries\":[],\"x\":[0");
+	for (size_t i = 1; i < count; i++) {
+		*at++ = ',';
+		*at++ = '0';
+	}
+	memcpy(at, "]}", 3);
+	assert_false(is_taken_with(text, 0, 0, 0, &err));
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	mem_free(text);
+}
+
+static int set_up(void **state)
+{
+	if (make_folder(state) || sodium_init() < 0)
+		return -1;
+	for (unsigned n = 0; n < ENTRIES; n++)
+		entries_make(&wanted[n], n, 0);
+	file = os_join(NULL, folder, "a.jwpack");
+	target = os_join(NULL, folder, "target");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(file);
+	mem_free(target);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_bit_under_its_own_digest),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(many_values),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
