@@ -76,7 +76,7 @@ shared)
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled by another account"
 	;;
 carried)
-	[ "$version" != $older ] || { echo "there is no older driver for $older"; exit 77; }
+	[ "$version" != $older ] || { echo "$older is not older than itself"; exit 64; }
 	pack_of $older
 	import --cache "$scratch/there" "$scratch/$older.jwpack"
 	[ $? = 2 ] || fail "an older driver's pack was not refused"
