@@ -35,6 +35,8 @@ enum jw_cold_reason {
 	JW_COLD_DELETED, /* it was there, and was deleted: by hand, or by `cache prune` */
 	JW_COLD_WIPED,   /* it was there, and a driver has wiped the cache */
 	JW_COLD_GONE,    /* it was there; which of these befell it cannot be told */
+	JW_COLD_CARRIED, /* it is there, made by an older driver's compiler, and is to be compiled anew
+					  */
 };
 /* "never", "damaged", "driver" … as in `check --json`. */
 const char *jw_cold_reason_name(enum jw_cold_reason reason);
@@ -53,9 +55,10 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t cannot;   /* containers with PTX for the GPU which its driver cannot use */
-	size_t link;     /* of the cold ones, inputs of a link that is needed */
-	size_t left_out; /* modules that everything would include */
+	size_t carried; /* of the warm ones, those that an older driver's compiler has made (carry.h) */
+	size_t cannot;  /* containers with PTX for the GPU which its driver cannot use */
+	size_t link;    /* of the cold ones, inputs of a link that is needed */
+	size_t left_out;                  /* modules that everything would include */
 	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; what they will take in the cache */
 	double seconds, longest_seconds;  /* of compiling them, one core; the dearest of them */
 };

@@ -92,7 +92,8 @@ struct jw_import_options {
 	bool dry_run;          /* everything is checked, nothing written */
 	bool only_missing; /* entries that are there are left alone, and nothing is evicted: what finds
 						  no room is refused */
-	bool carry_over;   /* an older driver's cubins, under this machine's stamp */
+	bool carry_over;   /* an older driver's cubins, under this machine's stamp; they are marked, so
+						  that jw_prime_options.recompile_carried finds them, and replace nothing */
 	void *context;
 	bool (*stop)(void *context); /* asked between entries; may be NULL */
 	/* Which entries, by the names that they get; the others are refused. NULL: all. */
@@ -111,6 +112,8 @@ struct jw_import_result {
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
 	char note[256];     /* a line on the signature, "" where there is nothing to say */
+	char unmarked[256]; /* why an older compiler's entries could not be marked as such, "" where
+						   they were, or there are none */
 };
 
 /* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no

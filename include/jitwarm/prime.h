@@ -15,6 +15,8 @@
 struct jw_prime_plan {
 	size_t modules; /* that the driver would compile for these GPUs: warm, cold and over_budget */
 	size_t warm;    /* of them, already in the cache */
+	size_t carried; /* of the warm ones, those that an older driver's compiler has made (carry.h) */
+	size_t anew; /* with recompile_carried: of the cold ones, those; they are in the cache still */
 	size_t cold;
 	size_t cannot;          /* containers with PTX for a GPU which its driver cannot use */
 	size_t hopeless;        /* GPU architectures for which there is nothing but those */
@@ -89,6 +91,14 @@ struct jw_prime_result {
 	size_t images;   /* files and members of archives with device code that were read */
 };
 
+/* What the cache lacks, by the names of the entries, and what it has. */
+struct jw_prime_missing {
+	const uint64_t *keys, *key_bytes; /* of the cold ones; and the lengths of their keys */
+	size_t count;
+	const uint64_t *warm;
+	size_t warm_count;
+};
+
 struct jw_prime_options {
 	const char *const *paths; /* files and directories, as jw_find gives them */
 	size_t path_count;
@@ -102,6 +112,8 @@ struct jw_prime_options {
 	uint64_t budget_bytes;     /* what all of it may take in the cache, warm or new; 0: its limit */
 	uint64_t budget_ms;        /* wall time of compiling: no module is begun later; 0: no end */
 	bool low_priority;
+	bool recompile_carried; /* what older drivers' compilers have made counts as cold: the driver's
+							   own takes its place, module by module */
 	/* A module that takes longer hangs; 0: forty times what is predicted, at least ten minutes. */
 	uint64_t module_timeout_ms;
 	const char *trace; /* a file for Chrome trace events, NULL for none; whole JSON at any moment */
@@ -117,9 +129,8 @@ struct jw_prime_options {
 	 * often. */
 	bool (*planned)(void *context, const struct jw_prime_plan *plan);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
-	/* Asked once, before `planned`, with the names of the entries that the cache lacks, if there
-	 * are any: what it puts there of them is warm. */
-	void (*missing)(void *context, const uint64_t *keys, size_t count);
+	/* Asked once, before `planned`, where the cache lacks anything: what it puts there is warm. */
+	void (*missing)(void *context, const struct jw_prime_missing *missing);
 	void (*message)(void *context, const char *line);
 	bool (*stop)(void *context);
 };

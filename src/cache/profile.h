@@ -49,13 +49,18 @@ const char *cache_trust_name(enum cache_trust trust);
  * `cache_dir` may be NULL. -1: the file cannot be read. */
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile);
-/* Keeps a profile for its library, in state_dir/drivers. */
+/* Keeps a profile for its library, in state_dir/drivers. One of another stamp that was kept for
+ * that file is kept as a former driver's. */
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile);
 /* A profile in a file of its own, for another machine. */
 int cache_profile_write(struct jw_error *err, const char *path,
 						const struct cache_profile *profile);
 int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile);
+/* What was kept of the driver with this stamp, whether its library is there still or not;
+ * JW_ERR_NOT_FOUND. */
+int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
+						   struct cache_profile *ret_profile);
 /* What was kept for this file; JW_ERR_NOT_FOUND where there is nothing, or it was another file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);

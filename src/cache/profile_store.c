@@ -1,4 +1,5 @@
-/* Profiles in the state directory: one JSON file a library, named by the hash of its path.
+/* Profiles in the state directory: one JSON file a library, named by the hash of its path; with the
+ * hash of its stamp behind it for a driver that another one has replaced in the same file.
  *
  *     {"schema":"jitwarm.driver/1","library":…,"size_bytes":…,"mtime_ns":"16 hex digits",
  *      "build_id":…,"stamp":…,"trust":"confirmed","cuda":12040,"release":[550,163,1]}
@@ -8,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "os/file.h"
@@ -182,6 +184,51 @@ int cache_profile_read(struct jw_error *err, const char *path, struct cache_prof
 	return result;
 }
 
+int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
+						   struct cache_profile *ret_profile)
+{
+	char *folder = os_join(err, state_dir, "drivers");
+	struct os_names names;
+	bool found = false;
+
+	if (!folder)
+		return -1;
+	if (os_list(err, folder, &names)) {
+		mem_free(folder);
+		return -1;
+	}
+	for (size_t i = 0; !found && i < names.count; i++) {
+		char *path =
+			text_ends(names.items[i], ".json") ? os_join(NULL, folder, names.items[i]) : NULL;
+		struct cache_profile profile;
+
+		found = path && !cache_profile_read(NULL, path, &profile) && !strcmp(profile.stamp, stamp);
+		if (found)
+			*ret_profile = profile;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	mem_free(folder);
+	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver of that stamp is remembered");
+}
+
+/* A driver that is replaced in its own file: what its stamp means is needed still
+ * (cache/former.h, pack/judge.h). */
+static void keep_former(const char *path, const struct cache_profile *fresh)
+{
+	struct cache_profile former;
+	char *beside;
+
+	if (cache_profile_read(NULL, path, &former) || !former.stamp[0] ||
+		!strcmp(former.stamp, fresh->stamp))
+		return;
+	beside = mem_printf(NULL, "%.*s-%016llx.json", (int)(strlen(path) - strlen(".json")), path,
+						(unsigned long long)fnv_update(FNV_START, former.stamp, CACHE_STAMP_SIZE));
+	if (beside)
+		(void)cache_profile_write(NULL, beside, &former);
+	mem_free(beside);
+}
+
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile)
 {
@@ -189,8 +236,10 @@ int cache_profile_save(struct jw_error *err, const char *state_dir,
 	char *folder = path ? os_dir_name(err, path) : NULL;
 	int result = -1;
 
-	if (folder && !os_make_dirs(err, folder, 0700))
+	if (folder && !os_make_dirs(err, folder, 0700)) {
+		keep_former(path, profile);
 		result = cache_profile_write(err, path, profile);
+	}
 	mem_free(folder);
 	mem_free(path);
 	return result;

@@ -41,6 +41,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 			gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
 			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
 			text_bytes(cache, gpu->cache_bytes));
+	if (gpu->carried)
+		output_line(out, STYLE_PLAIN,
+					"  %zu of the warm ones were carried over from older drivers; “jitwarm prime "
+					"--recompile-carried” replaces them",
+					gpu->carried);
 	if (gpu->link)
 		output_line(
 			out, STYLE_PLAIN,
@@ -123,6 +128,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 
 		sum.modules += gpu->modules;
 		sum.warm += gpu->warm;
+		sum.carried += gpu->carried;
 		sum.cold += gpu->cold;
 		sum.cannot += gpu->cannot;
 		sum.link += gpu->link;
@@ -141,6 +147,7 @@ static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
 	document_add_count(object, "modules", gpu->modules);
 	document_add_count(object, "warm", gpu->warm);
 	document_add_count(object, "cold", gpu->cold);
+	document_add_count(object, "carried", gpu->carried);
 	document_add_count(object, "cannot", gpu->cannot);
 	document_add_count(object, "link", gpu->link);
 	document_add_count(object, "left_out", gpu->left_out);

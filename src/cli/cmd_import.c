@@ -186,6 +186,9 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 	if (*result->note)
 		output_note(&cli->out, "%s: %s",
 					strcmp(options.path, "-") ? options.path : "standard input", result->note);
+	if (*result->unmarked)
+		output_warning(&cli->out, "that an older compiler made them cannot be noted: %s",
+					   result->unmarked);
 	print_result(&cli->out, result, options.dry_run);
 	status = status_of(result);
 	if (cli->out.json && output_json(&err, &cli->out, document(result, options.dry_run)))
@@ -360,7 +363,8 @@ static const struct cli_option import_options[] = {
 			 "and GPUs that they were made for. So it is anyway where no driver is installed"},
 	{.name = "carry-over",
 	 .kind = OPTION_FLAG,
-	 .help = "Take entries of older drivers too: this machine's loads what they compiled"},
+	 .help = "Take entries of older drivers too, where there are none: this machine's loads what "
+			 "they compiled. They are marked for “jitwarm prime --recompile-carried”"},
 	{0}};
 
 const struct cli_command command_import = {

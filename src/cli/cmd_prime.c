@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/carrying.h"
 #include "cli/command.h"
 #include "cli/documents.h"
 #include "cli/elsewhere.h"
@@ -30,6 +31,7 @@ struct priming {
 	struct elsewhere *elsewhere;
 	struct unattended *unattended;
 	struct progress progress;
+	struct jw_carry_result *carried; /* NULL: nothing was missing */
 	bool bar;
 	bool only_plan;
 };
@@ -44,11 +46,13 @@ static bool on_planned(void *context, const struct jw_prime_plan *plan)
 	return !priming->only_plan;
 }
 
-static void on_missing(void *context, const uint64_t *keys, size_t count)
+/* What this driver has compiled before, then what former ones have. */
+static void on_missing(void *context, const struct jw_prime_missing *missing)
 {
 	struct priming *priming = context;
 
-	stored_refill(priming->cli, priming->system, keys, count);
+	stored_refill(priming->cli, priming->system, missing->keys, missing->count);
+	carrying_run(priming->cli, priming->system, missing, &priming->carried);
 }
 
 /* ---- meanwhile */
@@ -225,6 +229,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		.budget_bytes = options_number(&cli->options, "budget-size", 0),
 		.budget_ms = options_number(&cli->options, "budget-time", 0),
 		.low_priority = options_given(&cli->options, "background"),
+		.recompile_carried = options_given(&cli->options, "recompile-carried"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		/* None is looked for where none will run; the prediction is one for ptxas all the same. */
@@ -246,7 +251,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 	uint64_t *only = NULL;
 	int failed;
 
-	if (check_budgets(&err, &cli->options) ||
+	if (check_budgets(&err, &cli->options) || carrying_check(&err, &cli->options) ||
 		reproduce_offsets(&err, &cli->options, &only, &options.only_count))
 		return cli_fail(cli, &err);
 	options.only_offsets = only;
@@ -272,6 +277,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 				 : status_of(priming, result, result->troubles + troubles);
 	print_result(priming, result);
 	document = document_prime(result, &cli->options);
+	carrying_document(document, priming->carried);
 	failed = elsewhere_pack(&why, cli, priming->system, result, priming->elsewhere, document);
 	if (output_json(&err, &cli->out, document))
 		status = cli_fail(cli, &err);
@@ -428,6 +434,7 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 	if (found || sources.count)
 		status = exit_combine(status, work_on(&priming, found, &sources));
 done:
+	jw_carry_result_free(priming.carried);
 	sources_free(&sources);
 	elsewhere_free(&elsewhere);
 	jw_found_free(found);
@@ -499,6 +506,7 @@ static const struct cli_option prime_options[] = {
 	 .value = "FILE",
 	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
 			 "chrome://tracing or Perfetto"},
+	CARRYING_OPTIONS,
 	UNATTENDED_OPTIONS,
 	{.name = "tune",
 	 .kind = OPTION_FLAG,
@@ -523,25 +531,30 @@ const struct cli_command command_prime = {
 	.name = "prime",
 	.summary = "Compile beforehand what a first start would compile",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
-	.description = "Has NVIDIA's driver compile, on all cores, every module that it would compile "
-				   "at the first start of the named "
-				   "libraries, wheels, directories or Python packages, and puts the results into "
-				   "the driver's cache. Without a name "
-				   "it takes the active Python environment. What is in the cache already is not "
-				   "compiled again; a run that was "
-				   "interrupted goes on where it stopped.\n\n"
-				   "Before it begins it says how long it will take, by what the modules hold and "
-				   "what this machine took before, and what the cache keeps. What would not fit "
-				   "is not begun. --budget-time and --budget-size take the modules first that a "
-				   "start is sure to need and that save it the most time.\n\n"
-				   "CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
-				   "architecture at hand. The driver's cache knows "
-				   "a module by its text, so NVRTC's version, the options and the name have to be "
-				   "those of the program.\n\n"
-				   "With --target it is for another machine, and needs neither GPU nor driver: the "
-				   "ptxas of that driver's CUDA version makes the very bytes that the driver would "
-				   "make, into the directory that --cache names, or into a pack (-o) that “jitwarm "
-				   "import” takes there. “jitwarm compiler fetch” gets that ptxas.",
+	.description =
+		"Has NVIDIA's driver compile, on all cores, every module that it would compile "
+		"at the first start of the named "
+		"libraries, wheels, directories or Python packages, and puts the results into "
+		"the driver's cache. Without a name "
+		"it takes the active Python environment. What is in the cache already is not "
+		"compiled again; a run that was "
+		"interrupted goes on where it stopped.\n\n"
+		"Before it begins it says how long it will take, by what the modules hold and "
+		"what this machine took before, and what the cache keeps. What would not fit "
+		"is not begun. --budget-time and --budget-size take the modules first that a "
+		"start is sure to need and that save it the most time.\n\n"
+		"After the driver has changed, what another build of the same CUDA minor version "
+		"has compiled goes over to the new one by itself: the bytes are the same. "
+		"--carry-over takes what older drivers have compiled, too, in seconds; "
+		"--recompile-carried replaces that later.\n\n"
+		"CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
+		"architecture at hand. The driver's cache knows "
+		"a module by its text, so NVRTC's version, the options and the name have to be "
+		"those of the program.\n\n"
+		"With --target it is for another machine, and needs neither GPU nor driver: the "
+		"ptxas of that driver's CUDA version makes the very bytes that the driver would "
+		"make, into the directory that --cache names, or into a pack (-o) that “jitwarm "
+		"import” takes there. “jitwarm compiler fetch” gets that ptxas.",
 	.options = prime_options,
 	.run = prime_run,
 };

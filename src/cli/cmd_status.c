@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/carry.h>
 #include <jitwarm/system.h>
 
 #include "base/text.h"
@@ -42,7 +43,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 					"        the names of its cache entries are confirmed at the first prime");
 }
 
-static void print_cache(const struct output *out, const struct jw_cache_info *cache)
+static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
 {
 	char size[TEXT_SHORT], limit[TEXT_SHORT];
 
@@ -57,6 +58,11 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					(unsigned long long)cache->entries, text_bytes(size, cache->size_bytes),
 					text_bytes(limit, cache->limit_bytes),
 					cache->limit_set ? "" : ", the driver's default");
+	if (carried)
+		output_line(out, STYLE_PLAIN,
+					"        %zu of them carried over from older drivers (“jitwarm prime "
+					"--recompile-carried”)",
+					carried);
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
@@ -82,6 +88,7 @@ static enum exit_status status_run(struct cli *cli)
 	size_t other_count = 0;
 	struct jw_error err;
 	enum exit_status status;
+	size_t carried;
 
 	if (jw_system_open(&err, &(struct jw_system_options){.probe = profile}, &system))
 		return cli_fail(cli, &err);
@@ -93,7 +100,8 @@ static enum exit_status status_run(struct cli *cli)
 		other_count = 0;
 	print_gpus(&cli->out, system);
 	print_driver(&cli->out, &system->driver);
-	print_cache(&cli->out, &system->cache);
+	carried = jw_carry_count(system);
+	print_cache(&cli->out, &system->cache, carried);
 	print_others(&cli->out, others, other_count);
 	if (os_is_wsl())
 		output_line(&cli->out, STYLE_PLAIN,
@@ -105,7 +113,7 @@ static enum exit_status status_run(struct cli *cli)
 			&cli->out, STYLE_FAINT,
 			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
 	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
-	if (output_json(&err, &cli->out, document_status(system, others, other_count)))
+	if (output_json(&err, &cli->out, document_status(system, carried, others, other_count)))
 		status = cli_fail(cli, &err);
 	jw_other_caches_free(others, other_count);
 	jw_system_free(system);

@@ -86,6 +86,8 @@ cJSON *document_prime(const struct jw_prime_result *result, const struct options
 	document_add_count(document, "modules", result->plan.modules);
 	document_add_count(document, "warm", result->plan.warm);
 	document_add_count(document, "cold", result->plan.cold + result->plan.over_budget);
+	document_add_count(document, "carried", result->plan.carried);
+	document_add_count(document, "anew", result->plan.anew);
 	document_add_count(document, "cannot", result->plan.cannot);
 	document_add_count(document, "link", result->plan.link);
 	document_add_count(document, "left_out", result->plan.left_out);
@@ -191,7 +193,7 @@ static cJSON *driver_of(const struct jw_driver_info *driver)
 	return object;
 }
 
-static cJSON *cache_of(const struct jw_cache_info *cache)
+static cJSON *cache_of(const struct jw_cache_info *cache, size_t carried)
 {
 	cJSON *object = cJSON_CreateObject(), *warnings;
 
@@ -199,6 +201,7 @@ static cJSON *cache_of(const struct jw_cache_info *cache)
 	(void)cJSON_AddBoolToObject(object, "exists", cache->exists);
 	document_add_count(object, "entries", cache->entries);
 	document_add_count(object, "size_bytes", cache->size_bytes);
+	document_add_count(object, "carried", carried);
 	document_add_count(object, "limit_bytes", cache->limit_bytes);
 	(void)cJSON_AddBoolToObject(object, "limit_set", cache->limit_set);
 	(void)cJSON_AddBoolToObject(object, "disabled", cache->disabled);
@@ -225,8 +228,8 @@ static cJSON *others_of(const struct jw_other_cache *caches, size_t count)
 	return array;
 }
 
-cJSON *document_status(const struct jw_system *system, const struct jw_other_cache *others,
-					   size_t other_count)
+cJSON *document_status(const struct jw_system *system, size_t carried,
+					   const struct jw_other_cache *others, size_t other_count)
 {
 	cJSON *document = output_document("status");
 
@@ -235,7 +238,7 @@ cJSON *document_status(const struct jw_system *system, const struct jw_other_cac
 		add_text(document, "why_no_gpu", system->why_none);
 	(void)cJSON_AddBoolToObject(document, "remembered", system->remembered);
 	(void)cJSON_AddItemToObject(document, "driver", driver_of(&system->driver));
-	(void)cJSON_AddItemToObject(document, "cache", cache_of(&system->cache));
+	(void)cJSON_AddItemToObject(document, "cache", cache_of(&system->cache, carried));
 	(void)cJSON_AddItemToObject(document, "others", others_of(others, other_count));
 	(void)cJSON_AddBoolToObject(document, "wsl", os_is_wsl());
 	add_text(document, "state", system->state_dir);

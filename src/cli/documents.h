@@ -18,8 +18,8 @@
 /* Each is NULL when memory is short; output_json takes it. */
 /* `options`: those of the command, for the commands that reproduce its failures. */
 cJSON *document_prime(const struct jw_prime_result *result, const struct options *options);
-cJSON *document_status(const struct jw_system *system, const struct jw_other_cache *others,
-					   size_t other_count);
+cJSON *document_status(const struct jw_system *system, size_t carried,
+					   const struct jw_other_cache *others, size_t other_count);
 /* The "gpus" of several documents. */
 cJSON *document_gpus(const struct jw_system *system);
 

@@ -26,6 +26,16 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 					text_bytes(bytes, plan->over_budget_bytes));
 }
 
+static void print_carried(const struct output *out, const struct jw_prime_plan *plan)
+{
+	if (plan->carried)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of the warm ones were carried over from older drivers: --recompile-carried "
+			"puts this driver's own results in their place.",
+			plan->carried);
+}
+
 void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
@@ -49,6 +59,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 		output_line(out, STYLE_GOOD,
 					"Warm: all %zu modules that the driver would compile are in its cache.",
 					plan->modules);
+		print_carried(out, plan);
 		return;
 	}
 	output_line(
@@ -59,6 +70,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 		text_bytes(cubins, plan->cache_bytes));
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
+	print_carried(out, plan);
 	if (plan->link)
 		output_line(out, STYLE_PLAIN,
 					"%zu of them are inputs of run-time linking; the linking itself is done again "

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "os/system.h"
 
-static bool is_wanted(const struct cli *cli, const struct jw_system *system)
+bool stored_is_used(const struct cli *cli, const struct jw_system *system)
 {
 	char *setting = os_env("JITWARM_STORE");
 	bool off = setting && !strcmp(setting, "0");
@@ -27,7 +27,7 @@ void stored_refill(struct cli *cli, const struct jw_system *system, const uint64
 	uint64_t bytes = 0;
 	size_t entries = 0;
 
-	if (!is_wanted(cli, system))
+	if (!stored_is_used(cli, system))
 		return;
 	if (jw_store_refill(&err, system, keys, count, &entries, &bytes))
 		output_warning(&cli->out, "the store is passed over: %s", err.message);
@@ -42,6 +42,7 @@ void stored_keep(struct cli *cli, const struct jw_system *system)
 	struct jw_error err = {0};
 	size_t entries = 0;
 
-	if (is_wanted(cli, system) && jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
+	if (stored_is_used(cli, system) &&
+		jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
 		output_warning(&cli->out, "the store keeps nothing of it: %s", err.message);
 }

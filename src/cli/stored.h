@@ -13,8 +13,10 @@
 				"compiled now"                                                                     \
 	}
 
-/* `keys`: names of the entries that are wanted. Both do nothing with --no-store, JITWARM_STORE=0,
- * --cache or --dry-run. What goes wrong is a warning: the run itself does not depend on it. */
+/* Not with --no-store, JITWARM_STORE=0, --cache or --dry-run. */
+bool stored_is_used(const struct cli *cli, const struct jw_system *system);
+/* `keys`: names of the entries that are wanted. Both do nothing where it is
+ * not used. What goes wrong is a warning: the run itself does not depend on it. */
 void stored_refill(struct cli *cli, const struct jw_system *system, const uint64_t *keys,
 				   size_t count);
 void stored_keep(struct cli *cli, const struct jw_system *system);

@@ -15,6 +15,7 @@
 #include "os/file.h"
 #include "os/system.h"
 #include "pack/trust.h"
+#include "prime/ledger.h"
 
 /* What must be left on the disk beside the new entries: index, folders, rounding to blocks. */
 enum { SPARE_BYTES = 1 << 20 };
@@ -191,6 +192,31 @@ static uint32_t new_mode(const struct jw_import_options *options)
 	return superuser && options->cache_dir && !options->account ? 0755 : 0;
 }
 
+/* What an older compiler has made is marked before it goes in: so that it is never there unmarked,
+ * wherever this is killed. */
+static int mark_older(struct jw_error *err, const struct import *import)
+{
+	const struct pack_manifest *manifest = &import->manifest;
+	struct ledger_carried *carried = mem_array(err, manifest->entry_count, sizeof *carried);
+	struct ledger_change change = {.carried = carried};
+	struct jw_error why = {0};
+
+	if (!carried)
+		return -1;
+	for (uint32_t i = 0; i < manifest->entry_count; i++) {
+		const struct import_fate *fate = &import->fates[i];
+
+		if (fate->insert && fate->older)
+			carried[change.carried_count++] = (struct ledger_carried){
+				fate->key, fate->checksum, manifest->drivers[manifest->entries[i].driver].stamp};
+	}
+	if (change.carried_count && ledger_change_marks(&why, import->options->system->state_dir,
+													import->result->path, &change))
+		TEXT_COPY(import->result->unmarked, why.message);
+	mem_free(carried);
+	return 0;
+}
+
 static int insert_all(struct jw_error *err, struct import *import)
 {
 	const struct cache_live_options how = {
@@ -205,7 +231,8 @@ static int insert_all(struct jw_error *err, struct import *import)
 	int result = -1, closed;
 
 	import->writing = mem_alloc(err, sizeof *import->writing);
-	if (!import->writing || cache_live_open(err, import->result->path, &how, &import->live))
+	if (!import->writing || mark_older(err, import) ||
+		cache_live_open(err, import->result->path, &how, &import->live))
 		return -1;
 	import->walk.verify = false;
 	import->walk.complete = write_entries;

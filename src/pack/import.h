@@ -15,6 +15,7 @@ struct import_fate {
 	enum jw_import_verdict verdict;
 	bool insert;    /* accepted, and no other entry of the pack is for the same place */
 	bool carried;   /* under this machine's stamp */
+	bool older;     /* of the carried: an older compiler's, to be marked */
 	uint32_t group; /* index in the result's groups */
 	uint64_t key;   /* the name that it gets */
 	uint64_t key_bytes;

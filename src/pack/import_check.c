@@ -73,6 +73,7 @@ int import_begin(struct jw_error *err, struct import *import)
 		judge_entry(manifest, &manifest->entries[i], options->system, options->carry_over,
 					&judgement);
 		import->fates[i].carried = judgement.carried && !judgement.refused;
+		import->fates[i].older = judgement.older;
 		if (!judgement.refused)
 			continue;
 		import->fates[i].verdict = JW_IMPORT_REFUSED;
@@ -201,7 +202,7 @@ int import_check(struct jw_error *err, void *context, const struct walk *walk,
 /* ---- by what is there */
 
 /* By the header and size of the file that is there; when it comes to inserting, every byte is
- * compared. */
+ * compared. What an older compiler has made takes nobody's place. */
 static bool is_there(const struct import *import, uint32_t at)
 {
 	const struct import_fate *fate = &import->fates[at];
@@ -210,8 +211,8 @@ static bool is_there(const struct import *import, uint32_t at)
 
 	return cache_probe(import->result->path, fate->key, fate->key_bytes, &probed) ==
 			   CACHE_PRESENT &&
-		   probed.value_bytes == import->manifest.members[cubin].size_bytes &&
-		   probed.checksum == fate->checksum;
+		   (fate->older || (probed.value_bytes == import->manifest.members[cubin].size_bytes &&
+							probed.checksum == fate->checksum));
 }
 
 static bool is_wanted(const struct import *import, uint64_t key)
@@ -297,8 +298,10 @@ int import_conclude(struct jw_error *err, struct import *import)
 		if (fate->insert) {
 			import->wanted++;
 			result->accepted_bytes += row_bytes;
-			if (is_there(import, i))
+			if (is_there(import, i)) {
 				fate->verdict = JW_IMPORT_THERE;
+				fate->insert = !fate->older;
+			}
 			if (import->options->only_missing && !take_missing(import, fate, row_bytes)) {
 				result->accepted_bytes -= row_bytes;
 				import->wanted--;

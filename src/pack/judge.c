@@ -37,14 +37,14 @@ static bool has_target(const struct jw_system *system, struct jw_target target)
 	return has;
 }
 
-static void judge_target(const struct jw_system *system, const struct pack_entry *entry,
+static void judge_target(const struct jw_system *system, struct jw_target target,
 						 struct judgement *judgement)
 {
 	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
 
-	if (!has_target(system, entry->target))
-		mismatch(judgement, "architecture %s (this machine has %s%s)",
-				 jw_target_sm(theirs, entry->target), jw_target_sm(ours, system->gpus[0].target),
+	if (!has_target(system, target))
+		mismatch(judgement, "architecture %s (this machine has %s%s)", jw_target_sm(theirs, target),
+				 jw_target_sm(ours, system->gpus[0].target),
 				 system->gpu_count > 1 ? " and others" : "");
 }
 
@@ -67,6 +67,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 	our_driver(&ours, system);
 	judgement->carried = theirs->cuda && ours.cuda && theirs->cuda <= ours.cuda &&
 						 (carry_over || theirs->cuda / 10 == ours.cuda / 10);
+	judgement->older = judgement->carried && theirs->cuda / 10 != ours.cuda / 10;
 	if (judgement->carried)
 		return;
 	mismatch(judgement, "driver stamp “%.11s %.8s” (this machine's is “%.11s %.8s”)", theirs->stamp,
@@ -80,6 +81,24 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 										  : ": older, --carry-over takes it");
 }
 
+static bool is_opaque(const struct jw_system *system, struct judgement *judgement)
+{
+	if (system->driver.trust != JW_TRUST_OPAQUE)
+		return false;
+	mismatch(judgement, "key form: this machine's driver names its entries in a way that is "
+						"not known");
+	return true;
+}
+
+void judge_made(const struct pack_driver *driver, struct jw_target target,
+				const struct jw_system *system, bool carry_over, struct judgement *judgement)
+{
+	*judgement = (struct judgement){0};
+	judge_target(system, target, judgement);
+	if (!is_opaque(system, judgement))
+		judge_driver(driver, system, carry_over, judgement);
+}
+
 void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *entry,
 				 const struct jw_system *system, bool carry_over, struct judgement *ret_judgement)
 {
@@ -88,12 +107,8 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		return;
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_target(system, entry, ret_judgement);
-	if (system->driver.trust == JW_TRUST_OPAQUE)
-		mismatch(ret_judgement,
-				 "key form: this machine's driver names its entries in a way that is "
-				 "not known");
-	else if (!pack_entry_is_jitlink(entry))
+	judge_target(system, entry->target, ret_judgement);
+	if (!is_opaque(system, ret_judgement) && !pack_entry_is_jitlink(entry))
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }
 

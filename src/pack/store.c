@@ -13,11 +13,13 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/probe.h"
 #include "os/file.h"
 #include "pack/reader.h"
+#include "pack/refill.h"
 #include "pack/store_merge.h"
+#include "pack/store_pack.h"
 #include "pack/text.h"
+#include "prime/ledger.h"
 
 enum { MOST_PACKS = 10000 };
 
@@ -40,8 +42,7 @@ static char *store_path(struct jw_error *err, const char *state_dir)
 
 /* ---- one pack */
 
-/* The manifest of a pack whose digest holds. */
-static int read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
+int store_read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
 {
 	struct source *source = NULL;
 	struct reader *reader = NULL;
@@ -61,7 +62,7 @@ static int describe_pack(struct jw_error *err, const char *path, bool verify,
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
-	if (os_stat(&why, path, &stat) || read_manifest(&why, path, &manifest) ||
+	if (os_stat(&why, path, &stat) || store_read_manifest(&why, path, &manifest) ||
 		(verify && store_verify_pack(&why, path))) {
 		TEXT_COPY(pack->damage, why.message);
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
@@ -171,7 +172,7 @@ static int learn_pack(struct jw_error *err, struct known *known, const char *pat
 	int result = 0;
 
 	/* One that cannot be read has nothing. */
-	if (read_manifest(NULL, path, &manifest))
+	if (store_read_manifest(NULL, path, &manifest))
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++)
 		if (is_unknown(known, manifest.entries[i].key))
@@ -191,6 +192,22 @@ static int learn_store(struct jw_error *err, const struct jw_store *store, struc
 		result = path ? learn_pack(err, known, path) : 0;
 		mem_free(path);
 	}
+	return result;
+}
+
+/* What an older compiler has made is not this driver's: it would come back without its mark, and
+ * keep the driver's own out. */
+static int pass_over_carried(struct jw_error *err, const struct jw_system *system,
+							 struct known *known)
+{
+	struct ledger ledger;
+	int result = 0;
+
+	ledger_open(&ledger, system->state_dir, system->cache.path);
+	for (size_t i = 0; !result && i < ledger.mark_count; i++)
+		if (ledger_marked(&ledger, system->cache.path, ledger.marks[i].key))
+			result = set_add(err, &known->keys, ledger.marks[i].key, i);
+	ledger_close(&ledger);
 	return result;
 }
 
@@ -349,7 +366,8 @@ int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t
 		return 0;
 	}
 	if (lock_store(err, system->state_dir, &lock) ||
-		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known))
+		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known) ||
+		pass_over_carried(err, system, &known))
 		goto done;
 	result = 0;
 	for (size_t i = 0; !result && i < system->gpu_count; i++)
@@ -369,89 +387,13 @@ done:
 
 /* ---- filling again */
 
-static bool is_asked_for(void *context, uint64_t key)
-{
-	size_t cursor = 0;
-
-	return set_find(context, key, &cursor) != SET_NONE;
-}
-
-/* Whether this pack has anything that is asked for and that the cache lacks still. */
-static bool is_of_use(const struct jw_system *system, struct set *asked, const char *path)
-{
-	struct pack_manifest manifest = {0};
-	bool missing = false;
-
-	if (read_manifest(NULL, path, &manifest))
-		return false;
-	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
-		const struct pack_entry *entry = &manifest.entries[i];
-		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
-
-		missing = ours && is_asked_for(asked, entry->key) &&
-				  cache_probe(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT;
-	}
-	manifest_free(&manifest);
-	return missing;
-}
-
-static int refill_from(struct jw_error *err, const struct jw_system *system, struct set *asked,
-					   const char *path, size_t *entries, uint64_t *bytes)
-{
-	const struct jw_import_options options = {.path = path,
-											  .system = system,
-											  .allow_unsigned = true,
-											  .only_missing = true,
-											  .context = asked,
-											  .wanted = is_asked_for};
-	struct jw_import_result *result;
-	struct jw_error why = {0};
-
-	if (!is_of_use(system, asked, path))
-		return 0;
-	if (jw_import(&why, &options, &result))
-		return why.code == JW_ERR_FORMAT ? 0 : error_set(err, why.code, "%s", why.message);
-	*entries += result->added;
-	*bytes += result->added_bytes;
-	jw_import_result_free(result);
-	return 0;
-}
-
-/* The newest first: what does not fit is the oldest. */
 int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
 					size_t count, size_t *ret_entries, uint64_t *ret_bytes)
 {
-	struct jw_store *store = NULL;
-	struct set asked = {0};
-	size_t entries = 0;
-	uint64_t bytes = 0;
-	int result = 0;
+	const struct refill_request request = {
+		.system = system, .mode = REFILL_OWN, .keys = keys, .count = count};
 
-	if (!system->cache.path || !system->driver.stamp[0] ||
-		system->driver.trust == JW_TRUST_OPAQUE) {
-		*ret_entries = 0;
-		*ret_bytes = 0;
-		return 0;
-	}
-	if (jw_store_open(err, system->state_dir, false, &store))
-		return -1;
-	for (size_t i = 0; !result && i < count; i++)
-		result = set_add(err, &asked, keys[i], i);
-	for (size_t i = store->count; !result && i-- > 0;) {
-		char *path =
-			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
-
-		if (path)
-			result = refill_from(err, system, &asked, path, &entries, &bytes);
-		mem_free(path);
-	}
-	if (!result) {
-		*ret_entries = entries;
-		*ret_bytes = bytes;
-	}
-	set_free(&asked);
-	jw_store_free(store);
-	return result;
+	return refill_from_store(err, &request, ret_entries, ret_bytes);
 }
 
 /* ---- removing */

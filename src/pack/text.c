@@ -35,6 +35,7 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 {
 	const char *known = jw_cache_driver_of_stamp(stamp);
 	struct jw_driver version;
+	struct cache_profile kept;
 
 	TEXT_COPY(driver->stamp, stamp);
 	if (system && !strcmp(system->driver.stamp, stamp)) {
@@ -46,6 +47,12 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 		TEXT_COPY(driver->release, known);
 	if (known && !driver->cuda && !jw_driver_parse(NULL, known, &version))
 		driver->cuda = version.cuda;
+	if (!driver->cuda && system && system->state_dir &&
+		!cache_profile_of_stamp(NULL, system->state_dir, stamp, &kept)) {
+		driver->cuda = kept.driver.cuda;
+		if (kept.driver.release[0] && !driver->release[0])
+			name_release(driver, kept.driver.release);
+	}
 }
 
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest)

@@ -154,6 +154,15 @@ void plan_look_again(struct plan *plan)
 		look_up(plan, &plan->modules[i]);
 }
 
+bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
+{
+	struct cache_probed probed;
+
+	return module->key &&
+		   cache_probe(cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT &&
+		   !(module->carried && probed.checksum == module->carried_checksum);
+}
+
 static void conclude(struct plan *plan, const struct plan_factors *factors)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {

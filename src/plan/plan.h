@@ -33,8 +33,11 @@ struct plan_module {
 	uint64_t entry_offset;                      /* of the PTX that the driver will take */
 	enum cache_key_form form;
 	enum plan_state state;
-	bool loose;   /* in no registered section of a library: loaded only when the library wants it */
-	uint64_t key; /* the entry's name; 0 where the profile has no stamp */
+	bool loose; /* in no registered section of a library: loaded only when the library wants it */
+	/* Its entry holds what an older driver's compiler has made (prime/ledger.h): that value. */
+	bool carried;
+	uint64_t carried_checksum;
+	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t payload_bytes;
 	uint32_t statements, branches,
@@ -98,5 +101,8 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 void plan_free(struct plan *plan);
 /* Modules that were cold and whose entries are in the cache by now are warm. */
 void plan_look_again(struct plan *plan);
+/* Whether somebody has compiled it by now: its entry is there, and another one than was carried
+ * over. */
+bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
 #endif

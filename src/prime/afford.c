@@ -39,13 +39,16 @@ static bool take(struct purse *purse, const struct plan_module *module)
 	double total = purse->total_ms + module->cost_ms;
 	double longest = module->cost_ms > purse->longest_ms ? module->cost_ms : purse->longest_ms;
 
-	if (module->entry_bytes > purse->left_bytes)
+	/* One that takes another's place is counted already. */
+	const uint64_t bytes = module->carried ? 0 : module->entry_bytes;
+
+	if (bytes > purse->left_bytes)
 		return false;
 	if (purse->budget_ms > 0 &&
 		jw_makespan_seconds(total, longest, purse->capacity) > purse->budget_ms)
 		return false;
 	if (purse->left_bytes != UINT64_MAX)
-		purse->left_bytes -= module->entry_bytes;
+		purse->left_bytes -= bytes;
 	purse->total_ms = total;
 	purse->longest_ms = longest;
 	return true;
@@ -60,7 +63,7 @@ static void leave(struct plan_module *module, struct jw_prime_plan *sum)
 {
 	module->state = PLAN_OVER_BUDGET;
 	sum->over_budget++;
-	sum->over_budget_bytes += module->entry_bytes;
+	sum->over_budget_bytes += module->carried ? 0 : module->entry_bytes;
 	sum->over_budget_seconds += module->cost_ms / 1000;
 }
 
@@ -89,7 +92,7 @@ int afford_choose(struct jw_error *err, struct plan *plan, const struct afford_r
 
 	ret_sum->limit_bytes = request->limit_bytes;
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_WARM)
+		if (plan->modules[i].state == PLAN_WARM || plan->modules[i].carried)
 			ret_sum->warm_bytes += plan->modules[i].entry_bytes;
 	if (!request->budget_bytes && !request->budget_ms)
 		return 0;

@@ -109,6 +109,8 @@ void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_e
 	}
 	run->result->compiled++;
 	run->result->added_bytes += bytes;
+	if (run->setup->inserted)
+		run->setup->inserted[index] = true;
 	run_module_done(run, index);
 }
 

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "prime/causes.h"
 #include "prime/learn.h"
+#include "prime/planning.h"
 #include "prime/self.h"
 
 void jw_check_result_free(struct jw_check_result *result)
@@ -57,6 +58,7 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	case PLAN_WARM:
 		gpu->modules++;
 		gpu->warm++;
+		gpu->carried += module->carried;
 		file->warm++;
 		return;
 	case PLAN_COLD:
@@ -129,7 +131,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 /* What is cold and why, before the plan gives its names away. What is warm is remembered for the
  * next time. */
 static int explain(struct jw_error *err, const struct jw_check_options *options,
-				   const struct plan_request *request, const struct plan *plan,
+				   const struct plan_request *request, struct plan *plan,
 				   struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)
 {
 	struct ledger ledger;
@@ -141,6 +143,7 @@ static int explain(struct jw_error *err, const struct jw_check_options *options,
 	int result;
 
 	ledger_open(&ledger, request->state_dir, request->cache_dir);
+	planning_note_carried(plan, &ledger, false);
 	result = ledger_begin(err, &ledger, plan);
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);

@@ -11,6 +11,7 @@
 #include "prime/elsewhere.h"
 #include "prime/folder.h"
 #include "prime/learn.h"
+#include "prime/ledger.h"
 #include "prime/planning.h"
 #include "prime/probe.h"
 #include "prime/result.h"
@@ -82,19 +83,30 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 	return -1;
 }
 
-/* How many of the cold modules are warm by now. */
+/* How many of the cold modules have been compiled by now. */
 static size_t count_met(const struct plan *plan, const struct jw_system *system)
 {
 	size_t met = 0;
 
+	for (size_t i = 0; i < plan->module_count; i++)
+		met += plan->modules[i].state == PLAN_COLD &&
+			   plan_is_compiled(system->cache.path, &plan->modules[i]);
+	return met;
+}
+
+/* The same as far as entries are there: compiled anew, one may have the bytes that it had. */
+static size_t count_there(const struct plan *plan, const struct jw_system *system)
+{
+	size_t there = 0;
+
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
-		met +=
+		there +=
 			module->state == PLAN_COLD && module->key &&
 			cache_probe(system->cache.path, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 	}
-	return met;
+	return there;
 }
 
 /* Drivers wipe and evict, people remove folders: what is gone again is not warm, whatever we have
@@ -103,7 +115,7 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 					 struct jw_prime_result *result)
 {
 	size_t done = result->compiled + result->met - result->misjudged;
-	size_t there = count_met(setup->plan, setup->system);
+	size_t there = count_there(setup->plan, setup->system);
 	char line[256];
 
 	if (there >= done)
@@ -183,6 +195,22 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 	return 0;
 }
 
+/* What this driver has compiled itself is no older one's. Were the value alone to tell that, one
+ * whose bytes are the same would be compiled again each time. */
+static void clear_marks(const struct jw_system *system, const struct plan *plan,
+						const bool *inserted)
+{
+	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
+	struct ledger_change change = {.cleared = keys};
+
+	for (size_t i = 0; keys && i < plan->module_count; i++)
+		if (inserted[i])
+			keys[change.cleared_count++] = plan->modules[i].key;
+	if (change.cleared_count)
+		(void)ledger_change_marks(NULL, system->state_dir, system->cache.path, &change);
+	mem_free(keys);
+}
+
 static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
 				   const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
 				   struct jw_prime_result *result)
@@ -203,7 +231,9 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	char *task = NULL;
 	int failed = -1;
 
-	if (folder_make(err, system->state_dir, &folder) || self_command(err, options->worker, &self) ||
+	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
+	if (!setup.inserted || folder_make(err, system->state_dir, &folder) ||
+		self_command(err, options->worker, &self) ||
 		spool_fill(err, plan, folder.path, options->message, options->context, &spool))
 		goto done;
 	if (options->ptxas && elsewhere_write_task(err, plan, options->ptxas, folder.path, &task))
@@ -225,9 +255,12 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	/* What is done is done, and is told. */
 	if (failed)
 		result->stopped = why;
+	if (!result->opaque && !system->scratch)
+		clear_marks(system, plan, setup.inserted);
 	learn_remember(system->state_dir, &system->driver.version, &learnt);
 	failed = note_doubts(err, result);
 done:
+	mem_free(setup.inserted);
 	mem_free(task);
 	spool_free(&spool);
 	self_free(&self);

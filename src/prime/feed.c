@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/probe.h"
 #include "os/system.h"
 #include "prime/run_state.h"
 #include "prime/split.h"
@@ -15,9 +14,7 @@ enum { SHORT_MS = 250 };
 /* Another run may have compiled it since the plan was made. */
 static bool is_there_now(const struct run *run, const struct plan_module *module)
 {
-	return run->setup->live && module->key &&
-		   cache_probe(run->setup->system->cache.path, module->key, module->key_bytes, NULL) ==
-			   CACHE_PRESENT;
+	return run->setup->live && plan_is_compiled(run->setup->system->cache.path, module);
 }
 
 /* What is left to do beside this module, on one core. */

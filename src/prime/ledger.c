@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/probe.h"
@@ -93,7 +92,7 @@ size_t ledger_count(const struct ledger *ledger, enum ledger_made made)
 }
 
 /* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
-static uint32_t stamp_number(struct ledger *ledger, const char *stamp)
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 {
 	size_t i = 0;
 
@@ -177,7 +176,7 @@ enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_rec
 
 /* ---- the file */
 
-static void parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
+static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
@@ -188,8 +187,9 @@ static void parse_records(struct ledger *ledger, struct cursor *at, uint32_t cou
 		if (at->overrun || rest >> 16 || record.stamp >= ledger->stamp_count ||
 			record.made >= LEDGER_MADE_COUNT || find(ledger, place) ||
 			add_record(NULL, ledger, &record))
-			return;
+			return false;
 	}
+	return true;
 }
 
 static bool parse_epochs(struct ledger *ledger, struct cursor *at)
@@ -236,7 +236,8 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
 			return;
 	}
-	parse_records(ledger, &at, records);
+	if (parse_records(ledger, &at, records) && cursor_left(&at))
+		ledger_parse_marks(ledger, &at);
 }
 
 static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
@@ -275,11 +276,13 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 		if (buf_append(err, bytes, number, RECORD))
 			return -1;
 	}
+	if (ledger->mark_count && ledger_format_marks(err, ledger, bytes))
+		return -1;
 	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
 	return buf_append(err, bytes, number, SUM);
 }
 
-static char *file_of(const char *state_dir, const char *cache_dir)
+char *ledger_file(const char *state_dir, const char *cache_dir)
 {
 	if (!state_dir || !cache_dir)
 		return NULL;
@@ -289,7 +292,7 @@ static char *file_of(const char *state_dir, const char *cache_dir)
 
 void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
 {
-	char *path = file_of(state_dir, cache_dir);
+	char *path = ledger_file(state_dir, cache_dir);
 	struct buf bytes = {0};
 
 	*ledger = (struct ledger){0};
@@ -303,18 +306,35 @@ void ledger_close(struct ledger *ledger)
 {
 	mem_free(ledger->files);
 	mem_free(ledger->records);
+	mem_free(ledger->marks);
 	set_free(&ledger->by_place);
+	set_free(&ledger->by_key);
 	*ledger = (struct ledger){0};
+}
+
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result =
+		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
+			? -1
+			: 0;
+
+	buf_free(&bytes);
+	return result;
 }
 
 static void save(struct ledger *ledger, const char *state_dir, const char *cache_dir)
 {
-	char *path = file_of(state_dir, cache_dir);
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	char *path = ledger_file(state_dir, cache_dir);
+	struct os_file *lock = NULL;
 
-	if (path && !ledger_format(NULL, ledger, &bytes) && !os_make_dirs(NULL, state_dir, 0700))
-		(void)os_write_atomic(NULL, path, bytes.data, bytes.size);
-	buf_free(&bytes);
+	if (path && !os_make_dirs(NULL, state_dir, 0700)) {
+		lock = ledger_lock(state_dir);
+		ledger_reread_marks(ledger, path);
+		(void)ledger_write(NULL, ledger, path);
+	}
+	os_file_close(lock);
 	mem_free(path);
 }
 
@@ -336,7 +356,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, 
 		return;
 	cache_shape_take(plan->cache_dir, &now);
 	note_shape(ledger, &now);
-	stamp = stamp_number(ledger, plan->profile.stamp);
+	stamp = ledger_stamp_number(ledger, plan->profile.stamp);
 	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		const bool fresh = look_again && is_made(plan, module);

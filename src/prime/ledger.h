@@ -10,16 +10,25 @@
  *
  *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
  *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
- *             stamp…   record…   u64 FNV-1a-64 of all that stands before it    little endian
+ *             stamp…   record…   [u32 marks   mark…]   u64 FNV-1a-64 of all that stands before it
+ *             little endian
  *     stamp   char[19]
  *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
  *             form)   u64 key   u8 stamp (its number)   u8 made (enum ledger_made)   u16 0
  *             u32 epoch
+ *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known)
+ *
+ * A mark says that an entry holds what an older driver's compiler has made (carried over, under
+ * this driver's stamp), and which driver. It holds for as long as the entry has a value of that
+ * checksum: whoever compiles it again makes the mark void. They stand behind all that readers
+ * without marks look for: those pass them over, and drop them when they write. Other than records,
+ * marks are changed under a lock, so that none is lost.
  */
 #ifndef JW_PRIME_LEDGER_H
 #define JW_PRIME_LEDGER_H
 
 #include "base/buf.h"
+#include "base/cursor.h"
 #include "base/set.h"
 #include "cache/shape.h"
 #include "plan/plan.h"
@@ -29,7 +38,9 @@ enum {
 	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
 	LEDGER_MOST_EPOCHS = 16,       /* of which the end is remembered */
 	LEDGER_MOST_BYTES = 32 << 20,
+	LEDGER_MOST_MARKS = 1 << 16, /* of 20 bytes; the oldest are forgotten first */
 };
+#define LEDGER_NO_STAMP UINT32_MAX
 
 /* Whose bytes an entry holds. */
 enum ledger_made {
@@ -48,6 +59,11 @@ struct ledger_record {
 	uint8_t made; /* enum ledger_made */
 };
 
+struct ledger_mark {
+	uint64_t key, checksum;
+	uint32_t stamp; /* of the driver whose compiler it was */
+};
+
 struct ledger {
 	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
 	size_t stamp_count;
@@ -56,7 +72,10 @@ struct ledger {
 	struct set by_place;
 	uint32_t epoch; /* the current one */
 	uint8_t losses[LEDGER_MOST_EPOCHS];
-	struct cache_shape shape; /* when it was last written */
+	struct cache_shape shape;  /* when it was last written */
+	struct ledger_mark *marks; /* oldest first, each key once */
+	size_t mark_count, mark_capacity;
+	struct set by_key; /* of the marks */
 	bool changed;
 	/* Of the plan at hand: a hash for each of its files. */
 	const struct plan *plan;
@@ -88,5 +107,44 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again,
 				 const uint8_t *made);
 /* Remembers, and writes down, that jitwarm has taken these entries out of the cache. */
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
+
+/* ---- what was carried over (ledger_marks.c) */
+
+/* The mark of that entry, as far as the value in the cache is still the marked one; else NULL. */
+const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
+										uint64_t key);
+/* "" where it is not known. */
+const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark);
+/* How many entries of the cache are marked. */
+size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir);
+
+/* Changes the file's marks, under the lock of its folder: new ones, which take the place of those
+ * of the same keys, and keys whose marks go. To be called before such entries are inserted, and
+ * after others have taken their place: so that none is ever there without its mark. A state_dir of
+ * NULL is JW_ERR_NOT_FOUND. */
+struct ledger_carried {
+	uint64_t key, checksum;
+	const char *stamp; /* of the driver that has compiled it */
+};
+struct ledger_change {
+	const struct ledger_carried *carried;
+	size_t carried_count;
+	const uint64_t *cleared;
+	size_t cleared_count;
+};
+int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						const struct ledger_change *change);
+
+/* Between ledger.c and ledger_marks.c. */
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
+char *ledger_file(const char *state_dir, const char *cache_dir);
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
+void ledger_parse_marks(struct ledger *ledger, struct cursor *at);
+int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
+/* One process at a time writes a ledger; NULL where that cannot be had. Given back by
+ * os_file_close. */
+struct os_file *ledger_lock(const char *state_dir);
+/* Those of the file take the place of the ledger's own. */
+void ledger_reread_marks(struct ledger *ledger, const char *path);
 
 #endif

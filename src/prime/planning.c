@@ -89,19 +89,45 @@ static int offer_missing(struct jw_error *err, const struct jw_prime_options *op
 						 struct plan *plan)
 {
 	uint64_t *keys = mem_array(err, plan->module_count, sizeof *keys);
-	size_t count = 0;
+	uint64_t *key_bytes = mem_array(err, plan->module_count, sizeof *key_bytes);
+	uint64_t *warm = mem_array(err, plan->module_count, sizeof *warm);
+	struct jw_prime_missing missing = {.keys = keys, .key_bytes = key_bytes, .warm = warm};
+	int result = keys && key_bytes && warm ? 0 : -1;
 
-	if (!keys)
-		return -1;
-	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].state == PLAN_COLD && plan->modules[i].key)
-			keys[count++] = plan->modules[i].key;
-	if (count) {
-		options->missing(options->context, keys, count);
+	for (size_t i = 0; !result && i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state == PLAN_WARM) {
+			warm[missing.warm_count++] = module->key;
+		} else if (module->state == PLAN_COLD && module->key) {
+			key_bytes[missing.count] = module->key_bytes;
+			keys[missing.count++] = module->key;
+		}
+	}
+	if (!result && missing.count) {
+		options->missing(options->context, &missing);
 		plan_look_again(plan);
 	}
 	mem_free(keys);
-	return 0;
+	mem_free(key_bytes);
+	mem_free(warm);
+	return result;
+}
+
+void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile)
+{
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+
+		const struct ledger_mark *mark = module->state == PLAN_WARM && module->key
+											 ? ledger_marked(ledger, plan->cache_dir, module->key)
+											 : NULL;
+
+		module->carried = mark != NULL;
+		module->carried_checksum = mark ? mark->checksum : 0;
+		if (module->carried && recompile)
+			module->state = PLAN_COLD;
+	}
 }
 
 static int make_request(struct jw_error *err, const struct jw_system *system,
@@ -223,7 +249,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	struct jw_prime_plan sum = *ret_sum;
 	bool useful[ANALYSE_MOST_TARGETS] = {false};
 
-	sum.left_out = sum.warm = sum.cold = sum.link = sum.cannot = sum.hopeless = 0;
+	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.link = sum.cannot =
+		sum.hopeless = 0;
 	sum.cold_bytes = sum.cache_bytes = 0;
 	sum.cpu_seconds = sum.longest_seconds = 0;
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -231,13 +258,16 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 
 		sum.left_out += module->state == PLAN_LEFT_OUT;
 		sum.warm += module->state == PLAN_WARM;
+		sum.carried += module->state == PLAN_WARM && module->carried;
+		sum.anew += module->state == PLAN_COLD && module->carried;
 		useful[module->target] = useful[module->target] || module->state != PLAN_LEFT_OUT;
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
-		sum.cache_bytes += module->entry_bytes;
+		/* One that takes another's place takes no more room. */
+		sum.cache_bytes += module->carried ? 0 : module->entry_bytes;
 		sum.cpu_seconds += module->cost_ms / 1000;
 		if (module->cost_ms / 1000 > sum.longest_seconds)
 			sum.longest_seconds = module->cost_ms / 1000;

@@ -22,6 +22,8 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning);
 void planning_free(struct planning *planning);
+/* Notes which of the warm ones were carried over; with recompile_carried they are cold then. */
+void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
 /* Counts what the modules are now; what else the sum says stays. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);

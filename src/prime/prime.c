@@ -67,8 +67,9 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		planning_make(err, system, options, result, &planning))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
-	planning_sum_up(planning.plan, options, &result->plan);
 	ledger_open(&ledger, state_dir, system->cache.path);
+	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
+	planning_sum_up(planning.plan, options, &result->plan);
 	if (ledger_begin(err, &ledger, planning.plan) ||
 		planning_explain(err, system, &planning, &ledger, &result->plan) ||
 		planning_choose(err, planning.plan, system, options, result) ||

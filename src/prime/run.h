@@ -27,6 +27,7 @@ struct run_setup {
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
 	struct trace *trace; /* NULL: none is wanted */
+	bool *inserted; /* of each module of the plan: set when its entry is in place; may be NULL */
 };
 
 /* Compiles every cold module once. What came of each is added to *result (compiled, failed,

@@ -20,9 +20,14 @@ static void check(const void *data, size_t size)
 		MUST(ledger.records[i].made < LEDGER_MADE_COUNT);
 		MUST(ledger_loss(&ledger, &ledger.records[i], &ledger.shape) <= CACHE_LOSS_UNKNOWN);
 	}
-	if (ledger.count && !ledger_format(NULL, &ledger, &bytes)) {
+	MUST(ledger.mark_count <= LEDGER_MOST_MARKS);
+	for (size_t i = 0; i < ledger.mark_count; i++)
+		MUST(ledger.marks[i].stamp < ledger.stamp_count ||
+			 ledger.marks[i].stamp == LEDGER_NO_STAMP);
+	if ((ledger.count || ledger.mark_count) && !ledger_format(NULL, &ledger, &bytes)) {
 		ledger_parse(&again, bytes.data, bytes.size);
-		MUST(again.count == ledger.count && again.epoch == ledger.epoch);
+		MUST(again.count == ledger.count && again.epoch == ledger.epoch &&
+			 again.mark_count == ledger.mark_count);
 		ledger_close(&again);
 	}
 	buf_free(&bytes);

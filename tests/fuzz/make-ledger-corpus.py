@@ -14,12 +14,16 @@ def fnv(data):
     return state
 
 
-def body(stamps, records, stamp_count=None, record_count=None, epoch=3, losses=(1, 2, 3), shape=(5, 6, 7)):
+def body(stamps, records, stamp_count=None, record_count=None, epoch=3, losses=(1, 2, 3), shape=(5, 6, 7),
+         marks=None, mark_count=None):
+    behind = b"" if marks is None else (
+        struct.pack("<I", len(marks) if mark_count is None else mark_count)
+        + b"".join(struct.pack("<QQI", *m) for m in marks))
     return (b"JWLED\0\2\0"
             + struct.pack("<III", len(stamps) if stamp_count is None else stamp_count,
                           len(records) if record_count is None else record_count, epoch)
             + bytes(losses).ljust(16, b"\0") + struct.pack("<19Q", *shape, *range(19 - len(shape)))
-            + b"".join(stamps) + b"".join(struct.pack("<QQII", *r) for r in records))
+            + b"".join(stamps) + b"".join(struct.pack("<QQII", *r) for r in records) + behind)
 
 
 WHOLE = body([STAMP], [(1, 2, 0, 3), (3, 4, 0, 2)])
@@ -43,6 +47,14 @@ CASES = {
     "epoch-is-no-epoch": body([STAMP], [(1, 2, 0, 0)], epoch=2**32 - 1),
     "loss-is-none": body([STAMP], [(1, 2, 0, 0)], losses=[200]),
     "shape-cut": WHOLE[:60],
+    "marks": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 0), (4, 8, 2**32 - 1)]),
+    "marks-alone": body([STAMP], [], marks=[(2, 7, 0)]),
+    "marks-none": body([STAMP], [(1, 2, 0, 0)], marks=[]),
+    "marks-cut": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 0)], mark_count=3),
+    "marks-too-many": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 0)], mark_count=2**32 - 1),
+    "mark-twice": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 0), (2, 8, 0)]),
+    "mark-behind-the-last-stamp": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 1)]),
+    "mark-behind-broken-records": body([STAMP], [(1, 2, 1, 0)], marks=[(2, 7, 0)]),
 }
 
 HERE.mkdir(parents=True, exist_ok=True)

@@ -160,6 +160,28 @@ static void a_profile_is_kept_for_one_file(void **state)
 	mem_free(library);
 }
 
+/* A driver that is replaced in its own file, as on Windows: what its stamp means is remembered. */
+static void a_former_driver_is_remembered(void **state)
+{
+	static const char bytes[] = RUN ":49\0:49\0";
+	char *library = write_library("libcuda.so.555.58.98", bytes, sizeof bytes - 1);
+	struct cache_profile found, former;
+
+	(void)state;
+	assert_int_equal(cache_profile_find(NULL, folder, library, NULL, &found), 0);
+	found.driver.cuda = 12060;
+	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
+	memcpy(found.stamp, "Jan  1 202101:02:03", CACHE_STAMP_SIZE);
+	found.driver.cuda = 12090;
+	assert_int_equal(cache_profile_save(NULL, folder, &found), 0);
+	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jun 25 202401:14:49", &former), 0);
+	assert_int_equal(former.driver.cuda, 12060);
+	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:03", &former), 0);
+	assert_int_equal(former.driver.cuda, 12090);
+	assert_int_equal(cache_profile_of_stamp(NULL, folder, "Jan  1 202101:02:04", &former), -1);
+	mem_free(library);
+}
+
 static void the_table_vouches_for_what_the_file_says(void **state)
 {
 	static const char same[] = RUN ":48\0", other[] = "Jun 26 202401:14:48\0";
@@ -361,6 +383,7 @@ int main(void)
 		cmocka_unit_test(a_build_id_is_read),
 		cmocka_unit_test(known_drivers_have_profiles),
 		cmocka_unit_test(a_profile_is_kept_for_one_file),
+		cmocka_unit_test(a_former_driver_is_remembered),
 		cmocka_unit_test(the_table_vouches_for_what_the_file_says),
 		cmocka_unit_test(an_entry_of_the_cache_confirms),
 		cmocka_unit_test(hostile_profiles_are_refused),

@@ -58,6 +58,7 @@ static void drivers_and_targets(void **state)
 		{stamp_550, 12040, 86, false, false, false, ""},
 		{stamp_550, 0, 86, false, false, false, ""},       /* the stamp is enough */
 		{stamp_550_54, 12040, 86, false, false, true, ""}, /* the same CUDA version: exact */
+		{stamp_550_54, 12040, 86, true, false, true, ""},
 		{stamp_535, 12020, 86, false, true, false, "--carry-over"},
 		{stamp_535, 12020, 86, true, false, true, ""},
 		{stamp_580, 13000, 86, false, true, false, "older driver cannot load"},
@@ -80,6 +81,8 @@ static void drivers_and_targets(void **state)
 			!strstr(judgement.why, cases[i].says) || (!cases[i].refused && judgement.why[0]))
 			fail_msg("case %zu: %d %d “%s”", i, judgement.refused, judgement.carried,
 					 judgement.why);
+		if (judgement.older != (judgement.carried && cases[i].cuda != 12040))
+			fail_msg("case %zu: older %d", i, judgement.older);
 	}
 }
 

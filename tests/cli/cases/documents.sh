@@ -9,7 +9,7 @@ section = text.split("## " + d["schema"] + "\n")
 assert len(section) == 2, d["schema"]
 words = set(re.findall(r"`([a-z0-9_]+)`", section[1].split("\n## ")[0])) | {"schema"}
 if d["schema"] == "jitwarm.prime/1":
-    words |= {"warm", "cold", "cannot", "link"}  # "modules … left_out: as in check"
+    words |= {"warm", "cold", "carried", "cannot", "link"}  # "modules … left_out: as in check"
 named = re.compile(r"(sm|compute)_[0-9]+[af]?$|.*[^a-z0-9_].*")  # keys that are data
 def walk(item, maps=("libraries", "by_driver", "other")):
     if isinstance(item, dict):

@@ -1,0 +1,151 @@
+#include "pack/refill.h"
+
+#include <string.h>
+
+#include <jitwarm/store.h>
+
+#include "base/mem.h"
+#include "cache/probe.h"
+#include "os/file.h"
+#include "pack/judge.h"
+#include "pack/store_pack.h"
+
+struct refill {
+	const struct refill_request *request;
+	struct set asked, lengths;
+	size_t entries;
+	uint64_t bytes;
+};
+
+static bool has(const struct set *set, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(set, key, &cursor) != SET_NONE;
+}
+
+static bool is_asked_for(void *context, uint64_t key)
+{
+	return has(&((const struct refill *)context)->asked, key);
+}
+
+static bool asked_to_stop(void *context)
+{
+	const struct refill_request *request = ((const struct refill *)context)->request;
+
+	return request->stop && request->stop(request->context);
+}
+
+/* What another driver's entry would be called takes its PTX; how long its key is tells enough to
+ * leave out the packs of other programs. */
+static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
+						   const struct pack_entry *entry)
+{
+	const struct refill_request *request = refill->request;
+	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+	struct judgement judgement;
+
+	if (request->mode == REFILL_OWN)
+		return false;
+	judge_entry(manifest, entry, request->system, request->mode == REFILL_OLDER, &judgement);
+	return judgement.carried && !judgement.refused &&
+		   judgement.older == (request->mode == REFILL_OLDER) &&
+		   has(&refill->lengths,
+			   pack_key_start(start, request->system->driver.stamp, entry->target) +
+				   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
+}
+
+/* Whether this pack has anything that is asked for and that the cache lacks still. */
+static bool is_of_use(const struct refill *refill, const char *path)
+{
+	const struct jw_system *system = refill->request->system;
+	struct pack_manifest manifest = {0};
+	bool missing = false;
+
+	if (store_read_manifest(NULL, path, &manifest))
+		return false;
+	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
+
+		missing = ours ? has(&refill->asked, entry->key) &&
+							 cache_probe(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT
+					   : may_be_carried(refill, &manifest, entry);
+	}
+	manifest_free(&manifest);
+	return missing;
+}
+
+static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
+{
+	const struct refill_request *request = refill->request;
+	const struct jw_import_options options = {.path = path,
+											  .system = request->system,
+											  .allow_unsigned = true,
+											  .only_missing = true,
+											  .carry_over = request->mode == REFILL_OLDER,
+											  .context = refill,
+											  .stop = asked_to_stop,
+											  .wanted = is_asked_for};
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+
+	if (!is_of_use(refill, path))
+		return 0;
+	if (jw_import(&why, &options, &result))
+		return why.code == JW_ERR_FORMAT ? 0 : error_set(err, why.code, "%s", why.message);
+	refill->entries += result->added;
+	refill->bytes += result->added_bytes;
+	if (request->took)
+		request->took(request->context, result);
+	jw_import_result_free(result);
+	return 0;
+}
+
+/* The newest first: what does not fit is the oldest. */
+static int refill_all(struct jw_error *err, struct refill *refill, const struct jw_store *store)
+{
+	int result = 0;
+
+	for (size_t i = store->count; !result && i-- > 0;) {
+		char *path =
+			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
+
+		if (path)
+			result = refill_from(err, refill, path);
+		mem_free(path);
+	}
+	return result;
+}
+
+int refill_from_store(struct jw_error *err, const struct refill_request *request,
+					  size_t *ret_entries, uint64_t *ret_bytes)
+{
+	const struct jw_system *system = request->system;
+	struct refill refill = {.request = request};
+	struct jw_store *store = NULL;
+	int result = 0;
+
+	*ret_entries = 0;
+	*ret_bytes = 0;
+	if (!system->cache.path || !system->driver.stamp[0] ||
+		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
+		return 0;
+	if (jw_store_open(err, system->state_dir, false, &store))
+		return -1;
+	for (size_t i = 0; !result && i < request->count; i++) {
+		result = set_add(err, &refill.asked, request->keys[i], i);
+		if (!result && request->key_bytes)
+			result = set_add(err, &refill.lengths, request->key_bytes[i], i);
+	}
+	if (!result)
+		result = refill_all(err, &refill, store);
+	if (!result) {
+		*ret_entries = refill.entries;
+		*ret_bytes = refill.bytes;
+	}
+	set_free(&refill.asked);
+	set_free(&refill.lengths);
+	jw_store_free(store);
+	return result;
+}

@@ -1,0 +1,84 @@
+# prime after a change of drivers: what goes over by itself, what with --carry-over, what never; and --recompile-carried
+with_simdriver sm_86
+. "$cases/../drivers.sh"
+export JITWARM_STORE=1
+
+starts_warm() {
+	"$cases/../../../scripts/with-simdriver.sh" -B "$(dirname "$(dirname "$sample")")/.." sm_86 -- "$(dirname "$sample")/framework-app" >"$out" 2>"$err" ||
+		fail "the application under $now"
+	out_has "compiled 0 of"
+}
+
+# ---- the same CUDA minor version: by itself
+driver_535_216
+run 0 prime "$sample" --no-store
+driver_535_309
+run 1 prime "$sample" --dry-run --no-store
+out_has "8 modules for sm_86 would be carried over from driver 535.216.03 (CUDA 12.2), whose compiler is this driver's."
+run 0 prime "$sample" --no-store --json
+json 'd["compiled"] == 0 and d["warm"] == 8 and d["carried"] == 0'
+json 'd["carried_over"]["modules"] == 8 and d["carried_over"]["older"] == 0 and d["carried_over"]["groups"][0]["from"] == "cache"'
+starts_warm
+run 0 prime "$sample" --json
+json '"carried_over" not in d'
+run 0 cache verify --json
+json 'd["damaged"] == 0 and d["files_without_row"] == 0 and d["rows_without_file"] == 0'
+
+# ---- another one: with the option, and marked
+driver_550
+run 1 prime "$sample" --dry-run --no-store
+out_has "8 modules for sm_86 that driver 535.309.01 (CUDA 12.2) has compiled cannot be carried over: driver stamp"
+out_has "older, --carry-over takes it."
+run 1 prime "$sample" --dry-run --carry-over --json
+json 'd["cold"] == 8 and d["carried_over"]["modules"] == 8'
+run 0 prime "$sample" --carry-over --no-store
+out_has "8 modules for sm_86 were carried over from driver 535.309.01 (CUDA 12.2)."
+out_has "Warm: all 8"
+out_has "8 of the warm ones were carried over from older drivers: --recompile-carried"
+starts_warm
+run 0 check "$sample"
+out_has "8 of the warm ones were carried over"
+run 0 check "$sample" --json
+json 'd["warm"] == d["carried"] == d["gpus"][0]["carried"] == 8'
+run 0 status
+out_has "8 of them carried over from older drivers"
+run 0 status --json
+json 'd["cache"]["carried"] == 8'
+run 0 prime "$sample" --json
+json 'd["compiled"] == 0 and d["carried"] == 8'
+
+# The store keeps none of it: it would come back without its mark
+printf '.version 6.0\n.target sm_30\n.address_size 64\n' >"$work/other.ptx"
+run 0 prime "$work/other.ptx" --json
+json 'd["compiled"] == 1'
+run 0 store list --json
+json 'sum(pack["entries"] for pack in d["packs"]) == 1'
+
+# ---- and replaced
+run 64 prime "$sample" --carry-over --recompile-carried
+err_one_line
+run 1 prime "$sample" --recompile-carried --dry-run
+out_has "Why: 8 modules: carried over: made by the compiler of 535.309.01."
+run 0 prime "$sample" --recompile-carried --json
+json 'd["compiled"] == d["anew"] == 8 and d["predicted_cache_bytes"] == 0 and d["failed"] == d["undone"] == d["met"] == d["lost"] == 0'
+cp -r "$work/cache" "$work/recompiled"
+run 0 check "$sample" --json
+json 'd["warm"] == 8 and d["carried"] == 0'
+run 0 status --json
+json 'd["cache"]["carried"] == 0'
+run 0 prime "$sample" --recompile-carried --json
+json 'd["compiled"] == 0'
+anew
+driver_550
+run 0 prime "$sample"
+for entry in $(cd "$work/cache" && find . -path './?/?/*' -type f); do
+	cmp "$work/cache/$entry" "$work/recompiled/$entry" || fail "$entry is not what the driver makes by itself"
+done
+
+# ---- a wiped cache: out of the store
+rm -rf "$work/cache"
+driver_555
+run 0 prime "$sample" --carry-over --json
+json 'd["compiled"] == 0 and d["carried"] == 8 and d["carried_over"]["older"] == 8'
+json 'd["carried_over"]["groups"][0]["from"] == "store" and d["carried_over"]["groups"][0]["driver"] == "550.200.01 (CUDA 12.4)"'
+starts_warm
