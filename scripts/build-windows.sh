@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-recipe=6 # raise it when build_* below changes
+recipe=7 # raise it when build_* below changes
 triple=x86_64-w64-mingw32
 store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows
 state=$store/.apt
@@ -129,11 +129,13 @@ cmake_build() {
 	cmake --install cross
 }
 
-# Its CMake project insists on a C++ compiler, its Makefile does not.
+# Its CMake project insists on a C++ compiler, its Makefile does not. Threads (packs are compressed by several) are off in
+# static libraries by default.
 build_libzstd() {
-	make -C lib -j "$jobs" CC=$triple-gcc AR=$triple-ar ZSTD_LEGACY_SUPPORT=0 libzstd.a
-	make -C lib PREFIX="$prefix" LIBDIR="$prefix/lib" CC=$triple-gcc AR=$triple-ar ZSTD_LEGACY_SUPPORT=0 \
-		install-static install-includes install-pc
+	local with=(CC=$triple-gcc AR=$triple-ar ZSTD_LEGACY_SUPPORT=0 MOREFLAGS=-DZSTD_MULTITHREAD)
+	make -C lib -j "$jobs" "${with[@]}" libzstd.a
+	make -C lib PREFIX="$prefix" LIBDIR="$prefix/lib" "${with[@]}" install-static install-includes install-pc
+	$triple-nm "$prefix/lib/libzstd.a" | grep -c _beginthreadex # and it has them
 }
 
 build_lz4() {
