@@ -14,7 +14,8 @@ enum {
 struct copy {
 	struct cache_addition *addition;
 	struct os_file *from, *place, *to; /* the worker's; the one in place, if it may be the same */
-	uint8_t *piece, *other;
+	uint8_t *piece, *other;            /* of piece_bytes */
+	size_t piece_bytes;
 	struct cache_entry entry; /* without its pointers */
 	uint64_t size_bytes;      /* up to the value's end */
 	uint64_t key_state, value_state;
@@ -38,32 +39,57 @@ static int open_source(struct jw_error *err, const char *path, struct copy *copy
 static int read_header(struct jw_error *err, struct copy *copy)
 {
 	struct cache_entry *entry = &copy->entry;
+	uint8_t header[CACHE_ENTRY_HEADER];
 	enum cache_damage damage;
 	uint64_t size;
 	size_t got;
 
 	if (os_file_size(err, copy->from, &size) ||
-		os_file_read(err, copy->from, 0, copy->piece, CACHE_ENTRY_HEADER, &got))
+		os_file_read(err, copy->from, 0, header, sizeof header, &got))
 		return -1;
 	if (size > CACHE_MOST_ENTRY)
 		return error_set(err, JW_ERR_LIMIT, "too large for an entry");
-	damage = cache_entry_header_read(copy->piece, got, size, entry);
+	damage = cache_entry_header_read(header, got, size, entry);
 	if (damage != CACHE_SOUND)
 		return error_set(err, JW_ERR_FORMAT, "%s", cache_damage_text(damage));
 	copy->size_bytes = size - entry->extra_bytes;
+	copy->piece_bytes = copy->size_bytes < PIECE ? (size_t)copy->size_bytes : PIECE;
 	return 0;
 }
 
+/* Most entries are smaller than a piece, and new memory is what costs most of copying them: so much
+ * as is needed, and not cleared. */
+static int make_piece(struct jw_error *err, const struct copy *copy, uint8_t **ret_piece)
+{
+	if (!*ret_piece)
+		*ret_piece = mem_resize(err, NULL, copy->piece_bytes);
+	return *ret_piece ? 0 : -1;
+}
+
 /* The part of a piece that lies in [start, start + size) of the file. */
-static uint64_t hash_part(uint64_t state, const uint8_t *piece, uint64_t at, size_t piece_size,
-						  uint64_t start, uint64_t size)
+static struct fnv_lane lane_of(uint64_t state, const uint8_t *piece, uint64_t at, size_t piece_size,
+							   uint64_t start, uint64_t size)
 {
 	uint64_t from = start > at ? start - at : 0;
 	uint64_t end = start + size < at + piece_size ? start + size - at : piece_size;
 
 	if (start + size <= at || from >= end)
-		return state;
-	return fnv_update(state, piece + from, (size_t)(end - from));
+		return (struct fnv_lane){state, piece, 0};
+	return (struct fnv_lane){state, piece + from, (size_t)(end - from)};
+}
+
+/* Key and value side by side. */
+static void hash_piece(struct copy *copy, uint64_t at, size_t size)
+{
+	const struct cache_entry *entry = &copy->entry;
+	const uint64_t value_at = CACHE_ENTRY_HEADER + entry->key_bytes;
+	struct fnv_lane lanes[] = {
+		lane_of(copy->key_state, copy->piece, at, size, CACHE_ENTRY_HEADER, entry->key_bytes),
+		lane_of(copy->value_state, copy->piece, at, size, value_at, entry->value_bytes)};
+
+	fnv_update_many(lanes, 2);
+	copy->key_state = lanes[0].state;
+	copy->value_state = lanes[1].state;
 }
 
 static void compare_piece(struct copy *copy, uint64_t at, size_t size)
@@ -79,23 +105,21 @@ static void compare_piece(struct copy *copy, uint64_t at, size_t size)
 /* Once through the file; ends early where it turns out to be another than the one in place. */
 static int pass(struct jw_error *err, struct copy *copy)
 {
-	const struct cache_entry *entry = &copy->entry;
 	size_t got;
 
+	if (make_piece(err, copy, &copy->piece) || (copy->place && make_piece(err, copy, &copy->other)))
+		return -1;
 	copy->key_state = copy->value_state = FNV_START;
 	for (uint64_t at = 0; at < copy->size_bytes && !copy->differs; at += got) {
 		uint64_t left = copy->size_bytes - at;
-		size_t size = left < PIECE ? (size_t)left : PIECE;
+		size_t size = left < copy->piece_bytes ? (size_t)left : copy->piece_bytes;
 
 		if (os_file_read(&copy->addition->why, copy->from, at, copy->piece, size, &got))
 			return -1;
 		if (got != size)
 			return error_set(&copy->addition->why, JW_ERR_FORMAT, "%s",
 							 cache_damage_text(CACHE_DAMAGE_TRUNCATED));
-		copy->key_state =
-			hash_part(copy->key_state, copy->piece, at, size, CACHE_ENTRY_HEADER, entry->key_bytes);
-		copy->value_state = hash_part(copy->value_state, copy->piece, at, size,
-									  CACHE_ENTRY_HEADER + entry->key_bytes, entry->value_bytes);
+		hash_piece(copy, at, size);
 		compare_piece(copy, at, size);
 		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
 			return -1;
@@ -184,10 +208,8 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	opened = open_source(&addition->why, addition->path, &copy);
 	if (live_enter(err, live))
 		goto done;
-	copy.piece = mem_alloc(err, PIECE);
-	copy.other = mem_alloc(err, PIECE);
 	staged.target = cache_entry_path(err, live->dir, addition->key);
-	if (!copy.piece || !copy.other || !staged.target)
+	if (!staged.target)
 		goto done;
 	if (!opened && !read_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;

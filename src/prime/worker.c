@@ -19,6 +19,9 @@
 
 enum { STDIN = 0 };
 
+/* A compile takes 25 MiB and more (plan/estimate.h) and gives it back, again and again. */
+static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
+
 struct worker {
 	int out; /* where answers go; stdout itself was taken away from the driver */
 	struct driver driver;
@@ -182,12 +185,11 @@ static void work(struct worker *worker, const struct protocol_job *job,
 				 struct protocol_answer *answer)
 {
 	struct jw_error why = {0};
-	uint64_t start = os_monotonic_ns();
+	uint64_t start = os_monotonic_ns(), peak_bytes;
 
 	memset(answer, 0, sizeof *answer);
 	answer->id = job->id;
 	answer->result = -1;
-	answer->peak_bytes = os_peak_resident_bytes();
 	if (read_image(&why, worker, job))
 		TEXT_COPY(answer->error, why.message);
 	else if (worker->task.work)
@@ -195,8 +197,9 @@ static void work(struct worker *worker, const struct protocol_job *job,
 	else
 		compile(worker, job, answer);
 	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
-	if (os_peak_resident_bytes() > answer->peak_bytes)
-		answer->peak_bytes = os_peak_resident_bytes();
+	peak_bytes = os_peak_resident_bytes();
+	if (peak_bytes > answer->peak_bytes)
+		answer->peak_bytes = peak_bytes;
 }
 
 /* The next line of stdin, without its line feed; false at its end. It stays valid until the next
@@ -262,6 +265,7 @@ int jw_worker_main(void)
 	os_ignore_interrupts();
 	os_crash_quietly();
 	os_be_first_to_go();
+	os_keep_memory(KEEP_BYTES);
 	if (environment_is_background())
 		os_work_in_background();
 	if (os_take_stdout(&err, &worker.out))

@@ -1,9 +1,14 @@
 /* Memory: the machine's, our control group's, a process'. Sources: proc(5), the kernel's
  * admin-guide/cgroup-v2, cgroup-v1/memory and accounting/psi. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/mem.h"
 #include "os/file.h"
@@ -212,6 +217,19 @@ uint64_t os_resident_bytes(void)
 uint64_t os_peak_resident_bytes(void)
 {
 	return status_field("VmHWM:");
+}
+
+void os_keep_memory(uint64_t most_bytes)
+{
+#ifdef __GLIBC__
+	/* The largest that glibc takes; blocks beyond it are mapped and unmapped each time. */
+	const int in_heap = 32 << 20;
+
+	(void)mallopt(M_TRIM_THRESHOLD, most_bytes < INT_MAX ? (int)most_bytes : INT_MAX);
+	(void)mallopt(M_MMAP_THRESHOLD, in_heap);
+#else
+	(void)most_bytes;
+#endif
 }
 
 void os_be_first_to_go(void)

@@ -30,6 +30,11 @@ uint64_t os_process_resident(int pid)
 }
 
 /* Windows kills nobody when memory runs out. */
+void os_keep_memory(uint64_t most_bytes)
+{
+	(void)most_bytes;
+}
+
 void os_be_first_to_go(void)
 {
 }
