@@ -70,3 +70,26 @@ app() {
 
 sample_dll=$build/tests/framework/sample_framework.dll
 has_command() { jitwarm "$@" --help; [ "$status" = 0 ]; }
+
+# make_newer: a newer driver, that is an nvcuda.dll with another version and stamp, in place of the build's while under_newer
+# PROGRAM ARGUMENT... runs
+newer=$work/newer
+make_newer() {
+	mkdir -p "$newer/tests/simdriver/lib"
+	ln -s "$build/wine" "$newer/wine"
+	python3 - "$build/tests/simdriver/lib/nvcuda.dll" "$newer/tests/simdriver/lib/nvcuda.dll" > "$out" 2> "$err" <<'PYTHON' || fail 'no newer driver'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+assert data.count(b"Feb 29 202423:59") == 1 and data.count(b":58\0") >= 5
+data = data.replace(b"Feb 29 202423:59", b"Mar  1 202510:20").replace(b":58\0", b":30\0")
+version = struct.pack("<HHHH", 0, 32, 5161, 15)
+assert version in data
+data = data.replace(version, struct.pack("<HHHH", 0, 32, 6070, 15))  # 551.61 becomes 560.70
+open(sys.argv[2], "wb").write(data)
+PYTHON
+}
+under_newer() {
+	status=0
+	SIMDRIVER_CUDA=12060 SIMDRIVER_STAMP='Mar  1 2025 10:20:30' timeout 120 "$root/scripts/with-simdriver.sh" -B "$newer" -w -u "$user" \
+		"$gpus" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
+}
