@@ -110,15 +110,14 @@ static enum outcome flock_is_ignored(void)
 	return PASSED;
 }
 
-/* A holder that lets go within the 200 ms turns nobody away. */
-static enum outcome short_hold_is_waited_for(void)
+/* Whether a look-up waits for a holder that lets go after 50 ms. */
+static bool waits_for_short_hold(void)
 {
-	pid_t holder, timer;
+	pid_t holder = hold(WRITE_LOCK), timer;
 	struct answer answer;
 
-	CHECK_IS(load(module(1)).compiled, 1);
-	holder = hold(WRITE_LOCK);
-	CHECK(holder > 0);
+	if (holder <= 0)
+		return false;
 	timer = fork();
 	if (timer == 0) {
 		usleep(50000);
@@ -128,7 +127,19 @@ static enum outcome short_hold_is_waited_for(void)
 	answer = load(module(1));
 	waitpid(timer, NULL, 0);
 	waitpid(holder, NULL, 0);
-	CHECK_IS(answer.compiled, 0);
+	return answer.compiled == 0;
+}
+
+/* A holder that lets go within the 200 ms turns nobody away. On a busy machine 50 ms may become
+ * more than that. */
+static enum outcome short_hold_is_waited_for(void)
+{
+	int tries = 0;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	while (tries < 10 && !waits_for_short_hold())
+		tries++;
+	CHECK(tries < 10);
 	return PASSED;
 }
 

@@ -70,7 +70,7 @@ if [ "$kind" = fake ]; then
 	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
 	"$jitwarm" prime -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
 	supervisor=$!
-	for ((i = 0; i < 100; i++)); do ! grep -q "to compile" out || break; sleep 0.1; done
+	for ((i = 0; i < 600; i++)); do ! grep -q "to compile" out || break; sleep 0.1; done
 	sleep 0.3
 	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
 	[ $got = 1 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
@@ -134,9 +134,9 @@ if [ "$kind" = fake ]; then
 	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
 	"$jitwarm" prime --cache cache $sm --driver 550.163.01 "$library" >out 2>&1 &
 	supervisor=$!
-	for ((i = 0; i < 100; i++)); do [ ! -s pids ] || break; sleep 0.1; done
+	for ((i = 0; i < 600; i++)); do [ ! -s pids ] || break; sleep 0.1; done
 	kill -KILL $supervisor; wait $supervisor 2>/dev/null
-	for ((i = 0; i < 50; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		alive=0
 		for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status" || alive=1; done
 		[ $alive = 1 ] || break

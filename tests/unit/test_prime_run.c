@@ -67,13 +67,14 @@ static void a_module_that_hangs_is_given_up(void **state)
 	struct jw_error err = {0};
 
 	(void)state;
-	options.module_timeout_ms = 300;
+	/* The others, processes of a shell, must not take so long on a busy machine. */
+	options.module_timeout_ms = 1500;
 	assert_int_equal(
 		run_with(&err, 2, "do_job() { [ $1 != 3 ] || exec sleep 100; fine $1; }\nhello; serve\n"),
 		0);
 	assert_int_equal(result->compiled, MODULES - 1);
 	assert_int_equal(result->failed, 1);
-	assert_non_null(strstr(result->failures[0].reason, "within 0.3 s"));
+	assert_non_null(strstr(result->failures[0].reason, "within 1.5 s"));
 }
 
 static void a_context_that_is_always_lost_ends_the_run(void **state)

@@ -13,7 +13,7 @@ ours() { pgrep -f "시험-test_killed.*jitwarm.exe" || true; }
 export SIMDRIVER_FAULT=hang:sample_network
 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" sm_86 -- "$work/bin/jitwarm.exe" prime "$dll" > "$out" 2> "$err" < /dev/null &
 supervisor=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ "$(ours | wc -l)" -lt 2 ] || break
 	sleep 0.1
 done
@@ -21,7 +21,7 @@ done
 sleep 2
 kill -9 "$supervisor"
 { wait "$supervisor" || true; } 2> /dev/null
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ -n "$(ours)" ] || break
 	sleep 0.1
 done

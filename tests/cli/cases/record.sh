@@ -107,7 +107,7 @@ while :; do sleep 0.05; done
 SCRIPT
 "$program" record -o signal.json -- sh "$work/waits.sh" >"$work/caught" 2>/dev/null &
 pid=$!
-for _ in $(seq 200); do [[ -e ready ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -e ready ]] && break; sleep 0.05; done
 kill -TERM $pid
 wait $pid
 [[ $? == 9 && $(cat "$work/caught") == caught && -s signal.json ]] || fail "TERM was not passed on"
@@ -127,11 +127,11 @@ echo $$ >number
 SCRIPT
 python3 "$work/holds.py" "$work/cache/index" &
 holder=$!
-for _ in $(seq 200); do [[ -e held ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -e held ]] && break; sleep 0.05; done
 # shellcheck disable=SC2086
 $JITWARM record -o ended.json --json -- sh "$work/tells.sh" "$app" >"$out" 2>"$err" &
 pid=$!
-for _ in $(seq 400); do [[ -s number ]] && ! kill -0 "$(cat number)" 2>/dev/null && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -s number ]] && ! kill -0 "$(cat number)" 2>/dev/null && break; sleep 0.05; done
 kill -INT $pid
 wait $pid
 ended=$?

@@ -55,9 +55,9 @@ import mmap, sys, time
 with open(sys.argv[1], "rb") as file:
     code = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 print("mapped", flush=True)
-time.sleep(60)' "$work/libcuda.so.1" >"$work/mapped" &
+time.sleep(300)' "$work/libcuda.so.1" >"$work/mapped" &
 holder=$!
-for _ in $(seq 100); do [[ -s $work/mapped ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -s $work/mapped ]] && break; sleep 0.05; done
 run 0 tune --apply --scope shell
 kill $holder
 out_has "(process $holder) has the driver loaded"
