@@ -1,10 +1,7 @@
 /* Plans: which modules the driver would compile, under which names, and which of them are warm. */
-#include "make_devcode.h"
-
-#include <stdio.h>
+#include "small_modules.h"
 
 #include "cache/entry.h"
-#include "folder.h"
 #include "plan/plan.h"
 
 #define OPTIONS " --generate-line-info "
@@ -15,49 +12,10 @@ static const struct cache_profile profile = {
 	.driver = {12050, {555, 58, 2}},
 };
 
-static void write_file(const char *name, const struct buf *content)
-{
-	char *path = os_join(NULL, folder, name);
-
-	assert_non_null(path);
-	assert_int_equal(os_write_atomic(NULL, path, content->data, content->size), 0);
-	mem_free(path);
-}
-
-/* A module of its own for each number: LZ4 keeps the payload as it is, NUL included. */
-static const char *text_of(char text[256], unsigned number, unsigned sm)
-{
-	(void)snprintf(text, 256,
-				   "\n.version 7.8\n.target sm_%u\n.address_size 64\n\n.visible .entry k%u()\n{\n"
-				   "\tbra L;\nL:\n\tret;\n}\n",
-				   sm, number);
-	return text;
-}
-
-static void put_module(struct buf *data, unsigned number, unsigned sm, const char *options)
-{
-	char text[256];
-	const struct write_ptx ptx = {
-		.payload = text_of(text, number, sm),
-		.payload_size = strlen(text) + 1,
-		.isa_major = 7,
-		.isa_minor = 8,
-		.target = {.sm = (uint16_t)sm},
-		.options = options,
-		.compression = DEVCODE_LZ4,
-	};
-
-	assert_int_equal(write_container(NULL, &ptx, data), 0);
-}
-
 static uint64_t key_of(unsigned number, unsigned sm, uint16_t device, enum cache_key_form form,
 					   const char *options)
 {
-	char text[256];
-
-	(void)text_of(text, number, sm);
-	return cache_key_hash(&profile, device, form, text, strlen(text) + 1, options, strlen(options),
-						  NULL);
+	return small_key(&profile, number, sm, device, form, options, NULL);
 }
 
 static struct plan *plan_folder(const struct jw_target *targets, size_t count, const char *cache,
@@ -94,15 +52,6 @@ static enum plan_state state_of(const struct plan *plan, uint64_t key)
 	return module ? module->state : (enum plan_state)99;
 }
 
-static void write_library(const char *name, const struct make_section *sections, size_t count)
-{
-	struct buf file = make_buf();
-
-	make_elf(&file, MAKE_ELF_X86_64, sections, count);
-	write_file(name, &file);
-	buf_free(&file);
-}
-
 static void each_module_once_for_each_gpu(void **state)
 {
 	const struct jw_target targets[] = {{86, 0}, {90, 0}};
@@ -110,15 +59,14 @@ static void each_module_once_for_each_gpu(void **state)
 	struct plan *plan;
 
 	(void)state;
-	put_module(&first, 1, 70, OPTIONS);
-	put_module(&first, 2, 70, "");
-	put_module(&first, 1, 70, OPTIONS); /* again */
-	put_module(&first, 1, 70, "");      /* the same text, another key */
-	put_module(&first, 3, 90, "");      /* for one of the two GPUs */
-	put_module(&second, 2, 70, "");     /* in another file again */
-	write_library("a.so", &(struct make_section){.name = ".nv_fatbin", first.data, first.size}, 1);
-	write_library("b.so", &(struct make_section){.name = ".nv_fatbin", second.data, second.size},
-				  1);
+	small_put(&first, 1, 70, OPTIONS);
+	small_put(&first, 2, 70, "");
+	small_put(&first, 1, 70, OPTIONS); /* again */
+	small_put(&first, 1, 70, "");      /* the same text, another key */
+	small_put(&first, 3, 90, "");      /* for one of the two GPUs */
+	small_put(&second, 2, 70, "");     /* in another file again */
+	small_fatbin_library("a.so", &first);
+	small_fatbin_library("b.so", &second);
 	plan = plan_folder(targets, 2, NULL, false);
 	assert_int_equal(plan->module_count, 3 + 4);
 	assert_int_equal(plan->file_count, 2);
@@ -161,7 +109,7 @@ static void put_entry(const char *cache, unsigned number)
 	struct buf entry = make_buf();
 	char *path;
 	size_t length = (size_t)snprintf(key, sizeof key - 3, "%sHOST64sm_86%s", profile.stamp,
-									 text_of(text, number, 70));
+									 small_text(text, number, 70));
 
 	memcpy(key + length, "\0\0 ", 3);
 	length += 3;
@@ -188,9 +136,9 @@ static void what_the_cache_holds_is_warm(void **state)
 	struct plan *plan;
 
 	(void)state;
-	put_module(&data, 1, 70, "");
-	put_module(&data, 2, 70, "");
-	write_file("loose.fatbin", &data);
+	small_put(&data, 1, 70, "");
+	small_put(&data, 2, 70, "");
+	small_write("loose.fatbin", &data);
 	plan = plan_folder(&target, 1, cache, false);
 	assert_int_equal(plan->modules[0].state, PLAN_COLD);
 	assert_int_equal(plan->modules[1].state, PLAN_COLD);
@@ -227,7 +175,7 @@ static void write_linked(const char *name, unsigned version, const struct buf *l
 			{".nvFatBinSegment", wrapper.data, wrapper.size, 1, 3, WRAPPERS},
 		};
 
-		write_library(name, sections, 4);
+		small_library(name, sections, 4);
 	}
 	buf_free(&wrapper);
 	buf_free(&relocation);
@@ -247,9 +195,9 @@ static void inputs_of_a_link_count_where_it_is_needed(void **state)
 		struct plan *plan;
 
 		make_empty_container(&linked);
-		put_module(&inputs, 1, 70, "-maxrregcount=96 --compile-only ");
-		put_module(&inputs, 2, 70, "");
-		put_module(&inputs, 2, 70, "");
+		small_put(&inputs, 1, 70, "-maxrregcount=96 --compile-only ");
+		small_put(&inputs, 2, 70, "");
+		small_put(&inputs, 2, 70, "");
 		write_linked("linked.so", cases[i].version, &linked, &inputs);
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, cases[i].modules);
@@ -308,16 +256,16 @@ static void much_outside_the_registered_sections_is_left_out(void **state)
 		struct make_section sections[2] = {{.name = ".nv_fatbin"}, {.name = cases[i].section}};
 		struct plan *plan;
 
-		put_module(&registered, 1, 70, "");
-		put_module(&loose, 1, 70, "");
-		put_module(&loose, 2, 70, "");
+		small_put(&registered, 1, 70, "");
+		small_put(&loose, 1, 70, "");
+		small_put(&loose, 2, 70, "");
 		for (size_t k = 0; k < cases[i].large; k++)
 			put_large(&loose, (char)('a' + k));
 		sections[0].data = registered.data;
 		sections[0].size = registered.size;
 		sections[1].data = loose.data;
 		sections[1].size = loose.size;
-		write_library("large.so", sections, 2);
+		small_library("large.so", sections, 2);
 		plan = plan_folder(&target, 1, NULL, cases[i].everything);
 		assert_int_equal(plan->module_count, 2 + cases[i].large);
 		assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_COLD);
@@ -354,7 +302,7 @@ static void the_dearest_comes_first(void **state)
 		ptx.payload_size = strlen(text) + 1;
 		assert_int_equal(write_container(NULL, &ptx, &data), 0);
 	}
-	write_file("loose.fatbin", &data);
+	small_write("loose.fatbin", &data);
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 5);
 	for (size_t i = 0; i < 5; i++)
@@ -372,9 +320,9 @@ static void text_has_a_key_of_its_own(void **state)
 	struct plan *plan;
 
 	(void)state;
-	(void)text_of(text, 1, 70);
+	(void)small_text(text, 1, 70);
 	make_bytes(&data, text, strlen(text));
-	write_file("loose.ptx", &data);
+	small_write("loose.ptx", &data);
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 1);
 	assert_int_equal(plan->modules[0].form, CACHE_KEY_TEXT);
@@ -400,7 +348,7 @@ static void what_cannot_be_used_is_counted(void **state)
 	(void)snprintf(text, sizeof text, "\n.version 8.8\n.target sm_70\n");
 	ptx.payload_size = strlen(text) + 1;
 	assert_int_equal(write_container(NULL, &ptx, &data), 0);
-	write_file("loose.fatbin", &data);
+	small_write("loose.fatbin", &data);
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 0);
 	assert_int_equal(plan->targets[0].cannot, 1);
@@ -424,7 +372,7 @@ static void the_text_decides_what_it_is_for(void **state)
 
 	(void)state;
 	assert_int_equal(write_container(NULL, &ptx, &data), 0);
-	write_file("loose.fatbin", &data);
+	small_write("loose.fatbin", &data);
 	plan = plan_folder(targets, 2, NULL, false);
 	assert_int_equal(plan->module_count, 1);
 	assert_int_equal(plan->modules[0].target, 0);
@@ -450,10 +398,10 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	struct plan *plan;
 
 	(void)state;
-	put_module(&data, 1, 70, "");
-	put_module(&data, 2, 70, "");
-	put_module(&data, 2, 70, "");
-	write_file("a.fatbin", &data);
+	small_put(&data, 1, 70, "");
+	small_put(&data, 2, 70, "");
+	small_put(&data, 2, 70, "");
+	small_write("a.fatbin", &data);
 	assert_int_equal(plan_build(NULL, &request, &plan), 0);
 	assert_int_equal(plan->troubles, 1);
 	assert_int_equal(plan->note_count, 1);
@@ -493,9 +441,9 @@ static void an_interrupt_ends_it_between_containers(void **state)
 	struct plan *plan = NULL;
 
 	(void)state;
-	put_module(&data, 1, 70, "");
-	put_module(&data, 2, 70, "");
-	write_file("a.fatbin", &data);
+	small_put(&data, 1, 70, "");
+	small_put(&data, 2, 70, "");
+	small_write("a.fatbin", &data);
 	assert_int_equal(plan_build(&err, &request, &plan), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_null(plan);
@@ -530,9 +478,9 @@ static void running_out_of_memory_ends_well(void **state)
 	size_t failures = 0;
 
 	(void)state;
-	put_module(&linked, 1, 90, "");
-	put_module(&linked, 2, 70, "");
-	put_module(&inputs, 3, 70, "");
+	small_put(&linked, 1, 90, "");
+	small_put(&linked, 2, 70, "");
+	small_put(&inputs, 3, 70, "");
 	write_linked("linked.so", 2, &linked, &inputs);
 	/* The inventory may do without what it does not get, so that a plan is no proof of the end. */
 	for (size_t n = 1; n <= MOST_ALLOCATIONS; n++) {

@@ -1,9 +1,6 @@
 /* Recordings: written, read again, refused, and what they leave of a plan. */
-#include "make_devcode.h"
+#include "small_modules.h"
 
-#include <stdio.h>
-
-#include "folder.h"
 #include "prime/recorded_plan.h"
 #include "prime/recording.h"
 
@@ -162,39 +159,11 @@ static const struct cache_profile here = {.stamp = "Apr  8 202512:10:18",
 										  .trust = CACHE_STAMP_CONFIRMED,
 										  .driver = {12040, {550, 163, 1}}};
 
-static const char *text_of(char text[256], unsigned number, unsigned sm)
-{
-	(void)snprintf(text, 256,
-				   ".version 7.8\n.target sm_%u\n.address_size 64\n.visible .entry k%u()\n{\n"
-				   "\tret;\n}\n",
-				   sm, number);
-	return text;
-}
-
-static void put_module(struct buf *data, unsigned number, unsigned sm)
-{
-	char text[256];
-	const struct write_ptx ptx = {
-		.payload = text_of(text, number, sm),
-		.payload_size = strlen(text) + 1,
-		.isa_major = 7,
-		.isa_minor = 8,
-		.target = {.sm = (uint16_t)sm},
-		.options = "",
-		.compression = DEVCODE_LZ4,
-	};
-
-	assert_int_equal(write_container(NULL, &ptx, data), 0);
-}
-
 static struct jw_recorded_module recorded(unsigned number, unsigned sm)
 {
-	char text[256];
 	struct jw_recorded_module module = {.target = {.sm = 86}};
 
-	(void)text_of(text, number, sm);
-	module.key = cache_key_hash(&there, 86, CACHE_KEY_LOAD, text, strlen(text) + 1, "", 0,
-								&module.key_bytes);
+	module.key = small_key(&there, number, sm, 86, CACHE_KEY_LOAD, "", &module.key_bytes);
 	return module;
 }
 
@@ -210,7 +179,7 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 									 .file_count = 1,
 									 .modules = modules,
 									 .module_count = 3};
-	struct buf data = make_buf(), library = make_buf();
+	struct buf data = make_buf();
 	char *path = os_join(NULL, folder, "lib.so");
 	const char *paths[] = {path};
 	const struct plan_request request = {.paths = paths,
@@ -225,17 +194,15 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 
 	(void)state;
 	memcpy(recording.stamp, there.stamp, sizeof recording.stamp);
-	put_module(&data, 1, 70);
-	put_module(&data, 2, 70);
-	put_module(&data, 3, 80);
-	make_elf(&library, MAKE_ELF_X86_64,
-			 &(struct make_section){.name = ".nv_fatbin", data.data, data.size}, 1);
-	assert_int_equal(os_write_atomic(NULL, path, library.data, library.size), 0);
+	small_put(&data, 1, 70, "");
+	small_put(&data, 2, 70, "");
+	small_put(&data, 3, 80, "");
+	small_fatbin_library("lib.so", &data);
 	assert_int_equal(plan_build(NULL, &request, &plan), 0);
 	assert_int_equal(plan->module_count, 2); /* not for sm_80 */
 	assert_int_equal(recorded_narrow(NULL, &recording, &request, plan, &account), 0);
 	assert_int_equal(plan->module_count, 1);
-	(void)text_of(text, 2, 70);
+	(void)small_text(text, 2, 70);
 	assert_int_equal(plan->modules[0].key, cache_key_hash(&here, 75, CACHE_KEY_LOAD, text,
 														  strlen(text) + 1, "", 0, NULL));
 	assert_int_equal(account.wanted, 3);
@@ -245,7 +212,6 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 	mem_free(account.missing_by_file);
 	plan_free(plan);
 	buf_free(&data);
-	buf_free(&library);
 	mem_free(path);
 }
 

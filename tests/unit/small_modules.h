@@ -1,0 +1,82 @@
+/* Modules of a few lines, each with a number of its own, and libraries of them in the test's
+ * folder.
+ */
+#ifndef JW_TESTS_SMALL_MODULES_H
+#define JW_TESTS_SMALL_MODULES_H
+
+#include "make_devcode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/key.h"
+#include "folder.h"
+
+enum { SMALL_TEXT = 256 };
+
+/* LZ4 keeps the payload as it is, its NUL included. */
+static inline const char *small_text(char text[SMALL_TEXT], unsigned number, unsigned sm)
+{
+	(void)snprintf(text, SMALL_TEXT,
+				   "\n.version 7.8\n.target sm_%u\n.address_size 64\n\n.visible .entry k%u()\n{\n"
+				   "\tbra L;\nL:\n\tret;\n}\n",
+				   sm, number);
+	return text;
+}
+
+/* A container with that one module. */
+static inline void small_put(struct buf *data, unsigned number, unsigned sm, const char *options)
+{
+	char text[SMALL_TEXT];
+	struct write_ptx ptx = {
+		.isa_major = 7,
+		.isa_minor = 8,
+		.target = {.sm = (uint16_t)sm},
+		.options = options,
+		.compression = DEVCODE_LZ4,
+	};
+
+	ptx.payload = small_text(text, number, sm);
+	ptx.payload_size = strlen(text) + 1;
+	assert_int_equal(write_container(NULL, &ptx, data), 0);
+}
+
+/* The name of its entry on a GPU; `ret_bytes` may be NULL. */
+static inline uint64_t small_key(const struct cache_profile *profile, unsigned number, unsigned sm,
+								 uint16_t device, enum cache_key_form form, const char *options,
+								 uint64_t *ret_bytes)
+{
+	char text[SMALL_TEXT];
+
+	(void)small_text(text, number, sm);
+	return cache_key_hash(profile, device, form, text, strlen(text) + 1, options, strlen(options),
+						  ret_bytes);
+}
+
+static inline void small_write(const char *name, const struct buf *content)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_non_null(path);
+	assert_int_equal(os_write_atomic(NULL, path, content->data, content->size), 0);
+	mem_free(path);
+}
+
+/* A library of sections. */
+static inline void small_library(const char *name, const struct make_section *sections,
+								 size_t count)
+{
+	struct buf file = make_buf();
+
+	make_elf(&file, MAKE_ELF_X86_64, sections, count);
+	small_write(name, &file);
+	buf_free(&file);
+}
+
+/* A library whose one section of device code holds these containers. */
+static inline void small_fatbin_library(const char *name, const struct buf *data)
+{
+	small_library(name, &(struct make_section){.name = ".nv_fatbin", data->data, data->size}, 1);
+}
+
+#endif
