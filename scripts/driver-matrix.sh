@@ -78,13 +78,14 @@ fi
 # Two GPUs, neither of which runs the other's cubins, that the driver knows
 gpus_for() { if [ "${1%%.*}" -ge 520 ]; then echo sm_86,sm_89; elif [ "${1%%.*}" -ge 455 ]; then echo sm_86,sm_75; else echo sm_75; fi; }
 
-cases=()
+cases=() most_seconds=1200 late=0
 run() # NAME COMMAND...
 {
-	local name=$1 suite=$build/tests/conformance/conformance
+	local name=$1 suite=$build/tests/conformance/conformance status=0
 	shift
 	echo "$name" >&2
-	timeout 280 "$@" -- "$suite" --json "$scratch/$name.json" ${cases[@]+"${cases[@]}"} >"$scratch/$name.txt" 2>&1 || true
+	timeout $most_seconds "$@" -- "$suite" --json "$scratch/$name.json" ${cases[@]+"${cases[@]}"} >"$scratch/$name.txt" 2>&1 || status=$?
+	late=$((status == 124))
 	[[ $(tail -1 "$scratch/$name.txt") != *" passed, "* ]] || return 0
 	rm -f "$scratch/$name.json"
 	return 1
@@ -107,6 +108,8 @@ for version in ${versions[@]+"${versions[@]}"}; do
 	elif run "$version" "$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")"; then
 		done_names+=("$version")
 		[ -z "$more" ] || run_more "$version"
+	elif [ $late = 1 ]; then
+		missing+=("$version: the suite did not end within $most_seconds s")
 	else
 		said=$("$root/scripts/with-driver.sh" -B "$build" -d "$version" "$(gpus_for "$version")" -- \
 			env PHANTOM_LOG="$scratch/log" "$build/tests/phantom/phantom-probe" devices 2>&1 | tail -1) || true
