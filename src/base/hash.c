@@ -83,7 +83,14 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 	}
 }
 
-void digest_of_parts(struct digest *ret_digest, const struct digest_part *parts, size_t count)
+struct digest_part {
+	const void *data;
+	size_t size;
+};
+
+/* Over pieces that belong together. */
+static void digest_of_parts(struct digest *ret_digest, const struct digest_part *parts,
+							size_t count)
 {
 	crypto_generichash_state state;
 

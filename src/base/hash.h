@@ -36,12 +36,6 @@ struct digest {
 
 /* BLAKE2b-256 of one message. */
 void digest_of(struct digest *ret_digest, const void *data, size_t size);
-/* The same over pieces that belong together; `count` of them. */
-struct digest_part {
-	const void *data;
-	size_t size;
-};
-void digest_of_parts(struct digest *ret_digest, const struct digest_part *parts, size_t count);
 /* Of several messages, side by side: twice as fast where the processor has AVX2. Those of like
  * length go fastest. */
 struct digest_message {

@@ -107,11 +107,6 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	return true;
 }
 
-const char *cache_kind_name(enum cache_kind kind)
-{
-	return kind == CACHE_KIND_CUDA ? "cuda" : kind == CACHE_KIND_OPENCL ? "opencl" : "other";
-}
-
 /* PTX names its version within the comment and blank lines at its head: 200 bytes in what was seen.
  */
 static bool is_ptx(const uint8_t *value, size_t size)

@@ -41,8 +41,6 @@ struct cache_key_parts {
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
 
 enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
-/* "cuda", "opencl", "other" */
-const char *cache_kind_name(enum cache_kind kind);
 
 /* What an entry is about, in brief. */
 struct cache_origin {

@@ -52,7 +52,9 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	return has;
 }
 
-void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir)
+/* Looks into the cache for an entry with the profile's stamp, the newest rows first, and trusts it
+ * if there is one. */
+static void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir)
 {
 	struct cache_index index;
 	size_t tried = 0;

@@ -64,9 +64,6 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 /* What was kept for this file; JW_ERR_NOT_FOUND where there is nothing, or it was another file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);
-/* Looks into the cache for an entry with the profile's stamp, the newest rows first, and trusts it
- * if there is one. */
-void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir);
 /* The profile of a driver that is not here ("550.163.01", or a CUDA version, which has no stamp),
  * from the table of known drivers. */
 int cache_profile_for_release(struct jw_error *err, const char *driver,

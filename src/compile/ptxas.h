@@ -46,8 +46,4 @@ struct ptxas_outcome {
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin);
 
-/* What the driver compiles for on a device: where there are features that no other GPU has, it uses
- * them, though the key does not say so ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
-struct jw_target ptxas_target(struct jw_target device);
-
 #endif

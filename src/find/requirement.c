@@ -104,7 +104,8 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 	return true;
 }
 
-bool requirement_lists(const char *list, const char *name)
+/* Whether a list "a,b" holds `name`. */
+static bool requirement_lists(const char *list, const char *name)
 {
 	size_t wanted = strlen(name);
 

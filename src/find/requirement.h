@@ -24,9 +24,6 @@ struct requirement {
  * about `extra` is read: a requirement that the environment has is taken whatever the platform. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* Whether a list "a,b" holds `name`. */
-bool requirement_lists(const char *list, const char *name);
-
 /* Whether the requirement counts for a package whose extras `extras` ("a,b") are wanted: it has no
  * extra in its marker, or one of these, or one that speaks of CUDA or a GPU (tensorflow[and-cuda],
  * jax[cuda12]): whoever has such a package beside the framework has it for the framework. */

@@ -24,7 +24,8 @@ static bool is_tegra(uint16_t sm)
 	return false;
 }
 
-bool gpu_same_capability(uint16_t a, uint16_t b)
+/* The same capability: 10.1 is what Thor was called before it became 11.0 (PTX ISA 9.0). */
+static bool gpu_same_capability(uint16_t a, uint16_t b)
 {
 	return a == b || (a == 101 && b == 110) || (a == 110 && b == 101);
 }

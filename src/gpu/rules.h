@@ -29,7 +29,4 @@ bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
  * be used on the device all the same, something about it is in the way. */
 bool gpu_not_newer(struct jw_target code, struct jw_target device);
 
-/* The same capability: 10.1 is what Thor was called before it became 11.0 (PTX ISA 9.0). */
-bool gpu_same_capability(uint16_t a, uint16_t b);
-
 #endif

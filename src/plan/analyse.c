@@ -31,7 +31,8 @@ struct analysis {
 	bool stopped; /* by the sink */
 };
 
-int analyse_count_compare(const void *a, const void *b)
+/* "sm_86"-like names in the order of kind, then capability, then suffix. */
+static int analyse_count_compare(const void *a, const void *b)
 {
 	const struct analyse_count *left = a, *right = b;
 

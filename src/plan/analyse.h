@@ -104,7 +104,4 @@ struct analyse_sink {
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink);
 
-/* "sm_86"-like names in the order of kind, then capability, then suffix. */
-int analyse_count_compare(const void *a, const void *b);
-
 #endif

@@ -43,11 +43,6 @@ struct plan_judgement {
 		entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes; else SIZE_MAX */
 };
 
-/* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
- * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
-bool plan_entry_relocatable(const struct devcode_container *container,
-							const struct devcode_entry *entry);
-
 /* Judges one container. `texts`: for each entry the target that its PTX text names, as far as it
  * was read (else sm is 0); NULL where none was. The driver chooses by the entries' headers, but
  * compiles the text. `relocatable`: the container stands in a section of relocatable code. */
