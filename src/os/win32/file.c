@@ -64,6 +64,14 @@ int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 	return result;
 }
 
+/* Wine gives the last change for the birth, which so is none. */
+static bool has_births(void)
+{
+	const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+
+	return !ntdll || !GetProcAddress(ntdll, "wine_get_version");
+}
+
 uint64_t os_identity(const char *path)
 {
 	struct jw_error why = {0};
@@ -75,7 +83,7 @@ uint64_t os_identity(const char *path)
 		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
 	/* What is made again at once is given the birth of the one before (tunnelling), but not its
 	 * number. */
-	if (GetFileInformationByHandle(handle, &info)) {
+	if (has_births() && GetFileInformationByHandle(handle, &info)) {
 		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);
 		state = fnv_update(state, &info.nFileIndexLow, sizeof info.nFileIndexLow);
 		state = fnv_update(state, &info.ftCreationTime, sizeof info.ftCreationTime);
