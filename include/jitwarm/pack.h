@@ -11,6 +11,14 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
+/* A file that may hold modules: a thin pack has their PTX from there. */
+struct jw_pack_file {
+	const char *path; /* here */
+	const char *name; /* on every machine: below the folder that its package is installed in, or
+						 without folders */
+	const char *package, *version; /* what installed it; NULL where unknown */
+};
+
 /* ---- export */
 
 struct jw_export_options {
@@ -23,6 +31,9 @@ struct jw_export_options {
 	bool all_drivers;   /* entries of other drivers than the system's too; so without a driver */
 	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
+	bool thin; /* without the PTX of modules that stand in `files`, which an import has to have */
+	const struct jw_pack_file *files;
+	size_t file_count;
 	bool best;              /* as small as can be, at forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase; /* of that key, where it has one */
@@ -38,6 +49,8 @@ struct jw_export_result {
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	uint64_t entry_bytes;            /* the entries' files */
 	uint64_t content_bytes;          /* distinct PTX and cubins */
+	size_t thin_modules;             /* of the modules: their PTX is not in the pack */
+	uint64_t thin_bytes;             /* of the content: that PTX */
 	uint64_t pack_bytes;
 	size_t damaged;       /* left out: not sound */
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
@@ -63,6 +76,16 @@ enum jw_import_verdict {
 	JW_IMPORT_NEW,
 	JW_IMPORT_THERE,   /* the cache has it already */
 	JW_IMPORT_REFUSED, /* it would not be found here, or would harm: `why` */
+	JW_IMPORT_MISSING, /* the pack is thin, and none of the files here has its PTX */
+};
+
+/* A file that modules of a thin pack come from and that they were not found in, nor elsewhere. */
+struct jw_import_missing {
+	char *path;              /* as the pack has it: below the folder of its package */
+	char *package, *version; /* NULL where unknown */
+	char *member;            /* inside an archive; NULL for a file */
+	size_t modules, entries; /* that are missing for it */
+	char why[256];           /* what is here instead */
 };
 
 /* Entries of a pack with something in common. */
@@ -98,6 +121,11 @@ struct jw_import_options {
 	bool (*stop)(void *context); /* asked between entries; may be NULL */
 	/* Which entries, by the names that they get; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
+	/* The files that may hold what a thin pack lacks; called once, for such a pack only. They stay
+	 * the caller's and must outlive the import. NULL: there are none. */
+	int (*find_files)(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
+					  size_t *ret_count);
+	bool any_file; /* look into all of them, not just those whose package or name the pack names */
 };
 
 struct jw_import_result {
@@ -105,9 +133,11 @@ struct jw_import_result {
 	struct jw_import_group *groups;
 	size_t group_count;
 	size_t entries;
-	size_t accepted, there, refused; /* sum: entries */
-	size_t added, replaced;          /* of the accepted; 0 for a dry run */
-	size_t evicted;                  /* oldest entries of others, to keep to the cache's limit */
+	size_t accepted, there, refused, missing; /* sum: entries */
+	struct jw_import_missing *missing_files;
+	size_t missing_file_count;
+	size_t added, replaced; /* of the accepted; 0 for a dry run */
+	size_t evicted;         /* oldest entries of others, to keep to the cache's limit */
 	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */

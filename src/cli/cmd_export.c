@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "cli/installed.h"
 #include "cli/packing.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -62,37 +63,50 @@ static enum exit_status check_usage(struct cli *cli)
 	return cli_fail(cli, &err);
 }
 
-/* The files of --package; NULL where none was named. */
-static int find_paths(struct jw_error *err, const struct cli *cli, struct jw_found **ret_found,
-					  const char ***ret_paths)
+/* What the pack is made of beside the cache: the files of --package, or, where a thin one is
+ * wanted, those of the whole environment. */
+struct chosen {
+	struct jw_found *found; /* NULL where no file was asked for */
+	struct jw_pack_file *files;
+	const char **paths; /* of --package */
+	size_t path_count;
+};
+
+static void chosen_free(struct chosen *chosen)
+{
+	mem_free(chosen->paths);
+	mem_free(chosen->files);
+	jw_found_free(chosen->found);
+}
+
+static int choose_files(struct jw_error *err, const struct cli *cli, struct chosen *chosen)
 {
 	size_t count = options_count(&cli->options, "package");
-	const char **names = mem_array(err, count, sizeof *names), **paths = NULL;
-	struct jw_found *found = NULL;
+	const char **names;
+	int result;
 
+	if (!count && !options_given(&cli->options, "thin"))
+		return 0;
+	names = mem_array(err, count, sizeof *names);
 	if (!names)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		names[i] = options_item(&cli->options, "package", i);
-	if (count && !jw_find(err, names, count, &found))
-		paths = mem_array(err, found->file_count, sizeof *paths);
+	result = jw_find(err, names, count, &chosen->found);
 	mem_free(names);
-	if (count && paths && !found->file_count) {
-		error_set(err, JW_ERR_NOT_FOUND, "there are no files with device code in what was named");
-		mem_free(paths);
-		paths = NULL;
-	}
-	if (count && !paths) {
-		jw_found_free(found);
+	if (result)
 		return -1;
-	}
-	if (found)
-		found_print_notes(&cli->out, found);
-	for (size_t i = 0; found && i < found->file_count; i++)
-		paths[i] = found->files[i].path;
-	*ret_found = found;
-	*ret_paths = paths;
-	return 0;
+	if (!chosen->found->file_count)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "there are no files with device code in what was named");
+	found_print_notes(&cli->out, chosen->found);
+	if (installed_files(err, chosen->found, &chosen->files))
+		return -1;
+	chosen->paths = mem_array(err, chosen->found->file_count, sizeof *chosen->paths);
+	for (size_t i = 0; chosen->paths && i < chosen->found->file_count; i++)
+		chosen->paths[i] = chosen->found->files[i].path;
+	chosen->path_count = count ? chosen->found->file_count : 0;
+	return chosen->paths ? 0 : -1;
 }
 
 static enum exit_status export_run(struct cli *cli)
@@ -112,13 +126,13 @@ static enum exit_status export_run(struct cli *cli)
 							: "jitwarm.jwpack",
 		.output_fd = STANDARD_OUTPUT,
 		.best = options_given(given, "best"),
+		.thin = options_given(given, "thin"),
 		.stop = stop,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
 	struct jw_export_result result;
 	struct jw_system *system = NULL;
-	struct jw_found *found = NULL;
-	const char **paths = NULL;
+	struct chosen chosen = {0};
 	struct jw_error err = {0};
 	enum exit_status status = check_usage(cli);
 
@@ -130,12 +144,15 @@ static enum exit_status export_run(struct cli *cli)
 		return cli_fail(cli, &err);
 	options.system = system;
 	options.state_dir = system->state_dir;
-	if (find_paths(&err, cli, &found, &paths)) {
+	if (choose_files(&err, cli, &chosen)) {
+		chosen_free(&chosen);
 		jw_system_free(system);
 		return cli_fail(cli, &err);
 	}
-	options.paths = paths;
-	options.path_count = found ? found->file_count : 0;
+	options.paths = chosen.paths;
+	options.path_count = chosen.path_count;
+	options.files = chosen.files;
+	options.file_count = options.thin ? chosen.found->file_count : 0;
 	if (packing_sign(&err, given, &options, passphrase))
 		status = cli_fail(cli, &err);
 	else if (jw_export(&err, &options, &result)) {
@@ -146,6 +163,9 @@ static enum exit_status export_run(struct cli *cli)
 		cJSON *document = cli->out.json ? output_document("export") : NULL;
 
 		packing_print(&cli->out, options.output, &result);
+		if (options.thin && !result.thin_modules)
+			output_warning(&cli->out, "none of the modules stands in a file that was looked into: "
+									  "the pack holds all of its PTX");
 		if (document && !packing_describe(document, options.output, &result)) {
 			cJSON_Delete(document);
 			document = NULL;
@@ -154,8 +174,7 @@ static enum exit_status export_run(struct cli *cli)
 			status = cli_fail(cli, &err);
 	}
 	passphrase_forget(passphrase);
-	mem_free(paths);
-	jw_found_free(found);
+	chosen_free(&chosen);
 	jw_system_free(system);
 	return status;
 }
@@ -181,6 +200,10 @@ static const struct cli_option export_options[] = {
 	{.name = "all",
 	 .kind = OPTION_FLAG,
 	 .help = "Entries of other drivers than this machine's too"},
+	{.name = "thin",
+	 .kind = OPTION_FLAG,
+	 .help = "Without the PTX that stands in files of --package, or of the active environment: "
+			 "“jitwarm import” takes it from the same files there"},
 	{.name = "best",
 	 .kind = OPTION_FLAG,
 	 .help = "As small as can be: a third smaller, at forty times the time"},
@@ -198,6 +221,9 @@ const struct cli_command command_export = {
 		"tar archive in zstd frames, which “tar --zstd -tf” lists.\n\n"
 		"Where the machine's driver is known, entries of other drivers are left out: nothing looks "
 		"for them any more. So are damaged entries, and OpenCL's.\n\n"
+		"A thin pack (--thin) is for machines that have the same framework: of each module it has "
+		"the hash, and the package, version, file and offset where it was found. Modules that are "
+		"in no file here, such as NVRTC's, are in the pack.\n\n"
 		"Exit status: 0 where the pack was written, 2 where there is no cache to export, 3 on "
 		"failure.",
 	.options = export_options,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
@@ -10,12 +11,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents.h"
+#include "cli/installed.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
 
-static const char *const verdict_names[] = {"accepted", "already there", "refused"};
-static const char *const verdict_keys[] = {"accepted", "there", "refused"};
+static const char *const verdict_names[] = {"accepted", "already there", "refused", "not complete"};
+static const char *const verdict_keys[] = {"accepted", "there", "refused", "missing"};
 
 static bool stop(void *context)
 {
@@ -27,7 +29,7 @@ static bool stop(void *context)
 
 static void print_groups(const struct output *out, const struct jw_import_result *result)
 {
-	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN};
+	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN, STYLE_WARN};
 
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
@@ -43,6 +45,21 @@ static void print_groups(const struct output *out, const struct jw_import_result
 	}
 }
 
+/* A file a line. */
+static void print_missing(const struct output *out, const struct jw_import_result *result)
+{
+	for (size_t i = 0; i < result->missing_file_count; i++) {
+		const struct jw_import_missing *missing = &result->missing_files[i];
+
+		output_line(
+			out, STYLE_WARN, "  PTX not found: %s%s%s%s%s%s%s: %zu modules for %zu entries: %s",
+			missing->package ? missing->package : "", missing->version ? " " : "",
+			missing->version ? missing->version : "", missing->package ? ", " : "", missing->path,
+			missing->member ? ": " : "", missing->member ? missing->member : "", missing->modules,
+			missing->entries, missing->why);
+	}
+}
+
 static void print_result(const struct output *out, const struct jw_import_result *result,
 						 bool dry_run)
 {
@@ -52,6 +69,7 @@ static void print_result(const struct output *out, const struct jw_import_result
 	if (*result->signed_by)
 		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
 	print_groups(out, result);
+	print_missing(out, result);
 	if (dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing was written (--dry-run).");
 	else if (result->accepted)
@@ -79,6 +97,20 @@ static bool add_group(cJSON *array, const struct jw_import_group *group)
 		   (!*group->why || document_add_text(object, "why", group->why));
 }
 
+static bool add_missing(cJSON *array, const struct jw_import_missing *missing)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	return cJSON_AddItemToArray(array, object) &&
+		   (!missing->package || document_add_text(object, "package", missing->package)) &&
+		   (!missing->version || document_add_text(object, "version", missing->version)) &&
+		   document_add_text(object, "path", missing->path) &&
+		   (!missing->member || document_add_text(object, "member", missing->member)) &&
+		   cJSON_AddNumberToObject(object, "modules", (double)missing->modules) &&
+		   cJSON_AddNumberToObject(object, "entries", (double)missing->entries) &&
+		   document_add_text(object, "why", missing->why);
+}
+
 static cJSON *document(const struct jw_import_result *result, bool dry_run)
 {
 	const struct {
@@ -89,6 +121,7 @@ static cJSON *document(const struct jw_import_result *result, bool dry_run)
 		{"accepted", (double)result->accepted},
 		{"there", (double)result->there},
 		{"refused", (double)result->refused},
+		{"missing", (double)result->missing},
 		{"added", (double)result->added},
 		{"replaced", (double)result->replaced},
 		{"evicted", (double)result->evicted},
@@ -97,7 +130,7 @@ static cJSON *document(const struct jw_import_result *result, bool dry_run)
 		{"pack_bytes", (double)result->pack_bytes},
 		{"seconds", result->seconds},
 	};
-	cJSON *object = output_document("import"), *groups;
+	cJSON *object = output_document("import"), *groups, *missing = NULL;
 	bool complete =
 		object && document_add_text(object, "path", result->path) &&
 		(!*result->signed_by || cJSON_AddStringToObject(object, "signed_by", result->signed_by)) &&
@@ -109,6 +142,10 @@ static cJSON *document(const struct jw_import_result *result, bool dry_run)
 	complete = groups != NULL;
 	for (size_t i = 0; complete && i < result->group_count; i++)
 		complete = !result->groups[i].entries || add_group(groups, &result->groups[i]);
+	if (complete && result->missing_file_count)
+		missing = cJSON_AddArrayToObject(object, "missing_files");
+	for (size_t i = 0; complete && i < result->missing_file_count; i++)
+		complete = missing && add_missing(missing, &result->missing_files[i]);
 	if (complete)
 		return object;
 	cJSON_Delete(object);
@@ -119,9 +156,47 @@ static cJSON *document(const struct jw_import_result *result, bool dry_run)
 
 static enum exit_status status_of(const struct jw_import_result *result)
 {
-	if (!result->refused)
+	size_t left = result->refused + result->missing;
+
+	if (!left)
 		return EXIT_DONE;
-	return result->refused == result->entries ? EXIT_CANNOT : EXIT_COLD;
+	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
+}
+
+/* Where a thin pack's PTX may be: what was named behind the pack, else the active environment. */
+struct places {
+	struct cli *cli;
+	struct jw_found *found;
+	struct jw_pack_file *files;
+	bool asked;
+};
+
+static int find_files(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
+					  size_t *ret_count)
+{
+	struct places *places = context;
+	const struct options *given = &places->cli->options;
+	struct jw_error why = {0};
+	bool again = places->asked;
+
+	places->asked = true;
+	/* Without any, all is missing, and is named. */
+	if (!again && jw_find(&why, (const char *const *)given->operands + 1, given->operand_count - 1,
+						  &places->found)) {
+		if (why.code == JW_ERR_MEMORY)
+			return error_set(err, why.code, "%s", why.message);
+		output_warning(&places->cli->out, "%s", why.message);
+		return 0;
+	}
+	if (!places->found)
+		return 0;
+	if (!again)
+		found_print_notes(&places->cli->out, places->found);
+	if (!again && installed_files(err, places->found, &places->files))
+		return -1;
+	*ret_files = places->files;
+	*ret_count = places->found->file_count;
+	return 0;
 }
 
 /* Without a driver nobody can say which names it would look for; where a directory is named, the
@@ -151,7 +226,14 @@ static int choose_system(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system)
+static void places_free(struct places *places)
+{
+	mem_free(places->files);
+	jw_found_free(places->found);
+}
+
+static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system,
+										   struct places *places)
 {
 	const struct options *given = &cli->options;
 
@@ -163,14 +245,18 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
+		.context = places,
 		.stop = stop,
+		.find_files = find_files,
+		.any_file = given->operand_count > 1,
 	};
 }
 
 static enum exit_status import_into(struct cli *cli, const struct jw_system *system)
 {
 	const struct options *given = &cli->options;
-	struct jw_import_options options = options_of(cli, system);
+	struct places places = {.cli = cli};
+	struct jw_import_options options = options_of(cli, system, &places);
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 	enum exit_status status;
@@ -178,8 +264,15 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 	if (choose_system(&err, cli, system, &options.system))
 		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
 											  : cli_fail(cli, &err);
-	if (jw_import(&err, &options, &result))
+	if (jw_import(&err, &options, &result)) {
+		places_free(&places);
 		return cli_fail(cli, &err);
+	}
+	places_free(&places);
+	if (!places.asked && given->operand_count > 1)
+		output_note(&cli->out,
+					"the pack lacks no PTX that is needed here: what was named behind it "
+					"was not looked into");
 	if (!options.system && !options_given(given, "as-is"))
 		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
 							   "them");
@@ -284,7 +377,8 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 
 static enum exit_status import_for_all(struct cli *cli, const struct jw_system *system)
 {
-	struct jw_import_options options = options_of(cli, system);
+	struct places places = {.cli = cli};
+	struct jw_import_options options = options_of(cli, system, &places);
 	cJSON *whole = output_document("import-all");
 	struct everyone all = {.cli = cli, .array = cJSON_AddArrayToObject(whole, "accounts")};
 	struct jw_accounts accounts = {0};
@@ -307,6 +401,7 @@ static enum exit_status import_for_all(struct cli *cli, const struct jw_system *
 		all.status =
 			exit_combine(all.status, all.failed == accounts.count ? EXIT_FAILED : EXIT_COLD);
 	jw_accounts_free(&accounts);
+	places_free(&places);
 	if (result) {
 		cJSON_Delete(whole);
 		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
@@ -323,8 +418,8 @@ static enum exit_status import_run(struct cli *cli)
 	struct jw_error err = {0};
 	enum exit_status status;
 
-	if (cli->options.operand_count != 1) {
-		(void)error_set(&err, JW_ERR_USAGE, "name one pack, or “-” for standard input");
+	if (!cli->options.operand_count) {
+		(void)error_set(&err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
 		return cli_fail(cli, &err);
 	}
 	os_catch_interrupts();
@@ -370,7 +465,7 @@ static const struct cli_option import_options[] = {
 const struct cli_command command_import = {
 	.name = "import",
 	.summary = "Add a pack to the driver's cache",
-	.usage = "[OPTION]… FILE|-",
+	.usage = "[OPTION]… FILE|- [PATH|PACKAGE]…",
 	.description =
 		"Adds the entries of a pack, which “jitwarm export” has written, to the driver's JIT "
 		"cache, "
@@ -386,7 +481,12 @@ const struct cli_command command_import = {
 		"refused, with each field that does not fit: architecture, driver stamp and version, OS, "
 		"pointer size, key form, cubin ABI. Entries that another build of the same CUDA version "
 		"made are the driver's own bytes and are carried over by themselves.\n\n"
-		"Exit status: 0 where all is in the cache, 1 where a part was refused, 2 where all was, or "
+		"A thin pack (“jitwarm export --thin”) lacks PTX: it is taken from the paths and packages "
+		"that are named behind the pack, or from files of the active environment that have the "
+		"package or the name which the pack tells. What counts is its hash, wherever in a file it "
+		"stands. What is in none of them is named, a file a line; the other entries go in.\n\n"
+		"Exit status: 0 where all is in the cache, 1 where a part was refused or its PTX was not "
+		"found, 2 where that is so of all, or "
 		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "
 		"written. With --all-users one account that cannot be filled makes it 1, and 3 where none "
 		"could be.",

@@ -409,7 +409,8 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 	enum exit_status status;
 
 	if (sources_pick(&err, cli, &sources) || open_system(&err, cli, &elsewhere, &system) ||
-		find_files(&err, cli, &sources, &recording, &found)) {
+		find_files(&err, cli, &sources, &recording, &found) ||
+		elsewhere_thin(&err, cli, found, &elsewhere)) {
 		status =
 			cli_fail_as(cli, elsewhere.given ? elsewhere_status(&err) : exit_of(err.code), &err);
 		TEXT_COPY(unattended->problem, err.message);

@@ -4,11 +4,13 @@
 
 #include <jitwarm/key.h>
 
+#include "base/mem.h"
+#include "cli/installed.h"
 #include "os/interrupt.h"
 
 static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
 {
-	static const char *const only[] = {"sign", "key", "signature", "passphrase-file"};
+	static const char *const only[] = {"sign", "key", "signature", "passphrase-file", "thin"};
 	const char *file = options_value(options, "output");
 
 	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
@@ -123,6 +125,19 @@ int elsewhere_get_ready(struct jw_error *err, const struct cli *cli, const struc
 																							   : 0;
 }
 
+int elsewhere_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
+				   struct elsewhere *elsewhere)
+{
+	elsewhere->export.thin = options_given(&cli->options, "thin");
+	if (!elsewhere->export.thin || !found)
+		return 0;
+	if (installed_files(err, found, &elsewhere->files))
+		return -1;
+	elsewhere->export.files = elsewhere->files;
+	elsewhere->export.file_count = found->file_count;
+	return 0;
+}
+
 static bool stop(void *context)
 {
 	(void)context;
@@ -168,6 +183,7 @@ enum exit_status elsewhere_status(const struct jw_error *err)
 
 void elsewhere_free(struct elsewhere *elsewhere)
 {
+	mem_free(elsewhere->files);
 	jw_compiler_free(&elsewhere->compiler);
 	passphrase_forget(elsewhere->passphrase);
 }

@@ -3,6 +3,7 @@
 #define JW_CLI_ELSEWHERE_H
 
 #include <jitwarm/compiler.h>
+#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
@@ -17,6 +18,7 @@ struct elsewhere {
 	struct jw_compiler compiler;
 	bool scratch;                    /* into a cache for this run alone */
 	struct jw_export_options export; /* `output` NULL: no pack is wanted */
+	struct jw_pack_file *files;      /* --thin: those that are primed */
 	char passphrase[PASSPHRASE_SIZE];
 };
 
@@ -54,6 +56,9 @@ struct elsewhere {
 		 .kind = OPTION_VALUE,                                                                     \
 		 .value = "FILE",                                                                          \
 		 .help = "Write that machine's entries into a pack, for “jitwarm import” there"},          \
+		{.name = "thin",                                                                           \
+		 .kind = OPTION_FLAG,                                                                      \
+		 .help = "With -o: without the PTX, which import takes there from the same files"},        \
 		PACKING_SIGN_OPTIONS
 
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
@@ -63,6 +68,10 @@ int elsewhere_read(struct jw_error *err, const struct options *options,
  * unlocks the key that is to sign. */
 int elsewhere_get_ready(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
 						struct elsewhere *elsewhere);
+/* --thin: modules of these files need not be in the pack. `found`, which may be NULL, must outlive
+ * the pack's making. */
+int elsewhere_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
+				   struct elsewhere *elsewhere);
 /* What was primed, into the pack that -o names; its members are added to `document` (of prime),
  * which may be NULL. Nothing to do without -o. */
 int elsewhere_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,

@@ -46,6 +46,11 @@ void packing_print(const struct output *out, const char *file,
 				(double)result->entry_bytes / (double)result->pack_bytes,
 				text_duration(time, result->seconds));
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s", result->targets, result->drivers);
+	if (result->thin_modules)
+		output_line(out, STYLE_PLAIN,
+					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
+					"there",
+					result->thin_modules, result->modules, text_bytes(all, result->thin_bytes));
 	if (*result->signed_by) {
 		output_line(out, STYLE_PLAIN,
 					"  signed with the key %s; who gets it runs once:", result->signed_by);
@@ -63,6 +68,8 @@ bool packing_describe(cJSON *object, const char *file, const struct jw_export_re
 		{"entries", (double)result->entries},
 		{"modules", (double)result->modules},
 		{"cubins", (double)result->cubins},
+		{"thin_modules", (double)result->thin_modules},
+		{"thin_bytes", (double)result->thin_bytes},
 		{"entry_bytes", (double)result->entry_bytes},
 		{"content_bytes", (double)result->content_bytes},
 		{"pack_bytes", (double)result->pack_bytes},

@@ -4,27 +4,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "cli/installed.h"
 #include "os/file.h"
 #include "os/system.h"
 
 /* ---- whose files they are */
-
-/* The part behind ".../site-packages/", or the path itself. */
-static const char *below_site(const char *path)
-{
-	static const char *const folders[] = {"site-packages", "dist-packages"};
-	const char *best = path;
-
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		const size_t length = strlen(folders[i]);
-
-		for (const char *at = path; (at = strstr(at, folders[i])); at += length)
-			if (at > path && os_is_separator(at[-1]) && os_is_separator(at[length]) &&
-				at + length + 1 > best)
-				best = at + length + 1;
-	}
-	return best;
-}
 
 /* A path that means the same on another machine: below the home directory it begins with "~". */
 static char *portable(struct jw_error *err, const char *path)
@@ -67,7 +51,7 @@ static int name_file(struct jw_error *err, const struct jw_found *found,
 		if (!file->package || (owner->version && !file->version))
 			return -1;
 	}
-	path = owner ? mem_string(err, below_site(owner->path)) : portable(err, file->path);
+	path = owner ? mem_string(err, installed_name(owner->path)) : portable(err, file->path);
 	if (!path)
 		return -1;
 	mem_free(file->path);
@@ -149,7 +133,7 @@ static bool is_recorded(const struct jw_recording *recording, const struct jw_fo
 		return true;
 	for (size_t i = 0; i < recording->file_count; i++)
 		if (recording->files[i].package &&
-			same_path(below_site(found->path), recording->files[i].path))
+			same_path(installed_name(found->path), recording->files[i].path))
 			return true;
 	return false;
 }

@@ -14,6 +14,7 @@
 #include "pack/gather.h"
 #include "pack/keys.h"
 #include "pack/text.h"
+#include "pack/thin.h"
 #include "pack/trust.h"
 #include "pack/wanted.h"
 #include "pack/writer.h"
@@ -119,8 +120,10 @@ static int add_items(struct jw_error *err, struct job *job, struct set *set)
 
 	for (size_t i = 0; i < gather->count; i++) {
 		struct gathered *item = &gather->items[i];
-		const struct pack_member ptx = {PACK_PTX, item->payload, item->payload_bytes};
-		const struct pack_member cubin = {PACK_CUBIN, item->cubin, item->cubin_bytes};
+		const struct pack_member ptx = {
+			.kind = PACK_PTX, .digest = item->payload, .size_bytes = item->payload_bytes};
+		const struct pack_member cubin = {
+			.kind = PACK_CUBIN, .digest = item->cubin, .size_bytes = item->cubin_bytes};
 
 		if (add_driver(err, job, item->stamp, &item->entry.driver) ||
 			add_member(err, job, set, i, &ptx, &item->entry.ptx) ||
@@ -152,6 +155,8 @@ static int make_manifest(struct jw_error *err, struct job *job)
 	if (!result && manifest_content(manifest) > PACK_MOST_TOTAL)
 		result = error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
 						   (unsigned long long)(PACK_MOST_TOTAL >> 30));
+	if (!result && job->options->thin)
+		result = thin_find(err, job->options, manifest);
 	return result ? -1 : manifest_format(err, manifest, &job->manifest_text);
 }
 
@@ -190,7 +195,7 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 	int result;
 
 	for (size_t i = 0; i < manifest->member_count; i++)
-		size += tar_extent(manifest->members[i].size_bytes);
+		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
 	result = writer_frame(err, writer, size);
 	for (size_t i = 0; !result && i < manifest->member_count; i++) {
 		const struct pack_member *member = &manifest->members[i];
@@ -200,6 +205,8 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted");
 			break;
 		}
+		if (member->thin)
+			continue;
 		if (job->contributors[i] != loaded) {
 			loaded = job->contributors[i];
 			result = gather_read(err, job->dir, &job->gather.items[loaded], &bytes, &parts);
@@ -263,6 +270,7 @@ static void describe(const struct job *job, const struct written *written,
 	for (size_t i = 0; i < manifest->member_count; i++) {
 		result->modules += manifest->members[i].kind == PACK_PTX;
 		result->cubins += manifest->members[i].kind == PACK_CUBIN;
+		result->thin_modules += manifest->members[i].thin;
 	}
 	for (size_t i = 0; i < job->gather.count; i++)
 		result->entry_bytes += job->gather.items[i].file_bytes;
@@ -270,6 +278,7 @@ static void describe(const struct job *job, const struct written *written,
 	(void)pack_drivers_text(result->drivers, manifest);
 	result->entries = manifest->entry_count;
 	result->content_bytes = manifest_content(manifest);
+	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
 	result->pack_bytes = written->size_bytes;
 	sodium_bin2hex(result->blake2b_512, sizeof result->blake2b_512, written->prehash,
 				   PACK_PREHASH_SIZE);

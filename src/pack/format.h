@@ -13,6 +13,9 @@ enum {
 	PACK_MOST_MEMBERS = 1 << 18,
 	PACK_MOST_ENTRIES = 1 << 18,
 	PACK_MOST_DRIVERS = 256,
+	PACK_MOST_FILES = 4096,   /* that modules of a thin pack come from */
+	PACK_MOST_PATH = 1024,    /* bytes of such a file's path, or of its name in an archive */
+	PACK_MOST_WORD = 128,     /* bytes of a package's name or version */
 	PACK_MOST_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
 	PACK_MOST_RATIO = 1000,   /* content to compressed bytes; the best seen is 60 */
 };
@@ -24,7 +27,11 @@ enum {
 /* What a small pack may hold beyond the ratio. */
 #define PACK_FREE_BYTES (UINT64_C(1) << 20)
 
+/* Of a file that a module comes from. */
+#define PACK_MOST_OFFSET (UINT64_C(1) << 48)
+
 #define PACK_FORMAT   "jitwarm.pack/1"
 #define PACK_MANIFEST "manifest.json"
+#define PACK_THIN     "thin" /* a feature that a manifest requires */
 
 #endif

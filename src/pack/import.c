@@ -256,6 +256,23 @@ static int insert_all(struct jw_error *err, struct import *import)
 
 /* ---- the whole */
 
+/* The PTX that a thin pack lacks, as far as entries need it that are for this machine. */
+static int find_supply(struct jw_error *err, struct import *import)
+{
+	const struct pack_manifest *manifest = &import->manifest;
+	bool *needed = mem_array(err, manifest->member_count, sizeof *needed);
+	int result = -1;
+
+	for (size_t i = 0; needed && i < manifest->entry_count; i++)
+		if (import->fates[i].verdict != JW_IMPORT_REFUSED)
+			needed[manifest->entries[i].ptx] = true;
+	if (needed)
+		result = supply_open(err, import->options, manifest, needed, &import->supply);
+	import->walk.supply = import->supply;
+	mem_free(needed);
+	return result;
+}
+
 static int read_pack(struct jw_error *err, struct import *import)
 {
 	struct reader *reader = NULL;
@@ -273,11 +290,13 @@ static int read_pack(struct jw_error *err, struct import *import)
 		return -1;
 	result = trust_check_comment(err, import->options, import->source, &import->signature,
 								 &import->manifest, import->result);
+	if (!result)
+		result = import_begin(err, import);
+	if (!result && import->manifest.thin)
+		result = find_supply(err, import);
 	/* From here on the directory is looked at. */
 	if (!result && import->options->account)
 		result = os_act_as_account(err, import->options->account);
-	if (!result)
-		result = import_begin(err, import);
 	import->walk.keep = manifest_content(&import->manifest) <= KEPT_BYTES;
 	if (!result)
 		result = walk_pack(err, &import->walk, reader, source_name(import->source));
@@ -304,6 +323,7 @@ static int import_run(struct jw_error *err, struct import *import)
 static void import_free(struct import *import)
 {
 	source_close(import->source);
+	supply_close(import->supply);
 	walk_free(&import->walk);
 	manifest_free(&import->manifest);
 	mem_free(import->writing);
@@ -336,6 +356,7 @@ void jw_import_result_free(struct jw_import_result *result)
 {
 	if (!result)
 		return;
+	supply_free_report(result);
 	mem_free(result->path);
 	mem_free(result->groups);
 	mem_free(result);

@@ -36,6 +36,7 @@ struct import {
 	size_t wanted;       /* entries that are inserted or looked at again */
 	struct cache_live *live;
 	struct minisign_signature signature; /* a trusted one, or zeros */
+	struct supply *supply;               /* of a thin pack */
 	struct walk walk;
 	struct import_writing *writing;
 };

@@ -182,16 +182,42 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	return put_into_group(err, import, at, why);
 }
 
+/* Its name cannot be held against a module that is nowhere: it is not written, but may be in the
+ * cache already. */
+static void do_without_module(struct import *import, const struct walk *walk, uint32_t at)
+{
+	const struct pack_manifest *manifest = &import->manifest;
+	const struct pack_entry *entry = &manifest->entries[at];
+	struct import_fate *fate = &import->fates[at];
+	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+
+	if (fate->verdict == JW_IMPORT_REFUSED)
+		return;
+	fate->verdict = JW_IMPORT_MISSING;
+	fate->key = fate->carried ? 0 : entry->key;
+	fate->key_bytes = import_key_start(start, import, at) +
+					  manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry);
+	fate->checksum = fnv_update(FNV_START, walk->bytes[entry->cubin],
+								(size_t)manifest->members[entry->cubin].size_bytes);
+}
+
 int import_check(struct jw_error *err, void *context, const struct walk *walk,
 				 const uint32_t *entries, size_t count)
 {
 	struct import *import = context;
+	uint32_t whole[MOST_TOGETHER];
+	size_t filled = 0;
 
-	for (size_t at = 0; at < count; at += MOST_TOGETHER) {
-		size_t some = count - at < MOST_TOGETHER ? count - at : MOST_TOGETHER;
-
-		if (check_hashes(err, import, walk, entries + at, some))
+	for (size_t i = 0; i < count; i++) {
+		if (walk->bytes[import->manifest.entries[entries[i]].ptx])
+			whole[filled++] = entries[i];
+		else
+			do_without_module(import, walk, entries[i]);
+		if (filled < MOST_TOGETHER && i + 1 < count)
+			continue;
+		if (check_hashes(err, import, walk, whole, filled))
 			return -1;
+		filled = 0;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (check_cubin(err, import, walk, entries[i]))
@@ -222,6 +248,11 @@ static bool is_wanted(const struct import *import, uint64_t key)
 	return !options->wanted || options->wanted(options->context, key);
 }
 
+static bool is_left_out(const struct import_fate *fate)
+{
+	return fate->verdict == JW_IMPORT_REFUSED || fate->verdict == JW_IMPORT_MISSING;
+}
+
 /* An entry under its own stamp goes before one that is carried over to the same name. */
 static int claim_names(struct jw_error *err, struct import *import)
 {
@@ -230,7 +261,7 @@ static int claim_names(struct jw_error *err, struct import *import)
 			struct import_fate *fate = &import->fates[i];
 			size_t cursor = 0;
 
-			if (fate->verdict == JW_IMPORT_REFUSED || fate->carried != (pass == 1))
+			if (is_left_out(fate) || fate->carried != (pass == 1))
 				continue;
 			if (!is_wanted(import, fate->key)) {
 				fate->verdict = JW_IMPORT_REFUSED;
@@ -276,11 +307,32 @@ static uint64_t free_room(const struct import *import)
 	return used < import->limit_bytes ? import->limit_bytes - used : 0;
 }
 
+/* Those whose modules are nowhere: one that is in the cache already needs none. */
+static int conclude_missing(struct jw_error *err, struct import *import)
+{
+	size_t count = import->manifest.entry_count;
+	bool *lacking = mem_array(err, count, sizeof *lacking);
+	int result = lacking ? 0 : -1;
+
+	for (uint32_t i = 0; lacking && i < count; i++) {
+		struct import_fate *fate = &import->fates[i];
+
+		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i))
+			fate->verdict = JW_IMPORT_THERE;
+		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
+		import->result->missing += lacking[i];
+	}
+	if (!result && import->supply)
+		result = supply_report(err, import->supply, lacking, import->result);
+	mem_free(lacking);
+	return result;
+}
+
 int import_conclude(struct jw_error *err, struct import *import)
 {
 	const uint64_t block = 4096;
 
-	if (claim_names(err, import))
+	if (claim_names(err, import) || conclude_missing(err, import))
 		return -1;
 	import->room_bytes = free_room(import);
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
@@ -317,7 +369,7 @@ int import_conclude(struct jw_error *err, struct import *import)
 		}
 		if (fate->verdict == JW_IMPORT_THERE)
 			result->there++;
-		else
+		else if (fate->verdict == JW_IMPORT_NEW)
 			result->accepted++;
 		if (put_into_group(err, import, i, ""))
 			return -1;

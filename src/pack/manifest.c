@@ -9,11 +9,17 @@
 #include "base/text.h"
 #include "cache/entry.h"
 #include "cache/stamp.h"
+#include "pack/file_list.h"
 
 static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
 static const char *const form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
 enum { KINDS = 2, FORMS = 3 };
+
+const char *pack_form_name(enum pack_form form)
+{
+	return form_names[form];
+}
 
 const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
 {
@@ -33,10 +39,20 @@ uint64_t manifest_content(const struct pack_manifest *manifest)
 	return sum;
 }
 
+uint64_t manifest_stored(const struct pack_manifest *manifest)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < manifest->member_count; i++)
+		sum += manifest->members[i].thin ? 0 : manifest->members[i].size_bytes;
+	return sum;
+}
+
 void manifest_free(struct pack_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++)
 		mem_free(manifest->entries[i].options);
+	file_list_free(manifest);
 	mem_free(manifest->entries);
 	mem_free(manifest->members);
 	mem_free(manifest->drivers);
@@ -76,77 +92,6 @@ size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
 	memcpy(tail, lead, lead_length);
 	memcpy(tail + lead_length, entry->options, length);
 	return lead_length + length;
-}
-
-/* ---- writing */
-
-static bool add_driver(cJSON *array, const struct pack_driver *driver)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "stamp", driver->stamp) &&
-		   (!driver->release[0] || cJSON_AddStringToObject(object, "release", driver->release)) &&
-		   (!driver->cuda || cJSON_AddNumberToObject(object, "cuda", driver->cuda));
-}
-
-static bool add_member(cJSON *array, const struct pack_member *member)
-{
-	cJSON *object = cJSON_CreateObject();
-	char name[TAR_MOST_NAME + 1];
-
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "name", pack_member_name(name, member)) &&
-		   cJSON_AddNumberToObject(object, "bytes", (double)member->size_bytes);
-}
-
-static bool add_entry(cJSON *array, const struct pack_entry *entry)
-{
-	cJSON *object = cJSON_CreateObject();
-	char target[JW_TARGET_TEXT];
-
-	return cJSON_AddItemToArray(array, object) &&
-		   !json_add_hex64(NULL, object, "key", entry->key) &&
-		   cJSON_AddNumberToObject(object, "driver", entry->driver) &&
-		   cJSON_AddStringToObject(object, "target", jw_target_sm(target, entry->target)) &&
-		   cJSON_AddStringToObject(object, "form", form_names[entry->form]) &&
-		   cJSON_AddStringToObject(object, "options", entry->options) &&
-		   cJSON_AddNumberToObject(object, "ptx", entry->ptx) &&
-		   cJSON_AddNumberToObject(object, "cubin", entry->cubin) &&
-		   (!(entry->cost_ms > 0) || cJSON_AddNumberToObject(object, "cost_ms", entry->cost_ms));
-}
-
-int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text)
-{
-	cJSON *document = cJSON_CreateObject(), *drivers, *members, *entries;
-	char *line = NULL;
-	bool complete = cJSON_AddStringToObject(document, "format", PACK_FORMAT) &&
-					cJSON_AddArrayToObject(document, "requires") &&
-					cJSON_AddStringToObject(document, "os", manifest->os) &&
-					cJSON_AddNumberToObject(document, "pointer_bits", 64);
-	int result = -1;
-
-	drivers = cJSON_AddArrayToObject(document, "drivers");
-	for (size_t i = 0; complete && i < manifest->driver_count; i++)
-		complete = add_driver(drivers, &manifest->drivers[i]);
-	members = cJSON_AddArrayToObject(document, "members");
-	for (size_t i = 0; complete && i < manifest->member_count; i++)
-		complete = add_member(members, &manifest->members[i]);
-	entries = cJSON_AddArrayToObject(document, "entries");
-	for (size_t i = 0; complete && i < manifest->entry_count; i++)
-		complete = add_entry(entries, &manifest->entries[i]);
-	if (!complete || !drivers || !members || !entries) {
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-		goto done;
-	}
-	line = json_line(err, document);
-	buf_clear(text);
-	text->most = PACK_MOST_MANIFEST;
-	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;
-done:
-	cJSON_free(line);
-	cJSON_Delete(document);
-	return result;
 }
 
 /* ---- reading */
@@ -235,7 +180,18 @@ static bool read_hex(const char *text, struct digest *digest)
 	return true;
 }
 
-static bool read_member(const cJSON *object, struct pack_member *member)
+/* Only PTX may lie elsewhere, and only where the manifest has said so at its head. */
+static bool read_origin(const cJSON *object, const struct pack_manifest *manifest,
+						struct pack_member *member)
+{
+	member->thin = cJSON_GetObjectItemCaseSensitive(object, "file") != NULL;
+	return !member->thin || (manifest->thin && member->kind == PACK_PTX &&
+							 read_index(object, "file", manifest->file_count, &member->file) &&
+							 read_count(object, "offset", PACK_MOST_OFFSET, &member->offset));
+}
+
+static bool read_member(const cJSON *object, const struct pack_manifest *manifest,
+						struct pack_member *member)
 {
 	const char *name = json_text(object, "name", "");
 
@@ -246,7 +202,7 @@ static bool read_member(const cJSON *object, struct pack_member *member)
 			read_hex(name + length + 1, &member->digest)) {
 			member->kind = (enum pack_kind)kind;
 			return read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
-				   member->size_bytes > 0;
+				   member->size_bytes > 0 && read_origin(object, manifest, member);
 		}
 	}
 	return false;
@@ -306,7 +262,7 @@ static int read_members(struct jw_error *err, const cJSON *document, struct pack
 		size_t cursor = 0, other;
 		uint64_t lead;
 
-		if (!read_member(item, member)) {
+		if (!read_member(item, manifest, member)) {
 			wrong(err, "member", manifest->member_count);
 			goto done;
 		}
@@ -359,22 +315,48 @@ static int read_entries(struct jw_error *err, const cJSON *document, struct pack
 /* A member that no entry needs could hold anything. */
 static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 {
-	uint8_t *used = mem_alloc(err, manifest->member_count);
+	uint8_t *used = mem_alloc(err, manifest->member_count + manifest->file_count);
+	uint8_t *named = used ? used + manifest->member_count : NULL;
 	int result = used ? 0 : -1;
 
 	for (size_t i = 0; used && i < manifest->entry_count; i++)
 		used[manifest->entries[i].ptx] = used[manifest->entries[i].cubin] = 1;
-	for (size_t i = 0; !result && i < manifest->member_count; i++)
+	for (size_t i = 0; !result && i < manifest->member_count; i++) {
 		if (!used[i])
 			result = error_set(err, JW_ERR_FORMAT, "manifest: no entry needs member %zu", i);
+		else if (manifest->members[i].thin)
+			named[manifest->members[i].file] = 1;
+	}
+	for (size_t i = 0; !result && i < manifest->file_count; i++)
+		if (!named[i])
+			result = error_set(err, JW_ERR_FORMAT, "manifest: no member is of file %zu", i);
 	mem_free(used);
 	return result;
+}
+
+static int read_features(struct jw_error *err, const cJSON *document,
+						 struct pack_manifest *manifest)
+{
+	const cJSON *features = cJSON_GetObjectItemCaseSensitive(document, "requires");
+
+	if (!cJSON_IsArray(features))
+		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
+	for (const cJSON *item = features->child; item; item = item->next) {
+		const char *name = cJSON_IsString(item) ? item->valuestring : "?";
+
+		if (strcmp(name, PACK_THIN) != 0)
+			return error_set(
+				err, JW_ERR_UNSUPPORTED,
+				"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
+				name);
+		manifest->thin = true;
+	}
+	return 0;
 }
 
 static int read_head(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
 {
 	const char *format = json_text(document, "format", ""), *os = json_text(document, "os", "");
-	const cJSON *requires_list = cJSON_GetObjectItemCaseSensitive(document, "requires");
 	uint64_t bits;
 
 	if (!text_starts(format, "jitwarm.pack/"))
@@ -384,13 +366,8 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 						 "its format is %.40s, this jitwarm reads " PACK_FORMAT
 						 ": a newer jitwarm is needed",
 						 format);
-	if (!cJSON_IsArray(requires_list))
-		return error_set(err, JW_ERR_FORMAT, "manifest: no list “requires”");
-	if (requires_list->child)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
-			cJSON_IsString(requires_list->child) ? requires_list->child->valuestring : "?");
+	if (read_features(err, document, manifest))
+		return -1;
 	if (!read_count(document, "pointer_bits", 1024, &bits))
 		return error_set(err, JW_ERR_FORMAT, "manifest: no pointer size");
 	if (bits != 64)
@@ -432,8 +409,8 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 		goto done;
 	}
 	if (read_head(err, document, &manifest) || read_drivers(err, document, &manifest) ||
-		read_members(err, document, &manifest) || read_entries(err, document, &manifest) ||
-		check_use(err, &manifest))
+		file_list_read(err, document, &manifest) || read_members(err, document, &manifest) ||
+		read_entries(err, document, &manifest) || check_use(err, &manifest))
 		goto done;
 	*ret_manifest = manifest;
 	manifest = (struct pack_manifest){0};

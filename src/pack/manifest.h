@@ -6,6 +6,7 @@
 #ifndef JW_PACK_MANIFEST_H
 #define JW_PACK_MANIFEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ struct pack_member {
 	enum pack_kind kind;
 	struct digest digest;
 	uint64_t size_bytes;
+	bool thin;       /* PTX that is not in the pack, but in files that an import finds by itself */
+	uint32_t file;   /* thin: where it came from, index in files */
+	uint64_t offset; /* of the entry's header in it */
+};
+
+/* Where PTX came from, in words that mean the same on every machine (pack/file_list.h). */
+struct pack_file {
+	char *path;              /* below the folder of the package, or without folders */
+	char *package, *version; /* NULL where unknown */
+	char *member;            /* inside an archive; NULL for a file */
 };
 
 /* "ptx/<64 hex digits>"; returns `name`. */
@@ -42,6 +53,9 @@ enum pack_form {
 	PACK_BARE, /* what stands behind the target is the payload, all of it (cache/key_parts.h) */
 };
 
+/* "load", "link", "bare" */
+const char *pack_form_name(enum pack_form form);
+
 struct pack_entry {
 	uint64_t key; /* FNV-1a-64 of the whole key: the entry's name under its own driver */
 	uint32_t driver, ptx, cubin; /* indices */
@@ -53,10 +67,13 @@ struct pack_entry {
 
 struct pack_manifest {
 	char os[16]; /* os_name of the system that the entries are for */
+	bool thin;   /* there are members that are not in the pack */
 	struct pack_driver *drivers;
 	size_t driver_count;
 	struct pack_member *members; /* in the order in which they stand in the pack */
 	size_t member_count;
+	struct pack_file *files; /* of thin members */
+	size_t file_count;
 	struct pack_entry *entries;
 	size_t entry_count;
 };
@@ -70,8 +87,9 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 				   struct pack_manifest *ret_manifest);
 void manifest_free(struct pack_manifest *manifest);
 
-/* Bytes of all members. */
+/* Bytes of all members, and of those that are in the pack itself. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
+uint64_t manifest_stored(const struct pack_manifest *manifest);
 
 /* Which options make libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
 bool pack_entry_is_jitlink(const struct pack_entry *entry);

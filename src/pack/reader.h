@@ -13,7 +13,7 @@ struct reader;
  * source must outlive the reader. */
 int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
 				struct reader **ret_reader);
-/* What the members and all around them take, decompressed. */
+/* What the members that are in the pack and all around them take, decompressed. */
 uint64_t reader_extent(const struct pack_manifest *manifest);
 /* Before the first member: all of them are decompressed into `room`, reader_extent bytes, and stay
  * there. The decompressor needs no window of its own then, and nothing is copied. */

@@ -120,12 +120,16 @@ static int read_member(struct jw_error *err, const struct ahead *ahead, size_t a
 {
 	struct walk *walk = ahead->walk;
 	const struct pack_member *member = &walk->manifest->members[at];
+	bool own = !walk->whole || member->thin;
 
-	if (!walk->whole)
+	if (member->thin && (!walk->supply || !supply_has(walk->supply, (uint32_t)at)))
+		return 0;
+	if (own)
 		walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
-	if (!walk->whole && !walk->bytes[at])
+	if (own && !walk->bytes[at])
 		return -1;
-	return reader_member(err, ahead->reader, member, &walk->bytes[at]);
+	return member->thin ? supply_read(err, walk->supply, (uint32_t)at, walk->bytes[at])
+						: reader_member(err, ahead->reader, member, &walk->bytes[at]);
 }
 
 /* Those from `at` up to `end`. */
@@ -133,16 +137,19 @@ static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t 
 {
 	const struct walk *walk = ahead->walk;
 	struct digest_message messages[HASHED_TOGETHER];
+	const struct pack_member *hashed[HASHED_TOGETHER];
 	char text[TAR_MOST_NAME + 1];
-	size_t count = end - at;
+	size_t count = 0;
 
-	for (size_t i = 0; i < count; i++)
-		messages[i] =
-			(struct digest_message){.data = walk->bytes[at + i],
-									.size = (size_t)walk->manifest->members[at + i].size_bytes};
+	for (size_t i = at; i < end; i++) {
+		hashed[count] = &walk->manifest->members[i];
+		if (walk->bytes[i])
+			messages[count++] = (struct digest_message){
+				.data = walk->bytes[i], .size = (size_t)walk->manifest->members[i].size_bytes};
+	}
 	digest_of_many(messages, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct pack_member *member = &walk->manifest->members[at + i];
+		const struct pack_member *member = hashed[i];
 
 		if (!digest_equal(&messages[i].digest, &member->digest))
 			return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
@@ -383,8 +390,9 @@ int walk_again(struct jw_error *err, struct walk *walk)
 
 void walk_free(struct walk *walk)
 {
-	for (size_t i = 0; walk->bytes && !walk->whole && i < walk->manifest->member_count; i++)
-		mem_free(walk->bytes[i]);
+	for (size_t i = 0; walk->bytes && i < walk->manifest->member_count; i++)
+		if (!walk->whole || walk->manifest->members[i].thin)
+			mem_free(walk->bytes[i]);
 	mem_free(walk->whole);
 	mem_free(walk->bytes);
 	walk->bytes = NULL;

@@ -8,18 +8,20 @@
 #include <stdint.h>
 
 #include "pack/reader.h"
+#include "pack/supply.h"
 
 struct walk {
 	const struct pack_manifest *manifest;
-	bool verify; /* hash every member and hold it against its name */
-	bool keep;   /* members stay at hand for walk_again */
+	bool verify;                 /* hash every member and hold it against its name */
+	bool keep;                   /* members stay at hand for walk_again */
+	const struct supply *supply; /* thin members; what it lacks is passed over. NULL: it has none */
 	void *context;
 	bool (*stop)(void *context); /* may be NULL: JW_ERR_INTERRUPTED */
 	/* `entries`: indices of those that are complete by now, some members' together. */
 	int (*complete)(struct jw_error *err, void *context, const struct walk *walk,
 					const uint32_t *entries, size_t count);
-	uint8_t **bytes; /* of each member, while it is at hand */
-	uint8_t *whole;  /* where they are all kept, one behind the other */
+	uint8_t **bytes; /* of each member, while it is at hand; NULL: a thin one that is nowhere */
+	uint8_t *whole;  /* where all that are in the pack are kept, one behind the other */
 };
 
 /* From a reader that has just been opened to the end of the pack. The caller frees what is kept

@@ -78,6 +78,17 @@ with_simdriver() {
 	export CUDA_CACHE_PATH=$work/cache
 }
 
+# environment DIR VERSION: a Python environment with the sample framework as package `frame`
+environment() {
+	local site=$1/lib/python3.11/site-packages
+	mkdir -p "$site/frame/lib" "$site/frame-$2.dist-info" "$1/bin"
+	cp "$sample" "$site/frame/lib/"
+	printf 'home = /usr\n' >"$1/pyvenv.cfg"
+	ln -s /usr/bin/python3 "$1/bin/python3"
+	printf 'Metadata-Version: 2.1\nName: frame\nVersion: %s\n' "$2" >"$site/frame-$2.dist-info/METADATA"
+	printf 'frame/lib/libsample_framework.so,,\n' >"$site/frame-$2.dist-info/RECORD"
+}
+
 native() {
 	if is_wine; then winepath -w "$1" 2>/dev/null | tr -d '\r'; else printf '%s\n' "$1"; fi
 }

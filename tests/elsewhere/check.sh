@@ -178,6 +178,9 @@ diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <r
 "$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
 timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
+timeout 300 "${prime[@]}" -o thin.jwpack --thin "$library" >out 2>&1 || fail "-o --thin: $(cat out)"
+[ "$(stat -c %s thin.jwpack)" -lt "$(stat -c %s plain.jwpack)" ] && timeout 60 "$jitwarm" import --allow-unsigned --cache thin thin.jwpack "$library" >out 2>&1 &&
+	diff -r -x index there thin >out && ok "-o --thin, and back" || fail "-o --thin: $(cat out)"
 python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
 	import json, re, sys
 	pack = json.load(open(sys.argv[1], encoding="utf-8"))["pack"]

@@ -1,7 +1,7 @@
 /* The manifest of a pack. What is read can be written, and read again as the same. */
 #include "fuzz.h"
 
-#include "pack/manifest.h"
+#include "pack/file_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -19,10 +19,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			 PACK_MOST_START);
 		MUST(pack_key_tail(tail, entry) <= PACK_MOST_TAIL);
 	}
+	for (size_t i = 0; i < manifest.member_count; i++)
+		MUST(!manifest.members[i].thin || (manifest.thin && manifest.members[i].kind == PACK_PTX &&
+										   manifest.members[i].file < manifest.file_count));
+	for (size_t i = 0; i < manifest.file_count; i++)
+		MUST(pack_path_is_sound(manifest.files[i].path));
 	if (!manifest_format(NULL, &manifest, &text)) {
 		MUST(!manifest_parse(NULL, buf_text(&text), text.size, &again));
 		MUST(again.entry_count == manifest.entry_count);
+		MUST(again.file_count == manifest.file_count);
 		MUST(manifest_content(&again) == manifest_content(&manifest));
+		MUST(manifest_stored(&again) == manifest_stored(&manifest));
 		manifest_free(&again);
 	}
 	buf_free(&text);

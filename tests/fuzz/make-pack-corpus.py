@@ -45,7 +45,8 @@ STAMP = "Apr  8 202512:10:18"
 LEADS = {"load": b"\0 ", "link": b"\0 -c", "bare": b""}
 
 
-def manifest(cases):
+def manifest(cases, files=None, offset=4096):
+    """With files: a thin one, whose PTX is in the last of them."""
     members, entries, order = [], [], {}
     for payload, form, options, sm in cases:
         kinds = (("ptx", payload), ("cubin", cubin(sm, 1 if form == "link" else 2)))
@@ -59,11 +60,18 @@ def manifest(cases):
         key = STAMP.encode() + b"HOST64sm_%d" % sm + payload + LEADS[form] + options.encode()
         entries.append({"key": "%016x" % fnv(key), "driver": 0, "target": "sm_%d" % sm, "form": form, "options": options,
                         "ptx": at[0], "cubin": at[1], "cost_ms": 12.5})
-    text = json.dumps({"format": "jitwarm.pack/1", "requires": [], "os": "linux", "pointer_bits": 64,
-                       "drivers": [{"stamp": STAMP, "release": "550.163.01", "cuda": 12040}],
-                       "members": [{"name": n, "bytes": len(d)} for n, d in members], "entries": entries},
-                      separators=(",", ":")).encode()
-    return text, members
+    listed = [{"name": n, "bytes": len(d)} for n, d in members]
+    document = {"format": "jitwarm.pack/1", "requires": [], "os": "linux", "pointer_bits": 64,
+                "drivers": [{"stamp": STAMP, "release": "550.163.01", "cuda": 12040}]}
+    if files:
+        document["requires"] = ["thin"]
+        document["files"] = files
+        for one in listed:
+            if one["name"].startswith("ptx/"):
+                one.update({"file": len(files) - 1, "offset": offset})
+        members = [(n, d) for n, d in members if not n.startswith("ptx/")]
+    document.update({"members": listed, "entries": entries})
+    return json.dumps(document, separators=(",", ":")).encode(), members
 
 
 def write(folder, name, data):
@@ -77,13 +85,28 @@ CASES = {
     "forms": [(b"// one", "load", "-v ", 86), (b"// one", "link", "", 86), (b".version 8.4\n", "bare", "", 90)],
     "shared": [(b"// one\0", "load", "", 86), (b"// two\0", "load", "", 86), (b"// two\0", "load", " -arch=sm_86", 86)],
 }
-for name, cases in CASES.items():
-    text, members = manifest(cases)
+FILE = {"path": "frame/lib/libframe.so", "package": "frame", "version": "1.2"}
+THIN = {
+    "thin": ([FILE], 4096),
+    "thin-member": ([dict(FILE, member="frame-1.2.whl")], 0),
+    "thin-file-of-nobody": ([{"path": "a"}, FILE], 0),
+    "thin-offset-huge": ([FILE], 2**64),
+    "thin-path-up": ([{"path": "frame/../../etc/passwd"}], 0),
+    "thin-path-absolute": ([{"path": "/etc/passwd"}], 0),
+    "thin-path-control": ([{"path": "a\u001b[2J"}], 0),
+    "thin-package-a-path": ([dict(FILE, package="../frame")], 0),
+}
+packs = {name: manifest(cases) for name, cases in CASES.items()}
+packs.update({name: manifest(CASES["shared"], *how) for name, how in THIN.items()})
+for name, (text, members) in packs.items():
     first = member("manifest.json", text)
     rest = b"".join(member(n, d) for n, d in members) + bytes(1024)
     write("manifest", name, text)
-    write("pack", name, frame(first) + frame(rest))
-    write("pack", name + "-tar", b"T" + first + rest)
+    if name in CASES or name == "thin":
+        write("pack", name, frame(first) + frame(rest))
+        write("pack", name + "-tar", b"T" + first + rest)
+write("manifest", "thin-not-required", packs["thin"][0].replace(b'["thin"]', b"[]"))
+first = member("manifest.json", packs["shared"][0])
 write("manifest", "empty", b"{}")
 write("manifest", "newer", b'{"format":"jitwarm.pack/2"}')
 write("pack", "empty", b"")

@@ -4,6 +4,9 @@
 
 #include "check.h"
 
+#include "entries.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/pack.h>
@@ -35,6 +38,41 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 	if (jw_export(&err, &options, &result))
 		fail_msg("%s", err.message);
 	return result;
+}
+
+/* The parts of entry number 0 (entries.h), and what a manifest says of them. */
+struct packs_parts {
+	uint8_t ptx[8], cubin[ENTRIES_CUBIN];
+	char ptx_name[80], cubin_name[80];
+	uint64_t key;
+};
+
+static inline void packs_parts_make(struct packs_parts *parts)
+{
+	struct pack_member member = {.kind = PACK_PTX};
+	char name[TAR_MOST_NAME + 1];
+	struct entries_entry entry;
+
+	memcpy(parts->ptx, "// 00000", sizeof parts->ptx);
+	entries_cubin(parts->cubin, 86, false);
+	entries_make(&entry, 0, 0);
+	parts->key = entry.key;
+	digest_of(&member.digest, parts->ptx, sizeof parts->ptx);
+	(void)snprintf(parts->ptx_name, sizeof parts->ptx_name, "%s", pack_member_name(name, &member));
+	member.kind = PACK_CUBIN;
+	digest_of(&member.digest, parts->cubin, sizeof parts->cubin);
+	(void)snprintf(parts->cubin_name, sizeof parts->cubin_name, "%s",
+				   pack_member_name(name, &member));
+}
+
+/* An entry of the manifest; the caller frees it. */
+static inline char *packs_entry_text(const struct packs_parts *parts, const char *target_name,
+									 const char *form, unsigned first, unsigned second)
+{
+	return mem_printf(NULL,
+					  "{\"key\":\"%016llx\",\"driver\":0,\"target\":\"%s\",\"form\":\"%s\","
+					  "\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
+					  (unsigned long long)parts->key, target_name, form, first, second);
 }
 
 /* One member of a pack that is made by hand. */

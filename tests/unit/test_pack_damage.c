@@ -78,27 +78,7 @@ static void every_length(void **state)
 #define HEAD    "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
 #define DRIVERS "\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
 
-static char ptx_name[80], cubin_name[80];
-static uint8_t ptx[8], cubin[ENTRIES_CUBIN];
-static uint64_t key;
-
-/* The parts of entry number 0, whose payload is "// 00000". */
-static void make_parts(void)
-{
-	struct pack_member member = {.kind = PACK_PTX};
-	char name[TAR_MOST_NAME + 1];
-	struct entries_entry entry;
-
-	memcpy(ptx, "// 00000", sizeof ptx);
-	entries_cubin(cubin, 86, false);
-	entries_make(&entry, 0, 0);
-	key = entry.key;
-	digest_of(&member.digest, ptx, sizeof ptx);
-	(void)snprintf(ptx_name, sizeof ptx_name, "%s", pack_member_name(name, &member));
-	member.kind = PACK_CUBIN;
-	digest_of(&member.digest, cubin, sizeof cubin);
-	(void)snprintf(cubin_name, sizeof cubin_name, "%s", pack_member_name(name, &member));
-}
+static struct packs_parts parts;
 
 static char *manifest_of(const char *members, const char *entries)
 {
@@ -108,22 +88,14 @@ static char *manifest_of(const char *members, const char *entries)
 static char *two_members(void)
 {
 	return mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%zu},{\"name\":\"%s\",\"bytes\":%zu}",
-					  ptx_name, sizeof ptx, cubin_name, sizeof cubin);
-}
-
-static char *entry_text(const char *target_name, const char *form, unsigned first, unsigned second)
-{
-	return mem_printf(NULL,
-					  "{\"key\":\"%016llx\",\"driver\":0,\"target\":\"%s\",\"form\":\"%s\","
-					  "\"options\":\"\",\"ptx\":%u,\"cubin\":%u}",
-					  (unsigned long long)key, target_name, form, first, second);
+					  parts.ptx_name, sizeof parts.ptx, parts.cubin_name, sizeof parts.cubin);
 }
 
 /* Takes `manifest`. The members are the two that belong there. */
 static void try_manifest(char *manifest, enum jw_code wanted)
 {
-	const struct packs_member members[] = {{ptx_name, ptx, sizeof ptx},
-										   {cubin_name, cubin, sizeof cubin}};
+	const struct packs_member members[] = {{parts.ptx_name, parts.ptx, sizeof parts.ptx},
+										   {parts.cubin_name, parts.cubin, sizeof parts.cubin}};
 	struct jw_error err = {0};
 	struct buf pack;
 
@@ -138,7 +110,7 @@ static void try_manifest(char *manifest, enum jw_code wanted)
 
 static void manifests(void **state)
 {
-	char *members = two_members(), *entry = entry_text("sm_86", "load", 0, 1);
+	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	char *deep = mem_alloc(NULL, 100001);
 	const struct {
 		const char *text;
@@ -167,17 +139,17 @@ static void manifests(void **state)
 	/* The sound one, and then what is wrong with one thing each */
 	try_manifest(manifest_of(members, entry), JW_OK);
 	mem_free(entry);
-	try_manifest(manifest_of(members, ""), JW_ERR_FORMAT); /* members that nothing needs */
-	entry = entry_text("sm_75", "load", 0, 1);             /* the name of another entry */
+	try_manifest(manifest_of(members, ""), JW_ERR_FORMAT);   /* members that nothing needs */
+	entry = packs_entry_text(&parts, "sm_75", "load", 0, 1); /* the name of another entry */
 	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
 	mem_free(entry);
-	entry = entry_text("sm_86", "link", 0, 1);
+	entry = packs_entry_text(&parts, "sm_86", "link", 0, 1);
 	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
 	mem_free(entry);
-	entry = entry_text("sm_86", "load", 1, 0); /* PTX for cubin */
+	entry = packs_entry_text(&parts, "sm_86", "load", 1, 0); /* PTX for cubin */
 	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
 	mem_free(entry);
-	entry = entry_text("sm_86", "load", 0, 4000000000u);
+	entry = packs_entry_text(&parts, "sm_86", "load", 0, 4000000000u);
 	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
 	mem_free(entry);
 	mem_free(members);
@@ -187,7 +159,7 @@ static void manifests(void **state)
 /* A size that is not there: too much for the pack's own size, or more than comes. */
 static void bombs(void **state)
 {
-	char *entry = entry_text("sm_86", "load", 0, 1);
+	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	const struct {
 		const char *bytes;
 		enum jw_code code;
@@ -203,7 +175,7 @@ static void bombs(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *members =
 			mem_printf(NULL, "{\"name\":\"%s\",\"bytes\":%s},{\"name\":\"%s\",\"bytes\":64}",
-					   ptx_name, cases[i].bytes, cubin_name);
+					   parts.ptx_name, cases[i].bytes, parts.cubin_name);
 
 		try_manifest(manifest_of(members, entry), cases[i].code);
 		mem_free(members);
@@ -214,22 +186,22 @@ static void bombs(void **state)
 /* Content that is not what the manifest says, under a sound digest of the whole. */
 static void wrong_content(void **state)
 {
-	char *members = two_members(), *entry = entry_text("sm_86", "load", 0, 1);
+	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
 	char *manifest = manifest_of(members, entry);
 	uint8_t other[ENTRIES_CUBIN];
 	const struct packs_member cases[][3] = {
-		{{ptx_name, "// 00001", 8}, {cubin_name, cubin, 64}, {0}},
-		{{ptx_name, ptx, 8}, {cubin_name, other, 64}, {0}},
-		{{cubin_name, cubin, 64}, {ptx_name, ptx, 8}, {0}},
-		{{ptx_name, ptx, 8}, {"cubin/x", cubin, 64}, {0}},
-		{{ptx_name, ptx, 8}, {cubin_name, cubin, 64}, {"more", "x", 1}},
-		{{ptx_name, ptx, 8}, {0}, {0}},
+		{{parts.ptx_name, "// 00001", 8}, {parts.cubin_name, parts.cubin, 64}, {0}},
+		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, other, 64}, {0}},
+		{{parts.cubin_name, parts.cubin, 64}, {parts.ptx_name, parts.ptx, 8}, {0}},
+		{{parts.ptx_name, parts.ptx, 8}, {"cubin/x", parts.cubin, 64}, {0}},
+		{{parts.ptx_name, parts.ptx, 8}, {parts.cubin_name, parts.cubin, 64}, {"more", "x", 1}},
+		{{parts.ptx_name, parts.ptx, 8}, {0}, {0}},
 		{{0}, {0}, {0}},
 	};
 	struct jw_error err = {0};
 
 	(void)state;
-	memcpy(other, cubin, sizeof other);
+	memcpy(other, parts.cubin, sizeof other);
 	other[63] ^= 1;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct buf pack;
@@ -253,7 +225,7 @@ static int set_up(void **state)
 		return -1;
 	file = os_join(NULL, folder, "a.jwpack");
 	target = os_join(NULL, folder, "target");
-	make_parts();
+	packs_parts_make(&parts);
 	return 0;
 }
 

@@ -63,7 +63,6 @@ run 3 export --all --cache "$(native "$work/missing")" -o "$pack"
 mkdir "$work/none"
 run 3 export --all --cache "$(native "$work/none")" -o "$pack"
 run 64 import
-run 64 import "$pack" "$pack"
 run 64 import --as-is "$pack"
 run 64 export --arch foo
 run 64 export extra

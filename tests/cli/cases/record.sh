@@ -78,13 +78,7 @@ run "0|1" prime --recording part.json --json "$sample"
 json 'd["modules"] == 2 and d["recorded_missing"] == 0'
 
 # A package is found by its name, wherever it lies. What no file holds is named as such.
-site=$work/venv/lib/python3.11/site-packages
-mkdir -p "$site/frame/lib" "$site/frame-1.2.dist-info" "$work/venv/bin"
-cp "$sample" "$site/frame/lib/"
-printf 'home = /usr\n' >"$work/venv/pyvenv.cfg"
-ln -s /usr/bin/python3 "$work/venv/bin/python3"
-printf 'Metadata-Version: 2.1\nName: frame\nVersion: 1.2\n' >"$site/frame-1.2.dist-info/METADATA"
-printf 'frame/lib/libsample_framework.so,,\n' >"$site/frame-1.2.dist-info/RECORD"
+environment "$work/venv" 1.2
 JITWARM=$program
 with_simdriver sm_86
 export VIRTUAL_ENV=$work/venv

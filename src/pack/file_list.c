@@ -1,0 +1,127 @@
+#include "pack/file_list.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static bool is_line(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length && length <= PACK_MOST_PATH && text_is_utf8(text, length) &&
+		   !strpbrk(text, "\t\n");
+}
+
+bool pack_path_is_sound(const char *path)
+{
+	if (!is_line(path) || strchr(path, '\\'))
+		return false;
+	for (;;) {
+		size_t length = strcspn(path, "/");
+
+		/* Also what begins or ends with a '/', or has two of them. */
+		if (!length || (length <= 2 && !strncmp(path, "..", length)))
+			return false;
+		if (!path[length])
+			return true;
+		path += length + 1;
+	}
+}
+
+bool pack_word_is_sound(const char *word)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+!";
+	size_t length = strlen(word);
+
+	return length && length <= PACK_MOST_WORD && strspn(word, allowed) == length;
+}
+
+bool pack_member_is_sound(const char *member)
+{
+	return is_line(member);
+}
+
+/* ---- writing */
+
+static bool add_text(cJSON *object, const char *name, const char *text)
+{
+	return !text || cJSON_AddStringToObject(object, name, text);
+}
+
+bool file_list_write(cJSON *document, const struct pack_manifest *manifest)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "files");
+	bool complete = array != NULL;
+
+	for (size_t i = 0; complete && i < manifest->file_count; i++) {
+		const struct pack_file *file = &manifest->files[i];
+		cJSON *object = cJSON_CreateObject();
+
+		complete = cJSON_AddItemToArray(array, object) && add_text(object, "path", file->path) &&
+				   add_text(object, "package", file->package) &&
+				   add_text(object, "version", file->version) &&
+				   add_text(object, "member", file->member);
+	}
+	return complete;
+}
+
+/* ---- reading */
+
+/* A member of the object, NULL where it has none; false where it has one that is not sound. */
+static int read_text(struct jw_error *err, const cJSON *object, const char *name,
+					 bool (*is_sound)(const char *text), char **ret_text)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	if (!item)
+		return 0;
+	if (!cJSON_IsString(item) || !is_sound(item->valuestring))
+		return error_set(err, JW_ERR_FORMAT, "its %s is not as it should be", name);
+	*ret_text = mem_string(err, item->valuestring);
+	return *ret_text ? 0 : -1;
+}
+
+static int read_file(struct jw_error *err, const cJSON *object, struct pack_file *file)
+{
+	if (read_text(err, object, "path", pack_path_is_sound, &file->path) ||
+		read_text(err, object, "package", pack_word_is_sound, &file->package) ||
+		read_text(err, object, "version", pack_word_is_sound, &file->version) ||
+		read_text(err, object, "member", pack_member_is_sound, &file->member))
+		return -1;
+	return file->path ? 0 : error_set(err, JW_ERR_FORMAT, "it has no path");
+}
+
+int file_list_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "files"), *item;
+	size_t count = 0;
+
+	if (!array)
+		return 0;
+	if (!cJSON_IsArray(array))
+		return error_set(err, JW_ERR_FORMAT, "manifest: files: no list");
+	for (item = array->child; item; item = item->next)
+		if (++count > PACK_MOST_FILES)
+			return error_set(err, JW_ERR_LIMIT, "manifest: more than %d files", PACK_MOST_FILES);
+	manifest->files = mem_array(err, count, sizeof *manifest->files);
+	if (!manifest->files)
+		return -1;
+	for (item = array->child; item; item = item->next)
+		if (read_file(err, item, &manifest->files[manifest->file_count++]))
+			return error_prefix(err, "manifest: file %zu", manifest->file_count - 1);
+	return 0;
+}
+
+void file_list_free(struct pack_manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->file_count; i++) {
+		mem_free(manifest->files[i].path);
+		mem_free(manifest->files[i].package);
+		mem_free(manifest->files[i].version);
+		mem_free(manifest->files[i].member);
+	}
+	mem_free(manifest->files);
+}
