@@ -31,7 +31,9 @@ struct jw_export_options {
 	bool all_drivers;   /* entries of other drivers than the system's too; so without a driver */
 	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
-	bool thin; /* without the PTX of modules that stand in `files`, which an import has to have */
+	bool opaque; /* the whole directory as it is, for the very driver of `system`; so it is anyway
+					where the form of that driver's cache is not known */
+	bool thin;   /* without the PTX of modules that stand in `files`, which an import has to have */
 	const struct jw_pack_file *files;
 	size_t file_count;
 	bool best;              /* as small as can be, at forty times the time */
@@ -46,6 +48,8 @@ struct jw_export_options {
 };
 
 struct jw_export_result {
+	bool
+		opaque; /* `entries` are files of any kind then, and neither modules nor cubins are known */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	uint64_t entry_bytes;            /* the entries' files */
 	uint64_t content_bytes;          /* distinct PTX and cubins */
@@ -132,6 +136,7 @@ struct jw_import_result {
 	char *path; /* the cache directory */
 	struct jw_import_group *groups;
 	size_t group_count;
+	bool opaque; /* all or nothing: `entries` are files of any kind */
 	size_t entries;
 	size_t accepted, there, refused, missing; /* sum: entries */
 	struct jw_import_missing *missing_files;

@@ -58,6 +58,10 @@ static enum exit_status check_usage(struct cli *cli)
 						"--signature");
 	else if (file && !strcmp(file, "-") && os_is_terminal(STANDARD_OUTPUT))
 		(void)error_set(&err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack");
+	else if (options_given(&cli->options, "opaque") &&
+			 (options_given(&cli->options, "thin") || options_given(&cli->options, "arch") ||
+			  options_given(&cli->options, "package")))
+		(void)error_set(&err, JW_ERR_USAGE, "--opaque takes the whole directory as it is");
 	else
 		return EXIT_DONE;
 	return cli_fail(cli, &err);
@@ -127,6 +131,7 @@ static enum exit_status export_run(struct cli *cli)
 		.output_fd = STANDARD_OUTPUT,
 		.best = options_given(given, "best"),
 		.thin = options_given(given, "thin"),
+		.opaque = options_given(given, "opaque"),
 		.stop = stop,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
@@ -204,6 +209,10 @@ static const struct cli_option export_options[] = {
 	 .kind = OPTION_FLAG,
 	 .help = "Without the PTX that stands in files of --package, or of the active environment: "
 			 "“jitwarm import” takes it from the same files there"},
+	{.name = "opaque",
+	 .kind = OPTION_FLAG,
+	 .help = "The whole directory, byte for byte, for machines with the very same driver; so it is "
+			 "by itself where the form of this driver's cache is not known"},
 	{.name = "best",
 	 .kind = OPTION_FLAG,
 	 .help = "As small as can be: a third smaller, at forty times the time"},
@@ -224,6 +233,8 @@ const struct cli_command command_export = {
 		"A thin pack (--thin) is for machines that have the same framework: of each module it has "
 		"the hash, and the package, version, file and offset where it was found. Modules that are "
 		"in no file here, such as NVRTC's, are in the pack.\n\n"
+		"An opaque pack (--opaque) knows nothing of entries: it holds the files of the directory, "
+		"for an empty one elsewhere, under the same driver, system and GPU architecture.\n\n"
 		"Exit status: 0 where the pack was written, 2 where there is no cache to export, 3 on "
 		"failure.",
 	.options = export_options,

@@ -36,9 +36,12 @@ static void print_groups(const struct output *out, const struct jw_import_result
 
 		if (!group->entries)
 			continue;
-		output_line(out, styles[group->verdict], "  %-13s %zu entries for %s by driver %s%s%s%s",
+		output_line(out, styles[group->verdict], "  %-13s %zu %s for %s by driver %s%s%s%s",
 					verdict_names[group->verdict], group->entries,
-					*group->target ? group->target : "other GPUs",
+					result->opaque ? "files" : "entries",
+					*group->target   ? group->target
+					: result->opaque ? "any GPU"
+									 : "other GPUs",
 					*group->driver ? group->driver : "of several versions",
 					group->carried ? ", carried over to this machine's" : "",
 					*group->why ? ": " : "", group->why);
@@ -73,8 +76,9 @@ static void print_result(const struct output *out, const struct jw_import_result
 	if (dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing was written (--dry-run).");
 	else if (result->accepted)
-		output_line(out, STYLE_GOOD, "%zu entries added, %s, in %s", result->added,
-					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
+		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added,
+					result->opaque ? "files" : "entries", text_bytes(bytes, result->added_bytes),
+					text_duration(time, result->seconds));
 	if (result->replaced)
 		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
 					result->replaced);
@@ -134,7 +138,8 @@ static cJSON *document(const struct jw_import_result *result, bool dry_run)
 	bool complete =
 		object && document_add_text(object, "path", result->path) &&
 		(!*result->signed_by || cJSON_AddStringToObject(object, "signed_by", result->signed_by)) &&
-		cJSON_AddBoolToObject(object, "dry_run", dry_run);
+		cJSON_AddBoolToObject(object, "dry_run", dry_run) &&
+		(!result->opaque || cJSON_AddBoolToObject(object, "opaque", true));
 
 	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
 		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
@@ -273,7 +278,7 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 		output_note(&cli->out,
 					"the pack lacks no PTX that is needed here: what was named behind it "
 					"was not looked into");
-	if (!options.system && !options_given(given, "as-is"))
+	if (!options.system && !options_given(given, "as-is") && !result->opaque)
 		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
 							   "them");
 	if (*result->note)
@@ -485,6 +490,9 @@ const struct cli_command command_import = {
 		"that are named behind the pack, or from files of the active environment that have the "
 		"package or the name which the pack tells. What counts is its hash, wherever in a file it "
 		"stands. What is in none of them is named, a file a line; the other entries go in.\n\n"
+		"An opaque pack (“jitwarm export --opaque”) is a whole directory, for the very driver that "
+		"made it, on the same system with a GPU of the same architecture, and goes into an empty "
+		"or missing directory only.\n\n"
 		"Exit status: 0 where all is in the cache, 1 where a part was refused or its PTX was not "
 		"found, 2 where that is so of all, or "
 		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "

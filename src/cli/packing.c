@@ -40,12 +40,14 @@ void packing_print(const struct output *out, const char *file,
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
 
-	output_line(out, STYLE_GOOD, "%s: %zu entries (%s) in %s, %.1f times smaller, %s", file,
-				result->entries, text_bytes(all, result->entry_bytes),
-				text_bytes(pack, result->pack_bytes),
+	output_line(out, STYLE_GOOD, "%s: %zu %s (%s) in %s, %.1f times smaller, %s", file,
+				result->entries, result->opaque ? "files as they are" : "entries",
+				text_bytes(all, result->entry_bytes), text_bytes(pack, result->pack_bytes),
 				(double)result->entry_bytes / (double)result->pack_bytes,
 				text_duration(time, result->seconds));
-	output_line(out, STYLE_PLAIN, "  for %s, by driver %s", result->targets, result->drivers);
+	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
+				*result->targets ? result->targets : "any GPU", result->drivers,
+				result->opaque ? ", and no other" : "");
 	if (result->thin_modules)
 		output_line(out, STYLE_PLAIN,
 					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
@@ -81,6 +83,7 @@ bool packing_describe(cJSON *object, const char *file, const struct jw_export_re
 		{"seconds", result->seconds},
 	};
 	bool complete = document_add_text(object, "file", file) &&
+					(!result->opaque || cJSON_AddBoolToObject(object, "opaque", true)) &&
 					cJSON_AddStringToObject(object, "targets", result->targets) &&
 					cJSON_AddStringToObject(object, "drivers", result->drivers) &&
 					cJSON_AddStringToObject(object, "blake2b_512", result->blake2b_512) &&

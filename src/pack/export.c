@@ -13,6 +13,7 @@
 #include "os/system.h"
 #include "pack/gather.h"
 #include "pack/keys.h"
+#include "pack/opaque.h"
 #include "pack/text.h"
 #include "pack/thin.h"
 #include "pack/trust.h"
@@ -207,6 +208,13 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 		}
 		if (member->thin)
 			continue;
+		if (manifest->opaque) {
+			result = opaque_take(err, job->dir, manifest, i, job->contributors[i], &bytes);
+			if (!result)
+				result = writer_member(err, writer, pack_member_name(name, member), bytes.data,
+									   member->size_bytes);
+			continue;
+		}
 		if (job->contributors[i] != loaded) {
 			loaded = job->contributors[i];
 			result = gather_read(err, job->dir, &job->gather.items[loaded], &bytes, &parts);
@@ -274,9 +282,13 @@ static void describe(const struct job *job, const struct written *written,
 	}
 	for (size_t i = 0; i < job->gather.count; i++)
 		result->entry_bytes += job->gather.items[i].file_bytes;
+	for (size_t i = 0; i < manifest->tree_count; i++)
+		if (manifest->tree[i].member != PACK_EMPTY)
+			result->entry_bytes += manifest->members[manifest->tree[i].member].size_bytes;
+	result->opaque = manifest->opaque;
 	(void)pack_targets_text(result->targets, manifest);
 	(void)pack_drivers_text(result->drivers, manifest);
-	result->entries = manifest->entry_count;
+	result->entries = manifest->opaque ? manifest->tree_count : manifest->entry_count;
 	result->content_bytes = manifest_content(manifest);
 	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
 	result->pack_bytes = written->size_bytes;
@@ -318,6 +330,36 @@ static int nothing_there(struct jw_error *err, const struct job *job,
 					 result->other_targets ? " for these GPUs" : "");
 }
 
+/* Where the form of the cache is not known, all of it or nothing. */
+static int gather_opaque(struct jw_error *err, struct job *job)
+{
+	const struct jw_export_options *options = job->options;
+
+	if (options->target_count || options->path_count || options->thin || options->wanted)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"this driver's cache is of a form that is not known: it can only be packed "
+			"as a whole");
+	if (opaque_gather(err, options, job->dir, &job->manifest, &job->contributors))
+		return -1;
+	if (manifest_content(&job->manifest) > PACK_MOST_TOTAL)
+		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
+						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
+	return manifest_format(err, &job->manifest, &job->manifest_text);
+}
+
+static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
+{
+	if (gather(err, job, result))
+		return -1;
+	return job->gather.count ? make_manifest(err, job) : nothing_there(err, job, result);
+}
+
+static bool is_opaque(const struct jw_export_options *options)
+{
+	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
+}
+
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
@@ -336,13 +378,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		return -1;
-	if (gather(err, &job, &result))
-		goto done;
-	if (!job.gather.count) {
-		nothing_there(err, &job, &result);
-		goto done;
-	}
-	if (make_manifest(err, &job) ||
+	if ((is_opaque(options) ? gather_opaque(err, &job) : gather_entries(err, &job, &result)) ||
 		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))

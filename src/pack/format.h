@@ -32,6 +32,8 @@ enum {
 
 #define PACK_FORMAT   "jitwarm.pack/1"
 #define PACK_MANIFEST "manifest.json"
-#define PACK_THIN     "thin" /* a feature that a manifest requires */
+/* Features that a manifest requires: */
+#define PACK_THIN   "thin"
+#define PACK_OPAQUE "opaque"
 
 #endif

@@ -14,6 +14,7 @@
 #include "os/accounts.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "pack/opaque.h"
 #include "pack/trust.h"
 #include "prime/ledger.h"
 
@@ -290,6 +291,14 @@ static int read_pack(struct jw_error *err, struct import *import)
 		return -1;
 	result = trust_check_comment(err, import->options, import->source, &import->signature,
 								 &import->manifest, import->result);
+	if (import->manifest.opaque) {
+		if (!result)
+			result = opaque_verify(err, import, reader);
+		if (!result && import->options->account)
+			result = os_act_as_account(err, import->options->account);
+		reader_close(reader);
+		return result;
+	}
 	if (!result)
 		result = import_begin(err, import);
 	if (!result && import->manifest.thin)
@@ -304,12 +313,25 @@ static int read_pack(struct jw_error *err, struct import *import)
 	return result;
 }
 
+static int insert_tree(struct jw_error *err, struct import *import)
+{
+	int result;
+
+	if (import->options->account && os_act_as_account(err, import->options->account))
+		return -1;
+	result = opaque_insert(err, import);
+	if (import->options->account)
+		os_act_as_self();
+	return result;
+}
+
 static int import_run(struct jw_error *err, struct import *import)
 {
 	struct jw_import_result *result = import->result;
-	int failed = find_directory(err, import) || read_pack(err, import) ||
-				 import_conclude(err, import) || check_limit(err, import) ||
-				 check_space(err, import);
+	int failed =
+		find_directory(err, import) || read_pack(err, import) ||
+		(import->manifest.opaque ? opaque_judge(err, import) : import_conclude(err, import)) ||
+		check_limit(err, import) || check_space(err, import);
 
 	if (import->options->account)
 		os_act_as_self();
@@ -317,6 +339,8 @@ static int import_run(struct jw_error *err, struct import *import)
 		return -1;
 	result->pack_bytes = source_size(import->source);
 	result->content_bytes = manifest_content(&import->manifest);
+	if (import->manifest.opaque)
+		return import->options->dry_run || result->refused ? 0 : insert_tree(err, import);
 	return import->options->dry_run || !import->wanted ? 0 : insert_all(err, import);
 }
 

@@ -112,6 +112,51 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }
 
+/* Where a stamp is not known, which is so of the oldest drivers, their release has to do. */
+static void judge_same_driver(const struct pack_driver *theirs, const struct jw_system *system,
+							  struct judgement *judgement)
+{
+	char text[2][PACK_DRIVER_TEXT];
+	struct pack_driver ours;
+	bool stamps, releases;
+
+	our_driver(&ours, system);
+	stamps = theirs->stamp[0] && ours.stamp[0];
+	releases = theirs->release[0] && ours.release[0];
+	if (stamps && strcmp(theirs->stamp, ours.stamp) != 0)
+		mismatch(judgement, "driver stamp “%.11s %.8s” (this machine's is “%.11s %.8s”)",
+				 theirs->stamp, theirs->stamp + 11, ours.stamp, ours.stamp + 11);
+	if ((!stamps && !releases) || (releases && strcmp(theirs->release, ours.release) != 0) ||
+		(theirs->cuda && ours.cuda && theirs->cuda != ours.cuda))
+		mismatch(judgement, "driver version %s (this machine's is %s)",
+				 pack_driver_text(text[0], theirs),
+				 ours.release[0] || ours.stamp[0] ? pack_driver_text(text[1], &ours) : "not known");
+}
+
+void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
+				  struct judgement *ret_judgement)
+{
+	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
+	bool common;
+
+	*ret_judgement = (struct judgement){0};
+	if (!system || !system->driver.library[0]) {
+		mismatch(ret_judgement, "it is for the driver itself, and none is at hand");
+		return;
+	}
+	common = !manifest->target_count || !system->gpu_count;
+	for (size_t i = 0; !common && i < manifest->target_count; i++)
+		common = has_target(system, manifest->targets[i]);
+	if (strcmp(manifest->os, os_name) != 0)
+		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
+	if (!common)
+		mismatch(ret_judgement, "architecture %s (this machine has %s%s)",
+				 jw_target_sm(theirs, manifest->targets[0]),
+				 jw_target_sm(ours, system->gpus[0].target),
+				 system->gpu_count > 1 ? " and others" : "");
+	judge_same_driver(&manifest->drivers[0], system, ret_judgement);
+}
+
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512])
 {
 	char text[JW_DRIVER_TEXT];

@@ -24,6 +24,10 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
  * release and CUDA version count (pack_driver_of_stamp). */
 void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, bool carry_over, struct judgement *judgement);
+/* The whole of an opaque pack: it is for one driver, on one system, and GPUs of this machine must
+ * be among those that it was made with, where both are known. `system` NULL: refused. */
+void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
+				  struct judgement *ret_judgement);
 /* By the cubin itself; false and `why` where the machine's driver cannot load it: it would not heal
  * that, but fail the application (docs/driver-cache.md, "Values"). */
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512]);

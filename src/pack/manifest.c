@@ -10,11 +10,13 @@
 #include "cache/entry.h"
 #include "cache/stamp.h"
 #include "pack/file_list.h"
+#include "pack/opaque.h"
 
-static const char *const kind_names[] = {[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin"};
+static const char *const kind_names[] = {
+	[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin", [PACK_FILE] = "file"};
 static const char *const form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
-enum { KINDS = 2, FORMS = 3 };
+enum { KINDS = 3, FORMS = 3 };
 
 const char *pack_form_name(enum pack_form form)
 {
@@ -53,6 +55,7 @@ void manifest_free(struct pack_manifest *manifest)
 	for (size_t i = 0; i < manifest->entry_count; i++)
 		mem_free(manifest->entries[i].options);
 	file_list_free(manifest);
+	opaque_free(manifest);
 	mem_free(manifest->entries);
 	mem_free(manifest->members);
 	mem_free(manifest->drivers);
@@ -151,12 +154,14 @@ static int read_array(struct jw_error *err, const cJSON *document, const char *n
 	return 0;
 }
 
-static bool read_driver(const cJSON *object, struct pack_driver *driver)
+/* Of an opaque pack the release has to do where no stamp is known. */
+static bool read_driver(const cJSON *object, bool opaque, struct pack_driver *driver)
 {
 	const char *stamp = json_text(object, "stamp", ""), *release = json_text(object, "release", "");
 	uint64_t cuda = json_count(object, "cuda");
 
-	if (!stamp_is(stamp) || strlen(release) >= sizeof driver->release ||
+	if ((!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
+		strlen(release) >= sizeof driver->release ||
 		strspn(release, "0123456789.") != strlen(release) || cuda > 1000000)
 		return false;
 	TEXT_COPY(driver->stamp, stamp);
@@ -201,7 +206,8 @@ static bool read_member(const cJSON *object, const struct pack_manifest *manifes
 		if (text_starts(name, kind_names[kind]) && name[length] == '/' &&
 			read_hex(name + length + 1, &member->digest)) {
 			member->kind = (enum pack_kind)kind;
-			return read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
+			return manifest->opaque == (member->kind == PACK_FILE) &&
+				   read_count(object, "bytes", CACHE_MOST_ENTRY, &member->size_bytes) &&
 				   member->size_bytes > 0 && read_origin(object, manifest, member);
 		}
 	}
@@ -239,7 +245,7 @@ static int read_drivers(struct jw_error *err, const cJSON *document, struct pack
 	if (!manifest->drivers)
 		return -1;
 	for (item = array->child; item; item = item->next, manifest->driver_count++)
-		if (!read_driver(item, &manifest->drivers[manifest->driver_count]))
+		if (!read_driver(item, manifest->opaque, &manifest->drivers[manifest->driver_count]))
 			return wrong(err, "driver", manifest->driver_count);
 	return 0;
 }
@@ -321,6 +327,9 @@ static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 
 	for (size_t i = 0; used && i < manifest->entry_count; i++)
 		used[manifest->entries[i].ptx] = used[manifest->entries[i].cubin] = 1;
+	for (size_t i = 0; used && i < manifest->tree_count; i++)
+		if (manifest->tree[i].member != PACK_EMPTY)
+			used[manifest->tree[i].member] = 1;
 	for (size_t i = 0; !result && i < manifest->member_count; i++) {
 		if (!used[i])
 			result = error_set(err, JW_ERR_FORMAT, "manifest: no entry needs member %zu", i);
@@ -344,14 +353,17 @@ static int read_features(struct jw_error *err, const cJSON *document,
 	for (const cJSON *item = features->child; item; item = item->next) {
 		const char *name = cJSON_IsString(item) ? item->valuestring : "?";
 
-		if (strcmp(name, PACK_THIN) != 0)
+		if (strcmp(name, PACK_THIN) != 0 && strcmp(name, PACK_OPAQUE) != 0)
 			return error_set(
 				err, JW_ERR_UNSUPPORTED,
 				"it requires “%.40s”, which this jitwarm does not know: a newer one is needed",
 				name);
-		manifest->thin = true;
+		manifest->thin = manifest->thin || !strcmp(name, PACK_THIN);
+		manifest->opaque = manifest->opaque || !strcmp(name, PACK_OPAQUE);
 	}
-	return 0;
+	return manifest->thin && manifest->opaque
+			   ? error_set(err, JW_ERR_FORMAT, "manifest: thin and opaque at once")
+			   : 0;
 }
 
 static int read_head(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
@@ -410,7 +422,8 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 	}
 	if (read_head(err, document, &manifest) || read_drivers(err, document, &manifest) ||
 		file_list_read(err, document, &manifest) || read_members(err, document, &manifest) ||
-		read_entries(err, document, &manifest) || check_use(err, &manifest))
+		read_entries(err, document, &manifest) ||
+		(manifest.opaque && opaque_read(err, document, &manifest)) || check_use(err, &manifest))
 		goto done;
 	*ret_manifest = manifest;
 	manifest = (struct pack_manifest){0};

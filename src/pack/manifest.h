@@ -19,7 +19,7 @@
 #include "pack/format.h"
 #include "pack/tar.h"
 
-enum pack_kind { PACK_PTX, PACK_CUBIN };
+enum pack_kind { PACK_PTX, PACK_CUBIN, PACK_FILE /* of an opaque pack */ };
 
 struct pack_member {
 	enum pack_kind kind;
@@ -65,6 +65,13 @@ struct pack_entry {
 	double cost_ms; /* what the compile took; 0 where unknown */
 };
 
+/* A file of an opaque pack (pack/opaque.h). */
+struct pack_leaf {
+	char *path;      /* in the cache directory, with '/' */
+	uint32_t member; /* its bytes; PACK_EMPTY where it has none */
+};
+#define PACK_EMPTY UINT32_MAX
+
 struct pack_manifest {
 	char os[16]; /* os_name of the system that the entries are for */
 	bool thin;   /* there are members that are not in the pack */
@@ -76,6 +83,12 @@ struct pack_manifest {
 	size_t file_count;
 	struct pack_entry *entries;
 	size_t entry_count;
+	bool opaque; /* a whole directory: no entries, but a tree of files, in the order of their names
+				  */
+	struct pack_leaf *tree;
+	size_t tree_count;
+	struct jw_target *targets; /* GPUs of the machine that it was made on */
+	size_t target_count;
 };
 
 /* JSON in one line. Replaces *text. */

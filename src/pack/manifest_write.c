@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "pack/file_list.h"
+#include "pack/opaque.h"
 
 static bool add_driver(cJSON *array, const struct pack_driver *driver)
 {
@@ -51,6 +52,7 @@ static bool add_head(cJSON *document, const struct pack_manifest *manifest)
 	features = cJSON_AddArrayToObject(document, "requires");
 	return features &&
 		   (!manifest->thin || cJSON_AddItemToArray(features, cJSON_CreateString(PACK_THIN))) &&
+		   (!manifest->opaque || cJSON_AddItemToArray(features, cJSON_CreateString(PACK_OPAQUE))) &&
 		   cJSON_AddStringToObject(document, "os", manifest->os) &&
 		   cJSON_AddNumberToObject(document, "pointer_bits", 64);
 }
@@ -72,6 +74,7 @@ int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, 
 	entries = cJSON_AddArrayToObject(document, "entries");
 	for (size_t i = 0; complete && i < manifest->entry_count; i++)
 		complete = add_entry(entries, &manifest->entries[i]);
+	complete = complete && (!manifest->opaque || opaque_write(document, manifest));
 	if (!complete || !drivers || !members || !entries) {
 		error_set(err, JW_ERR_MEMORY, "out of memory");
 		goto done;

@@ -51,10 +51,10 @@ int store_read_manifest(struct jw_error *err, const char *path, struct pack_mani
 	if (!source_open(err, path, &source))
 		result = reader_open(err, source, ret_manifest, &reader);
 	/* The store fills a cache when the files may be gone. */
-	if (!result && ret_manifest->thin) {
+	if (!result && (ret_manifest->thin || ret_manifest->opaque)) {
 		manifest_free(ret_manifest);
-		result =
-			error_set(err, JW_ERR_UNSUPPORTED, "%s: is a thin pack, which no store keeps", path);
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: is a thin or an opaque pack, which no store keeps", path);
 	}
 	reader_close(reader);
 	source_close(source);

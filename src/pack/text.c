@@ -64,6 +64,8 @@ const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_ma
 
 		for (size_t i = 0; !there && i < manifest->entry_count; i++)
 			there = manifest->entries[i].target.sm == sm;
+		for (size_t i = 0; !there && i < manifest->target_count; i++)
+			there = manifest->targets[i].sm == sm;
 		if (there)
 			(void)snprintf(text + length, PACK_TARGETS_TEXT - length, "%ssm_%u", length ? " " : "",
 						   (unsigned)sm);

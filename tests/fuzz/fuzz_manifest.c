@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "pack/file_list.h"
+#include "pack/opaque.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,10 +25,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 										   manifest.members[i].file < manifest.file_count));
 	for (size_t i = 0; i < manifest.file_count; i++)
 		MUST(pack_path_is_sound(manifest.files[i].path));
+	for (size_t i = 0; i < manifest.tree_count; i++) {
+		MUST(manifest.opaque && !manifest.entry_count && manifest.driver_count == 1);
+		MUST(opaque_path_is_sound(manifest.tree[i].path));
+		MUST(!i || opaque_path_compare(manifest.tree[i - 1].path, manifest.tree[i].path) < 0);
+	}
 	if (!manifest_format(NULL, &manifest, &text)) {
 		MUST(!manifest_parse(NULL, buf_text(&text), text.size, &again));
 		MUST(again.entry_count == manifest.entry_count);
-		MUST(again.file_count == manifest.file_count);
+		MUST(again.file_count == manifest.file_count && again.tree_count == manifest.tree_count);
 		MUST(manifest_content(&again) == manifest_content(&manifest));
 		MUST(manifest_stored(&again) == manifest_stored(&manifest));
 		manifest_free(&again);

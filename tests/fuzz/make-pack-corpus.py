@@ -96,13 +96,32 @@ THIN = {
     "thin-path-control": ([{"path": "a\u001b[2J"}], 0),
     "thin-package-a-path": ([dict(FILE, package="../frame")], 0),
 }
+
+
+def opaque(tree, contents=(b"rows", b"more rows")):
+    members = [("file/" + hashlib.blake2b(data, digest_size=32).hexdigest(), data) for data in contents]
+    document = {"format": "jitwarm.pack/1", "requires": ["opaque"], "os": "linux", "pointer_bits": 64,
+                "drivers": [{"stamp": "", "release": "450.80.02"}], "members": [{"name": n, "bytes": len(d)} for n, d in members],
+                "entries": [], "targets": ["sm_70"], "tree": tree}
+    return json.dumps(document, separators=(",", ":")).encode(), members
+
+
+OPAQUE = {
+    "opaque": [{"path": "a/b", "member": 1}, {"path": "empty"}, {"path": "index", "member": 0}, {"path": "index2", "member": 0}],
+    "opaque-path-up": [{"path": "../a", "member": 0}, {"path": "b", "member": 1}],
+    "opaque-path-hidden": [{"path": ".a", "member": 0}, {"path": "b", "member": 1}],
+    "opaque-path-device": [{"path": "aux.x", "member": 0}, {"path": "b", "member": 1}],
+    "opaque-twice": [{"path": "a", "member": 0}, {"path": "A", "member": 1}],
+    "opaque-no-member": [{"path": "a", "member": 0}, {"path": "b", "member": 2}],
+}
 packs = {name: manifest(cases) for name, cases in CASES.items()}
 packs.update({name: manifest(CASES["shared"], *how) for name, how in THIN.items()})
+packs.update({name: opaque(tree) for name, tree in OPAQUE.items()})
 for name, (text, members) in packs.items():
     first = member("manifest.json", text)
     rest = b"".join(member(n, d) for n, d in members) + bytes(1024)
     write("manifest", name, text)
-    if name in CASES or name == "thin":
+    if name in CASES or name in ("thin", "opaque"):
         write("pack", name, frame(first) + frame(rest))
         write("pack", name + "-tar", b"T" + first + rest)
 write("manifest", "thin-not-required", packs["thin"][0].replace(b'["thin"]', b"[]"))

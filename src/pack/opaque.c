@@ -1,0 +1,155 @@
+/* The manifest of an opaque pack. */
+#include "pack/opaque.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum { MOST_PARTS = 8, MOST_PART = 64, MOST_TARGETS = 64 };
+
+static int folded(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : (unsigned char)c;
+}
+
+int opaque_path_compare(const char *a, const char *b)
+{
+	while (*a && folded(*a) == folded(*b)) {
+		a++;
+		b++;
+	}
+	return folded(*a) - folded(*b);
+}
+
+/* Names that mean a device on Windows, whatever follows a dot. */
+static bool is_device(const char *part, size_t length)
+{
+	static const char *const names[] = {"con", "prn", "aux", "nul", "com", "lpt"};
+	size_t stem = 0;
+
+	while (stem < length && part[stem] != '.')
+		stem++;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		bool same = stem >= 3;
+
+		for (size_t k = 0; same && k < 3; k++)
+			same = folded(part[k]) == names[i][k];
+		if (same && (i < 4 ? stem == 3 : stem == 4 && part[3] >= '0' && part[3] <= '9'))
+			return true;
+	}
+	return false;
+}
+
+bool opaque_path_is_sound(const char *path)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	for (int parts = 0; parts < MOST_PARTS; parts++) {
+		size_t length = strspn(path, allowed);
+
+		if (!length || length > MOST_PART || *path == '.' || path[length - 1] == '.' ||
+			is_device(path, length) || (path[length] && path[length] != '/'))
+			return false;
+		if (!path[length])
+			return true;
+		path += length + 1;
+	}
+	return false;
+}
+
+/* ---- writing */
+
+bool opaque_write(cJSON *document, const struct pack_manifest *manifest)
+{
+	cJSON *targets = cJSON_AddArrayToObject(document, "targets");
+	cJSON *tree = targets ? cJSON_AddArrayToObject(document, "tree") : NULL;
+	bool complete = tree != NULL;
+	char text[JW_TARGET_TEXT];
+
+	for (size_t i = 0; complete && i < manifest->target_count; i++)
+		complete = cJSON_AddItemToArray(
+			targets, cJSON_CreateString(jw_target_sm(text, manifest->targets[i])));
+	for (size_t i = 0; complete && i < manifest->tree_count; i++) {
+		const struct pack_leaf *leaf = &manifest->tree[i];
+		cJSON *object = cJSON_CreateObject();
+
+		complete =
+			cJSON_AddItemToArray(tree, object) &&
+			cJSON_AddStringToObject(object, "path", leaf->path) &&
+			(leaf->member == PACK_EMPTY || cJSON_AddNumberToObject(object, "member", leaf->member));
+	}
+	return complete;
+}
+
+/* ---- reading */
+
+static int read_targets(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "targets");
+	int count = cJSON_IsArray(array) ? cJSON_GetArraySize(array) : -1;
+
+	if (count < 0 || count > MOST_TARGETS)
+		return error_set(err, JW_ERR_FORMAT, "manifest: no list of targets");
+	manifest->targets = mem_array(err, (size_t)count, sizeof *manifest->targets);
+	if (!manifest->targets)
+		return -1;
+	for (const cJSON *item = array->child; item; item = item->next)
+		if (!cJSON_IsString(item) ||
+			!jw_target_parse(item->valuestring, &manifest->targets[manifest->target_count++]))
+			return error_set(err, JW_ERR_FORMAT, "manifest: targets are not as they should be");
+	return 0;
+}
+
+static int read_leaf(struct jw_error *err, const cJSON *object, struct pack_manifest *manifest)
+{
+	const char *path = json_text(object, "path", "");
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, "member");
+	struct pack_leaf *leaf = &manifest->tree[manifest->tree_count];
+	double member = json_number(object, "member", -1);
+
+	leaf->member = PACK_EMPTY;
+	if (!opaque_path_is_sound(path) ||
+		(item && (!(member >= 0) || member >= (double)manifest->member_count ||
+				  member != (double)(uint32_t)member)) ||
+		(manifest->tree_count && opaque_path_compare(leaf[-1].path, path) >= 0))
+		return error_set(err, JW_ERR_FORMAT,
+						 "manifest: file %zu of the tree is not as it should be",
+						 manifest->tree_count);
+	if (item)
+		leaf->member = (uint32_t)member;
+	leaf->path = mem_string(err, path);
+	if (!leaf->path)
+		return -1;
+	manifest->tree_count++;
+	return 0;
+}
+
+int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	const cJSON *tree = cJSON_GetObjectItemCaseSensitive(document, "tree");
+	size_t count = 0;
+
+	if (!cJSON_IsArray(tree) || manifest->driver_count != 1)
+		return error_set(err, JW_ERR_FORMAT, "manifest: no tree of one driver's files");
+	for (const cJSON *item = tree->child; item; item = item->next)
+		if (++count > PACK_MOST_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "manifest: more than %d files", PACK_MOST_MEMBERS);
+	manifest->tree = mem_array(err, count, sizeof *manifest->tree);
+	if (!manifest->tree || read_targets(err, document, manifest))
+		return -1;
+	for (const cJSON *item = tree->child; item; item = item->next)
+		if (read_leaf(err, item, manifest))
+			return -1;
+	return 0;
+}
+
+void opaque_free(struct pack_manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->tree_count; i++)
+		mem_free(manifest->tree[i].path);
+	mem_free(manifest->tree);
+	mem_free(manifest->targets);
+}

@@ -1,0 +1,209 @@
+/* From an opaque pack to the directory of the very driver that it is for. */
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "pack/opaque.h"
+#include "pack/text.h"
+
+/* ---- reading */
+
+/* One member after the other, each held against its name; `bytes` is valid during the call. */
+static int for_each(struct jw_error *err, const struct import *import, struct reader *reader,
+					int (*take)(struct jw_error *err, void *context, uint32_t member,
+								const uint8_t *bytes),
+					void *context)
+{
+	const struct jw_import_options *options = import->options;
+	const struct pack_manifest *manifest = &import->manifest;
+	int result = 0;
+
+	for (uint32_t i = 0; !result && i < manifest->member_count; i++) {
+		const struct pack_member *member = &manifest->members[i];
+		uint8_t *bytes = mem_resize(err, NULL, (size_t)member->size_bytes);
+		char name[TAR_MOST_NAME + 1];
+		struct digest digest;
+
+		if (!bytes)
+			return -1;
+		if (options->stop && options->stop(options->context))
+			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		else
+			result = reader_member(err, reader, member, &bytes);
+		if (!result) {
+			digest_of(&digest, bytes, (size_t)member->size_bytes);
+			if (!digest_equal(&digest, &member->digest))
+				result = error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says",
+								   source_name(import->source), pack_member_name(name, member));
+		}
+		if (!result && take)
+			result = take(err, context, i, bytes);
+		mem_free(bytes);
+	}
+	return result ? -1 : reader_end(err, reader);
+}
+
+int opaque_verify(struct jw_error *err, const struct import *import, struct reader *reader)
+{
+	return for_each(err, import, reader, NULL, NULL);
+}
+
+/* ---- whether it may */
+
+/* What is there already cannot be told apart from what is wanted: the form is not known. */
+static int judge_directory(struct jw_error *err, const char *path, char why[512])
+{
+	struct os_names names;
+	struct os_stat stat;
+
+	why[0] = '\0';
+	if (os_stat(NULL, path, &stat))
+		return 0;
+	if (os_list(err, path, &names))
+		return -1;
+	if (names.count)
+		(void)snprintf(
+			why, 512,
+			"it replaces a whole directory, and %.300s is not empty: end what uses it and "
+			"move it away, or name another with --cache",
+			path);
+	os_names_free(&names);
+	return 0;
+}
+
+int opaque_judge(struct jw_error *err, struct import *import)
+{
+	const struct pack_manifest *manifest = &import->manifest;
+	struct jw_import_result *result = import->result;
+	struct jw_import_group *group = mem_alloc(err, sizeof *group);
+	struct judgement judgement;
+
+	if (!group)
+		return -1;
+	result->groups = group;
+	result->group_count = 1;
+	judge_opaque(manifest, import->options->system, &judgement);
+	if (!judgement.refused && judge_directory(err, result->path, judgement.why))
+		return -1;
+	text_copy(group->why, sizeof group->why, judgement.why);
+	group->verdict = group->why[0] ? JW_IMPORT_REFUSED : JW_IMPORT_NEW;
+	if (manifest->target_count)
+		(void)jw_target_sm(group->target, manifest->targets[0]);
+	(void)pack_driver_text(group->driver, &manifest->drivers[0]);
+	result->opaque = true;
+	result->entries = group->entries = manifest->tree_count;
+	if (group->verdict == JW_IMPORT_REFUSED) {
+		result->refused = result->entries;
+		return 0;
+	}
+	result->accepted = result->entries;
+	for (size_t i = 0; i < manifest->tree_count; i++)
+		if (manifest->tree[i].member != PACK_EMPTY)
+			result->accepted_bytes += manifest->members[manifest->tree[i].member].size_bytes;
+	import->new_bytes = result->accepted_bytes;
+	return 0;
+}
+
+/* ---- writing */
+
+struct planting {
+	const struct pack_manifest *manifest;
+	const char *root;
+	uint32_t *first,
+		*next; /* leaves of a member: first[member], then next[leaf]; PACK_EMPTY ends */
+};
+
+static int write_leaf(struct jw_error *err, const struct planting *planting, uint32_t leaf,
+					  const uint8_t *bytes, size_t size)
+{
+	char *path = os_join(err, planting->root, planting->manifest->tree[leaf].path);
+	char *above = path ? os_dir_name(err, path) : NULL;
+	struct os_file *file = NULL;
+	int result = -1;
+
+	if (above && !os_make_dirs(err, above, 0700) && !os_file_open(err, path, OS_OPEN_CREATE, &file))
+		result = size ? os_file_write(err, file, 0, bytes, size) : 0;
+	os_file_close(file);
+	mem_free(above);
+	mem_free(path);
+	return result;
+}
+
+static int plant(struct jw_error *err, void *context, uint32_t member, const uint8_t *bytes)
+{
+	const struct planting *planting = context;
+	size_t size = (size_t)planting->manifest->members[member].size_bytes;
+	int result = 0;
+
+	for (uint32_t leaf = planting->first[member]; !result && leaf != PACK_EMPTY;
+		 leaf = planting->next[leaf])
+		result = write_leaf(err, planting, leaf, bytes, size);
+	return result;
+}
+
+static int list_leaves(struct jw_error *err, struct planting *planting)
+{
+	const struct pack_manifest *manifest = planting->manifest;
+
+	planting->first = mem_array(err, manifest->member_count, sizeof *planting->first);
+	planting->next = mem_array(err, manifest->tree_count, sizeof *planting->next);
+	if (!planting->first || !planting->next)
+		return -1;
+	for (size_t i = 0; i < manifest->member_count; i++)
+		planting->first[i] = PACK_EMPTY;
+	for (uint32_t i = 0; i < manifest->tree_count; i++) {
+		uint32_t member = manifest->tree[i].member;
+
+		if (member == PACK_EMPTY) {
+			if (write_leaf(err, planting, i, NULL, 0))
+				return -1;
+			continue;
+		}
+		planting->next[i] = planting->first[member];
+		planting->first[member] = i;
+	}
+	return 0;
+}
+
+/* A driver that has written there meanwhile is not disturbed: a directory that is not empty is not
+ * replaced by any system. */
+static int move_in(struct jw_error *err, const char *from, const char *path)
+{
+	if (os_exists(path) && os_remove_empty_dir(err, path))
+		return error_prefix(err, "the new directory cannot take its place");
+	return os_rename(err, from, path);
+}
+
+int opaque_insert(struct jw_error *err, struct import *import)
+{
+	struct pack_manifest again = {0};
+	struct reader *reader = NULL;
+	char *root =
+		mem_printf(err, "%s.jitwarm-%08x", import->result->path, (unsigned)randombytes_random());
+	struct planting planting = {.manifest = &import->manifest, .root = root};
+	int result = -1;
+
+	if (!root || os_make_dirs(err, root, 0700))
+		goto done;
+	/* The source holds every byte against what was read the first time: it is the same manifest. */
+	if (!list_leaves(err, &planting) && !reader_open(err, import->source, &again, &reader) &&
+		!for_each(err, import, reader, plant, &planting))
+		result = move_in(err, root, import->result->path);
+	if (result)
+		(void)os_remove_tree(NULL, root);
+	else {
+		import->result->added = import->result->entries;
+		import->result->added_bytes = import->result->accepted_bytes;
+	}
+done:
+	reader_close(reader);
+	manifest_free(&again);
+	mem_free(planting.first);
+	mem_free(planting.next);
+	mem_free(root);
+	return result;
+}

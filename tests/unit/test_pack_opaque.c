@@ -1,0 +1,335 @@
+/* Opaque packs: a whole directory, for one driver, into an empty place, or not at all. */
+#include "folder.h"
+
+#include "os/system.h"
+#include "packs.h"
+
+static char *cache, *target, *pack;
+
+static const struct {
+	const char *path, *text;
+} files[] = {
+	{"a/first", "some bytes"}, {"a/second", "some bytes"}, {"b/c/third", "others"}, {"empty", ""},
+	{"index.7", "rows"},
+};
+enum { FILES = sizeof files / sizeof *files };
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+	char *path = os_join(NULL, dir, name), *above = os_dir_name(NULL, path);
+
+	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, text, strlen(text)), 0);
+	mem_free(above);
+	mem_free(path);
+}
+
+static struct jw_gpu gpu;
+static struct jw_system machine;
+
+/* A machine whose driver keeps its cache in a form that nobody knows. */
+static void make_machine(void)
+{
+	gpu = (struct jw_gpu){.target = {86, 0}};
+	machine = (struct jw_system){.gpus = &gpu, .gpu_count = 1};
+	machine.driver = (struct jw_driver_info){.library = "/lib/libcuda.so.1",
+											 .version = {14000, {700, 10, 2}},
+											 .stamp = "Jan  1 203001:02:03",
+											 .trust = JW_TRUST_OPAQUE};
+}
+
+static struct jw_export_result export_all(void)
+{
+	const struct jw_export_options options = {
+		.system = &machine, .cache_dir = cache, .output = pack};
+	struct jw_export_result result;
+	struct jw_error err = {0};
+
+	if (jw_export(&err, &options, &result))
+		fail_msg("%s", err.message);
+	return result;
+}
+
+static struct jw_import_result *import_into(const struct jw_system *system, uint64_t limit_bytes,
+											struct jw_error *err)
+{
+	const struct jw_import_options options = {.path = pack,
+											  .system = system,
+											  .cache_dir = target,
+											  .allow_unsigned = true,
+											  .limit_bytes = limit_bytes};
+	struct jw_import_result *result = NULL;
+
+	return jw_import(err, &options, &result) ? NULL : result;
+}
+
+static void assert_import(const struct jw_system *system, bool accepted, const char *why)
+{
+	struct jw_error err = {0};
+	struct jw_import_result *result = import_into(system, 1 << 20, &err);
+
+	if (!result)
+		fail_msg("%s", err.message);
+	assert_true(result->opaque);
+	assert_int_equal(result->entries, FILES);
+	assert_int_equal(result->added, accepted ? FILES : 0);
+	assert_int_equal(result->refused, accepted ? 0 : FILES);
+	assert_int_equal(result->group_count, 1);
+	if (!strstr(result->groups->why, why))
+		fail_msg("“%s” does not say “%s”", result->groups->why, why);
+	jw_import_result_free(result);
+}
+
+static void assert_same(void)
+{
+	for (size_t i = 0; i < FILES; i++) {
+		char *path = os_join(NULL, target, files[i].path);
+		struct buf got = {0};
+
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &got), 0);
+		assert_string_equal(buf_text(&got), files[i].text);
+		buf_free(&got);
+		mem_free(path);
+	}
+}
+
+/* Neither the directory nor what would have become it. */
+static void assert_nothing_left(void)
+{
+	struct os_names names;
+
+	assert_false(os_exists(target));
+	assert_int_equal(os_list(NULL, folder, &names), 0);
+	for (size_t i = 0; i < names.count; i++)
+		assert_null(strstr(names.items[i], "target.jitwarm-"));
+	os_names_free(&names);
+}
+
+static void there_and_back(void **state)
+{
+	struct jw_export_result result;
+	struct jw_error err = {0};
+
+	(void)state;
+	make_machine();
+	result = export_all();
+	assert_true(result.opaque);
+	assert_int_equal(result.entries, FILES);
+	assert_string_equal(result.targets, "sm_86");
+	assert_import(&machine, true, "");
+	assert_same();
+	assert_import(&machine, false, "is not empty");
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
+	assert_import(&machine, true, "");
+	assert_same();
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	assert_null(import_into(&machine, 20, &err));
+	assert_int_equal(err.code, JW_ERR_LIMIT);
+	assert_nothing_left();
+}
+
+/* An opaque pack of version 1, which every later jitwarm has to read. */
+static void kept_one(void **state)
+{
+	struct buf bytes = {0};
+
+	(void)state;
+	if (strcmp(os_name, "linux") != 0)
+		skip(); /* it is for Linux */
+	make_machine();
+	assert_int_equal(os_read_file(NULL,
+								  JITWARM_SOURCE_DIR "/tests/data/features/pack-1-opaque.jwpack",
+								  1 << 20, &bytes),
+					 0);
+	assert_int_equal(os_write_atomic(NULL, pack, bytes.data, bytes.size), 0);
+	buf_free(&bytes);
+	assert_import(&machine, true, "");
+	assert_same();
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+}
+
+static void only_the_same_machine(void **state)
+{
+	struct jw_system other;
+
+	(void)state;
+	make_machine();
+	(void)export_all();
+	other = machine;
+	other.driver.stamp[0] = 'F';
+	assert_import(&other, false, "driver stamp “Jan  1 2030 01:02:03” (this machine's is “Fan");
+	other = machine;
+	other.driver.version.release[1] = 11;
+	assert_import(&other, false,
+				  "driver version 700.10.02 (CUDA 14.0) (this machine's is 700.11.02");
+	other = machine;
+	other.driver.stamp[0] = 0;
+	assert_import(&other, true, "");
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	other = machine;
+	gpu.target.sm = 90;
+	assert_import(&other, false, "architecture sm_86 (this machine has sm_90)");
+	other.gpu_count = 0;
+	assert_import(&other, true, "");
+	assert_int_equal(os_remove_tree(NULL, target), 0);
+	assert_import(NULL, false, "none is at hand");
+	assert_nothing_left();
+}
+
+static void what_no_pack_takes(void **state)
+{
+	struct jw_export_options options = {.system = &machine, .cache_dir = cache, .output = pack};
+	struct jw_export_result result;
+	struct jw_error err = {0};
+	char *hidden = os_join(NULL, cache, "a/.hidden");
+
+	(void)state;
+	make_machine();
+	write_file(cache, "a/.hidden", "x");
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_int_equal(os_remove(NULL, hidden), 0);
+	mem_free(hidden);
+	options.thin = true;
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	options.thin = false;
+	machine.driver.stamp[0] = 0;
+	machine.driver.version = (struct jw_driver){0};
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+}
+
+/* ---- hostile manifests */
+
+#define HEAD                                                                                       \
+	"{\"format\":\"jitwarm.pack/1\",\"requires\":[\"opaque\"],\"os\":\"%s\",\"pointer_bits\":64,"
+
+struct hostile {
+	const char *tree;
+	enum jw_code code;
+};
+
+static void try_hostile(const char *name, const struct hostile *one, const char *drivers,
+						const char *kind)
+{
+	char *manifest =
+		mem_printf(NULL,
+				   HEAD "\"drivers\":[%s],\"members\":[{\"name\":\"%s/%s\",\"bytes\":4}],"
+						"\"entries\":[],\"targets\":[],\"tree\":[%s]}",
+				   os_name, drivers, kind, name, one->tree);
+	char full[TAR_MOST_NAME + 1];
+	const struct packs_member member = {full, "rows", 4};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+	struct buf bytes;
+
+	(void)snprintf(full, sizeof full, "%s/%s", kind, name);
+	packs_make(&bytes, manifest, &member, 1);
+	assert_int_equal(os_write_atomic(NULL, pack, bytes.data, bytes.size), 0);
+	result = import_into(&machine, 1 << 20, &err);
+	/* What a system says of a file in a folder's place is its own affair. */
+	if (one->code == JW_ERR_IO ? !err.code : err.code != one->code)
+		fail_msg("%s: %s", manifest, err.message);
+	jw_import_result_free(result);
+	if (result)
+		assert_int_equal(os_remove_tree(NULL, target), 0);
+	assert_nothing_left();
+	buf_free(&bytes);
+	mem_free(manifest);
+}
+
+#define LEAF(path) "{\"path\":\"" path "\",\"member\":0}"
+#define DRIVER     "{\"stamp\":\"Jan  1 203001:02:03\",\"release\":\"700.10.02\",\"cuda\":14000}"
+
+static void hostile_manifests(void **state)
+{
+	static const struct hostile cases[] = {
+		{LEAF("a"), JW_OK},
+		{LEAF("a/b/c/d/e/f/g/h"), JW_OK},
+		{LEAF("a") ",{\"path\":\"b\"}", JW_OK},
+		{LEAF("a") "," LEAF("b"), JW_OK},
+		{LEAF("../a"), JW_ERR_FORMAT},
+		{LEAF("a/../../b"), JW_ERR_FORMAT},
+		{LEAF("/etc/passwd"), JW_ERR_FORMAT},
+		{LEAF("a//b"), JW_ERR_FORMAT},
+		{LEAF("a/"), JW_ERR_FORMAT},
+		{LEAF(""), JW_ERR_FORMAT},
+		{LEAF("."), JW_ERR_FORMAT},
+		{LEAF(".ssh/authorized_keys"), JW_ERR_FORMAT},
+		{LEAF("a."), JW_ERR_FORMAT},
+		{LEAF("a\\\\b"), JW_ERR_FORMAT},
+		{LEAF("c:a"), JW_ERR_FORMAT},
+		{LEAF("a b"), JW_ERR_FORMAT},
+		{LEAF("NUL"), JW_ERR_FORMAT},
+		{LEAF("x/com1.txt"), JW_ERR_FORMAT},
+		{LEAF("a/b/c/d/e/f/g/h/i"), JW_ERR_FORMAT},
+		{LEAF("0123456789012345678901234567890123456789012345678901234567890123"), JW_OK},
+		{LEAF("01234567890123456789012345678901234567890123456789012345678901234"), JW_ERR_FORMAT},
+		{LEAF("a") "," LEAF("a"), JW_ERR_FORMAT},
+		{LEAF("a") "," LEAF("A"), JW_ERR_FORMAT},
+		{LEAF("b") "," LEAF("a"), JW_ERR_FORMAT},
+		/* A file where a folder would have to be: nothing of it is seen */
+		{LEAF("a") "," LEAF("a/b"), JW_ERR_IO},
+		{"{\"path\":\"a\",\"member\":1}", JW_ERR_FORMAT},
+		{"{\"path\":\"a\",\"member\":-1}", JW_ERR_FORMAT},
+		{"{\"path\":\"a\",\"member\":0.5}", JW_ERR_FORMAT},
+		{"{\"path\":\"a\",\"member\":4294967295}", JW_ERR_FORMAT},
+		{"{\"path\":\"a\",\"member\":\"0\"}", JW_ERR_FORMAT},
+		{"{\"path\":\"a\"}", JW_ERR_FORMAT}, /* nothing needs the member */
+		{"", JW_ERR_FORMAT},
+		{"7", JW_ERR_FORMAT},
+	};
+	struct pack_member member = {.kind = PACK_FILE};
+	const struct hostile sound = {LEAF("a"), JW_ERR_FORMAT};
+	char name[TAR_MOST_NAME + 1];
+
+	(void)state;
+	make_machine();
+	digest_of(&member.digest, "rows", 4);
+	(void)pack_member_name(name, &member);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		try_hostile(name + 5, &cases[i], DRIVER, "file");
+	try_hostile(name + 5, &sound, DRIVER "," DRIVER, "file");
+	try_hostile(name + 5, &sound, "", "file");
+	try_hostile(name + 5, &sound, "{\"stamp\":\"\"}", "file");
+	try_hostile(name + 5, &sound, "{\"stamp\":\"x\",\"release\":\"1.2\"}", "file");
+	try_hostile(name + 5, &sound, DRIVER, "ptx");
+	/* Other bytes than the name says */
+	digest_of(&member.digest, "cows", 4);
+	(void)pack_member_name(name, &member);
+	try_hostile(name + 5, &sound, DRIVER, "file");
+}
+
+static int set_up(void **state)
+{
+	if (make_folder(state))
+		return -1;
+	cache = os_join(NULL, folder, "cache");
+	target = os_join(NULL, folder, "target");
+	pack = os_join(NULL, folder, "opaque.jwpack");
+	for (size_t i = 0; i < FILES; i++)
+		write_file(cache, files[i].path, files[i].text);
+	write_file(cache, ".jitwarm-lock", "");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(cache);
+	mem_free(target);
+	mem_free(pack);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_and_back),        cmocka_unit_test(kept_one),
+		cmocka_unit_test(only_the_same_machine), cmocka_unit_test(what_no_pack_takes),
+		cmocka_unit_test(hostile_manifests),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
