@@ -26,9 +26,9 @@ static void failed(struct uninstall *job, const struct jw_error *err)
 	job->status = exit_combine(job->status, EXIT_COLD);
 }
 
-static void gone(struct uninstall *job, const char *what)
+static void gone(struct uninstall *job, const char *what, const char *but)
 {
-	output_line(&job->cli->out, STYLE_GOOD, "removed    %s", what);
+	output_line(&job->cli->out, STYLE_GOOD, "removed    %s%s", what, but);
 	if (job->removed)
 		(void)document_append_text(job->removed, what);
 }
@@ -50,7 +50,7 @@ static void disable(struct uninstall *job, const char *service, bool everyone)
 	} else {
 		for (size_t i = 0; i < before->count && i < after->count; i++)
 			if (before->items[i].ours && !after->items[i].there)
-				gone(job, before->items[i].where);
+				gone(job, before->items[i].where, "");
 		jw_startup_free(after);
 	}
 	jw_startup_free(before);
@@ -147,9 +147,7 @@ static void forget(struct uninstall *job)
 	if (remove_state(&err, path, options_given(&job->cli->options, "keys"), &kept)) {
 		failed(job, &err);
 	} else {
-		gone(job, path);
-		if (kept)
-			output_note(&job->cli->out, "your keys stay in %s (--keys removes them too)", path);
+		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
 	}
 done:
 	mem_free(given);

@@ -114,6 +114,7 @@ before=$(find "$work/cache" -type f | wc -l)
 run 0 uninstall
 out_has removed
 [[ ! -e $HOME/.profile && -z $(find "$units" -type f) ]] || fail "something is left: $(find "$HOME" -type f)"
+out_has "but for your keys"
 [[ $(cd "$JITWARM_STATE" && find . -type f | sort | tr '\n' ' ') == "./keys/a.key ./mine.txt " ]] || fail "state: $(find "$JITWARM_STATE")"
 [[ $(find "$work/cache" -type f | wc -l) == "$before" && $before -gt 1 ]] || fail "the live cache was touched"
 run 0 uninstall --json
