@@ -229,9 +229,8 @@ static bool read_entry(const cJSON *object, const struct pack_manifest *manifest
 		!read_index(object, "cubin", manifest->member_count, &entry->cubin))
 		return false;
 	entry->form = (enum pack_form)form;
-	entry->cost_ms = json_number(object, "cost_ms", 0);
 	return manifest->members[entry->ptx].kind == PACK_PTX &&
-		   manifest->members[entry->cubin].kind == PACK_CUBIN && entry->cost_ms >= 0;
+		   manifest->members[entry->cubin].kind == PACK_CUBIN;
 }
 
 static int read_drivers(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)

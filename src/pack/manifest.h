@@ -61,8 +61,7 @@ struct pack_entry {
 	uint32_t driver, ptx, cubin; /* indices */
 	struct jw_target target;     /* of the device, as its key has it */
 	enum pack_form form;
-	char *options;  /* "" where there are none, and for PACK_BARE */
-	double cost_ms; /* what the compile took; 0 where unknown */
+	char *options; /* "" where there are none, and for PACK_BARE */
 };
 
 /* A file of an opaque pack (pack/opaque.h). */

@@ -39,8 +39,7 @@ static bool add_entry(cJSON *array, const struct pack_entry *entry)
 		   cJSON_AddStringToObject(object, "form", pack_form_name(entry->form)) &&
 		   cJSON_AddStringToObject(object, "options", entry->options) &&
 		   cJSON_AddNumberToObject(object, "ptx", entry->ptx) &&
-		   cJSON_AddNumberToObject(object, "cubin", entry->cubin) &&
-		   (!(entry->cost_ms > 0) || cJSON_AddNumberToObject(object, "cost_ms", entry->cost_ms));
+		   cJSON_AddNumberToObject(object, "cubin", entry->cubin);
 }
 
 static bool add_head(cJSON *document, const struct pack_manifest *manifest)

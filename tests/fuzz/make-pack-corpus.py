@@ -59,7 +59,7 @@ def manifest(cases, files=None, offset=4096):
             at.append(order[name])
         key = STAMP.encode() + b"HOST64sm_%d" % sm + payload + LEADS[form] + options.encode()
         entries.append({"key": "%016x" % fnv(key), "driver": 0, "target": "sm_%d" % sm, "form": form, "options": options,
-                        "ptx": at[0], "cubin": at[1], "cost_ms": 12.5})
+                        "ptx": at[0], "cubin": at[1]})
     listed = [{"name": n, "bytes": len(d)} for n, d in members]
     document = {"format": "jitwarm.pack/1", "requires": [], "os": "linux", "pointer_bits": 64,
                 "drivers": [{"stamp": STAMP, "release": "550.163.01", "cuda": 12040}]}
