@@ -92,6 +92,11 @@ struct live_staged {
 int live_make_staging(struct jw_error *err, struct cache_live *live);
 int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
 			   size_t number, struct live_staged *ret_staged);
+/* Several at a time, from additions[0] on; *ret_used says how many were looked at. */
+enum { LIVE_MOST_STAGED = 64 };
+int live_stage_some(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+					size_t count, struct live_staged staged[LIVE_MOST_STAGED], size_t *ret_staged,
+					size_t *ret_used);
 void live_unstage(struct live_staged *staged);
 /* Removes what killed processes have left beside the tree more than an hour ago. */
 void live_clean_staging(const char *dir);
