@@ -62,6 +62,7 @@ struct jw_export_result {
 	size_t other_targets;
 	size_t unsuited; /* sound, and no pack can hold them: a cubin of an unknown ABI, another
 						architecture's, options that are no text, 32 bits */
+	size_t carried;  /* an older driver's results, carried over to this one (jitwarm/carry.h) */
 	double seconds;
 	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
 	char targets[256];     /* "sm_70 sm_86" */

@@ -25,6 +25,8 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 		{result->other_drivers, "of other drivers than this machine's (--all takes them)"},
 		{result->other_targets, "for other GPUs"},
 		{result->not_cuda, "of OpenCL or of a form that is not known"},
+		{result->carried,
+		 "that an older driver compiled (prime --recompile-carried makes them anew)"},
 		{result->unsuited, "whose cubin or options no other machine could be sure of"},
 		{result->damaged, "damaged (“jitwarm cache verify” lists them)"},
 	};
@@ -79,6 +81,7 @@ bool packing_describe(cJSON *object, const char *file, const struct jw_export_re
 		{"other_targets", (double)result->other_targets},
 		{"not_cuda", (double)result->not_cuda},
 		{"unsuited", (double)result->unsuited},
+		{"carried", (double)result->carried},
 		{"damaged", (double)result->damaged},
 		{"seconds", result->seconds},
 	};

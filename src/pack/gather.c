@@ -13,17 +13,19 @@
 #include "os/file.h"
 #include "os/system.h"
 #include "pack/text.h"
+#include "prime/ledger.h"
 
 enum { MOST_THREADS = 8 };
 /* Entries that a thread reads and hashes together: side by side their hashes are three times as
  * fast. */
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
 
-enum fate { TAKEN, DAMAGED, NOT_CUDA, OTHER_DRIVER, OTHER_TARGET, UNSUITED, UNWANTED };
+enum fate { TAKEN, DAMAGED, NOT_CUDA, OTHER_DRIVER, OTHER_TARGET, UNSUITED, CARRIED, UNWANTED };
 
 struct work {
 	const struct jw_export_options *options;
 	const char *dir;
+	struct ledger ledger;
 	struct cache_scan scan; /* by checksum: the same cubin under several stamps side by side */
 	struct gathered *items; /* as many as files */
 	uint8_t *fates;
@@ -216,6 +218,9 @@ static enum fate judge(struct jw_error *err, struct work *work, struct room *roo
 		return OTHER_DRIVER;
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
+	/* By its key it is this driver's; where it comes to it would be taken for that. */
+	if (ledger_marked(&work->ledger, work->dir, key))
+		return CARRIED;
 	item->file_bytes = room->bytes[i].size;
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);
@@ -375,6 +380,7 @@ static void keep_taken(struct work *work, struct gather *gather, struct jw_expor
 	result->other_drivers = counts[OTHER_DRIVER];
 	result->other_targets = counts[OTHER_TARGET];
 	result->unsuited = counts[UNSUITED];
+	result->carried = counts[CARRIED];
 }
 
 int gather_cache(struct jw_error *err, const struct jw_export_options *options, const char *dir,
@@ -387,6 +393,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 		return -1;
 	if (work.scan.count)
 		qsort(work.scan.files, work.scan.count, sizeof *work.scan.files, by_checksum);
+	ledger_open(&work.ledger, options->system ? options->system->state_dir : NULL, dir);
 	work.items = mem_array(err, work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(err, work.scan.count);
 	if (!work.items || !work.fates || uv_mutex_init(&work.mutex)) {
@@ -399,6 +406,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 		keep_taken(&work, &gather, result);
 	}
 	cache_scan_free(&work.scan);
+	ledger_close(&work.ledger);
 	mem_free(work.fates);
 	if (work.failed) {
 		gather_free(&gather);

@@ -19,7 +19,6 @@
 #include "pack/store_merge.h"
 #include "pack/store_pack.h"
 #include "pack/text.h"
-#include "prime/ledger.h"
 
 enum { MOST_PACKS = 10000 };
 
@@ -201,22 +200,6 @@ static int learn_store(struct jw_error *err, const struct jw_store *store, struc
 	return result;
 }
 
-/* What an older compiler has made is not this driver's: it would come back without its mark, and
- * keep the driver's own out. */
-static int pass_over_carried(struct jw_error *err, const struct jw_system *system,
-							 struct known *known)
-{
-	struct ledger ledger;
-	int result = 0;
-
-	ledger_open(&ledger, system->state_dir, system->cache.path);
-	for (size_t i = 0; !result && i < ledger.mark_count; i++)
-		if (ledger_marked(&ledger, system->cache.path, ledger.marks[i].key))
-			result = set_add(err, &known->keys, ledger.marks[i].key, i);
-	ledger_close(&ledger);
-	return result;
-}
-
 /* A new pack is named by what it holds: the same one twice is one. */
 static int keep_target(struct jw_error *err, const struct jw_system *system,
 					   const struct jw_store *store, struct known *known, struct jw_target target,
@@ -372,8 +355,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t
 		return 0;
 	}
 	if (lock_store(err, system->state_dir, &lock) ||
-		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known) ||
-		pass_over_carried(err, system, &known))
+		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known))
 		goto done;
 	result = 0;
 	for (size_t i = 0; !result && i < system->gpu_count; i++)

@@ -54,6 +54,12 @@ json 'd["compiled"] == 1'
 run 0 store list --json
 json 'sum(pack["entries"] for pack in d["packs"]) == 1'
 
+# Nor does a pack: where it comes to it would be taken for this driver's own
+run 0 export -o "$work/own.jwpack"
+out_has "left out: 8 entries that an older driver compiled"
+run 0 export -o "$work/own.jwpack" --json
+json 'd["entries"] == 1 and d["carried"] == 8'
+
 # ---- and replaced
 run 64 prime "$sample" --carry-over --recompile-carried
 err_one_line
