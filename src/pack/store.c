@@ -380,8 +380,18 @@ int jw_store_refill(struct jw_error *err, const struct jw_system *system, const 
 {
 	const struct refill_request request = {
 		.system = system, .mode = REFILL_OWN, .keys = keys, .count = count};
+	char *folder = store_path(NULL, system->state_dir);
+	struct os_file *lock = NULL;
+	int result;
 
-	return refill_from_store(err, &request, ret_entries, ret_bytes);
+	/* While packs become one, what is looked for may stand in none that is listed. Without the lock
+	 * no more is lost than that. */
+	if (folder && os_exists(folder))
+		(void)lock_store(NULL, system->state_dir, &lock);
+	result = refill_from_store(err, &request, ret_entries, ret_bytes);
+	os_file_close(lock);
+	mem_free(folder);
+	return result;
 }
 
 /* ---- removing */
