@@ -34,12 +34,14 @@ static bool is_network(unsigned long type)
  * name. Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
 {
+	/* QCMD shifts into the sign. */
+	const unsigned command = (unsigned)Q_GETQUOTA << SUBCMDSHIFT | ((unsigned)type & SUBCMDMASK);
 	char link[64], target[256], device[300];
 	struct stat stat;
 	ssize_t length;
 
 #ifdef SYS_quotactl_fd
-	if (!syscall(SYS_quotactl_fd, fd, (unsigned)QCMD(Q_GETQUOTA, type), id, ret_books))
+	if (!syscall(SYS_quotactl_fd, fd, command, id, ret_books))
 		return true;
 #endif
 	if (fstat(fd, &stat))
@@ -51,7 +53,7 @@ static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
 		return false;
 	target[length] = '\0';
 	(void)snprintf(device, sizeof device, "/dev/%s", os_base_name(target));
-	return !quotactl(QCMD(Q_GETQUOTA, type), device, (int)id, (char *)ret_books);
+	return !quotactl((int)command, device, (int)id, (char *)ret_books);
 }
 
 /* A soft limit binds when its time of grace is over, or where it is the only one. 0: no limit. */
