@@ -56,7 +56,7 @@ no_leftovers() {
 workers() {
 	local pid
 	for pid in $(pgrep -f "^$jitwarm worker"); do
-		tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -q "^JITWARM_STATE=$scratch/" && echo "$pid"
+		tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -q "^JITWARM_STATE=$scratch/" && echo "$pid"
 	done
 }
 
