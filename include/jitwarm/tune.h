@@ -49,7 +49,8 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
 
 /* One line each on what is wrong with a directory for a cache: volatile, of another account, on a
- * network, with little space, few files or little quota left. The caller frees the lines and the array with jw_tune_lines_free. */
+ * network, with little space, few files or little quota left. The caller frees the lines and the
+ * array with jw_tune_lines_free. */
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count);
 void jw_tune_lines_free(char **lines, size_t count);

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 /* Without AVX2 libsodium is as fast. Nor on Windows: gcc does not align there what it spills. */
-#if defined(__x86_64__) && !defined(_WIN32)
+#if defined(__x86_64__) && defined(__ELF__)
 #define SIDE_BY_SIDE
 #endif
 

@@ -157,7 +157,7 @@ static enum exit_status export_run(struct cli *cli)
 	options.paths = chosen.paths;
 	options.path_count = chosen.path_count;
 	options.files = chosen.files;
-	options.file_count = options.thin ? chosen.found->file_count : 0;
+	options.file_count = options.thin && chosen.found ? chosen.found->file_count : 0;
 	if (packing_sign(&err, given, &options, passphrase))
 		status = cli_fail(cli, &err);
 	else if (jw_export(&err, &options, &result)) {

@@ -141,20 +141,22 @@ static int hash_all(struct jw_error *err, struct gathering *work)
 static int name_machine(struct jw_error *err, struct gathering *work)
 {
 	const struct jw_system *system = work->options->system;
+	static const char unknown[] =
+		"an opaque pack is for one driver, and which one this is cannot be told";
 	struct pack_manifest *manifest = work->manifest;
 
+	if (!system)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s", unknown);
 	manifest->opaque = true;
 	TEXT_COPY(manifest->os, os_name);
 	manifest->drivers = mem_array(err, 1, sizeof *manifest->drivers);
-	manifest->targets = mem_array(err, system ? system->gpu_count : 0, sizeof *manifest->targets);
+	manifest->targets = mem_array(err, system->gpu_count, sizeof *manifest->targets);
 	if (!manifest->drivers || !manifest->targets)
 		return -1;
-	if (system)
-		pack_driver_of_stamp(&manifest->drivers[0], system->driver.stamp, system);
+	pack_driver_of_stamp(&manifest->drivers[0], system->driver.stamp, system);
 	manifest->driver_count = 1;
 	if (!manifest->drivers[0].stamp[0] && !manifest->drivers[0].release[0])
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "an opaque pack is for one driver, and which one this is cannot be told");
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s", unknown);
 	for (size_t i = 0; i < system->gpu_count; i++) {
 		size_t known = 0;
 

@@ -12,7 +12,7 @@ enum place_form {
 	PLACE_SH,
 	PLACE_FISH,
 	PLACE_FISH_LOGIN, /* for login shells alone */
-	PLACE_LIST, /* NAME=value: /etc/environment, environment.d */
+	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
 	PLACE_UNIT,
 	PLACE_ACTIVATE_SH, /* conda's scripts: what was set before comes back */
 	PLACE_DEACTIVATE_SH,
