@@ -97,11 +97,14 @@ static void forget_paths(struct lot *lot)
 static char *name_of(struct jw_error *err, const struct lot *lot, const struct written *written)
 {
 	const char *old = lot->store->packs[lot->packs[0]].name, *dash = strchr(old, '-');
-	char hex[17];
+	char hex[17], *name, *path;
 
 	(void)sodium_bin2hex(hex, sizeof hex, written->prehash, 8);
-	return mem_printf(err, "%s/%.*s-%s" STORE_EXTENSION, lot->store->path,
-					  dash ? (int)(dash - old) : 0, old, hex);
+	name = mem_printf(err, "%.*s-%s" STORE_EXTENSION, dash ? (int)(dash - old) : 0, old, hex);
+	/* Joined as the old ones are, with which it is compared. */
+	path = name ? os_join(err, lot->store->path, name) : NULL;
+	mem_free(name);
+	return path;
 }
 
 /* The old packs, but for one that has the new one's name: it is the same. */

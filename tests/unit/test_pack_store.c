@@ -247,6 +247,9 @@ static void nothing_is_lost_where_it_fails(void **state)
 		result = jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept);
 		mem_fail_after(0);
 		assert_true(!result || err.code == JW_ERR_MEMORY);
+		/* The old ones may have stayed beside their successor: the next run takes them out. */
+		if (count_entries() > 3)
+			assert_int_equal(jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
 		assert_int_equal(count_entries(), 3);
 	}
 	for (size_t i = 0; i < 3; i++)

@@ -1,4 +1,6 @@
 /* Which modules are compiled over several threads, and what is known of them afterwards. */
+#include <unistd.h> /* the workers are shell scripts */
+
 #include "runs.h"
 
 #include "prime/ledger.h"
