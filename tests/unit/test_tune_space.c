@@ -56,7 +56,7 @@ long syscall(long number, ...)
 	(void)va_arg(arguments, unsigned);
 	answer = va_arg(arguments, struct dqblk *);
 	va_end(arguments);
-	if (command == (unsigned)QCMD(Q_GETQUOTA, GRPQUOTA))
+	if (command == ((unsigned)Q_GETQUOTA << SUBCMDSHIFT | GRPQUOTA))
 		books = &kernel.of_group;
 	if (number != SYS_quotactl_fd || !books->dqb_valid) {
 		errno = number == SYS_quotactl_fd ? ESRCH : ENOSYS;
