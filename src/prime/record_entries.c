@@ -9,11 +9,16 @@
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
 #include "os/file.h"
+#include "os/system.h"
 #include "plan/estimate.h"
 #include "prime/record_state.h"
 #include "prime/recording.h"
 
 enum { MOST_PACE = 12 };
+
+/* What took the command minutes to compile is worth this much more to somebody who has pressed
+ * Ctrl-C: entries are read at some thousands a second, and few caches hold more. */
+#define PATIENCE_NS UINT64_C(2000000000)
 
 /* A file of the cache on its way to a module. */
 struct left {
@@ -239,6 +244,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 {
 	struct cache_scan scan = {0};
 	struct left *left = NULL;
+	const uint64_t began = os_monotonic_ns();
 	size_t count = 0;
 	int result = -1;
 
@@ -250,7 +256,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	for (size_t i = 0; i < scan.count && count < RECORDING_MOST_MODULES; i++) {
 		bool sound;
 
-		if (record_is_stopped(recorder))
+		if (os_monotonic_ns() - began > PATIENCE_NS && record_is_stopped(recorder))
 			break;
 		if (read_entry(err, recorder->cache_dir, &scan.files[i], &left[count], &sound))
 			goto done;

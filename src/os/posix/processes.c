@@ -1,6 +1,7 @@
 #include "os/processes.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,31 +142,43 @@ int os_mapped_code(struct jw_error *err, int pid,
 
 /* ---- signals */
 
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+static struct sigaction before[sizeof passed_on / sizeof *passed_on];
 static volatile sig_atomic_t receiver;
 
-/* The terminal's own signals come from the kernel and reach every process of the foreground. */
+static void take_back(void)
+{
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaction(passed_on[i], &before[i], NULL);
+}
+
+/* The terminal's own signals come from the kernel and reach every process of the foreground. One
+ * that comes when the receiver has just been waited for is meant for us. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
+	const int kept = errno;
+
 	(void)context;
-	if (receiver > 0 && info->si_code <= 0)
-		(void)kill((pid_t)receiver, number);
+	if (receiver > 0 && info->si_code <= 0 && kill((pid_t)receiver, number) && errno == ESRCH) {
+		take_back();
+		(void)raise(number); /* comes when this returns */
+	}
+	errno = kept;
 }
 
 void os_forward_signals(int pid)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-	static struct sigaction before[sizeof numbers / sizeof *numbers];
 	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
 	const bool forwards = receiver > 0;
 
+	if (pid <= 0 && forwards)
+		take_back(); /* first: no signal finds nobody */
 	receiver = pid;
+	if (pid <= 0)
+		return;
 	(void)sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-		if (pid > 0)
-			(void)sigaction(numbers[i], &action, forwards ? NULL : &before[i]);
-		else if (forwards)
-			(void)sigaction(numbers[i], &before[i], NULL);
-	}
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaction(passed_on[i], &action, forwards ? NULL : &before[i]);
 }
 
 /* ---- who has a library mapped */
