@@ -35,6 +35,10 @@ bool gpu_write(uint64_t to, const void *from, size_t size);
 enum release_size { ONE_WORD = 4, TWO_WORDS = 8, FOUR_WORDS = 16 };
 void release(const char *who, uint64_t address, uint64_t payload, enum release_size size);
 
+/* Words of an inline write, as they come. */
+enum { LOAD_INLINE_DATA = 0x1b4 };
+void inline_data(struct channel *channel, const uint32_t *values, uint32_t count);
+
 /* Each does what this method sets off, after it was stored. */
 void host_method(struct channel *channel, uint32_t method, uint32_t value);
 void compute_method(struct channel *channel, const uint32_t *m, uint32_t method, uint32_t value);

@@ -105,7 +105,6 @@ enum {
 	OFFSET_OUT_UPPER = 0x188,
 	OFFSET_OUT = 0x18c,
 	LAUNCH_DMA = 0x1b0,
-	LOAD_INLINE_DATA = 0x1b4,
 	SEND_PCAS_A = 0x2b4,
 	INLINE_QMD = 0x320,
 	INLINE_QMD_LAST = INLINE_QMD + (QMD_WORDS - 1) * 4,
@@ -115,12 +114,13 @@ enum {
 	REPORT_D = 0x1b0c
 };
 
-static void inline_data(struct channel *channel, uint32_t value)
+void inline_data(struct channel *channel, const uint32_t *values, uint32_t count)
 {
-	uint32_t size = channel->inline_left < 4 ? (uint32_t)channel->inline_left : 4;
+	uint64_t most = 4 * (uint64_t)count;
+	uint64_t size = channel->inline_left < most ? channel->inline_left : most;
 	if (!size)
 		return;
-	gpu_write(channel->inline_to, &value, size);
+	gpu_write(channel->inline_to, values, size);
 	channel->inline_to += size;
 	channel->inline_left -= size;
 }
@@ -154,7 +154,7 @@ void compute_method(struct channel *channel, const uint32_t *m, uint32_t method,
 		channel->inline_to = pair(m[OFFSET_OUT_UPPER / 4], m[OFFSET_OUT / 4]);
 		channel->inline_left = (uint64_t)m[LINE_LENGTH_IN / 4] * m[LINE_COUNT / 4];
 		break;
-	case LOAD_INLINE_DATA: inline_data(channel, value); break;
+	case LOAD_INLINE_DATA: inline_data(channel, &value, 1); break;
 	case REPORT_D: report(m, value); break;
 	case SEM_EXECUTE: semaphore(m, value); break;
 	case INLINE_QMD_LAST: launch(m + INLINE_QMD / 4); break; /* complete with its last word */
