@@ -21,18 +21,12 @@ static int find_owner(struct jw_error *err, const struct cache_live *live, struc
 
 	if (!os_stat(NULL, live->index_path, ret_stat))
 		return 0;
-	path = mem_string(err, live->dir);
-	while (path && os_stat(NULL, path, ret_stat)) {
-		char *above = os_dir_name(err, path);
-		bool top = above && !strcmp(above, path);
-
-		mem_free(path);
-		path = above;
-		if (top)
-			break;
-	}
+	path = os_nearest(err, live->dir);
+	if (!path)
+		return -1;
+	(void)os_stat(NULL, path, ret_stat);
 	mem_free(path);
-	return path ? 0 : -1;
+	return 0;
 }
 
 /* The superuser writes into another account's cache with that account's rights: what is made there

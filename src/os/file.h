@@ -154,6 +154,9 @@ const char *os_base_name(const char *path);
 /* Everything before the last separator ("." where there is none, the root for something in the
  * root); the caller frees it. */
 char *os_dir_name(struct jw_error *err, const char *path);
+/* `path`, or the nearest folder above it that is there (the topmost one where none is); the caller
+ * frees it. */
+char *os_nearest(struct jw_error *err, const char *path);
 
 /* The separators: '/' and, on Windows, '\\' too. ':' or ';' between the members of a list of paths.
  */

@@ -49,6 +49,22 @@ bool os_exists(const char *path)
 	return !os_stat(NULL, path, &stat);
 }
 
+char *os_nearest(struct jw_error *err, const char *path)
+{
+	char *at = mem_string(err, path);
+
+	while (at && !os_exists(at)) {
+		char *above = os_dir_name(err, at);
+		bool top = above && !strcmp(above, at);
+
+		mem_free(at);
+		at = above;
+		if (top)
+			break;
+	}
+	return at;
+}
+
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *above;

@@ -57,23 +57,13 @@ done:
 	return result;
 }
 
-/* The directory, or the nearest one above it that is there. */
 static int check_space(struct jw_error *err, const struct import *import)
 {
-	char *path = mem_string(err, import->result->path), text[2][TEXT_SHORT];
+	char *path = os_nearest(err, import->result->path), text[2][TEXT_SHORT];
 	uint64_t wanted = import->new_bytes + SPARE_BYTES;
 	struct os_space space;
 	int result = 0;
 
-	while (path && !os_exists(path)) {
-		char *above = os_dir_name(err, path);
-		bool top = above && !strcmp(above, path);
-
-		mem_free(path);
-		path = above;
-		if (top)
-			break;
-	}
 	if (!path)
 		return -1;
 	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)

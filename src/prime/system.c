@@ -321,21 +321,12 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 /* Whether the nearest folder that is there belongs to this account. */
 static bool belongs_to(const char *path, uint32_t owner)
 {
-	char *at = mem_string(NULL, path);
-	struct os_stat stat = {0};
-	bool there = false;
+	char *nearest = os_nearest(NULL, path);
+	struct os_stat stat;
+	bool its = nearest && !os_stat(NULL, nearest, &stat) && stat.owner == owner;
 
-	while (at && !(there = !os_stat(NULL, at, &stat))) {
-		char *above = os_dir_name(NULL, at);
-		bool top = !above || !strcmp(above, at);
-
-		mem_free(at);
-		at = top ? NULL : above;
-		if (top)
-			mem_free(above);
-	}
-	mem_free(at);
-	return there && stat.owner == owner;
+	mem_free(nearest);
+	return its;
 }
 
 /* An account without a home has no state directory, unless it names one: then nothing is kept.

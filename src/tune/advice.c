@@ -64,23 +64,6 @@ static int add(struct lines *lines, char *line)
 	return 0;
 }
 
-/* The nearest folder that is there. */
-static char *nearest(struct jw_error *err, const char *path)
-{
-	char *at = mem_string(err, path);
-
-	while (at && !os_exists(at)) {
-		char *above = os_dir_name(err, at);
-		bool top = above && !strcmp(above, at);
-
-		mem_free(at);
-		at = above;
-		if (top)
-			break;
-	}
-	return at;
-}
-
 static int look_at_owner(struct jw_error *err, const char *path, struct lines *lines)
 {
 	struct os_account account;
@@ -180,7 +163,7 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 						 char ***ret_lines, size_t *ret_count)
 {
 	struct lines lines = {.items = mem_array(err, MOST_LINES, sizeof *lines.items)};
-	char *there = lines.items ? nearest(err, path) : NULL;
+	char *there = lines.items ? os_nearest(err, path) : NULL;
 
 	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
 		look_at_place(err, path, there, limit_bytes, &lines)) {

@@ -127,6 +127,29 @@ static void names_are_taken_apart(void **state)
 	}
 }
 
+static void the_nearest_folder_is_found(void **state)
+{
+	char *deep = os_join(NULL, folder, "nearest/not/there"),
+		 *there = os_join(NULL, folder, "nearest"), *found;
+
+	(void)state;
+	found = os_nearest(NULL, deep);
+	assert_string_equal(found, folder);
+	mem_free(found);
+	assert_int_equal(os_make_dirs(NULL, there, 0700), 0);
+	found = os_nearest(NULL, deep);
+	assert_string_equal(found, there);
+	mem_free(found);
+	found = os_nearest(NULL, there);
+	assert_string_equal(found, there);
+	mem_free(found);
+	found = os_nearest(NULL, "nobody-has-this/file");
+	assert_string_equal(found, ".");
+	mem_free(found);
+	mem_free(there);
+	mem_free(deep);
+}
+
 static void simulated_pci_devices_are_parsed(void **state)
 {
 	struct os_pci_device devices[4];
@@ -155,6 +178,7 @@ int main(void)
 		cmocka_unit_test(a_file_past_the_limit_is_refused),
 		cmocka_unit_test(directories_are_made_listed_and_removed),
 		cmocka_unit_test(names_are_taken_apart),
+		cmocka_unit_test(the_nearest_folder_is_found),
 		cmocka_unit_test(simulated_pci_devices_are_parsed),
 	};
 
