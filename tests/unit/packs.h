@@ -14,19 +14,14 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cache/entry.h"
-#include "os/file.h"
+#include "files.h"
 #include "pack/manifest.h"
 #include "pack/writer.h"
 
 /* Puts an entry's bytes into a cache directory. */
 static inline void packs_put(const char *dir, uint64_t key, const void *bytes, size_t size)
 {
-	char *path = cache_entry_path(NULL, dir, key), *above = os_dir_name(NULL, path);
-
-	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
-	mem_free(above);
-	mem_free(path);
+	files_put_at(cache_entry_path(NULL, dir, key), bytes, size);
 }
 
 static inline struct jw_export_result packs_export(const char *dir, const char *file)

@@ -7,8 +7,7 @@
 
 #include "check.h"
 
-#include "base/mem.h"
-#include "os/file.h"
+#include "files.h"
 #include "os/system.h"
 
 static char *root;
@@ -39,12 +38,7 @@ static inline int root_empty(void **state)
 
 static inline void root_put(const char *path, const char *text)
 {
-	char *full = mem_printf(NULL, "%s/%s", root, path), *parent = os_dir_name(NULL, full);
-
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, full, text, strlen(text)), 0);
-	mem_free(parent);
-	mem_free(full);
+	files_put_at(mem_printf(NULL, "%s/%s", root, path), text, strlen(text));
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "cache/insert.h"
 #include "cache/probe.h"
 #include "entries.h"
+#include "files.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "prime/run.h"
@@ -74,21 +75,16 @@ static inline int remove_folder(void **state)
 static inline void make_tree(size_t id)
 {
 	struct entries_entry entry;
-	char *root = mem_printf(NULL, "%s/trees/%zu", folder, id), *path, *parent;
+	char *root = mem_printf(NULL, "%s/trees/%zu", folder, id);
 
 	entries_make(&entry, (unsigned)id, 100);
-	path = cache_entry_path(NULL, root, entry.key);
-	parent = os_dir_name(NULL, path);
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
 	modules[id] = (struct plan_module){.container_bytes = 1,
 									   .key = entry.key,
 									   .key_bytes = entry.key_bytes,
 									   .payload_bytes = 100,
 									   .cost_ms = 10};
 	places[id] = (struct spool_place){.path = "library.so", .size_bytes = 1};
-	mem_free(parent);
-	mem_free(path);
 	mem_free(root);
 }
 

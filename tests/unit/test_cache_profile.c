@@ -8,6 +8,7 @@
 #include "cache/profile.h"
 #include "cache/stamp.h"
 #include "entries.h"
+#include "files.h"
 #include "folder.h"
 
 static void a_stamp_is_found_where_it_is_certain(void **state)
@@ -202,27 +203,22 @@ static void an_entry_of_the_cache_confirms(void **state)
 {
 	static const char bytes[] = RUN ":48\0";
 	char *library = write_library("libcuda.so.1", bytes, sizeof bytes - 1);
-	char *dir = os_join(NULL, folder, "cache"), *path, *parent, *index;
+	char *dir = os_join(NULL, folder, "cache"), *index;
 	struct cache_profile profile;
 	struct entries_entry entry;
 	uint8_t rows[32] = {0x41, 0, 0, 0, 1};
 
 	(void)state;
 	entries_make(&entry, 1, 0);
-	path = cache_entry_path(NULL, dir, entry.key);
-	parent = os_dir_name(NULL, path);
 	index = os_join(NULL, dir, "index");
 	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
 	assert_int_equal(profile.trust, CACHE_STAMP_READ);
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
+	files_put_at(cache_entry_path(NULL, dir, entry.key), entry.bytes, entry.size);
 	store_u64(rows + 16, entry.key);
 	assert_int_equal(os_write_atomic(NULL, index, rows, sizeof rows), 0);
 	assert_int_equal(cache_profile_find(NULL, NULL, library, dir, &profile), 0);
 	assert_int_equal(profile.trust, CACHE_STAMP_CONFIRMED);
 	mem_free(index);
-	mem_free(parent);
-	mem_free(path);
 	mem_free(dir);
 	mem_free(library);
 }

@@ -6,18 +6,9 @@
 #include "base/cursor.h"
 #include "cache/key_parts.h"
 #include "entries.h"
+#include "files.h"
 #include "folder.h"
 #include "os/system.h"
-
-static void put_file(const char *dir, const char *name, const void *bytes, size_t size)
-{
-	char *path = os_join(NULL, dir, name), *parent = os_dir_name(NULL, path);
-
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
-	mem_free(parent);
-	mem_free(path);
-}
 
 static struct jw_cache_report *verify(const char *dir)
 {
@@ -41,7 +32,7 @@ static char *make_cache(const char *name, uint64_t surplus)
 		struct entries_entry entry;
 
 		entries_make(&entry, n, 100 * n);
-		put_file(dir, cache_entry_name(file, entry.key), entry.bytes, entry.size);
+		files_put(dir, cache_entry_name(file, entry.key), entry.bytes, entry.size);
 		store_u64(index + (size_t)16 * n, entry.key);
 		store_u64(index + (size_t)16 * n + 8, entry.row_bytes);
 		total += entry.row_bytes;
@@ -49,7 +40,7 @@ static char *make_cache(const char *name, uint64_t surplus)
 	store_u32(index, CACHE_VERSION);
 	store_u32(index + 4, 3);
 	store_u64(index + 8, total + surplus);
-	put_file(dir, "index", index, sizeof index);
+	files_put(dir, "index", index, sizeof index);
 	return dir;
 }
 
@@ -62,12 +53,12 @@ static void damage_is_counted_and_named(void **state)
 	(void)state;
 	entries_make(&entry, 1, 100);
 	entry.bytes[entry.size - 1] ^= 1;
-	put_file(dir, cache_entry_name(name, entry.key), entry.bytes, entry.size);
-	put_file(dir, "0/0/00000000000000", "torn", 4);
-	put_file(dir, "0/0/00000000000001", "", 0);
-	put_file(dir, "0/0/README", "x", 1);
-	put_file(dir, "notes.txt", "x", 1);
-	put_file(dir, ".jitwarm-12345678/0", "x", 1);
+	files_put(dir, cache_entry_name(name, entry.key), entry.bytes, entry.size);
+	files_put(dir, "0/0/00000000000000", "torn", 4);
+	files_put(dir, "0/0/00000000000001", "", 0);
+	files_put(dir, "0/0/README", "x", 1);
+	files_put(dir, "notes.txt", "x", 1);
+	files_put(dir, ".jitwarm-12345678/0", "x", 1);
 	report = verify(dir);
 	assert_int_equal(report->entries, 5);
 	assert_int_equal(report->sound, 2);
@@ -134,7 +125,7 @@ static void a_missing_or_foreign_directory_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
-	put_file(foreign, "a/b/readme", "x", 1);
+	files_put(foreign, "a/b/readme", "x", 1);
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_cache_options options = {.path = cases[i].path};
@@ -162,7 +153,7 @@ static void a_list_is_in_the_order_of_eviction(void **state)
 	struct entries_entry entry;
 
 	(void)state;
-	put_file(dir, "0/0/00000000000000", "torn", 4);
+	files_put(dir, "0/0/00000000000000", "torn", 4);
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
 	assert_int_equal(list->count, 4);
 	for (unsigned n = 1; n <= 3; n++) {
@@ -315,7 +306,7 @@ static void large_entries_are_read_in_pieces(void **state)
 
 static void unpack_one(void *context, const char *path, const struct buf *content)
 {
-	put_file(context, path, content->data, content->size);
+	files_put(context, path, content->data, content->size);
 }
 
 static size_t group(const struct jw_cache_group *groups, size_t count, const char *name)

@@ -9,6 +9,7 @@
 #include <jitwarm/find.h>
 
 #include "base/mem.h"
+#include "files.h"
 #include "os/file.h"
 #include "os/system.h"
 
@@ -29,12 +30,7 @@ static char *at(const char *relative)
 
 static void put(const char *relative, const char *content)
 {
-	char *path = at(relative), *folder = os_dir_name(NULL, path);
-
-	assert_int_equal(os_make_dirs(NULL, folder, 0755), 0);
-	assert_int_equal(os_write_atomic(NULL, path, content, strlen(content)), 0);
-	mem_free(folder);
-	mem_free(path);
+	files_put_text(root, relative, content);
 }
 
 static void put_program(const char *relative, const char *content)

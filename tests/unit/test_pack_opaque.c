@@ -14,16 +14,6 @@ static const struct {
 };
 enum { FILES = sizeof files / sizeof *files };
 
-static void write_file(const char *dir, const char *name, const char *text)
-{
-	char *path = os_join(NULL, dir, name), *above = os_dir_name(NULL, path);
-
-	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, text, strlen(text)), 0);
-	mem_free(above);
-	mem_free(path);
-}
-
 static struct jw_gpu gpu;
 static struct jw_system machine;
 
@@ -186,7 +176,7 @@ static void what_no_pack_takes(void **state)
 
 	(void)state;
 	make_machine();
-	write_file(cache, "a/.hidden", "x");
+	files_put_text(cache, "a/.hidden", "x");
 	assert_int_equal(jw_export(&err, &options, &result), -1);
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
 	assert_int_equal(os_remove(NULL, hidden), 0);
@@ -310,8 +300,8 @@ static int set_up(void **state)
 	target = os_join(NULL, folder, "target");
 	pack = os_join(NULL, folder, "opaque.jwpack");
 	for (size_t i = 0; i < FILES; i++)
-		write_file(cache, files[i].path, files[i].text);
-	write_file(cache, ".jitwarm-lock", "");
+		files_put_text(cache, files[i].path, files[i].text);
+	files_put_text(cache, ".jitwarm-lock", "");
 	return 0;
 }
 

@@ -210,40 +210,30 @@ static void a_lock_that_is_never_free_is_reported(void **state)
 static void what_another_run_has_added_is_not_compiled(void **state)
 {
 	struct jw_error err = {0};
-	char *from = NULL, *to = cache_entry_path(NULL, cache, modules[3].key), *parent;
+	char *root = mem_printf(NULL, "%s/trees/3", folder),
+		 *from = cache_entry_path(NULL, root, modules[3].key);
 	struct buf bytes = {0};
-	char *root = mem_printf(NULL, "%s/trees/3", folder);
 
 	(void)state;
-	from = cache_entry_path(NULL, root, modules[3].key);
-	parent = os_dir_name(NULL, to);
 	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, to, bytes.data, bytes.size), 0);
+	files_put_at(cache_entry_path(NULL, cache, modules[3].key), bytes.data, bytes.size);
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	assert_int_equal(result->compiled, MODULES - 1);
 	assert_int_equal(result->met, 1);
 	assert_int_equal(result->undone, 0);
 	buf_free(&bytes);
-	mem_free(parent);
 	mem_free(root);
 	mem_free(from);
-	mem_free(to);
 }
 
 /* An entry of the driver's that no module of the plan stands for. */
 static void make_foreign(void)
 {
-	char *root = mem_printf(NULL, "%s/trees/77", folder), *path, *parent;
+	char *root = mem_printf(NULL, "%s/trees/77", folder);
 	struct entries_entry entry;
 
 	entries_make(&entry, 77, 100);
-	path = cache_entry_path(NULL, root, entry.key);
-	parent = os_dir_name(NULL, path);
-	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
-	assert_int_equal(os_write_atomic(NULL, path, entry.bytes, entry.size), 0);
-	mem_free(parent);
-	mem_free(path);
+	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
 	mem_free(root);
 }
 

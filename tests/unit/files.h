@@ -1,0 +1,33 @@
+/* Files that a test puts where it wants them, with the folders above them. */
+#ifndef JW_TESTS_FILES_H
+#define JW_TESTS_FILES_H
+
+#include <string.h>
+
+#include "check.h"
+
+#include "base/mem.h"
+#include "os/file.h"
+
+/* Takes `path` over. */
+static inline void files_put_at(char *path, const void *bytes, size_t size)
+{
+	char *above = os_dir_name(NULL, path);
+
+	assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, path, bytes, size), 0);
+	mem_free(above);
+	mem_free(path);
+}
+
+static inline void files_put(const char *dir, const char *name, const void *bytes, size_t size)
+{
+	files_put_at(os_join(NULL, dir, name), bytes, size);
+}
+
+static inline void files_put_text(const char *dir, const char *name, const char *text)
+{
+	files_put(dir, name, text, strlen(text));
+}
+
+#endif
