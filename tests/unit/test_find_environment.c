@@ -103,8 +103,10 @@ static void expect_file(const struct jw_found *found, const char *relative, cons
 {
 	const struct jw_found_file *file = file_in(found, relative);
 
-	if (!file)
+	if (!file) {
 		fail_msg("%s was not found", relative);
+		return;
+	}
 	assert_int_equal(file->package != NULL, package != NULL);
 	if (package)
 		assert_string_equal(file->package, package);
