@@ -117,7 +117,8 @@ struct jw_import_options {
 	const char *state_dir; /* where trusted keys are */
 	const char *signature; /* the signature's file; NULL: `path` with ".minisig" behind it */
 	bool allow_unsigned;   /* a pack without signature, or by a key that is not trusted */
-	bool dry_run;          /* everything is checked, nothing written */
+	bool dry_run;   /* everything is checked, permissions to write there too; nothing is written */
+	bool pack_only; /* with dry_run: the pack is checked, and the directory does not matter */
 	bool only_missing; /* entries that are there are left alone, and nothing is evicted: what finds
 						  no room is refused */
 	bool carry_over;   /* an older driver's cubins, under this machine's stamp; they are marked, so

@@ -103,8 +103,11 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
-					struct cache_live **ret_live)
+/* A handle, for which the directory is looked at with the rights that it will be written with. */
+static int open_with(struct jw_error *err, const char *dir,
+					 const struct cache_live_options *options,
+					 int (*look)(struct jw_error *err, struct cache_live *live),
+					 struct cache_live **ret_live)
 {
 	struct cache_live *live = mem_alloc(err, sizeof *live);
 	int result;
@@ -118,7 +121,7 @@ int cache_live_open(struct jw_error *err, const char *dir, const struct cache_li
 	live->index_path = os_join(err, dir, "index");
 	if (!live->dir || !live->index_path || choose_account(err, live) || live_enter(err, live))
 		goto fail;
-	result = check_directory(err, live);
+	result = look(err, live);
 	live_leave(live);
 	if (result)
 		goto fail;
@@ -127,6 +130,21 @@ int cache_live_open(struct jw_error *err, const char *dir, const struct cache_li
 fail:
 	(void)cache_live_close(NULL, live);
 	return -1;
+}
+
+int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
+					struct cache_live **ret_live)
+{
+	return open_with(err, dir, options, check_directory, ret_live);
+}
+
+int cache_live_try(struct jw_error *err, const char *dir, const struct cache_live_options *options)
+{
+	struct cache_live *live;
+
+	if (open_with(err, dir, options, live_may_write, &live))
+		return -1;
+	return cache_live_close(err, live);
 }
 
 /* ---- what was added through this handle */

@@ -63,6 +63,9 @@ struct cache_live;
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live);
 
+/* Fails where permissions would make cache_live_open or cache_insert fail, and writes nothing. */
+int cache_live_try(struct jw_error *err, const char *dir, const struct cache_live_options *options);
+
 enum cache_added {
 	CACHE_ADDED_NOT, /* not reached: cache_insert failed before, or its room did not suffice */
 	CACHE_ADDED_NEW,

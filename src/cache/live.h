@@ -49,6 +49,9 @@ struct cache_live {
 int live_enter(struct jw_error *err, const struct cache_live *live);
 void live_leave(const struct cache_live *live);
 
+/* Whether the directory can be written to wherever an insert may have to; nothing is made. */
+int live_may_write(struct jw_error *err, struct cache_live *live);
+
 /* The folder that an entry's file goes into, with what is missing above it. */
 int live_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
 

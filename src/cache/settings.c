@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uv.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/branch.h"
@@ -265,21 +263,6 @@ static int read_path(struct jw_error *err, const char *home, struct cache_settin
 	return result;
 }
 
-/* Whether the system would let us; ordinary stat bits do not know of read-only file systems. */
-static bool may(const char *path, int mode)
-{
-	uv_fs_t request;
-	int result = uv_fs_access(NULL, &request, path, mode, NULL);
-
-	uv_fs_req_cleanup(&request);
-	return result == 0;
-}
-
-bool cache_may_write(const char *path)
-{
-	return may(path, R_OK | W_OK);
-}
-
 static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 {
 	char size[TEXT_SHORT];
@@ -316,7 +299,7 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 		return warn(err, settings, "%s: is no directory: the driver caches nothing",
 					settings->path);
 	settings->exists = true;
-	if (!may(settings->path, R_OK | W_OK))
+	if (os_may_write(NULL, settings->path))
 		return warn(err, settings,
 					"%s: cannot be written to by this account: the driver compiles everything anew "
 					"at every start",
@@ -325,7 +308,7 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 	if (!index)
 		return -1;
 	/* The driver opens it for writing even to read the cache. */
-	if (os_exists(index) && !may(index, R_OK | W_OK))
+	if (os_exists(index) && os_may_write(NULL, index))
 		result =
 			warn(err, settings,
 				 "%s: cannot be written to by this account, and so the driver does not use the "

@@ -48,8 +48,6 @@ uint64_t cache_parse_limit(const char *text);
 /* A line on a value of CUDA_CACHE_MAXSIZE that the driver reads otherwise than it looks; NULL where
  * there is nothing to say. The caller frees it. */
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);
-/* Whether this account may read and write there, as far as the system tells without trying. */
-bool cache_may_write(const char *path);
 /* Whether the driver takes this value of a switch for on. */
 bool cache_switch_is_on(const char *text);
 /* The name that somebody meant who set this variable, which no driver reads; NULL for others. */

@@ -219,7 +219,7 @@ static int try_pack(struct jw_error *err, const struct jw_import_options *given)
 	if (os_make_temp_dir(err, "jitwarm-import", &folder))
 		return -1;
 	options.cache_dir = folder;
-	options.dry_run = true;
+	options.dry_run = options.pack_only = true;
 	if (jw_import(err, &options, &result)) {
 		(void)os_remove_tree(NULL, folder);
 		mem_free(folder);
@@ -313,7 +313,8 @@ static const struct cli_option import_options[] = {
 			 "rights. As an administrator (root); the pack is trusted or not by your own keys"},
 	{.name = "dry-run",
 	 .kind = OPTION_FLAG,
-	 .help = "Read and check everything and say what would happen; write nothing"},
+	 .help = "Read and check everything, whether the directory may be written to included, and say "
+			 "what would happen; write nothing"},
 	{.name = "signature",
 	 .kind = OPTION_VALUE,
 	 .value = "FILE",

@@ -46,6 +46,7 @@ static void print_missing(const struct output *out, const struct jw_import_resul
 
 void imported_print(const struct output *out, const struct jw_import_result *result, bool dry_run)
 {
+	const char *what = result->opaque ? "files" : "entries";
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
 	output_line(out, STYLE_STRONG, "%s", result->path);
@@ -53,12 +54,14 @@ void imported_print(const struct output *out, const struct jw_import_result *res
 		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
 	print_groups(out, result);
 	print_missing(out, result);
-	if (dry_run)
-		output_line(out, STYLE_PLAIN, "Nothing was written (--dry-run).");
+	if (dry_run && result->accepted)
+		output_line(out, STYLE_GOOD, "%zu %s would be added (--dry-run: nothing was written)",
+					result->accepted, what);
+	else if (dry_run)
+		output_line(out, STYLE_PLAIN, "Nothing would be added (--dry-run)");
 	else if (result->accepted)
-		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added,
-					result->opaque ? "files" : "entries", text_bytes(bytes, result->added_bytes),
-					text_duration(time, result->seconds));
+		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added, what,
+					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
 	if (result->replaced)
 		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
 					result->replaced);

@@ -141,6 +141,13 @@ struct os_space {
 };
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 
+/* Whether this thread could make files in a folder, or read and write a file, as far as the system
+ * tells without its trying. JW_ERR_NOT_FOUND where there is nothing; a link that leads nowhere is
+ * JW_ERR_IO, since nothing can be made there either. */
+int os_may_write(struct jw_error *err, const char *path);
+/* The same of a folder that may have to be made first, with levels above it. */
+int os_may_make(struct jw_error *err, const char *path);
+
 /* Whether what is written there is gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);
 

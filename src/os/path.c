@@ -65,6 +65,29 @@ char *os_nearest(struct jw_error *err, const char *path)
 	return at;
 }
 
+int os_may_make(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+	char *above;
+	int result;
+
+	if (!os_may_write(&why, path))
+		return os_stat(err, path, &stat) ? -1
+			   : stat.kind != OS_DIRECTORY
+				   ? error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", path)
+				   : 0;
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_set(err, why.code, "%s", why.message);
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	result = strcmp(above, path) != 0 ? os_may_make(err, above)
+									  : error_set(err, why.code, "%s", why.message);
+	mem_free(above);
+	return result;
+}
+
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *above;

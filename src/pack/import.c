@@ -315,6 +315,29 @@ static int insert_tree(struct jw_error *err, struct import *import)
 	return result;
 }
 
+/* An opaque pack's directory is made beside the one whose place it takes. */
+static int try_tree(struct jw_error *err, const struct import *import)
+{
+	char *above = os_dir_name(err, import->result->path);
+	int result = -1;
+
+	if (above && (!import->options->account || !os_act_as_account(err, import->options->account))) {
+		result = os_may_make(err, above);
+		if (import->options->account)
+			os_act_as_self();
+	}
+	mem_free(above);
+	return result;
+}
+
+/* A dry run promises nothing that would fail. */
+static int try_all(struct jw_error *err, const struct import *import)
+{
+	const struct cache_live_options how = {.account = import->options->account};
+
+	return cache_live_try(err, import->result->path, &how);
+}
+
 static int import_run(struct jw_error *err, struct import *import)
 {
 	struct jw_import_result *result = import->result;
@@ -329,9 +352,13 @@ static int import_run(struct jw_error *err, struct import *import)
 		return -1;
 	result->pack_bytes = source_size(import->source);
 	result->content_bytes = manifest_content(&import->manifest);
+	if (import->options->pack_only || (import->manifest.opaque && result->refused))
+		return 0;
 	if (import->manifest.opaque)
-		return import->options->dry_run || result->refused ? 0 : insert_tree(err, import);
-	return import->options->dry_run || !import->wanted ? 0 : insert_all(err, import);
+		return import->options->dry_run ? try_tree(err, import) : insert_tree(err, import);
+	if (!import->wanted)
+		return 0;
+	return import->options->dry_run ? try_all(err, import) : insert_all(err, import);
 }
 
 static void import_free(struct import *import)

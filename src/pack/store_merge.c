@@ -22,7 +22,8 @@ int store_verify_pack(struct jw_error *err, const char *path)
 											  .cache_dir = nowhere,
 											  .limit_bytes = UINT64_MAX,
 											  .allow_unsigned = true,
-											  .dry_run = true};
+											  .dry_run = true,
+											  .pack_only = true};
 	struct jw_import_result *result = NULL;
 	int failed = nowhere ? jw_import(err, &options, &result) : -1;
 

@@ -126,7 +126,7 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 	struct os_space space;
 
 	/* One that is there is the settings' affair, its index too. */
-	if (strcmp(path, there) != 0 && !cache_may_write(there) &&
+	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
 		add(lines, mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
 							  path, there)))
 		return -1;

@@ -111,6 +111,33 @@ static void directories_are_made_listed_and_removed(void **state)
 	mem_free(top);
 }
 
+/* tests/cli/cases/accounts.sh has what needs other accounts. */
+static void what_could_be_written_is_told_without_writing(void **state)
+{
+	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
+	char *near_missing = os_nearest(NULL, missing);
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_string_equal(near_missing, folder);
+	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
+	assert_int_equal(os_may_write(NULL, folder), 0);
+	assert_int_equal(os_may_write(NULL, file), 0);
+	assert_int_equal(os_may_write(&err, missing), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	assert_int_equal(os_may_make(NULL, folder), 0);
+	assert_int_equal(os_may_make(NULL, missing), 0);
+	assert_false(os_exists(missing));
+	assert_int_equal(os_may_make(&err, below), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.message, file));
+	assert_int_equal(os_remove(NULL, file), 0);
+	mem_free(near_missing);
+	mem_free(below);
+	mem_free(missing);
+	mem_free(file);
+}
+
 static void names_are_taken_apart(void **state)
 {
 	static const struct {
@@ -177,6 +204,7 @@ int main(void)
 #endif
 		cmocka_unit_test(a_file_past_the_limit_is_refused),
 		cmocka_unit_test(directories_are_made_listed_and_removed),
+		cmocka_unit_test(what_could_be_written_is_told_without_writing),
 		cmocka_unit_test(names_are_taken_apart),
 		cmocka_unit_test(the_nearest_folder_is_found),
 		cmocka_unit_test(simulated_pci_devices_are_parsed),

@@ -141,6 +141,24 @@ int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
 	return 0;
 }
 
+int os_may_write(struct jw_error *err, const char *path)
+{
+	struct stat native;
+	int search;
+
+	if (stat(path, &native)) {
+		bool missing = errno == ENOENT;
+
+		posix_error(err, path);
+		return missing && !lstat(path, &native)
+				   ? error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path)
+				   : -1;
+	}
+	/* Not access(): it asks for who has started us, not for whom we act as. */
+	search = S_ISDIR(native.st_mode) ? X_OK : 0;
+	return faccessat(AT_FDCWD, path, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path) : 0;
+}
+
 int os_remove(struct jw_error *err, const char *path)
 {
 	return unlink(path) && errno != ENOENT ? posix_error(err, path) : 0;

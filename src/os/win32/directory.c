@@ -210,6 +210,26 @@ int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
 	return -1;
 }
 
+/* Opening does the check that writing would, and writes nothing; that somebody else has it open is
+ * found out only after that check. The rights to a folder's content and to a file's have the same
+ * numbers. */
+int os_may_write(struct jw_error *err, const char *path)
+{
+	static const DWORD wanted = FILE_GENERIC_READ | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY;
+	wchar_t *wide = win32_path(err, path);
+	HANDLE handle;
+
+	if (!wide)
+		return -1;
+	handle =
+		CreateFileW(wide, wanted, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+	mem_free(wide);
+	if (handle == INVALID_HANDLE_VALUE)
+		return GetLastError() == ERROR_SHARING_VIOLATION ? 0 : win32_error(err, path);
+	(void)CloseHandle(handle);
+	return 0;
+}
+
 /* ---- removing and renaming */
 
 static bool is_gone(void)

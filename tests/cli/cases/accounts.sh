@@ -59,6 +59,60 @@ err_one_line
 run 3 import --all-users --allow-unsigned "$work/nosuch.jwpack"
 err_one_line
 
+# A dry run writes nothing, and foretells of each account what becomes of it. Beside those whose links lead to what is not
+# theirs: one whose folder is root's, one whose cache has a folder of root's inside, one that may only read, a link to nowhere.
+spoil() { # NAME NUMBER: beside the others, for this part alone
+	account "$@"
+	chmod 700 "$work/homes/$1"
+	chown -R "$2:$2" "$work/homes/$1"
+}
+before=$(wc -l <"$work/root/etc/passwd")
+spoil of-root 20101 && chown -R 0:0 "$work/homes/of-root"
+spoil half-of-root 20102 && for part in {0..9} {a..f}; do mkdir "$work/homes/half-of-root/.nv/ComputeCache/$part"; done
+spoil read-only 20103 && chmod 500 "$work/homes/read-only/.nv/ComputeCache"
+spoil to-nowhere 20104 && rm -r "$work/homes/to-nowhere/.nv" && ln -s nosuch "$work/homes/to-nowhere/.nv"
+spoil with-file 20105 && rm -r "$work/homes/with-file/.nv" && printf x >"$work/homes/with-file/.nv"
+chown -h 20104 "$work/homes/to-nowhere/.nv" && chown 20105 "$work/homes/with-file/.nv"
+find "$work/homes" "$work/treasure" -printf '%p %u %m %s %l\n' | sort >"$work/before"
+run 1 import --all-users --allow-unsigned --dry-run --json "$work/a.jwpack"
+find "$work/homes" "$work/treasure" -printf '%p %u %m %s %l\n' | sort | diff "$work/before" - || fail "a dry run has changed something"
+foretold=$(python3 -c 'import json, sys
+for a in json.load(open(sys.argv[1]))["accounts"]:
+    print(a["account"], "failed" if "failed" in a else a["import"]["accepted"])' "$out")
+[[ $foretold == "하나 $entries
+alice $entries
+into-root failed
+into-file failed
+into-alice failed
+big $entries
+of-root failed
+half-of-root failed
+read-only failed
+to-nowhere failed
+with-file failed" ]] || fail "foretold: $foretold"
+run 1 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
+out_has "$entries entries would be added"
+err_has "half-of-root: $work/homes/half-of-root/.nv/ComputeCache/0: Permission denied"
+err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a link that leads nowhere"
+err_has "with-file: $work/homes/with-file/.nv: is no directory"
+# And so it comes to pass.
+cp -a "$work/homes" "$work/tried"
+sed "s,$work/homes/,$work/tried/,; /alice/d" -i.kept "$work/root/etc/passwd"
+run 1 import --all-users --allow-unsigned --json "$work/a.jwpack"
+[[ $(python3 -c 'import json, sys
+for a in json.load(open(sys.argv[1]))["accounts"]:
+    print(a["account"], "failed" if "failed" in a else a["import"]["accepted"])' "$out") == "$(grep -v alice <<<"$foretold")" ]] || fail "it was foretold otherwise"
+head -n "$before" "$work/root/etc/passwd.kept" >"$work/root/etc/passwd"
+rm -r "$work/tried" "$work/homes"/{of-root,half-of-root,read-only,to-nowhere,with-file}
+# One that nobody else may write to, without --all-users
+if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/null; then
+	mkdir -m 755 "$work/roots"
+	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" JITWARM_STATE=$work/homes/하나/state \
+		run 3 import --allow-unsigned --dry-run --as-is --cache "$work/roots/cache" "$work/a.jwpack"
+	err_has "$work/roots: Permission denied"
+	err_one_line
+fi
+
 run 1 import --all-users --allow-unsigned "$work/a.jwpack"
 for name in 하나 alice big; do
 	out_has "$work/homes/$name/.nv/ComputeCache"
@@ -75,7 +129,7 @@ done
 run 1 import --all-users --allow-unsigned --json "$work/a.jwpack"
 json 'd["schema"] == "jitwarm.import-all/1" and [a["account"] for a in d["accounts"]] == ["하나", "alice", "into-root", "into-file", "into-alice", "big"]'
 json "[a['import']['there'] for a in d['accounts'] if 'import' in a] == [$entries] * 3 and all('failed' in a for a in d['accounts'][2:5])"
-CUDA_CACHE_PATH=/x run 0 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
+CUDA_CACHE_PATH=/x run 1 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
 err_has "CUDA_CACHE_PATH is set"
 sed -i '/into-/d' "$work/root/etc/passwd"
 run 0 import --all-users --allow-unsigned "$work/a.jwpack"

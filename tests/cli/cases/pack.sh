@@ -29,7 +29,7 @@ fi
 
 # A directory of its own, then nothing new
 run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
-out_has "Nothing was written"
+out_has "nothing was written"
 [[ ! -e $work/copy ]] || fail "--dry-run has written"
 run 0 import --allow-unsigned --cache "$copy" "$pack" --as-is
 out_has "3 entries added"
