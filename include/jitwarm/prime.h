@@ -44,8 +44,10 @@ struct jw_prime_progress {
 	size_t done, total; /* modules; total is fixed for the whole run */
 	size_t failed;
 	uint64_t done_bytes, total_bytes; /* of PTX */
-	double done_weight, total_weight; /* predicted milliseconds: what a bar should show */
-	const char *current;              /* a file being worked on, never NULL */
+	/* predicted milliseconds, with what of those is past that are being compiled: what a bar should
+	   show. May fall by a module that has to be tried once more */
+	double done_weight, total_weight;
+	const char *current; /* a file being worked on, never NULL */
 };
 
 struct jw_prime_failure {

@@ -51,36 +51,6 @@ static uint64_t limit_ns(const struct run *run, double cost_ms)
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
-/* ---- what the caller sees */
-
-void run_report(struct run *run, const struct plan_module *current)
-{
-	const struct jw_prime_options *options = run->setup->options;
-
-	run->progress.done = run->done;
-	run->progress.failed = run->result->failed;
-	run->progress.done_bytes = run->done_bytes;
-	run->progress.done_weight = run->done_weight;
-	if (current)
-		run->progress.current = run->setup->plan->files[current->file].path;
-	if (options->progress)
-		options->progress(options->context, &run->progress);
-}
-
-void run_message(struct run *run, const char *line)
-{
-	if (run->setup->options->message)
-		run->setup->options->message(run->setup->options->context, line);
-}
-
-void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result)
-{
-	const struct plan *plan = run->setup->plan;
-
-	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
-				 &plan->modules[module], slot->since_ns, result);
-}
-
 /* ---- the end of things */
 
 /* Where the worker's driver writes the live cache itself, it must not be killed at it: it would
@@ -144,25 +114,6 @@ static void look_for_interrupt(struct run *run)
 		return;
 	run->result->interrupted = true;
 	run_stop(run);
-}
-
-void run_module_done(struct run *run, size_t index)
-{
-	const struct plan_module *module = &run->setup->plan->modules[index];
-
-	run->done++;
-	run->done_bytes += module->payload_bytes;
-	run->done_weight += module->cost_ms;
-	run_report(run, module);
-}
-
-void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
-{
-	const struct plan *plan = run->setup->plan;
-
-	if (result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
-		run_break_off(run);
-	run_module_done(run, index);
 }
 
 /* ---- workers that are gone */

@@ -1,5 +1,6 @@
 /* Between the parts of prime/run.h: the run and its slots. run.c begins and ends it and looks at
- * the clock, feed.c gives work to workers, answers.c takes what they have made of it. */
+ * the clock, feed.c gives work to workers, answers.c takes what they have made of it, report.c
+ * tells the caller. */
 #ifndef JW_PRIME_RUN_STATE_H
 #define JW_PRIME_RUN_STATE_H
 
@@ -73,18 +74,21 @@ struct run {
 int run_start(struct run *run, struct slot *slot);
 /* Ends this worker, or all of them (NULL). */
 void run_end_workers(struct run *run, const struct slot *only);
-void run_report(struct run *run, const struct plan_module *current);
-void run_message(struct run *run, const char *line);
-/* The module in this worker's hands has come to its end. */
-void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
 /* Ends all workers; none is started any more. */
 void run_stop(struct run *run);
 /* A failure that ends the whole run: run->err says which. The first one counts. */
 void run_break_off(struct run *run);
 void run_break_off_with(struct run *run, const struct jw_error *why);
-void run_module_done(struct run *run, size_t index);
 /* A worker is lost to this module. Of several in a row too many end the run. */
 void run_count_loss(struct run *run, size_t index);
+
+/* ---- report.c */
+
+void run_report(struct run *run, const struct plan_module *current);
+void run_message(struct run *run, const char *line);
+/* The module in this worker's hands has come to its end. */
+void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
+void run_module_done(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 
 /* ---- feed.c */

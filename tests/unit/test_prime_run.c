@@ -207,6 +207,35 @@ static void a_lock_that_is_never_free_is_reported(void **state)
 	assert_non_null(strstr(result->notes[0], holder));
 }
 
+/* Each module waits until the bar has moved for its sake; only the cap keeps it from running on. */
+static void on_progress(void *context, const struct jw_prime_progress *progress)
+{
+	double *most = context, ahead = progress->done_weight - 10.0 * (double)progress->done;
+	char *go = mem_printf(NULL, "%s/marks/go-%zu", folder, progress->done);
+
+	if (ahead > *most)
+		*most = ahead;
+	if (ahead > 0 && !os_exists(go))
+		assert_int_equal(os_write_atomic(NULL, go, "", 0), 0);
+	mem_free(go);
+}
+
+static void what_is_being_compiled_moves_the_bar(void **state)
+{
+	struct jw_error err = {0};
+	double most = 0;
+
+	(void)state;
+	options.progress = on_progress;
+	options.context = &most;
+	assert_int_equal(run_with(&err, 1,
+							  "n=0\ndo_job() { while [ ! -e $marks/go-$n ]; do sleep 0.01; done; "
+							  "n=$((n + 1)); fine $1; }\nhello; serve\n"),
+					 0);
+	expect_all();
+	assert_true(most > 0 && most < 9.001);
+}
+
 static void what_another_run_has_added_is_not_compiled(void **state)
 {
 	struct jw_error err = {0};
@@ -300,6 +329,7 @@ int main(void)
 		CASE(what_was_not_asked_is_not_taken),
 		CASE(entries_wait_for_the_lock),
 		CASE(a_lock_that_is_never_free_is_reported),
+		CASE(what_is_being_compiled_moves_the_bar),
 		CASE(what_another_run_has_added_is_not_compiled),
 		CASE(one_prediction_that_fails_does_not_end_the_run),
 		CASE(a_first_prediction_that_fails_does),
