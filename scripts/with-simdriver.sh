@@ -88,7 +88,7 @@ mkdir -p "$build/wine"
 wineserver -p60 > /dev/null 2>&1 < /dev/null || true
 
 # The driver's own variables name Unix files: give them the drive that holds them.
-for name in SIMDRIVER_STATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV; do
+for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV; do
 	value=${!name:-}
 	case $value in /*) export "$name=Z:$value" ;; esac
 done

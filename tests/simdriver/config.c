@@ -211,6 +211,7 @@ int config_read(void)
 	sim.fault = os_env("SIMDRIVER_FAULT");
 	sim.log = os_env("SIMDRIVER_LOG");
 	sim.state = os_env("SIMDRIVER_STATE");
+	sim.gate = os_env("SIMDRIVER_GATE");
 	read_cache_variables();
 	return read_gpus();
 }

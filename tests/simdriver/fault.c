@@ -54,6 +54,17 @@ static unsigned overflow(volatile unsigned char *above)
 	return here[0] + (here[0] < 255 || here[0] == 255 ? overflow(here) : 0) + here[0];
 }
 
+/* For tests that need a run at a certain point, however fast or slow the machine is. */
+static void wait_at_gate(void)
+{
+	struct os_file gate;
+
+	while (sim.gate && os_open(&gate, sim.gate, OS_READ)) {
+		os_close(&gate);
+		os_sleep_ms(5);
+	}
+}
+
 static int strike(const char *kind, struct bytes *error)
 {
 	volatile unsigned char start = 0;
@@ -69,6 +80,10 @@ static int strike(const char *kind, struct bytes *error)
 		return (int)overflow(&start);
 	while (strcmp(kind, "hang") == 0)
 		os_sleep_ms(1000);
+	if (strcmp(kind, "wait") == 0) {
+		wait_at_gate();
+		return CU_OK;
+	}
 	if (strcmp(kind, "oom") == 0)
 		return CU_OUT_OF_MEMORY;
 	if (strcmp(kind, "sticky") == 0) {

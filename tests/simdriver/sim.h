@@ -77,6 +77,7 @@ struct config {
 	char *fault;            /* or NULL */
 	char *log;              /* file, or NULL */
 	char *state;            /* folder of the markers of ":once", or NULL */
+	char *gate;             /* a fault "wait" lasts while this file is there; or NULL */
 	unsigned tail_delay_ms; /* between unlocking and the index's tail */
 	unsigned free_mib;      /* of a GPU's memory, beside a context; 0: most of it */
 	bool mig;               /* the GPUs are slices of one */

@@ -1,0 +1,121 @@
+# shellcheck shell=bash disable=SC2154
+# The cache's limit, budgets, and what is predicted. Read by story.sh, whose words these are.
+
+case_settings_that_make_it_useless_are_said() {
+	local setting
+	for setting in CUDA_CACHE_DISABLE=1 CUDA_FORCE_PTX_JIT=1 CUDA_FORCE_JIT=1; do
+		export "${setting?}"
+		expect_status 2 prime "$library" && grep -q "${setting%%=*}" "$err" || say "prime: $(cat "$err")" || return 1
+		[ "$(entries)" = 0 ] || say "compiled all the same" || return 1
+		expect_status 2 check "$library" --json && [[ $(number why_useless) = *${setting%%=*}* ]] || return 1
+		unset "${setting%%=*}"
+	done
+	CUDA_CACHE_MAXSIZE=0 expect_status 2 prime "$library" && grep -q CUDA_CACHE_MAXSIZE "$err" || return 1
+	# Another directory is for others, whose settings are other.
+	CUDA_CACHE_DISABLE=1 expect_status 0 prime --cache "$CUDA_CACHE_PATH" "$library"
+}
+
+case_more_than_the_cache_keeps_is_refused() {
+	local how
+	for how in "" --dry-run; do
+		# shellcheck disable=SC2086
+		CUDA_CACHE_MAXSIZE=100000 expect_status 2 prime $how "$library" --json || return 1
+		[[ $(number stopped) = *"Set CUDA_CACHE_MAXSIZE="*"--budget-size 100000"* ]] || say "stopped: $(number stopped)" || return 1
+		[ "$(wc -l <"$err")" = 1 ] && [ "$(entries)" = 0 ] && expect_number compiled 0 && expect_number limit_bytes 100000 || return 1
+	done
+}
+
+# Sizes are predicted: what turns out larger than was thought is left undone.
+case_a_full_cache_ends_the_run_with_a_line() {
+	local limit
+	run prime -n "$library" --json
+	limit=$(($(number predicted_cache_bytes) + 1000))
+	CUDA_CACHE_MAXSIZE=$limit expect_status 1 prime -j 1 "$library" --json || return 1
+	[[ $(number stopped) = *"no room"*CUDA_CACHE_MAXSIZE* ]] || say "stopped: $(number stopped)" || return 1
+	[ "$(number undone)" -gt 0 ] && [ "$(number compiled)" = "$(entries)" ] || say "$(number compiled) compiled, $(entries) entries" || return 1
+	sound && expect_number damaged 0 && expect_number next_insert adds
+}
+
+case_a_budget_of_size_takes_a_part() {
+	local modules left
+	run prime -n "$library" --json
+	modules=$(number modules)
+	expect_status 1 prime "$library" --budget-size 40K --json || return 1
+	left=$(number over_budget)
+	[ "$left" -gt 0 ] && expect_number cold "$modules" && expect_number compiled $((modules - left)) && expect_number undone 0 || return 1
+	[ "$(entries)" = $((modules - left)) ] || say "$(entries) entries" || return 1
+	# What is warm counts: the same budget again has nothing to do.
+	expect_status 1 prime "$library" --budget-size 40K && grep -q 'a larger --budget-size goes on' "$out" || say "how to go on: $(cat "$out")" || return 1
+	[ "$(entries)" = $((modules - left)) ] || say "$(entries) entries after the same budget" || return 1
+	# In a cache that is too small for all of it the budget is a way.
+	CUDA_CACHE_MAXSIZE=100000 expect_status 1 prime "$library" --budget-size 100000 --json && expect_number evicted 0 || return 1
+	expect_status 0 prime "$library" --budget-size 1G --json && expect_number over_budget 0
+}
+
+# learnt FACTOR: this machine is said to take so many times as long as the model says
+learnt() {
+	printf '{"schema":"jitwarm.speed/1","rows":[{"release":1,"cuda":1,"form":"load","model_ms":1e5,"real_ms":%se5},{"release":1,"cuda":1,"form":"link","model_ms":1e5,"real_ms":%se5}]}' \
+		"$1" "$1" >"$JITWARM_STATE/speed.json"
+}
+case_a_budget_of_time_takes_a_part() {
+	local modules
+	run prime -n "$library" --json
+	modules=$(number modules)
+	# By what is predicted: they are compiled in a twentieth of that.
+	learnt 19
+	expect_status 1 prime "$library" -j 1 --budget-time 4s --json && [ "$(number over_budget)" -gt 0 ] || say "$(number over_budget) over the budget" || return 1
+	[ $(($(number compiled) + $(number over_budget))) = "$modules" ] && expect_number out_of_time False || return 1
+	# A driver that is slower than was thought: the time is up nevertheless.
+	rm -rf "$CUDA_CACHE_PATH"
+	learnt 1
+	SIMDRIVER_COST=8 expect_status 1 prime "$library" -j 1 --budget-time 1s --json && expect_number out_of_time True && expect_number over_budget 0 || return 1
+	[ "$(number undone)" -gt 0 ] && [ $(($(number compiled) + $(number undone))) = "$modules" ] && sound || return 1
+	expect_status 0 prime "$library" --budget-time 1h30m && no_leftovers
+}
+
+case_predicted_stands_beside_what_it_took() {
+	expect_status 0 prime "$library" && grep -Eq 'predicted [0-9.]+ s, took [0-9.]+ s; the cache grew by .* \(predicted ' "$out" || say "$(cat "$out")"
+	grep -q 'The driver keeps at most 1.07 GB of cache, of which' "$out" || say "no word about the limit: $(cat "$out")"
+}
+
+# The simulated driver uses up processor time and takes four times as long as the model says.
+case_a_slow_machine_is_learnt() {
+	local before factor round
+	run prime -n "$library" --json
+	before=$(number predicted_cpu_seconds)
+	# Beside other programs what was measured counts the less: how much is learnt is not ours to say, nor from how many runs.
+	for round in 1 2 3 4 5 6 7 8; do
+		rm -rf "$CUDA_CACHE_PATH"
+		SIMDRIVER_COST=8,busy expect_status 0 prime -j 1 "$library" || return 1
+		rm -rf "$CUDA_CACHE_PATH"
+		run prime -n "$library" --json
+		factor=$(python3 -c "print($(number predicted_cpu_seconds) / $before)")
+		! python3 -c "exit(not $factor > 1.001)" || break
+		echo "    round $round: the factor is $factor"
+	done
+	python3 -c "exit(not $factor > 1.001)" || say "the factor is $factor" || return 1
+	# Garbage in its place is as good as nothing.
+	echo '{"schema":"jitwarm.speed/1","rows":[{"release":-1,"form":7,"model_ms":1e999}]}' >"$JITWARM_STATE/speed.json"
+	run prime -n "$library" --json
+	expect_number predicted_cpu_seconds "$before"
+}
+
+case_what_is_warm_does_not_make_room() {
+	run prime "$library" || return 1
+	local one limit
+	one=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s %p\n' | sort -n | tail -1)
+	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum - 1000 }')
+	rm "${one#* }"
+	CUDA_CACHE_MAXSIZE=$limit expect_status 1 prime "$library" --json && expect_number compiled 0 || return 1
+	expect_status 1 check "$library" --json && expect_number cold 1
+}
+
+case_the_oldest_make_room() {
+	# Another driver's entries fill the cache: they go, and prime says so.
+	SIMDRIVER_STAMP='Jan  1 2021 00:00:00' run prime "$library" || return 1
+	local limit
+	limit=$(find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+	rm -rf "$JITWARM_STATE"
+	CUDA_CACHE_MAXSIZE=$limit expect_status 0 prime "$library" --json && [ "$(number evicted)" -gt 0 ] || say "evicted $(number evicted)" || return 1
+	CUDA_CACHE_MAXSIZE=$limit expect_status 0 check "$library" && sound && expect_number next_insert adds
+}
