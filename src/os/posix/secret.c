@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <termios.h>
@@ -7,15 +9,63 @@
 #include "os/posix/posix.h"
 #include "os/system.h"
 
-/* A line of at most size - 1 bytes; the rest of a longer one is dropped. */
-static int read_line(int fd, char *line, size_t size)
+/* Who ends or stops the program meanwhile wants a terminal that shows what is typed: signals wait
+ * until it does again. They come in where we wait for what is typed and nowhere else: one that came
+ * just before a read would not end it. */
+static volatile sig_atomic_t caught;
+
+static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+struct held {
+	struct sigaction handlers[NUMBERS];
+	sigset_t mask;
+};
+
+static void note(int number)
 {
+	caught = number;
+}
+
+static void hold_signals(struct held *ret_before)
+{
+	const struct sigaction action = {.sa_handler = note};
+	struct sigaction *before = ret_before->handlers;
+	sigset_t ours;
+
+	caught = 0;
+	(void)sigemptyset(&ours);
+	for (size_t i = 0; i < NUMBERS; i++)
+		(void)sigaddset(&ours, numbers[i]);
+	(void)sigprocmask(SIG_BLOCK, &ours, &ret_before->mask);
+	for (size_t i = 0; i < NUMBERS; i++)
+		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
+			(void)sigaction(numbers[i], &action, NULL);
+}
+
+static void release_signals(const struct held *before)
+{
+	for (size_t i = 0; i < NUMBERS; i++)
+		(void)sigaction(numbers[i], &before->handlers[i], NULL);
+	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
+	if (caught)
+		(void)raise(caught);
+}
+
+/* A line of at most size - 1 bytes; the rest of a longer one is dropped. */
+static int read_line(int fd, const sigset_t *mask, char *line, size_t size)
+{
+	struct pollfd typed = {.fd = fd, .events = POLLIN};
 	size_t length = 0;
 	char c;
 
 	for (;;) {
-		ssize_t got = read(fd, &c, 1);
+		ssize_t got;
 
+		while (ppoll(&typed, 1, NULL, mask) < 0)
+			if (errno != EINTR || caught)
+				return -1;
+		got = read(fd, &c, 1);
 		if (got < 0 || (!got && !length))
 			return -1;
 		if (!got || c == '\n' || c == '\r')
@@ -27,58 +77,28 @@ static int read_line(int fd, char *line, size_t size)
 	return 0;
 }
 
-/* Who ends or stops the program meanwhile wants a terminal that shows what is typed: signals wait
- * until it does again. */
-static volatile sig_atomic_t caught;
-
-static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
-
-static void note(int number)
-{
-	caught = number;
-}
-
-static void hold_signals(struct sigaction before[NUMBERS])
-{
-	const struct sigaction action = {.sa_handler = note};
-
-	caught = 0;
-	for (size_t i = 0; i < NUMBERS; i++)
-		if (!sigaction(numbers[i], NULL, &before[i]) && before[i].sa_handler != SIG_IGN)
-			(void)sigaction(numbers[i], &action, NULL);
-}
-
-static void release_signals(const struct sigaction before[NUMBERS])
-{
-	for (size_t i = 0; i < NUMBERS; i++)
-		(void)sigaction(numbers[i], &before[i], NULL);
-	if (caught)
-		(void)raise(caught);
-}
-
 int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size)
 {
 	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY), result;
-	struct sigaction handlers[NUMBERS];
 	struct termios before, silent;
+	struct held signals;
 
 	if (fd < 0 || tcgetattr(fd, &before)) {
 		if (fd >= 0)
 			(void)close(fd);
 		return error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
 	}
-	hold_signals(handlers);
+	hold_signals(&signals);
 	silent = before;
 	silent.c_lflag &= ~(tcflag_t)(ECHO | ECHONL);
 	if (write(fd, question, strlen(question)) < 0)
 		(void)tcflush(fd, TCOFLUSH);
 	(void)tcsetattr(fd, TCSAFLUSH, &silent);
-	result = read_line(fd, ret_line, size);
+	result = read_line(fd, &signals.mask, ret_line, size);
 	(void)tcsetattr(fd, TCSAFLUSH, &before);
 	if (write(fd, "\n", 1) < 0)
 		(void)tcflush(fd, TCOFLUSH);
 	(void)close(fd);
-	release_signals(handlers);
+	release_signals(&signals);
 	return result ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
 }

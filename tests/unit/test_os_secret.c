@@ -1,0 +1,122 @@
+/* A question at a terminal, in a process and at a terminal of its own. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+
+#include "os/system.h"
+
+enum { UNASKED = 3, HANGS_S = 60 };
+
+/* In place of the C library's: Ctrl-C comes when the terminal has just become silent, and before
+ * anything is waited for. */
+static bool interrupts;
+
+int tcsetattr(int fd, int actions, const struct termios *settings)
+{
+	int result = ioctl(fd, actions == TCSAFLUSH ? TCSETSF : TCSETS, settings);
+
+	if (interrupts && !(settings->c_lflag & ECHO))
+		(void)raise(SIGINT);
+	return result;
+}
+
+/* What becomes of a process that asks at the terminal `path`, which is its own. */
+static void ask(const char *path)
+{
+	char word[8];
+
+	(void)setsid();
+	if (open(path, O_RDWR) < 0)
+		_exit(UNASKED);
+	(void)alarm(HANGS_S);
+	if (os_ask_secret(NULL, "?", word, sizeof word) || strcmp(word, "word") != 0)
+		_exit(1);
+	_exit(0);
+}
+
+static int asked(int terminal)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	assert_true(child >= 0);
+	if (!child)
+		ask(ptsname(terminal));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static int open_terminal(void)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+
+	assert_true(terminal >= 0);
+	assert_int_equal(grantpt(terminal), 0);
+	assert_int_equal(unlockpt(terminal), 0);
+	return terminal;
+}
+
+static bool shows_what_is_typed(int terminal)
+{
+	struct termios settings;
+
+	assert_int_equal(tcgetattr(terminal, &settings), 0);
+	return settings.c_lflag & ECHO;
+}
+
+static void test_ctrl_c_before_anything_is_waited_for(void **state)
+{
+	int terminal = open_terminal(), status;
+
+	(void)state;
+	interrupts = true;
+	status = asked(terminal);
+	interrupts = false;
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGINT);
+	assert_true(shows_what_is_typed(terminal));
+	assert_int_equal(close(terminal), 0);
+}
+
+/* What was typed before the question is dropped: it is typed again and again until it is taken. */
+static void test_what_is_typed_is_given(void **state)
+{
+	int terminal = open_terminal(), status = 0;
+	pid_t child, typist;
+
+	(void)state;
+	child = fork();
+	if (!child)
+		ask(ptsname(terminal));
+	typist = fork();
+	while (!typist) {
+		if (!shows_what_is_typed(terminal) && write(terminal, "word\n", 5) != 5)
+			_exit(1);
+		(void)usleep(10000);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(kill(typist, SIGKILL), 0);
+	assert_int_equal(waitpid(typist, NULL, 0), typist);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(shows_what_is_typed(terminal));
+	assert_int_equal(close(terminal), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ctrl_c_before_anything_is_waited_for),
+		cmocka_unit_test(test_what_is_typed_is_given),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
