@@ -24,16 +24,16 @@ scratch=$(mktemp -d)
 gate=$scratch/gate log=$scratch/driver.log
 # shellcheck disable=SC2046
 trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -rf "$scratch"' EXIT
-unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
-unset "${!SIMDRIVER_@}" 2>/dev/null
 export NO_COLOR=1
 # How much memory is free, and on what power this machine runs, is not to decide how many workers there are.
 export JITWARM_SYSTEM_ROOT=$scratch/machine
 mkdir -p "$JITWARM_SYSTEM_ROOT/proc"
 printf 'MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\n' >"$JITWARM_SYSTEM_ROOT/proc/meminfo"
 
-# A user of their own for each case: state, cache.
+# A user of their own for each case: state, cache. Nothing in their environment is another case's.
 begin() {
+	unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_VISIBLE_DEVICES
+	unset "${!SIMDRIVER_@}" 2>/dev/null
 	export JITWARM_STATE=$scratch/$1/state CUDA_CACHE_PATH=$scratch/$1/cache
 	out=$scratch/$1/out err=$scratch/$1/err
 	mkdir -p "$scratch/$1"

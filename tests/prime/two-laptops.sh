@@ -58,7 +58,7 @@ under() {
 	local wanted=$1
 	shift
 	status=0
-	timeout 60 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- env "${driver[@]}" "$@" >"$out" 2>"$err" </dev/null || status=$?
+	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- env "${driver[@]}" "$@" >"$out" 2>"$err" </dev/null || status=$?
 	[ "$status" = "$wanted" ] || fail "$(basename "$1") ${*:2}: status $status, not $wanted"
 }
 run() { under "$1" "$jitwarm" "${@:2}"; }
