@@ -8,6 +8,7 @@
 #   program_path           if set: the PATH that jitwarm sees
 #   has_command NAME       whether jitwarm has the command
 #   native PATH            the path as the program under test wants it
+#   await COMMAND…         until it succeeds, for three minutes at most: for what takes as long as the machine is slow
 #   skip REASON            the case cannot run here
 set -u
 export LC_ALL=C.UTF-8
@@ -22,6 +23,13 @@ fail() {
 	head -c 4000 "$err" 2>/dev/null
 	exit 1
 }
+await() {
+	local end=$((SECONDS + 180))
+	until "$@"; do
+		((SECONDS < end)) || fail "in vain: $*"
+		sleep 0.05
+	done
+}
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 
 run() {
@@ -29,7 +37,7 @@ run() {
 	shift
 	last=("$@")
 	# shellcheck disable=SC2086
-	timeout "${limit:-60}" env "PATH=${program_path:-$PATH}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
+	timeout "${limit:-200}" env "PATH=${program_path:-$PATH}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
 	ended=$?
 	tr -d '\r' <"$work/raw.out" >"$out"
 	# Wine speaks up on standard error about itself
@@ -38,7 +46,7 @@ run() {
 }
 
 # shellcheck disable=SC2086
-run_to_full_disk() { timeout 60 $JITWARM "$@" >/dev/full 2>"$err" </dev/null; }
+run_to_full_disk() { timeout 200 $JITWARM "$@" >/dev/full 2>"$err" </dev/null; }
 
 out_has() { grep -qaF -e "$1" "$out" || fail "stdout does not say “$1”"; }
 out_lacks() { ! grep -qaF -e "$1" "$out" || fail "stdout says “$1”"; }
@@ -64,7 +72,7 @@ PYTHON
 }
 
 # shellcheck disable=SC2086
-has_command() { timeout 60 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
+has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 
 # with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
 # the driver's cache.

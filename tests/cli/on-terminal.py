@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""on-terminal.py COLUMNS COMMAND…: runs a command whose standard error is a terminal of that many columns (halved after a
-second), and prints what it wrote there, and nothing of its standard output. Ends with its status."""
+"""on-terminal.py COLUMNS COMMAND…: runs a command whose standard error is a terminal of that many columns (halved as soon as it
+shows a bar), and prints what it wrote there, and nothing of its standard output. Ends with its status."""
 import fcntl
 import os
 import pty
 import struct
 import sys
 import termios
-import threading
 
 columns = int(sys.argv[1])
 master, slave = pty.openpty()
@@ -25,8 +24,7 @@ if pid == 0:
     os.close(master)
     os.execvp(sys.argv[2], sys.argv[2:])
 os.close(slave)
-timer = threading.Timer(1, resize, [columns // 2])
-timer.start()
+written = b""
 while True:
     try:
         data = os.read(master, 65536)
@@ -35,5 +33,8 @@ while True:
     if not data:
         break
     os.write(1, data)
-timer.cancel()
+    if b"compiling [" not in written:
+        written += data
+        if b"compiling [" in written:
+            resize(columns // 2)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

@@ -20,12 +20,17 @@ cd "$scratch" || exit 3
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 ok() { echo "ok: $*"; }
+# What takes as long as the machine is slow is waited for, three minutes at most.
+await() {
+	local end=$((SECONDS + 180))
+	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
+}
 entries() { find "$1" -path "$1/?/?/*" -type f 2>/dev/null | wc -l; }
 # expect STATUS ENTRIES TEXT ARGUMENT...: what prime into the directory `cache` ends with, its entries then, what it says
 expect() {
 	local status=$1 count=$2 text=$3 got=0
 	shift 3
-	timeout 60 "$jitwarm" prime --cache cache "$@" >out 2>&1 || got=$?
+	timeout 300 "$jitwarm" prime --cache cache "$@" >out 2>&1 || got=$?
 	if [ "$got" = "$status" ] && [ "$(entries cache)" = "$count" ] && grep -qF -- "$text" out; then
 		ok "prime $* ($text)"
 	else
@@ -47,15 +52,15 @@ if [ "$kind" = fake ]; then
 	fake 12.2 'exit 1'
 	fake 12.5 'exit 1'
 	sm="--target sm_86"
-	timeout 60 "$jitwarm" prime $sm --driver 550.163.01 "$library" >out 2>&1
+	timeout 300 "$jitwarm" prime $sm --driver 550.163.01 "$library" >out 2>&1
 	[ $? = 64 ] && grep -q -- "--cache names" out && ok "--target without --cache" || fail "--target without --cache: $(cat out)"
-	timeout 60 "$jitwarm" prime --driver 550.163.01 "$library" >out 2>&1
+	timeout 300 "$jitwarm" prime --driver 550.163.01 "$library" >out 2>&1
 	[ $? = 64 ] && grep -q -- "--target names" out && ok "--driver without --target" || fail "--driver without --target: $(cat out)"
 	# A pack
 	refuse() { # STATUS TEXT ARGUMENT...: and no pack is there, nor anything of it
 		local status=$1 text=$2 got=0
 		shift 2
-		timeout 60 "$jitwarm" prime "$@" >out 2>&1 || got=$?
+		timeout 300 "$jitwarm" prime "$@" >out 2>&1 || got=$?
 		[ "$got" = "$status" ] && grep -qF -- "$text" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] &&
 			ok "prime $* ($text)" || { fail "prime $*: status $got, not $status, or not “$text”, or something is left:"; sed 's/^/    /' out; }
 	}
@@ -66,12 +71,11 @@ if [ "$kind" = fake ]; then
 	refuse 1 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
 	refuse 2 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"
 	refuse 1 "modules to compile" -n -o x.jwpack $sm --driver 550.163.01 "$library"
-	fake slow 'exec sleep 60'
+	fake slow 'echo $$ >>'"$scratch"'/slow.pids; exec sleep 600'
 	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
 	"$jitwarm" prime -o x.jwpack $sm --driver 550.163.01 --ptxas slow/ptxas "$library" >out 2>&1 &
 	supervisor=$!
-	for ((i = 0; i < 600; i++)); do ! grep -q "to compile" out || break; sleep 0.1; done
-	sleep 0.3
+	await test -s slow.pids
 	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
 	[ $got = 1 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
 		ok "interrupted" || fail "interrupted: status $got: $(cat out; find . -name '*.jwpack*'; ls -A "$JITWARM_STATE/runs")"
@@ -112,7 +116,7 @@ if [ "$kind" = fake ]; then
 	fake 12.4 'exit 0'; cp -r 12.4 store/
 	expect 1 0 "module.cubin: No such file" $sm --driver 550.163.01 "$library"
 	# Fetching, with a python that only looks like one: pip's reason, and what is there.
-	fetch() { JITWARM_PTXAS=$scratch/fetched PATH=$scratch/python:$PATH timeout 60 "$jitwarm" compiler fetch "$@" >out 2>&1; }
+	fetch() { JITWARM_PTXAS=$scratch/fetched PATH=$scratch/python:$PATH timeout 300 "$jitwarm" compiler fetch "$@" >out 2>&1; }
 	mkdir python
 	python=$(command -v python3)
 	printf '#!/bin/sh\necho "some words"; echo "ERROR: No matching distribution found" >&2; exit 1\n' >python/python3; chmod +x python/python3
@@ -128,21 +132,19 @@ if [ "$kind" = fake ]; then
 	fetch 12.3; [ $? = 0 ] && [ "$(cat out)" = "$scratch/fetched/12.3/ptxas" ] && [ -x fetched/12.3/ptxas ] && ok "fetched" || fail "fetched: $(cat out)"
 	rm -r python
 	fetch 12.3; [ $? = 0 ] && ok "not fetched again" || fail "not fetched again: $(cat out)"
-	JITWARM_PTXAS=$scratch/fetched PATH=$scratch/nothing timeout 60 "$jitwarm" compiler fetch 12.4.131 >out 2>&1 && fail "no python, and yet it was fetched"
+	JITWARM_PTXAS=$scratch/fetched PATH=$scratch/nothing timeout 300 "$jitwarm" compiler fetch 12.4.131 >out 2>&1 && fail "no python, and yet it was fetched"
 	[ -z "$(ls -A fetched | grep new)" ] && ok "nothing half made is left" || fail "left: $(ls -A fetched)"
 	# A supervisor that is killed takes the compilers with it.
 	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
 	"$jitwarm" prime --cache cache $sm --driver 550.163.01 "$library" >out 2>&1 &
 	supervisor=$!
-	for ((i = 0; i < 600; i++)); do [ ! -s pids ] || break; sleep 0.1; done
+	await test -s pids
 	kill -KILL $supervisor; wait $supervisor 2>/dev/null
-	for ((i = 0; i < 600; i++)); do
-		alive=0
-		for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status" || alive=1; done
-		[ $alive = 1 ] || break
-		sleep 0.1
-	done
-	[ -s pids ] && [ $alive = 0 ] && ok "no compiler outlives a killed supervisor" || fail "compilers are left: $(cat pids)"
+	none_alive() {
+		local pid
+		for pid in $(cat pids); do [ ! -d "/proc/$pid" ] || grep -q '^State:.*Z' "/proc/$pid/status" || return 1; done
+	}
+	[ -s pids ] && await none_alive && ok "no compiler outlives a killed supervisor" || fail "compilers are left: $(cat pids)"
 	exit $failed
 fi
 
@@ -170,7 +172,7 @@ prime=("$jitwarm" prime --target sm_86 --target sm_89 --driver 550.163.01)
 timeout 300 "${prime[@]}" --cache cache "$library" >out 2>&1 || fail "--cache: $(cat out)"
 rm -rf "$JITWARM_STATE"
 timeout 300 "${prime[@]}" -o plain.jwpack "$library" >out 2>&1 || fail "-o: $(cat out)"
-timeout 60 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"
+timeout 300 "$jitwarm" import --allow-unsigned --cache there plain.jwpack >out 2>&1 || fail "import: $(cat out)"
 mv cache/index rows; mv there/index others
 diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <rows)" = "$(wc -c <others)" ] && ok "a pack holds what a directory would" ||
 	fail "the pack: $(cat differences)"
@@ -179,7 +181,7 @@ diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <r
 timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
 timeout 300 "${prime[@]}" -o thin.jwpack --thin "$library" >out 2>&1 || fail "-o --thin: $(cat out)"
-[ "$(stat -c %s thin.jwpack)" -lt "$(stat -c %s plain.jwpack)" ] && timeout 60 "$jitwarm" import --allow-unsigned --cache thin thin.jwpack "$library" >out 2>&1 &&
+[ "$(stat -c %s thin.jwpack)" -lt "$(stat -c %s plain.jwpack)" ] && timeout 300 "$jitwarm" import --allow-unsigned --cache thin thin.jwpack "$library" >out 2>&1 &&
 	diff -r -x index there thin >out && ok "-o --thin, and back" || fail "-o --thin: $(cat out)"
 python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the document"
 	import json, re, sys
@@ -190,10 +192,10 @@ python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the
 	assert set(pack) <= set(re.findall(r"`([a-z0-9_]+)`", text.split("## jitwarm.export/1\n")[1].split("\n## ")[0]))
 P
 rm -rf there
-CUDA_CACHE_PATH=$scratch/there timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" import signed.jwpack >out 2>&1
+CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" import signed.jwpack >out 2>&1
 [ "$(entries there)" = 16 ] && ok "a signed pack is imported under the driver itself" || fail "import under the driver: $(cat out)"
 touch began
-CUDA_CACHE_PATH=$scratch/there timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$build/tests/framework/framework-app" >out 2>&1 ||
+CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$build/tests/framework/framework-app" >out 2>&1 ||
 	fail "first start: $(cat out)"
 [ "$(entries there)" = 16 ] && [ -z "$(find there -type f ! -name index -newer began)" ] && ok "the sample's first start adds nothing, and writes nothing anew" ||
 	fail "first start: $(entries there) entries: $(cat out)"
@@ -205,8 +207,8 @@ before=$(entries cache)
 # Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$scratch"
-	(umask 077 && timeout 60 "${prime[@]}" --cache new/image/cache "$library" >out 2>&1) || fail "umask 077: $(cat out)"
-	(umask 077 && timeout 60 "$jitwarm" import --allow-unsigned --as-is --cache new/imported/cache plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
+	(umask 077 && timeout 300 "${prime[@]}" --cache new/image/cache "$library" >out 2>&1) || fail "umask 077: $(cat out)"
+	(umask 077 && timeout 300 "$jitwarm" import --allow-unsigned --as-is --cache new/imported/cache plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
 	for made in new/image/cache new/imported/cache; do
 		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all sh -c \
 			'find "$1" -type f -exec cat {} + >/dev/null && : >>"$1/index" && ! touch "$1/other" 2>/dev/null' sh "$made" >out 2>&1 &&
@@ -214,7 +216,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	done
 fi
 # The driver, from what the other machine wrote of it.
-CUDA_CACHE_PATH=$scratch/unused timeout 60 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" status --driver-profile profile --quiet ||
+CUDA_CACHE_PATH=$scratch/unused timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" status --driver-profile profile --quiet ||
 	fail "status --driver-profile"
 mv cache by-library
 timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-profile profile "$library" >out 2>&1 || fail "--driver-profile: $(cat out)"

@@ -20,9 +20,9 @@ failed=0
 
 under() {
 	if [ "$kind" = fake ]; then
-		timeout 60 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"
+		timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$@"
 	else
-		timeout 120 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" sm_86 -- "$@"
+		timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" sm_86 -- "$@"
 	fi
 }
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }

@@ -95,7 +95,7 @@ minisign -Vm "$work/lab.jwpack" -P "$sealed" >/dev/null 2>&1 || fail "what minis
 # Ctrl-C at the question leaves a terminal behind that shows what is typed.
 if ! is_wine; then
 	# shellcheck disable=SC2086
-	timeout 60 python3 -c 'import os, pty, sys, termios, time
+	timeout 200 python3 -c 'import os, pty, sys, termios, time
 pid, terminal = pty.fork()
 if not pid:
     os.execvp(sys.argv[1], sys.argv[1:])

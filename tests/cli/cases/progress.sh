@@ -1,11 +1,10 @@
 # Progress: on a terminal one line that is drawn anew and fits, through a change of its width; elsewhere plain lines. What it
 # says never goes back, and the denominator never changes.
 with_simdriver sm_86
-export SIMDRIVER_COST=12
 bar() { # COLUMNS: prime at a terminal, with a cold cache; what it wrote is in $err
 	rm -rf "$work/cache"
 	# shellcheck disable=SC2086
-	timeout 100 python3 "$cases/../on-terminal.py" "$1" $JITWARM prime -j 1 "$sample" >"$err" 2>&1
+	timeout 200 python3 "$cases/../on-terminal.py" "$1" $JITWARM prime -j 1 "$sample" >"$err" 2>&1
 }
 check_shares() { # in $err, split at carriage returns
 	tr '\r' '\n' <"$err" | grep -oE '[0-9]+ %' | tr -d ' %' >"$work/shares"
@@ -14,7 +13,7 @@ check_shares() { # in $err, split at carriage returns
 	[[ $(grep -oE '[0-9]+/[0-9]+ modules' "$err" | sed 's|.*/||' | sort -u | wc -l) == 1 ]] || fail "the denominator changes"
 }
 
-TERM=xterm bar 90 || fail "status $?"
+SIMDRIVER_COST=12 TERM=xterm bar 90 || fail "status $?"
 err_has $'\x1b[K'
 err_has 'compiling [..'
 check_shares 5
@@ -36,27 +35,36 @@ err_empty
 out_empty
 
 # Who waits for another run shows no progress of nothing, and Ctrl-C ends the wait.
-hold_turn() { # SECONDS
+hold_turn() { # until let_go
 	rm -rf "$work/cache" "$work/held"
 	mkdir "$work/cache"
-	python3 -c 'import fcntl, sys, time
+	python3 -c 'import fcntl, os, sys, time
 file = open(sys.argv[1], "w")
 fcntl.lockf(file, fcntl.LOCK_EX)
 open(sys.argv[2], "w").close()
-time.sleep(float(sys.argv[3]))' "$work/cache/.jitwarm-lock" "$work/held" "$1" &
+while os.path.exists(sys.argv[2]):
+    time.sleep(0.01)' "$work/cache/.jitwarm-lock" "$work/held" &
 	holder=$!
-	until [[ -e $work/held ]]; do sleep 0.05; done
+	await test -e "$work/held"
 }
-hold_turn 3
+let_go() { rm "$work/held" && wait $holder; }
+hold_turn
 # shellcheck disable=SC2086
-TERM=xterm timeout 100 python3 "$cases/../on-terminal.py" 90 $JITWARM prime "$sample" >"$err" 2>&1 || fail "status $?"
-wait $holder
-tr '\r' '\n' <"$err" | awk '/ %/ && !waited { exit 1 } /waiting for it/ { waited = 1 } END { exit !waited }' || fail "progress while it waits"
+TERM=xterm python3 "$cases/../on-terminal.py" 90 $JITWARM prime "$sample" >"$err" 2>&1 &
+pid=$!
+await grep -q 'waiting for it' "$err"
+sleep 0.3
+err_lacks ' %'
+let_go
+wait $pid || fail "status $?"
 err_has 'compiling ['
-hold_turn 60
+hold_turn
 # shellcheck disable=SC2086
-timeout -s INT 3 $JITWARM prime "$sample" >"$out" 2>"$err" </dev/null && fail "the wait did not end"
-kill $holder
-err_has 'waiting for it'
+$JITWARM prime "$sample" >"$out" 2>"$err" </dev/null &
+pid=$!
+await grep -q 'waiting for it' "$err"
+kill -INT $pid
+wait $pid && fail "the wait did not end"
+let_go
 err_has 'interrupted'
 err_lacks ' %'

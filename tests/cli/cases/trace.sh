@@ -8,7 +8,13 @@ x = [e for e in d if e['ph'] == 'X']
 modules = [e for e in x if 'args' in e]
 sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 
-run 0 prime -j 2 --trace t.json "$sample"
+# The first worker stands at a module until the second one is there.
+: >"$work/gate"
+# shellcheck disable=SC2086
+SIMDRIVER_GATE=$work/gate SIMDRIVER_FAULT=wait:sample_ $JITWARM prime -j 2 --trace t.json "$sample" >"$out" 2>"$err" &
+await grep -qs 'worker 2' t.json
+rm "$work/gate"
+wait $! || fail "status $?"
 events t.json 'len(modules) == 8 and all(e["args"]["result"] == "compiled" for e in modules)'
 events t.json 'all(e["args"]["library"].endswith("libsample_framework.so") and e["args"]["bytes"] > 0 and e["args"]["predicted_ms"] > 0 for e in modules)'
 events t.json 'all(e["dur"] >= 0 and e["ts"] >= 0 and e["pid"] == 1 for e in x) and {e["tid"] for e in modules} <= {1, 2}'
@@ -35,7 +41,7 @@ for turn in 1 2 3 4 5 6; do
 	rm -rf "$work/cache"
 	# shellcheck disable=SC2086
 	SIMDRIVER_COST=20 $JITWARM prime -j 2 --trace killed.json "$sample" >/dev/null 2>&1 &
-	until [[ -s killed.json ]]; do sleep 0.02; done
+	await test -s killed.json
 	sleep "0.$((turn * 12 + 10))"
 	kill -9 $!
 	wait

@@ -117,7 +117,7 @@ snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
 export SHELL=/bin/bash
 
 # Two at once: both end well, and one block is there.
-for _ in 1 2 3 4; do timeout 60 $JITWARM tune --apply --scope shell -q & done
+for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & done
 wait
 [[ $(grep -c '>>> jitwarm tune' "$HOME/.bashrc") == 1 ]] || fail "not one block"
 run 0 tune --undo
