@@ -4,6 +4,8 @@
 #   $root $build $version $probe $scratch   $scratch is removed at the end
 #   need_driver VERSION…          ends the test as skipped where one is not at hand
 #   under DRIVER GPU COMMAND…     runs it under that driver
+#   watched COMMAND…              watch.so writes down what happens to it at the cache's lock
+#   turned_away                   how many times the driver waited for that lock in vain: each time it may have left out an entry
 #   make_modules FIRST LAST       the containers $scratch/FIRST.fatbin …, each of another module
 #   load DRIVER GPU FIRST LAST WANTED   the driver loads them, and compiles so many
 #   jitwarm STATUS ARGUMENT…      as on a machine with the driver; its document is in $scratch/json
@@ -26,7 +28,9 @@ need_driver()
 		[ -d "$store/$wanted" ] || { echo "driver $wanted is not in $store (scripts/get-drivers.sh)"; exit 77; }
 	done
 }
-under() { local driver=$1 gpu=$2; shift 2; timeout 250 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }
+under() { local driver=$1 gpu=$2; shift 2; timeout 600 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpu" -- "$@"; }
+watched() { WATCH_LOG=$scratch/watch.log LD_PRELOAD=$build/tests/driver/watch.so "$@"; }
+turned_away() { cat "$scratch/watch.log" 2>/dev/null | grep -c ^turned-away; }
 make_modules()
 {
 	local i

@@ -26,7 +26,7 @@ unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT 
 export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state
 
 fail() { echo "FAILED: $*"; cat "$scratch/out" 2>/dev/null; exit 1; }
-under() { local v=$1; shift; timeout 120 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
+under() { local v=$1; shift; timeout 600 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
 # load VERSION DIR [COMMAND...]: the driver loads 20 modules with this cache; prints how many it compiled
 load()
 {

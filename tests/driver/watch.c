@@ -1,10 +1,13 @@
 /* watch.so: preloaded into programs under NVIDIA's own drivers, it writes down what happens to the
  * driver's cache: one line each in the file $WATCH_LOG.
  *
- *     wait PID TOTAL-MS JITWARM-MS   a lock that was not to be had at once: how long it took, and
- * how much of that a process called jitwarm held it gone PID PATH                  a file below a
- * cache was removed (evicted, or wiped)
- */
+ * "wait PID TOTAL JITWARM": a lock that was not to be had at once; how many milliseconds it took,
+ * and for how many of them a process called jitwarm held it and worked or slept. What that process
+ * or this one waited for a processor is nobody's doing, and left out where the system tells it.
+ *
+ * "turned-away PID TOTAL JITWARM": the same of a lock that was given up.
+ *
+ * "gone PID PATH": a file below a cache was removed (evicted, or wiped). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +21,11 @@
 
 typedef int fcntl_fn(int fd, int command, ...);
 typedef int unlink_fn(const char *path);
+typedef int close_fn(int fd);
+typedef int fclose_fn(FILE *file);
 
-static _Thread_local double waiting_since, last_try, jitwarm_ms;
-static _Thread_local bool by_jitwarm;
+static _Thread_local double waiting_since, last_try, last_idle, jitwarm_ms;
+static _Thread_local int waiting_fd, jitwarm_pid; /* jitwarm_pid: who held it at the last try */
 
 static double now_ms(void)
 {
@@ -54,42 +59,77 @@ static void note(const char *format, ...)
 		(void)close(fd);
 }
 
-/* Whether the process that holds the lock is a jitwarm. */
-static bool is_held_by_jitwarm(fcntl_fn *real, int fd)
+/* The process that holds the lock, if it is a jitwarm. */
+static int find_jitwarm(fcntl_fn *real, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char path[64], name[32] = "";
 	FILE *file;
 
 	if (real(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
-		return false;
+		return 0;
 	(void)snprintf(path, sizeof path, "/proc/%d/comm", (int)lock.l_pid);
 	file = fopen(path, "r");
 	if (file && !fgets(name, sizeof name, file))
 		name[0] = 0;
 	if (file)
 		(void)fclose(file);
-	return !strncmp(name, "jitwarm", 7);
+	return !strncmp(name, "jitwarm", 7) ? (int)lock.l_pid : 0;
 }
 
-/* Each try that fails adds the time since the one before to whoever held the lock then. */
+/* How long a thread could have run and had no processor: the second number there. */
+static double unserved_ms(const char *path)
+{
+	unsigned long long ran, waited;
+	FILE *file = fopen(path, "r");
+	int count = file ? fscanf(file, "%llu %llu", &ran, &waited) : 0;
+
+	if (file)
+		(void)fclose(file);
+	return count == 2 ? (double)waited / 1e6 : 0;
+}
+
+static double idle_ms(int pid)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/schedstat", pid);
+	return unserved_ms(path) + unserved_ms("/proc/thread-self/schedstat");
+}
+
+/* The time since the last try goes to whoever held the lock then. */
+static void count(double now)
+{
+	double idle = jitwarm_pid ? idle_ms(jitwarm_pid) - last_idle : 0, took = now - last_try;
+
+	if (jitwarm_pid && took > idle)
+		jitwarm_ms += idle > 0 ? took - idle : took;
+}
+
+static void end(const char *how, double now)
+{
+	note("%s %d %.2f %.2f\n", how, (int)getpid(), now - waiting_since, jitwarm_ms);
+	waiting_since = jitwarm_ms = 0;
+	jitwarm_pid = 0;
+}
+
 static void tried(fcntl_fn *real, int fd, bool held)
 {
 	double now = now_ms();
 
-	if (waiting_since > 0 && by_jitwarm)
-		jitwarm_ms += now - last_try;
-	if (held && waiting_since > 0)
-		note("wait %d %.2f %.2f\n", (int)getpid(), now - waiting_since, jitwarm_ms);
+	if (waiting_since > 0)
+		count(now);
 	if (held) {
-		waiting_since = jitwarm_ms = 0;
-		by_jitwarm = false;
+		if (waiting_since > 0)
+			end("wait", now);
 		return;
 	}
 	if (waiting_since <= 0)
 		waiting_since = now;
+	waiting_fd = fd;
+	jitwarm_pid = find_jitwarm(real, fd);
+	last_idle = jitwarm_pid ? idle_ms(jitwarm_pid) : 0;
 	last_try = now;
-	by_jitwarm = is_held_by_jitwarm(real, fd);
 }
 
 static int locked(fcntl_fn *real, int fd, int command, void *argument)
@@ -130,6 +170,33 @@ int fcntl64(int fd, int command, ...)
 	argument = va_arg(list, void *);
 	va_end(list);
 	return locked(real, fd, command, argument);
+}
+
+/* A file whose lock was not to be had is closed. */
+static void closing(int fd)
+{
+	if (waiting_since > 0 && fd == waiting_fd)
+		end("turned-away", now_ms());
+}
+
+int close(int fd)
+{
+	static close_fn *real;
+
+	if (!real)
+		find("close", &real);
+	closing(fd);
+	return real(fd);
+}
+
+int fclose(FILE *file)
+{
+	static fclose_fn *real;
+
+	if (!real)
+		find("fclose", &real);
+	closing(fileno(file));
+	return real(file);
 }
 
 static int removed(const char *name, const char *path)
