@@ -131,6 +131,13 @@ struct devcode_image {
 	bool wrappers_known;
 };
 
+/* Whether to end early; asked over and over while files are looked at, so that even one huge member
+ * of an archive is left in time. `asked` may be NULL. What is ended so is JW_ERR_INTERRUPTED. */
+struct devcode_stop {
+	bool (*asked)(void *context);
+	void *context;
+};
+
 struct devcode_sink {
 	void *context;
 	/* One container. A return other than 0 stops the reading. May be NULL. */
@@ -143,6 +150,7 @@ struct devcode_sink {
 	 * May be NULL. */
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
+	struct devcode_stop stop;
 };
 
 /* Reads one path: a file (never a directory). A file without device code calls nothing and is no
@@ -195,13 +203,13 @@ enum { DEVCODE_PIECE = 3 << 16 };
 
 /* Goes through `path` once and hands over the parts piece by piece, in order. Those of one member
  * have to stand side by side, in ascending order, without overlapping. -1 where not all of them
- * could be had, which `done` tells; or where `piece` returned other than 0. */
+ * could be had, which `done` tells; or where `piece` returned other than 0. `stop` may be NULL. */
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context);
+				 void *context, const struct devcode_stop *stop);
 /* One part, into memory. The caller frees *ret_bytes. */
-int devcode_reread(struct jw_error *err, const char *path, const char *member, uint64_t offset,
-				   uint64_t size_bytes, struct buf *ret_bytes);
+int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
+				   const struct devcode_stop *stop, struct buf *ret_bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "devcode/find.h"
 #include "devcode/pe.h"
 #include "devcode/search.h"
+#include "devcode/walk.h"
 
 enum {
 	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
@@ -151,11 +152,13 @@ static int streamed_get(struct jw_error *err, void *context, uint64_t offset, ui
 {
 	struct streamed *streamed = context;
 	const struct image *image = streamed->image;
+	struct devcode_part part = {.member = image->member, .offset = offset, .size_bytes = size};
 
 	if (is_captured(streamed, offset, size, ret_data))
 		return 0;
 	buf_free(&streamed->again);
-	if (devcode_reread(err, image->reading->path, image->member, offset, size, &streamed->again))
+	if (devcode_reread(err, image->reading->path, &part, &image->reading->sink->stop,
+					   &streamed->again))
 		return -1;
 	*ret_data = streamed->again.data;
 	return 0;
@@ -174,7 +177,8 @@ static int streamed_each(struct jw_error *err, void *context, uint64_t offset, u
 
 	if (is_captured(streamed, offset, size, &data))
 		return piece(err, of_piece, 0, data, (size_t)size);
-	return devcode_copy(err, image->reading->path, &part, 1, piece, of_piece);
+	return devcode_copy(err, image->reading->path, &part, 1, piece, of_piece,
+						&image->reading->sink->stop);
 }
 
 static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)
@@ -278,6 +282,8 @@ int leaf_read(struct jw_error *err, struct reading *reading, const char *member,
 		result = stream->memory        ? read_memory(&why, &image, stream)
 				 : kind == KIND_OBJECT ? read_object(&why, &image, stream)
 									   : read_stream(&why, &image, stream);
+	if (result && walk_stopped(&why, &reading->sink->stop))
+		reading->stopped = true;
 	if (result && !reading->stopped) {
 		if (reading->sink->trouble && is_trouble(&image, kind, &why))
 			reading->sink->trouble(reading->sink->context, reading->path, member, &why);

@@ -20,14 +20,14 @@ static void read_trouble(void *context, const char *member, const struct jw_erro
 {
 	const struct reading *reading = context;
 
-	if (reading->sink->trouble)
+	if (reading->sink->trouble && !walk_stopped(NULL, &reading->sink->stop))
 		reading->sink->trouble(reading->sink->context, reading->path, member, why);
 }
 
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble};
+	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->stop};
 
 	return walk_file(err, &visitor, path);
 }
@@ -36,7 +36,7 @@ int devcode_read_memory(struct jw_error *err, const char *path, const void *data
 						const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble};
+	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->stop};
 	struct stream stream;
 
 	stream_of_memory(&stream, data, size, NULL);

@@ -86,10 +86,10 @@ static const char *first_missing(const struct request *request)
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context)
+				 void *context, const struct devcode_stop *stop)
 {
 	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
-	struct visitor visitor = {&request, visit, note_trouble};
+	struct visitor visitor = {&request, visit, note_trouble, stop};
 	const char *member;
 
 	for (size_t i = 0; i < count; i++)
@@ -100,6 +100,8 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 		return -1;
 	if (request.done == count)
 		return 0;
+	if (walk_stopped(err, stop))
+		return -1;
 	if (request.stopped)
 		return error_set(err, request.why.code, "%s", request.why.message);
 	member = request.member ? request.member : first_missing(&request);
@@ -117,18 +119,19 @@ static int append(struct jw_error *err, void *context, size_t part, const uint8_
 	return buf_append(err, context, data, size);
 }
 
-int devcode_reread(struct jw_error *err, const char *path, const char *member, uint64_t offset,
-				   uint64_t size_bytes, struct buf *ret_bytes)
+int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
+				   const struct devcode_stop *stop, struct buf *ret_bytes)
 {
-	struct buf bytes = BUF_MAX((size_t)size_bytes);
-	struct devcode_part part = {.member = member, .offset = offset, .size_bytes = size_bytes};
+	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
+	struct devcode_part wanted = *part;
 
 	/* A container may be larger than an archive allows only in a file of its own. */
-	if (size_bytes > SIZE_MAX / 2 || (member && size_bytes > DEVCODE_MOST_STREAMED))
+	if (part->size_bytes > SIZE_MAX / 2 ||
+		(part->member && part->size_bytes > DEVCODE_MOST_STREAMED))
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
-						 (unsigned long long)size_bytes);
-	if (buf_reserve(err, &bytes, (size_t)size_bytes) ||
-		devcode_copy(err, path, &part, 1, append, &bytes)) {
+						 (unsigned long long)part->size_bytes);
+	if (buf_reserve(err, &bytes, (size_t)part->size_bytes) ||
+		devcode_copy(err, path, &wanted, 1, append, &bytes, stop)) {
 		buf_free(&bytes);
 		return -1;
 	}

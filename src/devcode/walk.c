@@ -7,6 +7,13 @@
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
 
+int walk_stopped(struct jw_error *err, const struct devcode_stop *stop)
+{
+	return stop && stop->asked && stop->asked(stop->context)
+			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at")
+			   : 0;
+}
+
 int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,
 				struct stream *stream, unsigned depth)
 {

@@ -89,24 +89,6 @@ static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t o
 	return base + offset;
 }
 
-static int read_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
-					  size_t *ret_got)
-{
-	struct archive *archive = context;
-	la_ssize_t got;
-
-	do
-		got = archive_read_data(archive, to, size);
-	while (got == ARCHIVE_RETRY);
-	if (got < 0) {
-		const char *why = archive_error_string(archive);
-
-		return error_set(err, JW_ERR_FORMAT, "%s", why ? why : "the archive is damaged");
-	}
-	*ret_got = (size_t)got;
-	return 0;
-}
-
 struct packed {
 	const struct visitor *visitor;
 	const char *outer; /* see entry_name */
@@ -115,6 +97,26 @@ struct packed {
 	unsigned depth;
 	size_t count;
 };
+
+static int read_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
+					  size_t *ret_got)
+{
+	struct packed *packed = context;
+	la_ssize_t got;
+
+	if (walk_stopped(err, packed->visitor->stop))
+		return -1;
+	do
+		got = archive_read_data(packed->archive, to, size);
+	while (got == ARCHIVE_RETRY);
+	if (got < 0) {
+		const char *why = archive_error_string(packed->archive);
+
+		return error_set(err, JW_ERR_FORMAT, "%s", why ? why : "the archive is damaged");
+	}
+	*ret_got = (size_t)got;
+	return 0;
+}
 
 /* Wide characters are UTF-16 on Windows, whole code points elsewhere. NULL out of memory. */
 static char *from_wide(struct jw_error *err, const wchar_t *wide)
@@ -172,7 +174,7 @@ static int visit_entry(struct jw_error *err, struct packed *packed, struct archi
 		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
 		return 0;
 	}
-	stream_of_reader(&stream, read_entry, packed->archive, DEVCODE_MOST_STREAMED);
+	stream_of_reader(&stream, read_entry, packed, DEVCODE_MOST_STREAMED);
 	result = walk_stream(err, packed->visitor, name, &stream, packed->depth);
 	stream_free(&stream);
 	mem_free(name);
@@ -185,6 +187,9 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 		struct archive_entry *entry;
 		int state = archive_read_next_header(packed->archive, &entry);
 
+		/* What a reader further down was stopped in looks like damage up here. */
+		if (walk_stopped(err, packed->visitor->stop))
+			return -1;
 		if (state == ARCHIVE_EOF)
 			return 0;
 		if (state == ARCHIVE_OK || state == ARCHIVE_WARN) {

@@ -9,6 +9,7 @@ enum { WINDOW_LOG = 27 }; /* what `zstd --long` makes; larger windows are refuse
 struct unpacker {
 	ZSTD_DCtx *context;
 	struct stream *from;
+	const struct devcode_stop *stop;
 	bool inside; /* a frame has begun and not ended */
 };
 
@@ -22,7 +23,8 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 		const uint8_t *data;
 		size_t left;
 
-		if (stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
+		if (walk_stopped(err, unpacker->stop) ||
+			stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
 		/* With nothing left to read, the decoder may still hold what it has unpacked. */
@@ -45,7 +47,8 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
 			  struct stream *stream, unsigned depth)
 {
-	struct unpacker unpacker = {.context = ZSTD_createDCtx(), .from = stream};
+	struct unpacker unpacker = {
+		.context = ZSTD_createDCtx(), .from = stream, .stop = visitor->stop};
 	struct jw_error why = {0};
 	struct stream unpacked;
 	int result;
@@ -60,5 +63,5 @@ int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *m
 	result = walk_stream(err, visitor, member, &unpacked, depth);
 	stream_free(&unpacked);
 	(void)ZSTD_freeDCtx(unpacker.context);
-	return result;
+	return result || walk_stopped(err, visitor->stop) ? -1 : 0;
 }

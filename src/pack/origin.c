@@ -193,15 +193,17 @@ static void take_trouble(void *context, const char *path, const char *member,
 
 static int take_file(struct jw_error *err, struct finder *finder)
 {
-	const struct devcode_sink sink = {finder, take_container, take_image, take_trouble};
+	const struct origin_search *search = finder->search;
+	const struct devcode_sink sink = {
+		finder, take_container, take_image, take_trouble, {search->stop, search->context}};
 	struct jw_error why = {0};
-	int result = devcode_read(&why, finder->search->paths[finder->file], &sink);
+	int result = devcode_read(&why, search->paths[finder->file], &sink);
 
 	finder->fresh_count = 0;
-	if (finder->failed || (result && why.code == JW_ERR_MEMORY))
+	if (finder->failed || (result && (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)))
 		return error_set(err, why.code, "%s", why.message);
-	if (result && finder->left && finder->search->trouble)
-		finder->search->trouble(finder->search->context, finder->file, &why);
+	if (result && finder->left && search->trouble)
+		search->trouble(search->context, finder->file, &why);
 	return 0;
 }
 

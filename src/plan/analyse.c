@@ -308,6 +308,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 		.container = take_container,
 		.image = take_image,
 		.trouble = take_trouble,
+		.stop = {sink->stop, sink->context},
 	};
 	struct jw_error why = {0};
 	int result;
@@ -318,7 +319,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	seen_free(&analysis.seen);
 	if (!result)
 		return 0;
-	if (analysis.stopped || why.code == JW_ERR_MEMORY)
+	if (analysis.stopped || why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 		return error_set(err, why.code, "%s", why.message);
 	take_trouble(&analysis, path, NULL, &why);
 	return 0;

@@ -96,7 +96,7 @@ struct analyse_sink {
 	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
-	bool (*stop)(void *context); /* asked at each container; may be NULL: JW_ERR_INTERRUPTED */
+	bool (*stop)(void *context); /* asked over and over; may be NULL: JW_ERR_INTERRUPTED */
 };
 
 /* Reads one path. A file that cannot be read is a trouble; -1 where the sink says so, or out of

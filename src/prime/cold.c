@@ -211,6 +211,17 @@ static void clear_marks(const struct jw_system *system, const struct plan *plan,
 	mem_free(keys);
 }
 
+/* Nothing was begun: no failure where that was asked for. */
+static int interrupted(struct jw_error *err, const struct jw_error *why,
+					   struct jw_prime_result *result)
+{
+	if (why->code != JW_ERR_INTERRUPTED)
+		return error_set(err, why->code, "%s", why->message);
+	result->interrupted = true;
+	result->undone = result->plan.cold;
+	return 0;
+}
+
 static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
 				   const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
 				   struct jw_prime_result *result)
@@ -233,9 +244,13 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 
 	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
 	if (!setup.inserted || folder_make(err, system->state_dir, &folder) ||
-		self_command(err, options->worker, &self) ||
-		spool_fill(err, plan, folder.path, options->message, options->context, &spool))
+		self_command(err, options->worker, &self))
 		goto done;
+	if (spool_fill(&why, plan, folder.path, options->message, options->stop, options->context,
+				   &spool)) {
+		failed = interrupted(err, &why, result);
+		goto done;
+	}
 	if (options->ptxas && elsewhere_write_task(err, plan, options->ptxas, folder.path, &task))
 		goto done;
 	setup.task = task;

@@ -201,12 +201,14 @@ static bool read_payload(const struct plan *plan, const struct plan_module *modu
 {
 	const struct plan_file *file = &plan->files[module->file];
 	struct container_walk walk = {0};
+	const struct devcode_part part = {.member = file->member,
+									  .offset = module->container_offset,
+									  .size_bytes = module->container_bytes};
 	struct devcode_container container = {.offset = module->container_offset};
 	struct devcode_entry *entries;
 	bool found = false;
 
-	if (devcode_reread(NULL, file->path, file->member, module->container_offset,
-					   module->container_bytes, bytes))
+	if (devcode_reread(NULL, file->path, &part, NULL, bytes))
 		return false;
 	if (module->form == CACHE_KEY_TEXT) {
 		*ret_view = (struct devcode_view){bytes->data, (size_t)module->payload_bytes};

@@ -7,6 +7,8 @@
 #ifndef JW_PRIME_SPOOL_H
 #define JW_PRIME_SPOOL_H
 
+#include <stdbool.h>
+
 #include "plan/plan.h"
 
 struct spool_place {
@@ -23,10 +25,10 @@ struct spool {
 
 /* Finds a place for every cold module of the plan. `folder`: the run's own directory. `why` of a
  * module that could not be had is reported through `trouble` (may be NULL); the others are found
- * all the same. */
+ * all the same. JW_ERR_INTERRUPTED: `stop` said so (may be NULL). */
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
-			   void (*trouble)(void *context, const char *line), void *context,
-			   struct spool *ret_spool);
+			   void (*trouble)(void *context, const char *line), bool (*stop)(void *context),
+			   void *context, struct spool *ret_spool);
 void spool_free(struct spool *spool);
 
 #endif

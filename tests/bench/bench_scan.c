@@ -106,7 +106,8 @@ struct sum {
 
 static int time_scan(struct work *work, const char *path, double *ret_seconds)
 {
-	struct devcode_sink sink = {work, see_container, NULL, see_trouble};
+	struct devcode_sink sink = {
+		.context = work, .container = see_container, .trouble = see_trouble};
 	struct jw_error err = {0};
 
 	for (size_t i = 0; i < work->rounds; i++) {

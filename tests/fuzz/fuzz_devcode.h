@@ -91,7 +91,7 @@ static inline void fuzz_trouble(void *context, const char *path, const char *mem
 
 static inline struct devcode_sink fuzz_sink(struct fuzz_seen *seen)
 {
-	return (struct devcode_sink){seen, fuzz_container, fuzz_image, fuzz_trouble};
+	return (struct devcode_sink){seen, fuzz_container, fuzz_image, fuzz_trouble, {0}};
 }
 
 #endif

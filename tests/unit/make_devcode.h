@@ -234,7 +234,7 @@ static inline void make_see_trouble(void *context, const char *path, const char 
  * result. */
 static inline int make_read(const struct buf *bytes, struct make_seen *seen)
 {
-	struct devcode_sink sink = {seen, make_see_container, make_see_image, make_see_trouble};
+	struct devcode_sink sink = {seen, make_see_container, make_see_image, make_see_trouble, {0}};
 	char *folder, *path;
 	int result;
 

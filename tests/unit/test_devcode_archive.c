@@ -1,72 +1,5 @@
-/* Archives: static libraries, wheels, .conda, zstd, each read without unpacking to disk, and
- * members read again. */
-#include "make_devcode.h"
-
-#include <archive.h>
-#include <archive_entry.h>
-#include <zstd.h>
-
-#include "folder.h"
-
-/* A library with one container in .nv_fatbin and, in front of it, one in code that does not count.
- * `filler` bytes of other data lie between. */
-static void make_library(struct buf *file, size_t filler)
-{
-	struct buf container = make_buf(), text = make_buf(), other = make_buf();
-
-	make_empty_container(&text);
-	make_container(&container, DEVCODE_LZ4, "");
-	make_zeros(&other, filler);
-	for (uint32_t i = 0, random = 7; i < filler; i++) {
-		random = random * 1664525 + 1013904223;
-		other.data[i] = (uint8_t)(random >> 24);
-	}
-	{
-		const struct make_section sections[] = {
-			{.name = ".text", .data = text.data, .size = text.size, .flags = MAKE_EXEC},
-			{.name = ".rodata", .data = other.data, .size = other.size},
-			{.name = ".nv_fatbin", .data = container.data, .size = container.size},
-		};
-
-		make_elf(file, MAKE_ELF_X86_64, sections, 3);
-	}
-	buf_free(&container);
-	buf_free(&text);
-	buf_free(&other);
-}
-
-/* ---- ar */
-
-static void add_member(struct buf *file, const char *name, const void *data, size_t size)
-{
-	char header[61];
-
-	make_pad(file, 2);
-	(void)snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644,
-				   size);
-	make_bytes(file, header, 60);
-	make_bytes(file, data, size);
-}
-
-static void make_ar(struct buf *file)
-{
-	struct buf library = make_buf(), bsd = make_buf();
-
-	make_library(&library, 100);
-	make_bytes(&bsd, "a name of its own\0\0\0", 20);
-	make_bytes(&bsd, library.data, library.size);
-	make_bytes(file, "!<arch>\n", 8);
-	add_member(file, "/", "\0\0\0\0", 4);
-	add_member(file, "//", "a_name_longer_than_sixteen.o/\nanother_long_one.o/\n", 50);
-	add_member(file, "short.o/", library.data, library.size);
-	add_member(file, "/30", library.data, library.size);
-	add_member(file, "odd.o/", "odd", 3);
-	add_member(file, "short.o/", library.data, library.size);
-	add_member(file, "#1/20", bsd.data, bsd.size);
-	make_pad(file, 2);
-	buf_free(&library);
-	buf_free(&bsd);
-}
+/* Archives: static libraries, wheels, .conda, zstd, each read without unpacking to disk. */
+#include "make_archive.h"
 
 struct names {
 	char text[1024];
@@ -81,14 +14,6 @@ static int note_name(struct jw_error *err, void *context, const struct devcode_i
 	(void)snprintf(names->text + used, sizeof names->text - used, "%s %zu\n",
 				   image->member ? image->member : "-", image->container_count);
 	return 0;
-}
-
-static char *write_file(const char *name, const struct buf *bytes)
-{
-	char *path = os_join(NULL, folder, name);
-
-	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
-	return path;
 }
 
 /* What members a file has, a line for each with its number of containers. */
@@ -136,57 +61,6 @@ static void a_broken_static_library_is_trouble(void **state)
 		assert_int_equal(seen.code, JW_ERR_FORMAT);
 		buf_free(&file);
 	}
-}
-
-/* ---- zip, tar, zstd */
-
-struct packed_file {
-	const char *name;
-	const struct buf *bytes;
-};
-
-static la_ssize_t write_out(struct archive *archive, void *context, const void *data, size_t size)
-{
-	(void)archive;
-	make_bytes(context, data, size);
-	return (la_ssize_t)size;
-}
-
-static void make_archive(struct buf *out, bool tar, const char *options,
-						 const struct packed_file *files, size_t count)
-{
-	struct archive *archive = archive_write_new();
-
-	assert_int_equal(tar ? archive_write_set_format_pax_restricted(archive)
-						 : archive_write_set_format_zip(archive),
-					 ARCHIVE_OK);
-	assert_int_equal(archive_write_set_options(archive, options), ARCHIVE_OK);
-	(void)archive_write_set_bytes_in_last_block(archive, 1);
-	assert_int_equal(archive_write_open(archive, out, NULL, write_out, NULL), ARCHIVE_OK);
-	for (size_t i = 0; i < count; i++) {
-		struct archive_entry *entry = archive_entry_new();
-
-		archive_entry_set_pathname(entry, files[i].name);
-		archive_entry_set_filetype(entry, AE_IFREG);
-		archive_entry_set_perm(entry, 0644);
-		archive_entry_set_size(entry, (la_int64_t)files[i].bytes->size);
-		assert_int_equal(archive_write_header(archive, entry), ARCHIVE_OK);
-		assert_int_equal(archive_write_data(archive, files[i].bytes->data, files[i].bytes->size),
-						 (la_ssize_t)files[i].bytes->size);
-		archive_entry_free(entry);
-	}
-	assert_int_equal(archive_write_close(archive), ARCHIVE_OK);
-	(void)archive_write_free(archive);
-}
-
-static void make_zstd(struct buf *out, const struct buf *bytes)
-{
-	size_t room = ZSTD_compressBound(bytes->size), got;
-
-	assert_int_equal(buf_reserve(NULL, out, room), 0);
-	got = ZSTD_compress(out->data + out->size, room, bytes->data, bytes->size, 1);
-	assert_false(ZSTD_isError(got));
-	out->size += got;
 }
 
 static void a_wheel_is_read_as_it_streams_by(void **state)
@@ -421,74 +295,6 @@ static void truncated_archives_end_well(void **state)
 	buf_free(&packed);
 }
 
-/* ---- reading again */
-
-static void a_member_is_read_again(void **state)
-{
-	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf(), packed = make_buf();
-	struct buf short_library = make_buf(), again;
-	struct buf tar = make_buf(), layer = make_buf(), conda = make_buf();
-	char *paths[4];
-
-	(void)state;
-	make_library(&library, 1000000);
-	make_library(&short_library, 100);
-	make_ar(&ar);
-	make_archive(&wheel, false, "zip:compression=deflate",
-				 (struct packed_file[]){{"a.so", &short_library}, {"b.so", &library}}, 2);
-	make_zstd(&packed, &library);
-	paths[0] = write_file("wheel", &wheel);
-	paths[1] = write_file("ar", &ar);
-	paths[2] = write_file("packed", &packed);
-	make_archive(&tar, true, "", (struct packed_file[]){{"lib/c.so", &library}, {"d.a", &ar}}, 2);
-	make_zstd(&layer, &tar);
-	make_archive(&conda, false, "zip:compression=store",
-				 (struct packed_file[]){{"pkg-c.tar.zst", &layer}}, 1);
-	paths[3] = write_file("conda", &conda);
-	{
-		const struct {
-			const char *path, *member;
-			const struct buf *from;
-		} cases[] = {{paths[0], "a.so", &short_library},
-					 {paths[0], "b.so", &library},
-					 {paths[1], "short.o#2", &short_library},
-					 {paths[1], "a name of its own", &short_library},
-					 {paths[2], NULL, &library},
-					 {paths[3], "lib/c.so", &library},
-					 {paths[3], "d.a(short.o#2)", &short_library}};
-
-		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-			size_t offset = cases[i].from->size / 2;
-
-			assert_int_equal(
-				devcode_reread(NULL, cases[i].path, cases[i].member, offset, 77, &again), 0);
-			assert_int_equal(again.size, 77);
-			assert_memory_equal(again.data, cases[i].from->data + offset, 77);
-			buf_free(&again);
-		}
-	}
-	{
-		struct jw_error err = {0};
-
-		assert_int_equal(devcode_reread(&err, paths[0], "c.so", 0, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-		assert_int_equal(devcode_reread(&err, paths[0], "a.so", short_library.size, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_FORMAT);
-		assert_int_equal(devcode_reread(&err, "/nonexistent", NULL, 0, 1, &again), -1);
-		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
-	}
-	for (size_t i = 0; i < 4; i++)
-		mem_free(paths[i]);
-	buf_free(&tar);
-	buf_free(&layer);
-	buf_free(&conda);
-	buf_free(&library);
-	buf_free(&short_library);
-	buf_free(&ar);
-	buf_free(&wheel);
-	buf_free(&packed);
-}
-
 /* Memory that runs out at any moment: trouble or an error, and nothing is lost. (The sanitizers see
  * what leaks.) */
 static void running_out_of_memory_ends_well(void **state)
@@ -505,7 +311,8 @@ static void running_out_of_memory_ends_well(void **state)
 	path = write_file("file", &wheel);
 	for (size_t n = 1; !done; n++) {
 		struct make_seen seen = {0};
-		struct devcode_sink sink = {&seen, NULL, make_see_image, make_see_trouble};
+		struct devcode_sink sink = {
+			.context = &seen, .image = make_see_image, .trouble = make_see_trouble};
 		struct jw_error err = {0};
 
 		mem_fail_after(n);
@@ -535,7 +342,6 @@ int main(void)
 		cmocka_unit_test(truncated_archives_end_well),
 		cmocka_unit_test(a_large_container_is_the_same_in_a_stream),
 		cmocka_unit_test(only_ptx_is_kept_of_a_large_container),
-		cmocka_unit_test(a_member_is_read_again),
 		cmocka_unit_test(running_out_of_memory_ends_well)};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,0 +1,132 @@
+/* Archives for tests of src/devcode, made in memory: static libraries, wheels, .conda, zstd. */
+#ifndef JW_TESTS_MAKE_ARCHIVE_H
+#define JW_TESTS_MAKE_ARCHIVE_H
+
+#include "make_devcode.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <zstd.h>
+
+#include "folder.h"
+
+/* A library with one container in .nv_fatbin and, in front of it, one in code that does not count.
+ * `filler` bytes of other data lie between. */
+static inline void make_library(struct buf *file, size_t filler)
+{
+	struct buf container = make_buf(), text = make_buf(), other = make_buf();
+
+	make_empty_container(&text);
+	make_container(&container, DEVCODE_LZ4, "");
+	make_zeros(&other, filler);
+	for (uint32_t i = 0, random = 7; i < filler; i++) {
+		random = random * 1664525 + 1013904223;
+		other.data[i] = (uint8_t)(random >> 24);
+	}
+	{
+		const struct make_section sections[] = {
+			{.name = ".text", .data = text.data, .size = text.size, .flags = MAKE_EXEC},
+			{.name = ".rodata", .data = other.data, .size = other.size},
+			{.name = ".nv_fatbin", .data = container.data, .size = container.size},
+		};
+
+		make_elf(file, MAKE_ELF_X86_64, sections, 3);
+	}
+	buf_free(&container);
+	buf_free(&text);
+	buf_free(&other);
+}
+
+/* ---- ar */
+
+static inline void add_member(struct buf *file, const char *name, const void *data, size_t size)
+{
+	char header[61];
+
+	make_pad(file, 2);
+	(void)snprintf(header, sizeof header, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", name, 0, 0, 0, 644,
+				   size);
+	make_bytes(file, header, 60);
+	make_bytes(file, data, size);
+}
+
+static inline void make_ar(struct buf *file)
+{
+	struct buf library = make_buf(), bsd = make_buf();
+
+	make_library(&library, 100);
+	make_bytes(&bsd, "a name of its own\0\0\0", 20);
+	make_bytes(&bsd, library.data, library.size);
+	make_bytes(file, "!<arch>\n", 8);
+	add_member(file, "/", "\0\0\0\0", 4);
+	add_member(file, "//", "a_name_longer_than_sixteen.o/\nanother_long_one.o/\n", 50);
+	add_member(file, "short.o/", library.data, library.size);
+	add_member(file, "/30", library.data, library.size);
+	add_member(file, "odd.o/", "odd", 3);
+	add_member(file, "short.o/", library.data, library.size);
+	add_member(file, "#1/20", bsd.data, bsd.size);
+	make_pad(file, 2);
+	buf_free(&library);
+	buf_free(&bsd);
+}
+
+/* ---- zip, tar, zstd */
+
+struct packed_file {
+	const char *name;
+	const struct buf *bytes;
+};
+
+static la_ssize_t write_out(struct archive *archive, void *context, const void *data, size_t size)
+{
+	(void)archive;
+	make_bytes(context, data, size);
+	return (la_ssize_t)size;
+}
+
+static inline void make_archive(struct buf *out, bool tar, const char *options,
+								const struct packed_file *files, size_t count)
+{
+	struct archive *archive = archive_write_new();
+
+	assert_int_equal(tar ? archive_write_set_format_pax_restricted(archive)
+						 : archive_write_set_format_zip(archive),
+					 ARCHIVE_OK);
+	assert_int_equal(archive_write_set_options(archive, options), ARCHIVE_OK);
+	(void)archive_write_set_bytes_in_last_block(archive, 1);
+	assert_int_equal(archive_write_open(archive, out, NULL, write_out, NULL), ARCHIVE_OK);
+	for (size_t i = 0; i < count; i++) {
+		struct archive_entry *entry = archive_entry_new();
+
+		archive_entry_set_pathname(entry, files[i].name);
+		archive_entry_set_filetype(entry, AE_IFREG);
+		archive_entry_set_perm(entry, 0644);
+		archive_entry_set_size(entry, (la_int64_t)files[i].bytes->size);
+		assert_int_equal(archive_write_header(archive, entry), ARCHIVE_OK);
+		assert_int_equal(archive_write_data(archive, files[i].bytes->data, files[i].bytes->size),
+						 (la_ssize_t)files[i].bytes->size);
+		archive_entry_free(entry);
+	}
+	assert_int_equal(archive_write_close(archive), ARCHIVE_OK);
+	(void)archive_write_free(archive);
+}
+
+static inline void make_zstd(struct buf *out, const struct buf *bytes)
+{
+	size_t room = ZSTD_compressBound(bytes->size), got;
+
+	assert_int_equal(buf_reserve(NULL, out, room), 0);
+	got = ZSTD_compress(out->data + out->size, room, bytes->data, bytes->size, 1);
+	assert_false(ZSTD_isError(got));
+	out->size += got;
+}
+
+static inline char *write_file(const char *name, const struct buf *bytes)
+{
+	char *path = os_join(NULL, folder, name);
+
+	assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+	return path;
+}
+
+#endif

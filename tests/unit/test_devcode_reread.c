@@ -1,0 +1,184 @@
+/* Members of archives read again, and a reading that is told to end. */
+#include "make_archive.h"
+
+static int read_again(struct jw_error *err, const char *path, const char *member, uint64_t offset,
+					  uint64_t size, struct buf *ret_bytes)
+{
+	const struct devcode_part part = {.member = member, .offset = offset, .size_bytes = size};
+
+	return devcode_reread(err, path, &part, NULL, ret_bytes);
+}
+
+static void a_member_is_read_again(void **state)
+{
+	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf(), packed = make_buf();
+	struct buf short_library = make_buf(), again;
+	struct buf tar = make_buf(), layer = make_buf(), conda = make_buf();
+	char *paths[4];
+
+	(void)state;
+	make_library(&library, 1000000);
+	make_library(&short_library, 100);
+	make_ar(&ar);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"a.so", &short_library}, {"b.so", &library}}, 2);
+	make_zstd(&packed, &library);
+	paths[0] = write_file("wheel", &wheel);
+	paths[1] = write_file("ar", &ar);
+	paths[2] = write_file("packed", &packed);
+	make_archive(&tar, true, "", (struct packed_file[]){{"lib/c.so", &library}, {"d.a", &ar}}, 2);
+	make_zstd(&layer, &tar);
+	make_archive(&conda, false, "zip:compression=store",
+				 (struct packed_file[]){{"pkg-c.tar.zst", &layer}}, 1);
+	paths[3] = write_file("conda", &conda);
+	{
+		const struct {
+			const char *path, *member;
+			const struct buf *from;
+		} cases[] = {{paths[0], "a.so", &short_library},
+					 {paths[0], "b.so", &library},
+					 {paths[1], "short.o#2", &short_library},
+					 {paths[1], "a name of its own", &short_library},
+					 {paths[2], NULL, &library},
+					 {paths[3], "lib/c.so", &library},
+					 {paths[3], "d.a(short.o#2)", &short_library}};
+
+		for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+			size_t offset = cases[i].from->size / 2;
+
+			assert_int_equal(read_again(NULL, cases[i].path, cases[i].member, offset, 77, &again),
+							 0);
+			assert_int_equal(again.size, 77);
+			assert_memory_equal(again.data, cases[i].from->data + offset, 77);
+			buf_free(&again);
+		}
+	}
+	{
+		struct jw_error err = {0};
+
+		assert_int_equal(read_again(&err, paths[0], "c.so", 0, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+		assert_int_equal(read_again(&err, paths[0], "a.so", short_library.size, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		assert_int_equal(read_again(&err, "/nonexistent", NULL, 0, 1, &again), -1);
+		assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+	}
+	for (size_t i = 0; i < 4; i++)
+		mem_free(paths[i]);
+	buf_free(&tar);
+	buf_free(&layer);
+	buf_free(&conda);
+	buf_free(&library);
+	buf_free(&short_library);
+	buf_free(&ar);
+	buf_free(&wheel);
+	buf_free(&packed);
+}
+
+/* ---- stopping */
+
+/* Says yes from the n-th question on. */
+struct patience {
+	size_t left, asked;
+};
+
+static bool is_enough(void *context)
+{
+	struct patience *patience = context;
+
+	patience->asked++;
+	return patience->asked > patience->left;
+}
+
+static int drop(struct jw_error *err, void *context, size_t part, const uint8_t *data, size_t size)
+{
+	(void)err;
+	(void)part;
+	(void)data;
+	*(size_t *)context += size;
+	return 0;
+}
+
+/* Wherever it is asked to end, it ends there, in the middle of a member too, and calls nothing
+ * damaged. */
+static void stopped_at(const char *path, const char *member, const struct buf *library)
+{
+	size_t questions = 0;
+
+	for (size_t n = 0;; n++) {
+		struct patience patience = {.left = n};
+		struct make_seen seen = {0};
+		struct devcode_sink sink = {
+			&seen, NULL, make_see_image, make_see_trouble, {is_enough, &patience}};
+		struct jw_error err = {0};
+		int result = devcode_read(&err, path, &sink);
+
+		assert_int_equal(seen.troubles, 0);
+		if (!result) {
+			assert_int_equal(seen.images, 1);
+			questions = patience.asked;
+			break;
+		}
+		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		/* One more: the same question again, before it is trouble. */
+		assert_in_range(patience.asked, n + 1, n + 6);
+	}
+	/* Often enough within the one member. */
+	assert_true(questions > library->size >> 20);
+	for (size_t n = 0;; n++) {
+		struct patience patience = {.left = n};
+		const struct devcode_stop stop = {is_enough, &patience};
+		struct devcode_part part = {
+			.member = member, .offset = library->size - 100, .size_bytes = 100};
+		struct jw_error err = {0};
+		size_t got = 0;
+
+		if (!devcode_copy(&err, path, &part, 1, drop, &got, &stop)) {
+			assert_true(n > library->size >> 20);
+			assert_int_equal(got, 100);
+			break;
+		}
+		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+		assert_false(part.done);
+	}
+}
+
+static void reading_ends_where_it_is_asked_to(void **state)
+{
+	struct buf library = make_buf(), packed = make_buf(), wheel = make_buf(), tar = make_buf(),
+			   layer = make_buf(), conda = make_buf();
+	char *paths[3];
+
+	(void)state;
+	make_library(&library, 2 << 20);
+	make_zstd(&packed, &library);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{"lib/a.so", &library}}, 1);
+	make_archive(&tar, true, "", (struct packed_file[]){{"lib/a.so", &library}}, 1);
+	make_zstd(&layer, &tar);
+	make_archive(&conda, false, "zip:compression=store",
+				 (struct packed_file[]){{"pkg-a.tar.zst", &layer}}, 1);
+	paths[0] = write_file("packed", &packed);
+	paths[1] = write_file("wheel", &wheel);
+	paths[2] = write_file("conda", &conda);
+	for (size_t i = 0; i < 3; i++) {
+		stopped_at(paths[i], i ? "lib/a.so" : NULL, &library);
+		mem_free(paths[i]);
+	}
+	buf_free(&library);
+	buf_free(&packed);
+	buf_free(&wheel);
+	buf_free(&tar);
+	buf_free(&layer);
+	buf_free(&conda);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_member_is_read_again),
+		cmocka_unit_test(reading_ends_where_it_is_asked_to),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
