@@ -51,10 +51,12 @@ struct jw_export_result {
 	bool
 		opaque; /* `entries` are files of any kind then, and neither modules nor cubins are known */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
-	uint64_t entry_bytes;            /* the entries' files */
-	uint64_t content_bytes;          /* distinct PTX and cubins */
-	size_t thin_modules;             /* of the modules: their PTX is not in the pack */
-	uint64_t thin_bytes;             /* of the content: that PTX */
+	size_t split; /* of the entries: compiled over several threads (jw_prime_options.split), so not
+					 the driver's own bytes; known of what jitwarm has seen made or imported */
+	uint64_t entry_bytes;   /* the entries' files */
+	uint64_t content_bytes; /* distinct PTX and cubins */
+	size_t thin_modules;    /* of the modules: their PTX is not in the pack */
+	uint64_t thin_bytes;    /* of the content: that PTX */
 	uint64_t pack_bytes;
 	size_t damaged;       /* left out: not sound */
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
@@ -99,6 +101,7 @@ struct jw_import_group {
 	char target[JW_TARGET_TEXT];
 	char driver[64]; /* what made them: "550.163.01 (CUDA 12.4)", "built …" */
 	bool carried;    /* under this machine's stamp instead of their own */
+	bool split; /* compiled over several threads: not the driver's own bytes, of the same worth */
 	size_t entries;
 	char why[512]; /* refused: each mismatching field by name */
 };
@@ -149,8 +152,9 @@ struct jw_import_result {
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
 	char note[256];     /* a line on the signature, "" where there is nothing to say */
-	char unmarked[256]; /* why an older compiler's entries could not be marked as such, "" where
-						   they were, or there are none */
+	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
+						   split ones) could not be marked as such, "" where they were, or there are
+						   none */
 };
 
 /* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no

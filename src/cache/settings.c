@@ -213,6 +213,9 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 	mem_free(here);
 	if (!whole)
 		return -1;
+	/* One directory, one name: what is remembered of it is found by that. */
+	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
+		whole[--at] = '\0';
 	*ret_path = whole;
 	return 0;
 }

@@ -151,7 +151,7 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 		output_note(&cli->out, "%s: %s",
 					strcmp(options.path, "-") ? options.path : "standard input", result->note);
 	if (*result->unmarked)
-		output_warning(&cli->out, "that an older compiler made them cannot be noted: %s",
+		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
 					   result->unmarked);
 	imported_print(&cli->out, result, options.dry_run);
 	status = status_of(result);

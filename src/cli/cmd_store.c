@@ -25,6 +25,7 @@ static cJSON *pack_object(const struct jw_store_pack *pack)
 		cJSON_AddStringToObject(object, "targets", pack->targets) &&
 		cJSON_AddStringToObject(object, "drivers", pack->drivers) &&
 		cJSON_AddNumberToObject(object, "entries", (double)pack->entries) &&
+		cJSON_AddNumberToObject(object, "split", (double)pack->split) &&
 		cJSON_AddNumberToObject(object, "content_bytes", (double)pack->content_bytes) &&
 		cJSON_AddNumberToObject(object, "pack_bytes", (double)pack->bytes) &&
 		cJSON_AddNumberToObject(object, "mtime_s", (double)whole_seconds(pack->mtime_ns)) &&
@@ -70,7 +71,10 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 		const struct jw_store_pack *pack = &store->packs[i];
 
 		table_cell(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, "%s", pack->name);
-		table_cell(&table, STYLE_PLAIN, "%zu", pack->entries);
+		if (pack->split)
+			table_cell(&table, STYLE_PLAIN, "%zu, %zu split", pack->entries, pack->split);
+		else
+			table_cell(&table, STYLE_PLAIN, "%zu", pack->entries);
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->content_bytes));
 		table_cell(&table, STYLE_PLAIN, "%s", pack->targets);
@@ -126,7 +130,9 @@ const struct cli_command command_store_list = {
 		"instead "
 		"of compiling them again, as far as the cache has room. Packs of former drivers stay until "
 		"the store has "
-		"grown past 2 GiB.\n\n"
+		"grown past 2 GiB. Entries that “prime --split” had compiled over several threads are "
+		"counted "
+		"as split: they are not the driver's own bytes.\n\n"
 		"Exit status: 1 where a pack is damaged.",
 	.run = list_run,
 };

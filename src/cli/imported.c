@@ -17,7 +17,7 @@ static void print_groups(const struct output *out, const struct jw_import_result
 
 		if (!group->entries)
 			continue;
-		output_line(out, styles[group->verdict], "  %-13s %zu %s for %s by driver %s%s%s%s",
+		output_line(out, styles[group->verdict], "  %-13s %zu %s for %s by driver %s%s%s%s%s",
 					verdict_names[group->verdict], group->entries,
 					result->opaque ? "files" : "entries",
 					*group->target   ? group->target
@@ -25,6 +25,7 @@ static void print_groups(const struct output *out, const struct jw_import_result
 									 : "other GPUs",
 					*group->driver ? group->driver : "of several versions",
 					group->carried ? ", carried over to this machine's" : "",
+					group->split ? ", compiled over several threads (--split)" : "",
 					*group->why ? ": " : "", group->why);
 	}
 }
@@ -80,6 +81,7 @@ static bool add_group(cJSON *array, const struct jw_import_group *group)
 		   cJSON_AddStringToObject(object, "target", group->target) &&
 		   cJSON_AddStringToObject(object, "driver", group->driver) &&
 		   cJSON_AddBoolToObject(object, "carried", group->carried) &&
+		   cJSON_AddBoolToObject(object, "split", group->split) &&
 		   cJSON_AddNumberToObject(object, "entries", (double)group->entries) &&
 		   (!*group->why || document_add_text(object, "why", group->why));
 }

@@ -50,6 +50,12 @@ void packing_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
 				*result->targets ? result->targets : "any GPU", result->drivers,
 				result->opaque ? ", and no other" : "");
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of its entries compiled over several threads (prime --split): of the same "
+			"worth, but not the driver's own bytes",
+			result->split);
 	if (result->thin_modules)
 		output_line(out, STYLE_PLAIN,
 					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
@@ -70,6 +76,7 @@ bool packing_describe(cJSON *object, const char *file, const struct jw_export_re
 		double value;
 	} numbers[] = {
 		{"entries", (double)result->entries},
+		{"split", (double)result->split},
 		{"modules", (double)result->modules},
 		{"cubins", (double)result->cubins},
 		{"thin_modules", (double)result->thin_modules},

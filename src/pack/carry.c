@@ -273,8 +273,8 @@ size_t jw_carry_count(const struct jw_system *system)
 	struct ledger ledger;
 	size_t count;
 
-	ledger_open(&ledger, system->state_dir, system->cache.path);
-	count = ledger_count_marked(&ledger, system->cache.path);
+	ledger_open(&ledger, ledger_home(system), system->cache.path);
+	count = ledger_count_marked(&ledger, LEDGER_OLDER, system->cache.path);
 	ledger_close(&ledger);
 	return count;
 }

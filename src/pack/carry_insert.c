@@ -181,22 +181,29 @@ static int mark(struct jw_error *err, const struct carry *carry, const struct pl
 				size_t count)
 {
 	const struct jw_system *system = carry->options->system;
-	struct ledger_carried *carried = mem_array(err, count, sizeof *carried);
-	const struct ledger_change change = {.carried = carried, .carried_count = count};
+	struct ledger_new_mark *marks = mem_array(err, 2 * count, sizeof *marks);
+	struct ledger_change change = {.marks = marks};
 	struct jw_error why = {0};
 
-	if (!carried)
+	if (!marks)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
+		const uint64_t key = carry->options->keys[places[i].module];
 		const struct carry_find *find = &carry->finds[places[i].module];
 
-		carried[i] = (struct ledger_carried){carry->options->keys[places[i].module], find->checksum,
-											 find->driver.stamp};
+		if (find->judgement.older)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){LEDGER_OLDER, key, find->checksum, find->driver.stamp};
+		if (find->split)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){LEDGER_SPLIT, key, find->checksum, NULL};
 	}
-	if (ledger_change_marks(&why, system->state_dir, system->cache.path, &change))
+	if (change.mark_count &&
+		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
 		(void)snprintf(carry->result->note, sizeof carry->result->note,
-					   "that an older compiler made them cannot be noted: %.400s", why.message);
-	mem_free(carried);
+					   "that they are not this driver's own bytes cannot be noted: %.400s",
+					   why.message);
+	mem_free(marks);
 	return 0;
 }
 
@@ -264,7 +271,7 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
 		}
 	} else if (count) {
-		result = older ? mark(err, carry, places, count) : 0;
+		result = mark(err, carry, places, count);
 		if (!result)
 			result = insert_all(err, carry, places, count);
 	}

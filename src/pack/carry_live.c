@@ -10,6 +10,7 @@
 #include "cache/view.h"
 #include "os/file.h"
 #include "pack/text.h"
+#include "prime/ledger.h"
 
 enum { MOST_DRIVERS = 64 };
 
@@ -18,6 +19,7 @@ struct look {
 	struct carry *carry;
 	struct pack_driver drivers[MOST_DRIVERS]; /* those that were met */
 	size_t driver_count;
+	struct ledger ledger;
 	struct set rows;
 	struct buf key;
 };
@@ -74,6 +76,8 @@ static bool is_better(const struct carry_find *one, const struct carry_find *oth
 		return !other->found || other->judgement.refused;
 	if (one->judgement.older != other->judgement.older)
 		return other->judgement.older;
+	if (one->split != other->split)
+		return other->split;
 	if (one->driver.cuda != other->driver.cuda)
 		return one->driver.cuda > other->driver.cuda;
 	/* The same compiler: whichever, but always the same one. */
@@ -108,6 +112,7 @@ static bool is_ours(const struct jw_system *system, uint16_t sm)
 	return false;
 }
 
+/* What was carried over to a former driver is of the one before it, whatever its key says. */
 static void take_entry(struct look *look, const struct cache_file *file)
 {
 	struct carry *carry = look->carry;
@@ -115,6 +120,7 @@ static void take_entry(struct look *look, const struct cache_file *file)
 	const uint8_t *end = look->key.data + file->probed.key_bytes;
 	struct cache_key_parts parts;
 	struct carry_find find = {.found = true, .row = SIZE_MAX};
+	const struct ledger_mark *older;
 	size_t cursor = 0;
 
 	if (!cache_key_split(look->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||
@@ -126,7 +132,9 @@ static void take_entry(struct look *look, const struct cache_file *file)
 	find.value_bytes = file->probed.value_bytes;
 	find.checksum = file->probed.checksum;
 	find.row = set_find(&look->rows, file->key, &cursor);
-	find.driver = *driver_of(look, parts.stamp);
+	older = ledger_marked(&look->ledger, LEDGER_OLDER, system->cache.path, file->key);
+	find.driver = *driver_of(look, older ? ledger_mark_stamp(&look->ledger, older) : parts.stamp);
+	find.split = ledger_marked(&look->ledger, LEDGER_SPLIT, system->cache.path, file->key) != NULL;
 	judge_made(&find.driver, parts.target, system, carry->options->carry_over, &find.judgement);
 	for (size_t i = 0; i < system->gpu_count; i++) {
 		const uint16_t sm = system->gpus[i].target.sm;
@@ -157,6 +165,7 @@ int carry_look(struct jw_error *err, struct carry *carry)
 		return 0;
 	if (cache_view_open(&why, &where, &seen, &limit_bytes, &scan, &index))
 		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	ledger_open(&look.ledger, ledger_home(options->system), where.path);
 	result = cache_index_map(err, &index, &look.rows);
 	for (size_t i = 0; !result && i < scan.count; i++) {
 		if (options->stop && options->stop(options->context))
@@ -164,6 +173,7 @@ int carry_look(struct jw_error *err, struct carry *carry)
 		if (may_be_wanted(carry, &scan.files[i]) && read_key(where.path, &scan.files[i], &look.key))
 			take_entry(&look, &scan.files[i]);
 	}
+	ledger_close(&look.ledger);
 	set_free(&look.rows);
 	buf_free(&look.key);
 	cache_scan_free(&scan);

@@ -13,8 +13,9 @@
  * refused, the same compiler's before an older one's, the newest before others. */
 struct carry_find {
 	bool found;
+	bool split; /* compiled over several threads */
 	struct judgement judgement;
-	struct pack_driver driver;
+	struct pack_driver driver; /* whose compiler made it */
 	struct jw_target target;
 	enum cache_key_form form;
 	uint64_t key; /* the name that it has */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
+#include "cache/settings.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "pack/gather.h"
@@ -25,7 +26,7 @@ enum { LEVEL_BEST = 19 };
 
 struct job {
 	const struct jw_export_options *options;
-	const char *dir;
+	char *dir;
 	struct gather gather;
 	struct pack_manifest manifest;
 	size_t *contributors; /* of each member, the gathered item that has it */
@@ -270,6 +271,24 @@ done:
 
 /* ---- the whole */
 
+/* By the name that the cache has for whoever else fills it: what is marked is found by that. */
+static int find_directory(struct jw_error *err, struct job *job)
+{
+	const struct jw_export_options *options = job->options;
+	struct cache_settings settings = {0};
+
+	if (options->cache_dir && cache_settings_read(err, options->cache_dir, NULL, &settings))
+		return -1;
+	job->dir = settings.path;
+	settings.path = NULL;
+	cache_settings_free(&settings);
+	if (!job->dir && options->system && options->system->cache.path) {
+		job->dir = mem_string(err, options->system->cache.path);
+		return job->dir ? 0 : -1;
+	}
+	return job->dir ? 0 : error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
+}
+
 static void describe(const struct job *job, const struct written *written,
 					 struct jw_export_result *result)
 {
@@ -289,6 +308,7 @@ static void describe(const struct job *job, const struct written *written,
 	(void)pack_targets_text(result->targets, manifest);
 	(void)pack_drivers_text(result->drivers, manifest);
 	result->entries = manifest->opaque ? manifest->tree_count : manifest->entry_count;
+	result->split = manifest_split(manifest);
 	result->content_bytes = manifest_content(manifest);
 	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
 	result->pack_bytes = written->size_bytes;
@@ -363,21 +383,19 @@ static bool is_opaque(const struct jw_export_options *options)
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
-	struct job job = {.options = options, .dir = options->cache_dir};
+	struct job job = {.options = options};
 	struct jw_export_result result = {0};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
 
-	if (!job.dir && options->system)
-		job.dir = options->system->cache.path;
-	if (!job.dir)
-		return error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
 	/* A passphrase that does not fit is noticed before the work is done. */
-	if (sodium_init() < 0 ||
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	if (find_directory(err, &job) ||
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
-		return -1;
+		goto done;
 	if ((is_opaque(options) ? gather_opaque(err, &job) : gather_entries(err, &job, &result)) ||
 		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
 		goto done;
@@ -394,5 +412,6 @@ done:
 	manifest_free(&job.manifest);
 	buf_free(&job.manifest_text);
 	mem_free(job.contributors);
+	mem_free(job.dir);
 	return done;
 }

@@ -219,8 +219,9 @@ static enum fate judge(struct jw_error *err, struct work *work, struct room *roo
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
 	/* By its key it is this driver's; where it comes to it would be taken for that. */
-	if (ledger_marked(&work->ledger, work->dir, key))
+	if (ledger_marked(&work->ledger, LEDGER_OLDER, work->dir, key))
 		return CARRIED;
+	item->entry.split = ledger_marked(&work->ledger, LEDGER_SPLIT, work->dir, key) != NULL;
 	item->file_bytes = room->bytes[i].size;
 	item->cubin_bytes = entry->value_bytes;
 	find_lead(item->lead, parts->payload, parts->payload_size);
@@ -393,7 +394,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 		return -1;
 	if (work.scan.count)
 		qsort(work.scan.files, work.scan.count, sizeof *work.scan.files, by_checksum);
-	ledger_open(&work.ledger, options->system ? options->system->state_dir : NULL, dir);
+	ledger_open(&work.ledger, options->system ? ledger_home(options->system) : NULL, dir);
 	work.items = mem_array(err, work.scan.count, sizeof *work.items);
 	work.fates = mem_alloc(err, work.scan.count);
 	if (!work.items || !work.fates || uv_mutex_init(&work.mutex)) {

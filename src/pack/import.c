@@ -183,28 +183,35 @@ static uint32_t new_mode(const struct jw_import_options *options)
 	return superuser && options->cache_dir && !options->account ? 0755 : 0;
 }
 
-/* What an older compiler has made is marked before it goes in: so that it is never there unmarked,
+/* What is not the driver's own is marked before it goes in: so that it is never there unmarked,
  * wherever this is killed. */
-static int mark_older(struct jw_error *err, const struct import *import)
+static int mark_others(struct jw_error *err, const struct import *import)
 {
+	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
-	struct ledger_carried *carried = mem_array(err, manifest->entry_count, sizeof *carried);
-	struct ledger_change change = {.carried = carried};
+	const char *home = options->system ? ledger_home(options->system) : options->state_dir;
+	struct ledger_new_mark *marks = mem_array(err, 2 * manifest->entry_count, sizeof *marks);
+	struct ledger_change change = {.marks = marks};
 	struct jw_error why = {0};
 
-	if (!carried)
+	if (!marks)
 		return -1;
 	for (uint32_t i = 0; i < manifest->entry_count; i++) {
+		const struct pack_entry *entry = &manifest->entries[i];
 		const struct import_fate *fate = &import->fates[i];
 
-		if (fate->insert && fate->older)
-			carried[change.carried_count++] = (struct ledger_carried){
-				fate->key, fate->checksum, manifest->drivers[manifest->entries[i].driver].stamp};
+		if (!fate->insert || fate->verdict != JW_IMPORT_NEW)
+			continue;
+		if (fate->older)
+			marks[change.mark_count++] = (struct ledger_new_mark){
+				LEDGER_OLDER, fate->key, fate->checksum, manifest->drivers[entry->driver].stamp};
+		if (entry->split)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){LEDGER_SPLIT, fate->key, fate->checksum, NULL};
 	}
-	if (change.carried_count && ledger_change_marks(&why, import->options->system->state_dir,
-													import->result->path, &change))
+	if (change.mark_count && ledger_change_marks(&why, home, import->result->path, &change))
 		TEXT_COPY(import->result->unmarked, why.message);
-	mem_free(carried);
+	mem_free(marks);
 	return 0;
 }
 
@@ -222,7 +229,7 @@ static int insert_all(struct jw_error *err, struct import *import)
 	int result = -1, closed;
 
 	import->writing = mem_alloc(err, sizeof *import->writing);
-	if (!import->writing || mark_older(err, import) ||
+	if (!import->writing || mark_others(err, import) ||
 		cache_live_open(err, import->result->path, &how, &import->live))
 		return -1;
 	import->walk.verify = false;

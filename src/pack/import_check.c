@@ -26,8 +26,8 @@ static int find_group(struct jw_error *err, struct import *import,
 		const struct jw_import_group *group = &result->groups[at];
 
 		if (group->verdict == like->verdict && group->carried == like->carried &&
-			!strcmp(group->target, like->target) && !strcmp(group->driver, like->driver) &&
-			!strcmp(group->why, like->why))
+			group->split == like->split && !strcmp(group->target, like->target) &&
+			!strcmp(group->driver, like->driver) && !strcmp(group->why, like->why))
 			break;
 		at++;
 	}
@@ -46,7 +46,8 @@ static int put_into_group(struct jw_error *err, struct import *import, uint32_t 
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	struct import_fate *fate = &import->fates[at];
-	struct jw_import_group group = {.verdict = fate->verdict, .carried = fate->carried};
+	struct jw_import_group group = {
+		.verdict = fate->verdict, .carried = fate->carried, .split = entry->split};
 
 	(void)jw_target_sm(group.target, entry->target);
 	(void)pack_driver_text(group.driver, &import->manifest.drivers[entry->driver]);
@@ -228,17 +229,22 @@ int import_check(struct jw_error *err, void *context, const struct walk *walk,
 /* ---- by what is there */
 
 /* By the header and size of the file that is there; when it comes to inserting, every byte is
- * compared. What an older compiler has made takes nobody's place. */
-static bool is_there(const struct import *import, uint32_t at)
+ * compared. What is not the driver's own takes nobody's place: then *ret_other, and it stays out.
+ */
+static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
 {
+	const struct pack_entry *entry = &import->manifest.entries[at];
 	const struct import_fate *fate = &import->fates[at];
-	uint32_t cubin = import->manifest.entries[at].cubin;
 	struct cache_probed probed;
+	bool same;
 
-	return cache_probe(import->result->path, fate->key, fate->key_bytes, &probed) ==
-			   CACHE_PRESENT &&
-		   (fate->older || (probed.value_bytes == import->manifest.members[cubin].size_bytes &&
-							probed.checksum == fate->checksum));
+	*ret_other = false;
+	if (cache_probe(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
+		return false;
+	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
+		   probed.checksum == fate->checksum;
+	*ret_other = fate->older || (entry->split && !same);
+	return same || *ret_other;
 }
 
 static bool is_wanted(const struct import *import, uint64_t key)
@@ -316,8 +322,9 @@ static int conclude_missing(struct jw_error *err, struct import *import)
 
 	for (uint32_t i = 0; lacking && i < count; i++) {
 		struct import_fate *fate = &import->fates[i];
+		bool other;
 
-		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i))
+		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i, &other))
 			fate->verdict = JW_IMPORT_THERE;
 		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
 		import->result->missing += lacking[i];
@@ -339,6 +346,7 @@ int import_conclude(struct jw_error *err, struct import *import)
 		struct jw_import_result *result = import->result;
 		struct import_fate *fate = &import->fates[i];
 		uint64_t row_bytes;
+		bool other;
 
 		result->entries++;
 		if (fate->verdict == JW_IMPORT_REFUSED) {
@@ -350,9 +358,9 @@ int import_conclude(struct jw_error *err, struct import *import)
 		if (fate->insert) {
 			import->wanted++;
 			result->accepted_bytes += row_bytes;
-			if (is_there(import, i)) {
+			if (is_there(import, i, &other)) {
 				fate->verdict = JW_IMPORT_THERE;
-				fate->insert = !fate->older;
+				fate->insert = !other;
 			}
 			if (import->options->only_missing && !take_missing(import, fate, row_bytes)) {
 				result->accepted_bytes -= row_bytes;

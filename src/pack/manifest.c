@@ -70,6 +70,15 @@ bool pack_entry_is_jitlink(const struct pack_entry *entry)
 		   strstr(entry->options, "-arch=sm_");
 }
 
+size_t manifest_split(const struct pack_manifest *manifest)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		count += manifest->entries[i].split;
+	return count;
+}
+
 bool pack_entry_is_relocatable(const struct pack_entry *entry)
 {
 	return entry->form == PACK_LINK || pack_entry_is_jitlink(entry);
@@ -218,6 +227,7 @@ static bool read_entry(const cJSON *object, const struct pack_manifest *manifest
 					   struct pack_entry *entry)
 {
 	const char *options = json_text(object, "options", NULL);
+	const cJSON *split = cJSON_GetObjectItemCaseSensitive(object, "split");
 	size_t form = read_name(object, "form", form_names, FORMS);
 
 	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
@@ -229,6 +239,8 @@ static bool read_entry(const cJSON *object, const struct pack_manifest *manifest
 		!read_index(object, "cubin", manifest->member_count, &entry->cubin))
 		return false;
 	entry->form = (enum pack_form)form;
+	/* Whatever stands there: what is said of it in vain costs less than what is not said. */
+	entry->split = !cJSON_IsFalse(split) && split;
 	return manifest->members[entry->ptx].kind == PACK_PTX &&
 		   manifest->members[entry->cubin].kind == PACK_CUBIN;
 }

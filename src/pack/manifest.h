@@ -61,6 +61,7 @@ struct pack_entry {
 	uint32_t driver, ptx, cubin; /* indices */
 	struct jw_target target;     /* of the device, as its key has it */
 	enum pack_form form;
+	bool split; /* compiled over several threads: not the driver's own bytes, of the same worth */
 	char *options; /* "" where there are none, and for PACK_BARE */
 };
 
@@ -102,6 +103,9 @@ void manifest_free(struct pack_manifest *manifest);
 /* Bytes of all members, and of those that are in the pack itself. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
 uint64_t manifest_stored(const struct pack_manifest *manifest);
+
+/* Entries that were compiled over several threads. */
+size_t manifest_split(const struct pack_manifest *manifest);
 
 /* Which options make libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
 bool pack_entry_is_jitlink(const struct pack_entry *entry);

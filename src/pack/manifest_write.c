@@ -39,7 +39,8 @@ static bool add_entry(cJSON *array, const struct pack_entry *entry)
 		   cJSON_AddStringToObject(object, "form", pack_form_name(entry->form)) &&
 		   cJSON_AddStringToObject(object, "options", entry->options) &&
 		   cJSON_AddNumberToObject(object, "ptx", entry->ptx) &&
-		   cJSON_AddNumberToObject(object, "cubin", entry->cubin);
+		   cJSON_AddNumberToObject(object, "cubin", entry->cubin) &&
+		   (!entry->split || cJSON_AddTrueToObject(object, "split"));
 }
 
 static bool add_head(cJSON *document, const struct pack_manifest *manifest)

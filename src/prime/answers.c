@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cache/probe.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "plan/estimate.h"
@@ -195,13 +196,26 @@ static void refused(struct run *run, struct slot *slot, struct job job,
 					  answer->log);
 }
 
-/* The entry came from a compile over several threads, or from one that others do alike. */
-static void note_made(const struct run *run, const struct job *job)
+/* Whether the entry came from a compile over several threads, or from one that others do alike. */
+static void note_split(const struct run *run, const struct slot *slot, const struct job *job)
 {
-	if (run->setup->made)
-		run->setup->made[job->module] =
-			job->threads > 1 ? LEDGER_MADE_SPLIT : LEDGER_MADE_AS_DRIVER;
-	run->result->split += job->threads > 1;
+	const struct run_setup *setup = run->setup;
+	const struct plan_module *module = &setup->plan->modules[job->module];
+	const bool split = job->threads > 1;
+	struct cache_probed probed;
+
+	if (setup->split)
+		setup->split[job->module] = split;
+	run->result->split += split;
+	/* Before it goes in, so that it is never there unmarked, wherever this is killed. */
+	if (split && setup->live &&
+		cache_probe(slot->cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT) {
+		const struct ledger_new_mark mark = {LEDGER_SPLIT, module->key, probed.checksum, NULL};
+		const struct ledger_change change = {.marks = &mark, .mark_count = 1};
+
+		(void)ledger_change_marks(NULL, ledger_home(setup->system), setup->system->cache.path,
+								  &change);
+	}
 }
 
 /* Threads that share a core take longer each; what is learnt is what one alone would take. */
@@ -249,7 +263,7 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 	if (seconds > run->result->longest_seconds)
 		run->result->longest_seconds = seconds;
 	if (answer->result == 0) {
-		note_made(run, &job);
+		note_split(run, slot, &job);
 		compiled(run, slot, job.module);
 	} else {
 		refused(run, slot, job, answer);

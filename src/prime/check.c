@@ -152,8 +152,8 @@ static int explain(struct jw_error *err, const struct jw_check_options *options,
 		mem_free(explanations);
 	}
 	if (!result) {
-		*ret_split = ledger_count(&ledger, LEDGER_MADE_SPLIT);
-		ledger_note(&ledger, request->state_dir, false, NULL);
+		*ret_split = ledger_count(&ledger, LEDGER_SPLIT);
+		ledger_note(&ledger, request->state_dir, false);
 	}
 	ledger_close(&ledger);
 	return result;

@@ -195,20 +195,26 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 	return 0;
 }
 
-/* What this driver has compiled itself is no older one's. Were the value alone to tell that, one
- * whose bytes are the same would be compiled again each time. */
+/* What this driver has compiled itself is no older one's, and what was not split is not. Were the
+ * value alone to tell that, one whose bytes are the same would be compiled again each time. */
 static void clear_marks(const struct jw_system *system, const struct plan *plan,
-						const bool *inserted)
+						const bool *inserted, const bool *split)
 {
-	uint64_t *keys = mem_array(NULL, plan->module_count, sizeof *keys);
-	struct ledger_change change = {.cleared = keys};
+	uint64_t *older = mem_array(NULL, plan->module_count, sizeof *older);
+	uint64_t *whole = mem_array(NULL, plan->module_count, sizeof *whole);
+	struct ledger_change change = {.cleared = {[LEDGER_OLDER] = older, [LEDGER_SPLIT] = whole}};
 
-	for (size_t i = 0; keys && i < plan->module_count; i++)
-		if (inserted[i])
-			keys[change.cleared_count++] = plan->modules[i].key;
-	if (change.cleared_count)
-		(void)ledger_change_marks(NULL, system->state_dir, system->cache.path, &change);
-	mem_free(keys);
+	for (size_t i = 0; older && whole && i < plan->module_count; i++) {
+		if (!inserted[i])
+			continue;
+		older[change.cleared_count[LEDGER_OLDER]++] = plan->modules[i].key;
+		if (!split[i])
+			whole[change.cleared_count[LEDGER_SPLIT]++] = plan->modules[i].key;
+	}
+	if (change.cleared_count[LEDGER_OLDER])
+		(void)ledger_change_marks(NULL, ledger_home(system), system->cache.path, &change);
+	mem_free(older);
+	mem_free(whole);
 }
 
 /* Nothing was begun: no failure where that was asked for. */
@@ -223,7 +229,7 @@ static int interrupted(struct jw_error *err, const struct jw_error *why,
 }
 
 static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				   const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
+				   const struct jw_prime_options *options, struct trace *trace,
 				   struct jw_prime_result *result)
 {
 	struct learn_run learnt = {0};
@@ -232,7 +238,6 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 							  .options = options,
 							  .workers = result->plan.workers,
 							  .split_cores = options->split ? planning_cores(options) : 0,
-							  .made = made,
 							  .trace = trace,
 							  .learnt = options->ptxas ? NULL : &learnt};
 	struct spool spool = {0};
@@ -243,7 +248,8 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	int failed = -1;
 
 	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
-	if (!setup.inserted || folder_make(err, system->state_dir, &folder) ||
+	setup.split = mem_array(err, plan->module_count, sizeof *setup.split);
+	if (!setup.inserted || !setup.split || folder_make(err, system->state_dir, &folder) ||
 		self_command(err, options->worker, &self))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->stop, options->context,
@@ -270,12 +276,13 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	/* What is done is done, and is told. */
 	if (failed)
 		result->stopped = why;
-	if (!result->opaque && !system->scratch)
-		clear_marks(system, plan, setup.inserted);
+	if (!result->opaque)
+		clear_marks(system, plan, setup.inserted, setup.split);
 	learn_remember(system->state_dir, &system->driver.version, &learnt);
 	failed = note_doubts(err, result);
 done:
 	mem_free(setup.inserted);
+	mem_free(setup.split);
 	mem_free(task);
 	spool_free(&spool);
 	self_free(&self);
@@ -284,7 +291,7 @@ done:
 }
 
 int cold_compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
+				 const struct jw_prime_options *options, struct trace *trace,
 				 struct jw_prime_result *result)
 {
 	const struct turn_wait wait = {options->context, options->message, options->stop};
@@ -302,7 +309,7 @@ int cold_compile(struct jw_error *err, const struct plan *plan, const struct jw_
 	if (turn.waited && count_met(plan, system) == result->plan.cold)
 		result->met = result->plan.cold;
 	else
-		failed = compile(err, plan, system, options, trace, made, result);
+		failed = compile(err, plan, system, options, trace, result);
 	turn_end(&turn);
 	return failed;
 }

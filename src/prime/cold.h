@@ -8,9 +8,9 @@
 #include "prime/trace.h"
 
 /* One run after the other for each cache; what came of it is added to *result, also why it had to
- * stop. -1 where it could not be begun. `trace` may be NULL; `made`: as in struct run_setup. */
+ * stop. -1 where it could not be begun. `trace` may be NULL. */
 int cold_compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				 const struct jw_prime_options *options, struct trace *trace, uint8_t *made,
+				 const struct jw_prime_options *options, struct trace *trace,
 				 struct jw_prime_result *result);
 
 #endif

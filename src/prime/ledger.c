@@ -7,6 +7,7 @@
 #include "cache/probe.h"
 #include "cache/stamp.h"
 #include "os/file.h"
+#include "prime/folder.h"
 
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
 
@@ -77,16 +78,15 @@ const struct ledger_record *ledger_find(const struct ledger *ledger,
 	return find(ledger, place_of(ledger, module));
 }
 
-size_t ledger_count(const struct ledger *ledger, enum ledger_made made)
+size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < ledger->plan->module_count; i++) {
 		const struct plan_module *module = &ledger->plan->modules[i];
-		const struct ledger_record *known =
-			module->state == PLAN_WARM ? ledger_find(ledger, module) : NULL;
 
-		count += known && known->key == module->key && known->made == made;
+		count += module->state == PLAN_WARM &&
+				 ledger_marked(ledger, kind, ledger->plan->cache_dir, module->key) != NULL;
 	}
 	return count;
 }
@@ -120,18 +120,12 @@ static void forget_old(struct ledger *ledger)
 	ledger->by_place = fresh;
 }
 
-/* `made` NULL: as it was, where it is the same entry still. */
-static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp,
-				 const uint8_t *made)
+static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp)
 {
 	struct ledger_record *known = find(ledger, place);
-	const bool same = known && known->key == key && known->stamp == stamp;
-	const struct ledger_record record = {place, key, ledger->epoch, stamp,
-										 made   ? *made
-										 : same ? known->made
-												: 0};
+	const struct ledger_record record = {place, key, ledger->epoch, stamp};
 
-	if (same && known->made == record.made && known->epoch == record.epoch)
+	if (known && known->key == key && known->stamp == stamp && known->epoch == record.epoch)
 		return;
 	if (known)
 		*known = record;
@@ -181,11 +175,9 @@ static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t cou
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
 		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
-		const struct ledger_record record = {place, key, epoch, (uint8_t)rest,
-											 (uint8_t)(rest >> 8)};
+		const struct ledger_record record = {place, key, epoch, (uint8_t)rest};
 
-		if (at->overrun || rest >> 16 || record.stamp >= ledger->stamp_count ||
-			record.made >= LEDGER_MADE_COUNT || find(ledger, place) ||
+		if (at->overrun || rest >= ledger->stamp_count || find(ledger, place) ||
 			add_record(NULL, ledger, &record))
 			return false;
 	}
@@ -236,8 +228,11 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
 			return;
 	}
-	if (parse_records(ledger, &at, records) && cursor_left(&at))
-		ledger_parse_marks(ledger, &at);
+	if (!parse_records(ledger, &at, records))
+		return;
+	for (unsigned kind = 0; kind < LEDGER_KINDS && cursor_left(&at); kind++)
+		if (!ledger_parse_marks(ledger, (enum ledger_kind)kind, &at))
+			return;
 }
 
 static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
@@ -271,15 +266,20 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
 	for (size_t i = 0; i < ledger->count; i++) {
 		store_u64(number, ledger->records[i].place);
 		store_u64(number + 8, ledger->records[i].key);
-		store_u32(number + 16, ledger->records[i].stamp | (uint32_t)ledger->records[i].made << 8);
+		store_u32(number + 16, ledger->records[i].stamp);
 		store_u32(number + 20, ledger->records[i].epoch);
 		if (buf_append(err, bytes, number, RECORD))
 			return -1;
 	}
-	if (ledger->mark_count && ledger_format_marks(err, ledger, bytes))
+	if (ledger_format_marks(err, ledger, bytes))
 		return -1;
 	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
 	return buf_append(err, bytes, number, SUM);
+}
+
+const char *ledger_home(const struct jw_system *system)
+{
+	return system->scratch ? system->scratch->path : system->state_dir;
 }
 
 char *ledger_file(const char *state_dir, const char *cache_dir)
@@ -306,9 +306,8 @@ void ledger_close(struct ledger *ledger)
 {
 	mem_free(ledger->files);
 	mem_free(ledger->records);
-	mem_free(ledger->marks);
+	ledger_free_marks(ledger);
 	set_free(&ledger->by_place);
-	set_free(&ledger->by_key);
 	*ledger = (struct ledger){0};
 }
 
@@ -344,10 +343,8 @@ static bool is_made(const struct plan *plan, const struct plan_module *module)
 		   cache_probe(plan->cache_dir, module->key, module->key_bytes, NULL) == CACHE_PRESENT;
 }
 
-void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, const uint8_t *made)
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 {
-	static const uint8_t as_driver = LEDGER_MADE_AS_DRIVER;
-
 	const struct plan *plan = ledger->plan;
 	struct cache_shape now;
 	uint32_t stamp;
@@ -359,13 +356,9 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again, 
 	stamp = ledger_stamp_number(ledger, plan->profile.stamp);
 	for (size_t i = 0; stamp < LEDGER_MOST_STAMPS && i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
-		const bool fresh = look_again && is_made(plan, module);
 
-		if (fresh || module->state == PLAN_WARM)
-			note(ledger, place_of(ledger, module), module->key, (uint8_t)stamp,
-				 !fresh ? NULL
-				 : made ? &made[i]
-						: &as_driver);
+		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
+			note(ledger, place_of(ledger, module), module->key, (uint8_t)stamp);
 	}
 	if (ledger->changed)
 		save(ledger, state_dir, plan->cache_dir);

@@ -1,4 +1,4 @@
-/* The part of ledger.h that is about what was carried over. */
+/* The part of ledger.h that is about entries with other bytes than the driver's own. */
 #include <string.h>
 
 #include <uv.h>
@@ -14,51 +14,62 @@ enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
 
 /* ---- in memory */
 
-static int add_mark(struct jw_error *err, struct ledger *ledger, const struct ledger_mark *mark)
+static int add_mark(struct jw_error *err, struct ledger_marks *marks,
+					const struct ledger_mark *mark)
 {
-	if (VEC_ROOM(err, ledger->marks, ledger->mark_capacity, ledger->mark_count,
-				 LEDGER_MOST_MARKS) ||
-		set_add(err, &ledger->by_key, mark->key, ledger->mark_count))
+	if (VEC_ROOM(err, marks->items, marks->capacity, marks->count, LEDGER_MOST_MARKS) ||
+		set_add(err, &marks->by_key, mark->key, marks->count))
 		return -1;
-	ledger->marks[ledger->mark_count++] = *mark;
+	marks->items[marks->count++] = *mark;
 	return 0;
 }
 
-static struct ledger_mark *find(const struct ledger *ledger, uint64_t key)
+static struct ledger_mark *find(const struct ledger_marks *marks, uint64_t key)
 {
-	size_t cursor = 0, at = set_find(&ledger->by_key, key, &cursor);
+	size_t cursor = 0, at = set_find(&marks->by_key, key, &cursor);
 
-	return at == SET_NONE ? NULL : &ledger->marks[at];
+	return at == SET_NONE ? NULL : &marks->items[at];
+}
+
+static void free_marks(struct ledger_marks *marks)
+{
+	mem_free(marks->items);
+	set_free(&marks->by_key);
+	*marks = (struct ledger_marks){0};
+}
+
+void ledger_free_marks(struct ledger *ledger)
+{
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
+		free_marks(&ledger->marks[kind]);
 }
 
 /* Drops those of `gone`, and of the others all but the newest `most`. */
-static int keep_marks(struct jw_error *err, struct ledger *ledger, const struct set *gone,
+static int keep_marks(struct jw_error *err, struct ledger_marks *marks, const struct set *gone,
 					  size_t most)
 {
-	struct ledger_mark *marks = ledger->marks;
-	const size_t count = ledger->mark_count;
+	struct ledger_mark *items = marks->items;
+	const size_t count = marks->count;
 	size_t left = 0, cursor;
 	int result = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		cursor = 0;
-		if (set_find(gone, marks[i].key, &cursor) == SET_NONE)
-			marks[left++] = marks[i];
+		if (set_find(gone, items[i].key, &cursor) == SET_NONE)
+			items[left++] = items[i];
 	}
-	set_free(&ledger->by_key);
-	ledger->by_key = (struct set){0};
-	ledger->marks = NULL;
-	ledger->mark_count = ledger->mark_capacity = 0;
+	set_free(&marks->by_key);
+	*marks = (struct ledger_marks){0};
 	for (size_t i = left > most ? left - most : 0; !result && i < left; i++)
-		result = add_mark(err, ledger, &marks[i]);
-	mem_free(marks);
+		result = add_mark(err, marks, &items[i]);
+	mem_free(items);
 	return result;
 }
 
-const struct ledger_mark *ledger_marked(const struct ledger *ledger, const char *cache_dir,
-										uint64_t key)
+const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
+										const char *cache_dir, uint64_t key)
 {
-	const struct ledger_mark *mark = find(ledger, key);
+	const struct ledger_mark *mark = find(&ledger->marks[kind], key);
 	struct cache_probed probed;
 
 	if (!mark || !cache_dir || cache_probe(cache_dir, key, 0, &probed) != CACHE_PRESENT ||
@@ -72,23 +83,26 @@ const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_m
 	return mark->stamp < ledger->stamp_count ? ledger->stamps[mark->stamp] : "";
 }
 
-size_t ledger_count_marked(const struct ledger *ledger, const char *cache_dir)
+size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
+						   const char *cache_dir)
 {
+	const struct ledger_marks *marks = &ledger->marks[kind];
 	size_t count = 0;
 
-	for (size_t i = 0; i < ledger->mark_count; i++)
-		count += ledger_marked(ledger, cache_dir, ledger->marks[i].key) != NULL;
+	for (size_t i = 0; i < marks->count; i++)
+		count += ledger_marked(ledger, kind, cache_dir, marks->items[i].key) != NULL;
 	return count;
 }
 
 /* ---- in the file */
 
-void ledger_parse_marks(struct ledger *ledger, struct cursor *at)
+bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at)
 {
+	struct ledger_marks *marks = &ledger->marks[kind];
 	uint32_t count = cursor_u32(at);
 
 	if (at->overrun || count > LEDGER_MOST_MARKS)
-		return;
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct ledger_mark mark;
 
@@ -96,25 +110,39 @@ void ledger_parse_marks(struct ledger *ledger, struct cursor *at)
 		mark.checksum = cursor_u64(at);
 		mark.stamp = cursor_u32(at);
 		if (at->overrun || (mark.stamp >= ledger->stamp_count && mark.stamp != LEDGER_NO_STAMP) ||
-			find(ledger, mark.key) || add_mark(NULL, ledger, &mark))
-			return;
+			find(marks, mark.key) || add_mark(NULL, marks, &mark))
+			return false;
 	}
+	return true;
 }
 
-int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+static int format_marks(struct jw_error *err, const struct ledger_marks *marks, struct buf *bytes)
 {
 	uint8_t number[MARK];
 
-	store_u32(number, (uint32_t)ledger->mark_count);
+	store_u32(number, (uint32_t)marks->count);
 	if (buf_append(err, bytes, number, 4))
 		return -1;
-	for (size_t i = 0; i < ledger->mark_count; i++) {
-		store_u64(number, ledger->marks[i].key);
-		store_u64(number + 8, ledger->marks[i].checksum);
-		store_u32(number + 16, ledger->marks[i].stamp);
+	for (size_t i = 0; i < marks->count; i++) {
+		store_u64(number, marks->items[i].key);
+		store_u64(number + 8, marks->items[i].checksum);
+		store_u32(number + 16, marks->items[i].stamp);
 		if (buf_append(err, bytes, number, MARK))
 			return -1;
 	}
+	return 0;
+}
+
+/* None behind the last kind of which there are any. */
+int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+{
+	unsigned kinds = LEDGER_KINDS;
+
+	while (kinds && !ledger->marks[kinds - 1].count)
+		kinds--;
+	for (unsigned kind = 0; kind < kinds; kind++)
+		if (format_marks(err, &ledger->marks[kind], bytes))
+			return -1;
 	return 0;
 }
 
@@ -151,14 +179,21 @@ static void read_file(struct ledger *ledger, const char *path)
 	buf_free(&bytes);
 }
 
-static void replace_mark(struct ledger *ledger, const struct ledger_mark *mark)
+static void replace_mark(struct ledger_marks *marks, const struct ledger_mark *mark)
 {
-	struct ledger_mark *known = find(ledger, mark->key);
+	struct ledger_mark *known = find(marks, mark->key);
 
 	if (known)
 		*known = *mark;
 	else
-		(void)add_mark(NULL, ledger, mark);
+		(void)add_mark(NULL, marks, mark);
+}
+
+static uint32_t number_of(struct ledger *ledger, const char *stamp)
+{
+	uint32_t number = stamp && *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
+
+	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
 }
 
 void ledger_reread_marks(struct ledger *ledger, const char *path)
@@ -166,19 +201,14 @@ void ledger_reread_marks(struct ledger *ledger, const char *path)
 	struct ledger file;
 
 	read_file(&file, path);
-	mem_free(ledger->marks);
-	set_free(&ledger->by_key);
-	ledger->by_key = (struct set){0};
-	ledger->marks = NULL;
-	ledger->mark_count = ledger->mark_capacity = 0;
-	for (size_t i = 0; i < file.mark_count; i++) {
-		struct ledger_mark mark = file.marks[i];
-		const char *stamp = ledger_mark_stamp(&file, &mark);
+	ledger_free_marks(ledger);
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++) {
+		for (size_t i = 0; i < file.marks[kind].count; i++) {
+			struct ledger_mark mark = file.marks[kind].items[i];
 
-		mark.stamp = *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
-		if (mark.stamp >= LEDGER_MOST_STAMPS)
-			mark.stamp = LEDGER_NO_STAMP;
-		replace_mark(ledger, &mark);
+			mark.stamp = number_of(ledger, ledger_mark_stamp(&file, &mark));
+			replace_mark(&ledger->marks[kind], &mark);
+		}
 	}
 	ledger_close(&file);
 }
@@ -186,34 +216,45 @@ void ledger_reread_marks(struct ledger *ledger, const char *path)
 /* Whether there is anything to write. */
 static bool is_news(const struct ledger *ledger, const struct ledger_change *change)
 {
-	bool news = change->carried_count > 0;
+	bool news = change->mark_count > 0;
 
-	for (size_t i = 0; !news && ledger->mark_count && i < change->cleared_count; i++)
-		news = find(ledger, change->cleared[i]) != NULL;
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
+		for (size_t i = 0; !news && i < change->cleared_count[kind]; i++)
+			news = find(&ledger->marks[kind], change->cleared[kind][i]) != NULL;
 	return news;
+}
+
+/* Those that are cleared go, and the oldest for which there is no room beside the new ones. */
+static int make_room(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
+					 const struct ledger_change *change)
+{
+	const size_t most = LEDGER_MOST_MARKS;
+	struct set gone = {0};
+	size_t coming = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < change->mark_count; i++)
+		coming += change->marks[i].kind == kind;
+	for (size_t i = 0; !result && i < change->cleared_count[kind]; i++)
+		result = set_add(err, &gone, change->cleared[kind][i], i);
+	if (!result)
+		result = keep_marks(err, &ledger->marks[kind], &gone, coming < most ? most - coming : 0);
+	set_free(&gone);
+	return result;
 }
 
 static int apply(struct jw_error *err, struct ledger *ledger, const struct ledger_change *change)
 {
-	size_t most = LEDGER_MOST_MARKS, coming = change->carried_count;
-	struct set gone = {0};
-	int result = 0;
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
+		if (make_room(err, ledger, (enum ledger_kind)kind, change))
+			return -1;
+	for (size_t i = 0; i < change->mark_count; i++) {
+		const struct ledger_new_mark *one = &change->marks[i];
+		const struct ledger_mark mark = {one->key, one->checksum, number_of(ledger, one->stamp)};
 
-	for (size_t i = 0; !result && i < change->cleared_count; i++)
-		result = set_add(err, &gone, change->cleared[i], i);
-	if (!result)
-		result = keep_marks(err, ledger, &gone, coming < most ? most - coming : 0);
-	set_free(&gone);
-	for (size_t i = 0; !result && i < coming; i++) {
-		const struct ledger_carried *one = &change->carried[i];
-		struct ledger_mark mark = {one->key, one->checksum,
-								   ledger_stamp_number(ledger, one->stamp)};
-
-		if (mark.stamp >= LEDGER_MOST_STAMPS)
-			mark.stamp = LEDGER_NO_STAMP;
-		replace_mark(ledger, &mark);
+		replace_mark(&ledger->marks[one->kind], &mark);
 	}
-	return result;
+	return 0;
 }
 
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,

@@ -41,13 +41,11 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
 	struct jw_prime_result *result = mem_alloc(err, sizeof *result);
-	/* What lives for one run alone has no history. */
-	const char *state_dir = system->scratch ? NULL : system->state_dir;
+	const char *home = ledger_home(system);
 	struct planning planning = {0};
 	struct ledger ledger = {0};
 	struct trace *trace = NULL;
 	struct jw_error why = {0};
-	uint8_t *made = NULL;
 	uint64_t began_ns;
 	int failed = -1;
 
@@ -67,26 +65,24 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		planning_make(err, system, options, result, &planning))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
-	ledger_open(&ledger, state_dir, system->cache.path);
+	ledger_open(&ledger, home, system->cache.path);
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
 	planning_sum_up(planning.plan, options, &result->plan);
 	if (ledger_begin(err, &ledger, planning.plan) ||
 		planning_explain(err, system, &planning, &ledger, &result->plan) ||
-		planning_choose(err, planning.plan, system, options, result) ||
-		!(made = mem_array(err, planning.plan->module_count, sizeof *made)))
+		planning_choose(err, planning.plan, system, options, result))
 		goto done;
 	failed = 0;
 	if ((options->planned && !options->planned(options->context, &result->plan)) ||
 		result->plan.too_much)
 		result->undone = result->plan.cold;
 	else if (result->plan.cold)
-		failed = cold_compile(err, planning.plan, system, options, trace, made, result);
-	ledger_note(&ledger, state_dir, true, made);
+		failed = cold_compile(err, planning.plan, system, options, trace, result);
+	ledger_note(&ledger, home, true);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed = note_trace(err, result, &why);
 	ledger_close(&ledger);
-	mem_free(made);
 	planning_free(&planning);
 	if (failed)
 		jw_prime_result_free(result);

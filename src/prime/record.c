@@ -258,7 +258,7 @@ static void remember(const struct recorder *recorder)
 		return;
 	ledger_open(&ledger, system->state_dir, system->cache.path);
 	if (!ledger_begin(NULL, &ledger, recorder->plan))
-		ledger_note(&ledger, system->state_dir, true, NULL);
+		ledger_note(&ledger, system->state_dir, true);
 	ledger_close(&ledger);
 }
 

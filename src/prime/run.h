@@ -19,8 +19,8 @@ struct run_setup {
 	const char *folder;        /* where the workers' private directories go */
 	unsigned workers;
 	unsigned split_cores; /* over which a long module may be split where they idle; 0: never */
-	uint8_t *made; /* enum ledger_made: set for each module of the plan that gets its entry; NULL:
-					  nobody asks */
+	bool *split; /* of each module of the plan: set when it was compiled over several threads; may
+					be NULL */
 	struct learn_run *learnt; /* what the compiles took is added here; may be NULL */
 	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;

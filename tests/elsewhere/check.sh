@@ -95,6 +95,33 @@ if [ "$kind" = fake ]; then
 	rm calls
 	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx
 	! grep -q split calls && ok "nothing is split unasked" || fail "split unasked: $(cat calls)"
+	# One that writes no more than a cubin's header: what was split is told wherever it comes to.
+	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }
+while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
+exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B7xHHIQQQIHHHHHH\", b\"\\x7fELF\", 2, 1, 1, 0x33, 7, 2, 190, 1, 0, 0, 0, 86, 64, 0, 0, 0, 0, 0))" >"$out"'
+	told() { # TEXT ARGUMENT...: what jitwarm says there
+		local text=$1
+		shift
+		timeout 60 "$jitwarm" "$@" >out 2>&1 && grep -qF -- "$text" out && ok "$* ($text)" || fail "$*, not “$text”: $(cat out)"
+	}
+	parting=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx --split)
+	told "1 of them was compiled over several threads" "${parting[@]}" --cache parted
+	told "1 of them compiled over several threads" cache verify --cache parted/
+	told "load, split" cache list --cache "$scratch/parted"
+	told "1 of its entries compiled over several threads" export --all --cache parted -o parted.jwpack
+	told "1 of its entries compiled over several threads" "${parting[@]}" -o scratch.jwpack
+	cmp parted.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
+	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
+	(
+		export JITWARM_STATE=$scratch/other
+		told "compiled over several threads (--split)" import --allow-unsigned --as-is --cache there parted.jwpack
+		told "1 of them compiled over several threads" cache verify --cache there
+		told "1 of the warm modules was compiled over several threads" check $sm --driver 580.159.04 --cache there long.ptx
+		exit $failed
+	) || failed=1
+	timeout 60 "$jitwarm" prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 --cache whole long.ptx >out 2>&1 &&
+		told "1 entries" cache verify --cache whole && ! grep -q threads out && ok "of no other" || fail "told of another: $(cat out)"
+	rm -rf parted there whole other ./*.jwpack
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad

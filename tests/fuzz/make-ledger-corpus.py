@@ -15,10 +15,12 @@ def fnv(data):
 
 
 def body(stamps, records, stamp_count=None, record_count=None, epoch=3, losses=(1, 2, 3), shape=(5, 6, 7),
-         marks=None, mark_count=None):
+         marks=None, mark_count=None, split=None):
     behind = b"" if marks is None else (
         struct.pack("<I", len(marks) if mark_count is None else mark_count)
         + b"".join(struct.pack("<QQI", *m) for m in marks))
+    if split is not None:
+        behind += struct.pack("<I", len(split)) + b"".join(struct.pack("<QQI", *m) for m in split)
     return (b"JWLED\0\2\0"
             + struct.pack("<III", len(stamps) if stamp_count is None else stamp_count,
                           len(records) if record_count is None else record_count, epoch)
@@ -38,8 +40,12 @@ CASES = {
     "too-many-stamps": body([STAMP], [], stamp_count=2**32 - 1),
     "too-many-records": body([STAMP], [(1, 2, 0, 0)], record_count=2**32 - 1),
     "records-cut": body([STAMP], [(1, 2, 0, 0)], record_count=3),
-    "split": body([STAMP], [(1, 2, 0x100, 0), (3, 4, 0, 0)]),
-    "made-of-nothing-known": body([STAMP], [(1, 2, 0xff00, 0)]),
+    "stamp-with-more-behind": body([STAMP], [(1, 2, 0x100, 0)]),
+    "split": body([STAMP], [(1, 2, 0, 0)], marks=[], split=[(2, 7, 2**32 - 1)]),
+    "split-and-older": body([STAMP], [(1, 2, 0, 0)], marks=[(2, 7, 0)], split=[(2, 7, 2**32 - 1), (4, 8, 0)]),
+    "split-twice": body([STAMP], [], marks=[], split=[(2, 7, 0), (2, 8, 0)]),
+    "split-behind-broken-marks": body([STAMP], [], marks=[(2, 7, 1)], split=[(2, 7, 0)]),
+    "more-than-all-kinds": body([STAMP], [], marks=[], split=[(2, 7, 0)]) + b"more",
     "stamp-is-none": body([b"x" * 19], [(1, 2, 0, 0)]),
     "other-version": WHOLE.replace(b"\0\2\0", b"\0\1\0", 1),
     "epoch-of-the-future": body([STAMP], [(1, 2, 0, 9)]),

@@ -32,7 +32,7 @@ static const char common[] =
 	"once() { mkdir \"$marks/$1\" 2>/dev/null; }\n"
 	"serve() { while read -r line; do id=${line#*:}; do_job \"${id%%,*}\"; done; }\n";
 
-static char *folder, *script, *cache;
+static char *folder, *script, *cache, *state_dir;
 static struct plan_module modules[MODULES];
 static char file_path[] = "library.so";
 static struct plan_file file = {.path = file_path};
@@ -49,7 +49,7 @@ static struct jw_system jw_machine;
 static struct jw_prime_options options;
 static struct jw_prime_result *result;
 static unsigned start_ms, end_ms, split_cores;
-static uint8_t made[MODULES];
+static bool split[MODULES];
 
 static inline int make_folder(void **state)
 {
@@ -58,7 +58,8 @@ static inline int make_folder(void **state)
 		return -1;
 	script = os_join(NULL, folder, "worker.sh");
 	cache = os_join(NULL, folder, "cache");
-	return script && cache ? 0 : -1;
+	state_dir = os_join(NULL, folder, "state");
+	return script && cache && state_dir ? 0 : -1;
 }
 
 static inline int remove_folder(void **state)
@@ -66,6 +67,7 @@ static inline int remove_folder(void **state)
 	(void)state;
 	mem_free(script);
 	mem_free(cache);
+	mem_free(state_dir);
 	if (os_remove_tree(NULL, folder))
 		return -1;
 	mem_free(folder);
@@ -95,15 +97,17 @@ static inline int begin(void **state)
 
 	(void)state;
 	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	assert_int_equal(os_remove_tree(NULL, state_dir), 0);
 	assert_int_equal(os_remove_tree(NULL, marks), 0);
 	assert_int_equal(os_make_dirs(NULL, marks, 0700), 0);
 	mem_free(marks);
 	for (size_t i = 0; i < MODULES; i++)
 		make_tree(i);
-	jw_machine = (struct jw_system){.cache = {.path = cache, .limit_bytes = 1 << 30}};
+	jw_machine = (struct jw_system){.state_dir = state_dir,
+									.cache = {.path = cache, .limit_bytes = 1 << 30}};
 	options = (struct jw_prime_options){0};
 	start_ms = end_ms = split_cores = 0;
-	memset(made, 0, sizeof made);
+	memset(split, 0, sizeof split);
 	result = mem_alloc(NULL, sizeof *result);
 	return result ? 0 : -1;
 }
@@ -131,7 +135,7 @@ static inline int run_with(struct jw_error *err, unsigned workers, const char *b
 							  .folder = private_folder,
 							  .workers = workers,
 							  .split_cores = split_cores,
-							  .made = made,
+							  .split = split,
 							  .start_ms = start_ms,
 							  .end_ms = end_ms};
 	int failed;

@@ -163,9 +163,10 @@ static void older_ones_go_over_where_asked_for_and_are_marked(void **state)
 	assert_int_equal(count_there(&machine), ENTRIES);
 	assert_int_equal(jw_carry_count(&machine.system), ENTRIES);
 	ledger_open(&ledger, folder, machine.system.cache.path);
-	assert_string_equal(ledger_mark_stamp(&ledger, ledger_marked(&ledger, machine.system.cache.path,
-																 machine.keys[0])),
-						"Jun 25 202401:14:48");
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path,
+												 machine.keys[0])),
+		"Jun 25 202401:14:48");
 	ledger_close(&ledger);
 	tear_down(&machine);
 }
@@ -253,13 +254,59 @@ static void the_store_keeps_no_marked_ones(void **state)
 	/* Compiled anew: there, and no longer marked. */
 	assert_int_equal(
 		ledger_change_marks(NULL, folder, machine.system.cache.path,
-							&(struct ledger_change){.cleared = machine.keys, .cleared_count = 1}),
+							&(struct ledger_change){.cleared = {[LEDGER_OLDER] = machine.keys},
+													.cleared_count = {[LEDGER_OLDER] = 1}}),
 		0);
 	assert_int_equal(jw_carry_count(&machine.system), 1);
 	assert_int_equal(jw_store_keep(NULL, &machine.system, JW_STORE_DEFAULT_BYTES, &kept), 0);
 	assert_int_equal(kept, 1);
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	mem_free(store);
+	tear_down(&machine);
+}
+
+/* The same compiler's, by the key; but an older one's by its mark, from a carry before. And what
+ * was split is split under any name. */
+static void marks_go_along(void **state)
+{
+	struct machine machine;
+	struct jw_carry_options options;
+	struct jw_carry_result *result;
+	struct ledger_new_mark marks[2] = {{.kind = LEDGER_OLDER, .stamp = "Mar  5 202422:02:27"},
+									   {.kind = LEDGER_SPLIT}};
+	struct ledger ledger;
+
+	(void)state;
+	set_up(&machine, 12050);
+	for (unsigned i = 0; i < 2; i++) {
+		marks[i].key = machine.entries[i].key;
+		marks[i].checksum = load_u64(machine.entries[i].bytes + 20);
+	}
+	assert_int_equal(ledger_change_marks(NULL, folder, machine.system.cache.path,
+										 &(struct ledger_change){.marks = marks, .mark_count = 2}),
+					 0);
+	options = asking(&machine, false);
+	result = carry(&options);
+	assert_int_equal(result->carried, ENTRIES - 1);
+	assert_int_equal(result->refused, 1);
+	jw_carry_result_free(result);
+	ledger_open(&ledger, folder, machine.system.cache.path);
+	assert_null(ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path, machine.keys[0]));
+	assert_non_null(
+		ledger_marked(&ledger, LEDGER_SPLIT, machine.system.cache.path, machine.keys[1]));
+	assert_int_equal(ledger_count_marked(&ledger, LEDGER_SPLIT, machine.system.cache.path), 2);
+	ledger_close(&ledger);
+	options.carry_over = true;
+	result = carry(&options);
+	assert_int_equal(result->carried, 1);
+	assert_int_equal(result->older, 1);
+	jw_carry_result_free(result);
+	ledger_open(&ledger, folder, machine.system.cache.path);
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path,
+												 machine.keys[0])),
+		marks[0].stamp);
+	ledger_close(&ledger);
 	tear_down(&machine);
 }
 
@@ -311,6 +358,7 @@ int main(void)
 		cmocka_unit_test(damaged_ones_stay),
 		cmocka_unit_test(a_budget_is_kept_to),
 		cmocka_unit_test(the_store_keeps_no_marked_ones),
+		cmocka_unit_test(marks_go_along),
 		cmocka_unit_test(no_state_is_said),
 		cmocka_unit_test(short_memory_is_an_error_or_nothing),
 	};

@@ -44,9 +44,9 @@ static void fill_ledger(struct ledger *ledger, const struct plan_request *reques
 			old->modules[i].state = PLAN_WARM;
 	}
 	assert_int_equal(ledger_begin(NULL, ledger, old), 0);
-	ledger_note(ledger, state, false, NULL);
+	ledger_note(ledger, state, false);
 	assert_int_equal(ledger_begin(NULL, ledger, plan), 0);
-	ledger_note(ledger, state, false, NULL);
+	ledger_note(ledger, state, false);
 	plan_free(plan);
 	plan_free(old);
 }
@@ -130,7 +130,7 @@ static void a_damaged_ledger_is_none(void **state)
 							.losses = {[3] = CACHE_LOSS_WIPED},
 							.shape = {5, 6, 7, {8, [15] = 9}}},
 				  again = {0};
-	struct ledger_record record = {1, 2, 3, 0, LEDGER_MADE_SPLIT};
+	struct ledger_record record = {1, 2, 3, 0};
 	struct buf bytes = make_buf();
 
 	(void)state;
@@ -140,7 +140,6 @@ static void a_damaged_ledger_is_none(void **state)
 	ledger_parse(&again, bytes.data, bytes.size);
 	assert_int_equal(again.count, 1);
 	assert_int_equal(again.records[0].key, 2);
-	assert_int_equal(again.records[0].made, LEDGER_MADE_SPLIT);
 	assert_int_equal(again.records[0].epoch, 3);
 	assert_int_equal(again.epoch, 4);
 	assert_int_equal(again.losses[3], CACHE_LOSS_WIPED);

@@ -179,7 +179,7 @@ static void remember(void)
 
 	ledger_open(&ledger, state, cache);
 	assert_int_equal(ledger_begin(NULL, &ledger, plan), 0);
-	ledger_note(&ledger, state, false, NULL);
+	ledger_note(&ledger, state, false);
 	ledger_close(&ledger);
 	plan_free(plan);
 }

@@ -1,4 +1,4 @@
-/* The ledger's marks: what was carried over, until somebody compiles it again. */
+/* The ledger's marks: what is not the driver's own, until somebody compiles it again. */
 #include "folder.h"
 
 #include <string.h>
@@ -22,12 +22,17 @@ static uint64_t put_entry(unsigned n, size_t padding, uint64_t *ret_checksum)
 	return entry.key;
 }
 
-static void change(const struct ledger_carried *carried, size_t carried_count,
-				   const uint64_t *cleared, size_t cleared_count)
+/* Which of them the test is about. */
+static enum ledger_kind kind;
+
+static void change(const struct ledger_new_mark *marks, size_t mark_count, const uint64_t *cleared,
+				   size_t cleared_count)
 {
-	const struct ledger_change what = {carried, carried_count, cleared, cleared_count};
+	struct ledger_change what = {.marks = marks, .mark_count = mark_count};
 	struct jw_error err = {0};
 
+	what.cleared[kind] = cleared;
+	what.cleared_count[kind] = cleared_count;
 	if (ledger_change_marks(&err, folder, cache, &what))
 		fail_msg("%s", err.message);
 }
@@ -38,7 +43,7 @@ static size_t count_marked(void)
 	size_t count;
 
 	ledger_open(&ledger, folder, cache);
-	count = ledger_count_marked(&ledger, cache);
+	count = ledger_count_marked(&ledger, kind, cache);
 	ledger_close(&ledger);
 	return count;
 }
@@ -52,12 +57,12 @@ static void forget(void)
 	mem_free(path);
 }
 
-static void a_mark_holds_as_long_as_its_value(void **state)
+static void hold(void)
 {
-	struct ledger_carried carried[2] = {{.stamp = stamp_old}, {.stamp = stamp_old}};
+	struct ledger_new_mark carried[2] = {{.kind = kind, .stamp = stamp_old},
+										 {.kind = kind, .stamp = stamp_old}};
 	uint64_t checksum;
 
-	(void)state;
 	forget();
 	for (unsigned i = 0; i < 2; i++)
 		carried[i].key = put_entry(i, 10, &carried[i].checksum);
@@ -79,6 +84,42 @@ static void a_mark_holds_as_long_as_its_value(void **state)
 	assert_int_equal(count_marked(), 0);
 }
 
+static void a_mark_holds_as_long_as_its_value(void **state)
+{
+	(void)state;
+	hold();
+	kind = LEDGER_SPLIT;
+	hold();
+	kind = LEDGER_OLDER;
+}
+
+/* The same entry may be both; clearing one leaves the other. */
+static void kinds_stand_side_by_side(void **state)
+{
+	struct ledger_new_mark both[2] = {{.kind = LEDGER_OLDER, .stamp = stamp_old},
+									  {.kind = LEDGER_SPLIT}};
+	struct ledger ledger;
+
+	(void)state;
+	forget();
+	both[0].key = both[1].key = put_entry(0, 10, &both[0].checksum);
+	both[1].checksum = both[0].checksum;
+	change(both, 2, NULL, 0);
+	ledger_open(&ledger, folder, cache);
+	for (unsigned i = 0; i < LEDGER_KINDS; i++)
+		assert_non_null(ledger_marked(&ledger, (enum ledger_kind)i, cache, both[0].key));
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key)), "");
+	ledger_close(&ledger);
+	change(NULL, 0, &both[0].key, 1);
+	ledger_open(&ledger, folder, cache);
+	assert_null(ledger_marked(&ledger, LEDGER_OLDER, cache, both[0].key));
+	assert_non_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key));
+	ledger_close(&ledger);
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	forget();
+}
+
 /* A ledger as it was before there were marks. */
 static void one_without_marks_is_read(void **state)
 {
@@ -86,7 +127,7 @@ static void one_without_marks_is_read(void **state)
 	struct ledger ledger = {0}, again = {0};
 	struct buf bytes = BUF_MAX(1 << 20);
 	char *path = ledger_file(folder, cache);
-	const struct ledger_carried carried = {1, 2, stamp_now};
+	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
 
 	(void)state;
 	assert_int_equal(buf_append(NULL, &bytes, "JWLED\0\2\0\1\0\0\0\1\0\0\0", 16), 0);
@@ -102,7 +143,7 @@ static void one_without_marks_is_read(void **state)
 	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.count, 1);
-	assert_int_equal(ledger.mark_count, 0);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
 	/* Without marks it is written as it was. */
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
 	ledger_close(&ledger);
@@ -118,10 +159,10 @@ static void one_without_marks_is_read(void **state)
 	change(&carried, 1, NULL, 0);
 	ledger_open(&again, folder, cache);
 	assert_int_equal(again.count, 1);
-	assert_int_equal(again.mark_count, 1);
+	assert_int_equal(again.marks[LEDGER_OLDER].count, 1);
 	assert_int_equal(again.stamp_count, 2);
 	assert_string_equal(again.stamps[0], stamp_old);
-	assert_string_equal(ledger_mark_stamp(&again, &again.marks[0]), stamp_now);
+	assert_string_equal(ledger_mark_stamp(&again, &again.marks[LEDGER_OLDER].items[0]), stamp_now);
 	ledger_close(&again);
 	buf_free(&bytes);
 	mem_free(path);
@@ -131,7 +172,8 @@ static void one_without_marks_is_read(void **state)
  */
 static void marks_of_another_process_stay(void **state)
 {
-	const struct ledger_carried mine = {1, 2, stamp_old}, theirs = {3, 4, stamp_now};
+	const struct ledger_new_mark mine = {LEDGER_OLDER, 1, 2, stamp_old},
+								 theirs = {LEDGER_OLDER, 3, 4, stamp_now};
 	struct ledger ledger;
 	char *path = ledger_file(folder, cache);
 
@@ -144,8 +186,9 @@ static void marks_of_another_process_stay(void **state)
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
 	ledger_close(&ledger);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.mark_count, 2);
-	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks[1]), stamp_now);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 2);
+	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[1]),
+						stamp_now);
 	ledger_close(&ledger);
 	mem_free(path);
 }
@@ -154,7 +197,7 @@ static void marks_of_another_process_stay(void **state)
 static void what_is_too_much_is_forgotten(void **state)
 {
 	enum { MANY = LEDGER_MOST_MARKS - 10 };
-	struct ledger_carried *many = mem_array(NULL, MANY, sizeof *many);
+	struct ledger_new_mark *many = mem_array(NULL, MANY, sizeof *many);
 	struct ledger ledger;
 	char stamp[CACHE_STAMP_SIZE + 1];
 
@@ -162,18 +205,19 @@ static void what_is_too_much_is_forgotten(void **state)
 	forget();
 	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
 		(void)snprintf(stamp, sizeof stamp, "Jan  1 20%02u00:00:00", i);
-		change(&(struct ledger_carried){i + 1, i, stamp}, 1, NULL, 0);
+		change(&(struct ledger_new_mark){LEDGER_OLDER, i + 1, i, stamp}, 1, NULL, 0);
 	}
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.mark_count, LEDGER_MOST_STAMPS + 1);
-	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_MOST_STAMPS]), "");
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_STAMPS + 1);
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_STAMPS]), "");
 	ledger_close(&ledger);
 	for (size_t i = 0; i < MANY; i++)
-		many[i] = (struct ledger_carried){1000 + i, i, stamp_old};
+		many[i] = (struct ledger_new_mark){LEDGER_OLDER, 1000 + i, i, stamp_old};
 	change(many, MANY, NULL, 0);
 	ledger_open(&ledger, folder, cache);
-	assert_int_equal(ledger.mark_count, LEDGER_MOST_MARKS);
-	assert_int_equal(ledger.marks[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_MARKS);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
 	ledger_close(&ledger);
 	mem_free(many);
 	forget();
@@ -181,8 +225,8 @@ static void what_is_too_much_is_forgotten(void **state)
 
 static void without_a_folder_nothing_is_marked(void **state)
 {
-	const struct ledger_carried carried = {1, 2, stamp_old};
-	const struct ledger_change what = {.carried = &carried, .carried_count = 1};
+	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_old};
+	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
 	struct jw_error err = {0};
 
 	(void)state;
@@ -208,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
+		cmocka_unit_test(kinds_stand_side_by_side),
 		cmocka_unit_test(one_without_marks_is_read),
 		cmocka_unit_test(marks_of_another_process_stay),
 		cmocka_unit_test(what_is_too_much_is_forgotten),

@@ -1,0 +1,28 @@
+/* Which entries of a cache are not its driver's own bytes, as far as jitwarm has made or imported
+ * them. */
+#ifndef JITWARM_MARKS_H
+#define JITWARM_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/error.h>
+
+enum jw_mark {
+	JW_MARK_OLDER, /* an older driver's compiler made it (jitwarm/carry.h) */
+	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): of the same worth */
+};
+
+/* Of the cache directory, as jw_cache_list gives it; `state_dir` NULL: nothing is marked. The
+ * caller frees with jw_marks_close. */
+struct jw_marks;
+int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache_dir,
+				  struct jw_marks **ret_marks);
+void jw_marks_close(struct jw_marks *marks);
+
+/* A mark ends when the entry is compiled anew. */
+bool jw_marks_has(const struct jw_marks *marks, enum jw_mark mark, uint64_t key);
+size_t jw_marks_count(const struct jw_marks *marks, enum jw_mark mark);
+
+#endif
