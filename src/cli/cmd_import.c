@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/accounts.h>
 #include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
@@ -13,6 +12,7 @@
 #include "cli/documents.h"
 #include "cli/imported.h"
 #include "cli/installed.h"
+#include "os/accounts.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 #include "os/system.h"
@@ -191,7 +191,7 @@ static int import_for(struct jw_error *err, struct everyone *all, struct jw_impo
 
 	if (!item || !cJSON_AddItemToArray(all->array, item) ||
 		!document_add_text(item, "account", account->name) ||
-		os_driver_cache_dir(err, account->home, &dir))
+		os_account_cache_dir(err, account, &dir))
 		return -1;
 	output_line(out, STYLE_STRONG, "%s", account->name);
 	options->account = account;

@@ -19,4 +19,10 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
  */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 
+/* Where programs of the account have their driver's cache, unless CUDA_CACHE_PATH says otherwise.
+ * Windows: below %APPDATA%, which may have been moved; that is known of our own account and of
+ * those whose registry is loaded, and of others the usual place is given. The path may be any that
+ * the account has chosen: write there with its rights alone. */
+int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
+
 #endif

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "cache/index.h"
+#include "os/accounts.h"
 #include "os/file.h"
-#include "os/system.h"
 
 enum { MOST_CACHES = 1024 };
 
@@ -46,7 +46,7 @@ int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, si
 	for (size_t i = 0; !result && i < accounts.count && count < MOST_CACHES; i++) {
 		char *path;
 
-		if (os_driver_cache_dir(err, accounts.items[i].home, &path))
+		if (os_account_cache_dir(err, &accounts.items[i], &path))
 			result = -1;
 		else if (os_exists(path))
 			result = add(err, caches, &count, accounts.items[i].name, path);

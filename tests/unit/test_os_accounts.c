@@ -122,6 +122,100 @@ static void without_elevation_we_are_no_administrator(void **state)
 #endif
 }
 
+#ifdef _WIN32
+/* The registry of an account that is logged on: what it says of %APPDATA%, and where that is. */
+#define EXPLORER L"Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
+
+static void set_text(HKEY root, const wchar_t *key, const wchar_t *name, DWORD type,
+					 const wchar_t *text)
+{
+	if (text)
+		assert_int_equal(RegSetKeyValueW(root, key, name, type, text,
+										 (DWORD)((wcslen(text) + 1) * sizeof *text)),
+						 0);
+	else
+		(void)RegDeleteKeyValueW(root, key, name);
+}
+
+static void check_cache_of(const struct jw_account *account, const char *wanted)
+{
+	char *path = NULL;
+
+	assert_int_equal(os_account_cache_dir(NULL, account, &path), 0);
+	assert_string_equal(path, wanted);
+	mem_free(path);
+}
+#endif
+
+static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	static const wchar_t key[] = L"S-1-5-21-9-8-7-2001";
+	char name[] = "이서연", home[] = "C:\\users\\이서연", id[] = "S-1-5-21-9-8-7-2001";
+	const struct jw_account account = {.name = name, .home = home, .id = id};
+	static const char usual[] = "C:\\users\\이서연\\AppData\\Roaming\\NVIDIA\\ComputeCache";
+	static const struct {
+		const wchar_t *moved, *as_was; /* "User Shell Folders", "Shell Folders" */
+		const char *wanted;            /* NULL: the usual place */
+	} cases[] = {
+		{L"%USERPROFILE%\\AppData\\Roaming", NULL, NULL},
+		{L"\\\\server\\profiles\\%username%\\AppData", L"C:\\x",
+		 "\\\\server\\profiles\\이서연\\AppData\\NVIDIA\\ComputeCache"},
+		{L"D:\\데이터 😀", NULL, "D:\\데이터 😀\\NVIDIA\\ComputeCache"},
+		{L"%HOMESHARE%\\AppData", NULL, "\\\\server\\home\\AppData\\NVIDIA\\ComputeCache"},
+		{L"%FOLDER%\\%FOLDER%", NULL, "E:\\mine\\E:\\mine\\NVIDIA\\ComputeCache"},
+		{NULL, L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
+		/* What is not known of that account is not taken from ours. */
+		{L"%APPDATA%\\x", NULL, NULL},
+		{L"%NOSUCH%\\x", L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
+		{L"%NESTED%\\x", NULL, NULL},
+		{L"100%", NULL, NULL},
+		{L"relative", NULL, NULL},
+		{L"\\of no drive", NULL, NULL},
+		{L"", L"", NULL},
+	};
+	HKEY root;
+
+	check_cache_of(&account, usual);
+	assert_int_equal(
+		RegCreateKeyExW(HKEY_USERS, key, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &root, NULL), 0);
+	set_text(root, L"Volatile Environment", L"HOMESHARE", REG_SZ, L"\\\\server\\home");
+	set_text(root, L"Environment", L"FOLDER", REG_SZ, L"E:\\mine");
+	set_text(root, L"Environment", L"NESTED", REG_EXPAND_SZ, L"%FOLDER%");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		set_text(root, EXPLORER L"User Shell Folders", L"AppData", REG_EXPAND_SZ, cases[i].moved);
+		set_text(root, EXPLORER L"Shell Folders", L"AppData", REG_SZ, cases[i].as_was);
+		check_cache_of(&account, cases[i].wanted ? cases[i].wanted : usual);
+	}
+	assert_int_equal(RegDeleteTreeW(root, NULL), 0);
+	(void)RegCloseKey(root);
+	assert_int_equal(RegDeleteKeyW(HKEY_USERS, key), 0);
+	check_cache_of(&account, usual);
+#endif
+}
+
+/* By the system's own call, wherever a profile may say that it is. */
+static void our_own_folder_is_asked_for(void **state)
+{
+	char name[] = "ourselves", home[] = "C:\\nowhere";
+	struct jw_account account = {.name = name, .home = home};
+	char *usual = NULL, *path = NULL;
+
+	(void)state;
+	if (!on_windows())
+		skip();
+	assert_int_equal(os_account_id(NULL, &account.id), 0);
+	assert_int_equal(os_driver_cache_dir(NULL, NULL, &usual), 0);
+	assert_int_equal(os_account_cache_dir(NULL, &account, &path), 0);
+	assert_string_equal(path, usual);
+	mem_free(path);
+	mem_free(usual);
+	mem_free(account.id);
+}
+
 static void a_number_that_is_none(void **state)
 {
 	char id[] = "not a SID", name[] = "somebody";
@@ -147,6 +241,8 @@ int main(void)
 		cmocka_unit_test(windows_services_are_known),
 		cmocka_unit_test(acting_as_ourselves),
 		cmocka_unit_test(without_elevation_we_are_no_administrator),
+		cmocka_unit_test(a_moved_folder_is_found_where_the_registry_is_loaded),
+		cmocka_unit_test(our_own_folder_is_asked_for),
 		cmocka_unit_test(a_number_that_is_none),
 	};
 

@@ -10,8 +10,9 @@ service=$users/../windows/system32/config/systemprofile
 state=$home/AppData/Local/jitwarm
 reg() { under "$gpus" reg "$@"; }
 clean() {
-	rm -rf "$users/이서연 😀" "$service/AppData/Roaming/NVIDIA"
-	for id in 1001 1002 1003 1004.bak; do reg delete "$list\\S-1-5-21-9-8-7-$id" /f; done
+	rm -rf "$users/이서연 😀" "$users/moved" "$service/AppData/Roaming/NVIDIA"
+	for id in 1001 1002 1003 1004.bak 1005; do reg delete "$list\\S-1-5-21-9-8-7-$id" /f; done
+	reg delete 'HKU\S-1-5-21-9-8-7-1005' /f
 }
 clean
 trap clean EXIT
@@ -38,6 +39,21 @@ json_is 'sorted(a["account"] for a in d["accounts"])' "['김지원', '이서연 
 json_is '[a["import"]["added"] > 0 for a in d["accounts"] if a["account"] != "김지원"]' '[True]'
 cached "$users/이서연 😀/AppData/Roaming/NVIDIA/ComputeCache" > "$work/theirs"
 cmp "$work/wanted" "$work/theirs" || fail 'not the same entries'
+
+# One that is logged on, and whose %APPDATA% was moved
+mkdir -p "$users/moved"
+reg add "$list\\S-1-5-21-9-8-7-1005" /f /v ProfileImagePath /t REG_EXPAND_SZ /d '%SystemDrive%\users\moved'
+reg add 'HKU\S-1-5-21-9-8-7-1005\Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders' /f /v AppData \
+	/t REG_EXPAND_SZ /d '%USERPROFILE%\다른 곳'
+jitwarm import --all-users --allow-unsigned --dry-run "$pack"
+exits 0 'import --all-users --dry-run'
+says '8 entries would be added'
+[ -z "$(find "$users/moved" -mindepth 1)" ] || fail 'a dry run has written something'
+jitwarm import --all-users --allow-unsigned "$pack"
+exits 0 'import --all-users into a moved folder'
+cached "$users/moved/다른 곳/NVIDIA/ComputeCache" > "$work/theirs"
+cmp "$work/wanted" "$work/theirs" || fail 'not the same entries in the moved folder'
+[ ! -e "$users/moved/AppData" ] || fail 'and in the usual folder too'
 
 # What services have is shown, and --cache takes it
 mkdir -p "$service/AppData/Roaming/NVIDIA"

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
+#include "os/system.h"
 
 enum { MOST_LOGIN_DEFS = 1 << 16 };
 
@@ -179,4 +180,9 @@ int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
 	}
 	*ret_accounts = accounts;
 	return 0;
+}
+
+int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path)
+{
+	return os_driver_cache_dir(err, account->home, ret_path);
 }

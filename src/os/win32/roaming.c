@@ -1,0 +1,157 @@
+/* Where another account's roaming application data lie: its %APPDATA%, which Folder Redirection and
+ * users themselves move elsewhere. No call tells it of an account whose token we do not have; what
+ * such a call reads is in the account's registry, as long as that is loaded (somebody is logged on
+ * there, or a task runs as it). */
+#include "os/accounts.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "os/win32/win32.h"
+
+/* After windows.h, whose types it needs */
+#include <shlobj.h>
+
+#define EXPLORER "Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
+
+enum { MOST_VALUE = 32768 };
+
+/* A text of the account's registry as it stands there; NULL where there is none. */
+static char *read_text(const struct jw_account *account, const char *key, const char *name)
+{
+	char *path = mem_printf(NULL, "%s\\%s", account->id, key), *text = NULL;
+	wchar_t *wide_path = path ? win32_wide(NULL, path) : NULL, *wide_name = win32_wide(NULL, name);
+	wchar_t *value = mem_array(NULL, MOST_VALUE, sizeof *value);
+	DWORD size = MOST_VALUE * sizeof *value;
+
+	if (wide_path && wide_name && value &&
+		!RegGetValueW(HKEY_USERS, wide_path, wide_name,
+					  RRF_RT_REG_SZ | RRF_RT_REG_EXPAND_SZ | RRF_NOEXPAND, NULL, value, &size))
+		text = win32_utf8(NULL, value);
+	mem_free(value);
+	mem_free(wide_name);
+	mem_free(wide_path);
+	mem_free(path);
+	return text;
+}
+
+static bool is_of_machine(const char *name)
+{
+	static const char *const names[] = {"SystemDrive", "SystemRoot", "windir",
+										"ProgramData", "PUBLIC",     "COMPUTERNAME"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (text_equal_fold(name, names[i]))
+			return true;
+	return false;
+}
+
+/* A variable's value for the account, NULL where that is not known: most of ours are another's.
+ * Source: Microsoft, "User Profiles" and "Environment Variables": logon leaves the volatile ones
+ * (HOMESHARE, LOGONSERVER, USERDOMAIN) beside those that stay. */
+static char *variable_of(const struct jw_account *account, const char *name)
+{
+	static const char *const keys[] = {"Volatile Environment", "Environment"};
+	char *value = NULL;
+
+	if (text_equal_fold(name, "USERPROFILE"))
+		return mem_string(NULL, account->home);
+	if (text_equal_fold(name, "USERNAME"))
+		return mem_string(NULL, account->name);
+	if (is_of_machine(name))
+		return os_env(name);
+	for (size_t i = 0; !value && i < sizeof keys / sizeof *keys; i++)
+		value = read_text(account, keys[i], name);
+	if (value && strchr(value, '%')) {
+		mem_free(value);
+		value = NULL;
+	}
+	return value;
+}
+
+/* NULL where a variable is not known, or none is meant ("100%"). */
+static char *expand(const struct jw_account *account, const char *text)
+{
+	struct buf whole = BUF_MAX(MOST_VALUE);
+	char *result = NULL;
+	const char *end;
+
+	for (const char *start; (start = strchr(text, '%')); text = end + 1) {
+		char *name, *value;
+		bool failed;
+
+		end = strchr(start + 1, '%');
+		name = end ? mem_string_n(NULL, start + 1, (size_t)(end - start) - 1) : NULL;
+		value = name ? variable_of(account, name) : NULL;
+		mem_free(name);
+		failed = !value || buf_append(NULL, &whole, text, (size_t)(start - text)) ||
+				 buf_append(NULL, &whole, value, strlen(value));
+		mem_free(value);
+		if (failed)
+			goto done;
+	}
+	if (!buf_append(NULL, &whole, text, strlen(text)))
+		result = mem_string(NULL, buf_text(&whole));
+done:
+	buf_free(&whole);
+	return result;
+}
+
+/* Its place in the registry: the second is what the first was when the account's desktop last
+ * started. Anything but a whole path is nobody's folder. */
+static char *redirected(const struct jw_account *account)
+{
+	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		char *text = read_text(account, keys[i], "AppData");
+		char *path = text ? expand(account, text) : NULL;
+
+		mem_free(text);
+		/* A root without a drive is on whichever drive is ours. */
+		if (path && os_is_absolute(path) && os_root_length(path) > 1)
+			return path;
+		mem_free(path);
+	}
+	return NULL;
+}
+
+/* Ours, whatever our environment says: programs that others start for us go by it. */
+static char *own(void)
+{
+	wchar_t *wide = NULL;
+	char *path = NULL;
+
+	if (SHGetKnownFolderPath(&FOLDERID_RoamingAppData, 0, NULL, &wide) == S_OK)
+		path = win32_shown(NULL, wide);
+	CoTaskMemFree(wide);
+	return path;
+}
+
+static bool is_us(const struct jw_account *account)
+{
+	char *id = NULL;
+	bool us = !os_account_id(NULL, &id) && !strcmp(id, account->id);
+
+	mem_free(id);
+	return us;
+}
+
+int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path)
+{
+	char *base = is_us(account) ? own() : redirected(account);
+	char *path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
+	bool found = base != NULL;
+
+	mem_free(base);
+	if (!found)
+		return os_driver_cache_dir(err, account->home, ret_path);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
