@@ -26,14 +26,14 @@ export DISPLAY='' WINEDEBUG=${WINEDEBUG:--all}
 scripts/build-windows.sh "$@"
 install_wine
 # The first program in a new prefix waits for Wine to make it, for a minute where other work goes on: no test's limit counts that.
-scripts/with-simdriver.sh -B "$build" -w -u 김지원 sm_86 -- cmd /c exit > /dev/null 2>&1 < /dev/null ||
-	{ echo "test-windows: Wine could not make a home for its user" >&2; exit 3; }
+for user in 김지원 박서준 홍길동; do
+	scripts/with-simdriver.sh -B "$build" -w -u $user sm_86 -- cmd /c exit > /dev/null 2>&1 < /dev/null ||
+		{ echo "test-windows: Wine could not make a home for its user" >&2; exit 3; }
+done
 failed=0
-(cd "$build" && timeout 1800 ctest -j2 --output-on-failure --timeout 300) > "$log" 2>&1 || failed=1
+(cd "$build" && ctest -j "${CTEST_PARALLEL_LEVEL:-$(($(nproc) + 1))}") > "$log" 2>&1 || failed=1
 sed -n '/^ *[0-9]*\/[0-9]* Test /p' "$log"
-if [ $failed = 1 ]; then
-	grep -vE '^(    Start| *[0-9]+/[0-9]+ Test .*(Passed|Skipped))|^\[ +(RUN|OK) ' "$log" | tail -n 200 >&2
-fi
+[ $failed = 0 ] || scripts/test-report.sh "$build" >&2
 count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
 passed=$(count ' Passed ') skipped=$(count 'Skipped ')
 all=$(grep -cE '^ *[0-9]+/[0-9]+ Test ' "$log" || true)

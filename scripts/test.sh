@@ -4,21 +4,22 @@
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, the linters, and the Windows build under Wine.
 # --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
+# At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
--h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 
 passed=0 failed=0 names=
 jobs=$(nproc)
-# A drive between two tests that each keep several workers busy would only measure the machine.
-export CTEST_PARALLEL_LEVEL=$jobs
+# Tests wait for each other's processes more than they compute; none depends on how long anything takes.
+export CTEST_PARALLEL_LEVEL=$((jobs + 1))
 
 stage() {
 	local name=$1 began=$SECONDS
@@ -36,7 +37,30 @@ stage() {
 
 build() { cmake --preset "$1" >"build-$1.log" 2>&1 && cmake --build --preset "$1" -j "$jobs" >>"build-$1.log" 2>&1 ||
 	{ grep -E 'error|warning|FAILED|CMake Error' "build-$1.log" | head -40; return 1; }; rm -f "build-$1.log"; }
-run() { (cd "build/$1" && shift && ctest --output-on-failure "$@"); }
+run() {
+	local folder=build/$1 status=0
+	shift
+	(cd "$folder" && ctest "$@") | tee "$folder/test.log" || status=1
+	[ $status = 0 ] || ./scripts/test-report.sh "$folder"
+	return $status
+}
+# What the logs of this run say: seconds, the build, the test
+slowest() {
+	local name
+	for name in release sanitize windows; do
+		[ ! "build/$name/test.log" -nt "$mark" ] ||
+			sed -nE "s|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec.*|\2 $name \1|p" "build/$name/test.log"
+	done | sort -rn | head -10
+}
+failed_tests() {
+	local name
+	for name in release sanitize windows; do
+		[ ! "build/$name/test.log" -nt "$mark" ] ||
+			sed -nE "s|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*(.*[^ ]) +[0-9.]+ sec.*|$name: \1 (\2)|p" "build/$name/test.log"
+	done | grep -v '(Skipped)$'
+}
+mark=$(mktemp)
+trap 'rm -f "$mark"' EXIT
 
 stage "set up" ./scripts/setup.sh --tests
 stage "release build" build release
@@ -49,5 +73,8 @@ if [ -z "$quick" ]; then
 	stage "Windows" ./scripts/test-windows.sh
 fi
 
+printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
+list=$(failed_tests)
+[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
 printf '\nstages: %d passed, %d failed%s\n' "$passed" "$failed" "${names:+:$names}"
 [ "$failed" = 0 ]

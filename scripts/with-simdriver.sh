@@ -74,8 +74,8 @@ mkdir -p "$build/wine"
 	flock 9
 	if [ ! -e "$WINEPREFIX/ready" ]; then
 		rm -rf "$WINEPREFIX"
-		timeout 180 wine wineboot -i && timeout 60 wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
-			timeout 60 wineserver -w || fail "Wine could not make $WINEPREFIX"
+		timeout 600 wine wineboot -i && timeout 300 wine reg add 'HKCU\Software\Wine' /v Version /d win10 /f &&
+			timeout 300 wineserver -w || fail "Wine could not make $WINEPREFIX"
 		touch "$WINEPREFIX/ready"
 	fi > /dev/null 2>&1 < /dev/null
 	if ! cmp -s "$build/$library" "$system/nvcuda.dll"; then

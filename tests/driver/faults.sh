@@ -21,7 +21,7 @@ export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache NO_COLOR=1
 
 failed=0
 complain() { echo "FAILED: $*"; failed=1; }
-under() { timeout 200 "$root/scripts/with-driver.sh" -B "$build" -d "$version" sm_86 -- "$@"; }
+under() { timeout 600 "$root/scripts/with-driver.sh" -B "$build" -d "$version" sm_86 -- "$@"; }
 broken() { # WHAT COMMAND...
 	local what=$1
 	shift
@@ -36,7 +36,18 @@ expect() { # WHAT STATUS MEMBER=NUMBER... of the document just printed
 		[ "$(number "${pair%=*}")" = "${pair#*=}" ] || complain "$what: ${pair%=*} is $(number "${pair%=*}"): $(cat "$scratch/err")"
 	done
 }
-prime() { "$@" "$jitwarm" prime "$scratch/modules" -j 2 --module-timeout 4s --json >"$scratch/out" 2>"$scratch/err"; status=$?; }
+prime() { "$@" "$jitwarm" prime "$scratch/modules" -j 2 ${limit:+--module-timeout "$limit"} --json >"$scratch/out" 2>"$scratch/err"; status=$?; }
+# Nobody waits ten minutes for the one that hangs; on a machine where all of them take long, they may take longer.
+prime_hanging()
+{
+	local limit
+	for limit in 2s 10s 50s; do
+		rm -rf "$scratch/calls" "$CUDA_CACHE_PATH"
+		prime broken hang:2
+		[ "$(number failed)" != 1 ] || return
+		echo "hang: $(number failed) failed within $limit"
+	done
+}
 
 mkdir "$scratch/modules" "$scratch/bin"
 ln -s "$jitwarm" "$scratch/bin/jitwarm"
@@ -48,7 +59,7 @@ expect 'before' 0 compiled=4 failed=0
 
 for kind in crash abort exit overflow hang sticky oom error; do
 	rm -rf "$scratch/calls" "$CUDA_CACHE_PATH"
-	prime broken "$kind:2"
+	if [ "$kind" = hang ]; then prime_hanging; else prime broken "$kind:2"; fi
 	expect "$kind" 1 compiled=3 failed=1 undone=0
 	command=$(python3 -c 'import json,sys; f,=json.load(open(sys.argv[1]))["failures"]; print(f["command"]); print(f["reason"], file=sys.stderr)' "$scratch/out" 2>"$scratch/reason") ||
 		complain "$kind: not one report"

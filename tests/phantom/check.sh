@@ -34,7 +34,7 @@ fresh() { rm -rf "$scratch/cache"; mkdir "$scratch/cache"; }
 entries() { find "$scratch/cache" -type f ! -name index | wc -l; }
 on() # VERSION GPUS COMMAND...
 {
-	CUDA_CACHE_PATH=$scratch/cache CUDA_CACHE_DISABLE=0 timeout 60 \
+	CUDA_CACHE_PATH=$scratch/cache CUDA_CACHE_DISABLE=0 timeout 300 \
 		"$with" -B "$build" -d "$1" "$2" -- "${@:3}" 2>&1
 }
 why() { echo "$*" >>"$scratch/why"; return 1; }

@@ -17,8 +17,9 @@ case_killed_and_run_again() {
 	done
 }
 
-# SIGKILL of the supervisor at random moments of a run, sixty times: never a cache that a driver would wipe, never a torn entry,
-# and the next run completes it. Most rounds begin where the last one was killed, the others with nothing.
+# SIGKILL of the supervisor at random moments of a run, sixty times, or twenty where that takes longer than half a minute: never a
+# cache that a driver would wipe, never a torn entry, and the next run completes it. Most rounds begin where the last one was
+# killed, the others with nothing.
 case_killed_at_any_moment() {
 	local killed
 	run status
@@ -27,7 +28,7 @@ case_killed_at_any_moment() {
 		killed=0 anew=1 began=$(date +%s%N)
 		"$1" prime "$2" -j 2 >/dev/null 2>&1
 		whole_ms=$((($(date +%s%N) - began) / 1000000))
-		for ((round = 0; killed < 60; round++)); do
+		for ((round = 0; killed < 20 || (killed < 60 && SECONDS < 30); round++)); do
 			[ $anew = 0 ] && [ $((round % 3)) != 0 ] || rm -rf "$CUDA_CACHE_PATH"
 			"$1" prime "$2" -j 2 >/dev/null 2>&1 &
 			moment=$((RANDOM % whole_ms))
@@ -38,7 +39,7 @@ case_killed_at_any_moment() {
 			[ ! -d "$CUDA_CACHE_PATH" ] || "$1" cache verify --json >"$3" 2>&1 || { cat "$3"; exit 1; }
 			[ ! -d "$CUDA_CACHE_PATH" ] || grep -q '"next_insert":.*"adds"' "$3" || { cat "$3"; exit 1; }
 		done
-		echo "$round rounds of $whole_ms ms at most"
+		echo "$killed killed in $round rounds of $whole_ms ms at most"
 	S
 	killed=$(SIMDRIVER_COST=0.5 under bash "$scratch/$1/rounds.sh" "$jitwarm" "$library" "$scratch/$1/report") || say "after a kill: $killed" || return 1
 	echo "    $killed"

@@ -42,9 +42,9 @@ begin() {
 # Limits guard against hanging alone: ten times what anything takes on a slow machine.
 under() {
 	if [ "$driver" = sim ]; then
-		timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$@"
+		timeout 600 "$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$@"
 	else
-		timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$@"
+		timeout 600 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$@"
 	fi
 }
 run() { under "$jitwarm" "$@" >"$out" 2>"$err"; }

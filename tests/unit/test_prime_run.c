@@ -62,19 +62,36 @@ static void modules_that_kill_do_not_keep_others_from_being_compiled(void **stat
 	assert_int_equal(result->undone, 0);
 }
 
-static void a_module_that_hangs_is_given_up(void **state)
+/* What module 3 never does, and the others, processes of a shell, do within that time. */
+static bool hangs_within(unsigned timeout_ms)
 {
 	struct jw_error err = {0};
+	char words[32];
 
-	(void)state;
-	/* The others, processes of a shell, must not take so long on a busy machine. */
-	options.module_timeout_ms = 1500;
+	options.module_timeout_ms = timeout_ms;
+	(void)snprintf(words, sizeof words, "within %g s", timeout_ms / 1000.0);
 	assert_int_equal(
-		run_with(&err, 2, "do_job() { [ $1 != 3 ] || exec sleep 100; fine $1; }\nhello; serve\n"),
+		run_with(&err, 2, "do_job() { [ $1 != 3 ] || exec sleep 1000; fine $1; }\nhello; serve\n"),
 		0);
+	if (result->failed != 1)
+		return false;
 	assert_int_equal(result->compiled, MODULES - 1);
+	assert_non_null(strstr(result->failures[0].reason, words));
+	return true;
+}
+
+/* On a machine where all of them take so long, they may take longer. */
+static void a_module_that_hangs_is_given_up(void **state)
+{
+	unsigned timeout_ms = 1500;
+
+	while (!hangs_within(timeout_ms) && timeout_ms < 20000) {
+		print_message("not all others were compiled within %u ms\n", timeout_ms);
+		timeout_ms *= 4;
+		(void)end(state);
+		(void)begin(state);
+	}
 	assert_int_equal(result->failed, 1);
-	assert_non_null(strstr(result->failures[0].reason, "within 1.5 s"));
 }
 
 static void a_context_that_is_always_lost_ends_the_run(void **state)

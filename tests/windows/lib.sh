@@ -34,7 +34,7 @@ under() {
 	local names=$1
 	shift
 	status=0
-	timeout 120 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$names" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
+	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$names" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
 }
 
 jitwarm() { under "$gpus" "$build/src/jitwarm.exe" "$@"; }
@@ -90,6 +90,6 @@ PYTHON
 }
 under_newer() {
 	status=0
-	SIMDRIVER_CUDA=12060 SIMDRIVER_STAMP='Mar  1 2025 10:20:30' timeout 120 "$root/scripts/with-simdriver.sh" -B "$newer" -w -u "$user" \
+	SIMDRIVER_CUDA=12060 SIMDRIVER_STAMP='Mar  1 2025 10:20:30' timeout 300 "$root/scripts/with-simdriver.sh" -B "$newer" -w -u "$user" \
 		"$gpus" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
 }

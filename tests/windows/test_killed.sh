@@ -10,23 +10,23 @@ mkdir "$work/bin"
 cp "$build/src/jitwarm.exe" "$work/bin/"
 ours() { pgrep -f "시험-test_killed.*jitwarm.exe" || true; }
 
-export SIMDRIVER_FAULT=hang:sample_network
+export SIMDRIVER_FAULT=hang:sample_network SIMDRIVER_LOG=$work/driver.log
 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" sm_86 -- "$work/bin/jitwarm.exe" prime "$dll" > "$out" 2> "$err" < /dev/null &
 supervisor=$!
-for _ in $(seq 600); do
-	[ "$(ours | wc -l)" -lt 2 ] || break
+for _ in $(seq 1800); do
+	! grep -q ' fault hang ' "$SIMDRIVER_LOG" 2> /dev/null || break
 	sleep 0.1
 done
-[ "$(ours | wc -l)" -ge 2 ] || fail 'no worker was started'
-sleep 2
+grep -q ' fault hang ' "$SIMDRIVER_LOG" || fail 'no worker was started'
+[ "$(ours | wc -l)" -ge 2 ] || fail 'no two processes are ours'
 kill -9 "$supervisor"
 { wait "$supervisor" || true; } 2> /dev/null
-for _ in $(seq 600); do
+for _ in $(seq 1800); do
 	[ -n "$(ours)" ] || break
 	sleep 0.1
 done
 [ -z "$(ours)" ] || fail "still running: $(ours | tr '\n' ' ')"
-unset SIMDRIVER_FAULT
+unset SIMDRIVER_FAULT SIMDRIVER_LOG
 
 jitwarm prime --json "$dll"
 exits 0 'prime after a run that was killed'

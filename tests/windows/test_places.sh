@@ -73,7 +73,7 @@ hold() {
 	"$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$build/tests/windows/holder.exe" "$1" "$(windows_path "$2")" "$3" \
 		> "$work/held" 2> /dev/null < /dev/null &
 	holder=$!
-	for _ in $(seq 300); do
+	for _ in $(seq 1800); do
 		! grep -q held "$work/held" || return 0
 		sleep 0.1
 	done

@@ -57,7 +57,7 @@ says 3000000000
 snapshot > "$work/before"
 runs=()
 for _ in 1 2 3 4; do
-	timeout 120 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$build/src/jitwarm.exe" tune --apply -q --max-size 2GiB \
+	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$gpus" -- "$build/src/jitwarm.exe" tune --apply -q --max-size 2GiB \
 		--path 'C:\캐시' > "$work/run.$_" 2>&1 < /dev/null &
 	runs+=($!)
 done
