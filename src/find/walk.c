@@ -46,12 +46,18 @@ static int take_name(struct jw_error *err, struct found_list *list, struct waiti
 					 const struct find_package *package)
 {
 	char *path = os_join(err, directory, name);
+	struct jw_error why;
 	int result = 0;
 
 	if (!path)
 		return -1;
-	if (kind == OS_DIRECTORY && !is_passed_over(name) && strlen(path) < MOST_PATH)
-		return wait_for(err, waiting, path);
+	if (kind == OS_DIRECTORY && !is_passed_over(name)) {
+		if (strlen(path) < MOST_PATH)
+			return wait_for(err, waiting, path);
+		error_set(&why, JW_ERR_LIMIT, "%.200s… goes deeper than %d bytes of path: not looked into",
+				  path, MOST_PATH);
+		result = found_trouble(err, list, &why);
+	}
 	if (kind == OS_REGULAR && may_hold_code(path))
 		result = found_file(err, list, path, package);
 	mem_free(path);

@@ -73,8 +73,11 @@ bool remember_find(const char *state_dir, const struct remember_key *key,
 {
 	char *identity = identity_of(key), *path = file_of(state_dir);
 	struct buf text = {0};
+	struct os_stat library;
+	/* The file that the driver was loaded from then may be gone, or its name damaged. */
 	bool found = identity && path && !os_read_file(NULL, path, MOST_BYTES, &text) &&
-				 remember_parse(buf_text(&text), text.size, identity, ret_hello);
+				 remember_parse(buf_text(&text), text.size, identity, ret_hello) &&
+				 !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;
 
 	buf_free(&text);
 	mem_free(identity);

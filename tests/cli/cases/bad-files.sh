@@ -50,6 +50,19 @@ if ! is_wine; then
 		run 3 scan "${gpu[@]}" "$work/unreadable.so"
 		err_one_line
 	fi
+	# A folder whose name is longer than the system takes is passed over with a word, not in silence.
+	(
+		mkdir deep && cd deep || exit 1
+		cp ../odd/empty-container.fatbin .
+		name=$(printf '%0200d' 0)
+		for _ in $(seq 25); do mkdir "$name" && cd "$name" || exit 1; done
+	) || fail "no deep folder"
+	run 1 scan "${gpu[@]}" --json deep
+	json 'len(d["files"]) == 1'
+	err_one_line
+	err_has "deep/000"
+	err_has "goes deeper than 4000 bytes of path"
+	rm -r deep
 	# A bomb must not be kept: the process may have a fraction of it. (AddressSanitizer wants all addresses.)
 	run 0 --version
 	grep -q address "$out" || (ulimit -v 150000 && run 0 scan "${gpu[@]}" odd/bomb.whl) || exit 1
