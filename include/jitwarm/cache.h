@@ -1,5 +1,5 @@
 /* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes but
- * jw_cache_repair. */
+ * jw_cache_repair and jw_cache_forget. */
 #ifndef JITWARM_CACHE_H
 #define JITWARM_CACHE_H
 
@@ -84,6 +84,13 @@ struct jw_cache_repaired {
  * JW_ERR_INTERRUPTED. */
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired);
+
+/* Takes away the empty folder that jitwarm keeps beside the driver's files (by it `check --explain`
+ * tells who has emptied a cache); one that something is in stays. Entries and index are not looked
+ * at. *ret_path is what was removed, NULL where there was nothing; the caller frees it with
+ * jw_cache_text_free. */
+int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path);
+void jw_cache_text_free(char *text);
 
 enum jw_cache_form {
 	JW_CACHE_LOAD,    /* a module that is loaded */

@@ -2,6 +2,8 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/cache.h>
+
 #include "base/mem.h"
 #include "os/file.h"
 
@@ -34,6 +36,35 @@ void cache_shape_leave_witness(const char *dir, uint32_t shared)
 	if (path && os_exists(dir) && !os_exists(path) && !os_make_dirs(NULL, path, 0700) && shared)
 		(void)os_set_mode(NULL, path, 0700 | shared);
 	mem_free(path);
+}
+
+int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path)
+{
+	struct os_names names = {0};
+	struct jw_error why = {0};
+	char *path = os_join(err, dir, CACHE_WITNESS);
+	int result = -1;
+
+	*ret_path = NULL;
+	if (!path)
+		return -1;
+	if (os_list(&why, path, &names)) {
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+	} else if (names.count) {
+		result = 0;
+	} else if (!os_remove_empty_dir(err, path)) {
+		*ret_path = path;
+		path = NULL;
+		result = 0;
+	}
+	os_names_free(&names);
+	mem_free(path);
+	return result;
+}
+
+void jw_cache_text_free(char *text)
+{
+	mem_free(text);
 }
 
 static bool is_known(uint64_t identity)

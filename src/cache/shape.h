@@ -10,7 +10,7 @@
  *     somebody empties it             index and folders are new, and what else was in it is gone
  *
  * So a folder of jitwarm's own in the cache is a witness: a driver leaves it, and who empties the
- * cache does not.
+ * cache does not. jw_cache_forget takes it away.
  */
 #ifndef JW_CACHE_SHAPE_H
 #define JW_CACHE_SHAPE_H

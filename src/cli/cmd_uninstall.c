@@ -2,14 +2,17 @@
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/cache.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/caches_of.h"
 #include "cli/command.h"
 #include "cli/documents.h"
 #include "cli/tuning.h"
+#include "os/accounts.h"
 #include "os/file.h"
 #include "os/system.h"
 
@@ -154,20 +157,55 @@ done:
 	mem_free(path);
 }
 
+/* ---- the driver's caches */
+
+/* An empty folder of ours, with the rights of whom the cache belongs to. */
+static void leave_cache(struct uninstall *job, const struct cache_of *cache)
+{
+	struct jw_error err;
+	char *path = NULL;
+	int failure;
+
+	/* Somebody who is not to be reached keeps an empty folder. */
+	if (cache->account && os_act_as_account(&err, cache->account))
+		return;
+	failure = jw_cache_forget(&err, cache->path, &path);
+	if (cache->account)
+		os_act_as_self();
+	if (failure && !cache->account)
+		failed(job, &err);
+	if (path)
+		gone(job, path, "");
+	jw_cache_text_free(path);
+}
+
+static void leave_caches(struct uninstall *job, const struct caches_of *caches)
+{
+	for (size_t i = 0; i < caches->count; i++)
+		leave_cache(job, &caches->items[i]);
+}
+
 static enum exit_status uninstall_run(struct cli *cli)
 {
 	cJSON *document = output_document("uninstall");
 	struct uninstall job = {.cli = cli, .removed = cJSON_AddArrayToObject(document, "removed")};
+	struct caches_of caches = {0};
 	struct jw_error err;
 
+	/* Before the settings go that say where they are. */
+	if (caches_of_all(&err, &caches))
+		failed(&job, &err);
 	disable_all(&job);
 	untune(&job);
+	leave_caches(&job, &caches);
+	caches_of_free(&caches);
 	/* What could not be taken back is on record there. */
 	if (job.status == EXIT_DONE)
 		forget(&job);
 	if (job.status == EXIT_DONE)
 		output_line(&cli->out, STYLE_PLAIN,
-					"The driver's cache stays; so does the program, which can be deleted now.");
+					"What the driver's cache holds stays; so does the program, which can be "
+					"deleted now.");
 	if (output_json(&err, &cli->out, document))
 		return cli_fail(cli, &err);
 	return job.status;
@@ -180,11 +218,13 @@ const struct cli_command command_uninstall = {
 	.name = "uninstall",
 	.summary = "Take back everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description = "Takes away the task or units of “startup”, the settings of “tune” in every "
-				   "place on record (files are what they were before, to the byte), and what "
-				   "jitwarm remembers. The driver's cache stays as it is, and so do your signing "
-				   "keys. Ends with 1 where something could not be taken back; then it is still "
-				   "on record, and can be tried again.",
+	.description =
+		"Takes away the task or units of “startup”, the settings of “tune” in every "
+		"place on record (files are what they were before, to the byte), and what "
+		"jitwarm remembers, its empty folder in the driver's cache included. What the cache "
+		"holds stays as it is, and so do your signing "
+		"keys. Ends with 1 where something could not be taken back; then it is still "
+		"on record, and can be tried again.",
 	.options = uninstall_options,
 	.run = uninstall_run,
 };

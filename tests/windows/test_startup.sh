@@ -100,3 +100,4 @@ exits 0 uninstall
 under "$gpus" reg query 'HKCU\Environment' /v CUDA_CACHE_MAXSIZE
 [ "$status" != 0 ] || fail 'the variable is left'
 [ "$(app)" = 0 ] || fail 'the live cache was touched'
+[ ! -e "$cache/jitwarm" ] || fail 'our folder is left in the live cache'

@@ -110,12 +110,26 @@ grep -q 'CUDA_CACHE_MAXSIZE=.1073741824' "$HOME/.profile" || fail "prime --tune 
 
 # uninstall: all of it but the live cache and keys.
 mkdir -p "$JITWARM_STATE/keys" && : >"$JITWARM_STATE/keys/a.key" && : >"$JITWARM_STATE/mine.txt"
-before=$(find "$work/cache" -type f | wc -l)
+held() { (cd "$1" && find . -mindepth 1 ! -path ./jitwarm -printf '%p %y %s %T@\n' | sort); }
+held "$work/cache" >"$work/before"
+[[ -d $work/cache/jitwarm && $(grep -c ' f ' "$work/before") -gt 1 ]] || fail "there is no cache to be left: $(cat "$work/before")"
+# Two more caches of ours: the usual one, and one that a setting names. In the latter somebody has put something into our folder.
+(unset CUDA_CACHE_PATH && run 0 prime --quiet "$work/lib") || exit 1
+run 0 tune --apply --scope shell --path "$work/other"
+CUDA_CACHE_PATH=$work/other run 0 prime --quiet "$work/lib"
+: >"$work/other/jitwarm/somebody's"
 run 0 uninstall
-out_has removed
+out_has "removed    $work/cache/jitwarm"
+out_has "removed    $HOME/.nv/ComputeCache/jitwarm"
+out_lacks "$work/other"
+[[ ! -e $work/cache/jitwarm && ! -e $HOME/.nv/ComputeCache/jitwarm && -e $work/other/jitwarm ]] || fail "our folders: $(find "$work" -name jitwarm)"
+rm -r "$HOME/.nv"
 [[ ! -e $HOME/.profile && -z $(find "$units" -type f) ]] || fail "something is left: $(find "$HOME" -type f)"
 out_has "but for your keys"
 [[ $(cd "$JITWARM_STATE" && find . -type f | sort | tr '\n' ' ') == "./keys/a.key ./mine.txt " ]] || fail "state: $(find "$JITWARM_STATE")"
-[[ $(find "$work/cache" -type f | wc -l) == "$before" && $before -gt 1 ]] || fail "the live cache was touched"
+held "$work/cache" | diff "$work/before" - || fail "the live cache was touched"
+rm "$work/other/jitwarm/somebody's"
+CUDA_CACHE_PATH=$work/other run 0 uninstall --json
+json "'$work/other/jitwarm' in d['removed']"
 run 0 uninstall --json
 json 'd["schema"] == "jitwarm.uninstall/1"'
