@@ -207,7 +207,7 @@ static void work(struct worker *worker, const struct protocol_job *job,
 static bool next_line(struct worker *worker, size_t *used, const char **ret_line, size_t *ret_size)
 {
 	struct buf *in = &worker->in;
-	uint8_t byte;
+	uint8_t fresh[4096];
 	size_t got;
 
 	if (*used) {
@@ -224,9 +224,8 @@ static bool next_line(struct worker *worker, size_t *used, const char **ret_line
 			*used = *ret_size + 1;
 			return true;
 		}
-		/* One byte at a time keeps reads from waiting for more than there is; jobs are short and
-		 * few. */
-		if (os_fd_read(NULL, STDIN, &byte, 1, &got) || !got || buf_append(NULL, in, &byte, 1))
+		if (os_fd_read_some(NULL, STDIN, fresh, sizeof fresh, &got) || !got ||
+			buf_append(NULL, in, fresh, got))
 			return false;
 	}
 }

@@ -317,21 +317,26 @@ int os_take_stdout(struct jw_error *err, int *ret_fd)
 	return 0;
 }
 
+int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, data, size);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return posix_error(err, "read");
+	*ret_got = (size_t)got;
+	return 0;
+}
+
 int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
 {
-	size_t done = 0;
+	size_t done = 0, got = 1;
 
-	while (done < size) {
-		ssize_t got = read(fd, (uint8_t *)data + done, size - done);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return posix_error(err, "read");
-		if (!got)
-			break;
-		done += (size_t)got;
-	}
+	for (; done < size && got; done += got)
+		if (os_fd_read_some(err, fd, (uint8_t *)data + done, size - done, &got))
+			return -1;
 	*ret_got = done;
 	return 0;
 }

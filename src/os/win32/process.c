@@ -94,24 +94,27 @@ int os_take_stdout(struct jw_error *err, int *ret_fd)
 /* One call transfers at most this much */
 enum { MOST_STEP = 1 << 20 };
 
+int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
+{
+	DWORD step = size > MOST_STEP ? MOST_STEP : (DWORD)size, got = 0;
+
+	if (!ReadFile(handle_of(fd), data, step, &got, NULL)) {
+		/* A pipe ends so when its other side is closed. */
+		if (GetLastError() != ERROR_BROKEN_PIPE)
+			return win32_error(err, "read");
+		got = 0;
+	}
+	*ret_got = got;
+	return 0;
+}
+
 int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
 {
-	HANDLE handle = handle_of(fd);
-	size_t done = 0;
+	size_t done = 0, got = 1;
 
-	while (done < size) {
-		DWORD step = size - done > MOST_STEP ? MOST_STEP : (DWORD)(size - done), got = 0;
-
-		if (!ReadFile(handle, (uint8_t *)data + done, step, &got, NULL)) {
-			/* A pipe ends so when its other side is closed. */
-			if (GetLastError() != ERROR_BROKEN_PIPE)
-				return win32_error(err, "read");
-			got = 0;
-		}
-		if (!got)
-			break;
-		done += got;
-	}
+	for (; done < size && got; done += got)
+		if (os_fd_read_some(err, fd, (uint8_t *)data + done, size - done, &got))
+			return -1;
 	*ret_got = done;
 	return 0;
 }

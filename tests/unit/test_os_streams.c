@@ -1,0 +1,74 @@
+/* Standard streams: what a worker reads its jobs from. */
+#include "check.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "os/system.h"
+
+static void put(uv_file fd, const char *text)
+{
+	assert_int_equal(os_fd_write(NULL, fd, text, strlen(text)), 0);
+}
+
+static void close_end(uv_file fd)
+{
+	uv_fs_t request;
+
+	assert_int_equal(uv_fs_close(NULL, &request, fd, NULL), 0);
+	uv_fs_req_cleanup(&request);
+}
+
+static void what_is_there_is_read_without_waiting_for_more(void **state)
+{
+	uv_file ends[2];
+	char text[16] = "";
+	size_t got = 0;
+
+	(void)state;
+	assert_int_equal(uv_pipe(ends, 0, 0), 0);
+	put(ends[1], "one\ntwo");
+	assert_int_equal(os_fd_read_some(NULL, ends[0], text, sizeof text, &got), 0);
+	assert_int_equal(got, 7);
+	assert_memory_equal(text, "one\ntwo", 7);
+	put(ends[1], "\nthree");
+	assert_int_equal(os_fd_read_some(NULL, ends[0], text, 4, &got), 0);
+	assert_int_equal(got, 4);
+	close_end(ends[1]);
+	assert_int_equal(os_fd_read_some(NULL, ends[0], text, sizeof text, &got), 0);
+	assert_int_equal(got, 2);
+	assert_int_equal(os_fd_read_some(NULL, ends[0], text, sizeof text, &got), 0);
+	assert_int_equal(got, 0);
+	close_end(ends[0]);
+}
+
+static void a_read_to_the_end_takes_several_pieces(void **state)
+{
+	uv_file ends[2];
+	char text[16] = "";
+	size_t got = 0;
+
+	(void)state;
+	assert_int_equal(uv_pipe(ends, 0, 0), 0);
+	put(ends[1], "one");
+	put(ends[1], "two");
+	assert_int_equal(os_fd_read(NULL, ends[0], text, 6, &got), 0);
+	assert_int_equal(got, 6);
+	put(ends[1], "rest");
+	close_end(ends[1]);
+	assert_int_equal(os_fd_read(NULL, ends[0], text, sizeof text, &got), 0);
+	assert_int_equal(got, 4);
+	assert_memory_equal(text, "rest", 4);
+	close_end(ends[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_there_is_read_without_waiting_for_more),
+		cmocka_unit_test(a_read_to_the_end_takes_several_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
