@@ -269,6 +269,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	if (!same && move_into_place(err, live, staged))
 		return -1;
 	staged->moved = true;
+	addition->taken = staged->taken;
 	if (live_put_row(err, live, addition->key, addition->row_bytes) ||
 		live_own_add(err, live, addition->key, addition->row_bytes))
 		return -1;
@@ -339,6 +340,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
+		additions[i].taken = false;
 		additions[i].why = (struct jw_error){0};
 	}
 	for (size_t at = 0, used = 0; !result && at < count; at += used) {
@@ -365,12 +367,16 @@ void cache_live_counts(const struct cache_live *live, struct cache_live_counts *
 	*ret_counts = live->counts;
 }
 
-/* A driver that had the lock just before us may still be writing its index over our rows. */
+/* A driver that had the lock just before us may still be writing its index over our rows: a while
+ * after we had it too, they are looked at again. */
 static int settle(struct jw_error *err, struct cache_live *live)
 {
+	uint64_t since_ms = (os_monotonic_ns() - live->released_ns) / 1000000;
+
 	if (!live->own_count)
 		return 0;
-	uv_sleep(LIVE_LATE_WRITE_MS);
+	if (since_ms < LIVE_LATE_WRITE_MS)
+		uv_sleep((unsigned)(LIVE_LATE_WRITE_MS - since_ms));
 	if (live_lock_sound(err, live))
 		return -1;
 	if (live_restore_own(err, live)) {

@@ -83,6 +83,7 @@ struct cache_part {
  * memory. */
 struct cache_addition {
 	const char *path; /* NULL: bytes */
+	bool may_take;    /* the file itself may be moved into the cache (`taken`) */
 	const void *bytes;
 	size_t size_bytes;
 	/* In place of `bytes`, one after the other, the first at least a header: a `verified` entry,
@@ -97,6 +98,7 @@ struct cache_addition {
 	/* Set by cache_insert: */
 	enum cache_added added;
 	uint64_t row_bytes; /* what it counts against the limit */
+	bool taken;         /* nothing is left at `path` */
 	struct jw_error why;
 };
 

@@ -25,7 +25,9 @@ struct cache_live {
 	bool repaired;   /* files and rows were compared, all of them */
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
-	bool as_owner;   /* an administrator writes for another account, and with its rights */
+	uint64_t released_ns; /* when the lock was let go of last */
+	bool takes_none;      /* workers' files cannot be moved into it: they are copied */
+	bool as_owner;        /* an administrator writes for another account, and with its rights */
 	uint32_t owner, group;
 
 	struct live_own *own;
@@ -87,6 +89,7 @@ struct live_staged {
 	char *path; /* NULL: the file in place is the same already */
 	char *target;
 	bool replaces;
+	bool taken; /* it is the addition's own file, which goes back unless it is moved into place */
 	bool moved; /* into place: nothing is left at `path` */
 };
 /* Verifies an addition and writes its file beside the tree (between live_enter and live_leave,

@@ -29,20 +29,29 @@ static void share_index(const struct cache_live *live)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
+static int create_index(struct jw_error *err, struct cache_live *live)
+{
+	struct jw_error why = {0};
+
+	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
+		return 0;
+	/* The directory may have been removed since it was opened. */
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_set(err, why.code, "%s", why.message);
+	return os_make_dirs(err, live->dir, 0700) ||
+				   os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file)
+			   ? -1
+			   : 0;
+}
+
 static int open_index(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0};
 
-	live->created = !os_exists(live->index_path);
-	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file)) {
-		share_index(live);
-		return 0;
-	}
-	/* The directory may have been removed since it was opened. */
-	if (why.code != JW_ERR_NOT_FOUND)
+	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
+	if (live->created && why.code != JW_ERR_NOT_FOUND)
 		return error_set(err, why.code, "%s", why.message);
-	if (os_make_dirs(err, live->dir, 0700) ||
-		os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file))
+	if (live->created && create_index(err, live))
 		return -1;
 	share_index(live);
 	return 0;
@@ -143,9 +152,10 @@ static void forget_index(struct cache_live *live)
 void live_abandon(struct cache_live *live)
 {
 	if (live->held_since_ns) {
-		uint64_t held = os_monotonic_ns() - live->held_since_ns;
+		uint64_t now = os_monotonic_ns(), held = now - live->held_since_ns;
 
 		(void)os_file_unlock(NULL, live->file);
+		live->released_ns = now;
 		live->counts.holds++;
 		if (held > live->counts.longest_hold_ns)
 			live->counts.longest_hold_ns = held;

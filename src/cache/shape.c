@@ -33,7 +33,7 @@ void cache_shape_leave_witness(const char *dir, uint32_t shared)
 {
 	char *path = os_join(NULL, dir, CACHE_WITNESS);
 
-	if (path && os_exists(dir) && !os_exists(path) && !os_make_dirs(NULL, path, 0700) && shared)
+	if (path && !os_exists(path) && os_exists(dir) && !os_make_dirs(NULL, path, 0700) && shared)
 		(void)os_set_mode(NULL, path, 0700 | shared);
 	mem_free(path);
 }

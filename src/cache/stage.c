@@ -87,7 +87,10 @@ int live_make_staging(struct jw_error *err, struct cache_live *live)
 	if (!live->staging)
 		live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", live->dir,
 								   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	return live->staging ? os_make_dirs(err, live->staging, 0700) : -1;
+	if (!live->staging)
+		return -1;
+	/* Who removes the cache removes it too. */
+	return os_exists(live->staging) ? 0 : os_make_dirs(err, live->staging, 0700);
 }
 
 static int write_file(struct jw_error *err, const char *path, const struct cache_part *parts,
@@ -136,6 +139,7 @@ int stage_begin(struct jw_error *err, struct cache_live *live, struct live_stage
 {
 	if (live_make_staging(err, live) || live_make_folder(err, live, staged->target))
 		return -1;
+	mem_free(staged->path);
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
 	return staged->path ? 0 : -1;
 }
@@ -198,11 +202,19 @@ int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addit
 						  : stage_memory(err, live, addition, number, ret_staged);
 }
 
-void live_unstage(struct live_staged *staged)
+void stage_give_back(struct live_staged *staged)
 {
-	if (staged->path && !staged->moved)
+	if (staged->path && !staged->moved &&
+		(!staged->taken || os_rename(NULL, staged->path, staged->addition->path)))
 		(void)os_remove(NULL, staged->path);
 	mem_free(staged->path);
+	staged->path = NULL;
+	staged->taken = false;
+}
+
+void live_unstage(struct live_staged *staged)
+{
+	stage_give_back(staged);
 	mem_free(staged->target);
 	*staged = (struct live_staged){0};
 }

@@ -8,6 +8,8 @@
 /* Names the staged file, and makes the folders for it and for its target. */
 int stage_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				size_t number);
+/* Undoes it; an addition's own file goes back to where it was. */
+void stage_give_back(struct live_staged *staged);
 /* What the directory's readers need. */
 int stage_share(struct jw_error *err, const struct cache_live *live,
 				const struct live_staged *staged);

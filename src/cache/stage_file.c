@@ -1,5 +1,6 @@
 /* An entry in a file that a worker has made: hashed while it is copied, a piece at a time. What is
- * judged is the copy, since the worker could write to its own file meanwhile. */
+ * judged is the copy, since the worker could write to its own file meanwhile; or the file itself,
+ * where it can be taken away from the worker. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -13,7 +14,8 @@ enum {
 
 struct copy {
 	struct cache_addition *addition;
-	struct os_file *from, *place, *to; /* the worker's; the one in place, if it may be the same */
+	struct os_file *from, *place, *to; /* the worker's; the one in place, if it may be the same;
+										  the copy, unless the worker's is taken */
 	uint8_t *piece, *other;            /* of piece_bytes */
 	size_t piece_bytes;
 	struct cache_entry entry; /* without its pointers */
@@ -148,7 +150,8 @@ static int check(struct jw_error *err, const struct copy *copy)
 {
 	const struct cache_addition *addition = copy->addition;
 	const struct cache_entry *entry = &copy->entry;
-	struct value value = {copy->to ? copy->to : copy->place, CACHE_ENTRY_HEADER + entry->key_bytes};
+	struct os_file *judged = copy->to ? copy->to : copy->place ? copy->place : copy->from;
+	struct value value = {judged, CACHE_ENTRY_HEADER + entry->key_bytes};
 	struct cubin_header cubin;
 
 	if (addition->key_bytes && entry->key_bytes != addition->key_bytes)
@@ -168,32 +171,73 @@ static int check(struct jw_error *err, const struct copy *copy)
 }
 
 /* The file in place, where it may hold the same. */
-static void open_place(struct copy *copy, const char *target)
+static void open_place(struct copy *copy, struct live_staged *staged)
 {
 	struct os_stat stat;
 
-	if (!os_stat(NULL, target, &stat) && stat.kind == OS_REGULAR &&
-		stat.size_bytes >= copy->size_bytes && stat.size_bytes <= copy->size_bytes + MOST_EXTRA)
-		(void)os_file_open(NULL, target, OS_OPEN_READ, &copy->place);
+	staged->replaces = !os_stat(NULL, staged->target, &stat);
+	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
+		stat.size_bytes <= copy->size_bytes + MOST_EXTRA)
+		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
+}
+
+/* Whether there is no need to write anything: *ret_same. */
+static int compare(struct jw_error *err, struct copy *copy, bool *ret_same)
+{
+	if (copy->place && (pass(err, copy) || (!copy->differs && check(&copy->addition->why, copy))))
+		return -1;
+	*ret_same = copy->place && !copy->differs;
+	os_file_close(copy->place);
+	copy->place = NULL;
+	copy->differs = false;
+	return 0;
 }
 
 static int copy_file(struct jw_error *err, struct cache_live *live, struct copy *copy,
 					 struct live_staged *staged, size_t number)
 {
-	open_place(copy, staged->target);
-	if (copy->place && (pass(err, copy) || (!copy->differs && check(&copy->addition->why, copy))))
+	bool same = false;
+
+	/* What drivers ignore behind the value is left out of a copy. */
+	if (copy->entry.extra_bytes)
+		stage_give_back(staged);
+	open_place(copy, staged);
+	if (compare(err, copy, &same))
 		return -1;
-	if (copy->place && !copy->differs)
+	if (same)
+		stage_give_back(staged);
+	if (same)
 		return 0;
-	os_file_close(copy->place);
-	copy->place = NULL;
-	copy->differs = false;
-	staged->replaces = os_exists(staged->target);
-	if (stage_begin(err, live, staged, number) ||
-		os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to) || pass(err, copy) ||
-		check(&copy->addition->why, copy))
+	if (!staged->taken && (stage_begin(err, live, staged, number) ||
+						   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to)))
 		return -1;
-	return stage_share(err, live, staged);
+	if (pass(err, copy) || check(&copy->addition->why, copy))
+		return -1;
+	return staged->taken ? 0 : stage_share(err, live, staged);
+}
+
+/* A cache that is for others too, or another account's, gets files that are made over there. Where
+ * one file cannot be taken, the next ones cannot either. */
+static void take_file(struct cache_live *live, struct live_staged *staged, size_t number,
+					  struct copy *copy)
+{
+	const struct cache_addition *addition = staged->addition;
+
+	if (!addition->may_take || live->shared || live->as_owner || live->takes_none ||
+		stage_begin(NULL, live, staged, number))
+		return;
+	copy->from = os_file_take(addition->path, staged->path);
+	staged->taken = copy->from != NULL;
+	live->takes_none = !staged->taken;
+}
+
+/* The worker's file is read with our own rights, even where the cache is another account's. -1:
+ * those of the cache's account are not to be had back. */
+static int open_from(struct jw_error *err, const struct cache_live *live, struct copy *copy)
+{
+	live_leave(live);
+	(void)open_source(&copy->addition->why, copy->addition->path, copy);
+	return live_enter(err, live);
 }
 
 int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
@@ -201,17 +245,15 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 {
 	struct live_staged staged = {.addition = addition};
 	struct copy copy = {.addition = addition};
-	int opened, result = -1;
+	int result = -1;
 
-	/* The worker's file is read with our own rights, even where the cache is another account's. */
-	live_leave(live);
-	opened = open_source(&addition->why, addition->path, &copy);
-	if (live_enter(err, live))
-		goto done;
 	staged.target = cache_entry_path(err, live->dir, addition->key);
 	if (!staged.target)
+		return -1;
+	take_file(live, &staged, number, &copy);
+	if (!copy.from && open_from(err, live, &copy))
 		goto done;
-	if (!opened && !read_header(&addition->why, &copy)) {
+	if (copy.from && !read_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 		result = copy_file(err, live, &copy, &staged, number);
 	}

@@ -97,6 +97,12 @@ void os_file_close(struct os_file *file);
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
 
+/* Moves a file that another process has made, and opens it for reading, if that is as good as a
+ * copy: it has no other name, no process has it open for writing any more, and over there it would
+ * have got the same rights. NULL, and it is where it was, wherever one of these is not so or cannot
+ * be told; on Windows always, since a file keeps the rights that its first folder gave it. */
+struct os_file *os_file_take(const char *from, const char *to);
+
 /* A directory's names, without "." and "..", sorted by bytes. */
 struct os_names {
 	char **items;

@@ -122,9 +122,11 @@ static void take_entry(struct run *run, size_t index, const char *path)
 	struct jw_error why = {0}, worse = {0};
 	uint64_t bytes = 0;
 
-	if (!collect_insert(&why, run->setup->live, path, plan, &plan->modules[index], &bytes))
+	if (!collect_insert(&why, run->setup->live, path, plan, &plan->modules[index], &bytes)) {
 		run_inserted(run, index, bytes, NULL);
-	else if (why.code != JW_ERR_BUSY)
+		return;
+	}
+	if (why.code != JW_ERR_BUSY)
 		failed_to_collect(run, index, &why);
 	else if (later_add(&worse, &run->later, plan, index, path, &why))
 		run_break_off_with(run, &worse);
@@ -148,11 +150,12 @@ static void take_foreign(struct run *run, size_t index, const char *path)
 								&bytes)) {
 		run->result->misjudged++;
 		run_inserted(run, index, bytes, NULL);
-	} else if (why.code == JW_ERR_BUSY) {
-		run_module_failed(run, index, why.message, "");
-	} else {
-		failed_to_collect(run, index, &why);
+		return;
 	}
+	if (why.code == JW_ERR_BUSY)
+		run_module_failed(run, index, why.message, "");
+	else
+		failed_to_collect(run, index, &why);
 	(void)os_remove(NULL, path);
 }
 

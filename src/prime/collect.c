@@ -68,6 +68,8 @@ static int insert(struct jw_error *err, struct cache_live *live, struct cache_ad
 	if (addition->added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
 						 addition->why.message);
+	if (!addition->taken)
+		(void)os_remove(NULL, addition->path);
 	*ret_bytes = addition->row_bytes;
 	return 0;
 }
@@ -77,6 +79,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const char *pa
 {
 	struct cache_addition addition = {
 		.path = path,
+		.may_take = true,
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.sm = plan->targets[module->target].device.sm,
@@ -92,6 +95,7 @@ int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const 
 {
 	struct cache_addition addition = {
 		.path = path,
+		.may_take = true,
 		.sm = plan->targets[module->target].device.sm,
 		.form = module->form,
 	};

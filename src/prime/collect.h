@@ -22,7 +22,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 				 const struct plan_module *module, enum collected *ret_what, char **ret_path);
 /* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
  * cache. -1: JW_ERR_FORMAT where it is unsound, JW_ERR_BUSY where the cache's lock is not to be
- * had, others where the cache cannot be written. The file stays where it is. */
+ * had, others where the cache cannot be written; then the file stays where it is, else it is gone.
+ */
 int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
 				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes);
 /* The same for a foreign one, under the name that it has. */

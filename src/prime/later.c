@@ -62,7 +62,8 @@ int later_try(struct jw_error *err, struct later *later, struct cache_live *live
 			mem_free(path);
 			return 0;
 		}
-		(void)os_remove(NULL, path);
+		if (failed)
+			(void)os_remove(NULL, path);
 		mem_free(path);
 		if (failed && why.code != JW_ERR_FORMAT)
 			return error_set(err, why.code, "%s", why.message);

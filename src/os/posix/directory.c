@@ -184,6 +184,9 @@ static int remove_below(struct jw_error *err, int above, const char *name, const
 	while (!result && (entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
+		/* A folder with nothing in it need not be opened first. */
+		if (entry->d_type == DT_DIR && !unlinkat(fd, entry->d_name, AT_REMOVEDIR))
+			continue;
 		if (!unlinkat(fd, entry->d_name, 0) || errno == ENOENT)
 			continue;
 		if ((errno != EISDIR && errno != EPERM) || depth >= MOST_DEPTH)

@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "os/posix/posix.h"
-#include "os/processes.h"
 
 const char os_separator = '/';
 const char os_list_separator = ':';
@@ -202,11 +201,6 @@ fail:
 
 /* ---- files open for writing in place */
 
-struct os_file {
-	int fd;
-	char *path;
-};
-
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file)
 {
@@ -314,41 +308,6 @@ int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_
 int os_file_sync(struct jw_error *err, struct os_file *file)
 {
 	return fsync(file->fd) ? posix_error(err, file->path) : 0;
-}
-
-int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)
-{
-	struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
-
-	if (fcntl(file->fd, F_SETLK, &lock)) {
-		if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-			return posix_error(err, file->path);
-		*ret_held = false;
-		return 0;
-	}
-	*ret_held = true;
-	return 0;
-}
-
-int os_file_unlock(struct jw_error *err, struct os_file *file)
-{
-	struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-
-	return fcntl(file->fd, F_SETLK, &lock) ? posix_error(err, file->path) : 0;
-}
-
-bool os_file_user(struct os_file *file, struct os_program *ret_program)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct os_program program = {0};
-
-	/* 0 or less: a process that this container does not see, or a lock of an open file's. */
-	if (fcntl(file->fd, F_GETLK, &lock) || lock.l_type == F_UNLCK || lock.l_pid <= 0)
-		return false;
-	program.pid = lock.l_pid;
-	os_program_name(program.pid, program.name, sizeof program.name);
-	*ret_program = program;
-	return true;
 }
 
 /* `like`: the file that is replaced, whose owner the new one gets; NULL for a new one. */

@@ -6,6 +6,11 @@
 
 #include "os/file.h"
 
+struct os_file {
+	int fd;
+	char *path;
+};
+
 /* -1, with errno's reason behind the path. */
 int posix_error(struct jw_error *err, const char *path);
 /* A path of /proc or /sys, behind $JITWARM_SYSTEM_ROOT where that is set. NULL where memory is
