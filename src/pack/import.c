@@ -173,7 +173,7 @@ static int write_entries(struct jw_error *err, void *context, const struct walk 
 
 /* A directory that the superuser has filled by name is there for others: one in an image, which
  * programs use under another account. */
-static uint32_t new_mode(const struct jw_import_options *options)
+uint32_t import_new_mode(const struct jw_import_options *options)
 {
 	struct os_account account;
 	bool superuser = !os_account(NULL, &account) && account.superuser;
@@ -220,7 +220,7 @@ static int insert_all(struct jw_error *err, struct import *import)
 	const struct cache_live_options how = {
 		.limit_bytes = import->limit_bytes,
 		.when_full = import->options->only_missing ? CACHE_FULL_REFUSE : CACHE_FULL_EVICT,
-		.new_mode = new_mode(import->options),
+		.new_mode = import_new_mode(import->options),
 		.account = import->options->account};
 	struct pack_manifest again = {0};
 	struct cache_live_counts counts;
@@ -359,7 +359,7 @@ static int import_run(struct jw_error *err, struct import *import)
 		return -1;
 	result->pack_bytes = source_size(import->source);
 	result->content_bytes = manifest_content(&import->manifest);
-	if (import->options->pack_only || (import->manifest.opaque && result->refused))
+	if (import->options->pack_only || (import->manifest.opaque && !result->accepted))
 		return 0;
 	if (import->manifest.opaque)
 		return import->options->dry_run ? try_tree(err, import) : insert_tree(err, import);

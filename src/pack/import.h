@@ -50,6 +50,9 @@ int import_check(struct jw_error *err, void *context, const struct walk *walk,
 /* What the cache has already; sums and groups. */
 int import_conclude(struct jw_error *err, struct import *import);
 
+/* Of a directory that is not there yet; 0: for this account alone. */
+uint32_t import_new_mode(const struct jw_import_options *options);
+
 /* What stands before the payload in the key that an entry gets here. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 

@@ -1,13 +1,11 @@
 /* From an opaque pack to the directory of the very driver that it is for. */
-#include <stdio.h>
 #include <string.h>
-
-#include <sodium.h>
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "pack/opaque.h"
+#include "pack/opaque_place.h"
 #include "pack/text.h"
 
 /* ---- reading */
@@ -54,27 +52,6 @@ int opaque_verify(struct jw_error *err, const struct import *import, struct read
 
 /* ---- whether it may */
 
-/* What is there already cannot be told apart from what is wanted: the form is not known. */
-static int judge_directory(struct jw_error *err, const char *path, char why[512])
-{
-	struct os_names names;
-	struct os_stat stat;
-
-	why[0] = '\0';
-	if (os_stat(NULL, path, &stat))
-		return 0;
-	if (os_list(err, path, &names))
-		return -1;
-	if (names.count)
-		(void)snprintf(
-			why, 512,
-			"it replaces a whole directory, and %.300s is not empty: end what uses it and "
-			"move it away, or name another with --cache",
-			path);
-	os_names_free(&names);
-	return 0;
-}
-
 int opaque_judge(struct jw_error *err, struct import *import)
 {
 	const struct pack_manifest *manifest = &import->manifest;
@@ -87,10 +64,12 @@ int opaque_judge(struct jw_error *err, struct import *import)
 	result->groups = group;
 	result->group_count = 1;
 	judge_opaque(manifest, import->options->system, &judgement);
-	if (!judgement.refused && judge_directory(err, result->path, judgement.why))
+	group->verdict = JW_IMPORT_NEW;
+	if (!judgement.refused && place_judge(err, import, &group->verdict, judgement.why))
 		return -1;
 	text_copy(group->why, sizeof group->why, judgement.why);
-	group->verdict = group->why[0] ? JW_IMPORT_REFUSED : JW_IMPORT_NEW;
+	if (group->why[0])
+		group->verdict = JW_IMPORT_REFUSED;
 	if (manifest->target_count)
 		(void)jw_target_sm(group->target, manifest->targets[0]);
 	(void)pack_driver_text(group->driver, &manifest->drivers[0]);
@@ -98,6 +77,10 @@ int opaque_judge(struct jw_error *err, struct import *import)
 	result->entries = group->entries = manifest->tree_count;
 	if (group->verdict == JW_IMPORT_REFUSED) {
 		result->refused = result->entries;
+		return 0;
+	}
+	if (group->verdict == JW_IMPORT_THERE) {
+		result->there = result->entries;
 		return 0;
 	}
 	result->accepted = result->entries;
@@ -169,33 +152,22 @@ static int list_leaves(struct jw_error *err, struct planting *planting)
 	return 0;
 }
 
-/* A driver that has written there meanwhile is not disturbed: a directory that is not empty is not
- * replaced by any system. */
-static int move_in(struct jw_error *err, const char *from, const char *path)
-{
-	if (os_exists(path) && os_remove_empty_dir(err, path))
-		return error_prefix(err, "the new directory cannot take its place");
-	return os_rename(err, from, path);
-}
-
 int opaque_insert(struct jw_error *err, struct import *import)
 {
 	struct pack_manifest again = {0};
 	struct reader *reader = NULL;
-	char *root =
-		mem_printf(err, "%s.jitwarm-%08x", import->result->path, (unsigned)randombytes_random());
-	struct planting planting = {.manifest = &import->manifest, .root = root};
+	struct place place = {0};
+	struct planting planting = {.manifest = &import->manifest};
 	int result = -1;
 
-	if (!root || os_make_dirs(err, root, 0700))
+	if (place_open(err, import, &place))
 		goto done;
+	planting.root = place.root;
 	/* The source holds every byte against what was read the first time: it is the same manifest. */
 	if (!list_leaves(err, &planting) && !reader_open(err, import->source, &again, &reader) &&
 		!for_each(err, import, reader, plant, &planting))
-		result = move_in(err, root, import->result->path);
-	if (result)
-		(void)os_remove_tree(NULL, root);
-	else {
+		result = place_take(err, import, &place);
+	if (!result) {
 		import->result->added = import->result->entries;
 		import->result->added_bytes = import->result->accepted_bytes;
 	}
@@ -204,6 +176,6 @@ done:
 	manifest_free(&again);
 	mem_free(planting.first);
 	mem_free(planting.next);
-	mem_free(root);
+	place_close(&place);
 	return result;
 }

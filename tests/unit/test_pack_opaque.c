@@ -70,6 +70,20 @@ static void assert_import(const struct jw_system *system, bool accepted, const c
 	jw_import_result_free(result);
 }
 
+/* As after a run that was killed when all was done. */
+static void assert_there(void)
+{
+	struct jw_error err = {0};
+	struct jw_import_result *result = import_into(&machine, 1 << 20, &err);
+
+	if (!result)
+		fail_msg("%s", err.message);
+	assert_int_equal(result->there, FILES);
+	assert_int_equal(result->accepted + result->refused + result->added, 0);
+	assert_int_equal(result->groups->verdict, JW_IMPORT_THERE);
+	jw_import_result_free(result);
+}
+
 static void assert_same(void)
 {
 	for (size_t i = 0; i < FILES; i++) {
@@ -108,7 +122,14 @@ static void there_and_back(void **state)
 	assert_string_equal(result.targets, "sm_86");
 	assert_import(&machine, true, "");
 	assert_same();
-	assert_import(&machine, false, "is not empty");
+	assert_there();
+	{
+		char *more = os_join(NULL, target, "more");
+
+		assert_int_equal(os_write_atomic(NULL, more, "x", 1), 0);
+		assert_import(&machine, false, "is not empty");
+		mem_free(more);
+	}
 	assert_int_equal(os_remove_tree(NULL, target), 0);
 	assert_int_equal(os_make_dirs(NULL, target, 0700), 0);
 	assert_import(&machine, true, "");
@@ -117,6 +138,45 @@ static void there_and_back(void **state)
 	assert_null(import_into(&machine, 20, &err));
 	assert_int_equal(err.code, JW_ERR_LIMIT);
 	assert_nothing_left();
+}
+
+/* What killed imports have left goes; other names are nobody's business. */
+static void leftovers_go(void **state)
+{
+	static const char *const names[] = {
+		"target.jitwarm-01234567/1/2",      "target.jitwarm-89abcdef/1",
+		"target.jitwarm-89abcdef.lock",     "target.jitwarm-aaaaaaaa.lock",
+		"target.jitwarm-012345678/stays",   "target.jitwarm-0123456/stays",
+		"target.jitwarm-01234567.old/stays"};
+	struct os_names left;
+	size_t stays = 0;
+
+	(void)state;
+	make_machine();
+	(void)export_all();
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = os_join(NULL, folder, names[i]), *above = os_dir_name(NULL, path);
+
+		assert_int_equal(os_make_dirs(NULL, above, 0700), 0);
+		assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
+		mem_free(above);
+		mem_free(path);
+	}
+	assert_import(&machine, true, "");
+	assert_same();
+	assert_int_equal(os_list(NULL, folder, &left), 0);
+	for (size_t i = 0; i < left.count; i++)
+		stays += strstr(left.items[i], ".jitwarm-") != NULL;
+	os_names_free(&left);
+	assert_int_equal(stays, 3);
+	for (size_t i = 4; i < sizeof names / sizeof *names; i++) {
+		char *path = os_join(NULL, folder, names[i]), *above = os_dir_name(NULL, path);
+
+		assert_int_equal(os_remove_tree(NULL, above), 0);
+		mem_free(above);
+		mem_free(path);
+	}
+	assert_int_equal(os_remove_tree(NULL, target), 0);
 }
 
 /* An opaque pack of version 1, which every later jitwarm has to read. */
@@ -316,9 +376,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),        cmocka_unit_test(kept_one),
-		cmocka_unit_test(only_the_same_machine), cmocka_unit_test(what_no_pack_takes),
-		cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(there_and_back),     cmocka_unit_test(kept_one),
+		cmocka_unit_test(leftovers_go),       cmocka_unit_test(only_the_same_machine),
+		cmocka_unit_test(what_no_pack_takes), cmocka_unit_test(hostile_manifests),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

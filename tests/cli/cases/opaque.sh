@@ -33,6 +33,9 @@ run 0 import signed.jwpack
 out_has "files added"
 diff -r -x jitwarm -x '.jitwarm*' "$work/cache" "$work/there" >"$out" || fail "not the same directory"
 run 0 check "$sample"
+run 0 import --allow-unsigned o.jwpack
+out_has "already there"
+: >there/more
 run 2 import --allow-unsigned o.jwpack
 out_has "is not empty"
 mkdir empty
@@ -40,6 +43,17 @@ run 0 import --allow-unsigned --cache empty o.jwpack --json
 json 'd["opaque"] and d["added"] == d["entries"] == d["accepted"] and [g["verdict"] for g in d["groups"]] == ["accepted"]'
 run 2 import --allow-unsigned --cache new --as-is o.jwpack
 out_has "for the driver itself"
+# An empty directory's owner and mode are those of what takes its place
+mkdir -m 755 shared
+run 0 import --allow-unsigned --cache shared o.jwpack
+[[ $(stat -c %a shared shared/index | tr '\n' ' ') == "755 666 " ]] || fail "$(stat -c '%a %n' shared shared/index)"
+if [[ $(id -u) == 0 ]]; then
+	mkdir -m 700 others
+	chown 65534:65534 others
+	run 0 import --allow-unsigned --cache others o.jwpack
+	[[ -z $(find others ! -uid 65534 -o ! -gid 65534) ]] || fail "$(find others -ls)"
+fi
+rm -rf shared others
 printf 'x' | dd of=o.jwpack bs=1 seek=3000 conv=notrunc status=none
 run 3 import --allow-unsigned --cache new o.jwpack
 err_has "is damaged"

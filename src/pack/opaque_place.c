@@ -1,0 +1,263 @@
+#include "pack/opaque_place.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "pack/opaque.h"
+
+static const char mark[] = ".jitwarm-", lock_end[] = ".lock";
+enum { NUMBER = 8, OLD_S = 3600, MOST_TRIES = 100, MOST_DEPTH = 16 };
+
+/* ---- what is there */
+
+static bool has_same_files(const struct pack_manifest *a, const struct pack_manifest *b)
+{
+	if (a->tree_count != b->tree_count)
+		return false;
+	for (size_t i = 0; i < a->tree_count; i++) {
+		const struct pack_leaf *left = &a->tree[i], *right = &b->tree[i];
+		bool empty = left->member == PACK_EMPTY;
+
+		if (strcmp(left->path, right->path) != 0 || empty != (right->member == PACK_EMPTY) ||
+			(!empty &&
+			 !digest_equal(&a->members[left->member].digest, &b->members[right->member].digest)))
+			return false;
+	}
+	return true;
+}
+
+/* As a run has left it that was killed when all was done. */
+static bool is_there(const struct import *import, const char *path)
+{
+	const struct jw_export_options options = {.system = import->options->system};
+	struct pack_manifest manifest = {0};
+	size_t *sources = NULL;
+	bool same = !opaque_gather(NULL, &options, path, &manifest, &sources) &&
+				has_same_files(&import->manifest, &manifest);
+
+	manifest_free(&manifest);
+	mem_free(sources);
+	return same;
+}
+
+int place_judge(struct jw_error *err, const struct import *import,
+				enum jw_import_verdict *ret_verdict, char why[512])
+{
+	const char *path = import->result->path;
+	struct os_names names;
+	struct os_stat stat;
+	size_t count;
+
+	if (os_stat(NULL, path, &stat))
+		return 0;
+	if (os_list(err, path, &names))
+		return -1;
+	count = names.count;
+	os_names_free(&names);
+	if (count && is_there(import, path))
+		*ret_verdict = JW_IMPORT_THERE;
+	else if (count)
+		(void)snprintf(why, 512,
+					   "it replaces a whole directory, and %.300s is not empty: end what uses it "
+					   "and move it away, or name another with --cache",
+					   path);
+	return 0;
+}
+
+/* ---- what killed imports have left */
+
+static bool is_old(const char *path)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
+}
+
+/* The lock is there before the directory and until it is gone: who cannot have it leaves all as it
+ * is. */
+static void sweep_place(const char *root)
+{
+	char *lock_path = mem_printf(NULL, "%s%s", root, lock_end);
+	struct os_file *lock = NULL;
+	bool dead = false;
+
+	if (!lock_path)
+		return;
+	if (!os_exists(lock_path))
+		dead = true;
+	else if (os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &lock) ||
+			 os_file_lock(NULL, lock, true, &dead))
+		dead = is_old(lock_path);
+	if (dead && os_exists(root) && os_remove_tree(NULL, root))
+		dead = false;
+	/* Windows removes no file that is open; elsewhere none may go that another could lock. */
+	if (dead && strcmp(os_name, "windows") != 0)
+		(void)os_remove(NULL, lock_path);
+	os_file_close(lock);
+	if (dead && !strcmp(os_name, "windows"))
+		(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+/* "NAME.jitwarm-01234567", or that and ".lock". */
+static bool is_place(const char *name, const char *base)
+{
+	size_t length = strlen(base), hex;
+
+	if (!text_starts(name, base) || !text_starts(name + length, mark))
+		return false;
+	name += length + sizeof mark - 1;
+	hex = strspn(name, "0123456789abcdef");
+	return hex == NUMBER && (!name[hex] || !strcmp(name + hex, lock_end));
+}
+
+static void sweep(const char *cache)
+{
+	const char *base = os_base_name(cache);
+	char *above = os_dir_name(NULL, cache);
+	struct os_names names;
+
+	if (!above || os_list(NULL, above, &names)) {
+		mem_free(above);
+		return;
+	}
+	for (size_t i = 0; i < names.count; i++) {
+		char *root = is_place(names.items[i], base) ? os_join(NULL, above, names.items[i]) : NULL;
+
+		if (root && text_ends(root, lock_end))
+			root[strlen(root) - strlen(lock_end)] = '\0';
+		if (root)
+			sweep_place(root);
+		mem_free(root);
+	}
+	os_names_free(&names);
+	mem_free(above);
+}
+
+/* ---- a new one */
+
+/* False: another import has swept the lock's file before it was locked. */
+static bool hold(struct place *place)
+{
+	bool held = false;
+
+	if (os_file_lock(NULL, place->lock, true, &held)) {
+		os_file_close(place->lock);
+		place->lock = NULL;
+		return true;
+	}
+	return held && os_exists(place->lock_path);
+}
+
+static int open_one(struct jw_error *err, const char *cache, struct place *place, bool *ret_held)
+{
+	place->root = mem_printf(err, "%s%s%08x", cache, mark, (unsigned)randombytes_random());
+	place->lock_path = place->root ? mem_printf(err, "%s%s", place->root, lock_end) : NULL;
+	if (!place->lock_path || os_file_open(err, place->lock_path, OS_OPEN_CREATE, &place->lock))
+		return -1;
+	*ret_held = hold(place);
+	return *ret_held ? os_make_dirs(err, place->root, 0700) : 0;
+}
+
+int place_open(struct jw_error *err, const struct import *import, struct place *ret_place)
+{
+	const char *cache = import->result->path;
+	char *above = os_dir_name(err, cache);
+	int result = above ? os_make_dirs(err, above, 0700) : -1;
+	struct place place = {0};
+	bool held = false;
+
+	mem_free(above);
+	if (!result)
+		sweep(cache);
+	for (int tries = 0; !result && !held; tries++) {
+		place_close(&place);
+		result = tries == MOST_TRIES ? error_set(err, JW_ERR_BUSY, "%s: others import it", cache)
+									 : open_one(err, cache, &place, &held);
+	}
+	if (result)
+		place_close(&place);
+	else
+		*ret_place = place;
+	return result;
+}
+
+void place_close(struct place *place)
+{
+	const bool windows = !strcmp(os_name, "windows");
+
+	if (place->root && os_exists(place->root))
+		(void)os_remove_tree(NULL, place->root);
+	if (place->lock_path && !windows)
+		(void)os_remove(NULL, place->lock_path);
+	os_file_close(place->lock);
+	if (place->lock_path && windows)
+		(void)os_remove(NULL, place->lock_path);
+	mem_free(place->root);
+	mem_free(place->lock_path);
+	*place = (struct place){0};
+}
+
+/* ---- into its place */
+
+struct heir {
+	struct os_stat like;
+	bool other_owner;
+};
+
+/* Whoever may read the directory has to write to its index, as a driver does to look an entry up
+ * (cache/lock.c). */
+static int settle(struct jw_error *err, const struct heir *heir, const char *path, bool folder)
+{
+	const uint32_t shared = heir->like.mode & 055;
+	uint32_t mode = folder ? 0700 | (heir->like.mode & 077) : 0600 | (shared & 044);
+
+	if (!folder && !strcmp(os_base_name(path), "index"))
+		mode |= (shared & 044) >> 1;
+	if (shared && os_set_mode(err, path, mode))
+		return -1;
+	return heir->other_owner ? os_set_owner(err, path, heir->like.owner, heir->like.group) : 0;
+}
+
+static int settle_tree(struct jw_error *err, const struct heir *heir, const char *path, int depth)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (depth > MOST_DEPTH || os_list(err, path, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *below = os_join(err, path, names.items[i]);
+
+		result = !below                           ? -1
+				 : names.kinds[i] == OS_DIRECTORY ? settle_tree(err, heir, below, depth + 1)
+												  : settle(err, heir, below, false);
+		mem_free(below);
+	}
+	os_names_free(&names);
+	return result ? -1 : settle(err, heir, path, true);
+}
+
+/* A driver that has written there meanwhile is not disturbed: a directory that is not empty is not
+ * replaced by any system. */
+int place_take(struct jw_error *err, const struct import *import, struct place *place)
+{
+	const char *path = import->result->path;
+	struct heir heir = {.like = {.mode = import_new_mode(import->options)}};
+	struct os_stat ours;
+
+	if (!os_stat(NULL, path, &heir.like))
+		heir.other_owner = !os_stat(NULL, place->root, &ours) &&
+						   (ours.owner != heir.like.owner || ours.group != heir.like.group);
+	if (settle_tree(err, &heir, place->root, 0))
+		return -1;
+	if (os_exists(path) && os_remove_empty_dir(err, path))
+		return error_prefix(err, "the new directory cannot take its place");
+	return os_rename(err, place->root, path);
+}
