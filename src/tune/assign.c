@@ -240,6 +240,15 @@ static int parse_shell(struct jw_error *err, struct parse *parse)
 
 /* ---- lines */
 
+/* Whatever is no assignment is passed over. */
+static int take_word(struct jw_error *err, struct parse *parse, const struct word *word)
+{
+	if (!is_assignment(word->text))
+		return 0;
+	split_name(parse, word->text, strchr(word->text, '='));
+	return hand_over(err, parse);
+}
+
 /* "NAME=value", perhaps behind "export ", perhaps in quotes. Source: pam_env(7), environment.d(5).
  */
 static int take_list_line(struct jw_error *err, struct parse *parse, const char *at,
@@ -265,10 +274,7 @@ static int take_list_line(struct jw_error *err, struct parse *parse, const char 
 	}
 	for (; at < end; at++)
 		word_add(&word, *at);
-	if (!is_assignment(word.text))
-		return 0;
-	split_name(parse, word.text, strchr(word.text, '='));
-	return hand_over(err, parse);
+	return take_word(err, parse, &word);
 }
 
 static int take_unit_line(struct jw_error *err, struct parse *parse)
@@ -276,13 +282,9 @@ static int take_unit_line(struct jw_error *err, struct parse *parse)
 	struct word word;
 
 	/* Words may hold ; & | here, but no variable of the driver does. */
-	while (read_word(parse, &word)) {
-		if (!is_assignment(word.text))
-			continue;
-		split_name(parse, word.text, strchr(word.text, '='));
-		if (hand_over(err, parse))
+	while (read_word(parse, &word))
+		if (take_word(err, parse, &word))
 			return -1;
-	}
 	return 0;
 }
 
@@ -327,10 +329,7 @@ static int parse_nuls(struct jw_error *err, struct parse *parse)
 		for (; parse->at < end; parse->at++)
 			word_add(&word, *parse->at);
 		parse->at = end + (end < parse->end);
-		if (!is_assignment(word.text))
-			continue;
-		split_name(parse, word.text, strchr(word.text, '='));
-		if (hand_over(err, parse))
+		if (take_word(err, parse, &word))
 			return -1;
 	}
 	return 0;
