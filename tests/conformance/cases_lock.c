@@ -2,6 +2,7 @@
  */
 #include "suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -143,10 +144,69 @@ static enum outcome short_hold_is_waited_for(void)
 	return PASSED;
 }
 
+/* Loads module 1, which is in the cache, and module 2, which is not, while locks fail. */
+static enum outcome while_failing(int error, struct answer ret_answers[2], int *ret_failed)
+{
+	char number[16];
+
+	snprintf(number, sizeof number, "%d", error);
+	CHECK_IS(load(module(1)).result, 0);
+	client_load(suite.client, "lockerror", number, NULL);
+	ret_answers[0] = load(module(1));
+	ret_answers[1] = load(module(2));
+	*ret_failed = client_load(suite.client, "lockerror", "0", NULL).result;
+	CHECK_IS(ret_answers[0].result, 0);
+	CHECK_IS(ret_answers[0].compiled, 1);
+	CHECK_IS(ret_answers[1].result, 0);
+	CHECK_IS(ret_answers[1].compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 1);
+	CHECK_IS(load(module(1)).compiled, 0);
+	return PASSED;
+}
+
+/* As on some network file systems: neither read nor stored, and nobody waits, since each lock is
+ * asked for once. */
+static enum outcome failing_for_good(void)
+{
+	static const int errors[] = {ENOLCK, EOPNOTSUPP, EIO};
+
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+		struct answer answers[2];
+		int failed;
+		enum outcome outcome = while_failing(errors[i], answers, &failed);
+
+		if (outcome != PASSED)
+			return outcome;
+		CHECK(failed > 0 && failed <= 4);
+	}
+	return PASSED;
+}
+
+/* What says that somebody has the lock: asked again and again, 200 ms for the look-up and 200 for
+ * the insert. */
+static enum outcome failing_for_now(void)
+{
+	static const int errors[] = {EACCES, EAGAIN};
+
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+		struct answer answers[2];
+		int failed;
+		enum outcome outcome = while_failing(errors[i], answers, &failed);
+
+		if (outcome != PASSED)
+			return outcome;
+		CHECK(failed > 8);
+		CHECK(answers[1].ms > 300);
+	}
+	return PASSED;
+}
+
 const struct test_case lock_cases[] = {
 	{"lock/a writer shuts look-ups and inserts out", writer_shuts_out},
 	{"lock/a reader shuts inserts out", reader_lets_look_up},
 	{"lock/a short hold is waited for", short_hold_is_waited_for},
 	{"lock/flock is ignored", flock_is_ignored},
+	{"lock/ENOLCK, EOPNOTSUPP, EIO: no caching, no delay", failing_for_good},
+	{"lock/EACCES, EAGAIN: no caching, 400 ms", failing_for_now},
 	{NULL, NULL},
 };

@@ -266,6 +266,69 @@ static enum outcome writable_index_alone(void)
 	return PASSED;
 }
 
+/* Switches are on for the number 1, as C reads numbers. */
+static enum outcome switches(void)
+{
+	static const struct {
+		const char *setting;
+		bool on;
+	} cases[] = {
+		{"CUDA_CACHE_DISABLE=01", true},   {"CUDA_CACHE_DISABLE= 1", true},
+		{"CUDA_CACHE_DISABLE=2", false},   {"CUDA_CACHE_DISABLE=true", false},
+		{"CUDA_CACHE_DISABLE=yes", false}, {"CUDA_CACHE_DISABLE=", false},
+	};
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct answer answers[2];
+
+		load_twice_with(cases[i].setting, module(1), answers);
+		CHECK_IS(answers[0].result, 0);
+		CHECK_IS(answers[0].compiled, cases[i].on);
+	}
+	return PASSED;
+}
+
+/* CUDA_FORCE_PTX_JIT, where it is set, counts for CUDA_FORCE_JIT too: the second load hits. */
+static enum outcome force_is_overridden(void)
+{
+	char cache[320];
+	const char *settings[] = {cache, "CUDA_FORCE_PTX_JIT=0", "CUDA_FORCE_JIT=1", NULL};
+	struct answer answers[2];
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	load_twice(settings, module(1), answers);
+	CHECK_IS(answers[0].compiled, 1);
+	CHECK_IS(answers[1].compiled, 0);
+	return PASSED;
+}
+
+/* What is set when the driver has started comes too late. */
+static enum outcome read_once(void)
+{
+	char path[600];
+	char cache[320];
+	const char *settings[] = {cache, NULL};
+	struct client *client;
+	struct answer answers[2];
+
+	snprintf(cache, sizeof cache, "CUDA_CACHE_PATH=%s", suite.cache);
+	snprintf(path, sizeof path, "CUDA_CACHE_PATH=%s/elsewhere", suite.scratch);
+	client = client_start(settings);
+	client_load(client, "setenv", path, NULL);
+	client_load(client, "setenv", "CUDA_CACHE_DISABLE=1", NULL);
+	client_load(client, "setenv", "CUDA_CACHE_MAXSIZE=1", NULL);
+	client_load(client, "setenv", "CUDA_FORCE_PTX_JIT=1", NULL);
+	for (int i = 0; i < 2; i++)
+		answers[i] = client_load(client, "dataex", module(1), NULL);
+	client_stop(client);
+	CHECK_IS(answers[0].compiled, 1);
+	CHECK_IS(answers[1].compiled, 0);
+	CHECK_IS(entries_count(suite.cache), 1);
+	CHECK_IS(entries_below("elsewhere"), 0);
+	return PASSED;
+}
+
 const struct test_case setting_cases[] = {
 	{"setting/cache disabled", disabled},
 	{"setting/missing levels of the path", missing_levels},
@@ -278,6 +341,9 @@ const struct test_case setting_cases[] = {
 	{"setting/CUDA_FORCE_JIT writes, never reads", forced_jit},
 	{"setting/forced without PTX: 209", forced_without_ptx},
 	{"setting/eager and lazy", loading_modes},
+	{"setting/switches are on for 1 alone", switches},
+	{"setting/CUDA_FORCE_PTX_JIT=0 overrides CUDA_FORCE_JIT=1", force_is_overridden},
+	{"setting/all are read once, at the start", read_once},
 	{"permission/read-only index: no hits", readonly_index},
 	{"permission/writable index alone: hits", writable_index_alone},
 	{NULL, NULL},

@@ -292,12 +292,16 @@ int client_main(void)
 		return 1;
 	}
 	while (fgets(line, sizeof line, stdin)) {
-		int device;
+		int number;
 
 		if (strcmp(line, "info\n") == 0)
 			tell();
-		else if (sscanf(line, "device %d", &device) == 1)
-			printf("%d 0 0 0\n", open_context(device));
+		else if (sscanf(line, "device %d", &number) == 1)
+			printf("%d 0 0 0\n", open_context(number));
+		else if (sscanf(line, "lockerror %d", &number) == 1)
+			printf("%d 0 0 0\n", locks_fail_with(number));
+		else if (sscanf(line, "setenv %1023s", path) == 1)
+			printf("%d 0 0 0\n", putenv(strdup(path)));
 		else if (strcmp(line, "readonly - -\n") == 0)
 			give_up_override(), puts("0 0 0 0");
 		else if (strcmp(line, "umask - -\n") == 0)

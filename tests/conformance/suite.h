@@ -23,7 +23,7 @@ struct test_case {
 
 /* Each file of cases ends in a table; the last row has no name. */
 extern const struct test_case key_cases[], lookup_cases[], damage_cases[], insert_cases[],
-	limit_cases[], lock_cases[], setting_cases[], choice_cases[], relocatable_cases[];
+	limit_cases[], lock_cases[], disk_cases[], setting_cases[], choice_cases[], relocatable_cases[];
 
 /* CHECK(condition): ends the case as failed, saying where. CHECK_IS(a, b): for numbers, which it
  * shows. */
@@ -69,7 +69,9 @@ struct client *client_start(const char *const *settings);
 void client_stop(struct client *client);
 /* `call`: how to load the file: data, dataex, opt4 (with an optimisation level), fatbin, library,
  * wrapper, link (as an input to a link). Or what to do: "device" N, "umask" "-" (sets it to 0),
- * "readonly" "-" (root gives up its right to pass over permissions). `function` may be NULL. */
+ * "readonly" "-" (root gives up its right to pass over permissions), "setenv" NAME=VALUE,
+ * "lockerror" NUMBER (of errno: locks fail with it from now on; 0: no longer), whose result is how
+ * many have failed since the last time. `function` may be NULL. */
 struct answer client_load(struct client *client, const char *call, const char *path,
 						  const char *function);
 /* dataex with the suite's client. */
@@ -79,6 +81,8 @@ const char *client_error(void);
 void client_ask(struct client *client, int *ret_cuda, int ret_sm[2]);
 /* The child's side. */
 int client_main(void);
+/* interpose.c. Gives how many have failed since the last call. */
+int locks_fail_with(int error);
 
 /* ---- build.c: modules and containers ---- */
 

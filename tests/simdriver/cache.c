@@ -12,8 +12,8 @@
 /* The lock is tried every 10 ms, twenty times; then the driver goes on without the cache. */
 #define LOCK_TRIES   20
 #define LOCK_STEP_MS 10
-/* The driver writes its index through a buffer of this size and unlocks before the last part. */
-#define INDEX_BUFFER 4096
+/* The driver writes its files through a buffer of this size, and unlocks before the last part. */
+#define BUFFER 4096
 
 /* DIRECTORY/suffix, to be freed. */
 static char *cache_path(const char *suffix)
@@ -192,6 +192,8 @@ static void make_entry_levels(const char *path)
 	free(copy);
 }
 
+/* The driver looks whether its whole buffers were written, and takes the entry away where they were
+ * not; what is left in the last one goes unseen. */
 static bool write_entry(uint64_t hash, const struct bytes *key, const struct bytes *value)
 {
 	char *path = entry_path(hash);
@@ -209,8 +211,14 @@ static bool write_entry(uint64_t hash, const struct bytes *key, const struct byt
 	make_levels(sim.cache_directory);
 	make_entry_levels(path);
 	if (os_open(&file, path, OS_WRITE)) {
-		written = os_write(&file, 0, content.data, content.size);
+		size_t whole = content.size / BUFFER * BUFFER;
+
+		written = os_write(&file, 0, content.data, whole);
+		if (written)
+			(void)os_write(&file, whole, content.data + whole, content.size - whole);
 		os_close(&file);
+		if (!written)
+			os_remove_file(path);
 	}
 	bytes_free(&content);
 	free(path);
@@ -249,7 +257,7 @@ static void write_index(const struct os_file *file, const struct index *index)
 	size_t early;
 
 	index_format(&content, index);
-	early = content.size / INDEX_BUFFER * INDEX_BUFFER;
+	early = content.size / BUFFER * BUFFER;
 	os_write(file, 0, content.data, early);
 	os_unlock(file);
 	if (sim.tail_delay_ms)

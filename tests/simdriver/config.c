@@ -158,7 +158,17 @@ static bool env_on(const char *name)
 	char text[8];
 
 	env_text(text, sizeof text, name, "0");
-	return atoi(text) != 0;
+	return atoi(text) == 1;
+}
+
+/* Whichever of the first is set counts: 0 overrides the second, too. */
+static bool env_on_before(const char *first, const char *second)
+{
+	char *set = os_env(first);
+	bool is_set = set != NULL;
+
+	free(set);
+	return env_on(is_set ? first : second);
 }
 
 /* A decimal prefix: "1G" is 1, "abc" and "" are 0; what is above 4 GiB, or negative, is 4 GiB. */
@@ -184,7 +194,7 @@ static void read_cache_variables(void)
 		free(sim.cache_directory);
 		sim.cache_directory = NULL;
 	}
-	sim.force_jit = env_on("CUDA_FORCE_PTX_JIT") || env_on("CUDA_FORCE_JIT");
+	sim.force_jit = env_on_before("CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT");
 	sim.jit_disabled = env_on("CUDA_DISABLE_PTX_JIT") || env_on("CUDA_DISABLE_JIT");
 }
 
