@@ -2,7 +2,8 @@
 # test.sh [--quick]   installs what is missing, builds, and runs every test
 #
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
-# them), the same with address and undefined-behaviour sanitizers, the linters, and the Windows build under Wine.
+# them), the same with address and undefined-behaviour sanitizers, the Windows build under Wine, and the linters. What is built
+# and linted later is begun beside the tests, at the lowest priority, for the time that those wait.
 # --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
@@ -11,9 +12,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
--h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 
 passed=0 failed=0 names=
@@ -59,18 +60,48 @@ failed_tests() {
 			sed -nE "s|^ *[0-9]+/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*(.*[^ ]) +[0-9.]+ sec.*|$name: \1 (\2)|p" "build/$name/test.log"
 	done | grep -v '(Skipped)$'
 }
-mark=$(mktemp)
-trap 'rm -f "$mark"' EXIT
+
+# What needs no test's result, one piece after the other
+work_ahead() {
+	piece sanitize build sanitize
+	piece windows-setup ./scripts/setup.sh --windows
+	piece windows ./scripts/build-windows.sh
+	piece lint ./scripts/lint.sh
+}
+piece() { # NAME COMMAND...
+	local name=$1 status=0
+	shift
+	"$@" >"$ahead/$name.log" 2>&1 || status=$?
+	echo $status >"$ahead/$name.new" && mv "$ahead/$name.new" "$ahead/$name.status"
+}
+await_piece() { # NAME
+	while [ ! -e "$ahead/$1.status" ] && kill -0 "$worker" 2>/dev/null; do sleep 0.2; done
+	[ -e "$ahead/$1.status" ] || { echo "the work ahead was ended"; return 1; }
+	cat "$ahead/$1.log"
+	return "$(cat "$ahead/$1.status")"
+}
+
+ahead=$(mktemp -d) mark=$(mktemp) worker=
+trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark"' EXIT
+trap 'exit 130' INT TERM
 
 stage "set up" ./scripts/setup.sh --tests
 stage "release build" build release
+if [ -z "$quick" ]; then
+	# A group of its own, so that all of it ends with us
+	set -m
+	{ renice -n 19 "$BASHPID" >/dev/null; work_ahead; } </dev/null &
+	worker=$!
+	set +m
+fi
 stage "release tests" run release
 if [ -z "$quick" ]; then
-	stage "sanitizer build" build sanitize
+	stage "sanitizer build" await_piece sanitize
 	stage "sanitizer tests" run sanitize -LE 'real|slow|driver'
-	stage "lint" ./scripts/lint.sh
-	stage "set up for Windows" ./scripts/setup.sh --windows
+	stage "set up for Windows" await_piece windows-setup
+	stage "Windows build" await_piece windows
 	stage "Windows" ./scripts/test-windows.sh
+	stage "lint" await_piece lint
 fi
 
 printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
