@@ -83,7 +83,6 @@ await_piece() { # NAME
 
 ahead=$(mktemp -d) mark=$(mktemp) worker=
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark"' EXIT
-trap 'exit 130' INT TERM
 
 stage "set up" ./scripts/setup.sh --tests
 stage "release build" build release

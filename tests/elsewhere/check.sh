@@ -102,7 +102,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	told() { # TEXT ARGUMENT...: what jitwarm says there
 		local text=$1
 		shift
-		timeout 60 "$jitwarm" "$@" >out 2>&1 && grep -qF -- "$text" out && ok "$* ($text)" || fail "$*, not “$text”: $(cat out)"
+		timeout 300 "$jitwarm" "$@" >out 2>&1 && grep -qF -- "$text" out && ok "$* ($text)" || fail "$*, not “$text”: $(cat out)"
 	}
 	parting=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx --split)
 	told "1 of them was compiled over several threads" "${parting[@]}" --cache parted
@@ -119,7 +119,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 		told "1 of the warm modules was compiled over several threads" check $sm --driver 580.159.04 --cache there long.ptx
 		exit $failed
 	) || failed=1
-	timeout 60 "$jitwarm" prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 --cache whole long.ptx >out 2>&1 &&
+	timeout 300 "$jitwarm" prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 --cache whole long.ptx >out 2>&1 &&
 		told "1 entries" cache verify --cache whole && ! grep -q threads out && ok "of no other" || fail "told of another: $(cat out)"
 	rm -rf parted there whole other ./*.jwpack
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
