@@ -1,67 +1,6 @@
 /* jitwarm's search in environments laid out as on Windows (Lib\site-packages, Library\bin). Windows
  * layouts are looked for everywhere, so that this test runs on both systems. */
-#include "check.h"
-
-#include <string.h>
-
-#include <jitwarm/find.h>
-
-#include "base/mem.h"
-#include "files.h"
-#include "os/file.h"
-#include "os/system.h"
-
-static char *root;
-
-static void put(const char *relative, const char *content)
-{
-	files_put_text(root, relative, content);
-}
-
-static void set(const char *name, const char *relative)
-{
-	char *path = relative ? os_join(NULL, root, relative) : NULL;
-
-	assert_int_equal(os_env_set(NULL, name, path), 0);
-	mem_free(path);
-}
-
-static int set_up(void **state)
-{
-	static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH",
-											"PYTHONUSERBASE"};
-	char *made;
-	(void)state;
-
-	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-layout", &made), 0);
-	assert_int_equal(os_real_path(NULL, made, &root), 0);
-	mem_free(made);
-	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-		set(variables[i], NULL);
-	set("HOME", "home");
-	set("APPDATA", "roaming");
-	set("PATH", "nothing");
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-
-	assert_int_equal(os_remove_tree(NULL, root), 0);
-	mem_free(root);
-	return 0;
-}
-
-static struct jw_found *find_one(const char *name)
-{
-	struct jw_found *found = NULL;
-	struct jw_error err;
-
-	if (jw_find(&err, &name, name ? 1 : 0, &found))
-		fail_msg("%s", err.message);
-	return found;
-}
+#include "environments.h"
 
 /* Whether a file whose path ends in `end` (separators alike) was found, from this package. */
 static bool has_file(const struct jw_found *found, const char *end, const char *package)
@@ -164,9 +103,9 @@ static void python_on_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(virtual_environment, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(conda_environment, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(python_on_path, set_up, tear_down),
+		TEST(virtual_environment),
+		TEST(conda_environment),
+		TEST(python_on_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

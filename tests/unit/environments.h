@@ -1,0 +1,130 @@
+/* Environments of Python's that a test makes in a folder of its own, and what jw_find makes of
+ * them. */
+#ifndef JW_TESTS_ENVIRONMENTS_H
+#define JW_TESTS_ENVIRONMENTS_H
+
+#include <string.h>
+
+#include "check.h"
+
+#include <jitwarm/find.h>
+
+#include "base/mem.h"
+#include "files.h"
+#include "os/file.h"
+#include "os/system.h"
+
+static char *root; /* the test's own folder */
+
+static char *at(const char *relative)
+{
+	char *path = os_join(NULL, root, relative);
+
+	assert_non_null(path);
+	return path;
+}
+
+static void put(const char *relative, const char *content)
+{
+	files_put_text(root, relative, content);
+}
+
+static void set(const char *name, const char *relative)
+{
+	char *path = at(relative);
+
+	assert_int_equal(os_env_set(NULL, name, path), 0);
+	mem_free(path);
+}
+
+/* Without any of the variables that decide which environment is active. */
+static int set_up(void **state)
+{
+	static const char *const variables[] = {"VIRTUAL_ENV",    "CONDA_PREFIX",     "PYTHONPATH",
+											"PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYENV_ROOT",
+											"PYENV_VERSION"};
+	char *made;
+
+	(void)state;
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-find", &made), 0);
+	assert_int_equal(os_real_path(NULL, made, &root), 0);
+	mem_free(made);
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		assert_int_equal(os_env_set(NULL, variables[i], NULL), 0);
+	set("HOME", "home");
+	set("APPDATA", "roaming");
+	set("PATH", "nothing");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	assert_int_equal(os_remove_tree(NULL, root), 0);
+	mem_free(root);
+	root = NULL;
+	return 0;
+}
+
+static inline const struct jw_found_file *file_in(const struct jw_found *found,
+												  const char *relative)
+{
+	char *path = at(relative);
+	const struct jw_found_file *file = NULL;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		if (!strcmp(found->files[i].path, path))
+			file = &found->files[i];
+	mem_free(path);
+	return file;
+}
+
+static inline void expect_file(const struct jw_found *found, const char *relative,
+							   const char *package, const char *version)
+{
+	const struct jw_found_file *file = file_in(found, relative);
+
+	if (!file) {
+		fail_msg("%s was not found", relative);
+		return;
+	}
+	assert_int_equal(file->package != NULL, package != NULL);
+	if (package)
+		assert_string_equal(file->package, package);
+	if (version)
+		assert_string_equal(file->version, version);
+}
+
+static inline bool has_note(const struct jw_found *found, const char *part)
+{
+	for (size_t i = 0; i < found->note_count; i++)
+		if (strstr(found->notes[i].text, part))
+			return true;
+	return false;
+}
+
+static inline struct jw_found *find_one(const char *name)
+{
+	struct jw_found *found = NULL;
+	struct jw_error err;
+
+	if (jw_find(&err, &name, name ? 1 : 0, &found))
+		fail_msg("%s", err.message);
+	return found;
+}
+
+static inline void find_fails(const char *name, enum jw_code code, const char *part)
+{
+	struct jw_found *found = NULL;
+	struct jw_error err;
+
+	assert_int_equal(jw_find(&err, &name, name ? 1 : 0, &found), -1);
+	assert_null(found);
+	assert_int_equal(err.code, code);
+	if (!strstr(err.message, part))
+		fail_msg("“%s” does not say “%s”", err.message, part);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif

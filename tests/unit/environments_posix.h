@@ -1,0 +1,29 @@
+/* Programs and links in the environments of environments.h. */
+#ifndef JW_TESTS_ENVIRONMENTS_POSIX_H
+#define JW_TESTS_ENVIRONMENTS_POSIX_H
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "environments.h"
+
+static void put_program(const char *relative, const char *content)
+{
+	char *path = at(relative);
+
+	put(relative, content);
+	assert_int_equal(chmod(path, 0755), 0);
+	mem_free(path);
+}
+
+static void link_to(const char *relative, const char *target)
+{
+	char *path = at(relative), *folder = os_dir_name(NULL, path);
+
+	assert_int_equal(os_make_dirs(NULL, folder, 0755), 0);
+	assert_int_equal(symlink(target, path), 0);
+	mem_free(folder);
+	mem_free(path);
+}
+
+#endif
