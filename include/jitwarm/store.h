@@ -40,10 +40,22 @@ void jw_store_free(struct jw_store *store);
  * more pack an architecture; then, as jw_store_gc, removes, and makes one of many small packs. */
 int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
 				  size_t *ret_entries);
+enum { JW_STORE_MOST_NOTES = 8 };
+
+struct jw_store_refilled {
+	size_t entries; /* that came back, or would */
+	uint64_t bytes;
+	/* What did not, and why, a line each: packs that are damaged or cannot be read, entries that
+	 * find no room; the first of them. */
+	char notes[JW_STORE_MOST_NOTES][512];
+	size_t note_count, more_notes;
+};
+
 /* Adds to the system's cache those of the entries of these names that it lacks and the store has,
- * as far as there is room: nothing is evicted. Packs that are damaged are passed over. */
+ * as far as there is room: nothing is evicted. Packs that are damaged are passed over. `dry_run`:
+ * only says, by the packs' manifests, what would be added. */
 int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
-					size_t count, size_t *ret_entries, uint64_t *ret_bytes);
+					size_t count, bool dry_run, struct jw_store_refilled *ret_refilled);
 
 struct jw_store_swept {
 	size_t removed; /* packs that were broken, or for which there was no room */

@@ -39,7 +39,7 @@ static void on_missing(void *context, const struct jw_prime_missing *missing)
 {
 	struct priming *priming = context;
 
-	stored_refill(priming->cli, priming->system, missing->keys, missing->count);
+	stored_refill(priming->cli, priming->system, missing->keys, missing->count, &priming->refilled);
 	carrying_run(priming->cli, priming->system, missing, &priming->carried);
 }
 
@@ -149,6 +149,7 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 				 : priming_status(priming, result, result->troubles + troubles);
 	priming_print_result(priming, result);
 	document = document_prime(result, &cli->options);
+	stored_document(document, &priming->refilled);
 	carrying_document(document, priming->carried);
 	failed = elsewhere_pack(&why, cli, priming->system, result, priming->elsewhere, document);
 	if (output_json(&err, &cli->out, document))

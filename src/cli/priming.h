@@ -7,6 +7,7 @@
 
 #include <jitwarm/carry.h>
 #include <jitwarm/prime.h>
+#include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
@@ -21,6 +22,7 @@ struct priming {
 	struct elsewhere *elsewhere;
 	struct unattended *unattended;
 	struct progress progress;
+	struct jw_store_refilled refilled;
 	struct jw_carry_result *carried; /* NULL: nothing was missing */
 	bool bar;
 	bool only_plan;

@@ -2,6 +2,7 @@
 #ifndef JW_CLI_STORED_H
 #define JW_CLI_STORED_H
 
+#include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
@@ -13,12 +14,15 @@
 				"compiled now"                                                                     \
 	}
 
-/* Not with --no-store, JITWARM_STORE=0, --cache or --dry-run. */
+/* Not with --no-store, JITWARM_STORE=0 or --cache. */
 bool stored_is_used(const struct cli *cli, const struct jw_system *system);
-/* `keys`: names of the entries that are wanted. Both do nothing where it is
- * not used. What goes wrong is a warning: the run itself does not depend on it. */
+/* `keys`: names of the entries that are wanted; with --dry-run it is only said what would come
+ * back. Both do nothing where it is not used. What goes wrong is a warning: the run itself does not
+ * depend on it. */
 void stored_refill(struct cli *cli, const struct jw_system *system, const uint64_t *keys,
-				   size_t count);
+				   size_t count, struct jw_store_refilled *ret_refilled);
+/* `from_store` of the document, where there is anything to say. */
+void stored_document(cJSON *document, const struct jw_store_refilled *refilled);
 void stored_keep(struct cli *cli, const struct jw_system *system);
 
 #endif

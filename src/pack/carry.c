@@ -116,8 +116,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 									 .key_bytes = key_bytes,
 									 .context = &from,
 									 .took = took};
-	uint64_t bytes = 0;
-	size_t entries;
+	struct jw_store_refilled refilled;
 	int result = -1;
 
 	if (keys && key_bytes) {
@@ -127,11 +126,11 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 			keys[request.count] = options->keys[i];
 			key_bytes[request.count++] = options->key_bytes[i];
 		}
-		result = refill_from_store(err, &request, &entries, &bytes);
+		result = refill_from_store(err, &request, &refilled);
 	}
 	if (!result) {
-		carry->result->bytes += bytes;
-		for (size_t i = 0; entries && i < options->count; i++) {
+		carry->result->bytes += refilled.bytes;
+		for (size_t i = 0; refilled.entries && i < options->count; i++) {
 			if (carry->done[i] || cache_probe(options->system->cache.path, options->keys[i],
 											  options->key_bytes[i], NULL) != CACHE_PRESENT)
 				continue;

@@ -53,6 +53,12 @@ int import_conclude(struct jw_error *err, struct import *import);
 /* Of a directory that is not there yet; 0: for this account alone. */
 uint32_t import_new_mode(const struct jw_import_options *options);
 
+/* What the driver's limit leaves in this cache, by its index. */
+uint64_t import_free_room(const char *dir, uint64_t limit_bytes);
+
+/* Why an entry of a cache that is filled again stays out. */
+#define IMPORT_NO_ROOM "no room in the cache"
+
 /* What stands before the payload in the key that an entry gets here. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 

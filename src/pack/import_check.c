@@ -300,17 +300,16 @@ static bool take_missing(struct import *import, struct import_fate *fate, uint64
 	return true;
 }
 
-/* What the driver's limit leaves, by the index as it is now. */
-static uint64_t free_room(const struct import *import)
+uint64_t import_free_room(const char *dir, uint64_t limit_bytes)
 {
 	struct cache_index index;
 	uint64_t used = 0;
 
-	if (!cache_index_load(NULL, import->result->path, &index)) {
+	if (!cache_index_load(NULL, dir, &index)) {
 		used = cache_index_rows_total(&index);
 		cache_index_free(&index);
 	}
-	return used < import->limit_bytes ? import->limit_bytes - used : 0;
+	return used < limit_bytes ? limit_bytes - used : 0;
 }
 
 /* Those whose modules are nowhere: one that is in the cache already needs none. */
@@ -341,7 +340,7 @@ int import_conclude(struct jw_error *err, struct import *import)
 
 	if (claim_names(err, import) || conclude_missing(err, import))
 		return -1;
-	import->room_bytes = free_room(import);
+	import->room_bytes = import_free_room(import->result->path, import->limit_bytes);
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
 		struct jw_import_result *result = import->result;
 		struct import_fate *fate = &import->fates[i];
@@ -368,7 +367,7 @@ int import_conclude(struct jw_error *err, struct import *import)
 			}
 			if (fate->verdict == JW_IMPORT_REFUSED) {
 				result->refused++;
-				if (put_into_group(err, import, i, "no room in the cache"))
+				if (put_into_group(err, import, i, IMPORT_NO_ROOM))
 					return -1;
 				continue;
 			}

@@ -1,21 +1,54 @@
 #include "pack/refill.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-#include <jitwarm/store.h>
 
 #include "base/mem.h"
 #include "cache/probe.h"
 #include "os/file.h"
+#include "pack/import.h"
 #include "pack/judge.h"
 #include "pack/store_pack.h"
 
 struct refill {
 	const struct refill_request *request;
 	struct set asked, lengths;
-	size_t entries;
-	uint64_t bytes;
+	struct set counted;  /* dry_run: names that newer packs would have filled in */
+	uint64_t room_bytes; /* dry_run: what is left of the limit */
+	struct jw_store_refilled done;
 };
+
+/* ---- what is told */
+
+static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
+{
+	struct jw_store_refilled *done = &refill->done;
+	va_list list;
+
+	if (done->note_count == JW_STORE_MOST_NOTES) {
+		done->more_notes++;
+		return;
+	}
+	va_start(list, format);
+	(void)vsnprintf(done->notes[done->note_count++], sizeof *done->notes, format, list);
+	va_end(list);
+}
+
+/* Entries that nobody has asked for, or that another driver has made, are no loss. */
+static void note_refused(struct refill *refill, const char *path,
+						 const struct jw_import_result *result)
+{
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_import_group *group = &result->groups[i];
+
+		if (group->verdict == JW_IMPORT_REFUSED && !strcmp(group->why, IMPORT_NO_ROOM))
+			note(refill, "%s: %zu of its entries for %s by driver %s stay out: %s", path,
+				 group->entries, group->target, group->driver, group->why);
+	}
+}
+
+/* ---- one pack */
 
 static bool has(const struct set *set, uint64_t key)
 {
@@ -62,6 +95,7 @@ static bool is_of_use(const struct refill *refill, const char *path)
 	struct pack_manifest manifest = {0};
 	bool missing = false;
 
+	/* One that is damaged is told by who lists them. */
 	if (store_read_manifest(NULL, path, &manifest))
 		return false;
 	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
@@ -92,14 +126,56 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 
 	if (!is_of_use(refill, path))
 		return 0;
-	if (jw_import(&why, &options, &result))
-		return why.code == JW_ERR_FORMAT ? 0 : error_set(err, why.code, "%s", why.message);
-	refill->entries += result->added;
-	refill->bytes += result->added_bytes;
+	if (jw_import(&why, &options, &result)) {
+		/* The pack's fault, and another's may be better. */
+		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
+			return error_set(err, why.code, "%s", why.message);
+		note(refill, "%s", why.message);
+		return 0;
+	}
+	refill->done.entries += result->added;
+	refill->done.bytes += result->added_bytes;
+	note_refused(refill, path, result);
 	if (request->took)
 		request->took(request->context, result);
 	jw_import_result_free(result);
 	return 0;
+}
+
+/* What the manifest alone tells: which of the names that are asked for it would fill in. */
+static int count_from(struct jw_error *err, struct refill *refill, const char *path)
+{
+	const struct jw_system *system = refill->request->system;
+	struct pack_manifest manifest = {0};
+	size_t no_room = 0;
+	int result = 0;
+
+	if (store_read_manifest(NULL, path, &manifest))
+		return 0;
+	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+		uint64_t bytes = pack_key_start(start, system->driver.stamp, entry->target) +
+						 manifest.members[entry->ptx].size_bytes + pack_key_tail(tail, entry) +
+						 manifest.members[entry->cubin].size_bytes;
+
+		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0 ||
+			!has(&refill->asked, entry->key) || has(&refill->counted, entry->key) ||
+			cache_probe(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
+			continue;
+		result = set_add(err, &refill->counted, entry->key, i);
+		if (bytes > refill->room_bytes) {
+			no_room++;
+			continue;
+		}
+		refill->room_bytes -= bytes;
+		refill->done.entries++;
+		refill->done.bytes += bytes;
+	}
+	if (no_room)
+		note(refill, "%s: %zu of its entries would stay out: %s", path, no_room, IMPORT_NO_ROOM);
+	manifest_free(&manifest);
+	return result;
 }
 
 /* The newest first: what does not fit is the oldest. */
@@ -108,26 +184,30 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 	int result = 0;
 
 	for (size_t i = store->count; !result && i-- > 0;) {
-		char *path =
-			store->packs[i].damage[0] ? NULL : os_join(err, store->path, store->packs[i].name);
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path = pack->damage[0] ? NULL : os_join(err, store->path, pack->name);
 
-		if (path)
-			result = refill_from(err, refill, path);
+		if (pack->damage[0])
+			note(refill, "%s", pack->damage);
+		else if (!path)
+			result = -1;
+		else
+			result = refill->request->dry_run ? count_from(err, refill, path)
+											  : refill_from(err, refill, path);
 		mem_free(path);
 	}
 	return result;
 }
 
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
-					  size_t *ret_entries, uint64_t *ret_bytes)
+					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	int result = 0;
 
-	*ret_entries = 0;
-	*ret_bytes = 0;
+	*ret_refilled = (struct jw_store_refilled){0};
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
@@ -138,13 +218,13 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 		if (!result && request->key_bytes)
 			result = set_add(err, &refill.lengths, request->key_bytes[i], i);
 	}
+	refill.room_bytes = import_free_room(system->cache.path, system->cache.limit_bytes);
 	if (!result)
 		result = refill_all(err, &refill, store);
-	if (!result) {
-		*ret_entries = refill.entries;
-		*ret_bytes = refill.bytes;
-	}
+	if (!result)
+		*ret_refilled = refill.done;
 	set_free(&refill.asked);
+	set_free(&refill.counted);
 	set_free(&refill.lengths);
 	jw_store_free(store);
 	return result;

@@ -3,6 +3,7 @@
 #define JW_PACK_REFILL_H
 
 #include <jitwarm/pack.h>
+#include <jitwarm/store.h>
 
 #include "base/set.h"
 
@@ -18,6 +19,7 @@ struct refill_request {
 	const uint64_t *keys, *key_bytes; /* entries that the cache lacks; key_bytes may be NULL for
 										 REFILL_OWN */
 	size_t count;
+	bool dry_run; /* for REFILL_OWN: by the manifests alone */
 	void *context;
 	/* May be NULL: told of the groups of each pack's import; `stop` as in jw_import_options. */
 	void (*took)(void *context, const struct jw_import_result *result);
@@ -25,8 +27,8 @@ struct refill_request {
 };
 
 /* The newest packs first, as far as there is room: nothing is evicted. Packs that are damaged are
- * passed over. */
+ * passed over, and told. */
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
-					  size_t *ret_entries, uint64_t *ret_bytes);
+					  struct jw_store_refilled *ret_refilled);
 
 #endif

@@ -377,19 +377,19 @@ done:
 /* ---- filling again */
 
 int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
-					size_t count, size_t *ret_entries, uint64_t *ret_bytes)
+					size_t count, bool dry_run, struct jw_store_refilled *ret_refilled)
 {
 	const struct refill_request request = {
-		.system = system, .mode = REFILL_OWN, .keys = keys, .count = count};
+		.system = system, .mode = REFILL_OWN, .keys = keys, .count = count, .dry_run = dry_run};
 	char *folder = store_path(NULL, system->state_dir);
 	struct os_file *lock = NULL;
 	int result;
 
 	/* While packs become one, what is looked for may stand in none that is listed. Without the lock
 	 * no more is lost than that. */
-	if (folder && os_exists(folder))
+	if (!dry_run && folder && os_exists(folder))
 		(void)lock_store(NULL, system->state_dir, &lock);
-	result = refill_from_store(err, &request, ret_entries, ret_bytes);
+	result = refill_from_store(err, &request, ret_refilled);
 	os_file_close(lock);
 	mem_free(folder);
 	return result;

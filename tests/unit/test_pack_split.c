@@ -206,11 +206,10 @@ static void the_drivers_own_stays(void **state)
 
 static size_t refill(const uint64_t *keys, size_t count)
 {
-	size_t entries;
-	uint64_t bytes;
+	struct jw_store_refilled refilled;
 
-	assert_int_equal(jw_store_refill(NULL, &here, keys, count, &entries, &bytes), 0);
-	return entries;
+	assert_int_equal(jw_store_refill(NULL, &here, keys, count, false, &refilled), 0);
+	return refilled.entries;
 }
 
 /* Also where packs of it become one. */

@@ -39,15 +39,21 @@ static void keep(const struct jw_system *system, size_t wanted)
 	assert_int_equal(entries, wanted);
 }
 
+static struct jw_store_refilled told;
+
 static size_t refill(const struct jw_system *system, const uint64_t *keys, size_t count)
 {
+	struct jw_store_refilled dry = {0}, refilled = {0};
 	struct jw_error err = {0};
-	size_t entries = SIZE_MAX;
-	uint64_t bytes;
 
-	if (jw_store_refill(&err, system, keys, count, &entries, &bytes))
+	/* What is foretold is what comes. */
+	if (jw_store_refill(&err, system, keys, count, true, &dry) ||
+		jw_store_refill(&err, system, keys, count, false, &refilled))
 		fail_msg("%s", err.message);
-	return entries;
+	assert_int_equal(refilled.entries, dry.entries);
+	assert_int_equal(refilled.note_count, dry.note_count);
+	told = refilled;
+	return refilled.entries;
 }
 
 static bool is_there(const struct jw_system *system, uint64_t key)
@@ -102,6 +108,46 @@ static void only_what_is_asked_for_comes_back(void **state)
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(refill(&system, keys, 4), 0);
 	mem_free(system.cache.path);
+}
+
+/* Packs that are damaged and entries for which there is no room are named; the first of them, and
+ * how many more there are. */
+static void what_does_not_come_back_is_told(void **state)
+{
+	char *store = os_join(NULL, folder, "store"), *path;
+	struct jw_system system;
+	uint64_t keys[4];
+
+	(void)state;
+	set_up(&system);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	for (unsigned n = 0; n < 4; n++)
+		keys[n] = put_entry(&system, n);
+	keep(&system, 4);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	/* Each takes a hundred bytes: two have room. */
+	system.cache.limit_bytes = 230;
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(told.note_count, 1);
+	assert_non_null(strstr(told.notes[0], "2 of its entries"));
+	assert_non_null(strstr(told.notes[0], "stay out: no room in the cache"));
+	system.cache.limit_bytes = UINT64_C(1) << 30;
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(told.note_count, 0);
+	for (unsigned n = 0; n < JW_STORE_MOST_NOTES + 3; n++) {
+		path = mem_printf(NULL, "%s/sm_86-%u.jwpack", store, n);
+		assert_int_equal(os_write_atomic(NULL, path, "no pack", 7), 0);
+		mem_free(path);
+	}
+	assert_int_equal(refill(&system, keys, 4), 0);
+	assert_int_equal(told.note_count, JW_STORE_MOST_NOTES);
+	assert_int_equal(told.more_notes, 3);
+	assert_non_null(strstr(told.notes[0], "sm_86-"));
+	assert_non_null(strstr(told.notes[0], "no pack"));
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
 }
 
 static size_t count_packs(const char *store, struct os_stat *ret_one)
@@ -265,6 +311,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_a_killed_run_has_left_goes, make_folder,
+										remove_folder),
+		cmocka_unit_test_setup_teardown(what_does_not_come_back_is_told, make_folder,
 										remove_folder),
 		cmocka_unit_test_setup_teardown(only_what_is_asked_for_comes_back, make_folder,
 										remove_folder),

@@ -40,9 +40,16 @@ run 0 cache verify --cache "$work/cache"
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 run 0 prime "$sample" --json
 json 'd["compiled"] == 0 and d["cold"] == 0'
-# Not with --no-store, nor --dry-run
+# --dry-run says what would come back, and writes nothing; not with --no-store
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
+out_has "$compiled entries ("
+out_has "would come back from the store"
+[[ ! -e $work/cache/index ]] || fail "--dry-run has filled the cache"
+run 1 prime "$sample" --dry-run --json
+json 'd["from_store"]["entries"] == '"$compiled"' and d["from_store"]["bytes"] > 0 and d["from_store"]["notes"] == []'
+run 1 prime "$sample" --dry-run --no-store
+out_lacks "from the store"
 run 0 prime "$sample" --no-store --json
 json 'd["compiled"] == '"$compiled"
 
@@ -52,8 +59,12 @@ printf x | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
 run 1 store verify
 err_has "is no pack, or is damaged"
 rm -rf "$work/cache"
+run 1 prime "$sample" --dry-run
+err_has "from the store: $pack: is no pack, or is damaged"
+out_lacks "would come back"
 run 0 prime "$sample" --json
-json 'd["compiled"] == '"$compiled"
+err_has "from the store: $pack: is no pack, or is damaged"
+json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 [[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
 run 0 store verify
 run 0 store gc --max-size 1
