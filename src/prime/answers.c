@@ -93,7 +93,7 @@ static void failed_to_collect(struct run *run, size_t index, const struct jw_err
 
 	if (why->code != JW_ERR_FORMAT)
 		run_break_off_with(run, why);
-	else if (collect_disk_is_full(&full, run->setup->folder))
+	else if (collect_disk_is_full(&full, run->setup->folder, 0))
 		run_break_off_with(run, &full);
 	/* Torn, as by a disk that was full for a moment: alone it has another chance. */
 	else if (!queue_retry(&run->queue, index))
@@ -169,7 +169,8 @@ static void compiled(struct run *run, struct slot *slot, size_t index)
 	if (!run->setup->live) {
 		run->result->compiled++;
 		run_module_done(run, index);
-	} else if (collect_find(&why, slot->cache_dir, plan, &plan->modules[index], &what, &path)) {
+	} else if (collect_find(&why, slot->cache_dir, plan, &plan->modules[index], run->setup->workers,
+							&what, &path)) {
 		run_break_off_with(run, &why);
 	} else if (what == COLLECTED_FOREIGN) {
 		take_foreign(run, index, path);

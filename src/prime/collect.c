@@ -112,12 +112,11 @@ int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const 
 	return insert(err, live, &addition, ret_bytes);
 }
 
-/* A driver that finds no space says nothing: it leaves a torn entry, or none. */
-bool collect_disk_is_full(struct jw_error *err, const char *private_dir)
+bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes)
 {
 	struct os_space space;
 
-	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES)
+	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES + wanted_bytes)
 		return false;
 	error_set(err, JW_ERR_IO,
 			  "%s: the disk is full: there is no space for what the driver compiles (JITWARM_STATE "
@@ -127,7 +126,8 @@ bool collect_disk_is_full(struct jw_error *err, const char *private_dir)
 }
 
 int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
-				 const struct plan_module *module, enum collected *ret_what, char **ret_path)
+				 const struct plan_module *module, unsigned at_once, enum collected *ret_what,
+				 char **ret_path)
 {
 	char *path = cache_entry_path(err, private_dir, module->key);
 	enum collected what = COLLECTED;
@@ -139,7 +139,10 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 		path = find_foreign(plan, private_dir, NULL, NULL);
 		what = path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	if (what == COLLECTED_NOTHING && collect_disk_is_full(err, private_dir))
+	/* What did not fit was deleted, so that there is space again: twice what is predicted, and
+	 * others as large were being written beside it. */
+	if (what == COLLECTED_NOTHING &&
+		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;
 	*ret_what = what;
 	*ret_path = path;

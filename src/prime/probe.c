@@ -86,7 +86,7 @@ static int read_entry(struct jw_error *err, const char *cache_dir,
 	char name[CACHE_NAME_SIZE];
 	uint64_t key;
 
-	if (collect_disk_is_full(err, cache_dir)) {
+	if (collect_disk_is_full(err, cache_dir, 0)) {
 		mem_free(path);
 		return -1;
 	}

@@ -24,7 +24,7 @@ case_a_full_disk_ends_the_run_with_a_line() {
 		cat >"$scratch/$1/small.sh" <<-S
 			mount -t tmpfs -o size=100k tmpfs "$scratch/$1/small" || exit 99
 			[ $place = state ] && export JITWARM_STATE="$scratch/$1/small/state" || export CUDA_CACHE_PATH="$scratch/$1/small/cache"
-			timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- "$jitwarm" prime "$library" --json >"$out" 2>"$err"
+			under "$jitwarm" prime "$library" --json >"$out" 2>"$err"
 			status=\$?
 			[ $place = state ] || "$jitwarm" cache verify --json >"$scratch/$1/report" 2>&1 || exit 98
 			exit \$status

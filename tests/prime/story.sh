@@ -47,6 +47,8 @@ under() {
 		timeout 600 "$root/scripts/with-driver.sh" -B "$build" -d "$driver" "$gpus" -- "$@"
 	fi
 }
+export -f under # and what it reads, for scripts of a case's own
+export root build driver gpus
 run() { under "$jitwarm" "$@" >"$out" 2>"$err"; }
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
 number() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d[sys.argv[2]])' "$out" "$1"; }
