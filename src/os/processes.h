@@ -10,8 +10,8 @@
 /* Every file that a process or one of its descendants has mapped as code at this moment (programs
  * and libraries), some of them several times; what cannot be read is passed over, processes that
  * end meanwhile are no failure.
- * JW_ERR_UNSUPPORTED where the system does not tell (other than Linux). A return other than 0 of
- * `take` ends it. */
+ * JW_ERR_UNSUPPORTED where the system does not tell (other than Linux and Windows). A return
+ * other than 0 of `take` ends it. */
 int os_mapped_code(struct jw_error *err, int pid,
 				   int (*take)(struct jw_error *err, void *context, const char *path),
 				   void *context);

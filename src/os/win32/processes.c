@@ -11,16 +11,6 @@
 #include <psapi.h>
 #include <restartmanager.h>
 
-int os_mapped_code(struct jw_error *err, int pid,
-				   int (*take)(struct jw_error *err, void *context, const char *path),
-				   void *context)
-{
-	(void)pid;
-	(void)take;
-	(void)context;
-	return error_set(err, JW_ERR_UNSUPPORTED, "Windows is not asked what a process has mapped");
-}
-
 /* The console tells every process that is attached to it. */
 static BOOL WINAPI leave_it(DWORD event)
 {

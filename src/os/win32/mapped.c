@@ -1,0 +1,141 @@
+/* What a process and its descendants have loaded. */
+#include "os/processes.h"
+
+#include "base/mem.h"
+#include "os/win32/win32.h"
+
+/* need windows.h before them */
+#include <psapi.h>
+#include <tlhelp32.h>
+
+enum { MOST_FAMILY = 4096, MOST_MODULES = 4096 };
+
+struct member {
+	DWORD pid;
+	uint64_t born;
+};
+
+struct tour {
+	int (*take)(struct jw_error *err, void *context, const char *path);
+	void *context;
+	struct member *family;
+	size_t count;
+	HMODULE *modules;
+	wchar_t *path;
+};
+
+/* In the system's units; 0 where it cannot be known. */
+static uint64_t born(DWORD pid)
+{
+	HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
+	FILETIME created = {0}, ended, kernel, user;
+
+	if (!process)
+		return 0;
+	if (!GetProcessTimes(process, &created, &ended, &kernel, &user))
+		created = (FILETIME){0};
+	(void)CloseHandle(process);
+	return win32_u64(created.dwHighDateTime, created.dwLowDateTime);
+}
+
+static const struct member *find(const struct tour *tour, DWORD pid)
+{
+	for (size_t i = 0; i < tour->count; i++)
+		if (tour->family[i].pid == pid)
+			return &tour->family[i];
+	return NULL;
+}
+
+/* A process keeps the number of a parent that has ended, which may be another's since: nobody's
+ * child is older than its parent. */
+static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
+{
+	const struct member *parent = find(tour, entry->th32ParentProcessID);
+	struct member child = {.pid = entry->th32ProcessID};
+
+	if (!parent || find(tour, child.pid) || tour->count == MOST_FAMILY)
+		return false;
+	child.born = born(child.pid);
+	if (child.born < parent->born)
+		return false;
+	tour->family[tour->count++] = child;
+	return true;
+}
+
+/* Children may be listed before their parents: so until nobody comes to it. */
+static int find_family(struct jw_error *err, struct tour *tour)
+{
+	HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+	PROCESSENTRY32W entry = {.dwSize = sizeof entry};
+
+	if (snapshot == INVALID_HANDLE_VALUE)
+		return win32_error(err, "processes");
+	for (bool grew = true; grew;) {
+		grew = false;
+		for (BOOL more = Process32FirstW(snapshot, &entry); more;
+			 more = Process32NextW(snapshot, &entry))
+			grew = add_child(tour, &entry) || grew;
+	}
+	(void)CloseHandle(snapshot);
+	return 0;
+}
+
+static int take_module(struct jw_error *err, const struct tour *tour, HANDLE process,
+					   HMODULE module)
+{
+	char *path;
+	int result;
+
+	if (!K32GetModuleFileNameExW(process, module, tour->path, WIN32_MOST_PATH))
+		return 0;
+	path = win32_shown(err, tour->path);
+	if (!path)
+		return -1;
+	result = tour->take(err, tour->context, path);
+	mem_free(path);
+	return result;
+}
+
+/* Those that begin or end meanwhile, or that we may not look at, have none to show. */
+static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
+{
+	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);
+	DWORD bytes = 0;
+	int result = 0;
+
+	if (!process)
+		return 0;
+	if (!K32EnumProcessModulesEx(process, tour->modules, MOST_MODULES * sizeof *tour->modules,
+								 &bytes, LIST_MODULES_ALL))
+		bytes = 0;
+	for (size_t i = 0; !result && i < bytes / sizeof *tour->modules && i < MOST_MODULES; i++)
+		result = take_module(err, tour, process, tour->modules[i]);
+	(void)CloseHandle(process);
+	return result;
+}
+
+int os_mapped_code(struct jw_error *err, int pid,
+				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   void *context)
+{
+	struct tour tour = {
+		.take = take,
+		.context = context,
+		.family = mem_array(err, MOST_FAMILY, sizeof *tour.family),
+		.modules = mem_array(err, MOST_MODULES, sizeof(HMODULE)),
+		.path = mem_array(err, WIN32_MOST_PATH, sizeof *tour.path),
+	};
+	int result = -1;
+
+	if (!tour.family || !tour.modules || !tour.path)
+		goto done;
+	tour.family[tour.count++] = (struct member){.pid = (DWORD)pid, .born = born((DWORD)pid)};
+	result = find_family(err, &tour);
+	for (size_t i = 0; !result && i < tour.count; i++)
+		result = take_modules(err, &tour, tour.family[i].pid);
+done:
+	mem_free(tour.family);
+	mem_free(tour.modules);
+	mem_free(tour.path);
+	return result;
+}
