@@ -87,9 +87,9 @@ mkdir -p "$build/wine"
 # Wine's server stays for a while after its last program: one that starts just when it ends would fail.
 wineserver -p60 > /dev/null 2>&1 < /dev/null || true
 
-# The driver's own variables name Unix files: give them the drive that holds them.
-for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV; do
+# Variables that name Unix files: Windows programs find them on drive Z.
+for name in SIMDRIVER_STATE SIMDRIVER_GATE SIMDRIVER_LOG SIMDRIVER_COSTS_CSV CUDA_CACHE_PATH JITWARM_STATE VIRTUAL_ENV CONDA_PREFIX; do
 	value=${!name:-}
-	case $value in /*) export "$name=Z:$value" ;; esac
+	case $value in /*) export "$name=Z:${value//\//\\}" ;; esac
 done
 exec wine "$@"

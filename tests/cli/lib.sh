@@ -4,11 +4,14 @@
 #   run STATUS ARGUMENT…   runs jitwarm; STATUS may be several ("0|1"); its output is in $out and $err (files, without carriage returns), its status in $ended
 #   out_has TEXT, out_lacks TEXT, err_has TEXT, err_lacks TEXT, out_empty, err_empty, err_one_line
 #   out_exact NAME         standard output is that of cases/CASE.NAME.stdout.exact (JITWARM_UPDATE=1 writes it)
-#   json EXPRESSION        a Python expression about the document `d` on standard output is true
+#   json EXPRESSION        a Python expression about the document `d` on standard output is true; posix(PATH) has slashes
 #   program_path           if set: the PATH that jitwarm sees
 #   has_command NAME       whether jitwarm has the command
-#   native PATH            the path as the program under test wants it
+#   begin ARGUMENT…        runs jitwarm in the background, without its output; $begun is the process, and kill_begun kills it
 #   await COMMAND…         until it succeeds, for three minutes at most: for what takes as long as the machine is slow
+#   native PATH            the path as the program under test wants it. Arguments of run and begin, and texts to be found, that
+#                          begin with an absolute path are made native by themselves; so are with-simdriver.sh's variables
+#   is_wine                whether the program is one for Windows
 #   skip REASON            the case cannot run here
 set -u
 export LC_ALL=C.UTF-8
@@ -32,12 +35,32 @@ await() {
 }
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
 
+# Z: is the drive that holds what Unix has. /c of cmd and the like are no paths.
+native() {
+	local path=$1
+	if is_wine && [[ $path == /*/* ]]; then path=Z:${path//\//\\}; fi
+	printf '%s\n' "$path"
+}
+native_each() { # sets `given`
+	local each
+	given=("$@")
+	is_wine || return 0
+	given=()
+	for each; do
+		[[ $each != /*/* ]] || each=Z:${each//\//\\}
+		given+=("$each")
+	done
+}
+
 run() {
-	local wanted=$1
+	local wanted=$1 path=PATH=${program_path:-$PATH}
 	shift
 	last=("$@")
+	native_each "$@"
+	# with-simdriver.sh wants the PATH of Unix
+	! is_wine || path=WINEPATH=$(native "${program_path:-}")
 	# shellcheck disable=SC2086
-	timeout "${limit:-200}" env "PATH=${program_path:-$PATH}" $JITWARM "$@" >"$work/raw.out" 2>"$work/raw.err" </dev/null
+	timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null
 	ended=$?
 	tr -d '\r' <"$work/raw.out" >"$out"
 	# Wine speaks up on standard error about itself
@@ -45,13 +68,36 @@ run() {
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"
 }
 
+begin() {
+	last=("$@")
+	native_each "$@"
+	# shellcheck disable=SC2086
+	$JITWARM "${given[@]}" >/dev/null 2>&1 </dev/null &
+	begun=$!
+}
+
+kill_begun() {
+	kill -9 "$begun" 2>/dev/null
+	wait "$begun" 2>/dev/null
+}
+# moment MILLISECONDS: some number of seconds up to that; rounds COUNT: numbers from 1 on. Under Wine a program takes a third of
+# a second to begin, so that there is more time to be killed in, and less for rounds.
+moment() {
+	local most=$1
+	! is_wine || most=$((most + 600))
+	most=$((RANDOM % most))
+	printf '%d.%03d\n' $((most / 1000)) $((most % 1000))
+}
+rounds() { if is_wine; then seq $((($1 + 4) / 5)); else seq "$1"; fi; }
+
 # shellcheck disable=SC2086
 run_to_full_disk() { timeout 200 $JITWARM "$@" >/dev/full 2>"$err" </dev/null; }
 
-out_has() { grep -qaF -e "$1" "$out" || fail "stdout does not say “$1”"; }
-out_lacks() { ! grep -qaF -e "$1" "$out" || fail "stdout says “$1”"; }
-err_has() { grep -qaF -e "$1" "$err" || fail "stderr does not say “$1”"; }
-err_lacks() { ! grep -qaF -e "$1" "$err" || fail "stderr says “$1”"; }
+says() { grep -qaF -e "$(native "$2")" "$1"; }
+out_has() { says "$out" "$1" || fail "stdout does not say “$1”"; }
+out_lacks() { ! says "$out" "$1" || fail "stdout says “$1”"; }
+err_has() { says "$err" "$1" || fail "stderr does not say “$1”"; }
+err_lacks() { ! says "$err" "$1" || fail "stderr says “$1”"; }
 out_empty() { [[ ! -s $out ]] || fail "stdout is not empty"; }
 err_empty() { [[ ! -s $err ]] || fail "stderr is not empty"; }
 err_one_line() { [[ $(wc -l <"$err") == 1 ]] || fail "stderr is not one line"; }
@@ -67,6 +113,7 @@ json() {
 import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
     d = json.load(file)
+posix = lambda path: path.replace("\\", "/")
 sys.exit(0 if eval(sys.argv[2]) else 1)
 PYTHON
 }
@@ -75,28 +122,47 @@ PYTHON
 has_command() { timeout 200 $JITWARM "$@" --help >/dev/null 2>&1 </dev/null; }
 
 # with_simdriver GPUS: from here on jitwarm runs under the simulated driver, with a GPU for each name, and with $work/cache as
-# the driver's cache.
+# the driver's cache. $sample is the sample framework's library, $app the application that loads it, $build where they come
+# from; `simulated PROGRAM ARGUMENT…` runs another program under that driver.
 with_simdriver() {
-	local build
-	is_wine && skip "tests/windows runs this under Wine"
-	build=$(dirname "$(dirname "$JITWARM")")
+	build=$(dirname "$(dirname "${JITWARM##* }")")
 	[[ -e $build/tests/simdriver ]] || skip "no simulated driver in $build"
-	JITWARM="$cases/../../../scripts/with-simdriver.sh -B $build $1 -- $JITWARM"
-	sample=$build/tests/framework/libsample_framework.so
+	sample=$build/tests/framework/libsample_framework.so app=$build/tests/framework/framework-app
+	runner="$cases/../../../scripts/with-simdriver.sh -B $build $1 --"
+	if is_wine; then
+		sample=$build/tests/framework/sample_framework.dll app=$app.exe
+		runner=$(sed -n 's/ [^ ]* -- .*/ /p' <<<"$JITWARM")"$1 --"
+	fi
+	JITWARM="$runner ${JITWARM##* }"
 	export CUDA_CACHE_PATH=$work/cache
 }
-
-# environment DIR VERSION: a Python environment with the sample framework as package `frame`
-environment() {
-	local site=$1/lib/python3.11/site-packages
-	mkdir -p "$site/frame/lib" "$site/frame-$2.dist-info" "$1/bin"
-	cp "$sample" "$site/frame/lib/"
-	printf 'home = /usr\n' >"$1/pyvenv.cfg"
-	ln -s /usr/bin/python3 "$1/bin/python3"
-	printf 'Metadata-Version: 2.1\nName: frame\nVersion: %s\n' "$2" >"$site/frame-$2.dist-info/METADATA"
-	printf 'frame/lib/libsample_framework.so,,\n' >"$site/frame-$2.dist-info/RECORD"
+# shellcheck disable=SC2086
+simulated() { timeout "${limit:-200}" $runner "$@" </dev/null; }
+# app_compiles NUMBER: so many modules the application had compiled
+app_compiles() {
+	simulated "$app" >"$out" 2>"$err" || fail "the application ended with $?"
+	out_has "compiled $1 of"
 }
 
-native() {
-	if is_wine; then winepath -w "$1" 2>/dev/null | tr -d '\r'; else printf '%s\n' "$1"; fi
+# What a virtual environment has where
+site_of() { if is_wine; then printf '%s\n' "$1/Lib/site-packages"; else printf '%s\n' "$1/lib/python3.11/site-packages"; fi; }
+empty_environment() {
+	mkdir -p "$(site_of "$1")"
+	printf 'home = /usr\n' >"$1/pyvenv.cfg"
+	if is_wine; then
+		mkdir -p "$1/Scripts" && printf MZ >"$1/Scripts/python.exe"
+	else
+		mkdir -p "$1/bin" && ln -s /usr/bin/python3 "$1/bin/python3"
+	fi
+}
+# environment DIR VERSION: a Python environment with the sample framework as package `frame`; the library is $frame_library in it
+environment() {
+	local site
+	site=$(site_of "$1")
+	frame_library=frame/lib/$(basename "$sample")
+	empty_environment "$1"
+	mkdir -p "$site/frame/lib" "$site/frame-$2.dist-info"
+	cp "$sample" "$site/frame/lib/"
+	printf 'Metadata-Version: 2.1\nName: frame\nVersion: %s\n' "$2" >"$site/frame-$2.dist-info/METADATA"
+	printf '%s,,\n' "$frame_library" >"$site/frame-$2.dist-info/RECORD"
 }

@@ -2,7 +2,7 @@
 run 64 import --all-users --cache "$(native "$work/cache")" x.jwpack
 err_has "not with --cache"
 run 64 import --all-users -
-is_wine && exit 0 # tests/windows has the rest
+is_wine && exit 0 # accounts of Windows are no lines of /etc/passwd: tests/windows/test_accounts.sh
 program=$JITWARM
 refused() {
 	run 3 import --all-users x.jwpack

@@ -2,7 +2,7 @@
 # memory. Foreign files that happen to be in the way are passed over.
 python3 "$cases/../make-bad-files.py" "$work/files" || fail "make-bad-files.py"
 mkdir "$work/files/folder"
-ln -s loop.so "$work/files/loop.so"
+is_wine || ln -s loop.so "$work/files/loop.so" # Windows makes links only for those who may
 cd "$work/files" || exit 1
 find . | sort >"$work/before"
 gpu=(--target sm_86 --driver 550.163.01)
@@ -37,7 +37,7 @@ run 64 scan "${gpu[@]}" ''
 err_one_line
 run 0 scan "${gpu[@]}" folder
 err_has "folder: no file in it"
-if ! is_wine; then
+if ! is_wine; then # links, devices as files, limits of memory: none of it on Windows
 	run 3 scan "${gpu[@]}" loop.so
 	err_one_line
 	for device in /dev/null /dev/zero /dev/stdin; do
@@ -87,7 +87,6 @@ if [[ $ended == 2 ]]; then
 	json 'd["schema"] == "jitwarm.error/1"'
 fi
 find . | sort | cmp -s - "$work/before" || fail "something was written"
-is_wine && exit 0
 
 with_simdriver sm_86
 for file in bad/cut.so bad/empty.whl bad/random.ptx.zst bad/self.a; do

@@ -85,10 +85,13 @@ run 64 cache verify "$dir"
 err_has "--cache"
 
 # The live cache: by the environment, and empty before a driver has used it
-if ! is_wine; then
+CUDA_CACHE_PATH=$cache run 1 cache verify
+if is_wine; then # this Wine's user has one already
+	run "0|1" cache verify --json
+	json 'd["path"].endswith(r"\AppData\Roaming\NVIDIA\ComputeCache")'
+else
 	run 0 cache verify --json
 	json 'd["entries"] == 0 and d["next_insert"] == "adds" and d["path"].endswith("/.nv/ComputeCache")'
-	CUDA_CACHE_PATH=$cache run 1 cache verify
 	HOME='' run 0 cache list
 	(unset HOME && run 2 cache verify && err_has HOME) || exit 1
 fi

@@ -22,12 +22,9 @@ older() {
 	done | wc -l
 }
 killed_after() {
-	local pid
-	$JITWARM prime "$sample" "$2" >/dev/null 2>&1 &
-	pid=$!
-	sleep "0.$1"
-	kill -9 $pid 2>/dev/null
-	wait $pid 2>/dev/null
+	begin prime "$sample" "$2"
+	sleep "$1"
+	kill_begun
 	run 0 cache verify --cache "$work/cache" --json
 	json 'd["damaged"] == 0'
 	run "0|1" check "$sample" --json
@@ -37,11 +34,11 @@ killed_after() {
 for round in $(seq 4); do
 	rm -rf "$work/cache" && cp -r "$work/former" "$work/cache"
 	find "$work/state" -name 'ledger-*' -delete
-	killed_after "$(printf %03d $((RANDOM % 250)))" --carry-over
+	killed_after "$(moment 250)" --carry-over
 	run 0 prime "$sample" --carry-over --json
 	json 'd["compiled"] == 0'
 	[[ $(older) == 8 ]] || fail "$(older) of 8 carried over"
-	killed_after "$(printf %03d $((RANDOM % 500)))" --recompile-carried
+	killed_after "$(moment 500)" --recompile-carried
 	json 'd["cold"] == 0'
 	run 0 prime "$sample" --recompile-carried
 	[[ $(older) == 0 ]] || fail "$(older) of 8 are not the driver's own"

@@ -12,11 +12,11 @@ json 'd["compiled"] == 8 and d["carried_over"]["modules"] == 0 and d["carried_ov
 json '"an older driver cannot load" in d["carried_over"]["groups"][0]["why"] and "driver stamp" in d["carried_over"]["groups"][0]["why"]'
 
 # ---- another architecture
-JITWARM=${JITWARM/ sm_86 / sm_89 }
+with_simdriver sm_89
 rm -f "$work/state/devices.json"
 run 1 prime "$sample" --carry-over --dry-run --no-store --json
 json 'd["carried_over"]["modules"] == 0 and any("architecture sm_86 (this machine has sm_89)" in g["why"] for g in d["carried_over"]["groups"])'
-JITWARM=${JITWARM/ sm_89 / sm_86 }
+with_simdriver sm_86
 rm -f "$work/state/devices.json"
 
 # ---- what a damaged entry, a foreign one or another program's has under a former stamp stays where it is

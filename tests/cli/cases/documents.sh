@@ -28,7 +28,6 @@ run 0 --version --json
 documented
 run 64 help nosuch --json
 documented
-is_wine && exit 0
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n' >"$work/kernel.ptx"
 run 0 scan --json --modules --target sm_86 --driver 12.4 "$work/kernel.ptx"
 documented
@@ -37,7 +36,7 @@ run 0 status --json
 documented
 run 0 prime --json "$sample"
 documented
-run 0 record --json -o r.json "$sample" -- true
+run 0 record --json -o r.json "$sample" -- "$app"
 documented
 run 0 cache list --json
 documented

@@ -1,5 +1,5 @@
 # Every command is in jitwarm(1), has a page of its own with all its options, and groff understands the pages.
-is_wine && skip "pages are made where the program runs by itself"
+is_wine && skip "Windows has no manual pages"
 root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }
 "$root/scripts/make-man.sh" "$JITWARM" "$work/man" || fail "make-man.sh"

@@ -89,7 +89,7 @@ run 64 cache prune extra
 
 # Former drivers: known ones but this machine's, and one that was seen here whose library is gone; not one whose library is
 # still there, nor a stamp that nobody knows. Other GPUs: only where none is hidden.
-if ! is_wine && [[ -e $(dirname "$(dirname "$JITWARM")")/tests/simdriver ]]; then
+if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	rm -rf "$cache"
 	gone="Feb  2 202002:02:02" there="Mar  3 202003:03:03"
 	pack_entry "$cache" 1 "Apr  8 202512:10:18" 86
@@ -102,13 +102,15 @@ if ! is_wine && [[ -e $(dirname "$(dirname "$JITWARM")")/tests/simdriver ]]; the
 	own=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["driver"]["stamp"])' "$out")
 	before=$(count)
 	mkdir -p "$work/state/drivers"
-	printf x >"$work/libcuda.so.1.2.3"
+	library=$work/libcuda.so.1.2.3
+	printf x >"$library"
+	touch -d '2020-03-03 03:03:03' "$library"
 	profile() { # STAMP MTIME
 		printf '{"schema":"jitwarm.driver/1","library":"%s","size_bytes":1,"mtime_ns":"%016x","build_id":"","stamp":"%s","trust":"confirmed","cuda":12040,"release":[1,2,3]}' \
-			"$work/libcuda.so.1.2.3" "$2" "$1" >"$work/state/drivers/$2.json"
+			"$(native "$library" | sed 's/\\/&&/g')" "$2" "$1" >"$work/state/drivers/$2.json"
 	}
 	profile "$gone" 1
-	profile "$there" "$(stat -c %.9Y "$work/libcuda.so.1.2.3" | tr -d .)"
+	profile "$there" "$(stat -c %.9Y "$library" | tr -d .)"
 	[[ $own == "Apr  8 202512:10:18" ]] && former=1 || former=2
 	run 1 cache prune --driver former --json
 	json 'd["chosen_entries"] == '$former' and "'"$own"'" not in [g["driver"] for g in d["groups"]]'

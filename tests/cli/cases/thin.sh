@@ -4,8 +4,8 @@ with_simdriver sm_86
 environment "$work/a" 1.2
 environment "$work/elsewhere/b" 1.2
 export VIRTUAL_ENV=$work/a
-site=$work/elsewhere/b/lib/python3.11/site-packages
-library=$site/frame/lib/libsample_framework.so
+site=$(site_of "$work/elsewhere/b")
+library=$site/$frame_library
 same_entries() { (cd "$work/cache" && find . -type f -not -name index -exec cmp {} "$1/{}" \;) | grep -q . && fail "entries differ"; return 0; }
 
 run 0 prime frame
@@ -20,7 +20,7 @@ out_has "thin: $modules of its $modules modules"
 cmp thin.jwpack first.jwpack || fail "the same entries and files, other bytes"
 if command -v zstd >/dev/null; then
 	[[ $(tar --zstd -tf thin.jwpack | grep -c ptx/) == 0 ]] || fail "PTX is in it"
-	tar --zstd -xOf thin.jwpack manifest.json | grep -qF '"files":[{"path":"frame/lib/libsample_framework.so","package":"frame","version":"1.2"}]' || fail "the manifest does not name the file"
+	tar --zstd -xOf thin.jwpack manifest.json | grep -qF '"files":[{"path":"'"$frame_library"'","package":"frame","version":"1.2"}]' || fail "the manifest does not name the file"
 	tar --zstd -xOf thin.jwpack manifest.json | grep -qF "$work" && fail "the manifest names a folder of this machine"
 fi
 
@@ -37,25 +37,22 @@ err_has "was not looked into"
 
 # Without it, then with a file named, whatever its name; the pack through standard input
 export VIRTUAL_ENV=$work/elsewhere CUDA_CACHE_PATH=$work/c
-mkdir -p "$work/elsewhere/bin"
-printf 'home = /usr\n' >"$work/elsewhere/pyvenv.cfg"
-ln -s /usr/bin/python3 "$work/elsewhere/bin/python3"
-mkdir -p "$work/elsewhere/lib/python3.11/site-packages"
+empty_environment "$work/elsewhere"
 run 2 import --allow-unsigned thin.jwpack
 out_has "not complete"
-out_has "PTX not found: frame 1.2, frame/lib/libsample_framework.so: $modules modules for $modules entries: no file was looked into"
+out_has "PTX not found: frame 1.2, $frame_library: $modules modules for $modules entries: no file was looked into"
 [[ ! -e $work/c ]] || fail "something was written"
 run 2 import --allow-unsigned thin.jwpack --json --dry-run
-json 'd["missing"] == d["entries"] and [(m["package"], m["version"], m["path"], m["entries"]) for m in d["missing_files"]] == [("frame", "1.2", "frame/lib/libsample_framework.so", d["entries"])]'
+json 'd["missing"] == d["entries"] and [(m["package"], m["version"], m["path"], m["entries"]) for m in d["missing_files"]] == [("frame", "1.2", "'"$frame_library"'", d["entries"])]'
 cp "$library" other.so
 $JITWARM import --allow-unsigned --quiet - other.so <thin.jwpack 2>"$err" || fail "import - other.so"
 same_entries "$work/c"
 
 # Out of a wheel, which is named; and a pack of what is in one
-python3 - "$library" <<'PYTHON'
+python3 - "$library" "$frame_library" <<'PYTHON'
 import sys, zipfile
 with zipfile.ZipFile("frame-1.2-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
-    wheel.write(sys.argv[1], "frame/lib/libsample_framework.so")
+    wheel.write(sys.argv[1], sys.argv[2])
 PYTHON
 export CUDA_CACHE_PATH=$work/d
 run 0 import --allow-unsigned thin.jwpack frame-1.2-py3-none-any.whl

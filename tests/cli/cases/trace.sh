@@ -11,12 +11,12 @@ sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 # The first worker stands at a module until the second one is there.
 : >"$work/gate"
 # shellcheck disable=SC2086
-SIMDRIVER_GATE=$work/gate SIMDRIVER_FAULT=wait:sample_ $JITWARM prime -j 2 --trace t.json "$sample" >"$out" 2>"$err" &
+SIMDRIVER_GATE=$work/gate SIMDRIVER_FAULT=wait:sample_ $JITWARM prime -j 2 --trace t.json "$(native "$sample")" >"$out" 2>"$err" &
 await grep -qs 'worker 2' t.json
 rm "$work/gate"
 wait $! || fail "status $?"
 events t.json 'len(modules) == 8 and all(e["args"]["result"] == "compiled" for e in modules)'
-events t.json 'all(e["args"]["library"].endswith("libsample_framework.so") and e["args"]["bytes"] > 0 and e["args"]["predicted_ms"] > 0 for e in modules)'
+events t.json 'all(e["args"]["library"].endswith("'"$(basename "$sample")"'") and e["args"]["bytes"] > 0 and e["args"]["predicted_ms"] > 0 for e in modules)'
 events t.json 'all(e["dur"] >= 0 and e["ts"] >= 0 and e["pid"] == 1 for e in x) and {e["tid"] for e in modules} <= {1, 2}'
 events t.json '{e["args"]["name"] for e in d if e["ph"] == "M"} == {"jitwarm prime", "jitwarm", "worker 1", "worker 2"}'
 events t.json '[e["name"] for e in x if e["tid"] == 0] == ["reading files"]'
@@ -39,12 +39,10 @@ events t.json 'modules == []'
 # Killed at any moment, it is whole.
 for turn in 1 2 3 4 5 6; do
 	rm -rf "$work/cache"
-	# shellcheck disable=SC2086
-	SIMDRIVER_COST=20 $JITWARM prime -j 2 --trace killed.json "$sample" >/dev/null 2>&1 &
+	SIMDRIVER_COST=20 begin prime -j 2 --trace killed.json "$sample"
 	await test -s killed.json
 	sleep "0.$((turn * 12 + 10))"
-	kill -9 $!
-	wait
+	kill_begun
 	events killed.json 'len(d) >= 1'
 	mv killed.json last.json
 done

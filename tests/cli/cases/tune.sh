@@ -13,7 +13,7 @@ for form in sh fish cmd powershell docker compose k8s slurm systemd conda; do
 done
 run 0 tune --undo
 out_has "nothing to take back"
-is_wine && exit 0
+is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in their place: tests/windows/test_tune.sh
 
 export SHELL=/bin/bash JITWARM_SYSTEM_ROOT=$work/root
 unset XDG_CONFIG_HOME CONDA_PREFIX ZDOTDIR

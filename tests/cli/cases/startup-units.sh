@@ -1,0 +1,61 @@
+# startup: units that systemd takes, others' units left alone.
+is_wine && skip "Windows has a task in place of units: tests/windows/test_startup.sh"
+unset XDG_CONFIG_HOME
+units=$HOME/.config/systemd/user
+cat >"$work/systemctl" <<'SCRIPT'
+#!/bin/sh
+echo "$*" >>"$0.log"
+[ -z "$FAIL" ] || { echo "Failed to connect to bus" >&2; exit 1; }
+SCRIPT
+chmod +x "$work/systemctl"
+export JITWARM_SYSTEMCTL=$work/systemctl JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
+mkdir -m 700 "$work/run"
+site=$work/venv/lib/python3.11/site-packages
+mkdir -p "$site/frame-1.2.dist-info" "$work/venv/bin" "$work/root/etc/systemd/system"
+printf 'home = /usr\n' >"$work/venv/pyvenv.cfg"
+ln -s /usr/bin/python3 "$work/venv/bin/python3"
+
+run 1 startup status
+out_has "not there"
+run 0 startup enable --print "$site"
+out_has "ExecStart="
+[[ ! -e $units ]] || fail "--print writes"
+export VIRTUAL_ENV=$work/venv
+run 0 startup enable tensorflow
+run 0 startup enable tensorflow
+run 0 startup status --json
+json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
+grep -q -e "--environment \"$work/venv\" -- \"tensorflow\"" "$units/jitwarm.service" || fail "the environment is not named"
+grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
+grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/systemctl.log" || fail "not enabled"
+if command -v systemd-analyze >/dev/null; then
+	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1 || fail "systemd-analyze: $(cat "$work/verify")"
+	! grep -q "jitwarm\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
+fi
+
+# Units of the system
+run 0 startup enable --service ollama --account ollama /usr/lib/ollama
+run 0 startup status --service ollama
+run 64 startup enable --service ../x
+system=$work/root/etc/systemd/system
+grep -q '^User=ollama' "$system/jitwarm@ollama.service.d/60-jitwarm.conf" || fail "not the service's account"
+grep -q '^Before=%i.service' "$system/jitwarm@.service" || fail "not ordered before the service"
+if command -v systemd-analyze >/dev/null && ((EUID == 0)); then
+	SYSTEMD_UNIT_PATH=$system: systemd-analyze verify "$system/jitwarm@ollama.service" >"$work/verify" 2>&1
+	! grep -q "jitwarm@[a-z]*\.service:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
+fi
+run 0 startup disable --service ollama
+[[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
+
+# Others' units stay; a system that does not answer is told of.
+run 0 startup disable
+[[ -z $(find "$units" -type f) ]] || fail "units are left"
+printf '[Service]\nExecStart=/bin/true\n' >"$units/jitwarm.service"
+run 3 startup enable
+err_has "not jitwarm's"
+run 0 startup disable
+[[ -s $units/jitwarm.service ]] || fail "somebody else's unit was removed"
+run 0 startup enable --replace
+FAIL=1 run 1 startup enable
+err_has "Failed to connect to bus"
+err_has "to be run by hand"
