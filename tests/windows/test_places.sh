@@ -86,7 +86,7 @@ release() {
 }
 
 # The index locked for longer than anybody waits is said; for a moment it is waited for
-hold lock "$cache/index" 100000
+hold lock "$cache/index" 1000000
 jitwarm import --allow-unsigned "$share\\묶음.jwpack"
 [ "$status" != 0 ] || fail 'import while the index is locked'
 complains 'index: locked by'
@@ -100,7 +100,7 @@ wait "$holder" || true
 # An entry that somebody has open and shares with nobody: said by name, and mended when it is free
 entry=$(first_entry)
 truncate -s -10 "$entry"
-hold open "$entry" 100000
+hold open "$entry" 1000000
 jitwarm import --allow-unsigned "$share\\묶음.jwpack"
 [ "$status" != 0 ] || fail 'import over an open entry'
 cat "$err" >> "$work/messages"
