@@ -87,6 +87,7 @@ entries_at_least() { [ "$(entries)" -ge "$1" ]; }
 stands_still() { grep -q '^State:[[:space:]]T' "/proc/$1/status"; }
 # start ARGUMENT...: jitwarm in the background, under the simulated driver; its process is $pid
 start() {
+	: >"$err" # what was said before is not waited for
 	"$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$jitwarm" "$@" >"$out" 2>"$err" &
 	pid=$!
 }

@@ -49,6 +49,7 @@ while os.path.exists(sys.argv[2]):
     time.sleep(0.01)' "$work/cache/.jitwarm-lock" "$work/held" &
 	holder=$!
 	await test -e "$work/held"
+	: >"$err" # what was said before is not waited for
 }
 let_go() { rm "$work/held" && wait $holder; }
 hold_turn
