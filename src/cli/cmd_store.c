@@ -159,6 +159,13 @@ static enum exit_status gc_run(struct cli *cli)
 	char *state = NULL, size[TEXT_SHORT];
 	enum exit_status status = EXIT_DONE;
 
+	if (cli->options.operand_count) {
+		(void)error_set(
+			&err, JW_ERR_USAGE,
+			"“%.100s”: nothing can be named here; “jitwarm store remove” removes a pack",
+			cli->options.operands[0]);
+		return cli_fail(cli, &err);
+	}
 	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
 		status = cli_fail(cli, &err);
 	} else {

@@ -67,6 +67,8 @@ err_has "from the store: $pack: is no pack, or is damaged"
 json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 [[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
 run 0 store verify
+run 64 store gc "$(basename "$pack")"
+err_has "store remove"
 run 0 store gc --max-size 1
 out_has "1 packs removed"
 [[ $(packs) == 0 ]] || fail "gc left something"
