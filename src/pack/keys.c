@@ -207,7 +207,9 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	path = key_path(err, state_dir, own_folder, key, ".key");
 	if (path && !os_exists(path)) {
 		error_set(err, JW_ERR_NOT_FOUND,
-				  "no key “%s”: “jitwarm key generate” makes one, “key import” takes minisign's",
+				  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, “key "
+				  "import FILE” "
+				  "takes minisign's",
 				  key);
 		mem_free(path);
 		return NULL;

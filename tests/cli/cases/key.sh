@@ -105,3 +105,7 @@ os.write(terminal, b"\x03")
 ended = os.waitpid(pid, 0)[1]
 sys.exit(0 if ended and termios.tcgetattr(terminal)[3] & termios.ECHO else 1)' $JITWARM key generate asked || fail "the terminal stays silent after Ctrl-C"
 fi
+
+# What is neither a key nor a file
+run 3 key import nowhere
+err_has "nor a file of that name"
