@@ -54,6 +54,8 @@ static void disable(struct uninstall *job, const char *service, bool everyone)
 		for (size_t i = 0; i < before->count && i < after->count; i++)
 			if (before->items[i].ours && !after->items[i].there)
 				gone(job, before->items[i].where, "");
+		if (after->failed)
+			output_note(&job->cli->out, "the system said: %s", after->failed);
 		jw_startup_free(after);
 	}
 	jw_startup_free(before);

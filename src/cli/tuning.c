@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/file.h"
 #include "os/system.h"
 
 int tuning_scope(struct jw_error *err, const char *text, struct jw_tune_request *request)
@@ -58,6 +59,27 @@ void tuning_print_changes(const struct output *output, const struct jw_tune_resu
 	}
 }
 
+/* Shells of another family read none of the files that were written. */
+static void warn_of_shell(const struct output *output, const struct jw_tune_request *request)
+{
+	static const char *const served[] = {"",    "sh",   "bash", "dash",    "ash",
+										 "ksh", "mksh", "zsh",  "busybox", "fish"};
+	char *path = os_env("SHELL");
+	const char *name = path ? os_base_name(path) : "";
+	bool is_served = !strcmp(os_name, "windows") ||
+					 (request->scope != JW_SCOPE_USER && request->scope != JW_SCOPE_SHELL);
+
+	for (size_t i = 0; i < sizeof served / sizeof *served; i++)
+		is_served = is_served || !strcmp(name, served[i]);
+	if (!is_served)
+		output_warning(
+			output,
+			"%s does not read ~/.profile: put what “jitwarm tune --print sh” says into its "
+			"own start-up file, in its own words",
+			name);
+	mem_free(path);
+}
+
 /* Who starts programs reads the settings when it starts itself. */
 static void print_restart(const struct output *output, const struct jw_tune_request *request)
 {
@@ -99,6 +121,7 @@ int tuning_apply(struct jw_error *err, const struct output *output,
 	if (jw_tune_apply(err, request, ret_result))
 		return -1;
 	tuning_print_changes(output, *ret_result);
+	warn_of_shell(output, request);
 	print_restart(output, request);
 	return 0;
 }

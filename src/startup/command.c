@@ -8,6 +8,16 @@
 #include "os/quote.h"
 #include "os/system.h"
 
+/* Its first line, without blanks at the end. */
+static void cut_line(char *text)
+{
+	size_t length = strcspn(text, "\r\n");
+
+	while (length && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+}
+
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *const *arguments,
 					struct buf *ret_output, bool *ret_good)
 {
@@ -28,7 +38,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 							buf_text(&text));
 	}
 	if (startup && !*ret_good && !startup->failed) {
-		why.message[strcspn(why.message, "\r\n")] = '\0';
+		cut_line(why.message);
 		startup->failed = mem_string(err, why.message);
 		if (!startup->failed)
 			goto done;

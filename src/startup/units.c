@@ -62,6 +62,8 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, &startup->items[i]);
+	if (result && (options->service || options->everyone))
+		error_prefix(err, "units of the system need sudo");
 	if (!result && options->service)
 		result = instance ? systemctl(err, startup, NULL, "daemon-reload", NULL, NULL, NULL) ||
 								systemctl(err, startup, NULL, "enable", instance, NULL, NULL)
@@ -129,6 +131,34 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 	return result;
 }
 
+/* Removes a link to a unit that is gone: systemctl leaves it where no manager answers. */
+static void remove_link(const char *folder, const char *wants, const char *unit)
+{
+	char *links = os_join(NULL, folder, wants), *link = links ? os_join(NULL, links, unit) : NULL;
+
+	if (link && !os_exists(link) && !os_remove(NULL, link))
+		(void)os_remove_empty_dir(NULL, links);
+	mem_free(link);
+	mem_free(links);
+}
+
+/* What enabling the account's own units has made beside them, and their folders if nothing else is
+ * in them. */
+static void clean_up(const struct jw_startup *startup)
+{
+	char *folder = os_dir_name(NULL, startup->items[0].where),
+		 *above = folder ? os_dir_name(NULL, folder) : NULL;
+
+	if (folder && above) {
+		remove_link(folder, "timers.target.wants", "jitwarm.timer");
+		remove_link(folder, "default.target.wants", "jitwarm.path");
+		if (!os_remove_empty_dir(NULL, folder))
+			(void)os_remove_empty_dir(NULL, above);
+	}
+	mem_free(above);
+	mem_free(folder);
+}
+
 int units_disable(struct jw_error *err, const struct jw_startup_options *options,
 				  struct jw_startup *startup)
 {
@@ -163,6 +193,8 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 	}
 	if (!result && options->service)
 		result = remove_template(err, &startup->items[0]);
+	if (any && !result && !options->service && !options->everyone)
+		clean_up(startup);
 	if (any && !result && !options->everyone)
 		result = systemctl(err, startup, options->service ? NULL : "--user", "daemon-reload", NULL,
 						   NULL, NULL);

@@ -33,6 +33,27 @@ if command -v systemd-analyze >/dev/null; then
 	! grep -q "jitwarm\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
 
+# A manager that does not answer leaves the links that it has made: they go with the units, and so do empty folders.
+mkdir -p "$units/timers.target.wants" "$units/default.target.wants"
+ln -s ../jitwarm.timer "$units/timers.target.wants/jitwarm.timer"
+ln -s ../jitwarm.path "$units/default.target.wants/jitwarm.path"
+ln -s ../other.service "$units/default.target.wants/other.service"
+FAIL=1 run 0 startup disable
+err_has "the system said: systemctl: Failed to connect to bus"
+[[ $(cd "$HOME/.config" && find . -mindepth 1 | sort | tr '\n' ' ') == "./systemd ./systemd/user ./systemd/user/default.target.wants ./systemd/user/default.target.wants/other.service " ]] || fail "left: $(find "$HOME/.config")"
+rm -r "$units/default.target.wants"
+run 0 startup enable tensorflow
+FAIL=1 run 0 uninstall
+err_has "the system said"
+[[ ! -e $HOME/.config/systemd ]] || fail "left: $(find "$HOME/.config")"
+if ((EUID == 0)) && setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$JITWARM" 2>/dev/null; then
+	mkdir -m 777 "$work/theirs"
+	chmod 755 "$work"
+	HOME=$work/theirs JITWARM_STATE=$work/theirs/state JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $JITWARM" \
+		run 3 startup enable --service ollama
+	err_has "units of the system need sudo: $work/root/etc/systemd/system/jitwarm@.service"
+fi
+
 # Units of the system
 run 0 startup enable --service ollama --account ollama /usr/lib/ollama
 run 0 startup status --service ollama
@@ -48,8 +69,10 @@ run 0 startup disable --service ollama
 [[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
 
 # Others' units stay; a system that does not answer is told of.
+run 0 startup enable tensorflow
 run 0 startup disable
-[[ -z $(find "$units" -type f) ]] || fail "units are left"
+[[ ! -e $units ]] || fail "units are left"
+mkdir -p "$units"
 printf '[Service]\nExecStart=/bin/true\n' >"$units/jitwarm.service"
 run 3 startup enable
 err_has "not jitwarm's"

@@ -114,7 +114,15 @@ if command -v fish >/dev/null; then
 fi
 run 0 tune --undo --scope user
 snapshot "$HOME" | diff before.home - || fail "fish: the home is not as it was"
+
+# A shell that reads none of those files is not passed over in silence.
+SHELL=/bin/tcsh run 0 tune --apply --scope shell --max-size 2GiB
+err_has "tcsh does not read ~/.profile"
+run 0 tune --undo
 export SHELL=/bin/bash
+run 0 tune --apply --scope shell --max-size 2GiB
+err_lacks "does not read"
+run 0 tune --undo
 
 # Two at once: both end well, and one block is there.
 for _ in 1 2 3 4; do timeout 200 $JITWARM tune --apply --scope shell -q & done
