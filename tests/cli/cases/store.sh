@@ -60,10 +60,10 @@ run 1 store verify
 err_has "is no pack, or is damaged"
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
-err_has "from the store: $pack: is no pack, or is damaged"
+err_has "from the store: $(native "$pack"): is no pack, or is damaged"
 out_lacks "would come back"
 run 0 prime "$sample" --json
-err_has "from the store: $pack: is no pack, or is damaged"
+err_has "from the store: $(native "$pack"): is no pack, or is damaged"
 json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 [[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
 run 0 store verify
