@@ -195,17 +195,21 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 
 	if (uv_loop_init(&running->loop))
 		return error_set(err, JW_ERR_IO, "no event loop can be made");
+	os_hold_signals();
+	if (record_is_stopped(recorder)) {
+		os_forward_signals(0);
+		(void)uv_loop_close(&running->loop);
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted before the command was started");
+	}
 	(void)uv_timer_init(&running->loop, &running->clock);
 	(void)uv_fs_event_init(&running->loop, &running->watch);
 	running->process.data = running->clock.data = running->watch.data = running;
 	failed = spawn(err, running, environment);
-	if (failed) {
+	os_forward_signals(failed ? 0 : running->process.pid);
+	if (failed)
 		close_all(running);
-	} else {
-		os_forward_signals(running->process.pid);
-		if (!recorder->options->path_count)
-			begin_looking(running);
-	}
+	else if (!recorder->options->path_count)
+		begin_looking(running);
 	(void)uv_run(&running->loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&running->loop);
 	recorder->result->seconds = (double)(os_monotonic_ns() - began) / 1e9;
@@ -278,10 +282,6 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
 		take_given(err, &recorder))
 		goto done;
-	if (record_is_stopped(&recorder)) {
-		error_set(err, JW_ERR_INTERRUPTED, "interrupted before the command was started");
-		goto done;
-	}
 	if (run_command(err, &recorder) || record_read_entries(err, &recorder))
 		goto done;
 	/* Before its owners are looked for, which may take a while: what was compiled is kept even if

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "os/interrupt.h"
+#include "os/processes.h"
 
 enum { LONGER_THAN_AN_ECHO_US = 700000, STILL_HERE = 7 };
 
@@ -56,6 +57,38 @@ static void hung_up_under_nohup(void)
 		_exit(1);
 }
 
+/* Where they are not held, the request is this process's own, and the other one hears nothing. */
+static void asked_while_another_is_started(void)
+{
+	pid_t other;
+	int status;
+
+	os_catch_interrupts();
+	os_hold_signals();
+	(void)kill(getpid(), SIGTERM);
+	other = fork();
+	if (!other) {
+		sigset_t none;
+
+		(void)signal(SIGTERM, SIG_DFL);
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		(void)alarm(60);
+		for (;;)
+			(void)pause();
+	}
+	os_forward_signals(other);
+	if (waitpid(other, &status, 0) != other || !WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM)
+		_exit(1);
+	if (os_interrupted())
+		_exit(2);
+	/* It is gone, and nobody has said so yet: then it is ours. */
+	(void)kill(getpid(), SIGTERM);
+	if (!os_interrupted())
+		_exit(3);
+	os_forward_signals(0);
+}
+
 /* What is as late as a second request is one: a busy machine may make it so, but not each time. */
 static void test_an_echo_is_no_second_request(void **state)
 {
@@ -86,12 +119,22 @@ static void test_what_nohup_ignores_stays_ignored(void **state)
 	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
 }
 
+static void test_a_request_finds_the_process_that_it_is_for(void **state)
+{
+	int status = ended_with(asked_while_another_is_started);
+
+	(void)state;
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), STILL_HERE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_echo_is_no_second_request),
 		cmocka_unit_test(test_the_second_request_ends_the_process),
 		cmocka_unit_test(test_what_nohup_ignores_stays_ignored),
+		cmocka_unit_test(test_a_request_finds_the_process_that_it_is_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

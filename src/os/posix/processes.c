@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,18 @@ int os_mapped_code(struct jw_error *err, int pid,
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 static struct sigaction before[sizeof passed_on / sizeof *passed_on];
 static volatile sig_atomic_t receiver;
+static sigset_t mask_before;
+static bool held;
+
+void os_hold_signals(void)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		(void)sigaddset(&set, passed_on[i]);
+	held = !pthread_sigmask(SIG_BLOCK, &set, &mask_before);
+}
 
 static void take_back(void)
 {
@@ -174,11 +187,12 @@ void os_forward_signals(int pid)
 	if (pid <= 0 && forwards)
 		take_back(); /* first: no signal finds nobody */
 	receiver = pid;
-	if (pid <= 0)
-		return;
 	(void)sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+	for (size_t i = 0; pid > 0 && i < sizeof passed_on / sizeof *passed_on; i++)
 		(void)sigaction(passed_on[i], &action, forwards ? NULL : &before[i]);
+	if (held)
+		(void)pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+	held = false;
 }
 
 /* ---- who has a library mapped */
