@@ -135,7 +135,7 @@ says 'driver version 550.200.01 (CUDA 12.4) (this machine'\''s is 560.100.01 (CU
 [ "$(entries)" = 0 ] || fail 'entries for another driver were written'
 run 1 check "$library"
 run 0 import --carry-over --dry-run "$pack"
-says 'Nothing was written'
+says 'nothing was written'
 [ "$(entries)" = 0 ] || fail '--dry-run has written'
 run 0 import --carry-over "$pack" --json
 is '[(g["verdict"], g["carried"], g["entries"]) for g in d["groups"]]' "[('accepted', True, $modules)]"
