@@ -156,7 +156,8 @@ static enum exit_status work(struct priming *priming, const char *const *paths, 
 		status = cli_fail(cli, &err);
 	if (failed)
 		status = exit_combine(status, cli_fail_as(cli, elsewhere_status(&why), &why));
-	if (result->compiled)
+	/* Who has pressed Ctrl-C does not wait for it: the next run that compiles keeps this, too. */
+	if (result->compiled && !result->interrupted)
 		stored_keep(cli, priming->system);
 	jw_prime_result_free(result);
 	return status;
