@@ -8,6 +8,14 @@ static const char *const verdict_keys[] = {"accepted", "there", "refused", "miss
 
 /* ---- for people */
 
+/* Opaque packs hold files; others, entries. */
+static const char *noun(const struct jw_import_result *result, size_t count)
+{
+	if (result->opaque)
+		return count == 1 ? "file" : "files";
+	return count == 1 ? "entry" : "entries";
+}
+
 static void print_groups(const struct output *out, const struct jw_import_result *result)
 {
 	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN, STYLE_WARN};
@@ -18,8 +26,7 @@ static void print_groups(const struct output *out, const struct jw_import_result
 		if (!group->entries)
 			continue;
 		output_line(out, styles[group->verdict], "  %-13s %zu %s for %s by driver %s%s%s%s%s",
-					verdict_names[group->verdict], group->entries,
-					result->opaque ? "files" : "entries",
+					verdict_names[group->verdict], group->entries, noun(result, group->entries),
 					*group->target   ? group->target
 					: result->opaque ? "any GPU"
 									 : "other GPUs",
@@ -47,7 +54,6 @@ static void print_missing(const struct output *out, const struct jw_import_resul
 
 void imported_print(const struct output *out, const struct jw_import_result *result, bool dry_run)
 {
-	const char *what = result->opaque ? "files" : "entries";
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
 	output_line(out, STYLE_STRONG, "%s", result->path);
@@ -57,12 +63,13 @@ void imported_print(const struct output *out, const struct jw_import_result *res
 	print_missing(out, result);
 	if (dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%zu %s would be added (--dry-run: nothing was written)",
-					result->accepted, what);
+					result->accepted, noun(result, result->accepted));
 	else if (dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing would be added (--dry-run)");
 	else if (result->accepted)
-		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added, what,
-					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
+		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added,
+					noun(result, result->added), text_bytes(bytes, result->added_bytes),
+					text_duration(time, result->seconds));
 	if (result->replaced)
 		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
 					result->replaced);

@@ -20,7 +20,7 @@ out_has "--apply"
 run 0 cache prune --cache "$dir" --arch sm_75 --apply --keep "$(native "$work/kept.jwpack")"
 [[ $(count) == 6 ]] || fail "$(count) entries left"
 run 0 import --as-is --allow-unsigned --cache "$(native "$work/back")" "$(native "$work/kept.jwpack")"
-out_has "1 entries added"
+out_has "1 entry added"
 run 0 cache prune --cache "$dir" --driver 535.309.01 --apply --json
 json 'd["schema"] == "jitwarm.cache-prune/1" and d["removed"] == 2 and d["chosen"]["driver"] == 2'
 run 0 cache verify --cache "$dir" --json
