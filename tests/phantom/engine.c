@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define CHANNELS_MAX 1024
-#define IDLE_ROUNDS  1000
+#define IDLE_ROUNDS  400
 
 static struct channel *channels[CHANNELS_MAX];
 static uint32_t channel_count;
@@ -160,15 +160,19 @@ static bool run_channels(void)
 
 /* ---- the thread */
 
-/* After work: look again at once for a moment, each 50 us for about 10 ms, each 200 us for a
- * quarter of a second, then each 5 ms. A driver that compiles between two loads finds an answer
- * within 200 us, and the core that it compiles on is its own. */
+/* After work: look again at once for a moment, each 50 us for a millisecond, each 200 us for four,
+ * each millisecond for a third of a second, then each 5 ms. Waking up is what costs here, some 20
+ * us of a core: a driver that compiles between two loads is to have that core to itself, and waits
+ * half a millisecond longer for its first answer. */
 static void pause_after(uint32_t idle_rounds)
 {
 	if (idle_rounds < 30)
 		sched_yield();
 	else
-		usleep(idle_rounds < 130 ? 50 : idle_rounds < IDLE_ROUNDS ? 200 : 5000);
+		usleep(idle_rounds < 40            ? 50
+			   : idle_rounds < 56          ? 200
+			   : idle_rounds < IDLE_ROUNDS ? 1000
+										   : 5000);
 }
 
 static void *engine(void *unused)
