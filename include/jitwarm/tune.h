@@ -72,7 +72,8 @@ struct jw_tune_request {
 struct jw_tune_change {
 	char *where;
 	const char *what; /* "written", "unchanged", "restored", "removed", "left": somebody else has
-						 changed it since */
+						 changed it since; "damaged, kept as": the record of what was set could not
+						 be read, and was put aside as `where` */
 };
 struct jw_tune_result {
 	struct jw_tune_change *changes;

@@ -67,6 +67,17 @@ static void close_job(struct job *job)
 	*job = (struct job){0};
 }
 
+static int read_record(struct jw_error *err, struct job *job)
+{
+	char *aside;
+	int result = record_read(err, job->state_dir, &job->record, &aside);
+
+	if (!result && aside)
+		result = job_note(err, job, aside, "damaged, kept as");
+	mem_free(aside);
+	return result;
+}
+
 int job_open(struct jw_error *err, const struct jw_tune_request *request, struct job *job)
 {
 	*job = (struct job){.request = request};
@@ -76,9 +87,7 @@ int job_open(struct jw_error *err, const struct jw_tune_request *request, struct
 	/* Without a home nothing can be remembered; blocks in files remember themselves. */
 	if (os_state_dir(NULL, &job->state_dir))
 		job->state_dir = NULL;
-	return job->state_dir && (take_lock(err, job) || record_read(err, job->state_dir, &job->record))
-			   ? -1
-			   : 0;
+	return job->state_dir && (take_lock(err, job) || read_record(err, job)) ? -1 : 0;
 }
 
 int job_finish(struct jw_error *err, struct job *job, int result,

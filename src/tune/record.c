@@ -134,20 +134,28 @@ int record_parse(struct jw_error *err, const char *text, size_t size, struct rec
 	return result;
 }
 
-int record_read(struct jw_error *err, const char *state_dir, struct record *ret_record)
+int record_read(struct jw_error *err, const char *state_dir, struct record *ret_record,
+				char **ret_aside)
 {
-	char *path = state_dir ? os_join(err, state_dir, "tuned.json") : NULL;
+	char *path = os_join(err, state_dir, "tuned.json");
 	struct buf text = {0};
-	struct record record = {0};
+	int result = path ? 0 : -1;
 
-	if (state_dir && !path)
-		return -1;
-	if (path && !os_read_file(NULL, path, MOST_BYTES, &text))
-		(void)record_parse(NULL, buf_text(&text), text.size, &record);
+	*ret_record = (struct record){0};
+	*ret_aside = NULL;
+	if (path && os_exists(path) &&
+		(os_read_file(NULL, path, MOST_BYTES, &text) ||
+		 record_parse(NULL, buf_text(&text), text.size, ret_record))) {
+		*ret_aside = mem_printf(err, "%s.damaged", path);
+		if (!*ret_aside || os_rename(err, path, *ret_aside)) {
+			mem_free(*ret_aside);
+			*ret_aside = NULL;
+			result = -1;
+		}
+	}
 	buf_free(&text);
 	mem_free(path);
-	*ret_record = record;
-	return 0;
+	return result;
 }
 
 static bool add_variables(cJSON *document, const struct record *record)

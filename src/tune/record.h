@@ -1,6 +1,6 @@
 /* What jitwarm has set and where, kept in the state directory: files with a block of ours (the
  * blocks themselves say what taking them back needs), and variables of Windows' registry with what
- * they were before. The file is read as hostile input; what does not fit is forgotten. */
+ * they were before. The file is read as hostile input. */
 #ifndef JW_TUNE_RECORD_H
 #define JW_TUNE_RECORD_H
 
@@ -25,8 +25,11 @@ struct record {
 	size_t variable_count;
 };
 
-/* An empty one where nothing (sound) is on record. `state_dir` NULL: nothing is kept. */
-int record_read(struct jw_error *err, const char *state_dir, struct record *ret_record);
+/* An empty one where nothing is on record. One that cannot be read is put aside, since it alone may
+ * know what the registry held: *ret_aside is its new path, else NULL; the caller frees it. */
+int record_read(struct jw_error *err, const char *state_dir, struct record *ret_record,
+				char **ret_aside);
+/* `state_dir` NULL: nothing is kept. */
 int record_write(struct jw_error *err, const char *state_dir, const struct record *record);
 void record_free(struct record *record);
 
