@@ -1,7 +1,7 @@
 #!/bin/bash
 # crowd.sh BUILD-FOLDER DRIVER-VERSION [MODULES [EACH]]   four programs under NVIDIA's own driver insert while prime does
 #
-# prime has MODULES modules (1000) to insert; meanwhile four programs, one process after the other each, load EACH (100) others
+# prime has MODULES modules (2000) to insert; meanwhile four programs, one process after the other each, load EACH (100) others
 # into the same cache. watch.so, preloaded into the programs, writes down how long each waited for the index' lock, and whose
 # it was, and every file that they removed. What must hold:
 #   - no program ever waits longer than 20 ms for a jitwarm that works or sleeps; one that waits for a processor or a disk on a
@@ -14,7 +14,7 @@ set -uo pipefail
 
 [ $# -ge 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$(cd "$1" && pwd) version=$2 modules=${3:-1000} each=${4:-100}
+build=$(cd "$1" && pwd) version=$2 modules=${3:-2000} each=${4:-100}
 store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 [ -d "$store/$version" ] || { echo "driver $version is not in $store (scripts/get-drivers.sh)"; exit 77; }
 jitwarm=$build/src/jitwarm probe=$build/tests/phantom/phantom-probe

@@ -17,7 +17,7 @@ case_killed_and_run_again() {
 	done
 }
 
-# SIGKILL of the supervisor at random moments of a run, sixty times, or twenty where that takes longer than half a minute: never a
+# SIGKILL of the supervisor at random moments of a run, a hundred times, or twenty where that takes longer than two minutes: never a
 # cache that a driver would wipe, never a torn entry, and the next run completes it. Most rounds begin where the last one was
 # killed, the others with nothing.
 case_killed_at_any_moment() {
@@ -28,7 +28,7 @@ case_killed_at_any_moment() {
 		killed=0 anew=1 began=$(date +%s%N)
 		"$1" prime "$2" -j 2 >/dev/null 2>&1
 		whole_ms=$((($(date +%s%N) - began) / 1000000))
-		for ((round = 0; killed < 20 || (killed < 60 && SECONDS < 30); round++)); do
+		for ((round = 0; killed < 20 || (killed < 100 && SECONDS < 120); round++)); do
 			[ $anew = 0 ] && [ $((round % 3)) != 0 ] || rm -rf "$CUDA_CACHE_PATH"
 			"$1" prime "$2" -j 2 >/dev/null 2>&1 &
 			moment=$((RANDOM % whole_ms))
