@@ -1,22 +1,31 @@
 #!/usr/bin/env bash
-# layers.sh   prints every #include that points upward (docs/architecture.md). Nothing printed: all is well.
+# layers.sh   prints every #include that the floors of docs/architecture.md do not allow. Nothing printed: all is well.
 #
-#     cli
-#     startup
-#     find      tune
-#     prime     pack
-#     plan
-#     compile   cache     devcode      gpu
-#     base      os
+# A room includes rooms of the floors below its own, and of its own floor those that the table "Sideways" allows. Both are
+# read from that document, so that it cannot say anything else than what holds. The program includes base, os and the public
+# headers alone; its helpers (src/cli/parts) include no command.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-declare -A level=([base]=1 [os]=1 [devcode]=2 [gpu]=2 [cache]=3 [compile]=3 [plan]=4 [prime]=5 [pack]=5 [find]=5 [tune]=5 [startup]=6 [cli]=7)
-git ls-files 'src/*.[ch]' | xargs grep -nE '^#include "[a-z]+/' | while IFS=: read -r file line include; do
-	from=$(cut -d/ -f2 <<<"$file")
-	to=$(sed -E 's/.*"([a-z]+)\/.*/\1/' <<<"$include")
-	[ -n "${level[$from]:-}" ] && [ -n "${level[$to]:-}" ] || continue
-	[ "${level[$to]}" -le "${level[$from]}" ] || echo "$file:$line: $from includes $to"
+document=docs/architecture.md
+# "room floor" for each room, floors counted from the top, then "from>to" for each line of the second table
+tables=$(awk '
+	/^<!-- floors -->$/ { part = "floors"; next }
+	/^<!-- sideways -->$/ { part = "sideways"; next }
+	/^<!-- end -->$/ { part = ""; next }
+	part == "floors" && NF { floor++; for (i = 1; i <= NF; i++) print $i, floor }
+	part == "sideways" && $2 == "→" { for (i = 3; i <= NF; i++) print $1 ">" $i, 0 }' "$document")
+[ -n "$tables" ] || { echo "$document: no floors in it"; exit 1; }
+declare -A floor=()
+while read -r name number; do floor[$name]=$number; done <<<"$tables"
+for room in src/*/; do
+	room=$(basename "$room")
+	[ "$room" = api ] || [ -n "${floor[$room]:-}" ] || echo "src/$room: $document has no such room"
 done
-# The program stands on the public headers, base and os alone.
-git ls-files 'src/cli/*.[ch]' | xargs grep -nE '^#include "(devcode|gpu|cache|compile|plan|prime|pack|find|tune|startup)/' || true
+git ls-files 'src/*.[ch]' | xargs grep -nHE '^#include "[a-z]+/' | sed -E 's|^(src/([a-z]+)/[^:]*:[0-9]+):#include "([a-z]+)/.*|\1 \2 \3|' |
+	while read -r place from to; do
+		[ "$from" != "$to" ] && [ -n "${floor[$from]:-}" ] && [ -n "${floor[$to]:-}" ] || continue
+		[ "${floor[$from]}" -lt "${floor[$to]}" ] || [ -n "${floor[$from>$to]:-}" ] || echo "$place: $from includes $to"
+	done
+git ls-files 'src/cli/*.[ch]' | xargs grep -nHE '^#include "[a-z]+/' | grep -vE '#include "(base|os|cli)/' || true
+git ls-files 'src/cli/parts/*.[ch]' | xargs grep -nHE '^#include "cli/commands/' || true

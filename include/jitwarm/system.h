@@ -55,7 +55,7 @@ struct jw_cache_info {
 	size_t warning_count;
 };
 
-struct folder;
+struct run_folder;
 
 struct jw_system {
 	struct jw_gpu *gpus;
@@ -68,9 +68,9 @@ struct jw_system {
 	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
 						earlier */
 	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
-	char why_none[512];     /* one line on why there are no GPUs, "" where there are */
-	struct jw_speed speed;  /* what runs here have taught; zeros for another machine */
-	struct folder *scratch; /* private */
+	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
+	struct jw_speed speed;      /* what runs here have taught; zeros for another machine */
+	struct run_folder *scratch; /* private */
 };
 
 struct jw_system_options {

@@ -180,7 +180,7 @@ int live_restore_own(struct jw_error *err, struct cache_live *live)
 		const struct live_own *own = &live->own[i];
 
 		if (live_row(live, own->key) != SET_NONE || !has_room(live, own->row_bytes) ||
-			cache_probe(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
+			cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		if (live_put_row(err, live, own->key, own->row_bytes))
 			return -1;
@@ -264,7 +264,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 
 	if (make_room(err, live, addition->key, addition->row_bytes))
 		return -1;
-	if (same && cache_probe(live->dir, addition->key, 0, NULL) != CACHE_PRESENT)
+	if (same && cache_presence(live->dir, addition->key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
 	if (!same && move_into_place(err, live, staged))
 		return -1;

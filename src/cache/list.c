@@ -68,7 +68,7 @@ static void read_entry(const char *dir, const struct cache_file *file, bool in_i
 }
 
 static int fill(struct jw_error *err, const struct jw_cache_options *options,
-				const struct cache_scan *scan, const struct cache_index *index,
+				const struct cache_files *scan, const struct cache_index *index,
 				struct jw_cache_list *list)
 {
 	struct set rows = {0};
@@ -82,7 +82,7 @@ static int fill(struct jw_error *err, const struct jw_cache_options *options,
 
 		for (size_t i = 0; i < count; i++) {
 			const struct cache_file *file =
-				pass ? &scan->files[i] : cache_scan_find(scan, index->rows[i].key);
+				pass ? &scan->files[i] : cache_files_find(scan, index->rows[i].key);
 			size_t cursor = 0, row = file ? set_find(&rows, file->key, &cursor) : SET_NONE;
 
 			if (!file || (pass ? row != SET_NONE : row != i))
@@ -104,7 +104,7 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_list **ret_list)
 {
 	struct jw_cache_list *list = mem_alloc(err, sizeof *list);
-	struct cache_scan scan = {0};
+	struct cache_files scan = {0};
 	struct cache_index index = {0};
 	uint64_t limit_bytes;
 	int result = -1;
@@ -116,7 +116,7 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 	list = NULL;
 	result = 0;
 done:
-	cache_scan_free(&scan);
+	cache_files_free(&scan);
 	cache_index_free(&index);
 	jw_cache_list_free(list);
 	return result;

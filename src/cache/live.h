@@ -3,9 +3,9 @@
 #define JW_CACHE_LIVE_H
 
 #include "base/set.h"
+#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/insert.h"
-#include "cache/scan.h"
 #include "os/file.h"
 
 /* How long a driver may take to write what it writes after unlocking. */

@@ -29,12 +29,12 @@ enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal
 	struct cache_probed after;
 	enum cache_damage damage;
 
-	if (cache_probe(dir, key, 0, &removal.probed) == CACHE_ABSENT)
+	if (cache_presence(dir, key, 0, &removal.probed) == CACHE_ABSENT)
 		return MEND_SOUND;
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
 	damage = cache_sound(dir, key);
-	if (cache_probe(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
+	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
 		!cache_probed_equal(&after, &removal.probed))
 		return MEND_SOUND;
 	if (damage == CACHE_DAMAGE_READ || (damage == CACHE_DAMAGE_VERSION && !is_blank(dir, key)))

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "cache/stamp.h"
 #include "os/file.h"
 #include "os/library.h"
@@ -41,7 +41,7 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	bool has;
 
 	/* The probe opens regular files only. */
-	if (cache_probe(dir, key, 0, &probed) != CACHE_PRESENT)
+	if (cache_presence(dir, key, 0, &probed) != CACHE_PRESENT)
 		return false;
 	path = cache_entry_path(NULL, dir, key);
 	has = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&

@@ -23,7 +23,7 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	char *path;
 	int result;
 
-	if (cache_probe(live->dir, removal->key, 0, &now) == CACHE_ABSENT) {
+	if (cache_presence(live->dir, removal->key, 0, &now) == CACHE_ABSENT) {
 		removal->removed = CACHE_REMOVED_GONE;
 	} else if (!cache_probed_equal(&now, &removal->probed)) {
 		removal->removed = CACHE_REMOVED_CHANGED;

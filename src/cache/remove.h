@@ -6,7 +6,7 @@
 #define JW_CACHE_REMOVE_H
 
 #include "cache/insert.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 
 enum cache_removed {
 	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */

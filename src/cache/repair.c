@@ -10,19 +10,19 @@ enum { NEW_INDEX_MS = 10 };
 /* Rows whose file is gone go; rows that give another size are corrected. A file may have come since
  * the directory was walked, so what was not seen then is looked for again; but not for longer than
  * the lock may be held. Returns whether it came to the end. */
-static bool check_rows(struct cache_live *live, const struct cache_scan *scan)
+static bool check_rows(struct cache_live *live, const struct cache_files *scan)
 {
 	bool complete = true;
 
 	for (size_t i = 0; i < live->index.count; i++) {
 		struct cache_row *row = &live->index.rows[i];
-		const struct cache_file *file = cache_scan_find(scan, row->key);
+		const struct cache_file *file = cache_files_find(scan, row->key);
 
 		if (row->size_bytes == LIVE_GONE)
 			continue;
 		if (!file && live_must_let_go(live)) {
 			complete = false;
-		} else if (!file && cache_probe(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
+		} else if (!file && cache_presence(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
 			live_drop_row(live, i);
 			live->counts.dropped++;
 		} else if (file && file->row_bytes && file->row_bytes != row->size_bytes) {
@@ -84,7 +84,7 @@ static bool index_is_untouched(const struct cache_live *live, const struct index
  * would evict at its next insert, while files without rows do no harm. *complete is false where
  * time was over before. `look_again`: a file may be gone since the directory was walked. */
 static int count_orphans(struct jw_error *err, struct cache_live *live,
-						 const struct cache_scan *scan, bool look_again, bool *complete)
+						 const struct cache_files *scan, bool look_again, bool *complete)
 {
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
 	const struct cache_file **orphans =
@@ -109,7 +109,7 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 			*complete = false;
 			break;
 		}
-		if (look_again && cache_probe(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
+		if (look_again && cache_presence(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		result = live_put_row(err, live, orphans[i]->key, row_bytes);
 		live->counts.counted += !result;
@@ -121,11 +121,11 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 int live_repair(struct jw_error *err, struct cache_live *live)
 {
 	const struct index_seen before = see_index(live);
-	struct cache_scan scan = {0};
+	struct cache_files scan = {0};
 	bool complete;
 	int result = -1;
 
-	if (cache_scan(err, live->dir, &scan) || live_lock(err, live))
+	if (cache_files_scan(err, live->dir, &scan) || live_lock(err, live))
 		goto done;
 	complete = check_rows(live, &scan);
 	if (count_orphans(err, live, &scan, !index_is_untouched(live, &before), &complete)) {
@@ -135,7 +135,7 @@ int live_repair(struct jw_error *err, struct cache_live *live)
 	result = live_unlock(err, live);
 	live->repaired = !result && complete;
 done:
-	cache_scan_free(&scan);
+	cache_files_free(&scan);
 	return result;
 }
 

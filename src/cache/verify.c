@@ -7,8 +7,8 @@
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
+#include "cache/cache_files.h"
 #include "cache/index.h"
-#include "cache/scan.h"
 #include "cache/sound.h"
 #include "cache/view.h"
 
@@ -17,7 +17,7 @@ enum { MOST_GROUPS = 1024, LOOK_AGAIN_MS = 20 };
 struct verify {
 	const struct jw_cache_options *options;
 	struct jw_cache_report *report;
-	struct cache_scan scan;
+	struct cache_files scan;
 	struct cache_index index;
 	size_t group_capacity[2], damaged_capacity;
 	uint8_t *damage; /* of each file of the scan */
@@ -132,7 +132,7 @@ static int look_again(struct jw_error *err, struct verify *verify)
 
 static int check_entries(struct jw_error *err, struct verify *verify)
 {
-	const struct cache_scan *scan = &verify->scan;
+	const struct cache_files *scan = &verify->scan;
 	struct jw_cache_report *report = verify->report;
 
 	verify->damage = mem_alloc(err, scan->count);
@@ -151,7 +151,7 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 		const struct cache_file *file = &scan->files[i];
 		bool sound = verify->damage[i] == CACHE_SOUND;
 
-		if (!sound && cache_probe(report->path, file->key, 0, NULL) == CACHE_ABSENT)
+		if (!sound && cache_presence(report->path, file->key, 0, NULL) == CACHE_ABSENT)
 			continue;
 		report->entries++;
 		report->bytes += file->probed.size_bytes;
@@ -173,7 +173,7 @@ static void check_rows(struct verify *verify, const struct set *rows)
 
 		if (set_find(rows, key, &cursor) != i)
 			report->rows_repeated++;
-		else if (!cache_scan_find(&verify->scan, key))
+		else if (!cache_files_find(&verify->scan, key))
 			report->rows_without_file++;
 	}
 	for (size_t i = 0; i < verify->scan.count; i++) {
@@ -241,7 +241,7 @@ done:
 	mem_free(verify.damage);
 	mem_free(verify.keys);
 	mem_free(verify.where);
-	cache_scan_free(&verify.scan);
+	cache_files_free(&verify.scan);
 	cache_index_free(&verify.index);
 	jw_cache_report_free(verify.report);
 	return result ? error_set(err, why.code, "%s", why.message) : 0;

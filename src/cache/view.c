@@ -57,10 +57,10 @@ static int load_index(struct jw_error *err, const char *dir, struct cache_index 
 }
 
 int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, char **ret_path,
-					uint64_t *ret_limit_bytes, struct cache_scan *ret_scan,
+					uint64_t *ret_limit_bytes, struct cache_files *ret_scan,
 					struct cache_index *ret_index)
 {
-	struct cache_scan scan = {0};
+	struct cache_files scan = {0};
 	struct cache_index index = {.state = CACHE_INDEX_MISSING};
 	uint64_t limit_bytes = 0;
 	char *path = NULL;
@@ -68,7 +68,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 	if (find_directory(err, options, &path, &limit_bytes, &exists))
 		return -1;
-	if (exists && (cache_scan(err, path, &scan) || load_index(err, path, &index)))
+	if (exists && (cache_files_scan(err, path, &scan) || load_index(err, path, &index)))
 		goto fail;
 	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
 		error_set(err, JW_ERR_FORMAT, "%s: is no driver's cache: no entries and no index in it",
@@ -81,7 +81,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 	*ret_index = index;
 	return 0;
 fail:
-	cache_scan_free(&scan);
+	cache_files_free(&scan);
 	cache_index_free(&index);
 	mem_free(path);
 	return -1;

@@ -6,12 +6,12 @@
 #include <jitwarm/cache.h>
 
 #include "base/set.h"
+#include "cache/cache_files.h"
 #include "cache/index.h"
-#include "cache/scan.h"
 
 /* Finds and reads the directory that `options` mean; a live cache that is not there is empty. */
 int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, char **ret_path,
-					uint64_t *ret_limit_bytes, struct cache_scan *ret_scan,
+					uint64_t *ret_limit_bytes, struct cache_files *ret_scan,
 					struct cache_index *ret_index);
 
 /* Each row's position by its key; the first row of a key is found first. */

@@ -5,7 +5,7 @@
 #include <jitwarm/accounts.h>
 #include <jitwarm/version.h>
 
-#include "cli/commands.h"
+#include "cli/command_table.h"
 #include "cli/help.h"
 #include "os/system.h"
 

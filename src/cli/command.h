@@ -1,5 +1,5 @@
-/* What a command of the program is. To add one: write src/cli/cmd_NAME.c with a
- * `const struct cli_command command_NAME`, and its line in COMMANDS (commands.c). */
+/* What a command of the program is. To add one: write src/cli/commands/cmd_NAME.c with a
+ * `const struct cli_command command_NAME`, and its line in COMMANDS (command_table.c). */
 #ifndef JW_CLI_COMMAND_H
 #define JW_CLI_COMMAND_H
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
+#include "cli/command_table.h"
 #include "cli/terminal.h"
 #include "os/system.h"
 

@@ -3,7 +3,7 @@
 #include "base/cursor.h"
 #include "devcode/elf.h"
 #include "devcode/elf64.h"
-#include "devcode/find.h"
+#include "devcode/find_word.h"
 #include "devcode/pe.h"
 #include "devcode/search.h"
 #include "devcode/walk.h"

@@ -2,9 +2,9 @@
 #ifndef JW_DEVCODE_LEAF_H
 #define JW_DEVCODE_LEAF_H
 
+#include "devcode/code_stream.h"
 #include "devcode/image.h"
-#include "devcode/kind.h"
-#include "devcode/stream.h"
+#include "devcode/image_kind.h"
 
 int leaf_read(struct jw_error *err, struct reading *reading, const char *member, enum kind kind,
 			  struct stream *stream);

@@ -1,7 +1,7 @@
 #include "devcode/search.h"
 
 #include "base/cursor.h"
-#include "devcode/find.h"
+#include "devcode/find_word.h"
 
 enum {
 	FORGET = 1 << 23, /* bytes of a mapping between two times of letting go of them */

@@ -2,8 +2,8 @@
 #ifndef JW_DEVCODE_SEARCH_H
 #define JW_DEVCODE_SEARCH_H
 
+#include "devcode/code_stream.h"
 #include "devcode/image.h"
-#include "devcode/stream.h"
 
 /* Searches [from, from + size) of an image in memory, stepping over what sound containers hold.
  * `from` should be a multiple of CONTAINER_ALIGN in the image: places are looked at from there on

@@ -1,6 +1,6 @@
 /* Containers in what streams by. Of a large one only headers and PTX are kept. */
 #include "base/cursor.h"
-#include "devcode/find.h"
+#include "devcode/find_word.h"
 #include "devcode/search.h"
 
 enum {

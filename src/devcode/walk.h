@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
+#include "devcode/code_stream.h"
 #include "devcode/devcode.h"
-#include "devcode/kind.h"
-#include "devcode/stream.h"
+#include "devcode/image_kind.h"
 
 struct visitor {
 	void *context;

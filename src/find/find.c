@@ -5,8 +5,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/suggest.h"
+#include "find/directory_walk.h"
 #include "find/packages.h"
-#include "find/walk.h"
 
 /* What stays open while the names are worked off. */
 struct finder {
@@ -50,7 +50,7 @@ static int take_existing(struct jw_error *err, struct finder *finder, const char
 		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", name);
 		return found_trouble(err, list, &why);
 	}
-	if (walk_tree(err, list, name, NULL))
+	if (directory_walk(err, list, name, NULL))
 		return -1;
 	if (list->found->file_count == before)
 		return found_note(err, list, "%s: no file in it that could hold device code", name);
@@ -208,7 +208,7 @@ static int take_environment(struct jw_error *err, struct finder *finder)
 	}
 	for (size_t i = 0; i < environment->count; i++)
 		if (environment->items[i].whole &&
-			walk_tree(err, &finder->list, environment->items[i].path, NULL))
+			directory_walk(err, &finder->list, environment->items[i].path, NULL))
 			return -1;
 	return found_note(err, &finder->list,
 					  "looking into %s: %zu packages, %zu files that can hold device code",

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "find/record.h"
+#include "find/wheel_record.h"
 
 /* What an installed package is called on disk: NAME-VERSION.dist-info, NAME-VERSION-pyX.egg-info or
  * NAME.egg-info. False where the file's name is none of them. */
@@ -180,7 +180,7 @@ static bool has_module(const struct buf *record, const char *module)
 	size_t length = strlen(module);
 	bool found = false;
 
-	while (!found && record_next(&cursor, &path)) {
+	while (!found && wheel_record_next(&cursor, &path)) {
 		const char *text = buf_text(&path);
 
 		found = !strncmp(text, module, length) &&

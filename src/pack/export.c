@@ -12,13 +12,13 @@
 #include "cache/settings.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "pack/driver_text.h"
 #include "pack/gather.h"
-#include "pack/keys.h"
+#include "pack/key_files.h"
 #include "pack/opaque.h"
-#include "pack/text.h"
 #include "pack/thin.h"
 #include "pack/trust.h"
-#include "pack/wanted.h"
+#include "pack/wanted_entries.h"
 #include "pack/writer.h"
 
 /* With one thread: 228 MB in all, and two may take more than 350. */

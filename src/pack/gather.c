@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/cache_files.h"
 #include "cache/key_parts.h"
-#include "cache/scan.h"
 #include "devcode/cubin.h"
+#include "history/ledger.h"
 #include "os/file.h"
 #include "os/system.h"
-#include "pack/text.h"
-#include "prime/ledger.h"
+#include "pack/driver_text.h"
 
 enum { MOST_THREADS = 8 };
 /* Entries that a thread reads and hashes together: side by side their hashes are three times as
@@ -26,8 +26,8 @@ struct work {
 	const struct jw_export_options *options;
 	const char *dir;
 	struct ledger ledger;
-	struct cache_scan scan; /* by checksum: the same cubin under several stamps side by side */
-	struct gathered *items; /* as many as files */
+	struct cache_files scan; /* by checksum: the same cubin under several stamps side by side */
+	struct gathered *items;  /* as many as files */
 	uint8_t *fates;
 	size_t next;
 	uv_mutex_t mutex;
@@ -390,7 +390,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	struct work work = {.options = options, .dir = dir};
 	struct gather gather = {0};
 
-	if (cache_scan(err, dir, &work.scan))
+	if (cache_files_scan(err, dir, &work.scan))
 		return -1;
 	if (work.scan.count)
 		qsort(work.scan.files, work.scan.count, sizeof *work.scan.files, by_checksum);
@@ -406,7 +406,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 		uv_mutex_destroy(&work.mutex);
 		keep_taken(&work, &gather, result);
 	}
-	cache_scan_free(&work.scan);
+	cache_files_free(&work.scan);
 	ledger_close(&work.ledger);
 	mem_free(work.fates);
 	if (work.failed) {

@@ -9,14 +9,14 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "cache/settings.h"
+#include "history/ledger.h"
 #include "os/accounts.h"
 #include "os/file.h"
 #include "os/system.h"
 #include "pack/opaque.h"
 #include "pack/trust.h"
-#include "prime/ledger.h"
 
 /* What must be left on the disk beside the new entries: index, folders, rounding to blocks. */
 enum { SPARE_BYTES = 1 << 20 };
@@ -106,7 +106,7 @@ struct import_writing {
 };
 
 static void add_entry(struct import_writing *writing, const struct import *import,
-					  const struct walk *walk, uint32_t at)
+					  const struct member_walk *walk, uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	const struct import_fate *fate = &import->fates[at];
@@ -152,7 +152,7 @@ static bool asked_to_stop(void *context)
 	return options->stop && options->stop(options->context);
 }
 
-static int write_entries(struct jw_error *err, void *context, const struct walk *walk,
+static int write_entries(struct jw_error *err, void *context, const struct member_walk *walk,
 						 const uint32_t *entries, size_t count)
 {
 	struct import *import = context;
@@ -236,9 +236,9 @@ static int insert_all(struct jw_error *err, struct import *import)
 	import->walk.complete = write_entries;
 	/* The source holds every byte against what was read the first time: it is the same manifest. */
 	if (import->walk.keep)
-		result = walk_again(err, &import->walk);
+		result = member_walk_again(err, &import->walk);
 	else if (!reader_open(err, import->source, &again, &reader))
-		result = walk_pack(err, &import->walk, reader, source_name(import->source));
+		result = member_walk_pack(err, &import->walk, reader, source_name(import->source));
 	reader_close(reader);
 	manifest_free(&again);
 	cache_live_counts(import->live, &counts);
@@ -276,11 +276,11 @@ static int read_pack(struct jw_error *err, struct import *import)
 	struct reader *reader = NULL;
 	int result;
 
-	import->walk = (struct walk){.manifest = &import->manifest,
-								 .verify = true,
-								 .context = import,
-								 .stop = asked_to_stop,
-								 .complete = import_check};
+	import->walk = (struct member_walk){.manifest = &import->manifest,
+										.verify = true,
+										.context = import,
+										.stop = asked_to_stop,
+										.complete = import_check};
 
 	if (source_open(err, import->options->path, &import->source) ||
 		trust_check(err, import->options, import->source, import->result, &import->signature) ||
@@ -305,7 +305,7 @@ static int read_pack(struct jw_error *err, struct import *import)
 		result = os_act_as_account(err, import->options->account);
 	import->walk.keep = manifest_content(&import->manifest) <= KEPT_BYTES;
 	if (!result)
-		result = walk_pack(err, &import->walk, reader, source_name(import->source));
+		result = member_walk_pack(err, &import->walk, reader, source_name(import->source));
 	reader_close(reader);
 	return result;
 }
@@ -372,7 +372,7 @@ static void import_free(struct import *import)
 {
 	source_close(import->source);
 	supply_close(import->supply);
-	walk_free(&import->walk);
+	member_walk_free(&import->walk);
 	manifest_free(&import->manifest);
 	mem_free(import->writing);
 	mem_free(import->fates);

@@ -8,8 +8,8 @@
 #include "base/set.h"
 #include "cache/insert.h"
 #include "pack/judge.h"
+#include "pack/member_walk.h"
 #include "pack/minisign.h"
-#include "pack/walk.h"
 
 struct import_fate {
 	enum jw_import_verdict verdict;
@@ -37,15 +37,15 @@ struct import {
 	struct cache_live *live;
 	struct minisign_signature signature; /* a trusted one, or zeros */
 	struct supply *supply;               /* of a thin pack */
-	struct walk walk;
+	struct member_walk walk;
 	struct import_writing *writing;
 };
 
 /* By the manifest alone: who is refused. */
 int import_begin(struct jw_error *err, struct import *import);
-/* For walk_pack: name, cubin and checksum of entries whose members are at hand. A pack whose
+/* For member_walk_pack: name, cubin and checksum of entries whose members are at hand. A pack whose
  * content contradicts its manifest is refused as a whole (JW_ERR_FORMAT). */
-int import_check(struct jw_error *err, void *context, const struct walk *walk,
+int import_check(struct jw_error *err, void *context, const struct member_walk *walk,
 				 const uint32_t *entries, size_t count);
 /* What the cache has already; sums and groups. */
 int import_conclude(struct jw_error *err, struct import *import);

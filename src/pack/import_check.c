@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
+#include "pack/driver_text.h"
 #include "pack/import.h"
-#include "pack/text.h"
 
 /* Entries whose keys are hashed side by side; of one payload, so that all lanes are as long. */
 enum { MOST_TOGETHER = 16, MOST_GROUPS = 256 };
@@ -115,7 +115,7 @@ static uint64_t start_of(const struct import *import, uint32_t at, bool own, siz
 
 /* The names that entries have under their own drivers, which must be those of the manifest, those
  * that they get, and their cubins' checksums. */
-static int check_hashes(struct jw_error *err, struct import *import, const struct walk *walk,
+static int check_hashes(struct jw_error *err, struct import *import, const struct member_walk *walk,
 						const uint32_t *entries, size_t count)
 {
 	struct fnv_lane lanes[3 * MOST_TOGETHER];
@@ -159,7 +159,7 @@ static int check_hashes(struct jw_error *err, struct import *import, const struc
 	return 0;
 }
 
-static int check_cubin(struct jw_error *err, struct import *import, const struct walk *walk,
+static int check_cubin(struct jw_error *err, struct import *import, const struct member_walk *walk,
 					   uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
@@ -185,7 +185,7 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 
 /* Its name cannot be held against a module that is nowhere: it is not written, but may be in the
  * cache already. */
-static void do_without_module(struct import *import, const struct walk *walk, uint32_t at)
+static void do_without_module(struct import *import, const struct member_walk *walk, uint32_t at)
 {
 	const struct pack_manifest *manifest = &import->manifest;
 	const struct pack_entry *entry = &manifest->entries[at];
@@ -202,7 +202,7 @@ static void do_without_module(struct import *import, const struct walk *walk, ui
 								(size_t)manifest->members[entry->cubin].size_bytes);
 }
 
-int import_check(struct jw_error *err, void *context, const struct walk *walk,
+int import_check(struct jw_error *err, void *context, const struct member_walk *walk,
 				 const uint32_t *entries, size_t count)
 {
 	struct import *import = context;
@@ -239,7 +239,7 @@ static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
 	bool same;
 
 	*ret_other = false;
-	if (cache_probe(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
+	if (cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
 		return false;
 	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
 		   probed.checksum == fate->checksum;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "os/system.h"
-#include "pack/text.h"
+#include "pack/driver_text.h"
 
 enum {
 	CUDA_12_8 = 12080, /* the first whose drivers know cubin ABI 8 */

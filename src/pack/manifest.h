@@ -17,7 +17,7 @@
 #include "base/hash.h"
 #include "cache/profile.h"
 #include "pack/format.h"
-#include "pack/tar.h"
+#include "pack/pack_tar.h"
 
 enum pack_kind { PACK_PTX, PACK_CUBIN, PACK_FILE /* of an opaque pack */ };
 

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "pack/pack_tar.h"
 #include "pack/reader.h"
-#include "pack/tar.h"
 
 struct part {
 	const char *path;

@@ -1,5 +1,5 @@
 /* Keys and signatures in minisign's format (https://jedisct1.github.io/minisign), prehashed form
- * ("ED") only: Ed25519 of the BLAKE2b-512 of a file. In memory; files are pack/keys.h.
+ * ("ED") only: Ed25519 of the BLAKE2b-512 of a file. In memory; files are pack/key_files.h.
  *
  *     public key   "untrusted comment: …" LF  base64("Ed" · id[8] · key[32]) LF
  *     secret key   "untrusted comment: …" LF  base64("Ed" · kdf[2] · "B2" · salt[32] · opslimit u64

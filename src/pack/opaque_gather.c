@@ -5,11 +5,11 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
-#include "cache/scan.h"
+#include "cache/cache_files.h"
 #include "os/file.h"
 #include "os/system.h"
+#include "pack/driver_text.h"
 #include "pack/opaque.h"
-#include "pack/text.h"
 
 enum { MOST_DEPTH = 8 };
 

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "pack/driver_text.h"
 #include "pack/opaque.h"
 #include "pack/opaque_place.h"
-#include "pack/text.h"
 
 /* ---- reading */
 

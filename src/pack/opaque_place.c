@@ -212,7 +212,7 @@ struct heir {
 };
 
 /* Whoever may read the directory has to write to its index, as a driver does to look an entry up
- * (cache/lock.c). */
+ * (cache/index_lock.c). */
 static int settle(struct jw_error *err, const struct heir *heir, const char *path, bool folder)
 {
 	const uint32_t shared = heir->like.mode & 055;

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "cache/remove.h"
+#include "history/ledger.h"
 #include "os/file.h"
-#include "pack/choose.h"
+#include "pack/prune_choice.h"
 #include "pack/reader.h"
-#include "prime/ledger.h"
 
 enum { AT_A_TIME = 256 }; /* between two questions whether to stop */
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "pack/tar.h"
+#include "pack/pack_tar.h"
 
 /* Compressed bytes that are decompressed at a time, so that whoever waits for a member need not
  * wait for all that a block of the source holds. */

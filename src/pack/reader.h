@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "pack/manifest.h"
-#include "pack/source.h"
+#include "pack/pack_source.h"
 
 struct reader;
 

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "pack/keys.h"
-#include "pack/text.h"
+#include "pack/driver_text.h"
+#include "pack/key_files.h"
 
 /* The comment's fields, with tabs between: minisign's own habit. */
 static const char lead[] = "jitwarm pack\tname:";

@@ -6,7 +6,7 @@
 
 #include "pack/manifest.h"
 #include "pack/minisign.h"
-#include "pack/source.h"
+#include "pack/pack_source.h"
 
 /* Signs a pack with this prehash into the file `path`; `name` is what the comment calls the pack
  * (its last part). */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "os/system.h"
 #include "pack/format.h"
-#include "pack/tar.h"
+#include "pack/pack_tar.h"
 
 enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/set.h"
-#include "plan/seen.h"
+#include "plan/seen_containers.h"
 
 /* The account of one image while it is made up. */
 struct account {

@@ -3,7 +3,7 @@
  * Source: docs/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
  * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, held out
  * of the fit within 18 %; a single module typically within 17 %. What this machine takes is learnt
- * (prime/learn.h).
+ * (history/speed_model.h).
  */
 #ifndef JW_PLAN_ESTIMATE_H
 #define JW_PLAN_ESTIMATE_H

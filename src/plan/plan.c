@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
 #include "plan/inventory.h"
-#include "plan/walk.h"
+#include "plan/path_walk.h"
 
 void plan_free(struct plan *plan)
 {
@@ -142,7 +142,7 @@ static void look_up(const struct plan *plan, struct plan_module *module)
 	struct cache_probed probed;
 
 	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir ||
-		cache_probe(plan->cache_dir, module->key, module->key_bytes, &probed) != CACHE_PRESENT)
+		cache_presence(plan->cache_dir, module->key, module->key_bytes, &probed) != CACHE_PRESENT)
 		return;
 	module->state = PLAN_WARM;
 	module->entry_bytes = probed.key_bytes + probed.value_bytes;
@@ -159,7 +159,7 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 	struct cache_probed probed;
 
 	return module->key &&
-		   cache_probe(cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT &&
+		   cache_presence(cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT &&
 		   !(module->carried && probed.checksum == module->carried_checksum);
 }
 
@@ -210,12 +210,12 @@ fail:
 static int read_paths(struct jw_error *err, struct reading *reading)
 {
 	const struct plan_request *request = reading->build.request;
-	const struct walk_sink sink = {reading, take_file, walk_trouble};
+	const struct path_walk_sink sink = {reading, take_file, walk_trouble};
 	int result;
 
 	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
 		return -1;
-	result = walk_paths(err, request->paths, request->path_count, &sink);
+	result = path_walk(err, request->paths, request->path_count, &sink);
 	/* What was read is remembered, also where the rest was not. */
 	if (reading->inventory)
 		(void)inventory_save(NULL, reading->inventory);

@@ -22,7 +22,7 @@ enum plan_state {
 	PLAN_WARM,     /* its entry is there */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
-	PLAN_OVER_BUDGET, /* cold, and left by a budget of this run (prime/afford.h) */
+	PLAN_OVER_BUDGET, /* cold, and left by a budget of this run (prime/budget.h) */
 };
 
 /* One module for one architecture: each distinct (payload, options, form, architecture) once. */
@@ -34,7 +34,7 @@ struct plan_module {
 	enum cache_key_form form;
 	enum plan_state state;
 	bool loose; /* in no registered section of a library: loaded only when the library wants it */
-	/* Its entry holds what an older driver's compiler has made (prime/ledger.h): that value. */
+	/* Its entry holds what an older driver's compiler has made (history/ledger.h): that value. */
 	bool carried;
 	uint64_t carried_checksum;
 	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */

@@ -8,7 +8,7 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
-#include "plan/walk.h"
+#include "plan/path_walk.h"
 
 struct scan {
 	const struct jw_scan_options *options;
@@ -255,12 +255,12 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .verdicts_only = options->verdicts_only,
 					 .digests = options->modules},
 	};
-	const struct walk_sink sink = {&scan, take_file, walk_trouble};
+	const struct path_walk_sink sink = {&scan, take_file, walk_trouble};
 
 	if (options->target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MOST_TARGETS);
-	return walk_paths(err, options->paths, options->path_count, &sink);
+	return path_walk(err, options->paths, options->path_count, &sink);
 }
 
 double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity)

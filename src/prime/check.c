@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "history/speed_model.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
-#include "prime/causes.h"
-#include "prime/learn.h"
+#include "prime/explain_causes.h"
 #include "prime/planning.h"
-#include "prime/self.h"
+#include "worker/worker_command.h"
 
 void jw_check_result_free(struct jw_check_result *result)
 {
@@ -21,7 +21,7 @@ void jw_check_result_free(struct jw_check_result *result)
 	}
 	for (size_t i = 0; i < result->note_count; i++)
 		mem_free(result->notes[i]);
-	causes_free(result->causes, result->cause_count);
+	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->files);
 	mem_free(result->gpus);
 	mem_free(result->notes);
@@ -148,7 +148,7 @@ static int explain(struct jw_error *err, const struct jw_check_options *options,
 	if (!result && options->explain) {
 		result = explain_plan(err, &why, &explanations);
 		if (!result)
-			result = causes_of(err, &why, explanations, ret_causes, ret_count);
+			result = explain_causes(err, &why, explanations, ret_causes, ret_count);
 		mem_free(explanations);
 	}
 	if (!result) {
@@ -183,14 +183,14 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	if (options->driver && cache_profile_for_release(err, options->driver, &profile))
 		return -1;
-	request.factors = learn_recall(options->system->state_dir, &profile.driver);
+	request.factors = speed_recall(options->system->state_dir, &profile.driver);
 	if (plan_build(err, &request, &plan))
 		return -1;
 	if (!explain(err, options, &request, plan, &causes, &cause_count, &split))
 		result = summarise(err, plan);
 	plan_free(plan);
 	if (!result) {
-		causes_free(causes, cause_count);
+		explain_causes_free(causes, cause_count);
 		return -1;
 	}
 	result->causes = causes;

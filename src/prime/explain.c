@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "prime/explain_cache.h"
 
 static const char *const names[] = {
@@ -145,7 +145,7 @@ static void explain_module(const struct explain_request *request, const struct p
 	} else if (!module->key) {
 		explanation->reason = JW_COLD_UNKNOWN;
 	} else if (request->plan->cache_dir &&
-			   cache_probe(request->plan->cache_dir, module->key, module->key_bytes, &probed) ==
+			   cache_presence(request->plan->cache_dir, module->key, module->key_bytes, &probed) ==
 				   CACHE_UNUSABLE) {
 		explanation->reason = JW_COLD_DAMAGED;
 		explanation->damage = cache_damage_text(probed.damage);

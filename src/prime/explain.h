@@ -5,8 +5,8 @@
 
 #include <jitwarm/check.h>
 
+#include "history/ledger.h"
 #include "plan/plan.h"
-#include "prime/ledger.h"
 
 /* Of one module. Phrases are constants. Members that do not belong to the reason are empty. */
 struct explanation {

@@ -7,9 +7,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/cache_files.h"
 #include "cache/key_parts.h"
-#include "cache/probe.h"
-#include "cache/scan.h"
+#include "cache/presence.h"
 #include "devcode/container.h"
 #include "os/file.h"
 
@@ -53,12 +53,12 @@ static bool open_entry(const char *dir, uint64_t key, struct os_map *map,
 
 static int see_cache(struct jw_error *err, const char *dir, struct seen_cache *seen)
 {
-	struct cache_scan scan = {0};
+	struct cache_files scan = {0};
 	struct jw_error why = {0};
 	int result = -1;
 
 	/* One that is not there, or cannot be read, explains nothing. */
-	if (cache_scan(&why, dir, &scan))
+	if (cache_files_scan(&why, dir, &scan))
 		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
 	seen->entries = mem_array(err, scan.count, sizeof *seen->entries);
 	if (!seen->entries)
@@ -83,7 +83,7 @@ static int see_cache(struct jw_error *err, const char *dir, struct seen_cache *s
 	}
 	result = 0;
 done:
-	cache_scan_free(&scan);
+	cache_files_free(&scan);
 	return result;
 }
 

@@ -5,16 +5,16 @@
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
+#include "history/speed_model.h"
 #include "os/system.h"
 #include "plan/analyse.h"
-#include "prime/afford.h"
+#include "prime/budget.h"
 #include "prime/explain.h"
-#include "prime/learn.h"
-#include "prime/memory.h"
-#include "prime/only.h"
 #include "prime/recorded_plan.h"
-#include "prime/result.h"
-#include "prime/self.h"
+#include "prime/select_offsets.h"
+#include "run/memory_budget.h"
+#include "run/prime_result.h"
+#include "worker/worker_command.h"
 
 /* Each architecture once, however many GPUs share it. */
 static size_t distinct_targets(const struct jw_system *system, struct jw_target *targets)
@@ -48,7 +48,7 @@ static int note_missing(struct jw_error *err, const struct jw_recording *recordi
 					   file->path, file->package ? " (" : "", file->package ? file->package : "",
 					   file->version ? " " : "", file->version ? file->version : "",
 					   file->package ? ")" : "", account->missing_by_file[i]);
-		if (result_add_note(err, result, line))
+		if (prime_result_add_note(err, result, line))
 			return -1;
 		result->troubles++;
 	}
@@ -57,7 +57,7 @@ static int note_missing(struct jw_error *err, const struct jw_recording *recordi
 	(void)snprintf(line, sizeof line,
 				   "%zu of the recorded modules have nothing to compile on these GPUs",
 				   account->idle);
-	return result_add_note(err, result, line);
+	return prime_result_add_note(err, result, line);
 }
 
 static int narrow(struct jw_error *err, const struct jw_recording *recording,
@@ -81,7 +81,7 @@ static struct plan_factors factors_for(const struct jw_system *system,
 									   const struct jw_prime_options *options)
 {
 	return options->ptxas ? (struct plan_factors){1, 1}
-						  : learn_recall(system->state_dir, &system->driver.version);
+						  : speed_recall(system->state_dir, &system->driver.version);
 }
 
 /* The caller may have what the cache lacks. */
@@ -159,7 +159,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
 {
 	for (size_t i = 0; i < plan->note_count; i++)
-		if (result_add_note(err, result, plan->notes[i]))
+		if (prime_result_add_note(err, result, plan->notes[i]))
 			return -1;
 	result->troubles = plan->troubles;
 	result->images = plan->images;
@@ -177,7 +177,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		 narrow(err, options->recording, &planning->request, planning->plan, result)))
 		return -1;
 	if (options->only_count &&
-		only_keep(err, planning->plan, options->only_offsets, options->only_count))
+		select_offsets(err, planning->plan, options->only_offsets, options->only_count))
 		return -1;
 	return options->missing ? offer_missing(err, options, planning->plan) : 0;
 }
@@ -288,18 +288,18 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 					const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	struct jw_prime_plan *sum = &result->plan;
-	const struct afford_request request = {
+	const struct budget_request request = {
 		.limit_bytes = system->cache.limit_bytes,
 		.budget_bytes = options->budget_bytes,
 		.budget_ms = options->budget_ms,
 		.capacity = jw_workers_capacity(sum->workers),
 	};
 
-	if (afford_choose(err, plan, &request, sum))
+	if (budget_choose(err, plan, &request, sum))
 		return -1;
 	sum->used_bytes = system->cache.size_bytes;
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
-	sum->too_much = afford_is_too_much(sum, &result->stopped);
+	sum->too_much = budget_is_too_much(sum, &result->stopped);
 	return 0;
 }

@@ -5,8 +5,8 @@
 #include <jitwarm/prime.h>
 
 #include "cache/profile.h"
+#include "history/ledger.h"
 #include "plan/plan.h"
-#include "prime/ledger.h"
 
 /* The plan and what it was asked for, which may be asked again: not to be copied. */
 struct planning {

@@ -3,13 +3,13 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "history/ledger.h"
 #include "os/system.h"
-#include "prime/cold.h"
-#include "prime/folder.h"
-#include "prime/ledger.h"
+#include "prime/compile_plan.h"
 #include "prime/planning.h"
-#include "prime/result.h"
-#include "prime/trace.h"
+#include "run/prime_result.h"
+#include "run/trace.h"
+#include "state/run_folder.h"
 
 /* Where a warm cache is of no use. */
 static int cannot_help(struct jw_error *err, const struct jw_system *system)
@@ -34,7 +34,7 @@ static int note_trace(struct jw_error *err, struct jw_prime_result *result,
 	char line[sizeof why->message + 40];
 
 	(void)snprintf(line, sizeof line, "the trace has not all events: %s", why->message);
-	return result_add_note(err, result, line);
+	return prime_result_add_note(err, result, line);
 }
 
 int jw_prime(struct jw_error *err, const struct jw_system *system,
@@ -59,7 +59,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	/* Also where everything is warm by now: a run may have been killed with its last module done.
 	 */
-	folder_sweep(system->state_dir);
+	run_folder_sweep(system->state_dir);
 	began_ns = os_monotonic_ns();
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
 		planning_make(err, system, options, result, &planning))
@@ -77,7 +77,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		result->plan.too_much)
 		result->undone = result->plan.cold;
 	else if (result->plan.cold)
-		failed = cold_compile(err, planning.plan, system, options, trace, result);
+		failed = compile_plan(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
 done:
 	if (trace_close(&why, trace) && !failed)

@@ -11,7 +11,7 @@
 #include "os/library.h"
 #include "os/system.h"
 #include "startup/parts.h"
-#include "startup/text.h"
+#include "startup/unit_text.h"
 #include "tune/place.h"
 
 enum { MOST_ITEMS = 4 };

@@ -1,8 +1,8 @@
 /* Writing settings, and taking them back: where, and in which order. */
 #include "base/mem.h"
-#include "tune/job.h"
+#include "tune/tune_job.h"
 
-static int apply(struct jw_error *err, struct job *job)
+static int apply(struct jw_error *err, struct tune_job *job)
 {
 	const struct jw_tune_request *request = job->request;
 	struct places places;
@@ -14,16 +14,16 @@ static int apply(struct jw_error *err, struct job *job)
 	if (places_of(err, request, &places))
 		return -1;
 	for (size_t i = 0; !result && i < places.count; i++)
-		result = job_apply_file(err, job, &places.items[i]);
+		result = tune_job_apply_file(err, job, &places.items[i]);
 	places_free(&places);
 	if (!result && os_variables_kept() && request->scope == JW_SCOPE_USER)
-		result = job_apply_variables(err, job, OS_VARIABLES_USER);
+		result = tune_job_apply_variables(err, job, OS_VARIABLES_USER);
 	if (!result && os_variables_kept() && request->scope == JW_SCOPE_SYSTEM)
-		result = job_apply_variables(err, job, OS_VARIABLES_MACHINE);
+		result = tune_job_apply_variables(err, job, OS_VARIABLES_MACHINE);
 	return result;
 }
 
-static int undo_scope(struct jw_error *err, struct job *job)
+static int undo_scope(struct jw_error *err, struct tune_job *job)
 {
 	enum jw_scope scope = job->request->scope;
 	struct places places;
@@ -33,15 +33,16 @@ static int undo_scope(struct jw_error *err, struct job *job)
 		return -1;
 	/* Backwards: the file for which a folder was made goes after those that were added to it. */
 	for (size_t i = places.count; !result && i > 0; i--)
-		result = job_undo_file(err, job, &places.items[i - 1]);
+		result = tune_job_undo_file(err, job, &places.items[i - 1]);
 	places_free(&places);
 	if (!result && os_variables_kept())
-		result = job_undo_variables(err, job, scope == JW_SCOPE_USER, scope == JW_SCOPE_SYSTEM);
+		result =
+			tune_job_undo_variables(err, job, scope == JW_SCOPE_USER, scope == JW_SCOPE_SYSTEM);
 	return result;
 }
 
 /* What cannot be undone stays on record, and does not keep the rest from being undone. */
-static int undo_record(struct jw_error *err, struct job *job)
+static int undo_record(struct jw_error *err, struct tune_job *job)
 {
 	int result = 0;
 
@@ -50,29 +51,29 @@ static int undo_record(struct jw_error *err, struct job *job)
 
 		if (!place.path)
 			return -1;
-		if (place_form_of(place.path, &place.form) && job_undo_file(err, job, &place))
+		if (place_form_of(place.path, &place.form) && tune_job_undo_file(err, job, &place))
 			result = -1;
 		mem_free(place.path);
 	}
-	return job_undo_variables(err, job, true, true) || result ? -1 : 0;
+	return tune_job_undo_variables(err, job, true, true) || result ? -1 : 0;
 }
 
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result)
 {
-	struct job job;
-	int result = job_open(err, request, &job);
+	struct tune_job job;
+	int result = tune_job_open(err, request, &job);
 
-	return job_finish(err, &job, result ? result : apply(err, &job), ret_result);
+	return tune_job_finish(err, &job, result ? result : apply(err, &job), ret_result);
 }
 
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result)
 {
-	struct job job;
-	int result = job_open(err, request, &job);
+	struct tune_job job;
+	int result = tune_job_open(err, request, &job);
 
 	if (!result)
 		result = request ? undo_scope(err, &job) : undo_record(err, &job);
-	return job_finish(err, &job, result, ret_result);
+	return tune_job_finish(err, &job, result, ret_result);
 }

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tune/job.h"
+#include "tune/tune_job.h"
 
-static int note_variable(struct jw_error *err, struct job *job, enum os_variables where,
+static int note_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
 						 const char *name, const char *what)
 {
 	char *shown = mem_printf(err, "%s\\%s", os_variables_key(where), name);
-	int result = shown ? job_note(err, job, shown, what) : -1;
+	int result = shown ? tune_job_note(err, job, shown, what) : -1;
 
 	mem_free(shown);
 	return result;
@@ -27,12 +27,12 @@ static int read_variable(struct jw_error *err, enum os_variables where, const ch
 	return error_set(err, why.code, "%s", why.message);
 }
 
-static int remember_variable(struct jw_error *err, struct job *job, enum os_variables where,
+static int remember_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
 							 const char *name, const char *value, const struct os_variable *now)
 {
 	bool machine = where == OS_VARIABLES_MACHINE;
-	struct record_variable *old = record_variable(&job->record, machine, name);
-	struct record_variable fresh = {
+	struct settings_record_variable *old = settings_record_variable(&job->record, machine, name);
+	struct settings_record_variable fresh = {
 		.machine = machine, .name = mem_string(err, name), .set_to = mem_string(err, value)};
 	bool still_ours = old && now->value && !strcmp(now->value, old->set_to);
 	int result = -1;
@@ -41,13 +41,14 @@ static int remember_variable(struct jw_error *err, struct job *job, enum os_vari
 	fresh.expands = still_ours ? old->expands : now->expands;
 	fresh.was = still_ours ? old->was : now->value;
 	if (fresh.name && fresh.set_to) {
-		struct record_variable kept = fresh;
+		struct settings_record_variable kept = fresh;
 
 		kept.was = fresh.was ? mem_string(err, fresh.was) : NULL;
 		if (old)
-			record_drop_variable(&job->record, old);
-		result = (fresh.was && !kept.was) || record_add_variable(err, &job->record, &kept) ||
-						 record_write(err, job->state_dir, &job->record)
+			settings_record_drop_variable(&job->record, old);
+		result = (fresh.was && !kept.was) ||
+						 settings_record_add_variable(err, &job->record, &kept) ||
+						 settings_record_write(err, job->state_dir, &job->record)
 					 ? -1
 					 : 0;
 		mem_free(kept.was);
@@ -58,26 +59,27 @@ static int remember_variable(struct jw_error *err, struct job *job, enum os_vari
 }
 
 /* It was not written after all: what the registry has is what it had. */
-static void forget_variable(struct job *job, enum os_variables where, const char *name,
+static void forget_variable(struct tune_job *job, enum os_variables where, const char *name,
 							const struct os_variable *now, bool was_known)
 {
-	struct record_variable *entry =
-		record_variable(&job->record, where == OS_VARIABLES_MACHINE, name);
+	struct settings_record_variable *entry =
+		settings_record_variable(&job->record, where == OS_VARIABLES_MACHINE, name);
 	char *set_to = was_known && now->value ? mem_string(NULL, now->value) : NULL;
 
 	if (entry && set_to) {
 		mem_free(entry->set_to);
 		entry->set_to = set_to;
 	} else if (entry) {
-		record_drop_variable(&job->record, entry);
+		settings_record_drop_variable(&job->record, entry);
 	}
 }
 
-static int apply_variable(struct jw_error *err, struct job *job, enum os_variables where,
+static int apply_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,
 						  const char *name, const char *value)
 {
 	struct os_variable now, wanted = {.value = mem_string(err, value)};
-	bool was_known = record_variable(&job->record, where == OS_VARIABLES_MACHINE, name) != NULL;
+	bool was_known =
+		settings_record_variable(&job->record, where == OS_VARIABLES_MACHINE, name) != NULL;
 	int result = -1;
 
 	if (!wanted.value || read_variable(err, where, name, &now)) {
@@ -101,7 +103,7 @@ static int apply_variable(struct jw_error *err, struct job *job, enum os_variabl
 	return result;
 }
 
-int job_apply_variables(struct jw_error *err, struct job *job, enum os_variables where)
+int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where)
 {
 	char number[24];
 
@@ -116,7 +118,8 @@ int job_apply_variables(struct jw_error *err, struct job *job, enum os_variables
 			   : 0;
 }
 
-static int undo_variable(struct jw_error *err, struct job *job, struct record_variable *variable)
+static int undo_variable(struct jw_error *err, struct tune_job *job,
+						 struct settings_record_variable *variable)
 {
 	enum os_variables where = variable->machine ? OS_VARIABLES_MACHINE : OS_VARIABLES_USER;
 	const struct os_variable was = {variable->was, variable->expands};
@@ -132,15 +135,15 @@ static int undo_variable(struct jw_error *err, struct job *job, struct record_va
 		result = note_variable(err, job, where, variable->name, was.value ? "restored" : "removed");
 	}
 	if (!result)
-		record_drop_variable(&job->record, variable);
+		settings_record_drop_variable(&job->record, variable);
 	mem_free(now.value);
 	return result;
 }
 
-int job_undo_variables(struct jw_error *err, struct job *job, bool user, bool machine)
+int tune_job_undo_variables(struct jw_error *err, struct tune_job *job, bool user, bool machine)
 {
 	for (size_t i = job->record.variable_count; i > 0; i--) {
-		struct record_variable *variable = &job->record.variables[i - 1];
+		struct settings_record_variable *variable = &job->record.variables[i - 1];
 
 		if ((variable->machine ? machine : user) && undo_variable(err, job, variable))
 			return -1;

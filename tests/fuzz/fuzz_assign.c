@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "tune/assign.h"
 #include "tune/block.h"
-#include "tune/record.h"
+#include "tune/settings_record.h"
 
 static int take(struct jw_error *err, void *context, const struct assign *assign)
 {
@@ -43,13 +43,13 @@ static void put_and_take(const char *text, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const enum assign_form forms[] = {ASSIGN_SHELL, ASSIGN_LIST, ASSIGN_UNIT, ASSIGN_NULS};
-	static struct record record;
+	static struct settings_record record;
 	const char *text = size ? (const char *)data : "";
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
 		(void)assign_parse(NULL, forms[i], text, size, take, &size);
 	put_and_take(text, size);
-	if (!record_parse(NULL, text, size, &record))
-		record_free(&record);
+	if (!settings_record_parse(NULL, text, size, &record))
+		settings_record_free(&record);
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
-#include "prime/ledger.h"
+#include "history/ledger.h"
 
 static void check(const void *data, size_t size)
 {

@@ -23,23 +23,23 @@ static bool read_pack(const uint8_t *pack, size_t size, bool keep)
 	const struct jw_import_options options = {.path = "", .cache_dir = "/nonexistent"};
 	struct jw_import_result result = {.path = NULL};
 	struct import import = {.options = &options, .result = &result};
-	struct walk walk = {.manifest = &import.manifest,
-						.verify = true,
-						.keep = keep,
-						.context = &import,
-						.complete = import_check};
+	struct member_walk walk = {.manifest = &import.manifest,
+							   .verify = true,
+							   .keep = keep,
+							   .context = &import,
+							   .complete = import_check};
 	struct reader *reader = NULL;
 	bool taken = false;
 
 	if (source_open_memory(NULL, pack, size, &import.source))
 		return false;
 	if (!reader_open(NULL, import.source, &import.manifest, &reader) &&
-		!import_begin(NULL, &import) && !walk_pack(NULL, &walk, reader, "pack")) {
+		!import_begin(NULL, &import) && !member_walk_pack(NULL, &walk, reader, "pack")) {
 		taken = true;
 		for (size_t i = 0; i < import.manifest.entry_count; i++)
 			MUST(import.fates[i].key == import.manifest.entries[i].key);
 	}
-	walk_free(&walk);
+	member_walk_free(&walk);
 	reader_close(reader);
 	source_close(import.source);
 	manifest_free(&import.manifest);

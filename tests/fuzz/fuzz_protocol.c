@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prime/protocol.h"
-#include "prime/remember.h"
+#include "machine/known_gpus.h"
+#include "worker/protocol.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,6 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)protocol_get_hello(NULL, text, size, &hello);
 	(void)protocol_get_answer(NULL, text, size, &answer);
 	(void)protocol_get_job(NULL, text, size, &job);
-	(void)remember_parse(text, size, NULL, &hello);
+	(void)known_gpus_parse(text, size, NULL, &hello);
 	return 0;
 }

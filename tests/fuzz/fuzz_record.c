@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "find/kind.h"
-#include "find/record.h"
+#include "find/file_kind.h"
+#include "find/wheel_record.h"
 
 static void check_path(const char *path)
 {
 	static const char root[] = "/env", base[] = "/env/lib/site-packages";
-	char *full = record_resolve(NULL, root, base, path);
+	char *full = wheel_record_resolve(NULL, root, base, path);
 
 	(void)kind_is_code(path);
 	if (full && (strncmp(full, "/env", 4) != 0 || (full[4] && full[4] != '/') ||
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cursor cursor = cursor_of(data, size);
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
 
-	while (record_next(&cursor, &path))
+	while (wheel_record_next(&cursor, &path))
 		check_path(buf_text(&path));
 	buf_free(&path);
 	return 0;

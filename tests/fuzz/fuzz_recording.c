@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "prime/recording.h"
+#include "record/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,4 +1,4 @@
-/* Runs with workers that are shell scripts, for tests of prime/run.h. */
+/* Runs with workers that are shell scripts, for tests of run/run.h. */
 #ifndef JW_TESTS_RUNS_H
 #define JW_TESTS_RUNS_H
 
@@ -11,12 +11,12 @@
 
 #include "base/mem.h"
 #include "cache/insert.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "entries.h"
 #include "files.h"
 #include "os/file.h"
 #include "os/system.h"
-#include "prime/run.h"
+#include "run/run.h"
 
 enum { MODULES = 6 };
 
@@ -157,7 +157,7 @@ static inline size_t warm(void)
 	size_t count = 0;
 
 	for (size_t i = 0; i < MODULES; i++)
-		count += cache_probe(cache, modules[i].key, modules[i].key_bytes, NULL) == CACHE_PRESENT;
+		count += cache_presence(cache, modules[i].key, modules[i].key_bytes, NULL) == CACHE_PRESENT;
 	return count;
 }
 

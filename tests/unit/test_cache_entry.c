@@ -7,7 +7,7 @@
 #include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/key_parts.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 
 static struct cache_profile profile_of(const char *stamp)
 {
@@ -145,18 +145,18 @@ static void the_probe_sees_what_a_header_shows(void **state)
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &dir), 0);
 	path = cache_entry_path(NULL, dir, name);
 	parent = os_dir_name(NULL, path);
-	assert_int_equal(cache_probe(dir, name, 3, NULL), CACHE_ABSENT);
+	assert_int_equal(cache_presence(dir, name, 3, NULL), CACHE_ABSENT);
 	assert_int_equal(os_make_dirs(NULL, parent, 0700), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct cache_probed probed = {0};
 
 		assert_int_equal(os_write_atomic(NULL, path, file, cases[i].size), 0);
-		assert_int_equal(cache_probe(dir, name, cases[i].key_bytes, &probed), cases[i].presence);
+		assert_int_equal(cache_presence(dir, name, cases[i].key_bytes, &probed), cases[i].presence);
 		assert_int_equal(probed.size_bytes, cases[i].size);
 	}
 	assert_int_equal(os_remove(NULL, path), 0);
 	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
-	assert_int_equal(cache_probe(dir, name, 3, NULL), CACHE_UNUSABLE);
+	assert_int_equal(cache_presence(dir, name, 3, NULL), CACHE_UNUSABLE);
 	assert_int_equal(os_remove_tree(NULL, dir), 0);
 	mem_free(parent);
 	mem_free(path);

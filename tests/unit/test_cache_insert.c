@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/insert.h"
-#include "cache/scan.h"
 #include "entries.h"
 #include "os/file.h"
 #include "os/system.h"
@@ -103,10 +103,10 @@ static bool row_of(const struct cache_index *index, uint64_t key)
 static void assert_consistent(size_t entries)
 {
 	struct cache_index index;
-	struct cache_scan scan;
+	struct cache_files scan;
 
 	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
-	assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+	assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
 	assert_int_equal(index.state, CACHE_INDEX_SOUND);
 	assert_int_equal(index.count, entries);
 	assert_int_equal(scan.count, entries);
@@ -115,7 +115,7 @@ static void assert_consistent(size_t entries)
 		assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
 		assert_true(row_of(&index, scan.files[i].key));
 	}
-	cache_scan_free(&scan);
+	cache_files_free(&scan);
 	cache_index_free(&index);
 }
 
@@ -433,7 +433,7 @@ static void a_killed_insert_loses_nothing(void **state)
 	start_anew();
 	fill(1, 20);
 	for (unsigned round = 0; round < 30; round++) {
-		struct cache_scan scan;
+		struct cache_files scan;
 		struct cache_index index;
 		int status;
 		pid_t child = fork();
@@ -448,22 +448,22 @@ static void a_killed_insert_loses_nothing(void **state)
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
 		assert_int_equal(index.state, CACHE_INDEX_SOUND);
-		assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
 		assert_true(scan.count >= 20);
 		for (size_t i = 0; i < scan.count; i++)
 			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
 		for (unsigned n = 1; n <= 20; n++)
-			assert_non_null(cache_scan_find(&scan, key_of(n)));
-		cache_scan_free(&scan);
+			assert_non_null(cache_files_find(&scan, key_of(n)));
+		cache_files_free(&scan);
 		cache_index_free(&index);
 	}
 	fill(5000, 5000);
 	{
-		struct cache_scan scan;
+		struct cache_files scan;
 
-		assert_int_equal(cache_scan(NULL, dir, &scan), 0);
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
 		assert_consistent(scan.count);
-		cache_scan_free(&scan);
+		cache_files_free(&scan);
 	}
 }
 

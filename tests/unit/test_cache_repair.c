@@ -9,9 +9,9 @@
 
 #include <jitwarm/cache.h>
 
+#include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/remove.h"
-#include "cache/scan.h"
 #include "entries.h"
 
 enum { LIMIT = 1 << 30 };
@@ -237,7 +237,7 @@ static void what_has_changed_under_the_lock_stays(void **state)
 	for (unsigned n = 1; n <= 2; n++) {
 		entries_make(&entry, n, 0);
 		removals[n - 1].key = entry.key;
-		(void)cache_probe(dir, entry.key, 0, &removals[n - 1].probed);
+		(void)cache_presence(dir, entry.key, 0, &removals[n - 1].probed);
 	}
 	removals[0].probed.mtime_ns--;
 	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);

@@ -3,7 +3,7 @@
 #include "make_devcode.h"
 
 #include "devcode/container.h"
-#include "devcode/find.h"
+#include "devcode/find_word.h"
 
 static void what_is_written_is_read_back(void **state)
 {

@@ -5,10 +5,10 @@
 
 #include "base/mem.h"
 #include "find/conda.h"
-#include "find/kind.h"
+#include "find/file_kind.h"
 #include "find/metadata.h"
-#include "find/record.h"
 #include "find/requirement.h"
+#include "find/wheel_record.h"
 
 static void names_are_normalised(void **state)
 {
@@ -147,10 +147,10 @@ static void record_rows_are_read(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		assert_true(record_next(&cursor, &path));
+		assert_true(wheel_record_next(&cursor, &path));
 		assert_string_equal(buf_text(&path), wanted[i]);
 	}
-	assert_false(record_next(&cursor, &path));
+	assert_false(wheel_record_next(&cursor, &path));
 	buf_free(&path);
 }
 
@@ -165,11 +165,11 @@ static void record_passes_over_hostile_rows(void **state)
 		assert_int_equal(buf_append(NULL, &text, "x", 1), 0);
 	assert_int_equal(buf_append(NULL, &text, "\ngood.so\n\"open", 14), 0);
 	cursor = cursor_of(text.data, text.size);
-	assert_true(record_next(&cursor, &path));
+	assert_true(wheel_record_next(&cursor, &path));
 	assert_string_equal(buf_text(&path), "good.so");
-	assert_true(record_next(&cursor, &path));
+	assert_true(wheel_record_next(&cursor, &path));
 	assert_string_equal(buf_text(&path), "open");
-	assert_false(record_next(&cursor, &path));
+	assert_false(wheel_record_next(&cursor, &path));
 	buf_free(&text);
 	buf_free(&path);
 }
@@ -197,7 +197,7 @@ static void paths_stay_in_their_root(void **state)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct jw_error err;
-		char *full = record_resolve(&err, "/env/", "/env/lib/site", cases[i].path);
+		char *full = wheel_record_resolve(&err, "/env/", "/env/lib/site", cases[i].path);
 
 		assert_int_equal(full != NULL, cases[i].full != NULL);
 		if (full)

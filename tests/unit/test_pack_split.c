@@ -5,11 +5,11 @@
 #include <jitwarm/store.h>
 
 #include "base/text.h"
-#include "cache/probe.h"
+#include "cache/presence.h"
 #include "entries.h"
+#include "history/ledger.h"
 #include "os/system.h"
 #include "packs.h"
-#include "prime/ledger.h"
 
 enum { ENTRIES = 3, SPLIT = 1 /* which of them */ };
 
@@ -191,7 +191,7 @@ static void the_drivers_own_stays(void **state)
 	(void)put(&there, SPLIT, 12);
 	import(&how, ENTRIES - 1, 1, 1);
 	assert_int_equal(count_marked(&there), 0);
-	assert_int_equal(cache_probe(there.cache.path, key_of(SPLIT), 0, &probed), CACHE_PRESENT);
+	assert_int_equal(cache_presence(there.cache.path, key_of(SPLIT), 0, &probed), CACHE_PRESENT);
 	assert_int_equal(probed.value_bytes, ENTRIES_CUBIN + 12);
 	/* And takes the place of what was split. */
 	forget(&there);

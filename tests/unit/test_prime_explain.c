@@ -4,7 +4,7 @@
 #include <jitwarm/cache.h>
 
 #include "base/text.h"
-#include "prime/causes.h"
+#include "prime/explain_causes.h"
 
 static const char old_stamp[] = "Jun 25 202401:14:48";
 
@@ -100,9 +100,9 @@ static void each_reason_is_told(void **state)
 	assert_int_equal(reason_of(plan, explanations, 5, &one), JW_COLD_DRIVER);
 	assert_int_equal(reason_of(plan, explanations, 6, &one), JW_COLD_FILE);
 	assert_int_equal(reason_of(plan, explanations, 7, &one), JW_COLD_NOT);
-	assert_int_equal(causes_of(NULL, &why, explanations, &causes, &count), 0);
+	assert_int_equal(explain_causes(NULL, &why, explanations, &causes, &count), 0);
 	assert_int_equal(count, 6); /* 1 and 5 belong together */
-	causes_free(causes, count);
+	explain_causes_free(causes, count);
 	explain_line(line, &why, explanations);
 	assert_true(text_starts(line, "2 modules: the driver has changed from "));
 	mem_free(explanations);

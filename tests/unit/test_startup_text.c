@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "os/quote.h"
 #include "os/system.h"
-#include "startup/text.h"
+#include "startup/unit_text.h"
 
 static const char *const names[] = {"tensorflow", "C:\\a b\\", "say \"$x\" 100%"};
 static const struct jw_startup_options options = {

@@ -1,0 +1,113 @@
+#include "cache/cache_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/shape.h"
+#include "os/file.h"
+
+struct member_walk {
+	const char *dir;
+	const char *names[3]; /* of the levels, as far as we are */
+	struct cache_files scan;
+};
+
+static int add_file(struct jw_error *err, struct member_walk *walk, uint64_t key)
+{
+	struct cache_files *scan = &walk->scan;
+	struct cache_file file = {.key = key};
+
+	if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
+		return 0; /* gone meanwhile, or a link to nothing */
+	if (file.probed.damage == CACHE_SOUND)
+		file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
+	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MOST_FILES))
+		return error_prefix(err, "%s", walk->dir);
+	scan->files[scan->count++] = file;
+	return 0;
+}
+
+static int walk_level(struct jw_error *err, struct member_walk *walk, const char *path,
+					  size_t level);
+
+/* One name: a folder to go into, an entry, or something foreign. */
+static int walk_name(struct jw_error *err, struct member_walk *walk, const char *path, size_t level,
+					 const char *name, enum os_kind kind)
+{
+	static const char *const filler[] = {"0", "0", "00000000000000"};
+	uint64_t key;
+	char *below;
+	int result;
+
+	walk->names[level] = name;
+	for (size_t i = level + 1; i < 3; i++)
+		walk->names[i] = filler[i];
+	if (!cache_entry_key(walk->names[0], walk->names[1], walk->names[2], &key) ||
+		(level < 2 && kind != OS_DIRECTORY)) {
+		walk->scan.foreign++;
+		return 0;
+	}
+	if (level == 2)
+		return add_file(err, walk, key);
+	below = os_join(err, path, name);
+	result = below ? walk_level(err, walk, below, level + 1) : -1;
+	mem_free(below);
+	return result;
+}
+
+static int walk_level(struct jw_error *err, struct member_walk *walk, const char *path,
+					  size_t level)
+{
+	struct os_names names;
+	int result = 0;
+
+	if (os_list(err, path, &names)) {
+		/* A folder that a driver has removed meanwhile is empty. */
+		return level && err && err->code == JW_ERR_NOT_FOUND ? 0 : -1;
+	}
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *name = names.items[i];
+
+		if (!level && (!strcmp(name, "index") || !strcmp(name, CACHE_WITNESS) ||
+					   text_starts(name, CACHE_STAGING_PREFIX)))
+			continue;
+		result = walk_name(err, walk, path, level, name, names.kinds[i]);
+	}
+	os_names_free(&names);
+	return result;
+}
+
+int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
+{
+	struct jw_error why = {0};
+	struct member_walk walk = {.dir = dir};
+
+	if (walk_level(&why, &walk, dir, 0)) {
+		cache_files_free(&walk.scan);
+		return error_set(err, why.code, "%s", why.message);
+	}
+	*ret_scan = walk.scan; /* names come sorted, so keys do */
+	return 0;
+}
+
+void cache_files_free(struct cache_files *scan)
+{
+	mem_free(scan->files);
+	*scan = (struct cache_files){0};
+}
+
+static int compare_key(const void *key, const void *file)
+{
+	uint64_t a = *(const uint64_t *)key, b = ((const struct cache_file *)file)->key;
+
+	return a < b ? -1 : a > b;
+}
+
+const struct cache_file *cache_files_find(const struct cache_files *scan, uint64_t key)
+{
+	if (!scan->count)
+		return NULL;
+	return bsearch(&key, scan->files, scan->count, sizeof *scan->files, compare_key);
+}

@@ -1,0 +1,59 @@
+#include "cache/presence.h"
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "os/file.h"
+
+static enum cache_damage probe_header(const uint8_t *header, size_t got, uint64_t size_bytes,
+									  uint64_t key_bytes, struct cache_probed *probed)
+{
+	struct cursor at = cursor_of(header, got);
+	uint32_t version = cursor_u32(&at);
+
+	probed->key_bytes = cursor_u64(&at);
+	probed->value_bytes = cursor_u64(&at);
+	probed->checksum = cursor_u64(&at);
+	if (at.overrun)
+		return size_bytes ? CACHE_DAMAGE_HEADER : CACHE_DAMAGE_EMPTY;
+	if (version != CACHE_VERSION)
+		return CACHE_DAMAGE_VERSION;
+	if (key_bytes && probed->key_bytes != key_bytes)
+		return CACHE_DAMAGE_NAME;
+	if (!range_fits(CACHE_ENTRY_HEADER, probed->key_bytes, size_bytes) ||
+		!range_fits(CACHE_ENTRY_HEADER + probed->key_bytes, probed->value_bytes, size_bytes))
+		return CACHE_DAMAGE_TRUNCATED;
+	return CACHE_SOUND;
+}
+
+static enum cache_presence probe_path(const char *path, uint64_t key_bytes,
+									  struct cache_probed *ret_probed)
+{
+	uint8_t header[CACHE_ENTRY_HEADER];
+	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
+	struct os_file *file = NULL;
+	struct os_stat stat;
+	size_t got;
+
+	if (os_stat(NULL, path, &stat))
+		return CACHE_ABSENT;
+	probed.size_bytes = stat.size_bytes;
+	probed.mtime_ns = stat.mtime_ns;
+	/* Anything but a regular file is not opened: a pipe would keep us waiting. */
+	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
+		!os_file_read(NULL, file, 0, header, sizeof header, &got))
+		probed.damage = probe_header(header, got, stat.size_bytes, key_bytes, &probed);
+	os_file_close(file);
+	if (ret_probed)
+		*ret_probed = probed;
+	return probed.damage == CACHE_SOUND ? CACHE_PRESENT : CACHE_UNUSABLE;
+}
+
+enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
+								   struct cache_probed *ret_probed)
+{
+	char *path = cache_entry_path(NULL, dir, key);
+	enum cache_presence presence = path ? probe_path(path, key_bytes, ret_probed) : CACHE_ABSENT;
+
+	mem_free(path);
+	return presence;
+}

@@ -1,0 +1,31 @@
+/* Whether an entry is there, by its header and size alone: what `check` and `prime` ask for each
+ * module. A few microseconds a call; values are hashed by `cache verify` only. */
+#ifndef JW_CACHE_PRESENCE_H
+#define JW_CACHE_PRESENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/entry.h"
+
+enum cache_presence {
+	CACHE_ABSENT,
+	CACHE_PRESENT,  /* a hit, unless its value is damaged */
+	CACHE_UNUSABLE, /* there, and the driver will compile all the same: damaged, unreadable, no
+					   regular file */
+};
+
+/* What a caller may remember, so as to notice that the file has changed. */
+struct cache_probed {
+	uint64_t size_bytes;
+	int64_t mtime_ns;
+	uint64_t key_bytes, value_bytes, checksum; /* as the header says */
+	enum cache_damage damage;
+};
+
+/* Looks for `key` below `dir`. `key_bytes`: the length that its key must have, 0 where unknown.
+ * *ret_probed (may be NULL) is set unless the entry is absent. */
+enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
+								   struct cache_probed *ret_probed);
+
+#endif

@@ -1,0 +1,162 @@
+/* jitwarm cache list */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "cli/parts/cache_commands.h"
+#include "cli/table.h"
+#include "os/interrupt.h"
+
+static const char *const form_names[] = {"load", "link", "nvjitlink"};
+
+static const char *what_text(const struct jw_cache_entry *entry)
+{
+	if (entry->damaged)
+		return "damaged";
+	return entry->kind == JW_CACHE_CUDA ? form_names[entry->form] : cached_kinds[entry->kind];
+}
+
+static const char *mark_text(const struct jw_marks *marks, uint64_t key)
+{
+	const bool older = jw_marks_has(marks, JW_MARK_OLDER, key);
+
+	if (jw_marks_has(marks, JW_MARK_SPLIT, key))
+		return older ? ", carried, split" : ", split";
+	return older ? ", carried" : "";
+}
+
+static const char *date_text(char text[32], int64_t mtime_ns)
+{
+	time_t seconds = (time_t)(mtime_ns / 1000000000);
+	const struct tm *local = localtime(&seconds);
+
+	if (!local || !strftime(text, 32, "%Y-%m-%d %H:%M", local))
+		(void)snprintf(text, 32, "?");
+	return text;
+}
+
+static int print_list(struct jw_error *err, const struct output *out,
+					  const struct jw_cache_list *list, const struct jw_marks *marks)
+{
+	struct table table = {0};
+	int result;
+
+	table_column(&table, "entry", TABLE_LEFT);
+	table_column(&table, "what", TABLE_LEFT);
+	table_column(&table, "GPU", TABLE_LEFT);
+	table_column(&table, "driver", TABLE_LEFT);
+	table_column(&table, "source", TABLE_RIGHT);
+	table_column(&table, "result", TABLE_RIGHT);
+	table_column(&table, "written", TABLE_LEFT);
+	table_column(&table, "options", TABLE_LEFT);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct jw_cache_entry *entry = &list->entries[i];
+		char arch[JW_TARGET_TEXT] = "", driver[64], size[TEXT_SHORT], date[32];
+
+		if (entry->target.sm)
+			(void)jw_target_sm(arch, entry->target);
+		table_cell(&table, STYLE_PLAIN, "%016llx", (unsigned long long)entry->key);
+		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s", what_text(entry),
+				   mark_text(marks, entry->key));
+		table_cell(&table, STYLE_PLAIN, "%s", arch);
+		table_cell(&table, STYLE_PLAIN, "%s",
+				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver));
+		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->payload_bytes));
+		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, entry->value_bytes));
+		table_cell(&table, STYLE_FAINT, "%s", date_text(date, entry->mtime_ns));
+		table_cell(&table, STYLE_FAINT, "%s", entry->options);
+	}
+	result = table_print(err, &table, out);
+	table_free(&table);
+	return result;
+}
+
+static cJSON *entry_object(const struct jw_cache_entry *entry, const struct jw_marks *marks)
+{
+	cJSON *object = cJSON_CreateObject();
+	char arch[JW_TARGET_TEXT] = "", key[17];
+	int64_t mtime_s = entry->mtime_ns / 1000000000;
+
+	if (entry->target.sm)
+		(void)jw_target_sm(arch, entry->target);
+	(void)snprintf(key, sizeof key, "%016llx", (unsigned long long)entry->key);
+	if (object && cJSON_AddStringToObject(object, "key", key) &&
+		cJSON_AddStringToObject(object, "kind", cached_kinds[entry->kind]) &&
+		(entry->kind != JW_CACHE_CUDA ||
+		 cJSON_AddStringToObject(object, "form", form_names[entry->form])) &&
+		cJSON_AddStringToObject(object, "arch", arch) &&
+		cJSON_AddStringToObject(object, "driver", entry->driver) &&
+		cJSON_AddStringToObject(object, "options", entry->options) &&
+		cJSON_AddNumberToObject(object, "source_bytes", (double)entry->payload_bytes) &&
+		cJSON_AddNumberToObject(object, "value_bytes", (double)entry->value_bytes) &&
+		cJSON_AddNumberToObject(object, "file_bytes", (double)entry->file_bytes) &&
+		cJSON_AddNumberToObject(object, "mtime_s", (double)mtime_s) &&
+		cJSON_AddBoolToObject(object, "in_index", entry->in_index) &&
+		cJSON_AddBoolToObject(object, "damaged", entry->damaged) &&
+		cJSON_AddBoolToObject(object, "carried", jw_marks_has(marks, JW_MARK_OLDER, entry->key)) &&
+		cJSON_AddBoolToObject(object, "split", jw_marks_has(marks, JW_MARK_SPLIT, entry->key)))
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}
+
+static cJSON *list_document(const struct jw_cache_list *list, const struct jw_marks *marks)
+{
+	cJSON *document = output_document("cache-list");
+	cJSON *array = document && cJSON_AddStringToObject(document, "path", list->path)
+					   ? cJSON_AddArrayToObject(document, "entries")
+					   : NULL;
+
+	for (size_t i = 0; array && i < list->count; i++)
+		if (!cJSON_AddItemToArray(array, entry_object(&list->entries[i], marks)))
+			array = NULL;
+	if (array)
+		return document;
+	cJSON_Delete(document);
+	return NULL;
+}
+
+static enum exit_status list_run(struct cli *cli)
+{
+	struct jw_cache_options options = cache_command_options(cli);
+	struct jw_cache_list *list = NULL;
+	struct jw_marks *marks = NULL;
+	struct jw_error err = {0};
+	enum exit_status status = cache_command_check_operands(cli);
+
+	if (status != EXIT_DONE)
+		return status;
+	os_catch_interrupts();
+	if (jw_cache_list(&err, &options, &list))
+		return cache_command_fail(cli, &err);
+	if (cache_command_marks(&err, list->path, &marks)) {
+		jw_cache_list_free(list);
+		return cli_fail(cli, &err);
+	}
+	if (!list->count)
+		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
+	else if (output_wants_text(&cli->out) && print_list(&err, &cli->out, list, marks))
+		status = cli_fail(cli, &err);
+	if (cli->out.json && output_json(&err, &cli->out, list_document(list, marks)))
+		status = cli_fail(cli, &err);
+	jw_marks_close(marks);
+	jw_cache_list_free(list);
+	return status;
+}
+
+static const struct cli_option list_options[] = {CACHED_OPTION, {0}};
+
+const struct cli_command command_cache_list = {
+	.name = "cache list",
+	.summary = "List the entries of the driver's cache",
+	.usage = "[--cache DIR]",
+	.description =
+		"Lists what the driver's JIT cache holds, in the order in which the driver will evict it; "
+		"entries that its index does not count come last. What: “load” is a module, “link” an "
+		"input "
+		"of run-time linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL "
+		"program; “carried”: by an older driver's compiler; “split”: over several threads "
+		"(prime --split). Values are not hashed; “jitwarm cache verify” does that.",
+	.options = list_options,
+	.run = list_run,
+};

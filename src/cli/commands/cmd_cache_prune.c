@@ -1,0 +1,345 @@
+/* jitwarm cache prune: what no program will look for any more. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/cache.h>
+#include <jitwarm/prune.h>
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "os/interrupt.h"
+
+enum { MOST_TARGETS = 32, MOST_DRIVERS = 64, STAMP = 19, MOST_SHOWN = 20 };
+
+static const char *const reasons[] = {"damaged", "of no driver that is here",
+									  "for no GPU that is here", "old", "to make room"};
+static const char *const reason_keys[] = {"damaged", "driver", "target", "age", "size"};
+
+static bool stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+static size_t sum_of(const struct jw_prune_result *result, uint64_t *ret_bytes)
+{
+	size_t sum = 0;
+
+	*ret_bytes = 0;
+	for (size_t i = 0; i < JW_PRUNE_REASONS; i++) {
+		sum += result->chosen[i];
+		*ret_bytes += result->chosen_bytes[i];
+	}
+	return sum;
+}
+
+/* ---- text */
+
+/* "sm_86, driver 535.309.01": as it can be named to --driver. */
+static const char *group_text(char text[96], const struct jw_prune_group *group)
+{
+	const char *release = jw_cache_driver_of_stamp(group->driver);
+	char arch[JW_TARGET_TEXT] = "unknown GPU";
+
+	if (group->target.sm)
+		(void)jw_target_sm(arch, group->target);
+	if (release)
+		(void)snprintf(text, 96, "%s, driver %s", arch, release);
+	else if (strlen(group->driver) == STAMP)
+		(void)snprintf(text, 96, "%s, built “%s”", arch, group->driver);
+	else if (*group->driver)
+		(void)snprintf(text, 96, "%s, OpenCL of %s", arch, group->driver);
+	else
+		(void)snprintf(text, 96, "%s, unknown driver", arch);
+	return text;
+}
+
+static void print_groups(const struct output *out, const struct jw_prune_result *result)
+{
+	char size[TEXT_SHORT], what[96];
+	size_t shown = result->group_count < MOST_SHOWN ? result->group_count : MOST_SHOWN;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct jw_prune_group *group = &result->groups[i];
+		bool damaged = group->reason == JW_PRUNE_DAMAGED;
+
+		output_line(out, STYLE_PLAIN, "  %6zu  %8s  %s%s%s", group->entries,
+					text_bytes(size, group->bytes), reasons[group->reason], damaged ? "" : ": ",
+					damaged ? "" : group_text(what, group));
+	}
+	if (shown < result->group_count)
+		output_line(out, STYLE_PLAIN, "  and %zu more kinds (--json lists them)",
+					result->group_count - shown);
+}
+
+static void print_unknown(const struct output *out, const struct jw_prune_result *result)
+{
+	char what[96];
+
+	for (size_t i = 0; i < result->unknown_count && i < MOST_SHOWN; i++)
+		output_line(out, STYLE_FAINT,
+					"  stay, since nobody knows whose they are (a compiler library may still use "
+					"them): %zu, %s",
+					result->unknown[i].entries, group_text(what, &result->unknown[i]));
+}
+
+static void print_result(const struct output *out, const struct jw_prune_result *result,
+						 const struct jw_prune_options *options)
+{
+	char size[TEXT_SHORT], all[TEXT_SHORT];
+	uint64_t bytes;
+	size_t sum = sum_of(result, &bytes);
+
+	output_line(out, STYLE_STRONG, "%s: %zu entries, %s", result->path, result->entries,
+				text_bytes(all, result->bytes));
+	print_groups(out, result);
+	if (!sum)
+		output_line(out, STYLE_GOOD, "  nothing to prune");
+	else if (options->apply)
+		output_line(out, STYLE_GOOD, "  %zu entries removed, %s%s%s", result->removed,
+					text_bytes(size, result->removed_bytes), result->kept ? "; kept in " : "",
+					result->kept ? options->keep : "");
+	else
+		output_line(out, STYLE_PLAIN,
+					"  %zu entries would go, %s. Nothing was removed: --apply does it.", sum,
+					text_bytes(size, bytes));
+	if (result->not_kept)
+		output_line(out, STYLE_WARN, "  %zu stay: a pack cannot hold them", result->not_kept);
+	if (result->changed)
+		output_line(out, STYLE_WARN, "  %zu stay: they were written anew meanwhile",
+					result->changed);
+	print_unknown(out, result);
+	if (options->to_size_given && result->bytes - bytes > options->to_size_bytes)
+		output_line(out, STYLE_WARN, "  %s are left: the rest is no driver's that is known",
+					text_bytes(size, result->bytes - bytes));
+}
+
+/* ---- JSON */
+
+static bool add_groups(cJSON *document, const char *name, const struct jw_prune_group *groups,
+					   size_t count)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, name);
+
+	for (size_t i = 0; array && i < count; i++) {
+		cJSON *one = cJSON_CreateObject();
+		char arch[JW_TARGET_TEXT] = "";
+
+		if (groups[i].target.sm)
+			(void)jw_target_sm(arch, groups[i].target);
+		if (!cJSON_AddItemToArray(array, one) ||
+			(groups[i].reason < JW_PRUNE_REASONS &&
+			 !cJSON_AddStringToObject(one, "reason", reason_keys[groups[i].reason])) ||
+			!cJSON_AddStringToObject(one, "driver", groups[i].driver) ||
+			!cJSON_AddStringToObject(one, "arch", arch) ||
+			!cJSON_AddNumberToObject(one, "entries", (double)groups[i].entries) ||
+			!cJSON_AddNumberToObject(one, "bytes", (double)groups[i].bytes))
+			return false;
+	}
+	return array != NULL;
+}
+
+static cJSON *document(const struct jw_prune_result *result, bool apply)
+{
+	uint64_t chosen_bytes;
+	const size_t sum = sum_of(result, &chosen_bytes);
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"entries", (double)result->entries},
+		{"bytes", (double)result->bytes},
+		{"chosen_entries", (double)sum},
+		{"chosen_bytes", (double)chosen_bytes},
+		{"removed", (double)result->removed},
+		{"removed_bytes", (double)result->removed_bytes},
+		{"changed", (double)result->changed},
+		{"kept", (double)result->kept},
+		{"not_kept", (double)result->not_kept},
+		{"longest_hold_seconds", (double)result->longest_hold_ns / 1e9},
+	};
+	cJSON *object = output_document("cache-prune"), *chosen;
+	bool complete = object && document_add_text(object, "path", result->path) &&
+					cJSON_AddBoolToObject(object, "applied", apply);
+
+	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
+		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
+	chosen = complete ? cJSON_AddObjectToObject(object, "chosen") : NULL;
+	complete = chosen != NULL;
+	for (size_t i = 0; complete && i < JW_PRUNE_REASONS; i++)
+		complete = cJSON_AddNumberToObject(chosen, reason_keys[i], (double)result->chosen[i]);
+	if (complete && add_groups(object, "groups", result->groups, result->group_count) &&
+		add_groups(object, "unknown", result->unknown, result->unknown_count))
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}
+
+/* ---- the command */
+
+static int read_targets(struct jw_error *err, const struct options *given,
+						struct jw_target targets[MOST_TARGETS], struct jw_prune_options *options)
+{
+	for (size_t i = 0; i < options_count(given, "arch"); i++) {
+		const char *text = options_item(given, "arch", i);
+
+		if (!strcmp(text, "other"))
+			options->other_targets = true;
+		else if (options->target_count == MOST_TARGETS)
+			return error_set(err, JW_ERR_USAGE, "--arch: at most %d", MOST_TARGETS);
+		else if (!jw_target_parse(text, &targets[options->target_count++]))
+			return error_set(err, JW_ERR_USAGE,
+							 "--arch: “%.40s” is neither “other” nor an architecture such as sm_86",
+							 text);
+	}
+	return 0;
+}
+
+static int read_drivers(struct jw_error *err, const struct options *given,
+						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
+{
+	for (size_t i = 0; i < options_count(given, "driver"); i++) {
+		const char *text = options_item(given, "driver", i);
+
+		if (!strcmp(text, "former"))
+			options->former_drivers = true;
+		else if (options->driver_count == MOST_DRIVERS)
+			return error_set(err, JW_ERR_USAGE, "--driver: at most %d", MOST_DRIVERS);
+		else
+			drivers[options->driver_count++] = text;
+	}
+	return 0;
+}
+
+/* “30” would be half a minute, which nobody means. */
+static int read_age(struct jw_error *err, const struct options *given, uint64_t *ret_s)
+{
+	const char *text = options_value(given, "older-than");
+
+	*ret_s = options_number(given, "older-than", 0) / 1000;
+	if (text && text[strspn(text, "0123456789")] == '\0')
+		return error_set(err, JW_ERR_USAGE, "--older-than %.20s: of what? %.20sd are days", text,
+						 text);
+	return 0;
+}
+
+static int read_options(struct jw_error *err, const struct options *given,
+						struct jw_target targets[MOST_TARGETS], const char *drivers[MOST_DRIVERS],
+						struct jw_prune_options *options)
+{
+	if (given->operand_count)
+		return error_set(err, JW_ERR_USAGE, "“%.100s”: a directory is named with --cache DIR",
+						 given->operands[0]);
+	if (read_targets(err, given, targets, options) || read_drivers(err, given, drivers, options) ||
+		read_age(err, given, &options->older_s))
+		return -1;
+	options->damaged = options_given(given, "damaged");
+	options->to_size_given = options_given(given, "to");
+	options->to_size_bytes = options_number(given, "to", 0);
+	if (!options->damaged && !options->to_size_given && !options->older_s &&
+		!options_given(given, "arch") && !options_given(given, "driver"))
+		return error_set(err, JW_ERR_USAGE,
+						 "say what is to go: --driver former, --arch other, --damaged, "
+						 "--older-than or --to");
+	return 0;
+}
+
+static enum exit_status prune_run(struct cli *cli)
+{
+	const struct options *given = &cli->options;
+	struct jw_system_options how = {.cache_dir = options_value(given, "cache")};
+	struct jw_target targets[MOST_TARGETS];
+	struct jw_error err = {0};
+	const char *drivers[MOST_DRIVERS];
+	uint64_t bytes;
+	struct jw_prune_options options = {
+		.cache_dir = options_value(given, "cache"),
+		.targets = targets,
+		.drivers = drivers,
+		.keep = options_value(given, "keep"),
+		.apply = options_given(given, "apply"),
+		.stop = stop,
+	};
+	struct jw_prune_result *result = NULL;
+	struct jw_system *system = NULL;
+	enum exit_status status = EXIT_DONE;
+
+	os_catch_interrupts();
+	if (read_options(&err, given, targets, drivers, &options)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	/* Only the driver knows which GPUs there are. */
+	how.asleep = !options.other_targets;
+	if (jw_system_open(&err, &how, &system)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	options.system = system;
+	if (jw_prune(&err, &options, &result)) {
+		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+												: cli_fail(cli, &err);
+		goto done;
+	}
+	print_result(&cli->out, result, &options);
+	if (cli->out.json && output_json(&err, &cli->out, document(result, options.apply)))
+		status = cli_fail(cli, &err);
+	else if (result->not_kept || result->changed || (sum_of(result, &bytes) && !options.apply))
+		status = EXIT_COLD;
+done:
+	jw_prune_result_free(result);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option prune_options[] = {
+	{.name = "driver",
+	 .kind = OPTION_LIST,
+	 .value = "former|VERSION|STAMP",
+	 .help = "Entries of drivers that this machine had before (former), of this one (535.309.01), "
+			 "or with this stamp (“Mar 25 202615:25:13”); may be repeated"},
+	{.name = "arch",
+	 .kind = OPTION_LIST,
+	 .value = "other|SM",
+	 .help = "Entries for GPUs that this machine has not (other), or for this one (sm_70); may be "
+			 "repeated"},
+	{.name = "damaged", .kind = OPTION_FLAG, .help = "Entries that no driver accepts"},
+	{.name = "older-than",
+	 .kind = OPTION_DURATION,
+	 .value = "AGE",
+	 .help = "Entries that were written longer ago (30d); beside the options above, only those of "
+			 "what they name"},
+	{.name = "to",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "Then what the driver would evict first, until no more than this is left"},
+	{.name = "keep",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "With --apply: write what goes into this pack first; what no pack can hold stays"},
+	{.name = "apply", .kind = OPTION_FLAG, .help = "Remove them; without it they are only named"},
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Prune this directory instead of the one that the driver uses"},
+	{0}};
+
+const struct cli_command command_cache_prune = {
+	.name = "cache prune",
+	.summary = "Remove entries that no program looks for any more",
+	.usage = "OPTION… [--keep FILE] [--apply]",
+	.description =
+		"Says, and with --apply does it, which entries of the driver's JIT cache are of no more "
+		"use: of former drivers, for other GPUs, damaged or old ones. It works beside running "
+		"programs, under the driver's own lock.\n\n"
+		"Former drivers are those that jitwarm knows or has seen here and whose library is gone. "
+		"An entry whose stamp nobody knows may belong to a compiler library that is in use "
+		"(nvJitLink): it goes only where --driver names its stamp. Entries of no known form and "
+		"foreign files are left alone.\n\n"
+		"Exit status: 0 where nothing is left to prune, 1 where something would go with --apply, "
+		"or could not go, 2 where this machine's driver or GPUs cannot be told, 3 on failure.",
+	.options = prune_options,
+	.run = prune_run,
+};

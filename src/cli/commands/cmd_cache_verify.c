@@ -1,0 +1,258 @@
+/* jitwarm cache verify */
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/parts/cache_commands.h"
+#include "os/interrupt.h"
+
+enum { MOST_SHOWN = 20 };
+
+static bool add_groups(cJSON *document, const char *name, const struct jw_cache_group *groups,
+					   size_t count)
+{
+	cJSON *object = cJSON_AddObjectToObject(document, name);
+
+	for (size_t i = 0; object && i < count; i++)
+		if (!cJSON_AddNumberToObject(object, *groups[i].name ? groups[i].name : "unknown",
+									 (double)groups[i].entries))
+			return false;
+	return object != NULL;
+}
+
+static bool add_kinds(cJSON *document, const size_t kinds[3])
+{
+	cJSON *object = cJSON_AddObjectToObject(document, "kinds");
+
+	for (size_t i = 0; object && i < 3; i++)
+		if (!cJSON_AddNumberToObject(object, cached_kinds[i], (double)kinds[i]))
+			return false;
+	return object != NULL;
+}
+
+static bool add_index(cJSON *document, const struct jw_cache_report *report)
+{
+	cJSON *index = cJSON_AddObjectToObject(document, "index");
+
+	return index && cJSON_AddStringToObject(index, "state", report->index) &&
+		   cJSON_AddNumberToObject(index, "total_bytes", (double)report->index_bytes) &&
+		   cJSON_AddNumberToObject(index, "rows_bytes", (double)report->rows_bytes) &&
+		   cJSON_AddNumberToObject(index, "rows_repeated", (double)report->rows_repeated) &&
+		   cJSON_AddStringToObject(document, "next_insert", report->next_insert);
+}
+
+static bool add_damaged(cJSON *document, const struct jw_cache_report *report)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "damaged_entries");
+
+	for (size_t i = 0; array && i < report->damaged; i++) {
+		cJSON *one = cJSON_CreateObject();
+
+		if (!cJSON_AddItemToArray(array, one) ||
+			!cJSON_AddStringToObject(one, "file", report->damaged_entries[i].name) ||
+			!cJSON_AddStringToObject(one, "reason", report->damaged_entries[i].reason))
+			return false;
+	}
+	return array != NULL;
+}
+
+static cJSON *verify_document(const struct jw_cache_report *report, const struct jw_marks *marks,
+							  const struct jw_cache_repaired *repaired)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"entries", (double)report->entries},
+		{"sound", (double)report->sound},
+		{"damaged", (double)report->damaged},
+		{"carried", (double)jw_marks_count(marks, JW_MARK_OLDER)},
+		{"split", (double)jw_marks_count(marks, JW_MARK_SPLIT)},
+		{"bytes", (double)report->bytes},
+		{"rows", (double)report->rows},
+		{"rows_without_file", (double)report->rows_without_file},
+		{"files_without_row", (double)report->files_without_row},
+		{"foreign", (double)report->foreign},
+		{"repaired_entries", (double)repaired->removed},
+		{"repaired_rows", (double)(repaired->counted + repaired->dropped)},
+		{"repaired_hold_seconds", (double)repaired->longest_hold_ns / 1e9},
+	};
+	cJSON *document = output_document("cache-verify");
+	bool complete = document && cJSON_AddStringToObject(document, "path", report->path) != NULL;
+
+	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
+		complete = cJSON_AddNumberToObject(document, numbers[i].name, numbers[i].value);
+	if (complete && add_groups(document, "by_arch", report->by_arch, report->arch_count) &&
+		add_groups(document, "by_driver", report->by_driver, report->driver_count) &&
+		add_kinds(document, report->kinds) && add_index(document, report) &&
+		add_damaged(document, report))
+		return document;
+	cJSON_Delete(document);
+	return NULL;
+}
+
+static void print_groups(const struct output *out, const char *title,
+						 const struct jw_cache_group *groups, size_t count, bool drivers)
+{
+	char size[TEXT_SHORT], text[64];
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = drivers           ? cache_command_driver_text(text, groups[i].name)
+						   : *groups[i].name ? groups[i].name
+											 : "unknown";
+
+		output_line(out, STYLE_PLAIN, "  %-9s %-28s %6zu  %s", i ? "" : title, name,
+					groups[i].entries, text_bytes(size, groups[i].bytes));
+	}
+}
+
+static void print_damaged(const struct output *out, const struct jw_cache_report *report)
+{
+	size_t shown = report->damaged < MOST_SHOWN ? report->damaged : MOST_SHOWN;
+
+	for (size_t i = 0; i < shown; i++)
+		output_line(out, STYLE_BAD, "  damaged   %s: %s", report->damaged_entries[i].name,
+					report->damaged_entries[i].reason);
+	if (shown < report->damaged)
+		output_line(out, STYLE_BAD, "            and %zu more (--json lists them)",
+					report->damaged - shown);
+}
+
+static void print_index(const struct output *out, const struct jw_cache_report *report)
+{
+	char total[TEXT_SHORT], rows[TEXT_SHORT];
+
+	if (report->rows_without_file)
+		output_line(out, STYLE_FAINT, "  %zu rows of the index stand for files that are gone",
+					report->rows_without_file);
+	if (report->files_without_row)
+		output_line(
+			out, STYLE_FAINT,
+			"  %zu entries have no row in the index: drivers use them and do not count them",
+			report->files_without_row);
+	if (report->rows_repeated)
+		output_line(out, STYLE_FAINT, "  %zu rows of the index stand there more than once",
+					report->rows_repeated);
+	if (report->foreign)
+		output_line(out, STYLE_FAINT, "  %zu files or folders are no part of a driver's cache",
+					report->foreign);
+	if (!strcmp(report->next_insert, "wipes"))
+		output_line(out, STYLE_BAD,
+					"  The index is %s: at its next insert the driver deletes every entry. "
+					"“jitwarm prime” mends it first.",
+					report->index);
+	else if (strcmp(report->next_insert, "adds") != 0)
+		output_line(out, report->harmful ? STYLE_BAD : STYLE_WARN,
+					"  The index counts %s where its rows make %s: at its next insert the driver "
+					"evicts %s. “jitwarm prime” mends it.",
+					text_bytes(total, report->index_bytes), text_bytes(rows, report->rows_bytes),
+					report->harmful ? "every entry and stores nothing" : "more than it has to");
+}
+
+/* Sound, and not what the driver would have written. */
+static void print_marks(const struct output *out, const struct jw_marks *marks)
+{
+	const size_t older = jw_marks_count(marks, JW_MARK_OLDER);
+	const size_t split = jw_marks_count(marks, JW_MARK_SPLIT);
+
+	if (older)
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of them carried over from older drivers (prime --recompile-carried makes "
+			"them anew)",
+			older);
+	if (split)
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of them compiled over several threads (prime --split): of the same worth, "
+			"but not the driver's own bytes",
+			split);
+}
+
+static void print_report(const struct output *out, const struct jw_cache_report *report,
+						 const struct jw_marks *marks)
+{
+	char size[TEXT_SHORT];
+
+	output_line(out, STYLE_STRONG, "%s", report->path);
+	if (!report->entries && !report->rows) {
+		output_line(out, STYLE_PLAIN, "  empty");
+	} else {
+		output_line(out, STYLE_PLAIN, "  %zu entries, %s: %zu sound, %zu damaged", report->entries,
+					text_bytes(size, report->bytes), report->sound, report->damaged);
+		print_groups(out, "GPU", report->by_arch, report->arch_count, false);
+		print_groups(out, "driver", report->by_driver, report->driver_count, true);
+		if (report->kinds[JW_CACHE_OPENCL] || report->kinds[JW_CACHE_OTHER])
+			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
+						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
+						report->kinds[JW_CACHE_OTHER]);
+		print_marks(out, marks);
+	}
+	print_damaged(out, report);
+	print_index(out, report);
+}
+
+static void print_repaired(const struct output *out, const struct jw_cache_repaired *repaired)
+{
+	if (repaired->removed)
+		output_line(out, STYLE_GOOD, "  repaired: %zu damaged entries removed", repaired->removed);
+	if (repaired->counted || repaired->dropped || repaired->mended)
+		output_line(out, STYLE_GOOD,
+					"  repaired: the index (%zu rows for entries that had none, %zu rows out)",
+					repaired->counted, repaired->dropped);
+}
+
+static enum exit_status verify_run(struct cli *cli)
+{
+	struct jw_cache_options options = cache_command_options(cli);
+	struct jw_cache_report *report = NULL;
+	struct jw_cache_repaired repaired = {0};
+	struct jw_marks *marks = NULL;
+	struct jw_error err = {0};
+	enum exit_status status = cache_command_check_operands(cli);
+
+	if (status != EXIT_DONE)
+		return status;
+	os_catch_interrupts();
+	if ((options_given(&cli->options, "repair") && jw_cache_repair(&err, &options, &repaired)) ||
+		jw_cache_verify(&err, &options, &report))
+		return cache_command_fail(cli, &err);
+	if (cache_command_marks(&err, report->path, &marks)) {
+		jw_cache_report_free(report);
+		return cli_fail(cli, &err);
+	}
+	print_report(&cli->out, report, marks);
+	print_repaired(&cli->out, &repaired);
+	if (cli->out.json && output_json(&err, &cli->out, verify_document(report, marks, &repaired)))
+		status = cli_fail(cli, &err);
+	else if (report->damaged || report->harmful)
+		status = EXIT_COLD;
+	jw_marks_close(marks);
+	jw_cache_report_free(report);
+	return status;
+}
+
+static const struct cli_option verify_options[] = {
+	CACHED_OPTION,
+	{.name = "repair",
+	 .kind = OPTION_FLAG,
+	 .help = "Remove damaged entries and bring the index in line with the files; what is not "
+			 "understood is left alone"},
+	{0}};
+
+const struct cli_command command_cache_verify = {
+	.name = "cache verify",
+	.summary = "Check every entry of the driver's cache",
+	.usage = "[--repair] [--cache DIR]",
+	.description =
+		"Reads every entry of the driver's JIT cache and checks it as the driver does: its format, "
+		"its name, the checksum of what it holds; then compares the index with the files. Without "
+		"--repair nothing "
+		"is changed.\n\n"
+		"Exit status: 0 where all is sound, 1 where entries are damaged or the index would make "
+		"the "
+		"driver throw entries away, 2 where the driver does not cache at all, 3 where the "
+		"directory "
+		"cannot be read or is none of a driver's. A cache that is not there yet is empty.",
+	.options = verify_options,
+	.run = verify_run,
+};

@@ -1,0 +1,347 @@
+/* jitwarm check: is it warm? */
+#include <jitwarm/estimate.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/gpu_targets.h"
+#include "os/system.h"
+
+/* ---- for people */
+
+static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
+{
+	const unsigned cores = os_cores();
+	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
+	double wall_ms =
+		jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, jw_workers_capacity(cores)) * 1000;
+
+	(void)gpu_targets_name(name, gpu->target);
+	if (!gpu->modules && gpu->cannot)
+		output_line(out, STYLE_BAD,
+					"%s: %zu containers hold code that this driver cannot use here; nothing can be "
+					"compiled beforehand",
+					name, gpu->cannot);
+	else if (!gpu->modules)
+		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
+	else if (!gpu->cold)
+		output_line(out, STYLE_GOOD, "%s: warm, all %zu modules are in the cache", name,
+					gpu->modules);
+	else
+		output_line(
+			out, STYLE_WARN,
+			"%s: %zu of %zu modules are cold (%s of PTX): about %s on %u core%s, %s of cache", name,
+			gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
+			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
+			text_bytes(cache, gpu->cache_bytes));
+	if (gpu->carried)
+		output_line(out, STYLE_PLAIN,
+					"  %zu of the warm ones were carried over from older drivers; “jitwarm prime "
+					"--recompile-carried” replaces them",
+					gpu->carried);
+	if (gpu->link)
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of them are inputs of run-time linking; the linking itself is done again at "
+			"every start",
+			gpu->link);
+	if (gpu->modules && gpu->cannot)
+		output_line(out, STYLE_PLAIN, "  %zu containers hold code that this driver cannot use here",
+					gpu->cannot);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Why a library's modules are cold. */
+static void print_causes(const struct output *out, const struct jw_check_result *result,
+						 const struct jw_check_file *file)
+{
+	char target[JW_TARGET_TEXT];
+
+	for (size_t i = 0; i < result->cause_count; i++) {
+		const struct jw_check_cause *cause = &result->causes[i];
+
+		if (!strcmp(cause->path, file->path) && same_text(cause->member, file->member))
+			output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
+						result->gpu_count > 1 ? " for " : "",
+						result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",
+						cause->text);
+	}
+}
+
+static void print_files(const struct output *out, const struct jw_check_result *result)
+{
+	char time[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->file_count; i++) {
+		const struct jw_check_file *file = &result->files[i];
+
+		if (!file->cold)
+			continue;
+		output_line(out, STYLE_PLAIN, "  %s%s%s: %zu cold, %s on one core", file->path,
+					file->member ? ": " : "", file->member ? file->member : "", file->cold,
+					text_duration(time, file->seconds));
+		print_causes(out, result, file);
+	}
+}
+
+static void print_result(const struct output *out, const struct jw_check_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+
+	if (!result->names_known)
+		output_warning(out,
+					   "the names under which this driver (%s) keeps its results are not known: "
+					   "whether something is warm cannot be told",
+					   jw_driver_text(driver, &result->driver));
+	for (size_t i = 0; i < result->gpu_count; i++)
+		print_gpu(out, &result->gpus[i]);
+	print_files(out, result);
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of the warm modules %s compiled over several threads (prime --split): of the "
+			"same worth, but not the driver's own bytes",
+			result->split, result->split == 1 ? "was" : "were");
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(out, "%s", result->notes[i]);
+}
+
+/* ---- for programs */
+
+static struct jw_check_gpu sum_of(const struct jw_check_result *result)
+{
+	struct jw_check_gpu sum = {0};
+
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+
+		sum.modules += gpu->modules;
+		sum.warm += gpu->warm;
+		sum.carried += gpu->carried;
+		sum.cold += gpu->cold;
+		sum.cannot += gpu->cannot;
+		sum.link += gpu->link;
+		sum.left_out += gpu->left_out;
+		sum.cold_bytes += gpu->cold_bytes;
+		sum.cache_bytes += gpu->cache_bytes;
+		sum.seconds += gpu->seconds;
+		if (gpu->longest_seconds > sum.longest_seconds)
+			sum.longest_seconds = gpu->longest_seconds;
+	}
+	return sum;
+}
+
+static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
+{
+	document_add_count(object, "modules", gpu->modules);
+	document_add_count(object, "warm", gpu->warm);
+	document_add_count(object, "cold", gpu->cold);
+	document_add_count(object, "carried", gpu->carried);
+	document_add_count(object, "cannot", gpu->cannot);
+	document_add_count(object, "link", gpu->link);
+	document_add_count(object, "left_out", gpu->left_out);
+	document_add_count(object, "cold_bytes", gpu->cold_bytes);
+	document_add_count(object, "predicted_cache_bytes", gpu->cache_bytes);
+	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
+	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
+}
+
+static cJSON *explain_causes(const struct jw_check_result *result)
+{
+	cJSON *causes = cJSON_CreateArray();
+	char name[JW_TARGET_TEXT];
+
+	for (size_t i = 0; i < result->cause_count; i++) {
+		const struct jw_check_cause *cause = &result->causes[i];
+		cJSON *object = cJSON_CreateObject();
+
+		document_add_text(object, "path", cause->path);
+		document_add_text(object, "member", cause->member);
+		document_add_text(object, "target", jw_target_sm(name, cause->target));
+		document_add_count(object, "modules", cause->modules);
+		document_add_text(object, "reason", jw_cold_reason_name(cause->reason));
+		document_add_text(object, "text", cause->text);
+		(void)cJSON_AddItemToArray(causes, object);
+	}
+	return causes;
+}
+
+static cJSON *document_check(const struct jw_check_result *result, const char *useless,
+							 bool explain)
+{
+	cJSON *document = output_document("check"), *gpus, *files, *notes;
+	struct jw_check_gpu sum = sum_of(result);
+	char name[JW_TARGET_TEXT];
+
+	gpus = cJSON_AddArrayToObject(document, "gpus");
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		cJSON *gpu = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(gpu, "target", jw_target_sm(name, result->gpus[i].target));
+		add_numbers(gpu, &result->gpus[i]);
+		(void)cJSON_AddItemToArray(gpus, gpu);
+	}
+	add_numbers(document, &sum);
+	document_add_count(document, "split", result->split);
+	(void)cJSON_AddBoolToObject(document, "names_known", result->names_known);
+	if (*useless)
+		document_add_text(document, "why_useless", useless);
+	files = cJSON_AddArrayToObject(document, "files");
+	for (size_t i = 0; i < result->file_count; i++) {
+		cJSON *file = cJSON_CreateObject();
+
+		document_add_text(file, "path", result->files[i].path);
+		document_add_text(file, "member", result->files[i].member);
+		document_add_count(file, "warm", result->files[i].warm);
+		document_add_count(file, "cold", result->files[i].cold);
+		(void)cJSON_AddItemToArray(files, file);
+	}
+	if (explain)
+		(void)cJSON_AddItemToObject(document, "causes", explain_causes(result));
+	notes = cJSON_AddArrayToObject(document, "notes");
+	for (size_t i = 0; i < result->note_count; i++)
+		document_append_text(notes, result->notes[i]);
+	return document;
+}
+
+/* ---- the command */
+
+static enum exit_status status_of(const struct jw_check_result *result, size_t troubles)
+{
+	enum exit_status status = exit_of_troubles(troubles, result->images);
+
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+
+		if (gpu->cold)
+			status = exit_combine(status, EXIT_COLD);
+		else if (!gpu->modules && gpu->cannot)
+			status = exit_combine(status, EXIT_CANNOT);
+	}
+	return status;
+}
+
+static enum exit_status check_found(struct cli *cli, const struct jw_system *system,
+									const struct gpu_targets *gpus, const struct jw_found *found,
+									const char **paths)
+{
+	const struct jw_check_options options = {
+		.paths = paths,
+		.path_count = found->file_count,
+		.system = system,
+		.targets = gpus->targets,
+		.target_count = gpus->count,
+		.driver = options_value(&cli->options, "driver"),
+		.everything = options_given(&cli->options, "all"),
+		.explain = options_given(&cli->options, "explain"),
+	};
+	struct jw_check_result *result;
+	const char *useless;
+	struct jw_error err;
+	enum exit_status status;
+
+	for (size_t i = 0; i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	if (jw_check(&err, &options, &result))
+		return err.code == JW_ERR_NOT_FOUND ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											: cli_fail(cli, &err);
+	print_result(&cli->out, result);
+	status = status_of(result, result->troubles + found->trouble_count);
+	useless = options.driver ? "" : system->cache.why_useless;
+	if (*useless) {
+		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
+		status = EXIT_CANNOT;
+	}
+	if (output_json(&err, &cli->out, document_check(result, useless, options.explain)))
+		status = cli_fail(cli, &err);
+	jw_check_result_free(result);
+	return status;
+}
+
+/* Without the driver, if what is remembered will do. */
+static int open_system(struct jw_error *err, const struct options *options,
+					   const struct gpu_targets *gpus, struct jw_system **ret_system)
+{
+	struct jw_system_options how = {.asleep = true, .cache_dir = options_value(options, "cache")};
+	struct jw_system *system;
+
+	if (jw_system_open(err, &how, &system))
+		return -1;
+	if (system->unasked && !gpus->count) {
+		jw_system_free(system);
+		how.asleep = false;
+		if (jw_system_open(err, &how, &system))
+			return -1;
+	}
+	*ret_system = system;
+	return 0;
+}
+
+static enum exit_status check_run(struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	struct jw_system *system = NULL;
+	struct jw_found *found = NULL;
+	const char **paths = NULL;
+	struct jw_error err;
+	struct gpu_targets gpus;
+	enum exit_status status;
+
+	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, options, &gpus, &system) ||
+		jw_find(&err, (const char *const *)options->operands, options->operand_count, &found)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	found_print_notes(&cli->out, found);
+	paths = mem_array(&err, found->file_count, sizeof *paths);
+	status = paths ? check_found(cli, system, &gpus, found, paths) : cli_fail(cli, &err);
+done:
+	mem_free(paths);
+	jw_found_free(found);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option check_options[] = {
+	GPUS_OPTIONS,
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Look into this directory instead of the one that the driver uses"},
+	{.name = "all",
+	 .kind = OPTION_FLAG,
+	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
+	{.name = "explain",
+	 .kind = OPTION_FLAG,
+	 .help =
+		 "Say why what is cold is so, from what is on disk: never primed, another driver, other "
+		 "options, damaged, evicted, deleted, wiped"},
+	{0},
+};
+
+const struct cli_command command_check = {
+	.name = "check",
+	.summary = "Say whether a first start would compile anything",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Computes the name of every entry that the driver will look for in its cache, and looks "
+		"whether it is there. Neither the driver nor a GPU is needed for that, and what files "
+		"hold is remembered, so that a second look takes a moment. Without a name it takes the "
+		"active Python environment.\n\n"
+		"Ends with 0 where everything is warm, 1 where something is cold or cannot be read, 2 "
+		"where jitwarm cannot help (the driver cannot use the code, or its settings keep it from "
+		"using its cache), 3 where nothing could be read.",
+	.options = check_options,
+	.run = check_run,
+};

@@ -1,0 +1,58 @@
+/* jitwarm help [COMMAND] */
+#include <string.h>
+
+#include "cli/command_table.h"
+#include "cli/help.h"
+#include "cli/manual.h"
+
+enum { MOST_HELP = 1 << 20 };
+
+static int help_for(struct jw_error *err, struct buf *buf, struct options *options)
+{
+	const struct cli_command *command;
+	size_t used, columns = help_columns();
+
+	if (!options->operand_count && !options_given(options, "man"))
+		return help_commands(err, buf, NULL, columns);
+	if (!options->operand_count)
+		return error_set(err, JW_ERR_USAGE, "--man wants a command");
+	command = commands_find(options->operands, options->operand_count, &used);
+	if (command && options_given(options, "man"))
+		return manual_page(err, buf, command);
+	if (command)
+		return help_command(err, buf, command, columns);
+	if (commands_is_group(options->operands[0]))
+		return help_commands(err, buf, options->operands[0], columns);
+	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
+}
+
+static enum exit_status help_run(struct cli *cli)
+{
+	struct jw_error err;
+	struct buf text = BUF_MAX(MOST_HELP);
+	enum exit_status status = EXIT_DONE;
+
+	if (help_for(&err, &text, &cli->options))
+		status = cli_fail(cli, &err);
+	else
+		output_text(&cli->out, &text);
+	buf_free(&text);
+	return status;
+}
+
+static const struct cli_option help_options[] = {
+	{.name = "man",
+	 .kind = OPTION_FLAG,
+	 .help = "Print the command's manual page (mdoc), as the installation does",
+	 .hidden = true},
+	{0}};
+
+const struct cli_command command_help = {
+	.name = "help",
+	.summary = "Show the commands, or the help of one",
+	.usage = "[COMMAND]",
+	.description = "Shows the list of commands, or what a command does and which options it has. "
+				   "“jitwarm COMMAND --help” is the same.",
+	.options = help_options,
+	.run = help_run,
+};

@@ -1,0 +1,371 @@
+/* jitwarm import: a pack into the driver's cache. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/import_report.h"
+#include "cli/parts/installed_names.h"
+#include "os/accounts.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+#include "os/system.h"
+
+static bool stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+/* ---- the command */
+
+static enum exit_status status_of(const struct jw_import_result *result)
+{
+	size_t left = result->refused + result->missing;
+
+	if (!left)
+		return EXIT_DONE;
+	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
+}
+
+/* Where a thin pack's PTX may be: what was named behind the pack, else the active environment. */
+struct places {
+	struct cli *cli;
+	struct jw_found *found;
+	struct jw_pack_file *files;
+	bool asked;
+};
+
+static int find_files(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
+					  size_t *ret_count)
+{
+	struct places *places = context;
+	const struct options *given = &places->cli->options;
+	struct jw_error why = {0};
+	bool again = places->asked;
+
+	places->asked = true;
+	/* Without any, all is missing, and is named. */
+	if (!again && jw_find(&why, (const char *const *)given->operands + 1, given->operand_count - 1,
+						  &places->found)) {
+		if (why.code == JW_ERR_MEMORY)
+			return error_set(err, why.code, "%s", why.message);
+		output_warning(&places->cli->out, "%s", why.message);
+		return 0;
+	}
+	if (!places->found)
+		return 0;
+	if (!again)
+		found_print_notes(&places->cli->out, places->found);
+	if (!again && installed_files(err, places->found, &places->files))
+		return -1;
+	*ret_files = places->files;
+	*ret_count = places->found->file_count;
+	return 0;
+}
+
+/* Without a driver nobody can say which names it would look for; where a directory is named, the
+ * entries go in as they stand. */
+static int choose_system(struct jw_error *err, const struct cli *cli,
+						 const struct jw_system *system, const struct jw_system **ret_system)
+{
+	const struct options *options = &cli->options;
+
+	if (options_given(options, "as-is")) {
+		if (!options_value(options, "cache"))
+			return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
+		*ret_system = NULL;
+		return 0;
+	}
+	if (!system->driver.stamp[0] && !options_value(options, "cache")) {
+		if (system->driver.library[0])
+			return error_set(err, JW_ERR_UNSUPPORTED,
+							 "%s: what this driver calls its entries is not known: “jitwarm "
+							 "status” asks it where there is a GPU",
+							 system->driver.library);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "no NVIDIA driver is installed here: to fill a directory for another "
+						 "machine, name it with --cache DIR");
+	}
+	*ret_system = system->driver.stamp[0] ? system : NULL;
+	return 0;
+}
+
+static void places_free(struct places *places)
+{
+	mem_free(places->files);
+	jw_found_free(places->found);
+}
+
+static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system,
+										   struct places *places)
+{
+	const struct options *given = &cli->options;
+
+	return (struct jw_import_options){
+		.path = given->operands[0],
+		.cache_dir = options_value(given, "cache"),
+		.state_dir = system->state_dir,
+		.signature = options_value(given, "signature"),
+		.allow_unsigned = options_given(given, "allow-unsigned"),
+		.dry_run = options_given(given, "dry-run"),
+		.carry_over = options_given(given, "carry-over"),
+		.context = places,
+		.stop = stop,
+		.find_files = find_files,
+		.any_file = given->operand_count > 1,
+	};
+}
+
+static enum exit_status import_into(struct cli *cli, const struct jw_system *system)
+{
+	const struct options *given = &cli->options;
+	struct places places = {.cli = cli};
+	struct jw_import_options options = options_of(cli, system, &places);
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+	enum exit_status status;
+
+	if (choose_system(&err, cli, system, &options.system))
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
+	if (jw_import(&err, &options, &result)) {
+		places_free(&places);
+		return cli_fail(cli, &err);
+	}
+	places_free(&places);
+	if (!places.asked && given->operand_count > 1)
+		output_note(&cli->out,
+					"the pack lacks no PTX that is needed here: what was named behind it "
+					"was not looked into");
+	if (!options.system && !options_given(given, "as-is") && !result->opaque)
+		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
+							   "them");
+	if (*result->note)
+		output_note(&cli->out, "%s: %s",
+					strcmp(options.path, "-") ? options.path : "standard input", result->note);
+	if (*result->unmarked)
+		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
+					   result->unmarked);
+	import_report_print(&cli->out, result, options.dry_run);
+	status = status_of(result);
+	if (cli->out.json &&
+		output_json(&err, &cli->out, import_report_document(result, options.dry_run)))
+		status = cli_fail(cli, &err);
+	jw_import_result_free(result);
+	return status;
+}
+
+/* ---- for every account */
+
+/* What became of all of them. */
+struct everyone {
+	struct cli *cli;
+	cJSON *array; /* of the document */
+	enum exit_status status;
+	size_t failed;
+};
+
+static void note_failure(struct everyone *all, cJSON *item, const struct jw_account *account,
+						 const struct jw_error *err)
+{
+	output_error(&all->cli->out, "%s: %s", account->name, err->message);
+	(void)document_add_text(item, "failed", err->message);
+	all->failed++;
+}
+
+/* That one account's folder is not as it should be is no reason to leave the others without. */
+static int import_for(struct jw_error *err, struct everyone *all, struct jw_import_options *options,
+					  const struct jw_account *account)
+{
+	const struct output *out = &all->cli->out;
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+	cJSON *item = cJSON_CreateObject();
+	char *dir;
+
+	if (!item || !cJSON_AddItemToArray(all->array, item) ||
+		!document_add_text(item, "account", account->name) ||
+		os_account_cache_dir(err, account, &dir))
+		return -1;
+	output_line(out, STYLE_STRONG, "%s", account->name);
+	options->account = account;
+	options->cache_dir = dir;
+	if (jw_import(&why, options, &result)) {
+		note_failure(all, item, account, &why);
+		mem_free(dir);
+		return why.code == JW_ERR_INTERRUPTED ? error_set(err, why.code, "%s", why.message) : 0;
+	}
+	mem_free(dir);
+	import_report_print(out, result, options->dry_run);
+	all->status = exit_combine(all->status, status_of(result));
+	(void)cJSON_AddItemToObject(item, "import", import_report_document(result, options->dry_run));
+	jw_import_result_free(result);
+	return 0;
+}
+
+/* What is wrong with the pack itself is said once, and before any folder is looked at. */
+static int try_pack(struct jw_error *err, const struct jw_import_options *given)
+{
+	struct jw_import_options options = *given;
+	struct jw_import_result *result;
+	char *folder = NULL;
+
+	if (os_make_temp_dir(err, "jitwarm-import", &folder))
+		return -1;
+	options.cache_dir = folder;
+	options.dry_run = options.pack_only = true;
+	if (jw_import(err, &options, &result)) {
+		(void)os_remove_tree(NULL, folder);
+		mem_free(folder);
+		return -1;
+	}
+	jw_import_result_free(result);
+	(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	return 0;
+}
+
+static int refuse_everyone(struct jw_error *err, const struct options *options)
+{
+	static const char *const others[] = {"cache", "as-is"};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (options_given(options, others[i]))
+			return error_set(err, JW_ERR_USAGE,
+							 "--all-users fills each account's own cache: not with --%s",
+							 others[i]);
+	if (!strcmp(options->operands[0], "-"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--all-users reads the pack once for each account: name a file");
+	return cli_need_administrator(err, "--all-users");
+}
+
+static enum exit_status import_for_all(struct cli *cli, const struct jw_system *system)
+{
+	struct places places = {.cli = cli};
+	struct jw_import_options options = options_of(cli, system, &places);
+	cJSON *whole = output_document("import-all");
+	struct everyone all = {.cli = cli, .array = cJSON_AddArrayToObject(whole, "accounts")};
+	struct jw_accounts accounts = {0};
+	struct jw_error err = {0};
+	char *elsewhere = os_env("CUDA_CACHE_PATH");
+	int result = all.array ? refuse_everyone(&err, &cli->options) ||
+								 choose_system(&err, cli, system, &options.system) ||
+								 try_pack(&err, &options) || jw_accounts_people(&err, &accounts)
+						   : error_set(&err, JW_ERR_MEMORY, "out of memory");
+
+	if (!result && elsewhere)
+		output_warning(&cli->out, "CUDA_CACHE_PATH is set: programs that have it do not read the "
+								  "caches in the accounts' own folders, which are filled now");
+	mem_free(elsewhere);
+	for (size_t i = 0; !result && i < accounts.count; i++)
+		result = import_for(&err, &all, &options, &accounts.items[i]);
+	if (!result && !accounts.count)
+		result = error_set(&err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+	if (!result && all.failed)
+		all.status =
+			exit_combine(all.status, all.failed == accounts.count ? EXIT_FAILED : EXIT_COLD);
+	jw_accounts_free(&accounts);
+	places_free(&places);
+	if (result) {
+		cJSON_Delete(whole);
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
+	}
+	return output_json(&err, &cli->out, whole) ? cli_fail(cli, &err) : all.status;
+}
+
+static enum exit_status import_run(struct cli *cli)
+{
+	const struct jw_system_options how = {.asleep = true,
+										  .cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system *system = NULL;
+	struct jw_error err = {0};
+	enum exit_status status;
+
+	if (!cli->options.operand_count) {
+		(void)error_set(&err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
+		return cli_fail(cli, &err);
+	}
+	os_catch_interrupts();
+	if (jw_system_open(&err, &how, &system))
+		return cli_fail(cli, &err);
+	status = options_given(&cli->options, "all-users") ? import_for_all(cli, system)
+													   : import_into(cli, system);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option import_options[] = {
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Add to this directory instead of the one that the driver uses"},
+	{.name = "all-users",
+	 .kind = OPTION_FLAG,
+	 .help = "Add to the cache of every person's account on this machine, each with that account's "
+			 "rights. As an administrator (root); the pack is trusted or not by your own keys"},
+	{.name = "dry-run",
+	 .kind = OPTION_FLAG,
+	 .help = "Read and check everything, whether the directory may be written to included, and say "
+			 "what would happen; write nothing"},
+	{.name = "signature",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "The pack's signature, where it is not FILE.minisig"},
+	{.name = "allow-unsigned",
+	 .kind = OPTION_FLAG,
+	 .help =
+		 "Take a pack that no trusted key has signed. It holds code that GPUs run: know where it "
+		 "comes from"},
+	{.name = "as-is",
+	 .kind = OPTION_FLAG,
+	 .help = "With --cache: the directory is for another machine; entries go in for the drivers "
+			 "and GPUs that they were made for. So it is anyway where no driver is installed"},
+	{.name = "carry-over",
+	 .kind = OPTION_FLAG,
+	 .help = "Take entries of older drivers too, where there are none: this machine's loads what "
+			 "they compiled. They are marked for “jitwarm prime --recompile-carried”"},
+	{0}};
+
+const struct cli_command command_import = {
+	.name = "import",
+	.summary = "Add a pack to the driver's cache",
+	.usage = "[OPTION]… FILE|- [PATH|PACKAGE]…",
+	.description =
+		"Adds the entries of a pack, which “jitwarm export” has written, to the driver's JIT "
+		"cache, "
+		"beside running programs. The pack must be signed by a key that “jitwarm key list” shows "
+		"as "
+		"trusted, in FILE.minisig, or --allow-unsigned be given. All of the pack is read and "
+		"checked before anything is written: "
+		"its digest and signature, every member's hash, every cubin's architecture and form, every "
+		"entry's name "
+		"against its module. Interrupted at any moment, the cache is sound, and another run "
+		"completes it.\n\n"
+		"For each kind of entries it says what becomes of them: accepted, already there, or "
+		"refused, with each field that does not fit: architecture, driver stamp and version, OS, "
+		"pointer size, key form, cubin ABI. Entries that another build of the same CUDA version "
+		"made are the driver's own bytes and are carried over by themselves.\n\n"
+		"A thin pack (“jitwarm export --thin”) lacks PTX: it is taken from the paths and packages "
+		"that are named behind the pack, or from files of the active environment that have the "
+		"package or the name which the pack tells. What counts is its hash, wherever in a file it "
+		"stands. What is in none of them is named, a file a line; the other entries go in.\n\n"
+		"An opaque pack (“jitwarm export --opaque”) is a whole directory, for the very driver that "
+		"made it, on the same system with a GPU of the same architecture, and goes into an empty "
+		"or missing directory only.\n\n"
+		"Exit status: 0 where all is in the cache, 1 where a part was refused or its PTX was not "
+		"found, 2 where that is so of all, or "
+		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "
+		"written. With --all-users one account that cannot be filled makes it 1, and 3 where none "
+		"could be.",
+	.options = import_options,
+	.run = import_run,
+};

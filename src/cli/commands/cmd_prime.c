@@ -1,0 +1,437 @@
+/* jitwarm prime: the main job. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/carry_over.h"
+#include "cli/parts/cuda_operands.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/prime_outcome.h"
+#include "cli/parts/prime_text.h"
+#include "cli/parts/recording_files.h"
+#include "cli/parts/reproduce.h"
+#include "cli/parts/store_steps.h"
+#include "cli/parts/target_machine.h"
+#include "cli/parts/tune_changes.h"
+#include "cli/parts/unattended.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+#include "os/system.h"
+
+/* ---- before */
+
+static bool on_planned(void *context, const struct jw_prime_plan *plan)
+{
+	struct prime_outcome *priming = context;
+
+	prime_print_plan(&priming->cli->out, plan);
+	return !priming->only_plan;
+}
+
+/* What this driver has compiled before, then what former ones have. */
+static void on_missing(void *context, const struct jw_prime_missing *missing)
+{
+	struct prime_outcome *priming = context;
+
+	store_step_refill(priming->cli, priming->system, missing->keys, missing->count,
+					  &priming->refilled);
+	carry_over_run(priming->cli, priming->system, missing, &priming->carried);
+}
+
+/* ---- meanwhile */
+
+static void on_progress(void *context, const struct jw_prime_progress *progress)
+{
+	struct prime_outcome *priming = context;
+
+	/* Not before there is any: another run may have had to be waited for. */
+	if (!priming->bar)
+		progress_start(&priming->progress, &priming->cli->out, progress->total,
+					   progress->total_weight, "compiling");
+	priming->bar = true;
+	progress_update(&priming->progress, progress->done, progress->done_weight,
+					progress->done_bytes);
+}
+
+static void on_message(void *context, const char *line)
+{
+	struct prime_outcome *priming = context;
+
+	if (priming->bar)
+		progress_message(&priming->progress, line);
+	else
+		output_note(&priming->cli->out, "%s", line);
+}
+
+static bool on_stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+/* ---- the run */
+
+/* A budget of nothing is a slip of the pen. */
+static int check_budgets(struct jw_error *err, const struct options *options)
+{
+	static const char *const names[] = {"budget-time", "budget-size"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (options_given(options, names[i]) && !options_number(options, names[i], 0))
+			return error_set(err, JW_ERR_USAGE, "--%s takes more than nothing", names[i]);
+	return 0;
+}
+
+static enum exit_status work(struct prime_outcome *priming, const char *const *paths, size_t count,
+							 size_t troubles)
+{
+	struct cli *cli = priming->cli;
+	struct jw_prime_options options = {
+		.paths = paths,
+		.path_count = count,
+		.everything = options_given(&cli->options, "all"),
+		.recording = priming->recording,
+		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.budget_bytes = options_number(&cli->options, "budget-size", 0),
+		.budget_ms = options_number(&cli->options, "budget-time", 0),
+		.low_priority = options_given(&cli->options, "background"),
+		.recompile_carried = options_given(&cli->options, "recompile-carried"),
+		.trace = options_value(&cli->options, "trace"),
+		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
+		/* None is looked for where none will run; the prediction is one for ptxas all the same. */
+		.ptxas = priming->elsewhere->given && priming->only_plan
+					 ? "ptxas"
+					 : priming->elsewhere->compiler.path,
+		.split = options_given(&cli->options, "split"),
+		.context = priming,
+		.planned = on_planned,
+		.missing = on_missing,
+		.progress = on_progress,
+		.message = on_message,
+		.stop = on_stop,
+	};
+	struct jw_prime_result *result;
+	struct jw_error err, why;
+	enum exit_status status;
+	cJSON *document;
+	uint64_t *only = NULL;
+	int failed;
+
+	if (check_budgets(&err, &cli->options) || carry_over_check(&err, &cli->options) ||
+		reproduce_offsets(&err, &cli->options, &only, &options.only_count))
+		return cli_fail(cli, &err);
+	options.only_offsets = only;
+	os_catch_interrupts();
+	failed = jw_prime(&err, priming->system, &options, &result);
+	mem_free(only);
+	if (priming->bar)
+		progress_finish(&priming->progress);
+	if (failed) {
+		TEXT_COPY(priming->unattended->problem, err.message);
+		return cli_fail_as(cli, prime_outcome_status_of_error(&err), &err);
+	}
+	priming->unattended->planned = true;
+	priming->unattended->modules = result->plan.modules;
+	priming->unattended->compiled = result->compiled;
+	priming->unattended->failed = result->failed;
+	priming->unattended->undone = result->undone;
+	TEXT_COPY(priming->unattended->problem, error_text(&result->stopped));
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(&cli->out, "%s", result->notes[i]);
+	status = priming->only_plan && result->plan.cold && !result->plan.too_much
+				 ? EXIT_COLD
+				 : prime_outcome_status(priming, result, result->troubles + troubles);
+	prime_outcome_print_result(priming, result);
+	document = document_prime(result, &cli->options);
+	store_step_document(document, &priming->refilled);
+	carry_over_document(document, priming->carried);
+	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere, document);
+	if (output_json(&err, &cli->out, document))
+		status = cli_fail(cli, &err);
+	if (failed)
+		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));
+	/* Who has pressed Ctrl-C does not wait for it: the next run that compiles keeps this, too. */
+	if (result->compiled && !result->interrupted)
+		store_step_keep(cli, priming->system);
+	jw_prime_result_free(result);
+	return status;
+}
+
+/* ---- whose cache */
+
+/* sudo -E leaves the caller's HOME; its cache is then written with the caller's rights. */
+static bool has_callers_home(const struct os_account *account)
+{
+	char *home = os_env("HOME");
+	bool has = home && !strcmp(home, account->sudo_home);
+
+	mem_free(home);
+	return has;
+}
+
+/* Under sudo the cache is root's, which is seldom what is meant. With --sudo-user we become the
+ * account that called sudo, so that everything written has its owner and nothing is written with
+ * root's rights where others could have laid links. */
+static int choose_account(struct jw_error *err, const struct cli *cli)
+{
+	struct os_account account;
+	int result = 0;
+
+	if (os_account(err, &account))
+		return -1;
+	if (options_given(&cli->options, "sudo-user"))
+		result = account.sudo_user
+					 ? os_become_sudo_user(err, &account)
+					 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
+	else if (account.sudo_user && !options_given(&cli->options, "cache") &&
+			 !has_callers_home(&account))
+		output_warning(&cli->out,
+					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
+					   "or with --sudo-user",
+					   account.sudo_user);
+	else if (account.superuser && !strcmp(os_name, "windows"))
+		output_warning(&cli->out,
+					   "this runs as SYSTEM, whose cache no user's program reads: run it "
+					   "in the user's own account");
+	os_account_free(&account);
+	return result;
+}
+
+static void warn_of_settings(const struct cli *cli, const struct jw_system *system)
+{
+	/* Then that is the failure. */
+	if (system->cache.why_useless[0])
+		return;
+	for (size_t i = 0; i < system->cache.warning_count; i++)
+		output_warning(&cli->out, "%s", system->cache.warnings[i]);
+}
+
+/* What to look into: what is named, else what a recording names, else the environment. With sources
+ * alone there is nothing else. */
+static int find_files(struct jw_error *err, const struct cli *cli,
+					  const struct cuda_operands *sources, struct jw_recording **ret_recording,
+					  struct jw_found **ret_found)
+{
+	const char *recording = options_value(&cli->options, "recording");
+
+	if (recording && jw_recording_read(err, recording, ret_recording))
+		return -1;
+	if (recording && !cli->options.operand_count)
+		return recording_files_find(err, *ret_recording, ret_found);
+	if (!sources->other_count && sources->asked)
+		return 0;
+	return jw_find(err, (const char *const *)sources->others, sources->other_count, ret_found);
+}
+
+/* Files with device code, and what was made of sources. */
+static enum exit_status work_on(struct prime_outcome *priming, const struct jw_found *found,
+								const struct cuda_operands *sources)
+{
+	size_t file_count = found ? found->file_count : 0;
+	struct jw_error err;
+	const char **paths = mem_array(&err, file_count + sources->count, sizeof *paths);
+	enum exit_status status;
+
+	if (!paths)
+		return cli_fail(priming->cli, &err);
+	for (size_t i = 0; i < file_count; i++)
+		paths[i] = found->files[i].path;
+	for (size_t i = 0; i < sources->count; i++)
+		paths[file_count + i] = sources->ptx[i];
+	status = work(priming, paths, file_count + sources->count, found ? found->trouble_count : 0);
+	mem_free(paths);
+	return status;
+}
+
+/* What is known without looking at any file. */
+static int open_system(struct jw_error *err, struct cli *cli, struct target_machine *elsewhere,
+					   struct jw_system **ret_system)
+{
+	struct jw_system_options how = {.probe = true,
+									.cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system *system;
+
+	if (target_machine_read(err, &cli->options, elsewhere, &how) ||
+		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &system))
+		return -1;
+	if (elsewhere->given && !options_given(&cli->options, "dry-run") &&
+		target_machine_get_ready(err, cli, system, elsewhere)) {
+		jw_system_free(system);
+		return -1;
+	}
+	*ret_system = system;
+	return 0;
+}
+
+static enum exit_status prime_now(struct cli *cli, struct unattended *unattended)
+{
+	struct target_machine elsewhere = {0};
+	struct prime_outcome priming = {.cli = cli,
+									.elsewhere = &elsewhere,
+									.unattended = unattended,
+									.only_plan = options_given(&cli->options, "dry-run")};
+	struct jw_system *system = NULL;
+	struct jw_recording *recording = NULL;
+	struct jw_found *found = NULL;
+	struct cuda_operands sources = {0};
+	struct jw_error err;
+	enum exit_status status;
+
+	if (cuda_operands_pick(&err, cli, &sources) || open_system(&err, cli, &elsewhere, &system) ||
+		find_files(&err, cli, &sources, &recording, &found) ||
+		target_machine_thin(&err, cli, found, &elsewhere)) {
+		status = cli_fail_as(cli, elsewhere.given ? target_machine_status(&err) : exit_of(err.code),
+							 &err);
+		TEXT_COPY(unattended->problem, err.message);
+		goto done;
+	}
+	warn_of_settings(cli, system);
+	if (!system->gpu_count) {
+		error_set(&err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+		status = cli_fail_as(cli, EXIT_CANNOT, &err);
+		TEXT_COPY(unattended->problem, err.message);
+		goto done;
+	}
+	if (found)
+		found_print_notes(&cli->out, found);
+	if (options_given(&cli->options, "tune") && tune_change_on_the_way(&err, cli, system, found)) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	priming.system = system;
+	priming.recording = recording;
+	status = cuda_operands_compile(cli, system, &sources);
+	if (found || sources.count)
+		status = exit_combine(status, work_on(&priming, found, &sources));
+done:
+	jw_carry_result_free(priming.carried);
+	cuda_operands_free(&sources);
+	target_machine_free(&elsewhere);
+	jw_found_free(found);
+	jw_recording_free(recording);
+	jw_system_free(system);
+	return status;
+}
+
+static enum exit_status prime_run(struct cli *cli)
+{
+	struct unattended unattended = {0};
+	struct jw_error err;
+	enum exit_status status = EXIT_DONE;
+
+	if (unattended_begin(&err, cli, &unattended)) {
+		TEXT_COPY(unattended.problem, err.message);
+		status = cli_fail(cli, &err);
+	} else if (!unattended.skip) {
+		status = prime_now(cli, &unattended);
+	}
+	return unattended_end(cli, &unattended, status);
+}
+
+static const struct cli_option prime_options[] = {
+	STORED_OPTION,
+	{.name = "all",
+	 .kind = OPTION_FLAG,
+	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
+	{.name = "jobs",
+	 .letter = 'j',
+	 .kind = OPTION_NUMBER,
+	 .value = "N",
+	 .most = 1024,
+	 .help = "Compile with N workers; as many as cores without it"},
+	{.name = "budget-time",
+	 .kind = OPTION_DURATION,
+	 .value = "TIME",
+	 .help = "Compile for so long (5m, 1h30m), the most valuable modules first"},
+	{.name = "budget-size",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "Let what is named take so much of the cache (1G, 500M), what is warm included, the "
+			 "most valuable modules first"},
+	{.name = "max-mem",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "Let the workers together take no more memory than this (2G); three quarters of what "
+			 "is available without it. One module at a time is compiled in any case"},
+	{.name = "module-timeout",
+	 .kind = OPTION_DURATION,
+	 .value = "TIME",
+	 .help = "Give up on a module after TIME (90s, 5m); without it after forty times what is "
+			 "predicted, and never before ten minutes"},
+	{.name = "only",
+	 .kind = OPTION_LIST,
+	 .value = "OFFSET",
+	 .help = "Only the modules of the container at this offset in its file; may be repeated"},
+	{.name = "dry-run",
+	 .letter = 'n',
+	 .kind = OPTION_FLAG,
+	 .help = "Only say what would be compiled"},
+	{.name = "recording",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Prime just the modules that “jitwarm record” has written down in FILE, found in the "
+			 "files that it names, or in what is named here"},
+	{.name = "trace",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
+			 "chrome://tracing or Perfetto"},
+	CARRYING_OPTIONS,
+	UNATTENDED_OPTIONS,
+	{.name = "tune",
+	 .kind = OPTION_FLAG,
+	 .help = "Where the driver's limit is too small for the results, set a better one for this "
+			 "account first (“jitwarm tune”)"},
+	{.name = "background",
+	 .kind = OPTION_FLAG,
+	 .help = "Work at the lowest priority for processor and disk, and wait while the machine runs "
+			 "on its battery"},
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Warm this directory instead of the one that the driver uses"},
+	ELSEWHERE_OPTIONS,
+	SOURCES_OPTIONS,
+	{.name = "sudo-user",
+	 .kind = OPTION_FLAG,
+	 .help = "Under sudo: be the account that called it, and warm its cache"},
+	{0}};
+
+const struct cli_command command_prime = {
+	.name = "prime",
+	.summary = "Compile beforehand what a first start would compile",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Has NVIDIA's driver compile, on all cores, every module that it would compile "
+		"at the first start of the named "
+		"libraries, wheels, directories or Python packages, and puts the results into "
+		"the driver's cache. Without a name "
+		"it takes the active Python environment. What is in the cache already is not "
+		"compiled again; a run that was "
+		"interrupted goes on where it stopped.\n\n"
+		"Before it begins it says how long it will take, by what the modules hold and "
+		"what this machine took before, and what the cache keeps. What would not fit "
+		"is not begun. --budget-time and --budget-size take the modules first that a "
+		"start is sure to need and that save it the most time.\n\n"
+		"After the driver has changed, what another build of the same CUDA minor version "
+		"has compiled goes over to the new one by itself: the bytes are the same. "
+		"--carry-over takes what older drivers have compiled, too, in seconds; "
+		"--recompile-carried replaces that later.\n\n"
+		"CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
+		"architecture at hand. The driver's cache knows "
+		"a module by its text, so NVRTC's version, the options and the name have to be "
+		"those of the program.\n\n"
+		"With --target it is for another machine, and needs neither GPU nor driver: the "
+		"ptxas of that driver's CUDA version makes the very bytes that the driver would "
+		"make, into the directory that --cache names, or into a pack (-o) that “jitwarm "
+		"import” takes there. “jitwarm compiler fetch” gets that ptxas.",
+	.options = prime_options,
+	.run = prime_run,
+};

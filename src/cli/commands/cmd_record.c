@@ -1,0 +1,240 @@
+/* jitwarm record: what does a command have compiled? */
+#include <jitwarm/find.h>
+#include <jitwarm/record.h>
+#include <jitwarm/system.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/recording_files.h"
+#include "os/interrupt.h"
+
+/* As env(1), nohup(1) and timeout(1) end where the command cannot be started. */
+enum { NOT_STARTED = 126, NOT_THERE = 127 };
+
+static const char standard_file[] = "jitwarm-recording.json";
+
+/* ---- what is told */
+
+static void print_others(const struct output *out, const struct jw_recording *recording)
+{
+	size_t generated = 0, inputs = 0, linked = 0, other = 0, new = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_recorded_module *module = &recording->modules[i];
+
+		if (module->file != JW_RECORDED_NO_FILE)
+			continue;
+		generated += module->kind == JW_RECORDED_LOAD;
+		inputs += module->kind == JW_RECORDED_LINK;
+		linked += module->kind == JW_RECORDED_JITLINK;
+		other += module->kind > JW_RECORDED_JITLINK;
+		new += module->kind == JW_RECORDED_LOAD && !module->known_before;
+	}
+	if (generated)
+		output_note(out,
+					"%zu modules are in no file that was looked at: made at run time (NVRTC, "
+					"Triton), or in a file that can be named before “--”",
+					generated);
+	if (new)
+		output_note(out,
+					"%zu of these were not in your cache before: a second recording tells whether "
+					"they are the same from run to run",
+					new);
+	else if (generated)
+		output_note(out, "your cache had all of these before: they are the same from run to run");
+	if (inputs)
+		output_note(out, "%zu inputs of run-time linking are in no file that was looked at",
+					inputs);
+	if (linked)
+		output_note(out,
+					"%zu entries are results of compilers that are libraries (libnvJitLink, NVRTC)",
+					linked);
+	if (other)
+		output_note(out, "%zu entries are OpenCL's, or of a form that is not known", other);
+}
+
+static void print_result(const struct output *out, const struct jw_record_result *result,
+						 const char *file)
+{
+	const struct jw_recording *recording = result->recording;
+	char bytes[TEXT_SHORT], time[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(out, "%s", result->notes[i]);
+	if (!recording->module_count)
+		output_note(out, "%s had nothing compiled in %s", recording->command,
+					text_duration(time, result->seconds));
+	else
+		output_note(out, "%s had %zu modules compiled; %zu of them come from %zu file%s",
+					recording->command, recording->module_count, result->found,
+					recording->file_count, recording->file_count == 1 ? "" : "s");
+	print_others(out, recording);
+	if (result->added)
+		output_note(out, "%zu of them are new in your cache, which grew by %s", result->added,
+					text_bytes(bytes, result->added_bytes));
+	if (result->evicted)
+		output_warning(out, "%zu of the oldest entries had to make room: set CUDA_CACHE_MAXSIZE",
+					   result->evicted);
+	if (result->refused)
+		output_warning(out,
+					   "%zu entries were not put into your cache: damaged, or nothing that a "
+					   "driver loads",
+					   result->refused);
+	if (result->unwarmed.code)
+		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
+	if (result->interrupted)
+		output_warning(out, "interrupted: %s has what was known by then", file);
+	if (result->found)
+		output_note(out, "%s: “jitwarm prime --recording %s” primes just these modules", file,
+					file);
+	else
+		output_note(out, "%s: written, with nothing in it that can be primed", file);
+}
+
+static cJSON *document_record(const struct jw_record_result *result, const char *file)
+{
+	const struct jw_recording *recording = result->recording;
+	cJSON *document = output_document("record"), *notes;
+
+	(void)document_add_text(document, "recording", file);
+	(void)document_add_text(document, "command", recording->command);
+	(void)cJSON_AddNumberToObject(document, "exit_status", result->exit_status);
+	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
+	document_add_count(document, "modules", recording->module_count);
+	document_add_count(document, "in_files", result->found);
+	document_add_count(document, "not_in_files", recording->module_count - result->found);
+	document_add_count(document, "files", recording->file_count);
+	document_add_count(document, "added", result->added);
+	document_add_count(document, "added_bytes", result->added_bytes);
+	document_add_count(document, "there", result->there);
+	document_add_count(document, "refused", result->refused);
+	document_add_count(document, "evicted", result->evicted);
+	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
+	if (result->unwarmed.code)
+		(void)document_add_text(document, "why_not_warmed", result->unwarmed.message);
+	notes = cJSON_AddArrayToObject(document, "notes");
+	for (size_t i = 0; i < result->note_count; i++)
+		(void)document_append_text(notes, result->notes[i]);
+	return document;
+}
+
+/* ---- the command */
+
+static enum exit_status finish(struct cli *cli, const struct jw_found *found,
+							   struct jw_record_result *result, const char *file)
+{
+	struct jw_error err;
+	/* The command's own, whatever it is. */
+	enum exit_status status = (enum exit_status)result->exit_status;
+
+	if (recording_files_name_files(&err, found, result->recording) ||
+		jw_recording_write(&err, file, result->recording))
+		return status ? (cli_fail(cli, &err), status) : cli_fail(cli, &err);
+	print_result(&cli->out, result, file);
+	if (output_json(&err, &cli->out, document_record(result, file)) && !status)
+		status = cli_fail(cli, &err);
+	if (result->interrupted && !status)
+		status = EXIT_COLD;
+	return status;
+}
+
+static bool is_stopped(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+static enum exit_status record(struct cli *cli, const struct jw_system *system,
+							   const struct jw_found *found, const char **paths)
+{
+	const struct options *options = &cli->options;
+	const char *file = options_value(options, "output");
+	struct jw_record_options how = {
+		.command = (const char *const *)options->operands + options->divided_at,
+		.paths = paths,
+		.path_count = found ? found->file_count : 0,
+		.output_to_stderr = cli->out.json,
+		.stop = is_stopped,
+	};
+	struct jw_record_result *result;
+	struct jw_error err;
+	enum exit_status status;
+
+	for (size_t i = 0; i < how.path_count; i++)
+		paths[i] = found->files[i].path;
+	os_catch_interrupts();
+	if (jw_record(&err, system, &how, &result))
+		return cli_fail_as(
+			cli, (enum exit_status)(err.code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED), &err);
+	status = finish(cli, found, result, file ? file : standard_file);
+	jw_record_result_free(result);
+	return status;
+}
+
+static enum exit_status record_run(struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	const struct jw_system_options how = {.asleep = true,
+										  .cache_dir = options_value(options, "cache")};
+	struct jw_system *system = NULL;
+	struct jw_found *found = NULL;
+	const char **paths = NULL;
+	struct jw_error err;
+	enum exit_status status;
+
+	if (!options->divided || options->divided_at == options->operand_count) {
+		error_set(&err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
+		return cli_fail(cli, &err);
+	}
+	if (jw_system_open(&err, &how, &system) ||
+		(options->divided_at &&
+		 jw_find(&err, (const char *const *)options->operands, options->divided_at, &found))) {
+		status = cli_fail(cli, &err);
+		goto done;
+	}
+	if (found)
+		found_print_notes(&cli->out, found);
+	paths = mem_array(&err, found ? found->file_count : 0, sizeof *paths);
+	status = paths ? record(cli, system, found, paths) : cli_fail(cli, &err);
+done:
+	mem_free(paths);
+	jw_found_free(found);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option record_options[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write the recording to FILE; jitwarm-recording.json without it"},
+	{.name = "cache",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "Warm this directory instead of the one that the driver uses"},
+	{0}};
+
+const struct cli_command command_record = {
+	.name = "record",
+	.summary = "Run a command and write down what it has compiled",
+	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
+	.description =
+		"Runs a command with an empty cache of its own beside yours, and writes down which modules "
+		"it really had compiled, with the time of each and the library that owns it. “jitwarm "
+		"prime --recording FILE” then primes just those, here or on any machine with the same "
+		"files: a recording holds hashes and places, no code. What the command had compiled goes "
+		"into your cache, so that recording also warms.\n\n"
+		"The owners are looked for in the named files and packages; without a name, on Linux, in "
+		"the programs and libraries that the command's processes load. What is in none of them "
+		"(PTX that is made at run time, results of a linker) is written down as such.\n\n"
+		"Ends with the command's own exit status, 127 where there is no such command, 126 where it "
+		"cannot be started. What it prints is left alone; with --json its standard output goes to "
+		"standard error.\n\n"
+		"While it runs, Ctrl-C is the command's. After its end Ctrl-C ends the search for owners: "
+		"the recording is written with what is known by then (status 1 where the command's is 0).",
+	.options = record_options,
+	.run = record_run,
+};

@@ -1,0 +1,341 @@
+/* jitwarm startup: priming by itself. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <jitwarm/startup.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "os/file.h"
+#include "os/system.h"
+
+enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };
+
+/* ---- what it is about */
+
+struct asked {
+	struct jw_startup_options options;
+	char *names[MOST_NAMES];
+	char *environment;
+};
+
+static void asked_free(struct asked *asked)
+{
+	for (size_t i = 0; i < asked->options.name_count; i++)
+		mem_free(asked->names[i]);
+	mem_free(asked->environment);
+}
+
+/* The task runs elsewhere: paths become absolute, and the environment is named. */
+static int read_asked(struct jw_error *err, const struct options *options, struct asked *asked)
+{
+	asked->options = (struct jw_startup_options){.names = (const char *const *)asked->names,
+												 .service = options_value(options, "service"),
+												 .everyone = options_given(options, "all-users")};
+	if (options->operand_count > MOST_NAMES)
+		return error_set(err, JW_ERR_USAGE, "more than %d names", MOST_NAMES);
+	for (size_t i = 0; i < options->operand_count; i++) {
+		char *name = NULL;
+
+		if (os_exists(options->operands[i]) ? os_real_path(err, options->operands[i], &name)
+											: !(name = mem_string(err, options->operands[i])))
+			return -1;
+		asked->names[asked->options.name_count++] = name;
+	}
+	asked->environment = os_env("VIRTUAL_ENV");
+	if (!asked->environment || !os_is_absolute(asked->environment)) {
+		mem_free(asked->environment);
+		asked->environment = os_env("CONDA_PREFIX");
+	}
+	if (asked->environment && os_is_absolute(asked->environment))
+		asked->options.environment = asked->environment;
+	return 0;
+}
+
+/* ---- JSON */
+
+static bool add_items(cJSON *document, const struct jw_startup *startup)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "items"), *commands;
+
+	for (size_t i = 0; array && i < startup->count; i++) {
+		const struct jw_startup_item *item = &startup->items[i];
+		cJSON *object = cJSON_CreateObject();
+
+		if (!object || !cJSON_AddItemToArray(array, object) ||
+			!document_add_text(object, "where", item->where) ||
+			!cJSON_AddBoolToObject(object, "there", item->there) ||
+			!cJSON_AddBoolToObject(object, "by_jitwarm", item->ours) ||
+			!document_add_text(object, "text", item->text))
+			return false;
+	}
+	commands = cJSON_AddArrayToObject(document, "commands");
+	for (size_t i = 0; commands && i < startup->command_count; i++)
+		if (!document_append_text(commands, startup->commands[i]))
+			return false;
+	return array && commands && document_add_text(document, "failed", startup->failed);
+}
+
+static bool is_enabled(const struct jw_startup *startup)
+{
+	bool enabled = startup->count > 0;
+
+	for (size_t i = 0; i < startup->count; i++)
+		enabled = enabled && startup->items[i].ours;
+	return enabled;
+}
+
+static cJSON *startup_document(const struct jw_startup *startup, char **lines, size_t count)
+{
+	cJSON *document = output_document("startup"), *runs;
+
+	if (!document || !cJSON_AddBoolToObject(document, "enabled", is_enabled(startup)) ||
+		!add_items(document, startup) || !(runs = cJSON_AddArrayToObject(document, "runs"))) {
+		cJSON_Delete(document);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++) {
+		cJSON *run = json_parse(NULL, lines[i], strlen(lines[i]));
+
+		if (run)
+			(void)cJSON_AddItemToArray(runs, run);
+	}
+	return document;
+}
+
+/* ---- for people */
+
+static void print_item(const struct output *out, const struct jw_startup_item *item)
+{
+	output_line(out,
+				item->ours    ? STYLE_GOOD
+				: item->there ? STYLE_WARN
+							  : STYLE_PLAIN,
+				"%-14s %s",
+				item->ours    ? "there"
+				: item->there ? "not jitwarm's"
+							  : "not there",
+				item->where);
+}
+
+/* What the system was told, and, where it did not take it, what is left to do. */
+static void print_commands(const struct output *out, const struct jw_startup *startup)
+{
+	if (!startup->failed)
+		return;
+	output_warning(out, "the system did not take it: %s", startup->failed);
+	for (size_t i = 0; i < startup->command_count; i++)
+		output_warning(out, "    to be run by hand: %s", startup->commands[i]);
+}
+
+static void print_run(const struct output *out, const char *line)
+{
+	cJSON *run = json_parse(NULL, line, strlen(line));
+	const char *changed = json_text(run, "changed", "");
+	time_t when = (time_t)json_count(run, "time_s");
+	char time_text[32] = "?", took[TEXT_SHORT];
+	const struct tm *local = localtime(&when);
+
+	if (local)
+		(void)strftime(time_text, sizeof time_text, "%Y-%m-%d %H:%M", local);
+	if (!run || strcmp(json_text(run, "schema", ""), "jitwarm.run/1") != 0)
+		;
+	else if (json_bool(run, "skipped", false))
+		output_line(out, STYLE_FAINT, "%s  nothing had changed, %s", time_text,
+					text_duration(took, json_number(run, "seconds", 0)));
+	else
+		output_line(out, STYLE_PLAIN,
+					"%s  changed: %s; %llu compiled, %llu failed, %llu left, %s%s%s", time_text,
+					changed, (unsigned long long)json_count(run, "compiled"),
+					(unsigned long long)json_count(run, "failed"),
+					(unsigned long long)json_count(run, "undone"),
+					text_duration(took, json_number(run, "seconds", 0)),
+					*json_text(run, "problem", "") ? ": " : "", json_text(run, "problem", ""));
+	cJSON_Delete(run);
+}
+
+/* ---- the commands */
+
+typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
+						 struct jw_startup **ret_startup);
+
+static enum exit_status act(struct cli *cli, action_fn action, struct asked *asked,
+							struct jw_startup **ret_startup)
+{
+	struct jw_error err;
+
+	if (read_asked(&err, &cli->options, asked) ||
+		(asked->options.everyone && action != jw_startup_look &&
+		 cli_need_administrator(&err, "--all-users")))
+		return cli_fail(cli, &err);
+	if (options_given(&cli->options, "service") && cli->command->options &&
+		!strcmp(cli->command->name, "startup enable"))
+		asked->options.account = options_value(&cli->options, "account");
+	if (!strcmp(cli->command->name, "startup enable"))
+		asked->options.replace = options_given(&cli->options, "replace");
+	if (action(&err, &asked->options, ret_startup))
+		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+											  : cli_fail(cli, &err);
+	return EXIT_DONE;
+}
+
+static int print_texts(struct jw_error *err, const struct output *out,
+					   const struct jw_startup *startup)
+{
+	struct buf text = BUF_MAX(4 << 20);
+	int result = 0;
+
+	for (size_t i = 0; !result && i < startup->count; i++)
+		result = startup->count > 1 ? buf_printf(err, &text, "%s# %s\n%s", i ? "\n" : "",
+												 startup->items[i].where, startup->items[i].text)
+									: buf_printf(err, &text, "%s", startup->items[i].text);
+	if (!result)
+		output_text(out, &text);
+	buf_free(&text);
+	return result;
+}
+
+static enum exit_status enable_run(struct cli *cli)
+{
+	bool only_print = options_given(&cli->options, "print");
+	struct asked asked = {0};
+	struct jw_startup *startup = NULL;
+	struct jw_error err;
+	enum exit_status status =
+		act(cli, only_print ? jw_startup_look : jw_startup_enable, &asked, &startup);
+
+	if (startup && only_print && print_texts(&err, &cli->out, startup))
+		status = cli_fail(cli, &err);
+	if (startup && !only_print) {
+		for (size_t i = 0; i < startup->count; i++)
+			print_item(&cli->out, &startup->items[i]);
+		print_commands(&cli->out, startup);
+		if (startup->failed)
+			status = EXIT_COLD;
+	}
+	if (startup && output_json(&err, &cli->out, startup_document(startup, NULL, 0)))
+		status = cli_fail(cli, &err);
+	jw_startup_free(startup);
+	asked_free(&asked);
+	return status;
+}
+
+static enum exit_status disable_run(struct cli *cli)
+{
+	struct asked asked = {0};
+	struct jw_startup *startup = NULL;
+	struct jw_error err;
+	enum exit_status status = act(cli, jw_startup_disable, &asked, &startup);
+
+	if (startup) {
+		for (size_t i = 0; i < startup->count; i++)
+			print_item(&cli->out, &startup->items[i]);
+		if (startup->failed)
+			output_note(&cli->out, "the system said: %s", startup->failed);
+		if (output_json(&err, &cli->out, startup_document(startup, NULL, 0)))
+			status = cli_fail(cli, &err);
+	}
+	jw_startup_free(startup);
+	asked_free(&asked);
+	return status;
+}
+
+static enum exit_status status_run(struct cli *cli)
+{
+	struct asked asked = {0};
+	struct jw_startup *startup = NULL;
+	struct jw_error err;
+	char *log = NULL, **lines = NULL;
+	size_t count = 0;
+	enum exit_status status = act(cli, jw_startup_look, &asked, &startup);
+
+	if (startup) {
+		/* Of the others' runs each keeps its own log. */
+		if (!asked.options.everyone && !jw_log_path(NULL, &log) &&
+			jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
+			count = 0;
+		for (size_t i = 0; i < startup->count; i++)
+			print_item(&cli->out, &startup->items[i]);
+		for (size_t i = 0; i < count; i++)
+			print_run(&cli->out, lines[i]);
+		if (!count && !asked.options.everyone)
+			output_line(&cli->out, STYLE_PLAIN, "No run yet.");
+		status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
+		if (output_json(&err, &cli->out, startup_document(startup, lines, count)))
+			status = cli_fail(cli, &err);
+	}
+	jw_log_free(lines, count);
+	jw_run_text_free(log);
+	jw_startup_free(startup);
+	asked_free(&asked);
+	return status;
+}
+
+#define SERVICE_OPTION                                                                             \
+	{                                                                                              \
+		.name = "service", .kind = OPTION_VALUE, .value = "NAME",                                  \
+		.help = "Linux, as root: a unit of the system, ordered before the service NAME (ollama), " \
+				"instead of units of this account"                                                 \
+	}
+
+#define EVERYONE_OPTION                                                                            \
+	{                                                                                              \
+		.name = "all-users", .kind = OPTION_FLAG,                                                  \
+		.help = "As an administrator (root): for every account of this machine, at its own logon " \
+				"and for its own cache"                                                            \
+	}
+
+static const struct cli_option enable_options[] = {
+	SERVICE_OPTION,
+	EVERYONE_OPTION,
+	{.name = "account",
+	 .kind = OPTION_VALUE,
+	 .value = "NAME",
+	 .help = "With --service: the account that the service runs as, whose cache is warmed; root "
+			 "without it"},
+	{.name = "replace",
+	 .kind = OPTION_FLAG,
+	 .help = "Overwrite a task or unit of the same name that jitwarm has not made"},
+	{.name = "print", .kind = OPTION_FLAG, .help = "Print the units or the task's XML instead"},
+	{0}};
+static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
+
+const struct cli_command command_startup_enable = {
+	.name = "startup enable",
+	.summary = "Prime by itself after each logon, and when packages change",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Has the system run “jitwarm prime --background --quiet --if-changed” for the named "
+		"libraries or packages (without a name: the active environment): on Windows by a logon "
+		"task in your own account, on Linux by a service of your own systemd with a timer and a "
+		"path unit that watches driver and packages. It runs at the lowest priority, on mains "
+		"power only, and ends in a moment where nothing has changed. A second time replaces the "
+		"first.",
+	.options = enable_options,
+	.run = enable_run,
+};
+
+const struct cli_command command_startup_disable = {
+	.name = "startup disable",
+	.summary = "Take away what “startup enable” has set up",
+	.usage = "[OPTION]…",
+	.description = "Takes away the task or the units of “startup enable”. What others have made "
+				   "under the same names stays.",
+	.options = other_options,
+	.run = disable_run,
+};
+
+const struct cli_command command_startup_status = {
+	.name = "startup status",
+	.summary = "Show the task or units, and their last runs",
+	.usage = "[OPTION]…",
+	.description = "Shows whether the task or the units of “startup enable” are there, and of the "
+				   "last runs when they were, what had changed and how long they took. Ends with 1 "
+				   "where they are not there.",
+	.options = other_options,
+	.run = status_run,
+};

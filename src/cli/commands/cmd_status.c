@@ -1,0 +1,142 @@
+/* jitwarm status: GPUs, driver, cache, and what stands in the way. */
+#include <stdio.h>
+
+#include <jitwarm/accounts.h>
+#include <jitwarm/carry.h>
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "os/system.h"
+
+static void print_gpus(const struct output *out, const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		const struct jw_gpu *gpu = &system->gpus[i];
+		char target[JW_TARGET_TEXT], memory[TEXT_SHORT];
+
+		output_line(out, STYLE_STRONG, "GPU     %s (%s, %s)%s%s", gpu->name,
+					jw_target_sm(target, gpu->target), text_bytes(memory, gpu->memory_bytes),
+					gpu->bus[0] ? " at " : "", gpu->bus);
+	}
+	if (!system->gpu_count)
+		output_line(out, STYLE_WARN, "GPU     %s", system->why_none);
+}
+
+static void print_driver(const struct output *out, const struct jw_driver_info *driver)
+{
+	char version[48] = "version unknown";
+
+	if (!driver->library[0])
+		return;
+	if (driver->version.release[0])
+		(void)snprintf(
+			version, sizeof version, driver->version.release[2] ? "%u.%u.%02u" : "%u.%02u",
+			driver->version.release[0], driver->version.release[1], driver->version.release[2]);
+	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u (%s)", version,
+				driver->version.cuda / 1000, driver->version.cuda % 1000 / 10, driver->library);
+	if (driver->trust == JW_TRUST_OPAQUE)
+		output_line(out, STYLE_WARN, "        its cache is not of the form that jitwarm knows");
+	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
+		output_line(out, STYLE_FAINT,
+					"        the names of its cache entries are confirmed at the first prime");
+}
+
+static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
+{
+	char size[TEXT_SHORT], limit[TEXT_SHORT];
+
+	if (!cache->path)
+		output_line(out, STYLE_WARN, "Cache   none: the driver keeps nothing");
+	else if (!cache->exists)
+		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path,
+					text_bytes(limit, cache->limit_bytes),
+					cache->limit_set ? "" : ", the driver's default");
+	else
+		output_line(out, STYLE_PLAIN, "Cache   %s (%llu entries, %s of %s%s)", cache->path,
+					(unsigned long long)cache->entries, text_bytes(size, cache->size_bytes),
+					text_bytes(limit, cache->limit_bytes),
+					cache->limit_set ? "" : ", the driver's default");
+	if (carried)
+		output_line(out, STYLE_PLAIN,
+					"        %zu of them carried over from older drivers (“jitwarm prime "
+					"--recompile-carried”)",
+					carried);
+	for (size_t i = 0; i < cache->warning_count; i++)
+		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
+}
+
+/* Services have caches of their own, which nobody thinks of who primes in a console. */
+static void print_others(const struct output *out, const struct jw_other_cache *caches,
+						 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char size[TEXT_SHORT];
+
+		output_line(out, STYLE_PLAIN, "%s  %s (%s: %llu entries, %s)", i ? "      " : "Others",
+					caches[i].path, caches[i].account, (unsigned long long)caches[i].entries,
+					text_bytes(size, caches[i].size_bytes));
+	}
+}
+
+static enum exit_status status_run(struct cli *cli)
+{
+	const char *profile = options_value(&cli->options, "driver-profile");
+	struct jw_system *system = NULL;
+	struct jw_other_cache *others = NULL;
+	size_t other_count = 0;
+	struct jw_error err;
+	enum exit_status status;
+	size_t carried;
+
+	if (jw_system_open(&err, &(struct jw_system_options){.probe = profile}, &system))
+		return cli_fail(cli, &err);
+	if (profile && jw_system_write_profile(&err, system, profile)) {
+		jw_system_free(system);
+		return cli_fail_as(cli, err.code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT, &err);
+	}
+	if (jw_other_caches(NULL, &others, &other_count))
+		other_count = 0;
+	print_gpus(&cli->out, system);
+	print_driver(&cli->out, &system->driver);
+	carried = jw_carry_count(system);
+	print_cache(&cli->out, &system->cache, carried);
+	print_others(&cli->out, others, other_count);
+	if (os_is_wsl())
+		output_line(&cli->out, STYLE_PLAIN,
+					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
+					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
+					"warms");
+	if (system->gpu_count)
+		output_line(
+			&cli->out, STYLE_FAINT,
+			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
+	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
+	if (output_json(&err, &cli->out, document_status(system, carried, others, other_count)))
+		status = cli_fail(cli, &err);
+	jw_other_caches_free(others, other_count);
+	jw_system_free(system);
+	return status;
+}
+
+static const struct cli_option status_options[] = {
+	{.name = "driver-profile",
+	 .kind = OPTION_VALUE,
+	 .value = "FILE",
+	 .help = "Write what has to be known of this driver to prime for it on another machine"},
+	{0}};
+
+const struct cli_command command_status = {
+	.name = "status",
+	.summary = "Show GPUs, driver and the driver's cache",
+	.usage = "[OPTION]…",
+	.description =
+		"Shows which NVIDIA GPUs and which driver this machine has, where that driver's cache is, "
+		"how full it may become, "
+		"and which settings stand in the way; and the caches of accounts that services run as "
+		"(LocalSystem, ollama), as far as this account may see them: --cache of other commands "
+		"takes their folders. Ends with 2 where there is no GPU to help.",
+	.options = status_options,
+	.run = status_run,
+};

@@ -1,0 +1,227 @@
+/* jitwarm store: what was compiled here before. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <jitwarm/store.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/table.h"
+#include "os/system.h"
+
+static int64_t whole_seconds(int64_t ns)
+{
+	return ns / 1000000000;
+}
+
+static cJSON *pack_object(const struct jw_store_pack *pack)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	if (document_add_text(object, "name", pack->name) &&
+		cJSON_AddStringToObject(object, "targets", pack->targets) &&
+		cJSON_AddStringToObject(object, "drivers", pack->drivers) &&
+		cJSON_AddNumberToObject(object, "entries", (double)pack->entries) &&
+		cJSON_AddNumberToObject(object, "split", (double)pack->split) &&
+		cJSON_AddNumberToObject(object, "content_bytes", (double)pack->content_bytes) &&
+		cJSON_AddNumberToObject(object, "pack_bytes", (double)pack->bytes) &&
+		cJSON_AddNumberToObject(object, "mtime_s", (double)whole_seconds(pack->mtime_ns)) &&
+		(!*pack->damage || document_add_text(object, "damage", pack->damage)))
+		return object;
+	cJSON_Delete(object);
+	return NULL;
+}
+
+static cJSON *document(const struct jw_store *store)
+{
+	cJSON *object = output_document("store"), *packs;
+
+	(void)document_add_text(object, "path", store->path);
+	(void)cJSON_AddNumberToObject(object, "bytes", (double)store->bytes);
+	packs = cJSON_AddArrayToObject(object, "packs");
+	for (size_t i = 0; packs && i < store->count; i++) {
+		if (!cJSON_AddItemToArray(packs, pack_object(&store->packs[i]))) {
+			cJSON_Delete(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static int print_store(struct jw_error *err, const struct output *out, const struct jw_store *store)
+{
+	struct table table = {0};
+	char size[TEXT_SHORT];
+	int result;
+
+	output_line(out, STYLE_STRONG, "%s: %zu packs, %s", store->path, store->count,
+				text_bytes(size, store->bytes));
+	if (!store->count)
+		return 0;
+	table_column(&table, "pack", TABLE_LEFT);
+	table_column(&table, "entries", TABLE_RIGHT);
+	table_column(&table, "size", TABLE_RIGHT);
+	table_column(&table, "unpacked", TABLE_RIGHT);
+	table_column(&table, "GPUs", TABLE_LEFT);
+	table_column(&table, "drivers", TABLE_LEFT);
+	for (size_t i = 0; i < store->count; i++) {
+		const struct jw_store_pack *pack = &store->packs[i];
+
+		table_cell(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, "%s", pack->name);
+		if (pack->split)
+			table_cell(&table, STYLE_PLAIN, "%zu, %zu split", pack->entries, pack->split);
+		else
+			table_cell(&table, STYLE_PLAIN, "%zu", pack->entries);
+		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->bytes));
+		table_cell(&table, STYLE_PLAIN, "%s", text_bytes(size, pack->content_bytes));
+		table_cell(&table, STYLE_PLAIN, "%s", pack->targets);
+		table_cell(&table, *pack->damage ? STYLE_BAD : STYLE_PLAIN, "%s",
+				   *pack->damage ? "damaged" : pack->drivers);
+	}
+	result = table_print(err, &table, out);
+	table_free(&table);
+	return result;
+}
+
+static enum exit_status show(struct cli *cli, bool verify)
+{
+	struct jw_store *store = NULL;
+	struct jw_error err = {0};
+	char *state = NULL;
+	enum exit_status status = EXIT_DONE;
+
+	if (cli->options.operand_count) {
+		(void)error_set(&err, JW_ERR_USAGE, "“%.100s”: nothing can be named here",
+						cli->options.operands[0]);
+		return cli_fail(cli, &err);
+	}
+	if (os_state_dir(&err, &state) || jw_store_open(&err, state, verify, &store) ||
+		(output_wants_text(&cli->out) && print_store(&err, &cli->out, store)) ||
+		(cli->out.json && output_json(&err, &cli->out, document(store))))
+		status = cli_fail(cli, &err);
+	for (size_t i = 0; store && i < store->count && status != EXIT_FAILED; i++) {
+		if (!*store->packs[i].damage)
+			continue;
+		output_warning(&cli->out, "%s", store->packs[i].damage);
+		status = EXIT_COLD;
+	}
+	jw_store_free(store);
+	mem_free(state);
+	return status;
+}
+
+static enum exit_status list_run(struct cli *cli)
+{
+	return show(cli, false);
+}
+
+const struct cli_command command_store_list = {
+	.name = "store list",
+	.summary = "List the packs of what was compiled here",
+	.usage = "",
+	.description =
+		"After “jitwarm prime” the store, a folder of packs in jitwarm's own folder, holds what "
+		"was "
+		"compiled, a hundredth of its size in the cache. Where the driver has evicted or wiped its "
+		"cache, the next “jitwarm prime” takes the entries of what it is asked for from there "
+		"instead "
+		"of compiling them again, as far as the cache has room. Packs of former drivers stay until "
+		"the store has "
+		"grown past 2 GiB. Entries that “prime --split” had compiled over several threads are "
+		"counted "
+		"as split: they are not the driver's own bytes.\n\n"
+		"Exit status: 1 where a pack is damaged.",
+	.run = list_run,
+};
+
+static enum exit_status verify_run(struct cli *cli)
+{
+	return show(cli, true);
+}
+
+const struct cli_command command_store_verify = {
+	.name = "store verify",
+	.summary = "Check every pack of the store",
+	.usage = "",
+	.description = "Unpacks every pack of the store to nowhere and checks all of it, as “jitwarm "
+				   "import” does before it writes. Exit status: 1 where one is damaged.",
+	.run = verify_run,
+};
+
+static enum exit_status gc_run(struct cli *cli)
+{
+	uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES);
+	struct jw_store_swept swept;
+	struct jw_error err = {0};
+	char *state = NULL, size[TEXT_SHORT];
+	enum exit_status status = EXIT_DONE;
+
+	if (cli->options.operand_count) {
+		(void)error_set(
+			&err, JW_ERR_USAGE,
+			"“%.100s”: nothing can be named here; “jitwarm store remove” removes a pack",
+			cli->options.operands[0]);
+		return cli_fail(cli, &err);
+	}
+	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
+		status = cli_fail(cli, &err);
+	} else {
+		output_line(&cli->out, STYLE_PLAIN, "%zu packs removed, %s", swept.removed,
+					text_bytes(size, swept.removed_bytes));
+		if (swept.made)
+			output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged,
+						swept.made);
+	}
+	mem_free(state);
+	return status;
+}
+
+static const struct cli_option gc_options[] = {{.name = "max-size",
+												.kind = OPTION_SIZE,
+												.value = "SIZE",
+												.help = "Keep no more than this, instead of 2 GiB"},
+											   {0}};
+
+const struct cli_command command_store_gc = {
+	.name = "store gc",
+	.summary = "Remove the oldest packs of the store, and make one of many small ones",
+	.usage = "[--max-size SIZE]",
+	.description =
+		"Removes packs that are damaged, and the oldest until the store is no larger than it may "
+		"be. Then it makes one pack of those that are small and for the same GPUs and driver: each "
+		"run that compiled something has left one. “jitwarm prime” removes each time, and makes "
+		"one of sixteen.",
+	.options = gc_options,
+	.run = gc_run,
+};
+
+static enum exit_status remove_run(struct cli *cli)
+{
+	struct jw_error err = {0};
+	char *state = NULL;
+	enum exit_status status = EXIT_DONE;
+
+	if (!cli->options.operand_count) {
+		(void)error_set(&err, JW_ERR_USAGE, "name a pack of “jitwarm store list”");
+		return cli_fail(cli, &err);
+	}
+	if (os_state_dir(&err, &state))
+		status = cli_fail(cli, &err);
+	for (size_t i = 0; status == EXIT_DONE && i < cli->options.operand_count; i++)
+		if (jw_store_remove(&err, state, cli->options.operands[i]))
+			status = cli_fail(cli, &err);
+	mem_free(state);
+	return status;
+}
+
+const struct cli_command command_store_remove = {
+	.name = "store remove",
+	.summary = "Remove packs from the store",
+	.usage = "PACK…",
+	.description = "Removes packs by the names that “jitwarm store list” shows. The driver's cache "
+				   "stays as it is.",
+	.run = remove_run,
+};

@@ -1,0 +1,368 @@
+/* jitwarm tune: settings of the driver's cache that stay. */
+#include <string.h>
+
+#include <jitwarm/find.h>
+#include <jitwarm/system.h>
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/tune_changes.h"
+#include "cli/table.h"
+#include "os/system.h"
+
+/* Everything that one run knows. */
+struct tuning {
+	struct cli *cli;
+	struct jw_system *system;
+	struct jw_settings *settings;
+	uint64_t predicted_bytes, limit_bytes;
+	const char *path;  /* what CUDA_CACHE_PATH should be; NULL: left alone */
+	char **path_lines; /* what speaks against the directory */
+	size_t path_line_count;
+	struct jw_tune_result *result;
+};
+
+/* ---- what should be */
+
+static int predict(struct jw_error *err, struct tuning *tuning)
+{
+	struct cli *cli = tuning->cli;
+	struct jw_error why = {0};
+	struct jw_found *found = NULL;
+	const char **paths;
+	int result = -1;
+
+	/* Who names nothing, and has no environment, has nothing predicted. */
+	if (jw_find(&why, (const char *const *)cli->options.operands, cli->options.operand_count,
+				&found))
+		return cli->options.operand_count ? error_set(err, why.code, "%s", why.message) : 0;
+	paths = mem_array(err, found->file_count + 1, sizeof *paths);
+	if (paths) {
+		for (size_t i = 0; i < found->file_count; i++)
+			paths[i] = found->files[i].path;
+		result = tune_change_predict(err, tuning->system, paths, found->file_count,
+									 &tuning->predicted_bytes);
+	}
+	mem_free(paths);
+	jw_found_free(found);
+	return result;
+}
+
+/* What somebody has set to more stays. */
+static uint64_t best_limit(const struct tuning *tuning)
+{
+	const struct jw_cache_info *cache = &tuning->system->cache;
+	uint64_t asked = options_number(&tuning->cli->options, "max-size", 0),
+			 wanted = jw_tune_limit(cache->size_bytes, tuning->predicted_bytes);
+
+	if (asked)
+		return asked;
+	return cache->limit_bytes > wanted ? cache->limit_bytes : wanted;
+}
+
+static int collect(struct jw_error *err, struct tuning *tuning)
+{
+	struct cli *cli = tuning->cli;
+	const char *path;
+
+	if (jw_system_open(err, &(struct jw_system_options){0}, &tuning->system) ||
+		jw_settings_read(err, &tuning->settings) || predict(err, tuning))
+		return -1;
+	tuning->limit_bytes = best_limit(tuning);
+	path = options_value(&cli->options, "path");
+	tuning->path = path ? path : tuning->system->cache.path;
+	return tuning->path ? jw_tune_look_at_path(err, tuning->path, tuning->limit_bytes,
+											   &tuning->path_lines, &tuning->path_line_count)
+						: 0;
+}
+
+/* ---- for people */
+
+static int print_settings(struct jw_error *err, const struct tuning *tuning)
+{
+	struct table table = {0};
+	int result;
+
+	for (size_t i = 0; i < 4; i++)
+		table_column(&table, "", TABLE_LEFT);
+	for (size_t i = 0; i < tuning->settings->count; i++) {
+		const struct jw_setting *setting = &tuning->settings->items[i];
+
+		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
+		table_cell(&table, STYLE_STRONG, setting->unset ? "unset %s" : "%s", setting->name);
+		table_cell(&table, STYLE_PLAIN, "%s", setting->value);
+		if (setting->line)
+			table_cell(&table, STYLE_FAINT, "%s:%zu%s", setting->where, setting->line,
+					   setting->ours ? " (by jitwarm)" : "");
+		else
+			table_cell(&table, STYLE_FAINT, "%s", setting->where);
+	}
+	result = tuning->settings->count ? table_print(err, &table, &tuning->cli->out) : 0;
+	table_free(&table);
+	return result;
+}
+
+static void print_warnings(const struct tuning *tuning)
+{
+	const struct output *out = &tuning->cli->out;
+	const struct jw_cache_info *cache = &tuning->system->cache;
+
+	for (size_t i = 0; i < cache->warning_count; i++)
+		output_warning(out, "%s", cache->warnings[i]);
+	for (size_t i = 0; i < tuning->settings->warning_count; i++)
+		output_warning(out, "%s", tuning->settings->warnings[i]);
+	for (size_t i = 0; i < tuning->path_line_count; i++)
+		output_warning(out, "%s", tuning->path_lines[i]);
+}
+
+static int print_report(struct jw_error *err, const struct tuning *tuning)
+{
+	const struct output *out = &tuning->cli->out;
+	const struct jw_cache_info *cache = &tuning->system->cache;
+	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
+
+	if (print_settings(err, tuning))
+		return -1;
+	if (!tuning->settings->count)
+		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
+	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s", cache->path ? cache->path : "none",
+				text_bytes(limit, cache->limit_bytes),
+				cache->limit_set ? "" : " (the driver's default)");
+	output_line(
+		out, STYLE_STRONG, "Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
+		(unsigned long long)tuning->limit_bytes, text_bytes(better, tuning->limit_bytes),
+		text_bytes(size, cache->size_bytes), text_bytes(predicted, tuning->predicted_bytes));
+	if (tuning->path)
+		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->path);
+	print_warnings(tuning);
+	if (options_given(&tuning->cli->options, "apply"))
+		return 0;
+	if (cache->limit_bytes >= tuning->limit_bytes && !cache->warning_count &&
+		!tuning->settings->warning_count)
+		output_line(out, STYLE_FAINT, "There is nothing that has to be changed.");
+	else
+		output_line(out, STYLE_FAINT,
+					"Next       jitwarm tune --apply: set it for this account (--scope: elsewhere; "
+					"--undo takes it back)");
+	return 0;
+}
+
+/* ---- JSON */
+
+static bool add_settings(cJSON *document, const struct jw_settings *settings)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "settings");
+
+	for (size_t i = 0; array && i < settings->count; i++) {
+		const struct jw_setting *setting = &settings->items[i];
+		cJSON *item = cJSON_CreateObject();
+
+		if (!item || !cJSON_AddItemToArray(array, item) ||
+			!cJSON_AddStringToObject(item, "source", setting->source) ||
+			!document_add_text(item, "where", setting->where) ||
+			!cJSON_AddNumberToObject(item, "line", (double)setting->line) ||
+			!cJSON_AddStringToObject(item, "name", setting->name) ||
+			!document_add_text(item, "value", setting->unset ? NULL : setting->value) ||
+			!cJSON_AddBoolToObject(item, "by_jitwarm", setting->ours))
+			return false;
+	}
+	return array != NULL;
+}
+
+static bool add_lines(cJSON *array, char **lines, size_t count)
+{
+	bool made = array != NULL;
+
+	for (size_t i = 0; made && i < count; i++)
+		made = document_append_text(array, lines[i]);
+	return made;
+}
+
+static bool add_changes(cJSON *document, const struct jw_tune_result *result)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "changes");
+
+	for (size_t i = 0; array && result && i < result->count; i++) {
+		cJSON *item = cJSON_CreateObject();
+
+		if (!item || !cJSON_AddItemToArray(array, item) ||
+			!document_add_text(item, "where", result->changes[i].where) ||
+			!cJSON_AddStringToObject(item, "what", result->changes[i].what))
+			return false;
+	}
+	return array != NULL;
+}
+
+static bool add_report(cJSON *document, const struct tuning *tuning)
+{
+	const struct jw_cache_info *cache = &tuning->system->cache;
+	cJSON *force = cJSON_AddObjectToObject(document, "in_force"),
+		  *wanted = cJSON_AddObjectToObject(document, "should_be"), *warnings;
+
+	return force && wanted && document_add_text(force, "path", cache->path) &&
+		   cJSON_AddNumberToObject(force, "limit_bytes", (double)cache->limit_bytes) &&
+		   cJSON_AddBoolToObject(force, "limit_set", cache->limit_set) &&
+		   document_add_text(wanted, "path", tuning->path) &&
+		   cJSON_AddNumberToObject(wanted, "limit_bytes", (double)tuning->limit_bytes) &&
+		   cJSON_AddNumberToObject(document, "present_bytes", (double)cache->size_bytes) &&
+		   cJSON_AddNumberToObject(document, "predicted_bytes", (double)tuning->predicted_bytes) &&
+		   add_settings(document, tuning->settings) &&
+		   (warnings = cJSON_AddArrayToObject(document, "warnings")) &&
+		   add_lines(warnings, cache->warnings, cache->warning_count) &&
+		   add_lines(warnings, tuning->settings->warnings, tuning->settings->warning_count) &&
+		   add_lines(warnings, tuning->path_lines, tuning->path_line_count);
+}
+
+static cJSON *tune_document(const struct tuning *tuning)
+{
+	cJSON *document = output_document("tune");
+
+	if (document && (!tuning->system || add_report(document, tuning)) &&
+		add_changes(document, tuning->result))
+		return document;
+	cJSON_Delete(document);
+	return NULL;
+}
+
+/* ---- the command */
+
+/* Under sudo this account is root, which is seldom what is meant. */
+static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)
+{
+	struct os_account account;
+
+	if (os_account(err, &account))
+		return -1;
+	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
+		output_warning(out,
+					   "under sudo this sets what root's programs use, not those of %s: run it "
+					   "without sudo, or with --scope system",
+					   account.sudo_user);
+	os_account_free(&account);
+	return 0;
+}
+
+/* For all accounts one directory is wrong, and a service has its own: only where one is named. */
+static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_request *request)
+{
+	const struct output *out = &tuning->cli->out;
+	bool shared = request->scope == JW_SCOPE_SYSTEM || request->scope == JW_SCOPE_UNIT;
+
+	if (warn_of_sudo(err, out, request->scope))
+		return -1;
+	request->limit_bytes = tuning->limit_bytes;
+	request->path = options_given(&tuning->cli->options, "path") || !shared ? tuning->path : NULL;
+	return tune_change_apply(err, out, request, &tuning->result);
+}
+
+static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
+{
+	char *text;
+	struct buf buf = BUF_MAX(1 << 20);
+	int result;
+
+	if (jw_tune_print(err, form, tuning->limit_bytes, tuning->path, &text))
+		return -1;
+	result = buf_printf(err, &buf, "%s", text);
+	if (!result)
+		output_text(&tuning->cli->out, &buf);
+	buf_free(&buf);
+	jw_tune_text_free(text);
+	return result;
+}
+
+static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tune_request *request)
+{
+	if (jw_tune_undo(err, request, &tuning->result))
+		return -1;
+	tune_change_print_changes(&tuning->cli->out, tuning->result);
+	if (!tuning->result->count)
+		output_line(&tuning->cli->out, STYLE_PLAIN, "There is nothing to take back.");
+	return 0;
+}
+
+static int work(struct jw_error *err, struct tuning *tuning)
+{
+	const struct options *options = &tuning->cli->options;
+	const char *scope = options_value(options, "scope"), *form = options_value(options, "print");
+	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+
+	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
+		return error_set(err, JW_ERR_USAGE, "--apply, --undo and --print exclude each other");
+	if (scope && tune_change_scope(err, scope, &request))
+		return -1;
+	if (options_given(options, "undo"))
+		return undo(err, tuning, scope ? &request : NULL);
+	if (collect(err, tuning))
+		return -1;
+	if (form)
+		return print_lines(err, tuning, form);
+	if (print_report(err, tuning))
+		return -1;
+	return options_given(options, "apply") ? apply(err, tuning, &request) : 0;
+}
+
+static enum exit_status tune_run(struct cli *cli)
+{
+	struct tuning tuning = {.cli = cli};
+	struct jw_error err = {0};
+	enum exit_status status = EXIT_DONE;
+
+	if (work(&err, &tuning) || output_json(&err, &cli->out, tune_document(&tuning)))
+		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
+												: cli_fail(cli, &err);
+	jw_tune_result_free(tuning.result);
+	jw_tune_lines_free(tuning.path_lines, tuning.path_line_count);
+	jw_settings_free(tuning.settings);
+	jw_system_free(tuning.system);
+	return status;
+}
+
+static const struct cli_option tune_options[] = {
+	{.name = "apply",
+	 .kind = OPTION_FLAG,
+	 .help = "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH, in a marked block; what is there stays, "
+			 "and a second time changes nothing"},
+	{.name = "undo",
+	 .kind = OPTION_FLAG,
+	 .help = "Take it back: every file is what it was before, to the byte. Without --scope "
+			 "wherever this account has applied it"},
+	{.name = "scope",
+	 .kind = OPTION_VALUE,
+	 .value = "SCOPE",
+	 .help = "Where: user (this account; the default), system (all accounts), conda (the active "
+			 "environment), shell (what the shell reads), systemd=UNIT or systemd-user=UNIT (one "
+			 "service). CUDA_CACHE_PATH is set for all accounts, or for a service, only where "
+			 "--path names one"},
+	{.name = "print",
+	 .kind = OPTION_VALUE,
+	 .value = "FORM",
+	 .help = "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
+			 "systemd or conda"},
+	{.name = "max-size",
+	 .kind = OPTION_SIZE,
+	 .value = "SIZE",
+	 .help = "This limit (2GiB) instead of the one that is computed"},
+	{.name = "path",
+	 .kind = OPTION_VALUE,
+	 .value = "DIR",
+	 .help = "This directory for the cache instead of the one in force"},
+	{0}};
+
+const struct cli_command command_tune = {
+	.name = "tune",
+	.summary = "Show and set what limits the driver's cache, for good",
+	.usage = "[OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Shows which settings of the driver's cache are in force, where each of them comes from "
+		"(environment, shell profiles, environment.d, /etc/environment, systemd units, conda, the "
+		"container, Windows' registry), which of them the driver reads otherwise than they look, "
+		"and what the limit should be: what is in the cache, and a quarter more than what the "
+		"named libraries or packages (without a name: the active environment) would add.\n\n"
+		"With --apply it sets that, with --undo it takes it back.",
+	.options = tune_options,
+	.run = tune_run,
+};

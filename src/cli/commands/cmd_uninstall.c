@@ -1,0 +1,232 @@
+/* jitwarm uninstall: takes everything back but the live cache. */
+#include <string.h>
+
+#include <jitwarm/accounts.h>
+#include <jitwarm/cache.h>
+#include <jitwarm/startup.h>
+#include <jitwarm/tune.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parts/documents.h"
+#include "cli/parts/driver_caches.h"
+#include "cli/parts/tune_changes.h"
+#include "os/accounts.h"
+#include "os/file.h"
+#include "os/system.h"
+
+struct uninstall {
+	struct cli *cli;
+	enum exit_status status;
+	cJSON *removed; /* of the document; NULL: out of memory */
+};
+
+/* One thing that cannot be taken back does not keep the rest. */
+static void failed(struct uninstall *job, const struct jw_error *err)
+{
+	output_error(&job->cli->out, "%s", err->message);
+	job->status = exit_combine(job->status, EXIT_COLD);
+}
+
+static void gone(struct uninstall *job, const char *what, const char *but)
+{
+	output_line(&job->cli->out, STYLE_GOOD, "removed    %s%s", what, but);
+	if (job->removed)
+		(void)document_append_text(job->removed, what);
+}
+
+/* ---- task and units */
+
+static void disable(struct uninstall *job, const char *service, bool everyone)
+{
+	const struct jw_startup_options options = {.service = service, .everyone = everyone};
+	struct jw_startup *before, *after;
+	struct jw_error err;
+
+	if (jw_startup_look(&err, &options, &before)) {
+		failed(job, &err);
+		return;
+	}
+	if (jw_startup_disable(&err, &options, &after)) {
+		failed(job, &err);
+	} else {
+		for (size_t i = 0; i < before->count && i < after->count; i++)
+			if (before->items[i].ours && !after->items[i].there)
+				gone(job, before->items[i].where, "");
+		if (after->failed)
+			output_note(&job->cli->out, "the system said: %s", after->failed);
+		jw_startup_free(after);
+	}
+	jw_startup_free(before);
+}
+
+static void disable_all(struct uninstall *job)
+{
+	struct jw_error err;
+	char **names;
+	size_t count;
+
+	disable(job, NULL, false);
+	if (jw_is_administrator())
+		disable(job, NULL, true);
+	if (jw_startup_services(&err, &names, &count)) {
+		failed(job, &err);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		disable(job, names[i], false);
+	jw_log_free(names, count);
+}
+
+/* ---- settings */
+
+static void untune(struct uninstall *job)
+{
+	struct jw_tune_result *result;
+	struct jw_error err;
+
+	if (jw_tune_undo(&err, NULL, &result)) {
+		failed(job, &err);
+		return;
+	}
+	tune_change_print_changes(&job->cli->out, result);
+	for (size_t i = 0; job->removed && i < result->count; i++)
+		(void)document_append_text(job->removed, result->changes[i].where);
+	jw_tune_result_free(result);
+}
+
+/* ---- state */
+
+/* What jitwarm keeps there. JITWARM_STATE may name a folder that holds other things too: they stay.
+ */
+static bool is_known(const char *name)
+{
+	static const char *const starts[] = {
+		"devices.json", "drivers",    "inventory", "ledger-",      "runs",    "work",  "speed",
+		"tune.lock",    "tuned.json", "last-run-", "startup-task", "trusted", "store",
+	};
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (text_starts(name, starts[i]))
+			return true;
+	return false;
+}
+
+/* Secret keys cannot be made again: they stay, unless asked for. */
+static int remove_state(struct jw_error *err, const char *path, bool with_keys, bool *ret_kept)
+{
+	struct os_names names;
+	int result = 0;
+
+	*ret_kept = false;
+	if (os_list(err, path, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		char *inner;
+
+		if (!strcmp(names.items[i], "keys") && !with_keys)
+			*ret_kept = true;
+		if (!is_known(names.items[i]) && (strcmp(names.items[i], "keys") != 0 || !with_keys))
+			continue;
+		inner = os_join(err, path, names.items[i]);
+		result = !inner                           ? -1
+				 : names.kinds[i] == OS_DIRECTORY ? os_remove_tree(err, inner)
+												  : os_remove(err, inner);
+		mem_free(inner);
+	}
+	os_names_free(&names);
+	if (!result)
+		(void)os_remove_empty_dir(NULL, path);
+	return result;
+}
+
+static void forget(struct uninstall *job)
+{
+	char *given = NULL, *path = NULL;
+	struct jw_error err;
+	bool kept;
+
+	if (os_state_dir(NULL, &given) || !os_exists(given) || os_real_path(NULL, given, &path))
+		goto done;
+	if (remove_state(&err, path, options_given(&job->cli->options, "keys"), &kept)) {
+		failed(job, &err);
+	} else {
+		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
+	}
+done:
+	mem_free(given);
+	mem_free(path);
+}
+
+/* ---- the driver's caches */
+
+/* An empty folder of ours, with the rights of whom the cache belongs to. */
+static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
+{
+	struct jw_error err;
+	char *path = NULL;
+	int failure;
+
+	/* Somebody who is not to be reached keeps an empty folder. */
+	if (cache->account && os_act_as_account(&err, cache->account))
+		return;
+	failure = jw_cache_forget(&err, cache->path, &path);
+	if (cache->account)
+		os_act_as_self();
+	if (failure && !cache->account)
+		failed(job, &err);
+	if (path)
+		gone(job, path, "");
+	jw_cache_text_free(path);
+}
+
+static void leave_caches(struct uninstall *job, const struct driver_caches *caches)
+{
+	for (size_t i = 0; i < caches->count; i++)
+		leave_cache(job, &caches->items[i]);
+}
+
+static enum exit_status uninstall_run(struct cli *cli)
+{
+	cJSON *document = output_document("uninstall");
+	struct uninstall job = {.cli = cli, .removed = cJSON_AddArrayToObject(document, "removed")};
+	struct driver_caches caches = {0};
+	struct jw_error err;
+
+	/* Before the settings go that say where they are. */
+	if (driver_caches_all(&err, &caches))
+		failed(&job, &err);
+	disable_all(&job);
+	untune(&job);
+	leave_caches(&job, &caches);
+	driver_caches_free(&caches);
+	/* What could not be taken back is on record there. */
+	if (job.status == EXIT_DONE)
+		forget(&job);
+	if (job.status == EXIT_DONE)
+		output_line(&cli->out, STYLE_PLAIN,
+					"What the driver's cache holds stays; so does the program, which can be "
+					"deleted now.");
+	if (output_json(&err, &cli->out, document))
+		return cli_fail(cli, &err);
+	return job.status;
+}
+
+static const struct cli_option uninstall_options[] = {
+	{.name = "keys", .kind = OPTION_FLAG, .help = "Remove your own signing keys too"}, {0}};
+
+const struct cli_command command_uninstall = {
+	.name = "uninstall",
+	.summary = "Take back everything that jitwarm has set up",
+	.usage = "[OPTION]…",
+	.description =
+		"Takes away the task or units of “startup”, the settings of “tune” in every "
+		"place on record (files are what they were before, to the byte), and what "
+		"jitwarm remembers, its empty folder in the driver's cache included. What the cache "
+		"holds stays as it is, and so do your signing "
+		"keys. Ends with 1 where something could not be taken back; then it is still "
+		"on record, and can be tried again.",
+	.options = uninstall_options,
+	.run = uninstall_run,
+};

@@ -1,0 +1,224 @@
+#include "cli/parts/cuda_operands.h"
+
+#include <string.h>
+
+#include <jitwarm/find.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+enum { MOST_OPTIONS = 4096, MOST_PTX = 1 << 16, LOG_LINES = 60 };
+
+static bool is_source(const char *name)
+{
+	return text_ends(name, ".cu") && os_exists(name);
+}
+
+int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
+					   struct cuda_operands *ret_sources)
+{
+	struct cuda_operands sources = {0};
+	size_t count = cli->options.operand_count;
+
+	sources.others = mem_array(err, count + 1, sizeof *sources.others);
+	if (!sources.others)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (is_source(cli->options.operands[i]))
+			sources.asked++;
+		else
+			sources.others[sources.other_count++] = cli->options.operands[i];
+	if (!sources.asked &&
+		(options_given(&cli->options, "nvrtc-options") || options_given(&cli->options, "nvrtc"))) {
+		mem_free(sources.others);
+		return error_set(err, JW_ERR_USAGE,
+						 "--nvrtc is for CUDA C sources (*.cu), and none is named");
+	}
+	*ret_sources = sources;
+	return 0;
+}
+
+/* ---- the options, as a shell reads them */
+
+struct words {
+	char *text; /* the words one after the other, each with its NUL */
+	const char **items;
+	size_t count, capacity;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* One word from *at, without its quotes, to `to`. False where a quote is not closed. */
+static bool take_word(const char **at, char **to)
+{
+	char quote = 0;
+
+	for (; **at && (quote || !is_blank(**at)); (*at)++) {
+		if (quote ? **at == quote : **at == '"' || **at == '\'') {
+			quote = (char)(quote ? 0 : **at);
+			continue;
+		}
+		/* A backslash stands for itself where it quotes nothing, as in Windows' paths. */
+		if (**at == '\\' && quote != '\'' && (*at)[1] && strchr("\"'\\ ", (*at)[1]))
+			(*at)++;
+		*(*to)++ = **at;
+	}
+	*(*to)++ = '\0';
+	return !quote;
+}
+
+static int split(struct jw_error *err, const char *text, struct words *words)
+{
+	char *to = words->text = mem_alloc(err, 2 * strlen(text) + 2);
+
+	if (!to)
+		return -1;
+	for (;;) {
+		while (is_blank(*text))
+			text++;
+		if (!*text)
+			return 0;
+		if (VEC_ROOM(err, words->items, words->capacity, words->count, MOST_OPTIONS))
+			return -1;
+		words->items[words->count++] = to;
+		if (!take_word(&text, &to))
+			return error_set(err, JW_ERR_USAGE, "--nvrtc-options: a quote is not closed");
+	}
+}
+
+/* ---- compiling */
+
+static void print_log(const struct output *out, const char *log)
+{
+	for (int i = 0; *log && i < LOG_LINES; i++) {
+		size_t length = strcspn(log, "\n"), used = 0;
+		char line[400];
+
+		for (; used < length && used < sizeof line - 1; used++)
+			line[used] = (char)(log[used] == '\t' ? ' ' : log[used]);
+		line[used] = '\0';
+		output_error(out, "    %s", line);
+		log += length + strspn(log + length, "\n");
+	}
+	if (*log)
+		output_error(out, "    …");
+}
+
+/* What the driver cannot read it cannot compile: the plan counts it, and here is why. */
+static void warn_of_isa(const struct cli *cli, const struct jw_system *system,
+						const struct cuda_operands *sources, const char *source,
+						const struct jw_nvrtc_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+
+	if (result->too_new)
+		output_warning(&cli->out,
+					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
+					   "names another one",
+					   source, sources->nvrtc->major, sources->nvrtc->minor, result->isa_major,
+					   result->isa_minor, jw_driver_text(driver, &system->driver.version));
+}
+
+static int keep(struct jw_error *err, struct cuda_operands *sources, struct jw_nvrtc_result *result)
+{
+	if (VEC_ROOM(err, sources->ptx, sources->capacity, sources->count, MOST_PTX))
+		return -1;
+	sources->ptx[sources->count++] = result->ptx;
+	result->ptx = NULL;
+	return 0;
+}
+
+static enum exit_status compile_one(struct cli *cli, const struct jw_system *system,
+									struct cuda_operands *sources, const char *source,
+									struct jw_target device)
+{
+	struct jw_nvrtc_result result;
+	struct jw_error err = {0};
+	enum exit_status status = EXIT_DONE;
+
+	if (jw_nvrtc_compile(&err, sources->nvrtc, source, device, &result)) {
+		status = err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code);
+		output_error(&cli->out, "%s", err.message);
+		print_log(&cli->out, result.log ? result.log : "");
+	} else {
+		output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source,
+					sources->nvrtc->major, sources->nvrtc->minor, result.arch);
+		warn_of_isa(cli, system, sources, source, &result);
+		if (keep(&err, sources, &result))
+			status = cli_fail(cli, &err);
+	}
+	jw_nvrtc_result_free(&result);
+	return status;
+}
+
+/* Whether an earlier GPU is of the same architecture. */
+static bool is_repeated(const struct jw_system *system, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (jw_target_equal(system->gpus[i].target, system->gpus[at].target))
+			return true;
+	return false;
+}
+
+static int open_nvrtc(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+					  const struct words *words, struct jw_nvrtc **ret_nvrtc)
+{
+	const char *name = options_value(&cli->options, "nvrtc");
+	struct jw_nvrtc_options options = {.options = words->items,
+									   .option_count = words->count,
+									   .name = options_value(&cli->options, "nvrtc-name"),
+									   .driver = system->driver.version,
+									   .state_dir = system->state_dir};
+	char *library = NULL;
+	int result;
+
+	/* Without any in sight the system's linker may know one. */
+	if (jw_find_nvrtc(err, name, &library) && name)
+		return -1;
+	options.library = library;
+	result = jw_nvrtc_open(err, &options, ret_nvrtc);
+	mem_free(library);
+	return result;
+}
+
+enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
+									   struct cuda_operands *sources)
+{
+	const char *text = options_value(&cli->options, "nvrtc-options");
+	enum exit_status status = EXIT_DONE;
+	struct words words = {0};
+	struct jw_error err = {0};
+
+	if (!sources->asked)
+		return EXIT_DONE;
+	if (split(&err, text ? text : "", &words) ||
+		open_nvrtc(&err, cli, system, &words, &sources->nvrtc)) {
+		status = cli_fail_as(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code),
+							 &err);
+		goto done;
+	}
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		for (size_t gpu = 0; is_source(cli->options.operands[i]) && gpu < system->gpu_count; gpu++)
+			if (!is_repeated(system, gpu))
+				status =
+					exit_combine(status, compile_one(cli, system, sources, cli->options.operands[i],
+													 system->gpus[gpu].target));
+done:
+	mem_free(words.items);
+	mem_free(words.text);
+	return status;
+}
+
+void cuda_operands_free(struct cuda_operands *sources)
+{
+	for (size_t i = 0; i < sources->count; i++)
+		mem_free(sources->ptx[i]);
+	mem_free(sources->ptx);
+	mem_free(sources->others);
+	jw_nvrtc_close(sources->nvrtc);
+	*sources = (struct cuda_operands){0};
+}

@@ -1,0 +1,46 @@
+/* CUDA C sources among the operands of prime: compiled to PTX files, which are primed like others.
+ */
+#ifndef JW_CLI_PARTS_CUDA_OPERANDS_H
+#define JW_CLI_PARTS_CUDA_OPERANDS_H
+
+#include <jitwarm/nvrtc.h>
+#include <jitwarm/system.h>
+
+#include "cli/command.h"
+
+struct cuda_operands {
+	struct jw_nvrtc *nvrtc; /* owns the files */
+	char **ptx;
+	size_t count, capacity;
+	char **others; /* the operands that are none, NULL at the end */
+	size_t other_count;
+	size_t asked; /* sources among the operands */
+};
+
+/* --nvrtc, --nvrtc-options, --nvrtc-name */
+#define SOURCES_OPTIONS                                                                            \
+	{.name = "nvrtc-options",                                                                      \
+	 .kind = OPTION_VALUE,                                                                         \
+	 .value = "OPTIONS",                                                                           \
+	 .help = "Compile *.cu with NVRTC and these options, as the program does"},                    \
+		{.name = "nvrtc",                                                                          \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE|PACKAGE",                                                                  \
+		 .help =                                                                                   \
+			 "The NVRTC that the program uses: a library, a toolkit, or a package that brings "    \
+			 "or requires one"},                                                                   \
+	{                                                                                              \
+		.name = "nvrtc-name", .kind = OPTION_VALUE, .value = "NAME",                               \
+		.help = "What the program calls the source; the file's own name without it"                \
+	}
+
+/* Separates sources from other operands. */
+int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
+					   struct cuda_operands *ret_sources);
+/* Compiles the sources for every architecture of the system. What does not compile is said at once;
+ * the status is EXIT_DONE, or what is to be combined. */
+enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
+									   struct cuda_operands *sources);
+void cuda_operands_free(struct cuda_operands *sources);
+
+#endif

@@ -1,0 +1,18 @@
+/* What became of a pack: for people, and for programs (docs/json.md, "import"). */
+#ifndef JW_CLI_PARTS_IMPORT_REPORT_H
+#define JW_CLI_PARTS_IMPORT_REPORT_H
+
+#include <stdbool.h>
+
+#include <cjson/cJSON.h>
+
+#include <jitwarm/pack.h>
+
+#include "cli/output.h"
+
+void import_report_print(const struct output *out, const struct jw_import_result *result,
+						 bool dry_run);
+/* The caller's; NULL: out of memory. */
+cJSON *import_report_document(const struct jw_import_result *result, bool dry_run);
+
+#endif

@@ -1,0 +1,107 @@
+#include "cli/parts/pack_report.h"
+
+#include "base/text.h"
+#include "cli/parts/documents.h"
+
+int pack_report_sign(struct jw_error *err, const struct options *given,
+					 struct jw_export_options *options, char room[PASSPHRASE_SIZE])
+{
+	if (!options_given(given, "sign"))
+		return 0;
+	options->sign_key = options_value(given, "key");
+	if (!options->sign_key)
+		options->sign_key = PASSPHRASE_DEFAULT_KEY;
+	options->signature = options_value(given, "signature");
+	return passphrase_of_key(err, given, options->state_dir, options->sign_key, room,
+							 &options->passphrase);
+}
+
+static void print_left_out(const struct output *out, const struct jw_export_result *result)
+{
+	const struct {
+		size_t count;
+		const char *what;
+	} lines[] = {
+		{result->other_drivers, "of other drivers than this machine's (--all takes them)"},
+		{result->other_targets, "for other GPUs"},
+		{result->not_cuda, "of OpenCL or of a form that is not known"},
+		{result->carried,
+		 "that an older driver compiled (prime --recompile-carried makes them anew)"},
+		{result->unsuited, "whose cubin or options no other machine could be sure of"},
+		{result->damaged, "damaged (“jitwarm cache verify” lists them)"},
+	};
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		if (lines[i].count)
+			output_line(out, STYLE_FAINT, "  left out: %zu entries %s", lines[i].count,
+						lines[i].what);
+}
+
+void pack_report_print(const struct output *out, const char *file,
+					   const struct jw_export_result *result)
+{
+	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
+
+	output_line(out, STYLE_GOOD, "%s: %zu %s (%s) in %s, %.1f times smaller, %s", file,
+				result->entries, result->opaque ? "files as they are" : "entries",
+				text_bytes(all, result->entry_bytes), text_bytes(pack, result->pack_bytes),
+				(double)result->entry_bytes / (double)result->pack_bytes,
+				text_duration(time, result->seconds));
+	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
+				*result->targets ? result->targets : "any GPU", result->drivers,
+				result->opaque ? ", and no other" : "");
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"  %zu of its entries compiled over several threads (prime --split): of the same "
+			"worth, but not the driver's own bytes",
+			result->split);
+	if (result->thin_modules)
+		output_line(out, STYLE_PLAIN,
+					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
+					"there",
+					result->thin_modules, result->modules, text_bytes(all, result->thin_bytes));
+	if (*result->signed_by) {
+		output_line(out, STYLE_PLAIN,
+					"  signed with the key %s; who gets it runs once:", result->signed_by);
+		output_line(out, STYLE_PLAIN, "  jitwarm key trust %s", result->public_key);
+	}
+	print_left_out(out, result);
+}
+
+bool pack_report_describe(cJSON *object, const char *file, const struct jw_export_result *result)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{"entries", (double)result->entries},
+		{"split", (double)result->split},
+		{"modules", (double)result->modules},
+		{"cubins", (double)result->cubins},
+		{"thin_modules", (double)result->thin_modules},
+		{"thin_bytes", (double)result->thin_bytes},
+		{"entry_bytes", (double)result->entry_bytes},
+		{"content_bytes", (double)result->content_bytes},
+		{"pack_bytes", (double)result->pack_bytes},
+		{"other_drivers", (double)result->other_drivers},
+		{"other_targets", (double)result->other_targets},
+		{"not_cuda", (double)result->not_cuda},
+		{"unsuited", (double)result->unsuited},
+		{"carried", (double)result->carried},
+		{"damaged", (double)result->damaged},
+		{"seconds", result->seconds},
+	};
+	bool complete = document_add_text(object, "file", file) &&
+					(!result->opaque || cJSON_AddBoolToObject(object, "opaque", true)) &&
+					cJSON_AddStringToObject(object, "targets", result->targets) &&
+					cJSON_AddStringToObject(object, "drivers", result->drivers) &&
+					cJSON_AddStringToObject(object, "blake2b_512", result->blake2b_512) &&
+					(!*result->signed_by ||
+					 (cJSON_AddStringToObject(object, "signed_by", result->signed_by) &&
+					  cJSON_AddStringToObject(object, "public_key", result->public_key)));
+
+	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
+		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
+	return complete;
+}

@@ -1,0 +1,37 @@
+/* What `export` and `prime -o` share: the pack's signature, and what they say of the pack. */
+#ifndef JW_CLI_PARTS_PACK_REPORT_H
+#define JW_CLI_PARTS_PACK_REPORT_H
+
+#include <cjson/cJSON.h>
+
+#include <jitwarm/pack.h>
+
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/parts/passphrase.h"
+
+#define PACKING_SIGN_OPTIONS                                                                       \
+	{.name = "sign",                                                                               \
+	 .kind = OPTION_FLAG,                                                                          \
+	 .help = "Sign the pack: the signature is written beside it, into FILE.minisig"},              \
+		{.name = "key",                                                                            \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "NAME|FILE",                                                                     \
+		 .help = "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
+				 "minisign's file"},                                                               \
+		{.name = "signature",                                                                      \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "Write the signature there"},                                                     \
+		PASSPHRASE_OPTION
+
+/* Enters --sign, --key and --signature, and asks for the passphrase, which `room` takes
+ * (passphrase_forget). options->state_dir is known. */
+int pack_report_sign(struct jw_error *err, const struct options *given,
+					 struct jw_export_options *options, char room[PASSPHRASE_SIZE]);
+void pack_report_print(const struct output *out, const char *file,
+					   const struct jw_export_result *result);
+/* Adds the members of jitwarm.export/1. False when memory is short. */
+bool pack_report_describe(cJSON *object, const char *file, const struct jw_export_result *result);
+
+#endif

@@ -1,0 +1,26 @@
+/* Passphrases of keys: from a file, else asked for at the terminal; never from the command line. */
+#ifndef JW_CLI_PARTS_PASSPHRASE_H
+#define JW_CLI_PARTS_PASSPHRASE_H
+
+#include "cli/options.h"
+
+enum { PASSPHRASE_SIZE = 1025 };
+#define PASSPHRASE_DEFAULT_KEY "default"
+
+#define PASSPHRASE_OPTION                                                                          \
+	{                                                                                              \
+		.name = "passphrase-file", .kind = OPTION_VALUE, .value = "FILE",                          \
+		.help =                                                                                    \
+			"The key's passphrase is the first line of this file; else it is asked for at the "    \
+			"terminal"                                                                             \
+	}
+
+/* The passphrase for an existing key, NULL where it has none. `room` takes it. */
+int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,
+					  const char *key, char room[PASSPHRASE_SIZE], const char **ret_passphrase);
+/* The same, asked for whatever the key is; twice where `is_new`. */
+int passphrase_ask(struct jw_error *err, const struct options *options, const char *question,
+				   bool is_new, char room[PASSPHRASE_SIZE]);
+void passphrase_forget(char room[PASSPHRASE_SIZE]);
+
+#endif

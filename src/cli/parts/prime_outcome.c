@@ -1,0 +1,124 @@
+#include "cli/parts/prime_outcome.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/parts/prime_text.h"
+#include "cli/parts/reproduce.h"
+
+enum { LOG_LINES = 6 };
+
+/* The first lines of the driver's own log, indented below the failure that they explain. */
+static void print_log(const struct output *out, const char *log)
+{
+	for (int i = 0; *log && i < LOG_LINES; i++) {
+		size_t length = strcspn(log, "\n");
+
+		if (length)
+			output_warning(out, "    %.*s", (int)(length < 400 ? length : 400), log);
+		log += length + (log[length] == '\n');
+	}
+}
+
+static void print_failure(const struct prime_outcome *priming,
+						  const struct jw_prime_failure *failure)
+{
+	const struct output *out = &priming->cli->out;
+	char *command = reproduce_command(NULL, &priming->cli->options, failure);
+	char target[JW_TARGET_TEXT];
+
+	output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
+				   failure->member ? failure->member : "", (unsigned long long)failure->offset,
+				   jw_target_sm(target, failure->target), failure->reason);
+	print_log(out, failure->log);
+	if (command)
+		output_warning(out, "    to see it again: %s", command);
+	mem_free(command);
+}
+
+/* For another machine. */
+static void print_where(const struct prime_outcome *priming, const struct jw_prime_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+
+	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere->scratch)
+		output_line(&priming->cli->out, STYLE_PLAIN,
+					"%s is what driver %s would look for there (CUDA_CACHE_PATH).",
+					priming->system->cache.path,
+					jw_driver_text(driver, &priming->system->driver.version));
+}
+
+void prime_outcome_print_result(const struct prime_outcome *priming,
+								const struct jw_prime_result *result)
+{
+	const struct output *out = &priming->cli->out;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+
+	for (size_t i = 0; i < result->failure_count; i++)
+		print_failure(priming, &result->failures[i]);
+	if (result->opaque)
+		output_warning(out,
+					   "this driver's cache is not of the form that jitwarm knows: the driver "
+					   "filled it by itself in %s, and "
+					   "added %zu entries; more than that cannot be told",
+					   text_duration(time, result->seconds), result->compiled);
+	else if (result->compiled)
+		prime_print_compiled(out, result);
+	if (result->evicted)
+		output_warning(out,
+					   "%zu of the oldest entries had to make room, as at a driver's own insert: "
+					   "the cache keeps %s (CUDA_CACHE_MAXSIZE)",
+					   result->evicted, text_bytes(bytes, priming->system->cache.limit_bytes));
+	if (result->failed)
+		output_warning(out, "%zu module%s could not be compiled", result->failed,
+					   result->failed == 1 ? "" : "s");
+	if (result->interrupted)
+		output_warning(out, "interrupted with %zu modules left%s", result->undone,
+					   priming->elsewhere->scratch ? "" : "; the same command goes on from here");
+	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
+			 !priming->only_plan)
+		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
+	else if (priming->elsewhere->given)
+		print_where(priming, result);
+	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
+		output_line(out, STYLE_PLAIN,
+					priming->recording ? "Of what was recorded nothing is left to compile here."
+					: result->plan.left_out || result->plan.cannot
+						? "Start your program again: of what was asked for it has nothing left to "
+						  "compile but what is named above."
+						: "Start your program again: it has nothing left to compile.");
+	if (result->plan.too_much)
+		output_error(out, "%s", result->stopped.message);
+	else if (result->stopped.code)
+		output_error(out, "stopped with %zu modules left: %s", result->undone,
+					 result->stopped.message);
+}
+
+enum exit_status prime_outcome_status_of_error(const struct jw_error *err)
+{
+	switch ((int)err->code) {
+	case JW_ERR_UNSUPPORTED: return EXIT_CANNOT;
+	case JW_ERR_LIMIT: return EXIT_COLD;
+	default: return exit_of(err->code);
+	}
+}
+
+enum exit_status prime_outcome_status(const struct prime_outcome *priming,
+									  const struct jw_prime_result *result, size_t troubles)
+{
+	/* Files of a recording that are not here are a part left undone. */
+	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
+
+	/* What left no entry cannot be shown to be warm. */
+	if (result->interrupted || result->undone || result->failed || result->unchanged ||
+		result->misjudged || result->plan.over_budget)
+		status = exit_combine(status, EXIT_COLD);
+	if (result->plan.hopeless)
+		status = exit_combine(status, EXIT_CANNOT);
+	/* What is undone then is no part of its own. */
+	if (result->stopped.code)
+		status = exit_combine(result->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
+							  prime_outcome_status_of_error(&result->stopped));
+	return status;
+}

@@ -1,0 +1,42 @@
+/* One run of `jitwarm prime`, and what is said of it in the end. */
+#ifndef JW_CLI_PARTS_PRIME_OUTCOME_H
+#define JW_CLI_PARTS_PRIME_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jitwarm/carry.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/store.h>
+#include <jitwarm/system.h>
+
+#include "cli/command.h"
+#include "cli/parts/target_machine.h"
+#include "cli/parts/unattended.h"
+#include "cli/progress.h"
+
+struct prime_outcome {
+	struct cli *cli;
+	const struct jw_system *system;
+	const struct jw_recording *recording; /* NULL: none is given */
+	struct target_machine *elsewhere;
+	struct unattended *unattended;
+	struct progress progress;
+	struct jw_store_refilled refilled;
+	struct jw_carry_result *carried; /* NULL: nothing was missing */
+	bool bar;
+	bool only_plan;
+};
+
+/* Modules that failed, each with the driver's log and the command that shows it again; what is left
+ * undone and why; what to do now. */
+void prime_outcome_print_result(const struct prime_outcome *priming,
+								const struct jw_prime_result *result);
+/* `troubles`: files that could not be read. */
+enum exit_status prime_outcome_status(const struct prime_outcome *priming,
+									  const struct jw_prime_result *result, size_t troubles);
+/* A driver that does not cache, or a cache where no file can be locked: no help there. A full cache
+ * is a part left undone. */
+enum exit_status prime_outcome_status_of_error(const struct jw_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+#include "cli/parts/prime_text.h"
+
+#include "base/text.h"
+
+/* Beside what it will take stands what there is. */
+static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
+{
+	char used[TEXT_SHORT], limit[TEXT_SHORT];
+	bool evicts = !plan->too_much && plan->used_bytes + plan->cache_bytes > plan->limit_bytes;
+
+	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
+				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
+				evicts ? ": the oldest entries will make room" : "");
+}
+
+static void print_over_budget(const struct output *out, const struct jw_prime_plan *plan)
+{
+	char time[TEXT_SHORT], bytes[TEXT_SHORT];
+
+	if (plan->over_budget)
+		output_line(out, STYLE_WARN,
+					"The budget leaves %zu module%s for another time (%s on one core, %s of "
+					"cache), the least worth.",
+					plan->over_budget, plan->over_budget == 1 ? "" : "s",
+					text_duration(time, plan->over_budget_seconds),
+					text_bytes(bytes, plan->over_budget_bytes));
+}
+
+static void print_carried(const struct output *out, const struct jw_prime_plan *plan)
+{
+	if (plan->carried)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of the warm ones were carried over from older drivers: --recompile-carried "
+			"puts this driver's own results in their place.",
+			plan->carried);
+}
+
+void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan)
+{
+	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
+
+	if (plan->cannot)
+		output_line(out, STYLE_WARN,
+					"%zu containers hold PTX that this driver cannot use for these GPUs; “jitwarm "
+					"scan” says why.",
+					plan->cannot);
+	if (!plan->modules) {
+		output_line(out, STYLE_PLAIN,
+					"There is nothing here that the driver would compile for these GPUs.");
+		return;
+	}
+	if (!plan->cold && plan->over_budget) {
+		print_limit(out, plan);
+		print_over_budget(out, plan);
+		return;
+	}
+	if (!plan->cold) {
+		output_line(out, STYLE_GOOD,
+					"Warm: all %zu modules that the driver would compile are in its cache.",
+					plan->modules);
+		print_carried(out, plan);
+		return;
+	}
+	output_line(
+		out, STYLE_PLAIN,
+		"%zu of %zu modules to compile (%s of PTX): about %s with %u worker%s, %s of cache.",
+		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
+		text_duration(time, plan->wall_seconds), plan->workers, plan->workers == 1 ? "" : "s",
+		text_bytes(cubins, plan->cache_bytes));
+	if (plan->why[0])
+		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
+	print_carried(out, plan);
+	if (plan->link)
+		output_line(out, STYLE_PLAIN,
+					"%zu of them are inputs of run-time linking; the linking itself is done again "
+					"at every start.",
+					plan->link);
+	print_limit(out, plan);
+	print_over_budget(out, plan);
+}
+
+void prime_print_compiled(const struct output *out, const struct jw_prime_result *result)
+{
+	const struct jw_prime_plan *plan = &result->plan;
+	char time[TEXT_SHORT], bytes[TEXT_SHORT], more_time[TEXT_SHORT], more_bytes[TEXT_SHORT];
+	bool whole = result->compiled == plan->cold && !result->stopped.code;
+
+	if (whole)
+		output_line(out, STYLE_GOOD,
+					"Compiled %zu module%s: predicted %s, took %s; the cache grew by %s (predicted "
+					"%s).",
+					result->compiled, result->compiled == 1 ? "" : "s",
+					text_duration(more_time, plan->wall_seconds),
+					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes),
+					text_bytes(more_bytes, plan->cache_bytes));
+	else
+		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
+					result->compiled, result->compiled == 1 ? "" : "s",
+					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
+	if (result->split)
+		output_line(
+			out, STYLE_PLAIN,
+			"%zu of them %s compiled over several threads (--split): of the same worth, but "
+			"not the driver's own bytes.",
+			result->split, result->split == 1 ? "was" : "were");
+	if (result->compile_seconds > 60 && result->compile_cpu_seconds > 0 &&
+		result->compile_seconds > 1.5 * result->compile_cpu_seconds)
+		output_note(out,
+					"the processor was busy with other programs: of %s of compiling it gave %s",
+					text_duration(more_time, result->compile_seconds),
+					text_duration(time, result->compile_cpu_seconds));
+}
+
+void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size)
+{
+	const char *how = by_size ? "the same command with a larger --budget-size goes on with them"
+							  : "the same command goes on with them";
+	size_t left = result->undone + result->plan.over_budget;
+
+	if (result->out_of_time)
+		output_line(out, STYLE_WARN, "The time is up with %zu module%s left: %s.", left,
+					left == 1 ? "" : "s", how);
+	else
+		output_line(out, STYLE_WARN, "%zu module%s left: %s.", left, left == 1 ? " is" : "s are",
+					how);
+}

@@ -1,0 +1,188 @@
+#include "cli/parts/recording_files.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "cli/parts/installed_names.h"
+#include "os/file.h"
+#include "os/system.h"
+
+/* ---- whose files they are */
+
+/* A path that means the same on another machine: below the home directory it begins with "~". */
+static char *portable(struct jw_error *err, const char *path)
+{
+	char *home = NULL, *made;
+	size_t length;
+
+	if (os_home_dir(NULL, &home))
+		return mem_string(err, path);
+	length = strlen(home);
+	made = length > 1 && !strncmp(path, home, length) && os_is_separator(path[length])
+			   ? mem_printf(err, "~%s", path + length)
+			   : mem_string(err, path);
+	mem_free(home);
+	return made;
+}
+
+static const struct jw_found_file *owner_of(const struct jw_found *found, const char *path)
+{
+	struct os_stat wanted, stat;
+
+	if (os_stat(NULL, path, &wanted))
+		return NULL;
+	for (size_t i = 0; found && i < found->file_count; i++)
+		if (found->files[i].package && !os_stat(NULL, found->files[i].path, &stat) &&
+			stat.inode == wanted.inode && stat.device == wanted.device)
+			return &found->files[i];
+	return NULL;
+}
+
+static int name_file(struct jw_error *err, const struct jw_found *found,
+					 struct jw_recorded_file *file)
+{
+	const struct jw_found_file *owner = owner_of(found, file->path);
+	char *path;
+
+	if (owner) {
+		file->package = mem_string(err, owner->package);
+		file->version = owner->version ? mem_string(err, owner->version) : NULL;
+		if (!file->package || (owner->version && !file->version))
+			return -1;
+	}
+	path = owner ? mem_string(err, installed_name(owner->path)) : portable(err, file->path);
+	if (!path)
+		return -1;
+	mem_free(file->path);
+	file->path = path;
+	return 0;
+}
+
+/* The packages of the environment that jitwarm sees; the command may have had another, then its
+ * files are known by their paths. */
+int recording_files_name_files(struct jw_error *err, const struct jw_found *given,
+							   struct jw_recording *recording)
+{
+	struct jw_found *found = NULL;
+	int result = 0;
+
+	if (recording->file_count)
+		(void)jw_find(NULL, NULL, 0, &found);
+	for (size_t i = 0; !result && i < recording->file_count; i++) {
+		struct jw_recorded_file *file = &recording->files[i];
+
+		result = name_file(err, given && owner_of(given, file->path) ? given : found, file);
+	}
+	jw_found_free(found);
+	return result;
+}
+
+/* ---- and back */
+
+/* The path on this machine; the caller frees it. */
+static char *local_path(struct jw_error *err, const char *path)
+{
+	char *home = NULL, *made;
+
+	if (path[0] != '~' || !os_is_separator(path[1]) || os_home_dir(NULL, &home))
+		return mem_string(err, path);
+	made = mem_printf(err, "%s%s", home, path + 1);
+	mem_free(home);
+	return made;
+}
+
+/* Packages each once, and paths that are there. -1: out of memory. */
+static int collect_names(struct jw_error *err, const struct jw_recording *recording, char **names,
+						 size_t *ret_count)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->file_count; i++) {
+		const struct jw_recorded_file *file = &recording->files[i];
+		char *name = file->package ? mem_string(err, file->package) : local_path(err, file->path);
+		bool known = false;
+
+		if (!name) {
+			*ret_count = count;
+			return -1;
+		}
+		for (size_t k = 0; k < count; k++)
+			known = known || !strcmp(names[k], name);
+		if (known || (!file->package && !os_exists(name)))
+			mem_free(name);
+		else
+			names[count++] = name;
+	}
+	*ret_count = count;
+	return 0;
+}
+
+/* Whether two relative paths are the same, whatever separators they were written with. */
+static bool same_path(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !(os_is_separator(*a) && (*b == '/' || *b == '\\')))
+			return false;
+	return *a == *b;
+}
+
+static bool is_recorded(const struct jw_recording *recording, const struct jw_found_file *found)
+{
+	if (!found->package)
+		return true;
+	for (size_t i = 0; i < recording->file_count; i++)
+		if (recording->files[i].package &&
+			same_path(installed_name(found->path), recording->files[i].path))
+			return true;
+	return false;
+}
+
+/* With a package come those that it requires: of them only what was recorded is wanted. */
+static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->file_count; i++) {
+		if (is_recorded(recording, &found->files[i]))
+			found->files[kept++] = found->files[i];
+		else
+			mem_free(found->files[i].path);
+	}
+	found->file_count = kept;
+	/* Notes speak of what is looked for by name; what is missing is told module by module. */
+	for (size_t i = 0; i < found->note_count; i++)
+		mem_free(found->notes[i].text);
+	found->note_count = found->trouble_count = 0;
+}
+
+int recording_files_find(struct jw_error *err, const struct jw_recording *recording,
+						 struct jw_found **ret_found)
+{
+	char **names = mem_array(err, recording->file_count, sizeof *names);
+	struct jw_found *found = NULL;
+	struct jw_error why = {0};
+	size_t count = 0;
+	int result = -1;
+
+	if (!names || collect_names(err, recording, names, &count))
+		goto done;
+	if (count && jw_find(&why, (const char *const *)names, count, &found) &&
+		why.code == JW_ERR_MEMORY) {
+		error_set(err, why.code, "%s", why.message);
+		goto done;
+	}
+	if (found)
+		keep_recorded(recording, found);
+	else
+		found = mem_alloc(err, sizeof *found);
+	if (!found)
+		goto done;
+	*ret_found = found;
+	result = 0;
+done:
+	for (size_t i = 0; i < count; i++)
+		mem_free(names[i]);
+	mem_free(names);
+	return result;
+}

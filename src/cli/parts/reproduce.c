@@ -1,0 +1,110 @@
+#include "cli/parts/reproduce.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "os/system.h"
+
+enum { MOST_COMMAND = 1 << 16 };
+
+/* "8000" or "0x1f40" */
+static bool read_offset(const char *text, uint64_t *ret_offset)
+{
+	static const char digits[] = "0123456789abcdef";
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	uint64_t base = hex ? 16 : 10, value = 0;
+	const char *at = hex ? text + 2 : text;
+
+	if (!*at || strlen(at) > 16)
+		return false;
+	for (; *at; at++) {
+		bool upper = *at >= 'A' && *at <= 'F';
+		char lower = (char)(upper ? *at + ('a' - 'A') : *at);
+		const char *digit = memchr(digits, lower, (size_t)base);
+
+		if (!digit)
+			return false;
+		value = value * base + (uint64_t)(digit - digits);
+	}
+	*ret_offset = value;
+	return true;
+}
+
+int reproduce_offsets(struct jw_error *err, const struct options *options, uint64_t **ret_offsets,
+					  size_t *ret_count)
+{
+	size_t count = options_count(options, "only");
+	uint64_t *offsets = mem_array(err, count, sizeof *offsets);
+
+	if (!offsets)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		const char *text = options_item(options, "only", i);
+
+		if (!read_offset(text, &offsets[i])) {
+			mem_free(offsets);
+			return error_set(err, JW_ERR_USAGE,
+							 "--only takes an offset such as 8000 or 0x1f40, not “%.200s”", text);
+		}
+	}
+	*ret_offsets = offsets;
+	*ret_count = count;
+	return 0;
+}
+
+static int add(struct jw_error *err, struct buf *line, const char *text)
+{
+	return buf_append(err, line, text, strlen(text));
+}
+
+/* What a shell takes as one word and as it stands. */
+static bool is_plain(const char *word, bool windows)
+{
+	static const char plain[] = "\\ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+								"0123456789_-+./:,@%=";
+
+	return word[strspn(word, windows ? plain : plain + 1)] == '\0';
+}
+
+/* In single quotes for a POSIX shell; in double ones on Windows, whose names cannot hold any. */
+static int add_word(struct jw_error *err, struct buf *line, const char *word)
+{
+	bool windows = !strcmp(os_name, "windows");
+	const char *quote = is_plain(word, windows) ? "" : windows ? "\"" : "'";
+
+	if (add(err, line, " ") || add(err, line, quote))
+		return -1;
+	for (const char *at = word; *at; at++)
+		if (*at == '\'' && !windows ? add(err, line, "'\\''") : buf_append(err, line, at, 1))
+			return -1;
+	return add(err, line, quote);
+}
+
+static int add_option(struct jw_error *err, struct buf *line, const struct options *options,
+					  const char *name)
+{
+	const char *value = options_value(options, name);
+
+	if (!value)
+		return 0;
+	return add(err, line, " --") || add(err, line, name) || add_word(err, line, value) ? -1 : 0;
+}
+
+char *reproduce_command(struct jw_error *err, const struct options *options,
+						const struct jw_prime_failure *failure)
+{
+	struct buf line = BUF_MAX(MOST_COMMAND);
+	char *only =
+		mem_printf(err, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
+	char *result = NULL;
+
+	if (only && !add(err, &line, only) && !add_option(err, &line, options, "cache") &&
+		!add_option(err, &line, options, "module-timeout") &&
+		!(failure->path[0] == '-' && add(err, &line, " --")) &&
+		!add_word(err, &line, failure->path))
+		result = mem_string(err, buf_text(&line));
+	mem_free(only);
+	buf_free(&line);
+	return result;
+}

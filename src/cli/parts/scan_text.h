@@ -1,0 +1,28 @@
+/* `scan` for people: a line per library and GPU. */
+#ifndef JW_CLI_PARTS_SCAN_TEXT_H
+#define JW_CLI_PARTS_SCAN_TEXT_H
+
+#include <jitwarm/scan.h>
+
+#include "cli/output.h"
+
+/* What all images together would have compiled for one GPU. */
+struct scan_total {
+	struct jw_scan_work work;
+	size_t images, left_out; /* modules */
+};
+
+/* What compiles would run on. */
+struct scan_machine {
+	unsigned cores;
+	double capacity;
+};
+
+/* Prints an image with a line for each GPU (without any: with what code it holds), and adds to the
+ * totals, one for each GPU. */
+void scan_text_image(const struct output *output, const struct jw_scan_image *image,
+					 const struct scan_machine *machine, struct scan_total *totals);
+void scan_text_total(const struct output *output, struct jw_target target,
+					 const struct scan_total *total, const struct scan_machine *machine);
+
+#endif

@@ -1,0 +1,189 @@
+#include "cli/parts/target_machine.h"
+
+#include <string.h>
+
+#include <jitwarm/key.h>
+
+#include "base/mem.h"
+#include "cli/parts/installed_names.h"
+#include "os/interrupt.h"
+
+static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
+{
+	static const char *const only[] = {"sign", "key", "signature", "passphrase-file", "thin"};
+	const char *file = options_value(options, "output");
+
+	for (size_t i = 0; !file && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]))
+			return error_set(err, JW_ERR_USAGE, "--%s is for the pack that -o names", only[i]);
+	if (file && !given)
+		return error_set(err, JW_ERR_USAGE,
+						 "-o is for another machine, whose GPU --target names; “jitwarm export” "
+						 "packs this one's cache");
+	if (file && !strcmp(file, "-"))
+		return error_set(err, JW_ERR_USAGE, "-o: name a file");
+	return 0;
+}
+
+static int check_usage(struct jw_error *err, const struct options *options, bool given)
+{
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "split"};
+
+	for (size_t i = 0; !given && i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]))
+			return error_set(err, JW_ERR_USAGE,
+							 "--%s is for another machine, whose GPU --target names", only[i]);
+	if (options_given(options, "driver-profile") &&
+		(options_given(options, "driver") || options_given(options, "driver-lib")))
+		return error_set(err, JW_ERR_USAGE, "--driver-profile says which driver it is by itself");
+	if (given && !options_given(options, "cache") && !options_given(options, "output"))
+		return error_set(err, JW_ERR_USAGE,
+						 "--target is for another machine: --cache names the directory to fill, "
+						 "-o the pack to write");
+	if (given && options_given(options, "sudo-user"))
+		return error_set(err, JW_ERR_USAGE, "--sudo-user is for this machine's own cache");
+	return check_pack_usage(err, options, given);
+}
+
+int target_machine_read(struct jw_error *err, const struct options *options,
+						struct target_machine *ret_elsewhere, struct jw_system_options *how)
+{
+	struct target_machine *elsewhere = ret_elsewhere;
+
+	*elsewhere = (struct target_machine){.given = options_given(options, "target")};
+	if (check_usage(err, options, elsewhere->given))
+		return -1;
+	if (!elsewhere->given)
+		return 0;
+	if (gpu_targets_read(err, options, &elsewhere->gpus))
+		return -1;
+	elsewhere->export.output = options_value(options, "output");
+	elsewhere->scratch = elsewhere->export.output && !options_given(options, "cache");
+	how->scratch = elsewhere->scratch;
+	how->probe = false;
+	how->targets = elsewhere->gpus.targets;
+	how->target_count = elsewhere->gpus.count;
+	how->driver = options_value(options, "driver");
+	how->driver_library = options_value(options, "driver-lib");
+	how->driver_profile = options_value(options, "driver-profile");
+	return 0;
+}
+
+/* Source: docs/compiler-twin.md, [1]. */
+static bool differs(const struct jw_system *system)
+{
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (system->driver.version.release[0] == 535 && system->gpus[i].target.sm == 90)
+			return true;
+	return false;
+}
+
+static int find_compiler(struct jw_error *err, const struct cli *cli,
+						 const struct jw_system *system, struct target_machine *elsewhere)
+{
+	const struct jw_compiler *compiler = &elsewhere->compiler;
+	char driver[JW_DRIVER_TEXT];
+
+	if (jw_compiler_find(err, &system->driver.version, options_value(&cli->options, "ptxas"),
+						 &elsewhere->compiler))
+		return -1;
+	if (options_given(&cli->options, "split") && jw_compiler_can_split(err, compiler))
+		return -1;
+	(void)jw_driver_text(driver, &system->driver.version);
+	if (!compiler->exact)
+		output_warning(
+			&cli->out,
+			"%s is of CUDA %u.%u, older than driver %s: its code works there, but is not "
+			"the driver's own",
+			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
+	else if (differs(system))
+		output_warning(&cli->out,
+					   "on sm_90 driver %s writes one attribute more into its results than ptxas "
+					   "does: they are not the driver's own to the last byte",
+					   driver);
+	return 0;
+}
+
+/* A key that cannot sign is noticed before the work is done. */
+static int find_key(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+					struct target_machine *elsewhere)
+{
+	struct jw_export_options *export = &elsewhere->export;
+
+	export->state_dir = system->state_dir;
+	if (pack_report_sign(err, &cli->options, export, elsewhere->passphrase))
+		return -1;
+	return export->sign_key
+			   ? jw_key_check(err, export->state_dir, export->sign_key, export->passphrase)
+			   : 0;
+}
+
+int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
+							 const struct jw_system *system, struct target_machine *elsewhere)
+{
+	return find_compiler(err, cli, system, elsewhere) || find_key(err, cli, system, elsewhere) ? -1
+																							   : 0;
+}
+
+int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
+						struct target_machine *elsewhere)
+{
+	elsewhere->export.thin = options_given(&cli->options, "thin");
+	if (!elsewhere->export.thin || !found)
+		return 0;
+	if (installed_files(err, found, &elsewhere->files))
+		return -1;
+	elsewhere->export.files = elsewhere->files;
+	elsewhere->export.file_count = found->file_count;
+	return 0;
+}
+
+static bool stop(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+						const struct jw_prime_result *primed, struct target_machine *elsewhere,
+						cJSON *document)
+{
+	struct jw_export_options *export = &elsewhere->export;
+	struct jw_export_result result;
+	struct jw_error why = {0};
+	cJSON *pack;
+
+	if (!export->output || options_given(&cli->options, "dry-run"))
+		return 0;
+	if (primed->interrupted)
+		return error_set(err, JW_ERR_INTERRUPTED, "%s is not written%s", export->output,
+						 elsewhere->scratch ? ", and what was compiled is gone: with --cache DIR "
+											  "the same command would go on from there"
+											: "");
+	export->system = system;
+	export->targets = elsewhere->gpus.targets;
+	export->target_count = elsewhere->gpus.count;
+	export->stop = stop;
+	if (jw_export(&why, export, &result))
+		return why.code == JW_ERR_NOT_FOUND
+				   ? error_set(err, JW_ERR_UNSUPPORTED,
+							   "%s is not written: there is nothing to put into it", export->output)
+				   : error_set(err, why.code, "%s", why.message);
+	pack_report_print(&cli->out, export->output, &result);
+	pack = document ? cJSON_AddObjectToObject(document, "pack") : NULL;
+	if (document && (!pack || !pack_report_describe(pack, export->output, &result)))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	return 0;
+}
+
+enum exit_status target_machine_status(const struct jw_error *err)
+{
+	return err->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err->code);
+}
+
+void target_machine_free(struct target_machine *elsewhere)
+{
+	mem_free(elsewhere->files);
+	jw_compiler_free(&elsewhere->compiler);
+	passphrase_forget(elsewhere->passphrase);
+}

@@ -1,0 +1,84 @@
+/* Priming for another machine: its GPUs and driver are named, and ptxas compiles. */
+#ifndef JW_CLI_PARTS_TARGET_MACHINE_H
+#define JW_CLI_PARTS_TARGET_MACHINE_H
+
+#include <jitwarm/compiler.h>
+#include <jitwarm/find.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "cli/command.h"
+#include "cli/parts/gpu_targets.h"
+#include "cli/parts/pack_report.h"
+
+struct target_machine {
+	bool given; /* --target was */
+	struct gpu_targets gpus;
+	struct jw_compiler compiler;
+	bool scratch;                    /* into a cache for this run alone */
+	struct jw_export_options export; /* `output` NULL: no pack is wanted */
+	struct jw_pack_file *files;      /* --thin: those that are primed */
+	char passphrase[PASSPHRASE_SIZE];
+};
+
+/* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
+#define ELSEWHERE_OPTIONS                                                                          \
+	{.name = "target",                                                                             \
+	 .kind = OPTION_LIST,                                                                          \
+	 .value = "SM",                                                                                \
+	 .help = "For another machine with this GPU (sm_86), into --cache or -o, without GPU and "     \
+			 "driver; may be repeated"},                                                           \
+		{.name = "driver",                                                                         \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "VERSION",                                                                       \
+		 .help = "That machine's driver (550.163.01)"},                                            \
+		{.name = "driver-lib",                                                                     \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "That driver's libcuda.so or nvcuda64.dll, for one that jitwarm does not know"},  \
+		{.name = "driver-profile",                                                                 \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "What “jitwarm status --driver-profile” has written there of its driver"},        \
+		{.name = "ptxas",                                                                          \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "Compile with this ptxas; without it, that of the driver's CUDA version"},        \
+		{.name = "split",                                                                          \
+		 .kind = OPTION_FLAG,                                                                      \
+		 .help =                                                                                   \
+			 "With --target: where few long modules are left and cores idle, compile one over "    \
+			 "several threads (ptxas of CUDA 12.8 and newer): code of the same worth at twice "    \
+			 "the memory, but not the driver's own bytes"},                                        \
+		{.name = "output",                                                                         \
+		 .letter = 'o',                                                                            \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "FILE",                                                                          \
+		 .help = "Write that machine's entries into a pack, for “jitwarm import” there"},          \
+		{.name = "thin",                                                                           \
+		 .kind = OPTION_FLAG,                                                                      \
+		 .help = "With -o: without the PTX, which import takes there from the same files"},        \
+		PACKING_SIGN_OPTIONS
+
+/* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
+int target_machine_read(struct jw_error *err, const struct options *options,
+						struct target_machine *ret_elsewhere, struct jw_system_options *how);
+/* Finds the compiler for the system's driver, says where its results are not the driver's, and
+ * unlocks the key that is to sign. */
+int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
+							 const struct jw_system *system, struct target_machine *elsewhere);
+/* --thin: modules of these files need not be in the pack. `found`, which may be NULL, must outlive
+ * the pack's making. */
+int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
+						struct target_machine *elsewhere);
+/* What was primed, into the pack that -o names; its members are added to `document` (of prime),
+ * which may be NULL. Nothing to do without -o. */
+int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+						const struct jw_prime_result *primed, struct target_machine *elsewhere,
+						cJSON *document);
+/* What the status of such a failure is. */
+enum exit_status target_machine_status(const struct jw_error *err);
+void target_machine_free(struct target_machine *elsewhere);
+
+#endif

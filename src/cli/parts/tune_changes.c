@@ -1,0 +1,157 @@
+#include "cli/parts/tune_changes.h"
+
+#include <string.h>
+
+#include <jitwarm/check.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+
+int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request)
+{
+	static const enum jw_scope plain[] = {JW_SCOPE_USER, JW_SCOPE_SYSTEM, JW_SCOPE_CONDA,
+										  JW_SCOPE_SHELL};
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (!strcmp(text, jw_scope_name(plain[i]))) {
+			request->scope = plain[i];
+			return 0;
+		}
+	request->of_user = text_starts(text, "systemd-user=");
+	if (!request->of_user && !text_starts(text, "systemd="))
+		return error_set(err, JW_ERR_USAGE,
+						 "--scope %.100s: user, system, conda, shell, systemd=UNIT or "
+						 "systemd-user=UNIT",
+						 text);
+	request->scope = JW_SCOPE_UNIT;
+	request->unit = strchr(text, '=') + 1;
+	return 0;
+}
+
+int tune_change_predict(struct jw_error *err, const struct jw_system *system,
+						const char *const *paths, size_t count, uint64_t *ret_bytes)
+{
+	const struct jw_check_options options = {.paths = paths, .path_count = count, .system = system};
+	struct jw_check_result *result;
+	uint64_t bytes = 0;
+
+	if (count && system->gpu_count) {
+		if (jw_check(err, &options, &result))
+			return -1;
+		for (size_t i = 0; i < result->gpu_count; i++)
+			bytes += result->gpus[i].cache_bytes;
+		jw_check_result_free(result);
+	}
+	*ret_bytes = bytes;
+	return 0;
+}
+
+void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result)
+{
+	for (size_t i = 0; i < result->count; i++) {
+		const struct jw_tune_change *change = &result->changes[i];
+		bool left = !strcmp(change->what, "left");
+
+		output_line(output, left ? STYLE_WARN : STYLE_GOOD, "%-10s %s%s", change->what,
+					change->where, left ? " (somebody else has set it since)" : "");
+	}
+}
+
+/* Shells of another family read none of the files that were written. */
+static void warn_of_shell(const struct output *output, const struct jw_tune_request *request)
+{
+	static const char *const served[] = {"",    "sh",   "bash", "dash",    "ash",
+										 "ksh", "mksh", "zsh",  "busybox", "fish"};
+	char *path = os_env("SHELL");
+	const char *name = path ? os_base_name(path) : "";
+	bool is_served = !strcmp(os_name, "windows") ||
+					 (request->scope != JW_SCOPE_USER && request->scope != JW_SCOPE_SHELL);
+
+	for (size_t i = 0; i < sizeof served / sizeof *served; i++)
+		is_served = is_served || !strcmp(name, served[i]);
+	if (!is_served)
+		output_warning(
+			output,
+			"%s does not read ~/.profile: put what “jitwarm tune --print sh” says into its "
+			"own start-up file, in its own words",
+			name);
+	mem_free(path);
+}
+
+/* Who starts programs reads the settings when it starts itself. */
+static void print_restart(const struct output *output, const struct jw_tune_request *request)
+{
+	struct jw_tune_program *programs;
+	size_t count;
+	bool windows = !strcmp(os_name, "windows");
+
+	switch (request->scope) {
+	case JW_SCOPE_UNIT:
+		output_line(
+			output, STYLE_PLAIN, "To use it: systemctl%s daemon-reload && systemctl%s restart %s",
+			request->of_user ? " --user" : "", request->of_user ? " --user" : "", request->unit);
+		break;
+	case JW_SCOPE_CONDA:
+		output_line(output, STYLE_PLAIN, "To use it: activate the environment again.");
+		break;
+	case JW_SCOPE_SHELL: output_line(output, STYLE_PLAIN, "To use it: open a new shell."); break;
+	case JW_SCOPE_USER:
+	case JW_SCOPE_SYSTEM:
+		output_line(output, STYLE_PLAIN,
+					windows ? "To use it: open a new console; editors and services that start "
+							  "programs have to be started again themselves."
+							: "To use it: log out and in again; services that start programs have "
+							  "to be restarted.");
+		break;
+	}
+	if (jw_tune_programs(NULL, &programs, &count))
+		return;
+	for (size_t i = 0; i < count; i++)
+		output_line(output, STYLE_PLAIN, "%s%s (process %d) has the driver loaded%s",
+					i ? "  " : "Running: ", programs[i].name, programs[i].pid,
+					i ? "" : " and goes on with its old settings until it is started again");
+	jw_tune_programs_free(programs);
+}
+
+int tune_change_apply(struct jw_error *err, const struct output *output,
+					  const struct jw_tune_request *request, struct jw_tune_result **ret_result)
+{
+	if (jw_tune_apply(err, request, ret_result))
+		return -1;
+	tune_change_print_changes(output, *ret_result);
+	warn_of_shell(output, request);
+	print_restart(output, request);
+	return 0;
+}
+
+int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
+						   const struct jw_found *found)
+{
+	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+	struct jw_tune_result *result;
+	const char **paths = mem_array(err, found ? found->file_count + 1 : 1, sizeof *paths);
+	uint64_t predicted_bytes;
+	int failed;
+
+	if (!paths)
+		return -1;
+	for (size_t i = 0; found && i < found->file_count; i++)
+		paths[i] = found->files[i].path;
+	failed =
+		tune_change_predict(err, system, paths, found ? found->file_count : 0, &predicted_bytes);
+	mem_free(paths);
+	if (failed)
+		return -1;
+	request.limit_bytes = jw_tune_limit(system->cache.size_bytes, predicted_bytes);
+	/* A directory that was named for this run is none for every program. */
+	request.path = options_given(&cli->options, "cache") ? NULL : system->cache.path;
+	if (options_given(&cli->options, "dry-run") || system->cache.limit_bytes >= request.limit_bytes)
+		return 0;
+	if (tune_change_apply(err, &cli->out, &request, &result))
+		return -1;
+	jw_tune_result_free(result);
+	system->cache.limit_bytes = request.limit_bytes;
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* Runs of `prime` that nobody watches: --if-changed, --environment, --json-log. */
+#ifndef JW_CLI_PARTS_UNATTENDED_H
+#define JW_CLI_PARTS_UNATTENDED_H
+
+#include <jitwarm/startup.h>
+
+#include "cli/command.h"
+
+struct unattended {
+	struct jw_run_state *state; /* NULL without --if-changed */
+	char *changes;
+	bool skip;    /* nothing has changed: there is nothing to do */
+	bool planned; /* the run got as far as knowing what there is to do */
+	int64_t time_s;
+	uint64_t began_ns;
+	/* What the run has done, for the log. */
+	size_t modules, compiled, failed, undone;
+	char problem[512]; /* one line, "" for none */
+};
+
+/* Reads the options; with --if-changed looks whether anything has changed. Start with {0}. */
+int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
+/* Remembers the run, writes the logs and frees everything. The status to end with: a log that
+ * cannot be written is a failure. */
+enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status);
+
+#define UNATTENDED_OPTIONS                                                                         \
+	{.name = "if-changed",                                                                         \
+	 .kind = OPTION_FLAG,                                                                          \
+	 .help = "End at once, without waking the driver, where driver, GPUs, packages, settings and " \
+			 "cache are what they were at the end of the last such run"},                          \
+		{.name = "environment",                                                                    \
+		 .kind = OPTION_VALUE,                                                                     \
+		 .value = "DIR",                                                                           \
+		 .help = "The virtual or conda environment in DIR, instead of the active one"},            \
+	{                                                                                              \
+		.name = "json-log", .kind = OPTION_VALUE, .value = "FILE",                                 \
+		.help = "Append a line of JSON to FILE when the run ends, also when it fails"              \
+	}
+
+#endif

@@ -1,0 +1,13 @@
+/* Where fetched compilers are kept, and what their wheels are called. */
+#ifndef JW_COMPILE_COMPILER_FETCH_H
+#define JW_COMPILE_COMPILER_FETCH_H
+
+#include "base/error.h"
+
+/* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
+ * %LOCALAPPDATA%\jitwarm\ptxas. Not made; the caller frees it. */
+int compiler_fetch_store(struct jw_error *err, char **ret_path);
+/* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
+const char *compiler_fetch_package(char text[64], unsigned major);
+
+#endif

@@ -1,0 +1,203 @@
+#include <jitwarm/compiler.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "compile/compiler_fetch.h"
+#include "compile/ptxas.h"
+#include "os/file.h"
+#include "os/system.h"
+
+static const char *program_name(void)
+{
+	return !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
+}
+
+/* Where to look, one after the other. The version decides, not the place. */
+struct search {
+	uint32_t wanted;
+	char *folder; /* for ptxas' answers */
+	char *found;
+	char *older; /* the newest that is older than wanted */
+	uint32_t older_cuda;
+};
+
+static void try_program(struct search *search, const char *path)
+{
+	uint32_t cuda;
+
+	if (search->found || !os_exists(path) || ptxas_version(NULL, path, search->folder, &cuda))
+		return;
+	if (cuda == search->wanted) {
+		search->found = mem_string(NULL, path);
+	} else if (cuda < search->wanted && cuda > search->older_cuda) {
+		mem_free(search->older);
+		search->older = mem_string(NULL, path);
+		search->older_cuda = cuda;
+	}
+}
+
+static void try_in(struct search *search, const char *root, const char *below)
+{
+	char *path = root && *root ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below,
+											*below ? "/" : "", program_name())
+							   : NULL;
+
+	if (path)
+		try_program(search, path);
+	mem_free(path);
+}
+
+static void try_store(struct search *search)
+{
+	struct os_names names;
+	char *store = NULL;
+
+	if (compiler_fetch_store(NULL, &store))
+		return;
+	if (!os_list(NULL, store, &names)) {
+		for (size_t i = 0; i < names.count; i++)
+			if (names.kinds[i] == OS_DIRECTORY)
+				try_in(search, store, names.items[i]);
+		os_names_free(&names);
+	}
+	mem_free(store);
+}
+
+static void try_toolkits(struct search *search)
+{
+	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+	char *named = mem_printf(NULL, "/usr/local/cuda-%u.%u", search->wanted / 1000,
+							 search->wanted % 1000 / 10);
+
+	try_in(search, named, "bin");
+	mem_free(named);
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		char *root = os_env(variables[i]);
+
+		try_in(search, root, "bin");
+		mem_free(root);
+	}
+	try_in(search, "/usr/local/cuda", "bin");
+}
+
+static void try_path(struct search *search)
+{
+	char *list = os_env("PATH"), *at = list;
+
+	while (at && *at && !search->found) {
+		char *end = strchr(at, os_list_separator);
+
+		if (end)
+			*end = '\0';
+		try_in(search, at, "");
+		at = end ? end + 1 : NULL;
+	}
+	mem_free(list);
+}
+
+static int say_missing(struct jw_error *err, const struct search *search,
+					   const struct jw_driver *driver)
+{
+	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
+	char text[JW_DRIVER_TEXT], package[64], older[512] = "";
+
+	if (search->older)
+		(void)snprintf(
+			older, sizeof older,
+			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
+			"own, and no module of a newer PTX",
+			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
+	return error_set(err, JW_ERR_NOT_FOUND,
+					 "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
+					 "%s==%u.%u.*)%s",
+					 jw_driver_text(text, driver), major, minor, major, minor,
+					 compiler_fetch_package(package, major), major, minor, older);
+}
+
+static int find(struct jw_error *err, const struct jw_driver *driver, struct search *search,
+				struct jw_compiler *compiler)
+{
+	try_store(search);
+	try_toolkits(search);
+	try_path(search);
+	if (!search->found)
+		return say_missing(err, search, driver);
+	*compiler = (struct jw_compiler){search->found, search->wanted, true};
+	search->found = NULL;
+	return 0;
+}
+
+static int take_named(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					  const char *folder, struct jw_compiler *compiler)
+{
+	char text[JW_DRIVER_TEXT];
+	uint32_t cuda;
+	char *path;
+
+	if (os_real_path(err, file, &path))
+		return -1;
+	if (ptxas_version(err, path, folder, &cuda)) {
+		mem_free(path);
+		return -1;
+	}
+	if (cuda > driver->cuda) {
+		mem_free(path);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s is of CUDA %u.%u, newer than driver %s, which would refuse its code",
+						 file, cuda / 1000, cuda % 1000 / 10, jw_driver_text(text, driver));
+	}
+	*compiler = (struct jw_compiler){path, cuda, cuda == driver->cuda};
+	return 0;
+}
+
+int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
+					 struct jw_compiler *ret_compiler)
+{
+	struct search search = {.wanted = driver->cuda};
+	struct jw_compiler compiler = {0};
+	int result;
+
+	if (!driver->cuda)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"which CUDA version the driver is of is not known: --driver says so (12.4)");
+	if (os_make_temp_dir(err, "jitwarm-ptxas", &search.folder))
+		return -1;
+	result = file ? take_named(err, driver, file, search.folder, &compiler)
+				  : find(err, driver, &search, &compiler);
+	(void)os_remove_tree(NULL, search.folder);
+	mem_free(search.folder);
+	mem_free(search.found);
+	mem_free(search.older);
+	if (!result)
+		*ret_compiler = compiler;
+	return result;
+}
+
+int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)
+{
+	char *folder;
+	bool can = false;
+	int result;
+
+	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
+		return -1;
+	result = ptxas_can_split(err, compiler->path, folder, &can);
+	(void)os_remove_tree(NULL, folder);
+	mem_free(folder);
+	if (result || can)
+		return result;
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "--split: %s (CUDA %u.%u) cannot compile one module over several threads; "
+					 "those of CUDA 12.8 and newer can",
+					 compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10);
+}
+
+void jw_compiler_free(struct jw_compiler *compiler)
+{
+	mem_free(compiler->path);
+	*compiler = (struct jw_compiler){0};
+}

@@ -1,0 +1,53 @@
+/* Bytes in order, from wherever they come: a mapping, a member of an archive, a decompressor. A
+ * stream can be looked ahead into as far as its maximum allows, which is how containers that come
+ * out of an archive are held in memory. */
+#ifndef JW_DEVCODE_CODE_STREAM_H
+#define JW_DEVCODE_CODE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "os/file.h"
+
+enum { STREAM_STEP = 1 << 18 }; /* bytes to ask for where many are wanted: they stay in the cache */
+
+/* Fills in up to `size` bytes; *ret_got is 0 only at the end. */
+typedef int (*stream_read_fn)(struct jw_error *err, void *context, uint8_t *to, size_t size,
+							  size_t *ret_got);
+
+struct stream {
+	/* In memory: all of it from the start. */
+	const uint8_t *memory;
+	const struct os_map *map; /* the mapping that `memory` is a part of, or NULL */
+	/* Otherwise: */
+	stream_read_fn read;
+	void *context;
+	struct buf window; /* bytes from `start` on have not been taken */
+	size_t start;
+	bool ended;
+
+	uint64_t size_bytes; /* in memory: of the whole */
+	uint64_t offset;     /* of the next byte, from the stream's beginning */
+};
+
+void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
+					  const struct os_map *map);
+/* `most` bounds how far one can look ahead. */
+void stream_of_reader(struct stream *stream, stream_read_fn read, void *context, size_t most);
+void stream_free(struct stream *stream);
+/* Gives back the memory of a stream that was taken to its end; it stays at its end. */
+void stream_release(struct stream *stream);
+
+/* The next bytes without taking them: at least `wanted`, fewer only at the end. Valid until the
+ * next call. */
+int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
+				const uint8_t **ret_data, size_t *ret_size);
+/* Takes `size` bytes; at the end of the stream it takes what is there. */
+int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
+/* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
+int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
+
+#endif

@@ -1,0 +1,27 @@
+/* What a file or member is, by its first bytes. */
+#ifndef JW_DEVCODE_IMAGE_KIND_H
+#define JW_DEVCODE_IMAGE_KIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum kind {
+	KIND_NONE, /* nothing of ours */
+	KIND_ELF,
+	KIND_PE,
+	KIND_OBJECT, /* COFF, whose magic is weak: what is wrong with it is no one's trouble */
+	KIND_FATBIN,
+	KIND_CUBIN,
+	KIND_PTX,
+	KIND_AR,
+	KIND_ZIP,
+	KIND_TAR,
+	KIND_ZSTD,
+};
+
+/* Bytes to look at. PTX may begin with a licence. */
+enum { KIND_HEAD = 4096 };
+
+enum kind kind_of(const uint8_t *head, size_t size);
+
+#endif

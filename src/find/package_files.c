@@ -1,0 +1,255 @@
+/* The files of one package, and what it requires. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "find/conda.h"
+#include "find/directory_walk.h"
+#include "find/file_kind.h"
+#include "find/metadata.h"
+#include "find/packages.h"
+#include "find/wheel_record.h"
+
+enum { MOST_WANTED = 1 << 16, MOST_TOP_LEVEL = 1 << 20 };
+
+int wanted_add(struct jw_error *err, struct wanted *wanted, const struct requirement *requirement)
+{
+	if (VEC_ROOM(err, wanted->items, wanted->capacity, wanted->count, MOST_WANTED))
+		return -1;
+	wanted->items[wanted->count++] = *requirement;
+	return 0;
+}
+
+/* Where the paths of a package's record start and what they must not leave. */
+struct place {
+	const char *base, *root;
+	struct find_package package;
+	size_t refused; /* paths that leave the root */
+	char first_refused[256];
+};
+
+/* A program without a suffix is looked at only where programs are kept. */
+static bool may_hold_code(const char *path)
+{
+	if (kind_is_code(path))
+		return true;
+	return strstr(path, "bin/") && !strchr(os_base_name(path), '.') && kind_is_program(path);
+}
+
+static int take_path(struct jw_error *err, struct found_list *list, struct place *place,
+					 const char *relative)
+{
+	struct jw_error why;
+	char *path;
+	int result = 0;
+
+	/* Most files of most packages are .py: not worth a path of their own. */
+	if (!kind_is_code(relative) && !strstr(relative, "bin/"))
+		return 0;
+	path = wheel_record_resolve(&why, place->root, place->base, relative);
+	if (!path && why.code != JW_ERR_FORMAT)
+		return error_set(err, why.code, "%s", why.message);
+	if (!path && !place->refused++)
+		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
+	if (path && may_hold_code(path))
+		result = found_file(err, list, path, &place->package);
+	mem_free(path);
+	return result;
+}
+
+static int note_refused(struct jw_error *err, struct found_list *list, const struct place *place)
+{
+	if (!place->refused)
+		return 0;
+	return found_note(err, list,
+					  "package %s: its record names %zu file%s outside of %s (“%s”): left out",
+					  place->package.name, place->refused, place->refused == 1 ? "" : "s",
+					  place->root, place->first_refused);
+}
+
+static int take_record(struct jw_error *err, struct found_list *list, struct place *place,
+					   const struct buf *record)
+{
+	struct cursor cursor = cursor_of(buf_text(record), record->size);
+	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
+	int result = 0;
+
+	while (!result && wheel_record_next(&cursor, &path))
+		result = take_path(err, list, place, buf_text(&path));
+	buf_free(&path);
+	return result;
+}
+
+/* Without a record: the folders and extension modules of the package's top-level names. */
+static int take_top_level(struct jw_error *err, struct found_list *list, struct place *place,
+						  const char *name)
+{
+	char *folder = NULL;
+	struct os_names names;
+	size_t length = strlen(name);
+	int result = 0;
+
+	if (!length || strpbrk(name, "/\\:") || *name == '.')
+		return 0;
+	folder = os_join(err, place->base, name);
+	if (!folder)
+		return -1;
+	if (os_exists(folder))
+		result = directory_walk(err, list, folder, &place->package);
+	mem_free(folder);
+	if (result || os_list(NULL, place->base, &names))
+		return result;
+	for (size_t i = 0; !result && i < names.count; i++)
+		if (!strncmp(names.items[i], name, length) && names.items[i][length] == '.' &&
+			names.kinds[i] == OS_REGULAR)
+			result = take_path(err, list, place, names.items[i]);
+	os_names_free(&names);
+	return result;
+}
+
+static int take_without_record(struct jw_error *err, struct found_list *list, struct place *place,
+							   const struct package *package)
+{
+	char *path = os_join(err, package->path, "top_level.txt"), *name;
+	struct buf text = {0};
+	int result = 0;
+
+	if (!path)
+		return -1;
+	if (!os_read_file(NULL, path, MOST_TOP_LEVEL, &text)) {
+		const char *at = buf_text(&text), *end = at + text.size, *line;
+		size_t length;
+
+		while (!result && metadata_line(&at, end, &line, &length)) {
+			name = mem_string_n(err, line, length);
+			result = name ? take_top_level(err, list, place, name) : -1;
+			mem_free(name);
+		}
+	} else if ((name = mem_string(err, package->name))) {
+		for (char *c = name; *c; c++)
+			if (*c == '-')
+				*c = '_';
+		result = take_top_level(err, list, place, name);
+		mem_free(name);
+	} else {
+		result = -1;
+	}
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+/* RECORD lists paths from the site's folder, installed-files.txt from the .egg-info itself, one a
+ * line (which is CSV of one field). */
+static int take_files(struct jw_error *err, struct found_list *list, struct place *place,
+					  const struct package *package)
+{
+	bool egg = package->kind == PACKAGE_EGG_INFO;
+	char *path = os_join(err, package->path, egg ? "installed-files.txt" : "RECORD");
+	struct buf record = {0};
+	struct jw_error why;
+	int result;
+
+	if (!path)
+		return -1;
+	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
+		struct place inner = *place;
+
+		if (egg)
+			inner.base = package->path;
+		result = take_record(err, list, &inner, &record);
+		place->refused = inner.refused;
+		memcpy(place->first_refused, inner.first_refused, sizeof inner.first_refused);
+	} else if (why.code == JW_ERR_LIMIT) {
+		result = found_trouble(err, list, &why);
+	} else {
+		result = take_without_record(err, list, place, package);
+	}
+	buf_free(&record);
+	mem_free(path);
+	return result ? result : note_refused(err, list, place);
+}
+
+static int take_requirements(struct jw_error *err, const struct metadata *metadata,
+							 const char *extras, struct wanted *wanted)
+{
+	for (size_t i = 0; wanted && i < metadata->require_count; i++)
+		if (requirement_applies(&metadata->requires[i], extras) &&
+			wanted_add(err, wanted, &metadata->requires[i]))
+			return -1;
+	return 0;
+}
+
+/* The path of METADATA or PKG-INFO; an .egg-info may itself be the file. */
+static char *metadata_path(const struct package *package)
+{
+	struct os_stat stat;
+
+	if (package->kind == PACKAGE_EGG_INFO && !os_stat(NULL, package->path, &stat) &&
+		stat.kind == OS_REGULAR)
+		return mem_string(NULL, package->path);
+	return os_join(NULL, package->path,
+				   package->kind == PACKAGE_DIST_INFO ? "METADATA" : "PKG-INFO");
+}
+
+static int take_python(struct jw_error *err, const struct packages *packages,
+					   const struct package *package, const char *extras, struct found_list *list,
+					   struct wanted *wanted)
+{
+	const struct site *site = &packages->environment->items[package->site];
+	struct place place = {.base = site->path, .root = site->root};
+	struct metadata metadata = {0};
+	struct jw_error why;
+	char *path = metadata_path(package);
+	int result = path ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
+
+	/* The name of the folder says enough to go on with. */
+	if (!result && metadata_read(&why, path, &metadata))
+		result = found_trouble(err, list, &why);
+	if (!result)
+		result = found_package(err, list, metadata.name ? metadata.name : package->name,
+							   metadata.version, &place.package);
+	if (!result)
+		result = take_files(err, list, &place, package);
+	if (!result)
+		result = take_requirements(err, &metadata, extras, wanted);
+	metadata_free(&metadata);
+	mem_free(path);
+	return result;
+}
+
+static int take_conda(struct jw_error *err, const struct packages *packages,
+					  const struct package *package, struct found_list *list, struct wanted *wanted)
+{
+	const char *prefix = packages->environment->prefix;
+	struct place place = {.base = prefix, .root = prefix};
+	struct conda_package conda = {0};
+	struct jw_error why;
+	int result;
+
+	if (conda_read(&why, package->path, &conda))
+		return found_trouble(err, list, &why);
+	result = found_package(err, list, conda.name, conda.version, &place.package);
+	for (size_t i = 0; !result && i < conda.file_count; i++)
+		result = take_path(err, list, &place, conda.files[i]);
+	for (size_t i = 0; !result && wanted && i < conda.depend_count; i++) {
+		struct requirement requirement;
+
+		if (requirement_parse(conda.depends[i], &requirement))
+			result = wanted_add(err, wanted, &requirement);
+	}
+	if (!result)
+		result = note_refused(err, list, &place);
+	conda_free(&conda);
+	return result;
+}
+
+int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
+				  const char *extras, struct found_list *list, struct wanted *wanted)
+{
+	const struct package *package = &packages->items[at];
+
+	return package->kind == PACKAGE_CONDA
+			   ? take_conda(err, packages, package, list, wanted)
+			   : take_python(err, packages, package, extras, list, wanted);
+}

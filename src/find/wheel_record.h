@@ -1,0 +1,22 @@
+/* The files of an installed package: RECORD (PEP 376 and 627: CSV) and paths in it. */
+#ifndef JW_FIND_WHEEL_RECORD_H
+#define JW_FIND_WHEEL_RECORD_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+
+enum { RECORD_MOST_BYTES = 64 << 20, RECORD_MOST_PATH = 32768 };
+
+/* The first field of the next row, unquoted, into `path` (cleared first). False at the end. Rows
+ * whose field is empty, holds a NUL or is longer than RECORD_MOST_PATH are passed over. */
+bool wheel_record_next(struct cursor *cursor, struct buf *path);
+
+/* `path`, relative to `base` or absolute, without "." and "..", decided by its text alone. NULL
+ * and JW_ERR_FORMAT where that leaves `root`; NULL and JW_ERR_MEMORY. `base` and `root` are
+ * absolute. The caller frees it. */
+char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
+						   const char *path);
+
+#endif

@@ -1,0 +1,163 @@
+/* What a cache has held, as far as jitwarm has seen: for each module of a file the entry that it
+ * had and the driver that this was for; and what the cache's folders were (cache/shape.h). It tells
+ * why something is cold that was warm once: the driver is another, the file is another, or the
+ * entry is gone, and if all went at once, who did it. An epoch of a cache ends when that has
+ * happened; a record belongs to the last one in which its entry was seen.
+ *
+ * One file in the state directory for each cache directory. It is a memory, no truth: whatever is
+ * missing, damaged or foreign is as if it had never been written, and of two processes that write
+ * at once one's additions are lost.
+ *
+ *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
+ *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
+ *             stamp…   record…   [older [split]]   u64 FNV-1a-64 of all that stands before it
+ *             little endian
+ *     stamp   char[19]
+ *     record  u64 place (FNV-1a-64 of the path without links, member, offset, architecture and
+ *             form)   u64 key   u8 stamp (its number)   u8[3] 0   u32 epoch
+ *     older, split (enum ledger_kind)
+ *             u32 marks   mark…
+ *     mark    u64 key   u64 checksum   u32 stamp (its number; LEDGER_NO_STAMP: not known, or split)
+ *
+ * A mark says that an entry holds other bytes than this driver's own compiler makes: an older
+ * driver's (carried over, under this driver's stamp), and which driver; or those of a compile over
+ * several threads. It holds for as long as the entry has a value of that checksum: whoever compiles
+ * it again makes the mark void. They stand behind all that readers without marks look for: those
+ * pass them over, and drop them when they write. Other than records, marks are changed under a
+ * lock, so that none is lost.
+ */
+#ifndef JW_HISTORY_LEDGER_H
+#define JW_HISTORY_LEDGER_H
+
+#include <jitwarm/system.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/set.h"
+#include "cache/shape.h"
+#include "plan/plan.h"
+
+enum {
+	LEDGER_MOST_STAMPS = 64,
+	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
+	LEDGER_MOST_EPOCHS = 16,       /* of which the end is remembered */
+	LEDGER_MOST_BYTES = 32 << 20,
+	LEDGER_MOST_MARKS = 1 << 16, /* of a kind, of 20 bytes; the oldest are forgotten first */
+};
+#define LEDGER_NO_STAMP UINT32_MAX
+
+/* Whose bytes a marked entry holds, where they are not the driver's own. */
+enum ledger_kind {
+	LEDGER_OLDER, /* an older driver's compiler's */
+	LEDGER_SPLIT, /* ptxas', over several threads: other ones, of the same worth */
+	LEDGER_KINDS,
+};
+
+/* The epoch of an entry that jitwarm has itself taken out. */
+#define LEDGER_TAKEN_OUT UINT32_MAX
+
+struct ledger_record {
+	uint64_t place, key;
+	uint32_t epoch;
+	uint8_t stamp;
+};
+
+struct ledger_mark {
+	uint64_t key, checksum;
+	uint32_t stamp; /* of the driver whose compiler it was */
+};
+
+struct ledger_marks {
+	struct ledger_mark *items; /* oldest first, each key once */
+	size_t count, capacity;
+	struct set by_key;
+};
+
+struct ledger {
+	char stamps[LEDGER_MOST_STAMPS][CACHE_STAMP_SIZE + 1];
+	size_t stamp_count;
+	struct ledger_record *records; /* oldest first */
+	size_t count, capacity;
+	struct set by_place;
+	uint32_t epoch; /* the current one */
+	uint8_t losses[LEDGER_MOST_EPOCHS];
+	struct cache_shape shape; /* when it was last written */
+	struct ledger_marks marks[LEDGER_KINDS];
+	bool changed;
+	/* Of the plan at hand: a hash for each of its files. */
+	const struct plan *plan;
+	uint64_t *files;
+};
+
+/* Never fails: at worst it is empty. `state_dir` or `cache_dir` may be NULL. */
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir);
+void ledger_close(struct ledger *ledger);
+/* From such a file's bytes, which may be hostile. */
+void ledger_parse(struct ledger *ledger, const void *data, size_t size);
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
+
+/* Where the ledger of this system's cache is: what lives for one run alone has no history, and
+ * takes it along. NULL where there is no state directory. */
+const char *ledger_home(const struct jw_system *system);
+
+/* Which plan the calls below are about; it must outlive them. */
+int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
+/* NULL where nothing is known of that module. */
+const struct ledger_record *ledger_find(const struct ledger *ledger,
+										const struct plan_module *module);
+/* What has become of all entries together since this one was seen; the cache as it is now, of
+ * cache_shape_take. */
+enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
+							const struct cache_shape *now);
+/* Of the warm modules of the plan, those whose entries are marked so. */
+size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind);
+/* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
+ * writes the file if that is news. Failing is no failure. */
+void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
+/* Remembers, and writes down, that jitwarm has taken these entries out of the cache. */
+void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
+
+/* ---- marks (ledger_marks.c) */
+
+/* The mark of that entry, as far as the value in the cache is still the marked one; else NULL. */
+const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
+										const char *cache_dir, uint64_t key);
+/* "" where it is not known. */
+const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark);
+/* How many entries of the cache are marked so. */
+size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
+						   const char *cache_dir);
+
+/* Changes the file's marks, under the lock of its folder: new ones, which take the place of those
+ * of the same keys and kind, and keys whose marks of a kind go. To be called before such entries
+ * are inserted, and after others have taken their place: so that none is ever there without its
+ * mark. A state_dir of NULL is JW_ERR_NOT_FOUND. */
+struct ledger_new_mark {
+	enum ledger_kind kind;
+	uint64_t key, checksum;
+	const char *stamp; /* of the driver that has compiled it; NULL: not known, or split */
+};
+struct ledger_change {
+	const struct ledger_new_mark *marks;
+	size_t mark_count;
+	const uint64_t *cleared[LEDGER_KINDS];
+	size_t cleared_count[LEDGER_KINDS];
+};
+int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						const struct ledger_change *change);
+
+/* Between ledger.c and ledger_marks.c. */
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
+char *ledger_file(const char *state_dir, const char *cache_dir);
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
+/* False: what follows cannot be told. */
+bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
+int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
+void ledger_free_marks(struct ledger *ledger);
+/* One process at a time writes a ledger; NULL where that cannot be had. Given back by
+ * os_file_close. */
+struct os_file *ledger_lock(const char *state_dir);
+/* Those of the file take the place of the ledger's own. */
+void ledger_reread_marks(struct ledger *ledger, const char *path);
+
+#endif

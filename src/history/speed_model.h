@@ -1,0 +1,72 @@
+/* How much longer this machine takes than the model says (docs/estimates.md), learnt from what the
+ * compiles of each run took and kept in the state directory, in one file:
+ *
+ *     {"schema":"jitwarm.speed/1","rows":[{"release":550,"cuda":12040,"form":"load",
+ *      "model_ms":58312.8,"real_ms":81044.2}, …]}
+ *
+ * A row for each compiler, which is that of a driver's branch, and for ordinary modules and inputs
+ * of run-time linking apart; what was learnt last stands last. The file is read as hostile input.
+ *
+ * Learnt is the processor time, not the wall time: neither other programs, nor a pause, nor a low
+ * priority say anything about the next run. Beside other programs even that is longer (shared
+ * caches and cores; time that a virtual machine was not given), so it counts the less, the less of
+ * the wall time it is.
+ */
+#ifndef JW_HISTORY_SPEED_MODEL_H
+#define JW_HISTORY_SPEED_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "plan/plan.h"
+
+enum { LEARN_MOST_ROWS = 32 };
+
+/* What modules should have taken by the model, and took. */
+struct speed_sum {
+	double model_ms, real_ms;
+};
+
+struct speed_row {
+	uint32_t release, cuda; /* the first number of a release, 0 where unknown; as jw_driver's */
+	bool link;              /* inputs of run-time linking */
+	struct speed_sum sum;
+};
+
+struct speed_table {
+	struct speed_row rows[LEARN_MOST_ROWS];
+	size_t count;
+};
+
+/* Of one run: processor time and wall time beside the model's. */
+struct speed_time {
+	double model_ms, cpu_ms, wall_ms;
+};
+struct speed_run {
+	struct speed_time load, link;
+};
+
+/* One module was compiled in so much time. What cannot be true is passed over. */
+void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
+				double wall_ms);
+/* What the table says of that driver on this machine. A compiler that was not measured yet is taken
+ * to be as another one that was. 0 where nothing is known. */
+struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver);
+/* Adds a run. What was learnt before counts for two minutes of compiling at most, so that a machine
+ * that has changed is believed soon. */
+void speed_add(struct speed_table *table, const struct jw_driver *driver,
+			   const struct speed_run *run);
+
+/* Parses such a file; an empty table where it is none. */
+void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
+
+/* The same with the file of the state directory; NULL: none is kept. Failing to remember is no
+ * failure: the next run predicts a little worse. */
+struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
+void speed_remember(const char *state_dir, const struct jw_driver *driver,
+					const struct speed_run *run);
+
+#endif

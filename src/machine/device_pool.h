@@ -1,0 +1,40 @@
+/* The GPUs that a run's workers see, and on which of them a module is compiled. */
+#ifndef JW_MACHINE_DEVICE_POOL_H
+#define JW_MACHINE_DEVICE_POOL_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+#include "worker/protocol.h"
+
+struct device_pool {
+	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
+	bool works[PROTOCOL_MOST_DEVICES];  /* a worker has had a context there */
+	bool barred[PROTOCOL_MOST_DEVICES]; /* it gives no context to anybody */
+	char why[128];                      /* of the last one that was barred */
+	size_t count;
+};
+
+#define DEVICE_NONE SIZE_MAX
+
+/* What the run's first worker has reported. Devices whose compute mode forbids contexts are barred;
+ * so are those that give a context to one process only, where others of the same architecture give
+ * it to all. */
+void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello);
+/* Why a device of this mode gives no context, for people; "" where the mode is not why. */
+const char *device_pool_mode_text(int compute_mode);
+/* How many workers can have a context at the same time where modules are for these architectures:
+ * UINT_MAX, or few where one of them has only devices in exclusive mode. */
+unsigned device_pool_most_workers(const struct device_pool *pool, const struct plan_target *targets,
+								  size_t count);
+/* Whether there is a device of this architecture, barred or not. */
+bool device_pool_has(const struct device_pool *pool, struct jw_target target);
+/* An index in pool.devices, DEVICE_NONE where none is left. Those of the same architecture share
+ * the workers by `turn`. */
+size_t device_pool_choose(const struct device_pool *pool, struct jw_target target, size_t turn);
+/* False where no other device is left at all: then err says so. */
+bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device,
+					 const char *why);
+
+#endif

@@ -1,0 +1,190 @@
+#include "machine/driver_probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/entry.h"
+#include "cache/key_parts.h"
+#include "devcode/write.h"
+#include "machine/device_pool.h"
+#include "machine/driver_query.h"
+#include "os/file.h"
+#include "probe_ptx.h"
+#include "state/run_folder.h"
+#include "worker/collect.h"
+#include "worker/worker_command.h"
+
+enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
+
+/* The module as it is stored: raw, and filled up to eight bytes with NULs. Of these the driver's
+ * key holds all, and no NUL of its own behind them (measured on 535 and 550), so the last of them
+ * is the one that the tail of a key begins with. */
+static const struct payload {
+	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in one NUL at least */
+} * probe_payload(void)
+{
+	static struct payload payload;
+
+	memcpy(payload.text, probe_ptx, sizeof probe_ptx);
+	return &payload;
+}
+
+static int write_probe(struct jw_error *err, const char *path)
+{
+	struct buf bytes = BUF_MAX(64 << 10);
+	struct write_ptx ptx = {
+		.payload = probe_payload()->text,
+		.payload_size = sizeof(struct payload),
+		.isa_major = 6,
+		.target = {.sm = 52},
+		.compression = DEVCODE_RAW,
+	};
+	int result = write_container(err, &ptx, &bytes);
+
+	if (!result)
+		result = os_write_atomic(err, path, bytes.data, bytes.size);
+	buf_free(&bytes);
+	return result;
+}
+
+/* The one entry below a cache directory: the path of the first regular file three levels down. NULL
+ * where there is none. */
+static char *find_entry(const char *dir, int level)
+{
+	struct os_names names;
+	char *found = NULL;
+
+	if (os_list(NULL, dir, &names))
+		return NULL;
+	for (size_t i = 0; i < names.count && !found; i++) {
+		char *below = os_join(NULL, dir, names.items[i]);
+
+		if (below && names.kinds[i] == OS_DIRECTORY && level < 4)
+			found = find_entry(below, level + 1);
+		else if (below && names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0) {
+			found = below;
+			below = NULL;
+		}
+		mem_free(below);
+	}
+	os_names_free(&names);
+	return found;
+}
+
+/* Whether the entry is what this module gives under the stamp that it carries. -1: there is none,
+ * and so nothing to learn about its form. */
+static int read_entry(struct jw_error *err, const char *cache_dir,
+					  const struct protocol_device *device, struct cache_profile *profile)
+{
+	char *path = find_entry(cache_dir, 0);
+	struct cache_key_parts parts;
+	struct cache_entry entry;
+	struct buf bytes = {0};
+	struct cache_profile found = *profile;
+	char name[CACHE_NAME_SIZE];
+	uint64_t key;
+
+	if (collect_disk_is_full(err, cache_dir, 0)) {
+		mem_free(path);
+		return -1;
+	}
+	if (!path)
+		return error_set(err, JW_ERR_DRIVER,
+						 "%s: the driver keeps nothing there: can files be locked on this file "
+						 "system? (JITWARM_STATE names another place)",
+						 cache_dir);
+	found.trust = CACHE_STAMP_OPAQUE;
+	if (!os_read_file(NULL, path, MOST_ENTRY, &bytes) &&
+		cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
+		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
+		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
+		key = cache_key_hash(&found, device->target.sm, CACHE_KEY_LOAD, probe_payload()->text,
+							 sizeof(struct payload) - 1, "", 0, NULL);
+		cache_entry_name(name, key);
+		if (text_ends(path, name + 4) &&
+			cache_entry_verify(bytes.data, bytes.size, key, &entry) == CACHE_SOUND)
+			found.trust = CACHE_STAMP_CONFIRMED;
+	}
+	buf_free(&bytes);
+	mem_free(path);
+	*profile = found;
+	return 0;
+}
+
+int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
+				 const struct protocol_device *device, struct cache_profile *profile)
+{
+	static struct protocol_hello hello;
+	static struct protocol_answer answer;
+	static struct protocol_job job;
+	char *container = os_join(err, folder, "probe.fatbin"),
+		 *cache_dir = os_join(err, folder, "probe-cache");
+	struct driver_query ask = {
+		.worker = worker, .cache_dir = cache_dir, .job = &job, .limit_s = LIMIT_S};
+	struct os_stat stat;
+	int result = -1;
+
+	if (!container || !cache_dir || strlen(container) >= sizeof job.path ||
+		os_make_dirs(err, cache_dir, 0700) || write_probe(err, container) ||
+		os_stat(err, container, &stat))
+		goto done;
+	job = (struct protocol_job){
+		.device = device->ordinal, .form = CACHE_KEY_LOAD, .size_bytes = stat.size_bytes};
+	memcpy(job.path, container, strlen(container) + 1);
+	if (driver_query(err, &ask, &hello, &answer))
+		goto done;
+	if (!hello.result && answer.no_context) {
+		const int mode =
+			job.device < (int)hello.device_count ? hello.devices[job.device].compute_mode : 0;
+
+		error_set(err, JW_ERR_DRIVER, "GPU %d gives no context: %s%s", job.device, answer.error,
+				  device_pool_mode_text(mode));
+		goto done;
+	}
+	if (hello.result || answer.result) {
+		error_set(err, JW_ERR_DRIVER, "the driver does not compile a tiny module: %s",
+				  hello.result ? hello.error : answer.error);
+		goto done;
+	}
+	result = read_entry(err, cache_dir, device, profile);
+done:
+	mem_free(container);
+	mem_free(cache_dir);
+	return result;
+}
+
+/* The first of them may be in somebody else's hands. */
+static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
+					const struct jw_system *system, struct cache_profile *profile)
+{
+	int result = -1;
+
+	for (size_t i = 0; result && i < system->gpu_count; i++) {
+		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
+											   .target = system->gpus[i].target};
+
+		result = driver_probe(err, worker, folder, &device, profile);
+	}
+	return result;
+}
+
+int driver_probe_confirm(struct jw_error *err, const char *const *worker,
+						 const struct jw_system *system, struct cache_profile *profile)
+{
+	struct worker_command self = {0};
+	struct run_folder folder = {0};
+	int result = -1;
+
+	if (!worker_command_find(err, worker, &self) &&
+		!run_folder_make(err, system->state_dir, &folder) &&
+		!ask_each(err, self.command, folder.path, system, profile)) {
+		if (system->state_dir)
+			(void)cache_profile_save(NULL, system->state_dir, profile);
+		result = 0;
+	}
+	run_folder_remove(&folder);
+	worker_command_free(&self);
+	return result;
+}

@@ -1,0 +1,24 @@
+/* Confirming a driver's profile: have it compile a tiny module into an empty directory, and look at
+ * the entry it makes. */
+#ifndef JW_MACHINE_DRIVER_PROBE_H
+#define JW_MACHINE_DRIVER_PROBE_H
+
+#include <jitwarm/system.h>
+
+#include "cache/profile.h"
+#include "worker/protocol.h"
+
+/* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
+ * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE
+ * where the entry is not of the known form. -1: the driver could not be asked, refuses the
+ * probe, or keeps nothing where it is told to; the profile is untouched. `folder`: an empty
+ * directory for this. */
+int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
+				 const struct protocol_device *device, struct cache_profile *profile);
+
+/* The same for the first GPU of a system that can be used, in a directory of its own, and kept in
+ * the state directory. `worker`: as in jw_system_options. */
+int driver_probe_confirm(struct jw_error *err, const char *const *worker,
+						 const struct jw_system *system, struct cache_profile *profile);
+
+#endif

@@ -1,0 +1,94 @@
+#include "machine/driver_query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "worker/child.h"
+
+struct question {
+	const struct driver_query *ask;
+	struct jw_error *err;
+	struct protocol_hello *hello;
+	struct protocol_answer *answer;
+	struct child *child; /* NULL once it has ended */
+	uv_timer_t timer;
+	bool greeted, answered, failed, hung;
+};
+
+static void on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+{
+	struct question *question = context;
+
+	*question->hello = *hello;
+	question->greeted = true;
+	if (question->ask->job && !hello->result &&
+		child_send(question->err, child, question->ask->job))
+		question->failed = true;
+	if (!question->ask->job || hello->result || question->failed)
+		child_finish(child);
+}
+
+static void on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+{
+	struct question *question = context;
+
+	if (question->answer)
+		*question->answer = *answer;
+	question->answered = true;
+	child_finish(child);
+}
+
+static void on_end(void *context, struct child *child, const struct child_end *how)
+{
+	struct question *question = context;
+	bool wanted_answer = question->ask->job && question->greeted && !question->hello->result;
+	char text[256];
+
+	(void)child;
+	question->child = NULL;
+	uv_close((uv_handle_t *)&question->timer, NULL);
+	if (question->failed || (question->greeted && (!wanted_answer || question->answered)))
+		return;
+	question->failed = true;
+	error_set(question->err, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
+			  question->ask->task ? "the compiler" : "the driver",
+			  question->hung ? "did not come to an end" : child_end_text(text, sizeof text, how),
+			  how->said[0] ? ", saying: " : "", how->said);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct question *question = timer->data;
+
+	question->hung = true;
+	if (question->child)
+		child_kill(question->child);
+}
+
+int driver_query(struct jw_error *err, const struct driver_query *ask,
+				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer)
+{
+	struct question question = {.ask = ask, .err = err, .hello = ret_hello, .answer = ret_answer};
+	struct child_setup setup = {.command = ask->worker,
+								.cache_dir = ask->cache_dir,
+								.task = ask->task,
+								.cache_limit_bytes = UINT64_C(4294967296)};
+	struct child_events events = {
+		.context = &question, .hello = on_hello, .answer = on_answer, .end = on_end};
+	uv_loop_t loop;
+
+	if (uv_loop_init(&loop))
+		return error_set(err, JW_ERR_IO, "no event loop can be made");
+	(void)uv_timer_init(&loop, &question.timer);
+	question.timer.data = &question;
+	(void)uv_timer_start(&question.timer, on_timer, (uint64_t)ask->limit_s * 1000, 0);
+	if (child_start(err, &loop, &setup, &events, &question.child)) {
+		question.failed = true;
+		uv_close((uv_handle_t *)&question.timer, NULL);
+	}
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&loop);
+	return question.failed ? -1 : 0;
+}

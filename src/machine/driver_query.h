@@ -1,0 +1,21 @@
+/* One question to the driver: a worker that is started, answers and ends. Waits for it. */
+#ifndef JW_MACHINE_DRIVER_QUERY_H
+#define JW_MACHINE_DRIVER_QUERY_H
+
+#include "worker/protocol.h"
+
+struct driver_query {
+	const char *const *worker;      /* the command */
+	const char *cache_dir;          /* the private cache directory that its driver uses */
+	const struct protocol_job *job; /* NULL: only which driver and devices there are */
+	const char *task;               /* names another compiler (worker/task.h); NULL: the driver's */
+	unsigned limit_s;               /* how long it may take before it counts as hung */
+};
+
+/* -1: no worker could be started, it died, hung, or said what makes no sense. That the driver
+ * reports a failure is in the hello or the answer. `ret_answer` may be NULL where there is no job.
+ */
+int driver_query(struct jw_error *err, const struct driver_query *ask,
+				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer);
+
+#endif

@@ -1,0 +1,118 @@
+#include "machine/known_gpus.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "os/file.h"
+
+enum { MOST_BYTES = 1 << 20 };
+static const char schema[] = "jitwarm.devices/1";
+
+/* One line that changes whenever the answer might: file identity, devices, and the variables that
+ * hide or reorder them. */
+static char *identity_of(const struct known_gpus_key *key)
+{
+	static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
+	struct buf text = BUF_MAX(64 << 10);
+	struct os_stat stat;
+	char *identity = NULL;
+
+	if (os_stat(NULL, key->library, &stat) ||
+		buf_printf(NULL, &text, "%s %llu %lld", key->library, (unsigned long long)stat.size_bytes,
+				   (long long)stat.mtime_ns))
+		goto done;
+	for (size_t i = 0; i < key->pci_count; i++)
+		if (buf_printf(NULL, &text, " %04x:%04x@%s", key->pci[i].vendor, key->pci[i].device,
+					   key->pci[i].bus))
+			goto done;
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+		char *value = os_env(variables[i]);
+		int failed = buf_printf(NULL, &text, " %s=%s", variables[i], value ? value : "-");
+
+		mem_free(value);
+		if (failed)
+			goto done;
+	}
+	identity = mem_string(NULL, buf_text(&text));
+done:
+	buf_free(&text);
+	return identity;
+}
+
+bool known_gpus_parse(const char *text, size_t size, const char *identity,
+					  struct protocol_hello *ret_hello)
+{
+	cJSON *document = json_parse(NULL, text, size);
+	const char *library;
+	bool found = false;
+
+	memset(ret_hello, 0, sizeof *ret_hello);
+	library = json_text(document, "library", "");
+	if (document && !strcmp(json_text(document, "schema", ""), schema) &&
+		(!identity || !strcmp(json_text(document, "identity", ""), identity)) &&
+		strlen(library) < sizeof ret_hello->library &&
+		!protocol_devices_from_json(NULL, cJSON_GetObjectItemCaseSensitive(document, "devices"),
+									ret_hello->devices, &ret_hello->device_count)) {
+		memcpy(ret_hello->library, library, strlen(library) + 1);
+		ret_hello->cuda = (uint32_t)(json_count(document, "cuda") % 1000000);
+		found = true;
+	}
+	cJSON_Delete(document);
+	return found;
+}
+
+/* NULL where no state is kept. */
+static char *file_of(const char *state_dir)
+{
+	return state_dir ? os_join(NULL, state_dir, "devices.json") : NULL;
+}
+
+bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
+					 struct protocol_hello *ret_hello)
+{
+	char *identity = identity_of(key), *path = file_of(state_dir);
+	struct buf text = {0};
+	struct os_stat library;
+	/* The file that the driver was loaded from then may be gone, or its name damaged. */
+	bool found = identity && path && !os_read_file(NULL, path, MOST_BYTES, &text) &&
+				 known_gpus_parse(buf_text(&text), text.size, identity, ret_hello) &&
+				 !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;
+
+	buf_free(&text);
+	mem_free(identity);
+	mem_free(path);
+	return found;
+}
+
+void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
+					 const struct protocol_hello *hello)
+{
+	char *identity = identity_of(key), *path = file_of(state_dir), *text = NULL;
+	cJSON *document = cJSON_CreateObject();
+
+	if (!identity || !path || !document || !cJSON_AddStringToObject(document, "schema", schema) ||
+		!cJSON_AddStringToObject(document, "identity", identity) ||
+		!cJSON_AddStringToObject(document, "library", hello->library) ||
+		!cJSON_AddNumberToObject(document, "cuda", hello->cuda))
+		goto done;
+	cJSON_AddItemToObject(document, "devices",
+						  protocol_devices_to_json(NULL, hello->devices, hello->device_count));
+	text = json_line(NULL, document);
+	if (text && !os_make_dirs(NULL, state_dir, 0700))
+		(void)os_write_atomic(NULL, path, text, strlen(text));
+done:
+	cJSON_free(text);
+	cJSON_Delete(document);
+	mem_free(identity);
+	mem_free(path);
+}
+
+void known_gpus_forget(const char *state_dir)
+{
+	char *path = file_of(state_dir);
+
+	if (path)
+		(void)os_remove(NULL, path);
+	mem_free(path);
+}

@@ -1,0 +1,35 @@
+/* The GPUs that a worker reported last, kept in the state directory: valid for the same driver
+ * file, the same PCI devices and the same variables that choose among them. The file is read as
+ * hostile input; what does not fit is forgotten. */
+#ifndef JW_MACHINE_KNOWN_GPUS_H
+#define JW_MACHINE_KNOWN_GPUS_H
+
+#include <stdbool.h>
+
+#include "os/system.h"
+#include "worker/protocol.h"
+
+/* What the answer depends on. */
+struct known_gpus_key {
+	const char *library; /* the driver as found without loading it */
+	const struct os_pci_device *pci;
+	size_t pci_count;
+};
+
+/* False where nothing fitting is remembered. Only library, cuda and devices of the hello are filled
+ * in. */
+bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
+					 struct protocol_hello *ret_hello);
+/* Failing to remember is no failure: the next run asks again. */
+void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
+					 const struct protocol_hello *hello);
+
+/* What is remembered has turned out not to hold. */
+void known_gpus_forget(const char *state_dir);
+
+/* Parses one such document; for tests and the fuzz target. `identity`: what it must be for, NULL
+ * for anything. */
+bool known_gpus_parse(const char *text, size_t size, const char *identity,
+					  struct protocol_hello *ret_hello);
+
+#endif

@@ -1,0 +1,444 @@
+#include <jitwarm/system.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/index.h"
+#include "cache/profile.h"
+#include "cache/settings.h"
+#include "gpu/branch.h"
+#include "history/speed_model.h"
+#include "machine/driver_probe.h"
+#include "machine/driver_query.h"
+#include "machine/known_gpus.h"
+#include "os/file.h"
+#include "os/library.h"
+#include "os/system.h"
+#include "state/run_folder.h"
+#include "worker/worker_command.h"
+
+enum { MOST_PCI = 64, LIMIT_S = 120 };
+
+/* ---- the cache */
+
+/* The settings' strings move into the public structure. */
+static int take_settings(struct jw_error *err, struct cache_settings *settings,
+						 struct jw_cache_info *cache)
+{
+	cache->warnings = mem_array(err, CACHE_MOST_WARNINGS + 1, sizeof *cache->warnings);
+	if (!cache->warnings)
+		return -1;
+	memcpy(cache->warnings, settings->warnings, settings->warning_count * sizeof *cache->warnings);
+	cache->warning_count = settings->warning_count;
+	settings->warning_count = 0;
+	cache->path = settings->path;
+	settings->path = NULL;
+	cache->limit_bytes = settings->limit_bytes;
+	cache->limit_set = settings->limit_set;
+	cache->disabled = settings->disabled;
+	cache->usable = settings->usable;
+	return 0;
+}
+
+/* Programs with these settings get nothing out of a cache, however warm. */
+static void judge_settings(struct jw_cache_info *cache)
+{
+	if (cache->disabled)
+		TEXT_COPY(cache->why_useless,
+				  "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache; unset it "
+				  "first");
+	else if (!cache->path)
+		TEXT_COPY(cache->why_useless,
+				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
+	else if (!cache->usable)
+		/* The directory is looked at last. */
+		TEXT_COPY(cache->why_useless, cache->warning_count
+										  ? cache->warnings[cache->warning_count - 1]
+										  : "the driver cannot use its cache");
+}
+
+/* What CUDA_FORCE_PTX_JIT and CUDA_FORCE_JIT say; which of them counts is the driver's affair. */
+struct forced {
+	bool ptx_jit, jit;
+};
+
+static int read_cache(struct jw_error *err, const struct jw_system_options *options,
+					  struct jw_cache_info *cache, struct forced *ret_forced)
+{
+	struct cache_settings settings;
+	struct cache_index index;
+	int result;
+
+	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
+		return -1;
+	*ret_forced = (struct forced){settings.force_ptx_jit, settings.force_jit};
+	result = take_settings(err, &settings, cache);
+	cache_settings_free(&settings);
+	cache->named = options->cache_dir != NULL;
+	if (!options->cache_dir)
+		judge_settings(cache);
+	if (result || !cache->path || cache_index_load(NULL, cache->path, &index))
+		return result;
+	cache->exists = index.state == CACHE_INDEX_SOUND;
+	cache->entries = index.count;
+	cache->size_bytes = index.total_bytes;
+	cache_index_free(&index);
+	return 0;
+}
+
+/* ---- driver and GPUs */
+
+static void take_hello(struct jw_system *system, const struct protocol_hello *hello)
+{
+	for (size_t i = 0; i < hello->device_count; i++) {
+		const struct protocol_device *device = &hello->devices[i];
+		struct jw_gpu *gpu = &system->gpus[i];
+
+		TEXT_COPY(gpu->name, device->name);
+		TEXT_COPY(gpu->bus, device->bus);
+		TEXT_COPY(gpu->uuid, device->uuid);
+		gpu->target = device->target;
+		gpu->memory_bytes = device->memory_bytes;
+		gpu->ordinal = device->ordinal;
+		gpu->compute_mode = device->compute_mode;
+	}
+	system->gpu_count = hello->device_count;
+	if (hello->library[0])
+		TEXT_COPY(system->driver.library, hello->library);
+	if (hello->cuda)
+		system->driver.version.cuda = hello->cuda;
+}
+
+/* Asks the driver which GPUs it has. A driver that does not start is no failure of ours: it becomes
+ * why_none. */
+static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
+					   const struct known_gpus_key *key, struct jw_system *system)
+{
+	static struct protocol_hello hello;
+	struct worker_command self = {0};
+	struct jw_error why = {0};
+	struct driver_query ask = {.limit_s = LIMIT_S};
+	struct run_folder folder = {0};
+	int result = -1;
+
+	if (worker_command_find(err, options->worker, &self) ||
+		run_folder_make(err, system->state_dir, &folder))
+		goto done;
+	ask.worker = self.command;
+	ask.cache_dir = folder.path;
+	if (driver_query(&why, &ask, &hello, NULL))
+		TEXT_COPY(system->why_none, why.message);
+	else if (hello.result)
+		(void)snprintf(system->why_none, sizeof system->why_none,
+					   "the driver does not start: %.400s", hello.error);
+	else if (!hello.device_count)
+		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
+	take_hello(system, &hello);
+	if (hello.device_count && !system->why_none[0])
+		known_gpus_save(system->state_dir, key, &hello);
+	result = 0;
+done:
+	run_folder_remove(&folder);
+	worker_command_free(&self);
+	return result;
+}
+
+/* Where the system lists no GPU, the driver's device files say that it is worth asking: under WSL
+ * it is no PCI device of the guest (dxg), on Jetson none at all (nvmap), and some containers see no
+ * PCI bus (nvidiactl). */
+static bool has_device_file(void)
+{
+	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
+	char *simulated = os_env("JITWARM_PCI_DEVICES");
+	bool has = false;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		has = has || (!simulated && os_exists(names[i]));
+	mem_free(simulated);
+	return has;
+}
+
+static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
+					 const char *library, struct jw_system *system)
+{
+	static struct protocol_hello hello;
+	struct os_pci_device pci[MOST_PCI];
+	struct known_gpus_key key = {.library = library, .pci = pci};
+
+	if (os_pci_gpus(err, pci, MOST_PCI, &key.pci_count))
+		return -1;
+	system->pci_count = key.pci_count;
+	if (known_gpus_find(system->state_dir, &key, &hello) && hello.device_count) {
+		take_hello(system, &hello);
+		system->remembered = true;
+		return 0;
+	}
+	if (!key.pci_count && !has_device_file()) {
+		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
+		return 0;
+	}
+	if (options->asleep) {
+		system->unasked = true;
+		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
+		return 0;
+	}
+	return ask_devices(err, options, &key, system);
+}
+
+/* ---- the driver's profile */
+
+static enum jw_trust trust_of(const struct cache_profile *profile)
+{
+	switch (profile->trust) {
+	case CACHE_STAMP_READ:
+	case CACHE_STAMP_TABLE: return JW_TRUST_READ;
+	case CACHE_STAMP_CONFIRMED: return JW_TRUST_CONFIRMED;
+	case CACHE_STAMP_OPAQUE: return JW_TRUST_OPAQUE;
+	case CACHE_STAMP_UNKNOWN: break;
+	}
+	return JW_TRUST_NONE;
+}
+
+static bool is_settled(const struct cache_profile *profile)
+{
+	return profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
+}
+
+static int find_profile(struct jw_error *err, const struct jw_system_options *options,
+						struct jw_system *system)
+{
+	struct cache_profile profile;
+
+	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
+						   &profile))
+		return -1;
+	if (system->driver.version.cuda)
+		profile.driver.cuda = system->driver.version.cuda;
+	if (options->probe && system->gpu_count && !is_settled(&profile) &&
+		driver_probe_confirm(err, options->worker, system, &profile))
+		return -1;
+	system->driver.version = profile.driver;
+	system->driver.trust = trust_of(&profile);
+	TEXT_COPY(system->driver.stamp, profile.stamp);
+	return 0;
+}
+
+/* What is left of the settings, now that the driver is known. */
+static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
+						   const struct forced *forced, struct jw_system *system)
+{
+	const struct gpu_branch *branch = gpu_branch_of(&system->driver.version);
+	struct jw_cache_info *cache = &system->cache;
+	char text[256];
+
+	if (!cache->limit_set)
+		cache->limit_bytes = branch->default_limit_bytes;
+	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
+	if (!cache->force_ptx_jit)
+		return 0;
+	(void)snprintf(text, sizeof text,
+				   "%s=1: the driver compiles everything at every start and never reads its cache; "
+				   "a warm cache cannot help until it is unset",
+				   forced->ptx_jit ? "CUDA_FORCE_PTX_JIT" : "CUDA_FORCE_JIT");
+	cache->warnings[cache->warning_count] = mem_string(err, text);
+	if (!cache->warnings[cache->warning_count++])
+		return -1;
+	if (!options->cache_dir && !cache->disabled)
+		TEXT_COPY(cache->why_useless, text);
+	return 0;
+}
+
+/* ---- another machine */
+
+static void take_targets(struct jw_system *system, const struct jw_system_options *options)
+{
+	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
+		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
+		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
+		system->gpu_count++;
+	}
+}
+
+/* A library says which build it is, and often which release; what was said besides counts more. */
+static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
+							  const char *library, struct jw_system *system,
+							  struct cache_profile *ret_profile)
+{
+	if (cache_profile_find(err, NULL, library, system->cache.path, ret_profile))
+		return -1;
+	TEXT_COPY(system->driver.library, library);
+	return options->driver ? jw_driver_parse(err, options->driver, &ret_profile->driver) : 0;
+}
+
+static int profile_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+							 struct jw_system *system, struct cache_profile *ret_profile)
+{
+	char *library = NULL;
+	int result;
+
+	if (options->driver_profile)
+		return cache_profile_read(err, options->driver_profile, ret_profile);
+	if (options->driver_library) {
+		if (os_real_path(err, options->driver_library, &library))
+			return -1;
+	} else if (options->driver) {
+		return cache_profile_for_release(err, options->driver, ret_profile);
+	} else if (os_find_driver(err, &library)) {
+		return error_prefix(err, "which driver? --driver names one, --driver-lib its library");
+	}
+	result = profile_of_library(err, options, library, system, ret_profile);
+	mem_free(library);
+	return result;
+}
+
+static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,
+						  struct jw_system *system)
+{
+	struct cache_profile profile = {0};
+	char text[JW_DRIVER_TEXT];
+
+	take_targets(system, options);
+	if (profile_elsewhere(err, options, system, &profile))
+		return -1;
+	if (!profile.stamp[0])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which driver %s keeps its results are not known: "
+						 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll",
+						 jw_driver_text(text, &profile.driver));
+	if (profile.trust == CACHE_STAMP_OPAQUE)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the cache of driver %s is not of the form that jitwarm knows",
+						 jw_driver_text(text, &profile.driver));
+	system->driver.version = profile.driver;
+	system->driver.trust = trust_of(&profile);
+	TEXT_COPY(system->driver.stamp, profile.stamp);
+	return 0;
+}
+
+/* ---- all of it */
+
+/* Whether the nearest folder that is there belongs to this account. */
+static bool belongs_to(const char *path, uint32_t owner)
+{
+	char *nearest = os_nearest(NULL, path);
+	struct os_stat stat;
+	bool its = nearest && !os_stat(NULL, nearest, &stat) && stat.owner == owner;
+
+	mem_free(nearest);
+	return its;
+}
+
+/* An account without a home has no state directory, unless it names one: then nothing is kept.
+ * Neither is it where sudo has left us the caller's home (-E): what root makes there the caller
+ * could not write to afterwards. */
+static int choose_state_dir(struct jw_error *err, char **ret_path)
+{
+	struct os_account account;
+	struct jw_error why = {0};
+	char *path = NULL;
+
+	if (os_state_dir(&why, &path))
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+	if (os_account(err, &account)) {
+		mem_free(path);
+		return -1;
+	}
+	if (account.sudo_user && belongs_to(path, account.sudo_owner)) {
+		mem_free(path);
+		path = NULL;
+	}
+	os_account_free(&account);
+	*ret_path = path;
+	return 0;
+}
+
+/* The cache is made by what fills it, with the mode that it is to have. */
+static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
+{
+	struct run_folder *folder = mem_alloc(err, sizeof *folder);
+	char *path = NULL;
+
+	if (folder && !run_folder_make(err, system->state_dir, folder))
+		path = os_join(err, folder->path, "ComputeCache");
+	system->scratch = folder;
+	*ret_path = path;
+	return path ? 0 : -1;
+}
+
+int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
+				   struct jw_system **ret_system)
+{
+	struct jw_system *system = mem_alloc(err, sizeof *system);
+	struct jw_system_options how = *given;
+	const struct jw_system_options *options = &how;
+	char *library = NULL, *scratch = NULL;
+	struct jw_error why = {0};
+	struct forced forced;
+
+	if (!system)
+		return -1;
+	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
+	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
+		(given->scratch && make_scratch(err, system, &scratch)))
+		goto fail;
+	if (scratch)
+		how.cache_dir = scratch;
+	if (read_cache(err, options, &system->cache, &forced))
+		goto fail;
+	if (options->target_count) {
+		if (open_elsewhere(err, options, system))
+			goto fail;
+	} else if (os_find_driver(&why, &library)) {
+		TEXT_COPY(system->why_none, why.message);
+	} else {
+		TEXT_COPY(system->driver.library, library);
+		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
+			goto fail;
+	}
+	if (!options->target_count) {
+		const struct plan_factors learnt = speed_recall(system->state_dir, &system->driver.version);
+
+		system->speed = (struct jw_speed){learnt.load, learnt.link};
+	}
+	if (settle_settings(err, options, &forced, system))
+		goto fail;
+	mem_free(library);
+	mem_free(scratch);
+	*ret_system = system;
+	return 0;
+fail:
+	mem_free(library);
+	mem_free(scratch);
+	jw_system_free(system);
+	return -1;
+}
+
+int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path)
+{
+	const struct cache_profile profile = profile_of_system(system);
+
+	if (!system->driver.library[0])
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+	if (!profile_is_known(system))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the names under which this driver keeps its results are not known");
+	return cache_profile_write(err, path, &profile);
+}
+
+void jw_system_free(struct jw_system *system)
+{
+	if (!system)
+		return;
+	for (size_t i = 0; i < system->cache.warning_count; i++)
+		mem_free(system->cache.warnings[i]);
+	mem_free(system->cache.warnings);
+	mem_free(system->cache.path);
+	mem_free(system->state_dir);
+	if (system->scratch)
+		run_folder_remove(system->scratch);
+	mem_free(system->scratch);
+	mem_free(system->gpus);
+	mem_free(system);
+}

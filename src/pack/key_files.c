@@ -1,0 +1,396 @@
+#include "pack/key_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+
+enum { MOST_NAME = 40, MOST_KEYS = 10000 };
+
+static const char own_folder[] = "keys", trusted_folder[] = "trusted";
+
+/* ---- names and paths */
+
+static int check_name(struct jw_error *err, const char *name)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	size_t length = strlen(name);
+
+	if (!length || length > MOST_NAME || name[0] == '.' || name[0] == '-' ||
+		strspn(name, allowed) != length)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.60s” is no name for a key: letters, digits, “-”, “_” and “.”, at most "
+						 "%d",
+						 name, MOST_NAME);
+	return 0;
+}
+
+static char *key_path(struct jw_error *err, const char *state_dir, const char *folder,
+					  const char *name, const char *extension)
+{
+	if (!state_dir) {
+		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for keys (JITWARM_STATE)");
+		return NULL;
+	}
+	return mem_printf(err, "%s/%s/%s%s", state_dir, folder, name, extension);
+}
+
+static int read_text(struct jw_error *err, const char *path, struct buf *text)
+{
+	return os_read_file(err, path, MINISIGN_MOST_FILE, text);
+}
+
+static int write_text(struct jw_error *err, const char *path, const struct buf *text, bool secret)
+{
+	char *folder = os_dir_name(err, path);
+	int result = -1;
+
+	if (folder && !os_make_dirs(err, folder, 0700))
+		result = secret ? os_write_secret(err, path, text->data, text->size)
+						: os_write_atomic(err, path, text->data, text->size);
+	mem_free(folder);
+	return result;
+}
+
+/* ---- writing */
+
+static int write_public(struct jw_error *err, const char *state_dir, const char *folder,
+						const char *name, const struct minisign_public *key)
+{
+	char *path = key_path(err, state_dir, folder, name, ".pub");
+	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	int result =
+		path && !minisign_write_public(err, key, &text) ? write_text(err, path, &text, false) : -1;
+
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static void describe(struct jw_key *key, const char *name, const struct minisign_public *public_key)
+{
+	TEXT_COPY(key->name, name);
+	(void)minisign_id_text(key->id, public_key->id);
+	minisign_public_text(key->public_key, public_key);
+}
+
+/* The secret key goes last: a name is taken once it is there. */
+static int store_pair(struct jw_error *err, const char *state_dir, const char *name,
+					  const struct minisign_secret *secret, const struct buf *text, bool encrypted,
+					  struct jw_key *ret_key)
+{
+	char *path = key_path(err, state_dir, own_folder, name, ".key");
+	struct minisign_public public_key;
+	int result = -1;
+
+	if (!path)
+		return -1;
+	minisign_public_of(secret, &public_key);
+	if (os_exists(path))
+		error_set(err, JW_ERR_USAGE, "there is a key “%s” already: %s", name, path);
+	else if (!write_public(err, state_dir, own_folder, name, &public_key) &&
+			 !write_public(err, state_dir, trusted_folder, name, &public_key))
+		result = write_text(err, path, text, true);
+	if (!result) {
+		*ret_key = (struct jw_key){.can_sign = true, .encrypted = encrypted, .trusted = true};
+		describe(ret_key, name, &public_key);
+	}
+	mem_free(path);
+	return result;
+}
+
+int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
+					const char *passphrase, struct jw_key *ret_key)
+{
+	struct minisign_secret secret;
+	struct buf text = BUF_MAX(MINISIGN_MOST_FILE);
+	int result = -1;
+
+	if (check_name(err, name) || sodium_init() < 0)
+		return -1;
+	minisign_generate(&secret);
+	if (!minisign_write_secret(err, &secret, passphrase, &text))
+		result = store_pair(err, state_dir, name, &secret, &text, passphrase != NULL, ret_key);
+	minisign_forget(&secret, sizeof secret);
+	if (text.data)
+		minisign_forget(text.data, text.size);
+	buf_free(&text);
+	return result;
+}
+
+int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
+				  const char *passphrase, struct jw_key *ret_key)
+{
+	struct minisign_secret secret;
+	struct buf text = {0};
+	bool encrypted = false;
+	int result = -1;
+
+	if (check_name(err, name) || sodium_init() < 0 || read_text(err, path, &text))
+		return -1;
+	(void)minisign_is_secret((const char *)text.data, text.size, &encrypted);
+	if (!minisign_read_secret(err, (const char *)text.data, text.size, passphrase, &secret)) {
+		result = store_pair(err, state_dir, name, &secret, &text, encrypted, ret_key);
+		minisign_forget(&secret, sizeof secret);
+	} else {
+		error_prefix(err, "%s", path);
+	}
+	if (text.data)
+		minisign_forget(text.data, text.size);
+	buf_free(&text);
+	return result;
+}
+
+int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
+				 const char *path_or_text, struct jw_key *ret_key)
+{
+	struct minisign_public public_key;
+	struct jw_key key = {.trusted = true};
+	char id[MINISIGN_ID_TEXT];
+	struct buf text = {0};
+	int result = -1;
+
+	if (name && check_name(err, name))
+		return -1;
+	if (os_exists(path_or_text)) {
+		if (read_text(err, path_or_text, &text))
+			return -1;
+		result = minisign_read_public(err, (const char *)text.data, text.size, &public_key);
+	} else {
+		result = minisign_read_public(err, path_or_text, strlen(path_or_text), &public_key);
+	}
+	buf_free(&text);
+	if (result)
+		return error_prefix(err, "%.100s", path_or_text);
+	if (!name)
+		name = minisign_id_text(id, public_key.id);
+	if (write_public(err, state_dir, trusted_folder, name, &public_key))
+		return -1;
+	describe(&key, name, &public_key);
+	*ret_key = key;
+	return 0;
+}
+
+int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name)
+{
+	char *path;
+	int result = -1;
+
+	if (check_name(err, name))
+		return -1;
+	path = key_path(err, state_dir, trusted_folder, name, ".pub");
+	if (path && !os_exists(path))
+		error_set(err, JW_ERR_NOT_FOUND, "no trusted key “%s”", name);
+	else if (path)
+		result = os_remove(err, path);
+	mem_free(path);
+	return result;
+}
+
+/* ---- reading */
+
+/* A path has a separator or is there; else it is a name. */
+static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
+{
+	char *path;
+
+	if (strpbrk(key, "/\\") || os_exists(key))
+		return mem_string(err, key);
+	if (check_name(err, key))
+		return NULL;
+	path = key_path(err, state_dir, own_folder, key, ".key");
+	if (path && !os_exists(path)) {
+		error_set(err, JW_ERR_NOT_FOUND,
+				  "no key “%s”, nor a file of that name: “jitwarm key generate” makes one, “key "
+				  "import FILE” "
+				  "takes minisign's",
+				  key);
+		mem_free(path);
+		return NULL;
+	}
+	return path;
+}
+
+int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
+						bool *ret_encrypted)
+{
+	char *path = secret_path(err, state_dir, key);
+	struct buf text = {0};
+	int result = -1;
+
+	if (path && !read_text(err, path, &text)) {
+		if (minisign_is_secret((const char *)text.data, text.size, ret_encrypted))
+			result = 0;
+		else
+			error_set(err, JW_ERR_FORMAT, "%s: no secret key of minisign", path);
+	}
+	if (text.data)
+		minisign_forget(text.data, text.size);
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
+				const char *passphrase, struct minisign_secret *ret_secret)
+{
+	char *path = secret_path(err, state_dir, key);
+	struct buf text = {0};
+	int result = -1;
+
+	if (path && !read_text(err, path, &text)) {
+		result =
+			minisign_read_secret(err, (const char *)text.data, text.size, passphrase, ret_secret);
+		if (result)
+			error_prefix(err, "%s", path);
+	}
+	if (text.data)
+		minisign_forget(text.data, text.size);
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
+				 const char *passphrase)
+{
+	struct minisign_secret secret = {0};
+	int result;
+
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	result = keys_unlock(err, state_dir, key, passphrase, &secret);
+	minisign_forget(&secret, sizeof secret);
+	return result;
+}
+
+/* ---- all of them */
+
+static struct jw_key *find_key(struct jw_keys *keys, const char *id)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (!strcmp(keys->items[i].id, id))
+			return &keys->items[i];
+	return NULL;
+}
+
+/* Adds the public key in a file; what is none is passed over. */
+static int add_key(struct jw_error *err, const char *state_dir, const char *folder,
+				   const char *file, struct jw_keys *keys, size_t *capacity)
+{
+	char *path = key_path(err, state_dir, folder, file, "");
+	struct minisign_public public_key;
+	struct jw_key key = {0}, *there;
+	struct buf text = {0};
+	char name[64];
+	bool ours = folder == own_folder;
+	int result = -1;
+
+	if (!path)
+		return -1;
+	text_copy(name, sizeof name < strlen(file) - 3 ? sizeof name : strlen(file) - 3, file);
+	if (read_text(NULL, path, &text) ||
+		minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
+		result = 0;
+		goto done;
+	}
+	describe(&key, name, &public_key);
+	there = find_key(keys, key.id);
+	if (!there) {
+		if (VEC_ROOM(err, keys->items, *capacity, keys->count, MOST_KEYS))
+			goto done;
+		there = &keys->items[keys->count++];
+		*there = key;
+	}
+	if (ours)
+		there->can_sign = !jw_key_is_encrypted(NULL, state_dir, there->name, &there->encrypted);
+	else
+		there->trusted = true;
+	result = 0;
+done:
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static int add_folder(struct jw_error *err, const char *state_dir, const char *folder,
+					  struct jw_keys *keys, size_t *capacity)
+{
+	char *path = os_join(err, state_dir, folder);
+	struct os_names names;
+	int result = 0;
+
+	if (!path)
+		return -1;
+	if (!os_exists(path)) {
+		mem_free(path);
+		return 0;
+	}
+	result = os_list(err, path, &names);
+	mem_free(path);
+	if (result)
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++)
+		if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".pub"))
+			result = add_key(err, state_dir, folder, names.items[i], keys, capacity);
+	os_names_free(&names);
+	return result;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct jw_key *)a)->name, ((const struct jw_key *)b)->name);
+}
+
+int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret_keys)
+{
+	struct jw_keys keys = {0};
+	size_t capacity = 0;
+
+	if (state_dir && (add_folder(err, state_dir, own_folder, &keys, &capacity) ||
+					  add_folder(err, state_dir, trusted_folder, &keys, &capacity))) {
+		jw_keys_free(&keys);
+		return -1;
+	}
+	if (keys.count)
+		qsort(keys.items, keys.count, sizeof *keys.items, by_name);
+	*ret_keys = keys;
+	return 0;
+}
+
+void jw_keys_free(struct jw_keys *keys)
+{
+	mem_free(keys->items);
+	*keys = (struct jw_keys){0};
+}
+
+int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
+					  struct minisign_public *ret_public, char ret_name[64])
+{
+	char text[MINISIGN_ID_TEXT];
+	struct jw_keys keys;
+	int result = -1;
+
+	if (jw_key_list(err, state_dir, &keys))
+		return -1;
+	for (size_t i = 0; result && i < keys.count; i++) {
+		const struct jw_key *key = &keys.items[i];
+
+		if (key->trusted && !strcmp(key->id, minisign_id_text(text, id))) {
+			result =
+				minisign_read_public(err, key->public_key, strlen(key->public_key), ret_public);
+			text_copy(ret_name, 64, key->name);
+		}
+	}
+	if (result)
+		error_set(err, JW_ERR_NOT_FOUND, "the key %s is not trusted here",
+				  minisign_id_text(text, id));
+	jw_keys_free(&keys);
+	return result;
+}

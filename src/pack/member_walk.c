@@ -1,0 +1,401 @@
+#include "pack/member_walk.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "os/system.h"
+
+struct order {
+	uint32_t *entries,
+		*first; /* entries by the member that completes them; first[m] … first[m+1] */
+	uint32_t *dead, *dead_first; /* members by the one after which nothing needs them */
+};
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void order_free(struct order *order)
+{
+	mem_free(order->entries);
+	mem_free(order->first);
+	mem_free(order->dead);
+	mem_free(order->dead_first);
+}
+
+/* Sorts `count` things by where[thing], a number below `places`: a counting sort. */
+static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint32_t *first,
+					size_t places)
+{
+	for (size_t i = 0; i < count; i++)
+		first[where[i] + 1]++;
+	for (size_t i = 0; i < places; i++)
+		first[i + 1] += first[i];
+	for (size_t i = count; i-- > 0;)
+		things[--first[where[i] + 1]] = (uint32_t)i;
+	/* Each place's number has come down to its start: moved back by one place. */
+	memmove(first, first + 1, places * sizeof *first);
+	first[places] = (uint32_t)count;
+}
+
+static int order_make(struct jw_error *err, const struct pack_manifest *manifest,
+					  struct order *ret_order)
+{
+	size_t members = manifest->member_count, entries = manifest->entry_count;
+	struct order order = {
+		.entries = mem_array(err, entries, sizeof *order.entries),
+		.first = mem_array(err, members + 1, sizeof *order.first),
+		.dead = mem_array(err, members, sizeof *order.dead),
+		.dead_first = mem_array(err, members + 1, sizeof *order.dead_first),
+	};
+	uint32_t *completes = mem_array(err, entries, sizeof *completes);
+	uint32_t *last = mem_array(err, members, sizeof *last);
+	int result = -1;
+
+	if (!order.entries || !order.first || !order.dead || !order.dead_first || !completes || !last)
+		goto done;
+	for (size_t i = 0; i < entries; i++) {
+		const struct pack_entry *entry = &manifest->entries[i];
+
+		completes[i] = later(entry->ptx, entry->cubin);
+		last[entry->ptx] = later(last[entry->ptx], completes[i]);
+		last[entry->cubin] = later(last[entry->cubin], completes[i]);
+	}
+	sort_by(completes, entries, order.entries, order.first, members);
+	sort_by(last, members, order.dead, order.dead_first, members);
+	*ret_order = order;
+	order = (struct order){0};
+	result = 0;
+done:
+	mem_free(completes);
+	mem_free(last);
+	order_free(&order);
+	return result;
+}
+
+/* What has to be kept at a time is known beforehand. */
+static int check_retained(struct jw_error *err, const struct pack_manifest *manifest,
+						  const struct order *order, const char *name)
+{
+	uint64_t retained = 0;
+
+	for (size_t at = 0; at < manifest->member_count; at++) {
+		retained += manifest->members[at].size_bytes;
+		if (retained > PACK_MOST_RETAINED)
+			return error_set(err, JW_ERR_LIMIT,
+							 "%s: its members stand so that more than %llu MiB of them have to be "
+							 "kept",
+							 name, (unsigned long long)(PACK_MOST_RETAINED >> 20));
+		for (size_t i = order->dead_first[at]; i < order->dead_first[at + 1]; i++)
+			retained -= manifest->members[order->dead[i]].size_bytes;
+	}
+	return 0;
+}
+
+/* ---- reading ahead: one thread decompresses; both hash; the caller's checks or writes */
+
+enum { MOST_AHEAD = 16, MOST_BYTES_AHEAD = 48 << 20 };
+enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
+enum { HASHED_TOGETHER = 8 };
+
+struct ahead {
+	struct member_walk *walk;
+	struct reader *reader;
+	const char *name;
+	uv_mutex_t mutex;
+	uv_cond_t changed;
+	size_t read, taken;   /* members */
+	uint64_t bytes_ahead; /* of those that are read and not taken */
+	size_t hashed;        /* members that are, or are being */
+	size_t other;         /* the first that the reading thread is hashing, SIZE_MAX where none */
+	bool stop;
+	bool failed, wrong; /* to read; a member that is not what its name says */
+	struct jw_error why;
+};
+
+static int read_member(struct jw_error *err, const struct ahead *ahead, size_t at)
+{
+	struct member_walk *walk = ahead->walk;
+	const struct pack_member *member = &walk->manifest->members[at];
+	bool own = !walk->whole || member->thin;
+
+	if (member->thin && (!walk->supply || !supply_has(walk->supply, (uint32_t)at)))
+		return 0;
+	if (own)
+		walk->bytes[at] = mem_resize(err, NULL, (size_t)member->size_bytes);
+	if (own && !walk->bytes[at])
+		return -1;
+	return member->thin ? supply_read(err, walk->supply, (uint32_t)at, walk->bytes[at])
+						: reader_member(err, ahead->reader, member, &walk->bytes[at]);
+}
+
+/* Those from `at` up to `end`. */
+static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t at, size_t end)
+{
+	const struct member_walk *walk = ahead->walk;
+	struct digest_message messages[HASHED_TOGETHER];
+	const struct pack_member *hashed[HASHED_TOGETHER];
+	char text[TAR_MOST_NAME + 1];
+	size_t count = 0;
+
+	for (size_t i = at; i < end; i++) {
+		hashed[count] = &walk->manifest->members[i];
+		if (walk->bytes[i])
+			messages[count++] = (struct digest_message){
+				.data = walk->bytes[i], .size = (size_t)walk->manifest->members[i].size_bytes};
+	}
+	digest_of_many(messages, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct pack_member *member = hashed[i];
+
+		if (!digest_equal(&messages[i].digest, &member->digest))
+			return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
+							 pack_member_name(text, member));
+	}
+	return 0;
+}
+
+/* Takes the next ones below `end` to be hashed. */
+static size_t claim(struct ahead *ahead, size_t end)
+{
+	size_t at = ahead->hashed;
+
+	ahead->hashed = end - at < HASHED_TOGETHER ? end : at + HASHED_TOGETHER;
+	return at;
+}
+
+enum step { READ, HASH, DONE };
+
+/* Reads as long as there is room, hashes what is read already where there is none, or nothing more
+ * to read, and waits where there is neither. */
+static enum step next_step(struct ahead *ahead)
+{
+	for (;;) {
+		size_t unread = ahead->walk->manifest->member_count - ahead->read;
+		bool room =
+			ahead->walk->whole || ahead->read == ahead->taken ||
+			(ahead->read - ahead->taken < MOST_AHEAD && ahead->bytes_ahead <= MOST_BYTES_AHEAD);
+
+		if (ahead->stop || ahead->wrong)
+			return DONE;
+		if (!ahead->failed && unread && room)
+			return READ;
+		if (ahead->walk->verify && ahead->hashed < ahead->read)
+			return HASH;
+		if (ahead->failed || !unread)
+			return DONE;
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	}
+}
+
+static void note_failure(struct ahead *ahead, bool *which, const struct jw_error *why)
+{
+	if (!ahead->failed && !ahead->wrong)
+		ahead->why = *why;
+	*which = true;
+}
+
+static void read_ahead(void *argument)
+{
+	struct ahead *ahead = argument;
+	enum step step;
+
+	uv_mutex_lock(&ahead->mutex);
+	while ((step = next_step(ahead)) != DONE) {
+		size_t at = step == READ ? ahead->read : claim(ahead, ahead->read), end = ahead->hashed;
+		struct jw_error why = {0};
+		int failed;
+
+		ahead->other = step == HASH ? at : SIZE_MAX;
+		uv_mutex_unlock(&ahead->mutex);
+		failed = step == READ ? read_member(&why, ahead, at) : hash_members(&why, ahead, at, end);
+		uv_mutex_lock(&ahead->mutex);
+		ahead->other = SIZE_MAX;
+		if (failed)
+			note_failure(ahead, step == READ ? &ahead->failed : &ahead->wrong, &why);
+		else if (step == READ) {
+			ahead->read++;
+			ahead->bytes_ahead += ahead->walk->manifest->members[at].size_bytes;
+		}
+		uv_cond_signal(&ahead->changed);
+	}
+	uv_mutex_unlock(&ahead->mutex);
+}
+
+/* Waits for a member to be at hand. */
+static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
+{
+	bool there;
+
+	uv_mutex_lock(&ahead->mutex);
+	while (ahead->read <= at && !ahead->failed && !ahead->wrong)
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	there = ahead->read > at;
+	if (there) {
+		ahead->taken = at + 1;
+		ahead->bytes_ahead -= ahead->walk->manifest->members[at].size_bytes;
+		uv_cond_signal(&ahead->changed);
+	}
+	uv_mutex_unlock(&ahead->mutex);
+	return there ? 0 : error_set(err, ahead->why.code, "%s", ahead->why.message);
+}
+
+/* Hashes of the members up to `end`, which are at hand, those that the other thread has not, and
+ * waits for the one that it may be at. */
+static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
+{
+	bool wrong;
+
+	uv_mutex_lock(&ahead->mutex);
+	while (!ahead->wrong && ahead->hashed < end) {
+		size_t at = claim(ahead, end), last = ahead->hashed;
+		struct jw_error why = {0};
+		int failed;
+
+		uv_mutex_unlock(&ahead->mutex);
+		failed = hash_members(&why, ahead, at, last);
+		uv_mutex_lock(&ahead->mutex);
+		if (failed)
+			note_failure(ahead, &ahead->wrong, &why);
+	}
+	while (ahead->other < end)
+		uv_cond_wait(&ahead->changed, &ahead->mutex);
+	wrong = ahead->wrong;
+	uv_mutex_unlock(&ahead->mutex);
+	return wrong ? error_set(err, ahead->why.code, "%s", ahead->why.message) : 0;
+}
+
+static int complete(struct jw_error *err, struct member_walk *walk, const struct order *order,
+					size_t at, size_t end)
+{
+	size_t first = order->first[at], count = order->first[end] - first;
+
+	if (walk->stop && walk->stop(walk->context))
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
+}
+
+/* Where the members end that are handed over together with this one: one entry alone does not fill
+ * the lanes that are hashed side by side. */
+static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
+{
+	uint64_t bytes = manifest->members[at].size_bytes;
+	size_t end = at + 1;
+
+	while (end < manifest->member_count && end - at < MOST_TOGETHER) {
+		bytes += manifest->members[end].size_bytes;
+		if (bytes > MOST_BYTES_TOGETHER)
+			break;
+		end++;
+	}
+	return end;
+}
+
+static int walk_some(struct jw_error *err, struct ahead *ahead, const struct order *order,
+					 size_t at, size_t end)
+{
+	struct member_walk *walk = ahead->walk;
+
+	for (size_t i = at; i < end; i++)
+		if (take_member(err, ahead, i))
+			return -1;
+	if (walk->verify && verify_members(err, ahead, end))
+		return -1;
+	if (complete(err, walk, order, at, end))
+		return -1;
+	for (size_t i = order->dead_first[at]; !walk->keep && i < order->dead_first[end]; i++) {
+		uint32_t dead = order->dead[i];
+
+		mem_free(walk->bytes[dead]);
+		walk->bytes[dead] = NULL;
+	}
+	return 0;
+}
+
+static int walk_members(struct jw_error *err, struct ahead *ahead, const struct order *order)
+{
+	const struct pack_manifest *manifest = ahead->walk->manifest;
+	uv_thread_t thread;
+	int result = 0;
+
+	if (uv_mutex_init(&ahead->mutex))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (uv_cond_init(&ahead->changed)) {
+		uv_mutex_destroy(&ahead->mutex);
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	}
+	if (uv_thread_create(&thread, read_ahead, ahead)) {
+		result = error_set(err, JW_ERR_MEMORY, "no thread can be started");
+	} else {
+		for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {
+			end = end_of_some(manifest, at);
+			result = walk_some(err, ahead, order, at, end);
+		}
+		uv_mutex_lock(&ahead->mutex);
+		ahead->stop = true;
+		uv_cond_signal(&ahead->changed);
+		uv_mutex_unlock(&ahead->mutex);
+		(void)uv_thread_join(&thread);
+	}
+	uv_cond_destroy(&ahead->changed);
+	uv_mutex_destroy(&ahead->mutex);
+	return result;
+}
+
+/* Room for all that is kept. */
+static int make_whole(struct jw_error *err, struct member_walk *walk, struct reader *reader)
+{
+	uint64_t size = reader_extent(walk->manifest);
+
+	if (!walk->keep)
+		return 0;
+	walk->whole = mem_resize(err, NULL, (size_t)size);
+	if (!walk->whole)
+		return -1;
+	os_prefer_large_pages(walk->whole, (size_t)size);
+	reader_into(reader, walk->whole, (size_t)size);
+	return 0;
+}
+
+int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct reader *reader,
+					 const char *name)
+{
+	size_t members = walk->manifest->member_count;
+	struct ahead ahead = {.walk = walk, .reader = reader, .name = name, .other = SIZE_MAX};
+	struct order order = {0};
+	int result = -1;
+
+	walk->bytes = mem_array(err, members, sizeof *walk->bytes);
+	if (walk->bytes && !make_whole(err, walk, reader) && !order_make(err, walk->manifest, &order) &&
+		!check_retained(err, walk->manifest, &order, name) && !walk_members(err, &ahead, &order))
+		result = reader_end(err, reader);
+	if (result || !walk->keep)
+		member_walk_free(walk);
+	order_free(&order);
+	return result;
+}
+
+int member_walk_again(struct jw_error *err, struct member_walk *walk)
+{
+	struct order order = {0};
+	int result = order_make(err, walk->manifest, &order);
+
+	if (!result)
+		result = complete(err, walk, &order, 0, walk->manifest->member_count);
+	order_free(&order);
+	return result;
+}
+
+void member_walk_free(struct member_walk *walk)
+{
+	for (size_t i = 0; walk->bytes && i < walk->manifest->member_count; i++)
+		if (!walk->whole || walk->manifest->members[i].thin)
+			mem_free(walk->bytes[i]);
+	mem_free(walk->whole);
+	mem_free(walk->bytes);
+	walk->bytes = NULL;
+	walk->whole = NULL;
+}

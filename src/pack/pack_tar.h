@@ -1,0 +1,22 @@
+/* Members of a pack's tar: ustar headers of one form, so that a reader need not parse any: it makes
+ * the header that must be there and compares. */
+#ifndef JW_PACK_PACK_TAR_H
+#define JW_PACK_PACK_TAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TAR_BLOCK = 512, TAR_END = 2 * TAR_BLOCK, TAR_MOST_NAME = 99 };
+
+/* The header of a regular file: mode 0644, owner and group 0 without names, time 0. `name` has at
+ * most TAR_MOST_NAME bytes, `size_bytes` is below 8 GiB. */
+void tar_header(uint8_t header[TAR_BLOCK], const char *name, uint64_t size_bytes);
+/* Zeros that stand behind a member. */
+size_t tar_padding(uint64_t size_bytes);
+/* Header, content and padding. */
+uint64_t tar_extent(uint64_t size_bytes);
+/* The size that a header states, if it is exactly the one that tar_header makes for `name`. */
+bool tar_read(const uint8_t header[TAR_BLOCK], const char *name, uint64_t *ret_size_bytes);
+
+#endif

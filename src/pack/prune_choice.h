@@ -1,0 +1,25 @@
+/* Which entries of a cache directory jw_prune takes out, and why. Nothing is written. */
+#ifndef JW_PACK_PRUNE_CHOICE_H
+#define JW_PACK_PRUNE_CHOICE_H
+
+#include <jitwarm/prune.h>
+
+#include "cache/remove.h"
+
+struct chosen_one {
+	struct cache_removal removal; /* the file as it was when it was chosen */
+	bool damaged;
+};
+
+struct chosen {
+	struct chosen_one *items; /* in the order in which the driver evicts */
+	size_t count;
+};
+
+/* Fills in path, entries, bytes, chosen…, groups and unknown of the result, which stays the
+ * caller's on failure too. */
+int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
+				   struct jw_prune_result *result, struct chosen *ret_chosen);
+void chosen_free(struct chosen *chosen);
+
+#endif

@@ -1,0 +1,67 @@
+#include "pack/wanted_entries.h"
+
+#include "base/mem.h"
+#include "plan/analyse.h"
+#include "plan/plan.h"
+#include "worker/worker_command.h"
+
+/* Each architecture once. */
+static size_t targets_of(const struct jw_export_options *options,
+						 struct jw_target targets[ANALYSE_MOST_TARGETS])
+{
+	size_t count = 0,
+		   wanted = options->target_count ? options->target_count : options->system->gpu_count;
+
+	for (size_t i = 0; i < wanted && count < ANALYSE_MOST_TARGETS; i++) {
+		struct jw_target target =
+			options->target_count ? options->targets[i] : options->system->gpus[i].target;
+		size_t known = 0;
+
+		while (known < count && targets[known].sm != target.sm)
+			known++;
+		if (known == count)
+			targets[count++] = target;
+	}
+	return count;
+}
+
+int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
+					struct set *ret_keys)
+{
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct cache_profile profile;
+	struct plan_request request = {
+		.paths = options->paths,
+		.path_count = options->path_count,
+		.targets = targets,
+		.profile = &profile,
+		.everything = true,
+		.link_inputs = true,
+		.factors = {1, 1},
+		.context = options->context,
+		.stop = options->stop,
+	};
+	struct plan *plan = NULL;
+	struct set keys = {0};
+	int result;
+
+	if (!options->system || !options->system->driver.stamp[0])
+		return error_set(err, JW_ERR_USAGE,
+						 "which entries belong to a package cannot be told here: "
+						 "the driver is not known");
+	profile = profile_of_system(options->system);
+	request.state_dir = options->system->state_dir;
+	request.target_count = targets_of(options, targets);
+	if (!request.target_count)
+		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
+	result = plan_build(err, &request, &plan);
+	for (size_t i = 0; !result && i < plan->module_count; i++)
+		if (plan->modules[i].key)
+			result = set_add(err, &keys, plan->modules[i].key, i);
+	plan_free(plan);
+	if (result)
+		set_free(&keys);
+	else
+		*ret_keys = keys;
+	return result;
+}

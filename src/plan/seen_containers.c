@@ -1,0 +1,269 @@
+#include "plan/seen_containers.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question)
+{
+	struct seen made = {.question = question, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+
+	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
+		return -1;
+	*seen = made;
+	return 0;
+}
+
+void seen_clear(struct seen *seen)
+{
+	for (size_t i = 0; i < seen->listed_count; i++)
+		mem_free(seen->listed[i].options);
+	seen->listed_count = 0;
+	seen->count = 0;
+	seen->judgement_count = 0;
+	seen->entry_count = 0;
+	picks_clear(&seen->picks);
+}
+
+void seen_free(struct seen *seen)
+{
+	seen_clear(seen);
+	mem_free(seen->containers);
+	mem_free(seen->judgements);
+	mem_free(seen->entries);
+	mem_free(seen->listed);
+	mem_free(seen->corrected);
+	mem_free(seen->texts);
+	buf_free(&seen->scratch);
+	picks_free(&seen->picks);
+	*seen = (struct seen){0};
+}
+
+static bool is_ptx(const struct devcode_entry *entry)
+{
+	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
+}
+
+/* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
+static int read_text(struct jw_error *err, struct seen *seen,
+					 const struct devcode_container *container, size_t index)
+{
+	struct devcode_entry *entry = &seen->corrected[index];
+	struct devcode_ptx_header header;
+	struct jw_error why = {0};
+
+	if (!is_ptx(entry) || entry->damaged || entry->compression == DEVCODE_FOREIGN ||
+		seen->texts[index].sm)
+		return 0;
+	if (devcode_ptx_header(&why, container, entry, &header)) {
+		entry->damaged = true;
+		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	}
+	seen->texts[index] = header.target;
+	entry->isa_major = header.isa_major;
+	entry->isa_minor = header.isa_minor;
+	return 0;
+}
+
+/* What an entry is for: its text decides, where that was read. */
+static struct jw_target target_of(const struct seen *seen, size_t index)
+{
+	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
+}
+
+/* Only from 9.0 on can a text name a narrower target than its entry's header. */
+enum { FIRST_SUFFIX_SM = 90 };
+
+static bool is_doubtful(const struct devcode_entry *entry)
+{
+	return is_ptx(entry) && entry->target.sm >= FIRST_SUFFIX_SM && !entry->target.suffix;
+}
+
+static int room_for_entries(struct jw_error *err, struct seen *seen, size_t count)
+{
+	struct devcode_entry *entries;
+	struct jw_target *texts;
+
+	if (count <= seen->corrected_capacity)
+		return 0;
+	entries = mem_resize(err, seen->corrected, count * sizeof *entries);
+	if (!entries)
+		return -1;
+	seen->corrected = entries;
+	texts = mem_resize(err, seen->texts, count * sizeof *texts);
+	if (!texts)
+		return -1;
+	seen->texts = texts;
+	seen->corrected_capacity = count;
+	return 0;
+}
+
+/* A copy of the container whose entries may be corrected. */
+static int copy_container(struct jw_error *err, struct seen *seen,
+						  const struct devcode_container *container,
+						  struct devcode_container *ret_copy)
+{
+	const size_t count = container->entry_count;
+
+	if (room_for_entries(err, seen, count))
+		return -1;
+	if (count) {
+		memcpy(seen->corrected, container->entries, count * sizeof *seen->corrected);
+		memset(seen->texts, 0, count * sizeof *seen->texts);
+	}
+	*ret_copy = *container;
+	ret_copy->entries = seen->corrected;
+	for (size_t i = 0; i < count; i++)
+		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
+			read_text(err, seen, ret_copy, i))
+			return -1;
+	return 0;
+}
+
+static int note_entries(struct jw_error *err, struct seen *seen,
+						const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
+					 SEEN_MOST_ENTRIES))
+			return -1;
+		seen->entries[seen->entry_count++] =
+			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
+	}
+	return 0;
+}
+
+static int list_entry(struct jw_error *err, struct seen *seen,
+					  const struct devcode_container *container, size_t index)
+{
+	const struct devcode_entry *entry = &container->entries[index];
+	struct jw_error why = {0};
+	struct devcode_view view;
+	struct analyse_entry listed = {
+		.offset = entry->offset,
+		.kind = entry->kind,
+		.target = target_of(seen, index),
+		.isa_major = entry->isa_major,
+		.isa_minor = entry->isa_minor,
+		.compression = entry->compression,
+		.size_bytes = entry->size_bytes,
+	};
+
+	if (VEC_ROOM(err, seen->listed, seen->listed_capacity, seen->listed_count, SEEN_MOST_ENTRIES))
+		return -1;
+	listed.options = mem_string_n(err, (const char *)container->bytes + entry->options_offset,
+								  entry->options_length);
+	if (!listed.options)
+		return -1;
+	if (!entry->damaged && entry->compression != DEVCODE_FOREIGN &&
+		!devcode_payload(&why, container, entry, &seen->scratch, &view)) {
+		listed.readable = true;
+		listed.size_bytes = view.size;
+		digest_of(&listed.digest, view.data, view.size);
+	}
+	seen->listed[seen->listed_count++] = listed;
+	return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+}
+
+static int list_entries(struct jw_error *err, struct seen *seen,
+						const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (is_ptx(&container->entries[i]) && list_entry(err, seen, container, i))
+			return -1;
+	return 0;
+}
+
+/* The same entry is taken once, for all targets that want it. */
+static int pick_entries(struct jw_error *err, struct seen *seen,
+						const struct devcode_container *container,
+						const struct plan_judgement *judged, struct seen_judgement *kept)
+{
+	const size_t count = seen->question->target_count;
+
+	for (size_t t = 0; t < count; t++) {
+		uint32_t targets = 0;
+		size_t pick;
+
+		if (judged[t].entry == SIZE_MAX || kept[t].pick != SEEN_NO_PICK)
+			continue;
+		for (size_t u = t; u < count; u++)
+			targets |= (uint32_t)(judged[u].entry == judged[t].entry) << u;
+		if (picks_add(err, &seen->picks, container, &container->entries[judged[t].entry], targets,
+					  &pick))
+			return -1;
+		for (size_t u = t; u < count; u++)
+			if (targets >> u & 1)
+				kept[u].pick = (uint32_t)pick;
+	}
+	return 0;
+}
+
+/* Judged by the headers first. Where no cubin runs, the texts are read of those entries that the
+ * driver may take, unless that has been done. */
+static int judge_targets(struct jw_error *err, struct seen *seen,
+						 const struct devcode_container *container, struct plan_judgement *judged)
+{
+	const struct analyse_question *question = seen->question;
+	bool read = question->digests;
+
+	for (size_t t = 0; t < question->target_count; t++) {
+		judged[t] =
+			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
+		if (judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING || read)
+			continue;
+		for (size_t i = 0; i < container->entry_count; i++)
+			if (read_text(err, seen, container, i))
+				return -1;
+		read = true;
+		judged[t] =
+			plan_judge(container, seen->texts, false, question->targets[t], &question->driver);
+	}
+	return 0;
+}
+
+static int judge(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
+{
+	const struct analyse_question *question = seen->question;
+	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
+	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
+
+	if (judge_targets(err, seen, container, judged))
+		return -1;
+	for (size_t t = 0; t < question->target_count; t++)
+		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
+										  SEEN_NO_PICK};
+	if (!question->verdicts_only && pick_entries(err, seen, container, judged, kept))
+		return -1;
+	for (size_t t = 0; t < question->target_count; t++) {
+		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
+					 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+			return -1;
+		seen->judgements[seen->judgement_count++] = kept[t];
+	}
+	return 0;
+}
+
+int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
+{
+	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
+	struct devcode_container copy;
+
+	/* An image that turned out to be unreadable never came to its end. */
+	if (!container->index)
+		seen_clear(seen);
+	note.first_entry = (uint32_t)seen->entry_count;
+	note.first_listed = (uint32_t)seen->listed_count;
+	/* Judgements and containers are found by this index. */
+	if (container->index != seen->count)
+		return error_set(err, JW_ERR_FORMAT, "containers out of order");
+	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy) ||
+		(seen->question->digests && list_entries(err, seen, &copy)) || judge(err, seen, &copy))
+		return -1;
+	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
+	seen->containers[seen->count++] = note;
+	return 0;
+}

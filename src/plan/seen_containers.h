@@ -1,0 +1,60 @@
+/* What is kept of containers until their image is complete: only then is it known in which section
+ * each of them lies, and whether it is one at all. */
+#ifndef JW_PLAN_SEEN_CONTAINERS_H
+#define JW_PLAN_SEEN_CONTAINERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/analyse.h"
+#include "plan/picks.h"
+
+enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
+
+#define SEEN_NO_PICK UINT32_MAX
+
+/* The verdict on one container for one target, its section aside. */
+struct seen_judgement {
+	uint8_t verdict, reason;
+	uint32_t pick; /* SEEN_NO_PICK where nothing is to be compiled */
+};
+
+struct seen_entry {
+	uint32_t kind;
+	struct jw_target target;
+	uint64_t size_bytes;
+};
+
+struct seen_container {
+	uint32_t first_entry, entry_count;
+	uint32_t first_listed, listed_count; /* digests only */
+};
+
+struct seen {
+	const struct analyse_question *question;
+	struct seen_container *containers;
+	size_t count, capacity;
+	struct seen_judgement *judgements; /* containers * targets */
+	size_t judgement_count, judgement_capacity;
+	struct seen_entry *entries;
+	size_t entry_count, entry_capacity;
+	struct analyse_entry *listed;
+	size_t listed_count, listed_capacity;
+	/* Of the container at hand: its entries, corrected by what their texts say, and the targets
+	 * that these name, as far as they were read (else sm is 0). */
+	struct devcode_entry *corrected;
+	struct jw_target *texts;
+	size_t corrected_capacity;
+	struct picks picks;
+	struct buf scratch;
+};
+
+int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question);
+void seen_free(struct seen *seen);
+/* Takes note of one container. */
+int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container);
+/* For the next image. */
+void seen_clear(struct seen *seen);
+
+#endif

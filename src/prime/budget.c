@@ -1,0 +1,159 @@
+#include "prime/budget.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jitwarm/estimate.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+/* A cold module, and what orders it. */
+struct candidate {
+	struct plan_module *module;
+	double worth; /* milliseconds, by byte of cache where that is short */
+};
+
+/* The plan's own order (dearest first) settles the rest, so that two runs choose alike. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct candidate *left = a, *right = b;
+
+	if (left->module->loose != right->module->loose)
+		return left->module->loose ? 1 : -1;
+	if (left->worth < right->worth || left->worth > right->worth)
+		return left->worth < right->worth ? 1 : -1;
+	return (left->module > right->module) - (left->module < right->module);
+}
+
+/* What has been taken, and what may be. */
+struct purse {
+	uint64_t left_bytes; /* UINT64_MAX: no budget */
+	double total_ms, longest_ms;
+	double budget_ms; /* 0: no budget */
+	double capacity;  /* of the workers */
+};
+
+static bool take(struct purse *purse, const struct plan_module *module)
+{
+	double total = purse->total_ms + module->cost_ms;
+	double longest = module->cost_ms > purse->longest_ms ? module->cost_ms : purse->longest_ms;
+
+	/* One that takes another's place is counted already. */
+	const uint64_t bytes = module->carried ? 0 : module->entry_bytes;
+
+	if (bytes > purse->left_bytes)
+		return false;
+	if (purse->budget_ms > 0 &&
+		jw_makespan_seconds(total, longest, purse->capacity) > purse->budget_ms)
+		return false;
+	if (purse->left_bytes != UINT64_MAX)
+		purse->left_bytes -= bytes;
+	purse->total_ms = total;
+	purse->longest_ms = longest;
+	return true;
+}
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+	return from > what ? from - what : 0;
+}
+
+static void leave(struct plan_module *module, struct jw_prime_plan *sum)
+{
+	module->state = PLAN_OVER_BUDGET;
+	sum->over_budget++;
+	sum->over_budget_bytes += module->carried ? 0 : module->entry_bytes;
+	sum->over_budget_seconds += module->cost_ms / 1000;
+}
+
+static size_t collect(struct plan *plan, bool by_byte, struct candidate *candidates)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		double bytes = by_byte && module->entry_bytes ? (double)module->entry_bytes : 1;
+
+		if (module->state == PLAN_COLD)
+			candidates[count++] = (struct candidate){module, module->cost_ms / bytes};
+	}
+	return count;
+}
+
+int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_request *request,
+				  struct jw_prime_plan *ret_sum)
+{
+	struct purse purse = {.left_bytes = UINT64_MAX,
+						  .budget_ms = (double)request->budget_ms,
+						  .capacity = request->capacity};
+	struct candidate *candidates;
+	size_t count;
+
+	ret_sum->limit_bytes = request->limit_bytes;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_WARM || plan->modules[i].carried)
+			ret_sum->warm_bytes += plan->modules[i].entry_bytes;
+	if (!request->budget_bytes && !request->budget_ms)
+		return 0;
+	candidates = mem_array(err, plan->module_count, sizeof *candidates);
+	if (!candidates)
+		return -1;
+	/* A budget beyond the limit is one of the limit. */
+	if (request->budget_bytes)
+		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes
+																			 : request->limit_bytes,
+								ret_sum->warm_bytes);
+	count = collect(plan, request->budget_bytes != 0, candidates);
+	if (count)
+		qsort(candidates, count, sizeof *candidates, by_worth);
+	for (size_t i = 0; i < count; i++)
+		if (!take(&purse, candidates[i].module))
+			leave(candidates[i].module, ret_sum);
+	mem_free(candidates);
+	return 0;
+}
+
+/* Sizes are predicted roughly, and other programs want room too. */
+static uint64_t better_limit(uint64_t wanted, uint64_t most)
+{
+	const uint64_t step = UINT64_C(1) << 30;
+	uint64_t better = (wanted + wanted / 2 + step - 1) / step * step;
+
+	return better < most ? better : most;
+}
+
+/* A value for --budget-size: a little less than the limit. */
+static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
+{
+	const uint64_t mib = limit_bytes >> 20;
+
+	(void)snprintf(text, TEXT_SHORT, mib ? "%lluM" : "%llu",
+				   (unsigned long long)(mib ? mib : limit_bytes));
+	return text;
+}
+
+bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_why)
+{
+	const uint64_t most = UINT64_C(4) << 30; /* docs/driver-cache.md, "Limits and variables" */
+	const uint64_t wanted = sum->warm_bytes + sum->cache_bytes;
+	char size[TEXT_SHORT], limit[TEXT_SHORT], part[TEXT_SHORT];
+
+	if (!sum->cold || wanted <= sum->limit_bytes)
+		return false;
+	(void)text_bytes(size, wanted);
+	(void)text_bytes(limit, sum->limit_bytes);
+	(void)part_of(part, sum->limit_bytes);
+	if (wanted > most && sum->limit_bytes >= most)
+		error_set(ret_why, JW_ERR_UNSUPPORTED,
+				  "the results take about %s, and no driver keeps more than %s: it would evict a "
+				  "part of them again. Name fewer packages, or take a part with --budget-size %s",
+				  size, limit, part);
+	else
+		error_set(ret_why, JW_ERR_UNSUPPORTED,
+				  "the results take about %s, and the driver keeps %s: it would evict a part of "
+				  "them again. Set CUDA_CACHE_MAXSIZE=%llu, here and for the program, or take a "
+				  "part with --budget-size %s",
+				  size, limit, (unsigned long long)better_limit(wanted, most), part);
+	return true;
+}

@@ -1,0 +1,315 @@
+#include "prime/compile_plan.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cache/insert.h"
+#include "cache/presence.h"
+#include "cache/profile.h"
+#include "cache/view.h"
+#include "history/ledger.h"
+#include "history/speed_model.h"
+#include "machine/driver_probe.h"
+#include "machine/offline_target.h"
+#include "os/file.h"
+#include "prime/planning.h"
+#include "run/cache_turn_lock.h"
+#include "run/prime_result.h"
+#include "run/run.h"
+#include "run/spool.h"
+#include "state/run_folder.h"
+#include "worker/worker_command.h"
+
+/* So long the event loop may wait for the cache's lock; drivers are as patient. */
+enum { LOCK_WAIT_MS = 200 };
+
+/* A prediction has failed. Asking the driver once more tells a driver whose stamp or form has
+ * changed, so that the next run knows; this one counts. */
+static void look_again(const struct jw_system *system, const struct jw_prime_options *options)
+{
+	struct cache_profile profile;
+
+	if (!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
+		(void)driver_probe_confirm(NULL, options->worker, system, &profile);
+}
+
+/* Without a known form the driver fills the live cache itself, one worker at a time (several could
+ * wipe it), and what it added is counted. */
+static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+{
+	uint64_t before = run_folder_count_entries(setup->system->cache.path), after;
+	int failed;
+
+	setup->live = NULL;
+	setup->workers = 1;
+	result->undone = result->compiled = result->misjudged = result->unchanged = result->met = 0;
+	prime_result_forget_failures(result);
+	failed = run_plan(err, setup, result);
+	after = run_folder_count_entries(setup->system->cache.path);
+	result->compiled = after > before ? (size_t)(after - before) : 0;
+	result->opaque = true;
+	return failed;
+}
+
+/* What is warm already must not go to make room for what is cold. */
+static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache_live *live)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_WARM && cache_keep(err, live, plan->modules[i].key))
+			return -1;
+	return 0;
+}
+
+/* Whether the cache can be written to at all turns out before anything is compiled. A lock that is
+ * held just now is none of those reasons. */
+static int open_live(struct jw_error *err, const struct run_setup *setup,
+					 struct cache_live **ret_live)
+{
+	struct cache_live_options how = {.limit_bytes = setup->system->cache.limit_bytes,
+									 .when_full = CACHE_FULL_EVICT,
+									 .lock_wait_ms = LOCK_WAIT_MS};
+	struct jw_error why = {0};
+	struct cache_live *live;
+
+	if (cache_live_open(err, setup->system->cache.path, &how, &live))
+		return -1;
+	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY)
+		error_set(err, why.code, "%s", why.message);
+	else if (!keep_warm(err, setup->plan, live)) {
+		*ret_live = live;
+		return 0;
+	}
+	(void)cache_live_close(NULL, live);
+	return -1;
+}
+
+/* How many of the cold modules have been compiled by now. */
+static size_t count_met(const struct plan *plan, const struct jw_system *system)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++)
+		met += plan->modules[i].state == PLAN_COLD &&
+			   plan_is_compiled(system->cache.path, &plan->modules[i]);
+	return met;
+}
+
+/* The same as far as entries are there: compiled anew, one may have the bytes that it had. */
+static size_t count_there(const struct plan *plan, const struct jw_system *system)
+{
+	size_t there = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		there += module->state == PLAN_COLD && module->key &&
+				 cache_presence(system->cache.path, module->key, module->key_bytes, NULL) ==
+					 CACHE_PRESENT;
+	}
+	return there;
+}
+
+/* Drivers wipe and evict, people remove folders: what is gone again is not warm, whatever we have
+ * done for it. */
+static int note_lost(struct jw_error *err, const struct run_setup *setup,
+					 struct jw_prime_result *result)
+{
+	size_t done = result->compiled + result->met - result->misjudged;
+	size_t there = count_there(setup->plan, setup->system);
+	char line[256];
+
+	if (there >= done)
+		return 0;
+	result->lost = done - there;
+	result->undone += result->lost;
+	(void)snprintf(line, sizeof line,
+				   "%zu entries that were in the cache are gone again: another program has evicted "
+				   "or wiped them, or the folder was removed; the same command compiles them again",
+				   result->lost);
+	return prime_result_add_note(err, result, line);
+}
+
+static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
+{
+	struct jw_error why = {0};
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	int failed;
+
+	if (open_live(err, setup, &live)) {
+		result->undone = result->plan.cold;
+		return -1;
+	}
+	setup->live = live;
+	failed = run_plan(err, setup, result);
+	cache_live_counts(live, &counts);
+	result->evicted = counts.evicted;
+	/* Rows that a driver's late write has undone are of little matter: their files are there. */
+	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
+		failed = error_set(err, why.code, "%s", why.message);
+	if (!failed && !result->opaque)
+		failed = note_lost(err, setup, result);
+	return failed;
+}
+
+/* A folder that holds something else is none that we fill: it was named by mistake. */
+static int refuse_foreign(struct jw_error *err, const char *path)
+{
+	const struct jw_cache_options options = {.path = path};
+	struct cache_index index;
+	struct cache_files scan;
+	uint64_t limit_bytes;
+	char *seen;
+
+	if (!os_exists(path))
+		return 0;
+	if (cache_view_open(err, &options, &seen, &limit_bytes, &scan, &index))
+		return -1;
+	cache_files_free(&scan);
+	cache_index_free(&index);
+	mem_free(seen);
+	return 0;
+}
+
+/* What `check` will still call cold, and why. */
+static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
+{
+	char line[256];
+
+	if (result->misjudged) {
+		(void)snprintf(line, sizeof line,
+					   "%zu modules: the driver made other entries than predicted; they are in the "
+					   "cache, but “jitwarm check” goes on calling these modules cold",
+					   result->misjudged);
+		if (prime_result_add_note(err, result, line))
+			return -1;
+	}
+	if (result->unchanged) {
+		(void)snprintf(line, sizeof line,
+					   "%zu modules: the driver loaded them and kept nothing; “jitwarm check” goes "
+					   "on calling them cold",
+					   result->unchanged);
+		if (prime_result_add_note(err, result, line))
+			return -1;
+	}
+	return 0;
+}
+
+/* What this driver has compiled itself is no older one's, and what was not split is not. Were the
+ * value alone to tell that, one whose bytes are the same would be compiled again each time. */
+static void clear_marks(const struct jw_system *system, const struct plan *plan,
+						const bool *inserted, const bool *split)
+{
+	uint64_t *older = mem_array(NULL, plan->module_count, sizeof *older);
+	uint64_t *whole = mem_array(NULL, plan->module_count, sizeof *whole);
+	struct ledger_change change = {.cleared = {[LEDGER_OLDER] = older, [LEDGER_SPLIT] = whole}};
+
+	for (size_t i = 0; older && whole && i < plan->module_count; i++) {
+		if (!inserted[i])
+			continue;
+		older[change.cleared_count[LEDGER_OLDER]++] = plan->modules[i].key;
+		if (!split[i])
+			whole[change.cleared_count[LEDGER_SPLIT]++] = plan->modules[i].key;
+	}
+	if (change.cleared_count[LEDGER_OLDER])
+		(void)ledger_change_marks(NULL, ledger_home(system), system->cache.path, &change);
+	mem_free(older);
+	mem_free(whole);
+}
+
+/* Nothing was begun: no failure where that was asked for. */
+static int interrupted(struct jw_error *err, const struct jw_error *why,
+					   struct jw_prime_result *result)
+{
+	if (why->code != JW_ERR_INTERRUPTED)
+		return error_set(err, why->code, "%s", why->message);
+	result->interrupted = true;
+	result->undone = result->plan.cold;
+	return 0;
+}
+
+static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
+				   const struct jw_prime_options *options, struct trace *trace,
+				   struct jw_prime_result *result)
+{
+	struct speed_run learnt = {0};
+	struct run_setup setup = {.plan = plan,
+							  .system = system,
+							  .options = options,
+							  .workers = result->plan.workers,
+							  .split_cores = options->split ? planning_cores(options) : 0,
+							  .trace = trace,
+							  .learnt = options->ptxas ? NULL : &learnt};
+	struct spool spool = {0};
+	struct worker_command self = {0};
+	struct run_folder folder = {0};
+	struct jw_error why = {0};
+	char *task = NULL;
+	int failed = -1;
+
+	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
+	setup.split = mem_array(err, plan->module_count, sizeof *setup.split);
+	if (!setup.inserted || !setup.split || run_folder_make(err, system->state_dir, &folder) ||
+		worker_command_find(err, options->worker, &self))
+		goto done;
+	if (spool_fill(&why, plan, folder.path, options->message, options->stop, options->context,
+				   &spool)) {
+		failed = interrupted(err, &why, result);
+		goto done;
+	}
+	if (options->ptxas && offline_write_task(err, plan, options->ptxas, folder.path, &task))
+		goto done;
+	setup.task = task;
+	setup.worker = self.command;
+	setup.folder = folder.path;
+	setup.spool = &spool;
+	failed = 0;
+	if (profile_is_known(system))
+		failed = run_known(&why, &setup, result);
+	if (options->ptxas && !failed && result->opaque)
+		failed =
+			error_set(&why, JW_ERR_FORMAT, "what ptxas made has not the name that was predicted");
+	if (profile_is_known(system) && !failed && result->opaque)
+		look_again(system, options);
+	if (!profile_is_known(system) || (!failed && result->opaque))
+		failed = run_opaque(&why, &setup, result);
+	/* What is done is done, and is told. */
+	if (failed)
+		result->stopped = why;
+	if (!result->opaque)
+		clear_marks(system, plan, setup.inserted, setup.split);
+	speed_remember(system->state_dir, &system->driver.version, &learnt);
+	failed = note_doubts(err, result);
+done:
+	mem_free(setup.inserted);
+	mem_free(setup.split);
+	mem_free(task);
+	spool_free(&spool);
+	worker_command_free(&self);
+	run_folder_remove(&folder);
+	return failed;
+}
+
+int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
+				 const struct jw_prime_options *options, struct trace *trace,
+				 struct jw_prime_result *result)
+{
+	const struct cache_turn_wait wait = {options->context, options->message, options->stop};
+	struct cache_turn turn = {0};
+	int failed = 0;
+
+	if (refuse_foreign(err, system->cache.path) ||
+		(system->cache.named && offline_make_cache(err, system->cache.path)))
+		return -1;
+	if (cache_turn_take(err, system->cache.path, &wait, &turn)) {
+		result->interrupted = true;
+		result->undone = result->plan.cold;
+		return options->stop && options->stop(options->context) ? 0 : -1;
+	}
+	if (turn.waited && count_met(plan, system) == result->plan.cold)
+		result->met = result->plan.cold;
+	else
+		failed = compile(err, plan, system, options, trace, result);
+	cache_turn_end(&turn);
+	return failed;
+}

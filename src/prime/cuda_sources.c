@@ -1,0 +1,309 @@
+#include <jitwarm/nvrtc.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "devcode/ptx.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
+#include "machine/driver_query.h"
+#include "os/file.h"
+#include "state/run_folder.h"
+#include "worker/task.h"
+#include "worker/worker_command.h"
+
+enum {
+	LIMIT_S = 900, /* a source with much of Thrust in it takes a minute */
+	PTX_HEAD = 4096,
+};
+
+struct jw_nvrtc_inner {
+	struct jw_nvrtc_options options;
+	struct run_folder folder;
+	struct worker_command self;
+	unsigned count; /* of results so far */
+};
+
+/* ---- the worker */
+
+static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char *arch,
+					  const char *output)
+{
+	const struct jw_nvrtc_options *options = &nvrtc->inner->options;
+	cJSON *object = cJSON_CreateObject(), *array = cJSON_CreateArray();
+	bool complete =
+		array && cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
+		cJSON_AddStringToObject(object, "library", options->library ? options->library : "") &&
+		cJSON_AddStringToObject(object, "name", name) &&
+		cJSON_AddStringToObject(object, "output", output);
+
+	for (size_t i = 0; complete && i < options->option_count; i++)
+		complete = cJSON_AddItemToArray(array, cJSON_CreateString(options->options[i]));
+	if (complete && *arch)
+		complete = cJSON_AddItemToArray(array, cJSON_CreateString(arch));
+	cJSON_AddItemToObject(object, "options", array);
+	if (!complete) {
+		cJSON_Delete(object);
+		return NULL;
+	}
+	return object;
+}
+
+static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *document,
+					 const struct protocol_job *job, struct protocol_hello *ret_hello,
+					 struct protocol_answer *ret_answer)
+{
+	struct jw_nvrtc_inner *inner = nvrtc->inner;
+	struct driver_query ask = {.worker = inner->self.command,
+							   .cache_dir = inner->folder.path,
+							   .job = job,
+							   .limit_s = LIMIT_S};
+	char *task = NULL;
+	int result;
+
+	if (task_write(err, inner->folder.path, document, &task))
+		return -1;
+	ask.task = task;
+	result = driver_query(err, &ask, ret_hello, ret_answer);
+	mem_free(task);
+	if (result)
+		return -1;
+	return ret_hello->result ? error_set(err, JW_ERR_UNSUPPORTED, "%s", ret_hello->error) : 0;
+}
+
+/* ---- beginning and end */
+
+static void take_hello(struct jw_nvrtc *nvrtc, const struct protocol_hello *hello)
+{
+	TEXT_COPY(nvrtc->library, hello->library);
+	nvrtc->inner->options.library = nvrtc->library;
+	nvrtc->major = hello->cuda / 1000;
+	nvrtc->minor = hello->cuda % 1000 / 10;
+	for (size_t i = 0; i < hello->device_count; i++)
+		nvrtc->archs[nvrtc->arch_count++] = hello->devices[i].target;
+}
+
+int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
+				  struct jw_nvrtc **ret_nvrtc)
+{
+	static struct protocol_hello hello;
+	struct jw_nvrtc *nvrtc = mem_alloc(err, sizeof *nvrtc);
+	struct jw_nvrtc_inner *inner = mem_alloc(err, sizeof *inner);
+
+	if (!nvrtc || !inner) {
+		mem_free(inner);
+		mem_free(nvrtc);
+		return -1;
+	}
+	nvrtc->inner = inner;
+	inner->options = *options;
+	if (run_folder_make(err, options->state_dir, &inner->folder) ||
+		worker_command_find(err, options->worker, &inner->self) ||
+		ask_nvrtc(err, nvrtc, task_of(nvrtc, "", "", ""), NULL, &hello, NULL)) {
+		jw_nvrtc_close(nvrtc);
+		return -1;
+	}
+	take_hello(nvrtc, &hello);
+	*ret_nvrtc = nvrtc;
+	return 0;
+}
+
+void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
+{
+	if (!nvrtc)
+		return;
+	run_folder_remove(&nvrtc->inner->folder);
+	worker_command_free(&nvrtc->inner->self);
+	mem_free(nvrtc->inner);
+	mem_free(nvrtc);
+}
+
+/* ---- which architecture */
+
+/* "compute_86" of "--gpu-architecture=compute_86", "-arch=…" or of two options in a row; NULL where
+ * the options name none. */
+static const char *arch_given(const struct jw_nvrtc_options *options)
+{
+	static const char *const names[] = {"--gpu-architecture", "-arch", "--arch"};
+	const char *found = NULL;
+
+	for (size_t i = 0; i < options->option_count; i++)
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+			size_t length = strlen(names[k]);
+
+			if (!text_starts(options->options[i], names[k]))
+				continue;
+			if (options->options[i][length] == '=')
+				found = options->options[i] + length + 1;
+			else if (!options->options[i][length] && i + 1 < options->option_count)
+				found = options->options[i + 1];
+		}
+	return found;
+}
+
+static const char *span(const struct jw_nvrtc *nvrtc, char text[64])
+{
+	char first[JW_TARGET_TEXT], last[JW_TARGET_TEXT];
+
+	text[0] = '\0';
+	if (nvrtc->arch_count)
+		(void)snprintf(text, 64, "%s to %s", jw_target_compute(first, nvrtc->archs[0]),
+					   jw_target_compute(last, nvrtc->archs[nvrtc->arch_count - 1]));
+	return text;
+}
+
+static int check_given(struct jw_error *err, const struct jw_nvrtc *nvrtc, const char *arch)
+{
+	struct jw_target target;
+	char text[64];
+
+	if (text_starts(arch, "sm_") || text_starts(arch, "lto_"))
+		return error_set(err, JW_ERR_USAGE,
+						 "with %s NVRTC makes no PTX for the driver to compile: there is nothing "
+						 "to prime",
+						 arch);
+	if (!text_starts(arch, "compute_") || !jw_target_parse(arch, &target))
+		return error_set(err, JW_ERR_USAGE, "“%s” is no architecture like compute_86", arch);
+	for (size_t i = 0; i < nvrtc->arch_count; i++)
+		if (nvrtc->archs[i].sm == target.sm)
+			return 0;
+	return error_set(err, JW_ERR_UNSUPPORTED, "NVRTC %u.%u does not know %s: it compiles for %s",
+					 nvrtc->major, nvrtc->minor, arch, span(nvrtc, text));
+}
+
+/* The newest that runs there. */
+static int choose(struct jw_error *err, const struct jw_nvrtc *nvrtc, struct jw_target device,
+				  char arch[JW_TARGET_TEXT])
+{
+	size_t best = SIZE_MAX;
+	char name[JW_TARGET_TEXT], text[64];
+
+	for (size_t i = 0; i < nvrtc->arch_count; i++)
+		if (gpu_ptx_fits(nvrtc->archs[i], device))
+			best = i;
+	if (best == SIZE_MAX)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "NVRTC %u.%u compiles for %s, not for %s: --nvrtc names another one",
+						 nvrtc->major, nvrtc->minor, span(nvrtc, text), jw_target_sm(name, device));
+	(void)jw_target_compute(arch, nvrtc->archs[best]);
+	return 0;
+}
+
+/* ---- one source */
+
+/* The first line that speaks of an error, else the first line at all. */
+static void first_error(const char *log, char *line, size_t size)
+{
+	const char *at = strstr(log, "error");
+	size_t length;
+
+	while (at && at > log && at[-1] != '\n')
+		at--;
+	if (!at)
+		at = log + strspn(log, "\n");
+	length = strcspn(at, "\n");
+	(void)snprintf(line, size, "%.*s", (int)(length < 400 ? length : 400), at);
+}
+
+static int read_header(struct jw_error *err, const struct jw_driver *driver,
+					   struct jw_nvrtc_result *result)
+{
+	struct devcode_ptx_header header;
+	struct os_file *file;
+	char head[PTX_HEAD];
+	size_t got = 0;
+	int failed;
+
+	if (os_file_open(err, result->ptx, OS_OPEN_READ, &file))
+		return -1;
+	failed = os_file_read(err, file, 0, head, sizeof head, &got);
+	os_file_close(file);
+	if (failed)
+		return -1;
+	if (!got)
+		return error_set(
+			err, JW_ERR_USAGE,
+			"NVRTC made no PTX with these options (-dlto?): there is nothing to prime");
+	if (ptx_header_read(err, head, got, &header))
+		return -1;
+	result->isa_major = header.isa_major;
+	result->isa_minor = header.isa_minor;
+	result->too_new = gpu_isa_compare((struct gpu_isa){header.isa_major, header.isa_minor},
+									  gpu_driver_isa(driver)) > 0;
+	return 0;
+}
+
+static int take_answer(struct jw_error *err, const struct jw_nvrtc *nvrtc,
+					   const struct protocol_answer *answer, struct jw_nvrtc_result *result)
+{
+	char line[512];
+
+	result->log = mem_string(err, answer->log);
+	if (!result->log)
+		return -1;
+	if (!answer->result)
+		return 0;
+	first_error(answer->log, line, sizeof line);
+	return error_set(err, JW_ERR_FORMAT, "NVRTC %u.%u does not compile it: %s", nvrtc->major,
+					 nvrtc->minor, *line ? line : answer->error);
+}
+
+static int compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
+				   struct jw_nvrtc_result *result)
+{
+	static struct protocol_hello hello;
+	static struct protocol_answer answer;
+	static struct protocol_job job;
+	struct jw_nvrtc_inner *inner = nvrtc->inner;
+	const char *name = inner->options.name ? inner->options.name : os_base_name(source);
+	char option[JW_TARGET_TEXT + 32] = "";
+	struct os_stat stat;
+	char *output;
+
+	if (os_stat(err, source, &stat))
+		return -1;
+	if (strlen(source) >= sizeof job.path)
+		return error_set(err, JW_ERR_LIMIT, "its path is too long");
+	job = (struct protocol_job){.form = CACHE_KEY_TEXT, .size_bytes = stat.size_bytes};
+	TEXT_COPY(job.path, source);
+	if (!arch_given(&inner->options))
+		(void)snprintf(option, sizeof option, "--gpu-architecture=%s", result->arch);
+	output = mem_printf(err, "%s/%u-%s.%s.ptx", inner->folder.path, inner->count++,
+						os_base_name(source), result->arch);
+	if (!output)
+		return -1;
+	if (ask_nvrtc(err, nvrtc, task_of(nvrtc, name, option, output), &job, &hello, &answer) ||
+		take_answer(err, nvrtc, &answer, result)) {
+		mem_free(output);
+		return -1;
+	}
+	result->ptx = output;
+	return 0;
+}
+
+int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
+					 struct jw_target device, struct jw_nvrtc_result *ret_result)
+{
+	const char *given = arch_given(&nvrtc->inner->options);
+
+	*ret_result = (struct jw_nvrtc_result){0};
+	if (given)
+		TEXT_COPY(ret_result->arch, given);
+	if ((given ? check_given(err, nvrtc, given) : choose(err, nvrtc, device, ret_result->arch)) ||
+		compile(err, nvrtc, source, ret_result) ||
+		read_header(err, &nvrtc->inner->options.driver, ret_result)) {
+		mem_free(ret_result->ptx);
+		ret_result->ptx = NULL;
+		return error_prefix(err, "%s", source);
+	}
+	return 0;
+}
+
+void jw_nvrtc_result_free(struct jw_nvrtc_result *result)
+{
+	mem_free(result->ptx);
+	mem_free(result->log);
+	*result = (struct jw_nvrtc_result){0};
+}

@@ -1,0 +1,14 @@
+/* Grouping explanations for a report. */
+#ifndef JW_PRIME_EXPLAIN_CAUSES_H
+#define JW_PRIME_EXPLAIN_CAUSES_H
+
+#include "prime/explain.h"
+
+/* A cause for each library, architecture and reason, those of a library one after the other. The
+ * caller frees *ret_causes with explain_causes_free. */
+int explain_causes(struct jw_error *err, const struct explain_request *request,
+				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
+				   size_t *ret_count);
+void explain_causes_free(struct jw_check_cause *causes, size_t count);
+
+#endif

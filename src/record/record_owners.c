@@ -1,0 +1,202 @@
+/* From entries back to the files whose modules they are. The names of entries are computed from the
+ * files, as for a plan, and looked up. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "plan/analyse.h"
+#include "plan/plan.h"
+#include "record/record_state.h"
+#include "worker/worker_command.h"
+
+/* The driver's own stamp: that of the profile if an entry has it, else the one that most modules
+ * have. libnvJitLink's entries have another. */
+static const char *stamp_of(const struct recorder *recorder)
+{
+	const struct jw_recording *recording = recorder->result->recording;
+	const char *best = "";
+	size_t most = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const char *stamp = recorder->entries[i].stamp;
+		size_t count = 0;
+
+		if (recording->modules[i].kind > JW_RECORDED_LINK || !strcmp(stamp, best))
+			continue;
+		if (!strcmp(stamp, recorder->system->driver.stamp))
+			return stamp;
+		for (size_t k = i; k < recording->module_count; k++)
+			count += !strcmp(recorder->entries[k].stamp, stamp);
+		if (count > most) {
+			most = count;
+			best = stamp;
+		}
+	}
+	return best;
+}
+
+static size_t targets_of(const struct jw_recording *recording, struct jw_target *targets)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < recording->module_count; i++) {
+		const struct jw_target target = {.sm = recording->modules[i].target.sm};
+		size_t known = 0;
+
+		while (known < count && !jw_target_equal(targets[known], target))
+			known++;
+		if (known == count && count < ANALYSE_MOST_TARGETS && target.sm &&
+			recording->modules[i].kind <= JW_RECORDED_LINK)
+			targets[count++] = target;
+	}
+	return count;
+}
+
+/* ---- matching */
+
+struct matching {
+	struct jw_recording *recording;
+	const struct plan *plan;
+	uint32_t *files; /* of each of the plan's files its index in the recording, NO_FILE for none */
+	size_t capacity;
+};
+
+static int add_file(struct jw_error *err, struct matching *matching, uint32_t planned)
+{
+	struct jw_recording *recording = matching->recording;
+	const struct plan_file *from = &matching->plan->files[planned];
+	struct jw_recorded_file file = {0};
+	struct os_stat stat;
+
+	if (matching->files[planned] != JW_RECORDED_NO_FILE)
+		return 0;
+	if (VEC_ROOM(err, recording->files, matching->capacity, recording->file_count,
+				 RECORD_MOST_PATHS))
+		return -1;
+	file.path = mem_string(err, from->path);
+	file.member = from->member ? mem_string(err, from->member) : NULL;
+	if (!os_stat(NULL, from->path, &stat))
+		file.size_bytes = stat.size_bytes;
+	recording->files[recording->file_count] = file;
+	matching->files[planned] = (uint32_t)recording->file_count++;
+	return file.path && (!from->member || file.member) ? 0 : -1;
+}
+
+static int match(struct jw_error *err, struct matching *matching, const struct set *names,
+				 struct jw_recorded_module *module)
+{
+	size_t cursor = 0, at;
+
+	while ((at = set_find(names, module->key, &cursor)) != SET_NONE) {
+		const struct plan_module *planned = &matching->plan->modules[at];
+
+		if (planned->key_bytes != module->key_bytes)
+			continue;
+		if (add_file(err, matching, planned->file))
+			return -1;
+		module->file = matching->files[planned->file];
+		module->container_offset = planned->container_offset;
+		module->entry_offset = planned->entry_offset;
+		return 0;
+	}
+	return 0;
+}
+
+static int match_all(struct jw_error *err, const struct plan *plan, struct jw_record_result *result)
+{
+	struct matching matching = {.recording = result->recording, .plan = plan};
+	struct set names = {0};
+	int failed = -1;
+
+	matching.files = mem_array(err, plan->file_count, sizeof *matching.files);
+	if (!matching.files)
+		goto done;
+	for (size_t i = 0; i < plan->file_count; i++)
+		matching.files[i] = JW_RECORDED_NO_FILE;
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (set_add(err, &names, plan->modules[i].key, i))
+			goto done;
+	for (size_t i = 0; i < result->recording->module_count; i++) {
+		struct jw_recorded_module *module = &result->recording->modules[i];
+
+		if (module->kind <= JW_RECORDED_LINK && match(err, &matching, &names, module))
+			goto done;
+		result->found += module->file != JW_RECORDED_NO_FILE;
+	}
+	failed = 0;
+done:
+	mem_free(matching.files);
+	set_free(&names);
+	return failed;
+}
+
+static int note_troubles(struct jw_error *err, const struct recorder *recorder,
+						 const struct plan *plan)
+{
+	/* What a process happens to have mapped is nobody's concern. */
+	for (size_t i = 0; recorder->options->path_count && i < plan->note_count; i++)
+		if (record_note(err, recorder->result, plan->notes[i]))
+			return -1;
+	return 0;
+}
+
+static bool is_stopped(void *context)
+{
+	return record_is_stopped(context);
+}
+
+/* Files that were not looked at are no reason to lose the rest. */
+static int build(struct jw_error *err, struct recorder *recorder,
+				 const struct plan_request *request)
+{
+	struct jw_error why;
+
+	if (!plan_build(&why, request, &recorder->plan)) {
+		if (match_all(err, recorder->plan, recorder->result))
+			return -1;
+		return note_troubles(err, recorder, recorder->plan);
+	}
+	if (why.code != JW_ERR_INTERRUPTED)
+		return error_set(err, why.code, "%s", why.message);
+	return record_note(
+		err, recorder->result,
+		"interrupted while the files were looked for that the modules come from: the "
+		"recording names none of them");
+}
+
+int record_find_owners(struct jw_error *err, struct recorder *recorder)
+{
+	struct jw_recording *recording = recorder->result->recording;
+	struct cache_profile profile = profile_of_system(recorder->system);
+	struct jw_target targets[ANALYSE_MOST_TARGETS];
+	struct plan_request request = {
+		.path_count = recorder->path_count,
+		.targets = targets,
+		.target_count = targets_of(recording, targets),
+		.profile = &profile,
+		.cache_dir = recorder->system->cache.path,
+		.state_dir = recorder->system->state_dir,
+		.everything = true,
+		.link_inputs = true,
+		.stop = is_stopped,
+		.context = recorder,
+	};
+	const char **paths;
+	int result;
+
+	TEXT_COPY(profile.stamp, stamp_of(recorder));
+	recording->driver = profile.driver;
+	TEXT_COPY(recording->stamp, profile.stamp);
+	if (!request.target_count || !profile.stamp[0])
+		return 0;
+	paths = mem_array(err, recorder->path_count, sizeof *paths);
+	if (!paths)
+		return -1;
+	for (size_t i = 0; i < recorder->path_count; i++)
+		paths[i] = recorder->paths[i];
+	request.paths = paths;
+	result = build(err, recorder, &request);
+	mem_free(paths);
+	return result;
+}

@@ -1,0 +1,308 @@
+#include "record/record_state.h"
+
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "history/ledger.h"
+#include "os/file.h"
+#include "os/processes.h"
+#include "os/system.h"
+#include "state/run_folder.h"
+#include "worker/environment.h"
+
+/* How often the command's processes are looked at: soon after the start often, since a short
+ * program is over soon; later as often as a program that starts another needs. */
+enum { FIRST_LOOK_MS = 20, LAST_LOOK_MS = 250, MOST_NOTES = 1000 };
+
+int record_note(struct jw_error *err, struct jw_record_result *result, const char *line)
+{
+	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
+}
+
+bool record_is_stopped(struct recorder *recorder)
+{
+	const struct jw_record_options *options = recorder->options;
+
+	if (options->stop && options->stop(options->context))
+		recorder->result->interrupted = true;
+	return recorder->result->interrupted;
+}
+
+void jw_record_result_free(struct jw_record_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->note_count; i++)
+		mem_free(result->notes[i]);
+	mem_free(result->notes);
+	jw_recording_free(result->recording);
+	mem_free(result);
+}
+
+/* ---- the files that it has mapped */
+
+static int take_path(struct jw_error *err, void *context, const char *path)
+{
+	struct recorder *recorder = context;
+	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
+	size_t cursor = 0;
+	char *copy;
+
+	if (set_find(&recorder->known_paths, key, &cursor) != SET_NONE)
+		return 0;
+	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
+				 RECORD_MOST_PATHS))
+		return -1;
+	copy = mem_string(err, path);
+	if (!copy || set_add(err, &recorder->known_paths, key, recorder->path_count)) {
+		mem_free(copy);
+		return -1;
+	}
+	recorder->paths[recorder->path_count++] = copy;
+	return 0;
+}
+
+static int take_given(struct jw_error *err, struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->options->path_count; i++)
+		if (take_path(err, recorder, recorder->options->paths[i]))
+			return -1;
+	return 0;
+}
+
+/* ---- running it */
+
+struct running {
+	struct recorder *recorder;
+	uv_loop_t loop;
+	uv_process_t process;
+	uv_timer_t clock;
+	uv_fs_event_t watch;
+	uint64_t every_ms, looked_ns;
+	int64_t exit_status;
+	int signal;
+	struct jw_error why; /* why looking was given up */
+};
+
+static void look(struct running *running)
+{
+	running->looked_ns = os_monotonic_ns();
+	if (running->why.code ||
+		os_mapped_code(&running->why, running->process.pid, take_path, running->recorder))
+		return;
+	running->every_ms += running->every_ms / 4 + 1;
+	if (running->every_ms > LAST_LOOK_MS)
+		running->every_ms = LAST_LOOK_MS;
+}
+
+static void on_clock(uv_timer_t *clock)
+{
+	struct running *running = clock->data;
+
+	look(running);
+	(void)uv_timer_start(clock, on_clock, running->every_ms, 0);
+}
+
+static void on_change(uv_fs_event_t *watch, const char *name, int events, int status)
+{
+	struct running *running = watch->data;
+
+	(void)name;
+	(void)events;
+	(void)status;
+	if (uv_is_closing((uv_handle_t *)&running->clock))
+		return;
+	running->every_ms = FIRST_LOOK_MS;
+	if (os_monotonic_ns() - running->looked_ns > FIRST_LOOK_MS * UINT64_C(1000000))
+		look(running);
+	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
+}
+
+static void begin_looking(struct running *running)
+{
+	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
+	(void)uv_fs_event_start(&running->watch, on_change, running->recorder->cache_dir, 0);
+}
+
+static void close_all(struct running *running)
+{
+	uv_close((uv_handle_t *)&running->process, NULL);
+	uv_close((uv_handle_t *)&running->clock, NULL);
+	uv_close((uv_handle_t *)&running->watch, NULL);
+}
+
+static void on_exit(uv_process_t *process, int64_t exit_status, int signal)
+{
+	struct running *running = process->data;
+
+	os_forward_signals(0);
+	running->exit_status = exit_status;
+	running->signal = signal;
+	close_all(running);
+}
+
+/* libuv's prototype wants char *; it does not write to them. */
+static char **arguments_of(struct jw_error *err, const char *const *command)
+{
+	size_t count = 0;
+	char **arguments;
+
+	while (command[count])
+		count++;
+	arguments = mem_array(err, count + 1, sizeof *arguments);
+	if (arguments)
+		memcpy(arguments, command, count * sizeof *arguments);
+	return arguments;
+}
+
+static int spawn(struct jw_error *err, struct running *running, char **environment)
+{
+	const struct jw_record_options *options = running->recorder->options;
+	uv_stdio_container_t streams[3] = {
+		{.flags = UV_INHERIT_FD, .data.fd = 0},
+		{.flags = UV_INHERIT_FD, .data.fd = options->output_to_stderr ? 2 : 1},
+		{.flags = UV_INHERIT_FD, .data.fd = 2},
+	};
+	char **arguments = arguments_of(err, options->command);
+	uv_process_options_t how = {
+		.exit_cb = on_exit,
+		.file = options->command[0],
+		.args = arguments,
+		.env = environment,
+		.stdio_count = 3,
+		.stdio = streams,
+	};
+	int failed;
+
+	if (!arguments)
+		return -1;
+	failed = uv_spawn(&running->loop, &running->process, &how);
+	mem_free(arguments);
+	if (failed)
+		return error_set(err, failed == UV_ENOENT ? JW_ERR_NOT_FOUND : JW_ERR_IO,
+						 "%s cannot be started: %s", options->command[0], uv_strerror(failed));
+	return 0;
+}
+
+static int run_to_its_end(struct jw_error *err, struct running *running, char **environment)
+{
+	const uint64_t began = os_monotonic_ns();
+	struct recorder *recorder = running->recorder;
+	int failed;
+
+	if (uv_loop_init(&running->loop))
+		return error_set(err, JW_ERR_IO, "no event loop can be made");
+	os_hold_signals();
+	if (record_is_stopped(recorder)) {
+		os_forward_signals(0);
+		(void)uv_loop_close(&running->loop);
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted before the command was started");
+	}
+	(void)uv_timer_init(&running->loop, &running->clock);
+	(void)uv_fs_event_init(&running->loop, &running->watch);
+	running->process.data = running->clock.data = running->watch.data = running;
+	failed = spawn(err, running, environment);
+	os_forward_signals(failed ? 0 : running->process.pid);
+	if (failed)
+		close_all(running);
+	else if (!recorder->options->path_count)
+		begin_looking(running);
+	(void)uv_run(&running->loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&running->loop);
+	recorder->result->seconds = (double)(os_monotonic_ns() - began) / 1e9;
+	recorder->result->exit_status =
+		running->signal ? 128 + running->signal : (int)running->exit_status;
+	return failed;
+}
+
+static int run_command(struct jw_error *err, struct recorder *recorder)
+{
+	const struct environment_variable variables[] = {
+		{"CUDA_CACHE_PATH", recorder->cache_dir},
+		{"CUDA_CACHE_DISABLE", "0"},
+		{"CUDA_CACHE_MAXSIZE", "4294967296"},
+	};
+	struct running running = {.recorder = recorder, .every_ms = FIRST_LOOK_MS};
+	char **environment = environment_with(err, variables, sizeof variables / sizeof *variables);
+	int failed = environment ? run_to_its_end(err, &running, environment) : -1;
+
+	environment_free(environment);
+	if (!failed && running.why.code)
+		failed = record_note(err, recorder->result, running.why.message);
+	return failed;
+}
+
+/* ---- all of it */
+
+static struct jw_record_result *result_new(struct jw_error *err, const char *program)
+{
+	struct jw_record_result *result = mem_alloc(err, sizeof *result);
+
+	if (result)
+		result->recording = mem_alloc(err, sizeof *result->recording);
+	if (result && result->recording)
+		result->recording->command = mem_string(err, os_base_name(program));
+	if (!result || !result->recording || !result->recording->command) {
+		jw_record_result_free(result);
+		return NULL;
+	}
+	return result;
+}
+
+/* So that the user is told why, should it be cold one day. */
+static void remember(const struct recorder *recorder)
+{
+	const struct jw_system *system = recorder->system;
+	struct ledger ledger;
+
+	if (!recorder->plan)
+		return;
+	ledger_open(&ledger, system->state_dir, system->cache.path);
+	if (!ledger_begin(NULL, &ledger, recorder->plan))
+		ledger_note(&ledger, system->state_dir, true);
+	ledger_close(&ledger);
+}
+
+int jw_record(struct jw_error *err, const struct jw_system *system,
+			  const struct jw_record_options *options, struct jw_record_result **ret_result)
+{
+	struct recorder recorder = {.system = system, .options = options};
+	struct run_folder folder = {0};
+	int failed = -1;
+
+	recorder.result = result_new(err, options->command[0]);
+	if (!recorder.result)
+		return -1;
+	if (run_folder_make(err, system->state_dir, &folder))
+		goto done;
+	recorder.cache_dir = os_join(err, folder.path, "cache");
+	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
+		take_given(err, &recorder))
+		goto done;
+	if (run_command(err, &recorder) || record_read_entries(err, &recorder))
+		goto done;
+	/* Before its owners are looked for, which may take a while: what was compiled is kept even if
+	   nobody waits for that. */
+	record_warm(&recorder);
+	if (record_find_owners(err, &recorder))
+		goto done;
+	remember(&recorder);
+	failed = 0;
+done:
+	run_folder_remove(&folder);
+	plan_free(recorder.plan);
+	for (size_t i = 0; i < recorder.path_count; i++)
+		mem_free(recorder.paths[i]);
+	mem_free(recorder.paths);
+	set_free(&recorder.known_paths);
+	mem_free(recorder.entries);
+	mem_free(recorder.cache_dir);
+	if (failed)
+		jw_record_result_free(recorder.result);
+	else
+		*ret_result = recorder.result;
+	return failed;
+}

@@ -1,0 +1,155 @@
+#include "run/cache_turn_lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/cache_files.h"
+#include "os/file.h"
+#include "os/system.h"
+
+enum { TRY_EVERY_MS = 100, MOST_HOLDER = 4096, MOST_LOCKS = 100 };
+
+/* ---- the holder's name */
+
+static void write_holder(const struct cache_turn *turn)
+{
+	char host[UV_MAXHOSTNAMESIZE] = "";
+	size_t size = sizeof host;
+	cJSON *object = cJSON_CreateObject();
+	char *line;
+
+	(void)uv_os_gethostname(host, &size);
+	(void)cJSON_AddStringToObject(object, "host", host);
+	(void)cJSON_AddNumberToObject(object, "pid", (double)uv_os_getpid());
+	(void)cJSON_AddNumberToObject(object, "since", (double)os_now_s());
+	line = json_line(NULL, object);
+	if (line)
+		(void)os_write_atomic(NULL, turn->holder_path, line, strlen(line));
+	cJSON_free(line);
+	cJSON_Delete(object);
+}
+
+/* "jitwarm on HOST (process 123, for 2 min 3 s)". The file may hold anything. */
+static void read_holder(const struct cache_turn *turn, char *text, size_t size)
+{
+	struct buf content = {0};
+	cJSON *object = NULL;
+	char duration[TEXT_SHORT];
+	int64_t since;
+
+	(void)snprintf(text, size, "another jitwarm");
+	if (!os_read_file(NULL, turn->holder_path, MOST_HOLDER, &content))
+		object = json_parse(NULL, buf_text(&content), content.size);
+	since = object ? (int64_t)json_count(object, "since") : 0;
+	if (since)
+		(void)snprintf(
+			text, size, "jitwarm on %.64s (process %llu, for %s)", json_text(object, "host", "?"),
+			(unsigned long long)json_count(object, "pid"),
+			text_duration(duration, since < os_now_s() ? (double)(os_now_s() - since) : 0));
+	cJSON_Delete(object);
+	buf_free(&content);
+}
+
+static void tell_holder(const struct cache_turn *turn, const struct cache_turn_wait *wait)
+{
+	char holder[256], line[512];
+
+	if (!wait->message)
+		return;
+	read_holder(turn, holder, sizeof holder);
+	(void)snprintf(line, sizeof line,
+				   "%s primes the same cache: waiting for it, to find warm what it does", holder);
+	wait->message(wait->context, line);
+}
+
+/* ---- the lock */
+
+/* The file may have been removed by its last holder since we opened it: then a lock on it tells
+ * nobody anything. */
+static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
+{
+	struct os_stat ours, there;
+
+	return !os_file_stat(NULL, file, &ours) && !os_stat(NULL, turn->lock_path, &there) &&
+		   ours.inode == there.inode && ours.device == there.device;
+}
+
+enum attempt { TAKEN, BUSY, NO_LOCKS };
+
+/* On a system of files whose numbers change from one look to the next no lock is ever in place. */
+static enum attempt try_lock(struct cache_turn *turn)
+{
+	for (int tries = 0; tries < MOST_LOCKS; tries++) {
+		struct os_file *file = NULL;
+		bool held = false;
+
+		if (os_file_open(NULL, turn->lock_path, OS_OPEN_CREATE, &file))
+			return NO_LOCKS;
+		if (os_file_lock(NULL, file, true, &held)) {
+			os_file_close(file);
+			return NO_LOCKS;
+		}
+		if (held && is_in_place(turn, file)) {
+			turn->lock = file;
+			return TAKEN;
+		}
+		os_file_close(file);
+		if (!held)
+			return BUSY;
+	}
+	return NO_LOCKS;
+}
+
+static int wait_for(struct jw_error *err, struct cache_turn *turn,
+					const struct cache_turn_wait *wait)
+{
+	for (;;) {
+		enum attempt attempt = try_lock(turn);
+
+		if (attempt == TAKEN)
+			write_holder(turn);
+		if (attempt != BUSY)
+			return 0;
+		if (!turn->waited)
+			tell_holder(turn, wait);
+		turn->waited = true;
+		if (wait->stop && wait->stop(wait->context))
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		uv_sleep(TRY_EVERY_MS);
+	}
+}
+
+int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct cache_turn_wait *wait,
+					struct cache_turn *ret_turn)
+{
+	struct cache_turn turn = {0};
+
+	turn.lock_path = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "lock", cache_dir);
+	turn.holder_path =
+		turn.lock_path ? mem_printf(err, "%s/" CACHE_STAGING_PREFIX "holder", cache_dir) : NULL;
+	/* A directory that cannot be made or written to is reported where that matters. */
+	(void)os_make_dirs(NULL, cache_dir, 0700);
+	if (!turn.holder_path || wait_for(err, &turn, wait)) {
+		cache_turn_end(&turn);
+		return -1;
+	}
+	*ret_turn = turn;
+	return 0;
+}
+
+void cache_turn_end(struct cache_turn *turn)
+{
+	if (turn->lock) {
+		(void)os_remove(NULL, turn->holder_path);
+		(void)os_remove(NULL, turn->lock_path);
+	}
+	os_file_close(turn->lock);
+	mem_free(turn->lock_path);
+	mem_free(turn->holder_path);
+	*turn = (struct cache_turn){0};
+}

@@ -1,0 +1,30 @@
+/* Compiled modules whose entries wait for the live cache's lock, which another process holds. */
+#ifndef JW_RUN_INSERT_BACKLOG_H
+#define JW_RUN_INSERT_BACKLOG_H
+
+#include "worker/collect.h"
+
+struct insert_backlog {
+	char *folder; /* where their entries wait, out of the workers' way */
+	size_t *modules;
+	size_t count, capacity;
+	uint64_t tried_ns, progress_ns; /* when the lock was last tried for; when it was to be had */
+	struct jw_error why;            /* why it was not to be had */
+};
+
+int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later);
+void insert_backlog_close(struct insert_backlog *later);
+
+/* The entry of `module` (an index in the plan), which lies at `path`. */
+int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
+					   size_t module, const char *path, const struct jw_error *why);
+/* Puts what waits into the cache, until the lock is not to be had again (which is no failure).
+ * `done` is told of each: `why` is NULL, or JW_ERR_FORMAT for an entry that was refused. -1: the
+ * cache cannot be written. */
+int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,
+					   const struct plan *plan,
+					   void (*done)(void *context, size_t module, uint64_t bytes,
+									const struct jw_error *why),
+					   void *context);
+
+#endif

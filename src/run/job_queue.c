@@ -1,0 +1,123 @@
+#include "run/job_queue.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_queue *ret_queue)
+{
+	struct job_queue queue = {.plan = plan};
+
+	queue.order = mem_array(err, plan->module_count, sizeof *queue.order);
+	queue.again = mem_array(err, plan->module_count, sizeof *queue.again);
+	queue.suspects = mem_array(err, plan->module_count, sizeof *queue.suspects);
+	queue.tries = mem_array(err, plan->module_count, sizeof *queue.tries);
+	if (!queue.order || !queue.again || !queue.suspects || !queue.tries) {
+		job_queue_close(&queue);
+		return -1;
+	}
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].state == PLAN_COLD)
+			queue.order[queue.count++] = i;
+	*ret_queue = queue;
+	return 0;
+}
+
+void job_queue_close(struct job_queue *queue)
+{
+	mem_free(queue->order);
+	mem_free(queue->again);
+	mem_free(queue->suspects);
+	mem_free(queue->tries);
+	*queue = (struct job_queue){0};
+}
+
+void job_queue_clear(struct job_queue *queue)
+{
+	queue->next = queue->count;
+	queue->again_count = 0;
+	queue->next_suspect = queue->suspect_count;
+}
+
+size_t job_queue_peek(const struct job_queue *queue)
+{
+	if (queue->again_count)
+		return queue->again[queue->again_count - 1];
+	return queue->next < queue->count ? queue->order[queue->next] : QUEUE_EMPTY;
+}
+
+size_t job_queue_take(struct job_queue *queue)
+{
+	size_t module = job_queue_peek(queue);
+
+	if (queue->again_count)
+		queue->again_count--;
+	else if (module != QUEUE_EMPTY)
+		queue->next++;
+	return module;
+}
+
+size_t job_queue_take_fitting(struct job_queue *queue,
+							  bool (*fits)(const void *context, size_t module), const void *context)
+{
+	size_t first = job_queue_peek(queue);
+
+	if (first == QUEUE_EMPTY || fits(context, first))
+		return job_queue_take(queue);
+	for (size_t at = queue->next; at < queue->count; at++) {
+		size_t module = queue->order[at];
+
+		if (!fits(context, module))
+			continue;
+		/* The ones before it keep their order. */
+		memmove(queue->order + queue->next + 1, queue->order + queue->next,
+				(at - queue->next) * sizeof *queue->order);
+		queue->next++;
+		return module;
+	}
+	return QUEUE_WAIT;
+}
+
+double job_queue_cost_ms(const struct job_queue *queue)
+{
+	double sum_ms = 0;
+
+	for (size_t i = queue->next; i < queue->count; i++)
+		sum_ms += queue->plan->modules[queue->order[i]].cost_ms;
+	for (size_t i = 0; i < queue->again_count; i++)
+		sum_ms += queue->plan->modules[queue->again[i]].cost_ms;
+	return sum_ms;
+}
+
+bool job_queue_has_suspects(const struct job_queue *queue)
+{
+	return queue->next_suspect < queue->suspect_count;
+}
+
+bool job_queue_is_suspect(const struct job_queue *queue, size_t module)
+{
+	return queue->tries[module] > 0;
+}
+
+size_t job_queue_take_suspect(struct job_queue *queue)
+{
+	return job_queue_has_suspects(queue) ? queue->suspects[queue->next_suspect++] : QUEUE_EMPTY;
+}
+
+/* Every module is in one place at a time, so the stack cannot overflow. */
+void job_queue_return(struct job_queue *queue, size_t module)
+{
+	if (job_queue_is_suspect(queue, module) && queue->next_suspect)
+		queue->suspects[--queue->next_suspect] = module;
+	else
+		queue->again[queue->again_count++] = module;
+}
+
+/* A module becomes a suspect once, so they find room. */
+bool job_queue_retry(struct job_queue *queue, size_t module)
+{
+	if (++queue->tries[module] >= QUEUE_MOST_TRIES)
+		return false;
+	queue->suspects[queue->suspect_count++] = module;
+	return true;
+}

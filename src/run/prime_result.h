@@ -1,0 +1,17 @@
+/* Filling in struct jw_prime_result. */
+#ifndef JW_RUN_PRIME_RESULT_H
+#define JW_RUN_PRIME_RESULT_H
+
+#include <jitwarm/prime.h>
+
+#include "plan/plan.h"
+
+/* One module that could not be compiled: why, and the driver's log ("" for none). */
+int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,
+							 const struct plan *plan, const struct plan_module *module,
+							 const char *reason, const char *log);
+/* Another run begins anew. */
+void prime_result_forget_failures(struct jw_prime_result *result);
+int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line);
+
+#endif

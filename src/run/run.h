@@ -1,0 +1,38 @@
+/* Working off a plan with several workers: an event loop in the supervisor. */
+#ifndef JW_RUN_RUN_H
+#define JW_RUN_RUN_H
+
+#include <jitwarm/prime.h>
+
+#include "history/speed_model.h"
+#include "plan/plan.h"
+#include "run/spool.h"
+#include "run/trace.h"
+
+struct run_setup {
+	const struct plan *plan;
+	const struct spool *spool;
+	const struct jw_system *system;
+	const struct jw_prime_options *options;
+	const char *const *worker; /* the command */
+	const char *task;          /* names another compiler (worker/task.h); NULL: the driver's */
+	const char *folder;        /* where the workers' private directories go */
+	unsigned workers;
+	unsigned split_cores; /* over which a long module may be split where they idle; 0: never */
+	bool *split; /* of each module of the plan: set when it was compiled over several threads; may
+					be NULL */
+	struct speed_run *learnt; /* what the compiles took is added here; may be NULL */
+	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
+	unsigned start_ms, end_ms;
+	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
+	struct cache_live *live;
+	struct trace *trace; /* NULL: none is wanted */
+	bool *inserted; /* of each module of the plan: set when its entry is in place; may be NULL */
+};
+
+/* Compiles every cold module once. What came of each is added to *result (compiled, failed,
+ * failures, undone ...). -1 where no worker can be kept alive or the live cache cannot be written:
+ * then what was done stays done. */
+int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
+
+#endif

@@ -1,0 +1,301 @@
+/* What comes back from workers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/presence.h"
+#include "history/ledger.h"
+#include "machine/known_gpus.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "plan/estimate.h"
+#include "run/run_state.h"
+#include "worker/collect.h"
+
+enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
+
+/* Which of the others go: they have no work yet. */
+static void make_room_for_exclusive(struct run *run, const struct slot *first)
+{
+	const struct plan *plan = run->setup->plan;
+	unsigned most = device_pool_most_workers(&run->pool, plan->targets, plan->target_count);
+	unsigned kept = 1;
+	char line[256];
+
+	if (most >= run->setup->workers)
+		return;
+	(void)snprintf(line, sizeof line,
+				   "the GPU is in exclusive-process mode, which gives a context to one process "
+				   "only: going on with %u worker%s",
+				   most, most == 1 ? "" : "s");
+	run_message(run, line);
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		if (slot == first || kept++ < most)
+			continue;
+		slot->retired = true;
+		if (slot->child) {
+			slot->finishing = true;
+			child_finish(slot->child);
+		}
+	}
+	run->result->plan.workers = most;
+}
+
+/* All workers have the same environment, so the first one speaks for all. */
+static int take_devices(struct run *run, const struct slot *slot,
+						const struct protocol_hello *hello)
+{
+	const struct plan *plan = run->setup->plan;
+	char name[JW_TARGET_TEXT];
+	bool usable = false;
+
+	device_pool_fill(&run->pool, hello);
+	for (size_t i = 0; i < plan->target_count; i++) {
+		usable =
+			usable || device_pool_choose(&run->pool, plan->targets[i].device, 0) != DEVICE_NONE;
+		if (device_pool_has(&run->pool, plan->targets[i].device))
+			continue;
+		known_gpus_forget(run->setup->system->state_dir);
+		return error_set(run->err, JW_ERR_DRIVER,
+						 "the driver shows no %s GPU any more: run the same command again",
+						 jw_target_sm(name, plan->targets[i].device));
+	}
+	if (usable)
+		make_room_for_exclusive(run, slot);
+	return usable ? 0
+				  : error_set(run->err, JW_ERR_DRIVER, "no GPU gives a context: %s", run->pool.why);
+}
+
+void run_on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+
+	(void)child;
+	slot->greeted = true;
+	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots),
+				"starting the driver", slot->since_ns);
+	if (hello->result && !run_retire(run, slot, hello->error)) {
+		error_set(run->err, JW_ERR_DRIVER, "the driver does not start: %s", hello->error);
+		run_break_off(run);
+	} else if (!hello->result && !run->pool.count && take_devices(run, slot, hello)) {
+		run_break_off(run);
+	} else if (!hello->result) {
+		run_feed(run, slot);
+	}
+}
+
+static void failed_to_collect(struct run *run, size_t index, const struct jw_error *why)
+{
+	struct jw_error full = {0};
+
+	if (why->code != JW_ERR_FORMAT)
+		run_break_off_with(run, why);
+	else if (collect_disk_is_full(&full, run->setup->folder, 0))
+		run_break_off_with(run, &full);
+	/* Torn, as by a disk that was full for a moment: alone it has another chance. */
+	else if (!job_queue_retry(&run->queue, index))
+		run_module_failed(run, index, why->message, "");
+}
+
+void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why)
+{
+	struct run *run = context;
+
+	if (why) {
+		run_module_failed(run, index, why->message, "");
+		return;
+	}
+	run->result->compiled++;
+	run->result->added_bytes += bytes;
+	if (run->setup->inserted)
+		run->setup->inserted[index] = true;
+	run_module_done(run, index);
+}
+
+/* The entry is there: into the cache with it, now or later. */
+static void take_entry(struct run *run, size_t index, const char *path)
+{
+	const struct plan *plan = run->setup->plan;
+	struct jw_error why = {0}, worse = {0};
+	uint64_t bytes = 0;
+
+	if (!collect_insert(&why, run->setup->live, path, plan, &plan->modules[index], &bytes)) {
+		run_inserted(run, index, bytes, NULL);
+		return;
+	}
+	if (why.code != JW_ERR_BUSY)
+		failed_to_collect(run, index, &why);
+	else if (insert_backlog_add(&worse, &run->later, plan, index, path, &why))
+		run_break_off_with(run, &worse);
+	(void)os_remove(NULL, path);
+}
+
+/* Where others of this run were as predicted, the form is the one we know: the driver has merely
+ * chosen another image of this container than we thought, and the application will want that. */
+static void take_foreign(struct run *run, size_t index, const char *path)
+{
+	const struct plan *plan = run->setup->plan;
+	struct jw_error why = {0};
+	uint64_t bytes = 0;
+
+	if (!run->result->compiled) {
+		run->result->opaque = true;
+		run_stop(run);
+		return;
+	}
+	if (!collect_insert_foreign(&why, run->setup->live, path, plan, &plan->modules[index],
+								&bytes)) {
+		run->result->misjudged++;
+		run_inserted(run, index, bytes, NULL);
+		return;
+	}
+	if (why.code == JW_ERR_BUSY)
+		run_module_failed(run, index, why.message, "");
+	else
+		failed_to_collect(run, index, &why);
+	(void)os_remove(NULL, path);
+}
+
+static void compiled(struct run *run, struct slot *slot, size_t index)
+{
+	const struct plan *plan = run->setup->plan;
+	enum collected what = COLLECTED_NOTHING;
+	struct jw_error why = {0};
+	char *path = NULL;
+
+	if (!run->setup->live) {
+		run->result->compiled++;
+		run_module_done(run, index);
+	} else if (collect_find(&why, slot->cache_dir, plan, &plan->modules[index], run->setup->workers,
+							&what, &path)) {
+		run_break_off_with(run, &why);
+	} else if (what == COLLECTED_FOREIGN) {
+		take_foreign(run, index, path);
+	} else if (what == COLLECTED_NOTHING) {
+		run->result->unchanged++;
+		run_module_done(run, index);
+	} else {
+		take_entry(run, index, path);
+	}
+	mem_free(path);
+}
+
+static void refused(struct run *run, struct slot *slot, struct job job,
+					const struct protocol_answer *answer)
+{
+	const size_t index = job.module;
+	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
+
+	/* Others may have had the memory, even if they have ended since: so once more in any case. And
+	 * what was split once more whole. */
+	if ((answer->sticky || crowded || split) && job_queue_retry(&run->queue, index)) {
+		if (crowded)
+			(void)run_retire(run, slot, answer->error);
+		return;
+	}
+	run_module_failed(run, index, answer->error[0] ? answer->error : "the driver refused it",
+					  answer->log);
+}
+
+/* Whether the entry came from a compile over several threads, or from one that others do alike. */
+static void note_split(const struct run *run, const struct slot *slot, const struct job *job)
+{
+	const struct run_setup *setup = run->setup;
+	const struct plan_module *module = &setup->plan->modules[job->module];
+	const bool split = job->threads > 1;
+	struct cache_probed probed;
+
+	if (setup->split)
+		setup->split[job->module] = split;
+	run->result->split += split;
+	/* Before it goes in, so that it is never there unmarked, wherever this is killed. */
+	if (split && setup->live &&
+		cache_presence(slot->cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT) {
+		const struct ledger_new_mark mark = {LEDGER_SPLIT, module->key, probed.checksum, NULL};
+		const struct ledger_change change = {.marks = &mark, .mark_count = 1};
+
+		(void)ledger_change_marks(NULL, ledger_home(setup->system), setup->system->cache.path,
+								  &change);
+	}
+}
+
+/* Threads that share a core take longer each; what is learnt is what one alone would take. */
+static void learn(const struct run *run, const struct slot *slot, const struct job *job,
+				  const struct protocol_answer *answer)
+{
+	/* Counted by their jobs, and this one has laid its own down. */
+	unsigned busy = run_busy_workers(run) + !slot->job_count;
+	double alone;
+
+	busy = busy < run->threads ? busy : run->threads;
+	alone = plan_capacity(busy, run->threads, run->cores) / busy;
+	speed_take(run->setup->learnt, &run->setup->plan->modules[job->module], answer->cpu_ms * alone,
+			   answer->wall_ms * alone);
+}
+
+static void take_answer(struct run *run, struct slot *slot, struct job job,
+						const struct protocol_answer *answer)
+{
+	double seconds = answer->wall_ms / 1000;
+
+	slot->spent = answer->sticky || answer->no_context;
+	if (answer->no_context) {
+		run_without_context(run, slot, job, answer->error);
+		return;
+	}
+	run->no_context[0] = '\0';
+	/* One that only says that its context is lost is as good as dead. */
+	if (!answer->sticky)
+		run->fruitless = run->unborn = 0;
+	else
+		run_count_loss(run, job.module);
+	run->pool.works[job.device] = true;
+	if (answer->peak_bytes > run->result->peak_worker_bytes)
+		run->result->peak_worker_bytes = answer->peak_bytes;
+	if (answer->peak_bytes > slot->peak_bytes) {
+		slot->peak_bytes = answer->peak_bytes;
+		memory_budget_measured(&run->memory, run_job_bytes(run, &job), answer->peak_bytes);
+	}
+	/* One that uses the live cache itself may have found the module there. */
+	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
+		learn(run, slot, &job, answer);
+	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
+	run->result->compile_seconds += seconds;
+	if (seconds > run->result->longest_seconds)
+		run->result->longest_seconds = seconds;
+	if (answer->result == 0) {
+		note_split(run, slot, &job);
+		compiled(run, slot, job.module);
+	} else {
+		refused(run, slot, job, answer);
+	}
+}
+
+void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+	struct job job = slot->jobs[0];
+
+	if (run->stopping)
+		return;
+	if (!slot->job_count || answer->id != job.module) {
+		child_distrust(child, "an answer to what was not asked");
+		return;
+	}
+	slot->job_count--;
+	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
+	run_trace(run, slot, job.module,
+			  answer->result    ? answer->error
+			  : job.threads > 1 ? "compiled over several threads"
+								: "compiled");
+	slot->since_ns = os_monotonic_ns();
+	take_answer(run, slot, job, answer);
+	if (!run->stopping && !slot->spent)
+		run_feed(run, slot);
+	if (run->held_back)
+		run_wake(run);
+}

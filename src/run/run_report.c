@@ -1,0 +1,73 @@
+/* What the caller of a run sees of it: how far it is, lines, the trace, modules that are done or
+ * failed. */
+#include "os/system.h"
+#include "run/prime_result.h"
+#include "run/run_state.h"
+#include "run/trace.h"
+
+/* A module in a worker's hands counts by the time that it has taken, up to nine tenths of the
+ * prediction: a bar that stands still for minutes looks like a program that hangs. */
+static double in_hand_ms(const struct run *run)
+{
+	const uint64_t now = os_monotonic_ns();
+	double sum = 0;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *slot = &run->slots[i];
+		double most, taken;
+
+		if (!slot->greeted || !slot->job_count || now < slot->since_ns)
+			continue;
+		most = 0.9 * run->setup->plan->modules[slot->jobs[0].module].cost_ms;
+		taken = (double)(now - slot->since_ns) / 1e6 * slot->jobs[0].threads;
+		sum += taken < most ? taken : most;
+	}
+	return sum;
+}
+
+void run_report(struct run *run, const struct plan_module *current)
+{
+	const struct jw_prime_options *options = run->setup->options;
+
+	run->progress.done = run->done;
+	run->progress.failed = run->result->failed;
+	run->progress.done_bytes = run->done_bytes;
+	run->progress.done_weight = run->done_weight + in_hand_ms(run);
+	if (current)
+		run->progress.current = run->setup->plan->files[current->file].path;
+	if (options->progress)
+		options->progress(options->context, &run->progress);
+}
+
+void run_message(struct run *run, const char *line)
+{
+	if (run->setup->options->message)
+		run->setup->options->message(run->setup->options->context, line);
+}
+
+void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result)
+{
+	const struct plan *plan = run->setup->plan;
+
+	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
+				 &plan->modules[module], slot->since_ns, result);
+}
+
+void run_module_done(struct run *run, size_t index)
+{
+	const struct plan_module *module = &run->setup->plan->modules[index];
+
+	run->done++;
+	run->done_bytes += module->payload_bytes;
+	run->done_weight += module->cost_ms;
+	run_report(run, module);
+}
+
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
+{
+	const struct plan *plan = run->setup->plan;
+
+	if (prime_result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
+		run_break_off(run);
+	run_module_done(run, index);
+}

@@ -1,0 +1,136 @@
+/* Room for workers: in the machine's memory and in that of its GPUs. */
+#include "os/strain.h"
+#include "os/system.h"
+#include "run/run_state.h"
+
+static const uint64_t LOOK_EVERY_NS = 1000000000;
+
+/* Each thread has a part of the module's working memory of its own (measured: docs/elsewhere.md).
+ */
+uint64_t run_job_bytes(const struct run *run, const struct job *job)
+{
+	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
+}
+
+/* What a worker has, or will have before it is done with what it has in its hands. */
+static uint64_t bytes_of(const struct run *run, const struct slot *slot)
+{
+	uint64_t dearest = 0, need;
+
+	if (!slot->child)
+		return 0;
+	for (size_t i = 0; i < slot->job_count; i++) {
+		uint64_t bytes = run_job_bytes(run, &slot->jobs[i]);
+
+		dearest = bytes > dearest ? bytes : dearest;
+	}
+	need = memory_budget_need(&run->memory, dearest);
+	return slot->resident_bytes > need ? slot->resident_bytes : need;
+}
+
+bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job)
+{
+	const uint64_t need = memory_budget_need(&run->memory, run_job_bytes(run, job));
+	uint64_t others = 0;
+	bool alone = true;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const struct slot *other = &run->slots[i];
+
+		if (other == slot)
+			continue;
+		alone = alone && !other->job_count;
+		others += bytes_of(run, other);
+	}
+	/* Whoever is alone has to go on, or nobody would. */
+	if (alone)
+		return job->threads < 2 || !run->memory.budget_bytes || need <= run->memory.budget_bytes;
+	return memory_budget_admits(&run->memory, others, need);
+}
+
+uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device)
+{
+	uint64_t bit = UINT64_C(1) << device;
+
+	for (unsigned i = 0; i < run->setup->workers; i++)
+		if (&run->slots[i] != slot && run->slots[i].child && (run->slots[i].devices & bit))
+			return (uint64_t)MEMORY_GPU_SPARE_MIB << 20;
+	return 0;
+}
+
+/* The one that has begun last loses least. */
+static struct slot *choose_victim(struct run *run)
+{
+	struct slot *victim = NULL;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		if (slot->job_count && slot->child && !slot->hung &&
+			(!victim || slot->since_ns > victim->since_ns))
+			victim = slot;
+	}
+	return victim;
+}
+
+static void tell_short(struct run *run)
+{
+	if (!run->told_short)
+		run_message(run, "memory is getting short: going on with fewer workers for a while");
+	run->told_short = true;
+}
+
+static void look_at_power(struct run *run)
+{
+	bool before = run->on_battery;
+
+	run->on_battery = run->setup->options->low_priority && os_on_battery();
+	if (run->on_battery && !before)
+		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
+}
+
+void run_look_at_machine(struct run *run)
+{
+	uint64_t now = os_monotonic_ns(), total, available;
+	enum memory_verdict verdict;
+	struct slot *victim;
+	unsigned busy = 0;
+
+	if (run->stopping || now - run->looked_ns < LOOK_EVERY_NS)
+		return;
+	run->looked_ns = now;
+	look_at_power(run);
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		slot->resident_bytes = slot->child ? os_process_resident(child_pid(slot->child)) : 0;
+		busy += slot->job_count > 0;
+	}
+	if (!os_memory(&total, &available))
+		return;
+	verdict = memory_budget_look(&run->memory, now, busy, os_memory_pressure(), total, available);
+	if (verdict == MEMORY_AS_IT_IS)
+		return;
+	tell_short(run);
+	victim = verdict == MEMORY_AT_ONCE ? choose_victim(run) : NULL;
+	if (victim) {
+		victim->yielded = true;
+		run_end_workers(run, victim);
+	}
+}
+
+void run_wake(struct run *run)
+{
+	run->held_back = false;
+	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		if (slot->retired)
+			continue;
+		if (!slot->child && run_needs_worker(run) && run_start(run, slot))
+			run_break_off(run);
+		else if (slot->child && slot->greeted && !slot->job_count && !slot->finishing &&
+				 !slot->spent && !slot->hung)
+			run_feed(run, slot);
+	}
+}

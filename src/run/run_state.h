@@ -1,0 +1,139 @@
+/* Between the parts of run/run.h: the run and its slots. run.c begins and ends it and looks at
+ * the clock, feed.c gives work to workers, answers.c takes what they have made of it, report.c
+ * tells the caller. */
+#ifndef JW_RUN_RUN_STATE_H
+#define JW_RUN_RUN_STATE_H
+
+#include <uv.h>
+
+#include "machine/device_pool.h"
+#include "run/insert_backlog.h"
+#include "run/job_queue.h"
+#include "run/memory_budget.h"
+#include "run/run.h"
+#include "worker/child.h"
+
+/* A second job waits in the worker's pipe, so that a short one costs no round trip. */
+enum { RUN_DEPTH = 2 };
+
+/* A module that was sent and not yet answered. */
+struct job {
+	size_t module, device; /* indices in the plan and in the pool */
+	unsigned threads;      /* over which it is split; 1: it is not */
+};
+
+struct slot {
+	struct run *run;
+	struct child *child; /* NULL: none is running */
+	char *cache_dir;
+	struct job jobs[RUN_DEPTH]; /* oldest first */
+	size_t job_count;
+	uint64_t since_ns; /* the beginning of its oldest job, of its start, or of its end */
+	bool greeted, hung;
+	bool finishing;                      /* it was told that nothing more comes */
+	bool yielded;                        /* ended by us, to make room: its module is not to blame */
+	uint64_t resident_bytes, peak_bytes; /* now, and at its highest */
+	uint64_t devices;                    /* a bit for each of the pool's that it has used */
+	bool spent;   /* it reported that it can do nothing more, and ends by itself */
+	bool retired; /* there is not room for so many workers: no other takes its place */
+};
+
+struct run {
+	const struct run_setup *setup;
+	struct jw_prime_result *result;
+	struct jw_error *err; /* the caller's; `broken` says that it is filled in */
+	bool broken, stopping;
+	uv_loop_t loop;
+	uv_timer_t tick;
+	uv_signal_t stop_signal; /* Ctrl-Z */
+	struct job_queue queue;
+	struct device_pool pool;
+	struct insert_backlog later;
+	struct memory_budget memory;
+	uint64_t looked_ns; /* at memory, the last time */
+	bool held_back;     /* some worker waits for room */
+	bool on_battery;    /* and so all wait */
+	bool told_short;
+	uint64_t last_ns; /* when the last worker was gone */
+	struct slot *slots;
+	unsigned threads, cores;    /* of the machine: those that we may use */
+	unsigned alive;             /* slots with a child */
+	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
+	char no_context[256];       /* why the last of them got no context, "" where it had one */
+	uint64_t began_ns;
+	uint64_t ticked_ns; /* when the clock last struck */
+	size_t done;
+	uint64_t done_bytes;
+	double done_weight;
+	struct jw_prime_progress progress;
+};
+
+/* ---- run.c */
+
+/* Starts a worker in a slot that has none. */
+int run_start(struct run *run, struct slot *slot);
+/* Ends this worker, or all of them (NULL). */
+void run_end_workers(struct run *run, const struct slot *only);
+/* Ends all workers; none is started any more. */
+void run_stop(struct run *run);
+/* A failure that ends the whole run: run->err says which. The first one counts. */
+void run_break_off(struct run *run);
+void run_break_off_with(struct run *run, const struct jw_error *why);
+/* A worker is lost to this module. Of several in a row too many end the run. */
+void run_count_loss(struct run *run, size_t index);
+
+/* ---- report.c */
+
+void run_report(struct run *run, const struct plan_module *current);
+void run_message(struct run *run, const char *line);
+/* The module in this worker's hands has come to its end. */
+void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
+void run_module_done(struct run *run, size_t index);
+void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
+
+/* ---- feed.c */
+
+/* Workers that are compiling. */
+unsigned run_busy_workers(const struct run *run);
+double run_first_cost_ms(const struct run *run, const struct slot *slot);
+/* Sends what the worker may have in its hands; with nothing left to do it is told to end. */
+void run_feed(struct run *run, struct slot *slot);
+/* Whether there is work for which a worker would have to be started. */
+bool run_needs_worker(const struct run *run);
+/* Workers beside this one that have a driver. */
+unsigned run_others(const struct run *run, const struct slot *slot);
+/* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
+ * where it is the only one: then there are not too many. */
+bool run_retire(struct run *run, struct slot *slot, const char *why);
+/* The module is as good as ever; it is the device that gives no context. */
+void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
+
+/* ---- room.c */
+
+/* What is predicted for the compile of a module over so many threads. */
+uint64_t run_job_bytes(const struct run *run, const struct job *job);
+/* Whether memory has room for this job beside what others are at. Alone a module always has, but
+ * not split. */
+bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job);
+/* How much of a GPU has to be left when this worker has taken a context there. */
+uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
+/* Once a second: looks at memory, and ends a worker where it runs out; and at the battery, for who
+ * works in the background waits while the machine runs on it. */
+void run_look_at_machine(struct run *run);
+/* Gives work to those that were held back, and starts workers where there is room again. */
+void run_wake(struct run *run);
+
+/* ---- suspend.c */
+
+/* While the loop runs, a request to stand still for a while is one to the workers too. */
+void run_catch_stop(struct run *run);
+void run_release_stop(struct run *run);
+
+/* ---- answers.c */
+
+void run_on_hello(void *context, struct child *child, const struct protocol_hello *hello);
+void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer);
+/* The entry of a module is in the live cache, or was refused (`why`). */
+void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
+
+#endif

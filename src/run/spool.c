@@ -1,0 +1,188 @@
+#include "run/spool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "devcode/devcode.h"
+#include "os/file.h"
+
+/* A cold module whose container has to be taken out of something. */
+struct want {
+	uint64_t offset;
+	uint32_t file;
+	uint32_t part; /* of the pass */
+	size_t module;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct want *left = a, *right = b;
+
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+/* One pass over one archive: its wanted containers, each once, go into the spool one behind the
+ * other. */
+struct pass {
+	struct os_file *file;
+	struct devcode_part *parts;
+	uint64_t *places; /* of the parts */
+	size_t count;
+	size_t part; /* the one that is being written */
+	uint64_t written_bytes;
+};
+
+static int write_piece(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+					   size_t size)
+{
+	struct pass *pass = context;
+
+	pass->written_bytes = part == pass->part ? pass->written_bytes : 0;
+	pass->part = part;
+	if (os_file_write(err, pass->file, pass->places[part] + pass->written_bytes, data, size))
+		return -1;
+	pass->written_bytes += size;
+	return 0;
+}
+
+static void add_parts(struct pass *pass, struct spool *spool, const struct plan *plan,
+					  struct want *wants, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_module *module = &plan->modules[wants[i].module];
+
+		if (!i || by_place(&wants[i - 1], &wants[i])) {
+			pass->parts[pass->count] =
+				(struct devcode_part){.member = plan->files[module->file].member,
+									  .offset = module->container_offset,
+									  .size_bytes = module->container_bytes};
+			pass->places[pass->count++] = spool->used_bytes;
+			spool->used_bytes += module->container_bytes;
+		}
+		wants[i].part = (uint32_t)pass->count - 1;
+	}
+}
+
+/* Wants of one archive. -1: out of memory; what cannot be had is told in `trouble`. */
+static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
+					struct want *wants, size_t count, const struct devcode_stop *stop,
+					struct jw_error *trouble)
+{
+	struct pass pass = {.file = spool->file,
+						.parts = mem_array(err, count, sizeof *pass.parts),
+						.places = mem_array(err, count, sizeof *pass.places),
+						.part = SIZE_MAX};
+	int result = -1;
+
+	if (!pass.parts || !pass.places)
+		goto done;
+	add_parts(&pass, spool, plan, wants, count);
+	(void)devcode_copy(trouble, plan->files[wants->file].path, pass.parts, pass.count, write_piece,
+					   &pass, stop);
+	for (size_t i = 0; i < count; i++)
+		if (pass.parts[wants[i].part].done)
+			spool->places[wants[i].module] =
+				(struct spool_place){.path = spool->path,
+									 .offset = pass.places[wants[i].part],
+									 .size_bytes = pass.parts[wants[i].part].size_bytes};
+	result = 0;
+done:
+	mem_free(pass.parts);
+	mem_free(pass.places);
+	return result;
+}
+
+/* Whether a file's containers do not stand in it as they are: a member of an archive, or a file
+ * that is packed with zstd as a whole (RFC 8878, 3.1.1: the magic number). */
+static bool is_packed(const struct plan_file *file)
+{
+	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
+	uint8_t head[sizeof zstd];
+
+	return file->member || (os_read_head(file->path, head, sizeof head) == sizeof head &&
+							!memcmp(head, zstd, sizeof head));
+}
+
+/* Those that stand in plain files have their place at once. */
+static void sort_out(struct spool *spool, const struct plan *plan, const bool *packed,
+					 struct want *wants, size_t *ret_count)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *m = &plan->modules[i];
+
+		if (m->state != PLAN_COLD)
+			continue;
+		if (packed[m->file])
+			wants[count++] =
+				(struct want){.offset = m->container_offset, .file = m->file, .module = i};
+		else
+			spool->places[i] = (struct spool_place){.path = plan->files[m->file].path,
+													.offset = m->container_offset,
+													.size_bytes = m->container_bytes};
+	}
+	if (count)
+		qsort(wants, count, sizeof *wants, by_place);
+	*ret_count = count;
+}
+
+static int open_spool(struct jw_error *err, struct spool *spool, const char *folder)
+{
+	spool->path = os_join(err, folder, "containers");
+	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
+}
+
+int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
+			   void (*trouble)(void *context, const char *line), bool (*stop)(void *context),
+			   void *context, struct spool *ret_spool)
+{
+	const struct devcode_stop asked = {stop, context};
+	struct spool spool = {.places = mem_array(err, plan->module_count, sizeof *spool.places)};
+	bool *packed = mem_array(err, plan->file_count, sizeof *packed);
+	struct want *wants = mem_array(err, plan->module_count, sizeof *wants);
+	size_t count = 0, next;
+	int result = -1;
+
+	if (!spool.places || !packed || !wants)
+		goto done;
+	for (size_t i = 0; i < plan->file_count; i++)
+		packed[i] = is_packed(&plan->files[i]);
+	sort_out(&spool, plan, packed, wants, &count);
+	if (count && open_spool(err, &spool, folder))
+		goto done;
+	for (size_t at = 0; at < count; at = next) {
+		const char *path = plan->files[wants[at].file].path;
+		struct jw_error why = {0};
+
+		for (next = at + 1; next < count && !strcmp(plan->files[wants[next].file].path, path);)
+			next++;
+		if (take_out(err, &spool, plan, wants + at, next - at, &asked, &why))
+			goto done;
+		if (why.code == JW_ERR_INTERRUPTED) {
+			error_set(err, why.code, "%s", why.message);
+			goto done;
+		}
+		if (why.code && trouble)
+			trouble(context, why.message);
+	}
+	*ret_spool = spool;
+	result = 0;
+done:
+	mem_free(packed);
+	mem_free(wants);
+	if (result)
+		spool_free(&spool);
+	return result;
+}
+
+void spool_free(struct spool *spool)
+{
+	os_file_close(spool->file);
+	mem_free(spool->path);
+	mem_free(spool->places);
+	*spool = (struct spool){0};
+}

@@ -1,0 +1,31 @@
+/* A trace of a run as Chrome trace events, for chrome://tracing, Perfetto and speedscope: a row for
+ * each worker, a slice for each module, with where it comes from and what was predicted of it.
+ *
+ * The file is a whole JSON array at every instant: each event is written over the closing bracket,
+ * with a new one behind it, in one write. A trace that cannot be written any more does not disturb
+ * the run; trace_close says so.
+ *
+ * Source: "Trace Event Format", Google: an array of objects with name, ph, ts and dur
+ * (microseconds), pid, tid, args.
+ */
+#ifndef JW_RUN_TRACE_H
+#define JW_RUN_TRACE_H
+
+#include "plan/plan.h"
+
+struct trace;
+
+/* Row 0 is the supervisor, worker n has row n + 1. */
+enum { TRACE_SUPERVISOR = 0, TRACE_FIRST_WORKER = 1 };
+
+/* Replaces what is at `path`. */
+int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace);
+/* A slice from `from_ns` until now (os_monotonic_ns). `trace` may be NULL here and below. */
+void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t from_ns);
+/* The slice of one of the plan's modules; `result`: "compiled", or what became of it. */
+void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
+				  const struct plan_module *module, uint64_t from_ns, const char *result);
+/* -1: a part is missing, and why. */
+int trace_close(struct jw_error *err, struct trace *trace);
+
+#endif

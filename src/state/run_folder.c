@@ -1,0 +1,287 @@
+#include "state/run_folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+
+/* Without a lock that tells, what is this old is left over. */
+enum { OLD_S = 3600 };
+
+static const char lock_end[] = ".lock";
+/* A folder among the system's temporary files: its lock is inside, since names beside it are free
+ * for everybody to take. */
+static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
+/* Between a folder's making and its locking; long enough for any machine. */
+enum { YOUNG_S = 60 };
+
+/* Takes the lock that tells that a run is alive. A process' number would not: others may share the
+ * state directory from another machine, or from a container, where numbers mean something else.
+ * *ret_lock is NULL where locks do not work. */
+static int take_lock(struct jw_error *err, const char *path, struct os_file **ret_lock)
+{
+	struct os_file *file = NULL;
+	bool held = false;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	if (os_file_lock(NULL, file, true, &held)) {
+		os_file_close(file);
+		file = NULL;
+	} else if (!held) {
+		os_file_close(file);
+		return error_set(err, JW_ERR_BUSY, "%s: is locked", path);
+	}
+	*ret_lock = file;
+	return 0;
+}
+
+static bool is_older(const char *path, int64_t seconds)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - seconds;
+}
+
+static bool is_old(const char *path)
+{
+	return is_older(path, OLD_S);
+}
+
+/* The lock was there before the folder, so a folder whose lock can be had is nobody's. */
+static void sweep_folder(const char *path)
+{
+	char *lock_path = mem_printf(NULL, "%s%s", path, lock_end);
+	struct os_file *file = NULL;
+	bool dead = false;
+
+	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
+		os_file_lock(NULL, file, true, &dead))
+		dead = is_old(path);
+	/* A worker of the run may be writing while it is being killed: then the next sweep has it, by
+	 * the lock that stays. */
+	if (dead && os_remove_tree(NULL, path))
+		dead = false;
+	/* Windows removes no file that is open. */
+	os_file_close(file);
+	if (dead && lock_path)
+		(void)os_remove(NULL, lock_path);
+	mem_free(lock_path);
+}
+
+/* A run that was killed before it had made its folder. */
+static void sweep_lock(char *path)
+{
+	bool dead = is_old(path);
+
+	path[strlen(path) - strlen(lock_end)] = 0;
+	dead = dead && !os_exists(path);
+	path[strlen(path)] = lock_end[0];
+	if (dead)
+		(void)os_remove(NULL, path);
+}
+
+/* "12345-" */
+static const char *own_start(char text[TEXT_SHORT])
+{
+	(void)snprintf(text, TEXT_SHORT, "%d-", (int)uv_os_getpid());
+	return text;
+}
+
+/* What killed runs have left. Our own locks are passed over: this process would get them again, and
+ * lose them when it closes the file. */
+static void sweep(const char *work)
+{
+	char own[TEXT_SHORT];
+	struct os_names names;
+
+	(void)own_start(own);
+	if (os_list(NULL, work, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = text_starts(names.items[i], own) ? NULL : os_join(NULL, work, names.items[i]);
+
+		if (path && names.kinds[i] == OS_DIRECTORY)
+			sweep_folder(path);
+		else if (path && text_ends(path, lock_end))
+			sweep_lock(path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}
+
+static void sweep_temporary_folder(const char *path)
+{
+	char *lock_path = os_join(NULL, path, inner_lock);
+	struct os_file *file = NULL;
+	bool dead = false;
+
+	if (!is_older(path, YOUNG_S))
+		goto done;
+	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
+		os_file_lock(NULL, file, true, &dead))
+		dead = is_old(path);
+	os_file_close(file);
+	if (dead)
+		(void)os_remove_tree(NULL, path);
+done:
+	mem_free(lock_path);
+}
+
+/* "jitwarm-run-12345-": those of this process are passed over here too. */
+static void temporary_prefix(char prefix[2 * TEXT_SHORT])
+{
+	char own[TEXT_SHORT];
+
+	(void)snprintf(prefix, 2 * TEXT_SHORT, "%s%s", temporary_start, own_start(own));
+}
+
+static void sweep_temporary(void)
+{
+	char *base = os_temp_dir(NULL), own[2 * TEXT_SHORT];
+	struct os_names names;
+
+	temporary_prefix(own);
+	if (base && !os_list(NULL, base, &names)) {
+		for (size_t i = 0; i < names.count; i++) {
+			bool ours = names.kinds[i] == OS_DIRECTORY &&
+						text_starts(names.items[i], temporary_start) &&
+						!text_starts(names.items[i], own);
+			char *path = ours ? os_join(NULL, base, names.items[i]) : NULL;
+
+			if (path)
+				sweep_temporary_folder(path);
+			mem_free(path);
+		}
+		os_names_free(&names);
+	}
+	mem_free(base);
+}
+
+static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
+{
+	struct run_folder folder = {.temporary = true};
+	char prefix[2 * TEXT_SHORT];
+
+	sweep_temporary();
+	temporary_prefix(prefix);
+	prefix[strlen(prefix) - 1] = 0;
+	if (os_make_temp_dir(err, prefix, &folder.path))
+		return -1;
+	folder.lock_path = os_join(err, folder.path, inner_lock);
+	if (!folder.lock_path || take_lock(err, folder.lock_path, &folder.lock)) {
+		run_folder_remove(&folder);
+		return -1;
+	}
+	*ret_folder = folder;
+	return 0;
+}
+
+static int make_in(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
+{
+	char own[TEXT_SHORT], *work = os_join(err, state_dir, "runs");
+	struct run_folder folder = {0};
+	int result = -1;
+
+	if (!work)
+		return -1;
+	sweep(work);
+	folder.path =
+		mem_printf(err, "%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
+	folder.lock_path = folder.path ? mem_printf(err, "%s%s", folder.path, lock_end) : NULL;
+	if (folder.lock_path && !os_make_dirs(err, work, 0700) &&
+		!take_lock(err, folder.lock_path, &folder.lock) && !os_make_dirs(err, folder.path, 0700))
+		result = 0;
+	if (result)
+		run_folder_remove(&folder);
+	else
+		*ret_folder = folder;
+	mem_free(work);
+	return result;
+}
+
+void run_folder_sweep(const char *state_dir)
+{
+	char *work = state_dir ? os_join(NULL, state_dir, "runs") : NULL;
+
+	if (work)
+		sweep(work);
+	mem_free(work);
+	sweep_temporary();
+}
+
+static bool is_network(const char *path)
+{
+	struct os_space space;
+
+	return !os_space(NULL, path, &space) && space.network;
+}
+
+int run_folder_make(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder)
+{
+	struct jw_error why = {0};
+	struct run_folder folder = {0}, other = {0};
+
+	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
+		return error_set(err, why.code, "%s", why.message);
+	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
+	if ((!folder.path || is_network(folder.path)) &&
+		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
+		return state_dir ? error_set(err, why.code, "%s", why.message) : -1;
+	if (other.path) {
+		run_folder_remove(&folder);
+		folder = other;
+	}
+	*ret_folder = folder;
+	return 0;
+}
+
+void run_folder_remove(struct run_folder *folder)
+{
+	/* Windows removes no file that is open. */
+	if (folder->temporary) {
+		os_file_close(folder->lock);
+		folder->lock = NULL;
+	}
+	if (folder->path)
+		(void)os_remove_tree(NULL, folder->path);
+	os_file_close(folder->lock);
+	if (folder->lock_path)
+		(void)os_remove(NULL, folder->lock_path);
+	mem_free(folder->path);
+	mem_free(folder->lock_path);
+	*folder = (struct run_folder){0};
+}
+
+/* ---- counting */
+
+enum { MOST_DEPTH = 8 };
+
+static uint64_t count_below(const char *path, int depth)
+{
+	struct os_names names;
+	uint64_t count = 0;
+
+	if (depth > MOST_DEPTH || os_list(NULL, path, &names))
+		return 0;
+	for (size_t i = 0; i < names.count; i++) {
+		char *below = os_join(NULL, path, names.items[i]);
+
+		if (below && names.kinds[i] == OS_DIRECTORY)
+			count += count_below(below, depth + 1);
+		count += names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0;
+		mem_free(below);
+	}
+	os_names_free(&names);
+	return count;
+}
+
+uint64_t run_folder_count_entries(const char *path)
+{
+	return count_below(path, 0);
+}

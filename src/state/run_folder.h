@@ -1,0 +1,27 @@
+/* A run's own directory in the state directory: the workers' private caches and the spool. */
+#ifndef JW_STATE_RUN_FOLDER_H
+#define JW_STATE_RUN_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct run_folder {
+	char *path, *lock_path;
+	struct os_file *lock; /* held as long as the run lives: what tells others that it does */
+	bool temporary;       /* its lock lies in it */
+};
+
+/* Takes away what killed runs have left; run_folder_make does so too. `state_dir` may be NULL. */
+void run_folder_sweep(const char *state_dir);
+/* Makes STATE/runs/PID-NUMBER and takes away what runs that are no longer alive have left there; a
+ * folder among the system's temporary files where the state directory cannot be written to, lies
+ * on a network, or is NULL. run_folder_remove takes it away with all that is in it. */
+int run_folder_make(struct jw_error *err, const char *state_dir, struct run_folder *ret_folder);
+/* One that was never made ({0}) is fine. */
+void run_folder_remove(struct run_folder *folder);
+/* Files other than an index anywhere below a cache directory; 0 where it cannot be read. */
+uint64_t run_folder_count_entries(const char *path);
+
+#endif

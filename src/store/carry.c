@@ -1,0 +1,280 @@
+/* jw_carry: the cache's own entries first, since they need no unpacking; the same compiler's before
+ * an older one's. */
+#include <jitwarm/carry.h>
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/presence.h"
+#include "history/ledger.h"
+#include "os/system.h"
+#include "pack/driver_text.h"
+#include "store/carry_live.h"
+#include "store/refill.h"
+
+enum { MOST_GROUPS = 256 };
+
+/* ---- groups */
+
+static int add_to_group(struct jw_error *err, struct carry *carry,
+						const struct jw_carry_group *like)
+{
+	struct jw_carry_result *result = carry->result;
+	size_t at = 0;
+
+	while (at < result->group_count) {
+		const struct jw_carry_group *group = &result->groups[at];
+
+		if (group->refused == like->refused && group->older == like->older &&
+			group->in_store == like->in_store && !strcmp(group->driver, like->driver) &&
+			!strcmp(group->target, like->target) && !strcmp(group->why, like->why))
+			break;
+		at++;
+	}
+	if (at == MOST_GROUPS)
+		return 0;
+	if (at == result->group_count) {
+		if (VEC_ROOM(err, result->groups, carry->group_capacity, at, MOST_GROUPS))
+			return -1;
+		result->groups[result->group_count++] = *like;
+		result->groups[at].modules = 0;
+	}
+	result->groups[at].modules += like->modules;
+	return 0;
+}
+
+static int group_find(struct jw_error *err, struct carry *carry, const struct carry_find *find)
+{
+	struct jw_carry_group group = {
+		.refused = find->judgement.refused, .older = find->judgement.older, .modules = 1};
+
+	(void)pack_driver_text(group.driver, &find->driver);
+	(void)jw_target_sm(group.target, find->target);
+	TEXT_COPY(group.why, find->judgement.why);
+	return add_to_group(err, carry, &group);
+}
+
+/* Of what the live cache had. */
+static int sum_up(struct jw_error *err, struct carry *carry, const bool *by_store)
+{
+	for (size_t i = 0; i < carry->options->count; i++) {
+		const struct carry_find *find = &carry->finds[i];
+
+		if (!find->found || by_store[i] || (!carry->done[i] && !find->judgement.refused))
+			continue;
+		if (carry->done[i])
+			carry->result->carried++;
+		else
+			carry->result->refused++;
+		carry->result->older += carry->done[i] && find->judgement.older;
+		if (group_find(err, carry, find))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the store */
+
+struct from_store {
+	struct carry *carry;
+	bool older;
+};
+
+static void took(void *context, const struct jw_import_result *result)
+{
+	const struct from_store *from = context;
+
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_import_group *group = &result->groups[i];
+		struct jw_carry_group like = {
+			.in_store = true, .older = from->older, .modules = group->entries};
+
+		if (group->verdict != JW_IMPORT_NEW || !group->carried || !group->entries)
+			continue;
+		TEXT_COPY(like.driver, group->driver);
+		TEXT_COPY(like.target, group->target);
+		(void)add_to_group(NULL, from->carry, &like);
+		from->carry->result->carried += group->entries;
+		from->carry->result->older += from->older ? group->entries : 0;
+	}
+	if (*result->unmarked)
+		TEXT_COPY(from->carry->result->note, result->unmarked);
+}
+
+static int carry_from_store(struct jw_error *err, struct carry *carry, bool older, bool *by_store)
+{
+	const struct jw_carry_options *options = carry->options;
+	struct from_store from = {carry, older};
+	uint64_t *keys = mem_array(err, options->count, sizeof *keys);
+	uint64_t *key_bytes = mem_array(err, options->count, sizeof *key_bytes);
+	struct refill_request request = {.system = options->system,
+									 .mode = older ? REFILL_OLDER : REFILL_EXACT,
+									 .keys = keys,
+									 .key_bytes = key_bytes,
+									 .context = &from,
+									 .took = took};
+	struct jw_store_refilled refilled;
+	int result = -1;
+
+	if (keys && key_bytes) {
+		for (size_t i = 0; i < options->count; i++) {
+			if (carry->done[i])
+				continue;
+			keys[request.count] = options->keys[i];
+			key_bytes[request.count++] = options->key_bytes[i];
+		}
+		result = refill_from_store(err, &request, &refilled);
+	}
+	if (!result) {
+		carry->result->bytes += refilled.bytes;
+		for (size_t i = 0; refilled.entries && i < options->count; i++) {
+			if (carry->done[i] || cache_presence(options->system->cache.path, options->keys[i],
+												 options->key_bytes[i], NULL) != CACHE_PRESENT)
+				continue;
+			carry->done[i] = by_store[i] = true;
+		}
+	}
+	mem_free(keys);
+	mem_free(key_bytes);
+	return result;
+}
+
+/* ---- the whole */
+
+static bool asked_to_stop(const struct carry *carry)
+{
+	return carry->options->stop && carry->options->stop(carry->options->context);
+}
+
+/* What cannot be carried over is compiled: a failure here is a line, unless memory is short. */
+static int forgive(struct jw_error *err, struct carry *carry, int failed,
+				   const struct jw_error *why)
+{
+	if (!failed)
+		return 0;
+	if (why->code == JW_ERR_MEMORY)
+		return error_set(err, why->code, "%s", why->message);
+	TEXT_COPY(carry->result->note, why->message);
+	return 0;
+}
+
+static int carry_all(struct jw_error *err, struct carry *carry, bool *by_store)
+{
+	const struct jw_carry_options *options = carry->options;
+	struct jw_error why = {0};
+
+	if (carry_look(err, carry))
+		return -1;
+	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
+		if (asked_to_stop(carry))
+			break;
+		if (forgive(err, carry, carry_insert(&why, carry, older), &why))
+			return -1;
+		if (options->store && !options->dry_run && !asked_to_stop(carry) &&
+			forgive(err, carry, carry_from_store(&why, carry, older, by_store), &why))
+			return -1;
+	}
+	return sum_up(err, carry, by_store);
+}
+
+/* What of the budget is left beside what is there already. */
+static uint64_t left_of(const struct jw_carry_options *options)
+{
+	uint64_t left = options->most_bytes;
+	struct cache_probed probed;
+
+	if (!left)
+		return UINT64_MAX;
+	for (size_t i = 0; i < options->kept_count; i++) {
+		uint64_t takes = 0;
+
+		if (cache_presence(options->system->cache.path, options->kept[i], 0, &probed) ==
+			CACHE_PRESENT)
+			takes = probed.key_bytes + probed.value_bytes;
+		left = left > takes ? left - takes : 0;
+	}
+	return left;
+}
+
+static bool is_possible(const struct jw_carry_options *options)
+{
+	const struct jw_system *system = options->system;
+
+	return options->count && system->cache.path && system->cache.limit_bytes &&
+		   system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE;
+}
+
+/* What has come into the cache since it was looked at is no longer wanted. */
+static int note_wanted(struct jw_error *err, struct carry *carry)
+{
+	const struct jw_carry_options *options = carry->options;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < options->count; i++) {
+		carry->done[i] = cache_presence(options->system->cache.path, options->keys[i],
+										options->key_bytes[i], NULL) == CACHE_PRESENT;
+		if (!carry->done[i])
+			result = set_add(err, &carry->by_key, options->keys[i], i) ||
+							 set_add(err, &carry->by_length, options->key_bytes[i], i)
+						 ? -1
+						 : 0;
+	}
+	return result;
+}
+
+int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
+			 struct jw_carry_result **ret_result)
+{
+	struct carry carry = {.options = options};
+	const uint64_t started_ns = os_monotonic_ns();
+	bool *by_store = NULL;
+	int result = -1;
+
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	carry.result = mem_alloc(err, sizeof *carry.result);
+	carry.finds = mem_array(err, options->count, sizeof *carry.finds);
+	carry.done = mem_array(err, options->count, sizeof *carry.done);
+	by_store = mem_array(err, options->count, sizeof *by_store);
+	if (!carry.result || !carry.finds || !carry.done || !by_store)
+		goto done;
+	carry.left_bytes = left_of(options);
+	result = 0;
+	if (is_possible(options))
+		result = note_wanted(err, &carry) || carry_all(err, &carry, by_store) ? -1 : 0;
+	carry.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
+	if (!result) {
+		*ret_result = carry.result;
+		carry.result = NULL;
+	}
+done:
+	set_free(&carry.by_key);
+	set_free(&carry.by_length);
+	mem_free(carry.finds);
+	mem_free(carry.done);
+	mem_free(by_store);
+	jw_carry_result_free(carry.result);
+	return result;
+}
+
+void jw_carry_result_free(struct jw_carry_result *result)
+{
+	if (!result)
+		return;
+	mem_free(result->groups);
+	mem_free(result);
+}
+
+size_t jw_carry_count(const struct jw_system *system)
+{
+	struct ledger ledger;
+	size_t count;
+
+	ledger_open(&ledger, ledger_home(system), system->cache.path);
+	count = ledger_count_marked(&ledger, LEDGER_OLDER, system->cache.path);
+	ledger_close(&ledger);
+	return count;
+}

@@ -1,0 +1,280 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/insert.h"
+#include "history/ledger.h"
+#include "os/file.h"
+#include "store/carry_live.h"
+
+/* Entries that go in together. */
+enum { TOGETHER = 16, TOGETHER_BYTES = 64 << 20 };
+
+struct inserting {
+	struct carry *carry;
+	struct cache_live *live;
+	size_t count;
+	uint64_t bytes;
+	size_t modules[TOGETHER];
+	struct buf files[TOGETHER];
+	struct cache_addition additions[TOGETHER];
+	struct cache_part parts[TOGETHER][3];
+	uint8_t starts[TOGETHER][CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE];
+};
+
+static bool goes(const struct carry *carry, size_t at, bool older)
+{
+	const struct carry_find *find = &carry->finds[at];
+
+	return find->found && !carry->done[at] && !find->judgement.refused &&
+		   find->judgement.older == older;
+}
+
+static void refuse(struct carry_find *find, const char *why)
+{
+	find->judgement.refused = true;
+	text_copy(find->judgement.why, sizeof find->judgement.why, why);
+}
+
+/* The file is what its name says, and what it would be called is what is wanted; its value is sound
+ * and a cubin that this driver loads. */
+static bool verify(const struct carry *carry, size_t at, const struct buf *file,
+				   struct cache_entry *ret_entry)
+{
+	const struct jw_carry_options *options = carry->options;
+	struct carry_find *find = &carry->finds[at];
+	struct cubin_header cubin;
+	struct cache_entry entry;
+	struct fnv_lane lanes[3];
+	char why[512];
+
+	if (cache_entry_parse(file->data, file->size, &entry) != CACHE_SOUND ||
+		entry.key_bytes != options->key_bytes[at] || entry.key_bytes < CACHE_STAMP_SIZE)
+		return false;
+	lanes[0] = (struct fnv_lane){FNV_START, entry.key, (size_t)entry.key_bytes};
+	lanes[1] =
+		(struct fnv_lane){fnv_update(FNV_START, options->system->driver.stamp, CACHE_STAMP_SIZE),
+						  entry.key + CACHE_STAMP_SIZE, (size_t)entry.key_bytes - CACHE_STAMP_SIZE};
+	lanes[2] = (struct fnv_lane){FNV_START, entry.value, (size_t)entry.value_bytes};
+	fnv_update_many(lanes, 3);
+	if (lanes[0].state != find->key || lanes[1].state != options->keys[at] ||
+		lanes[2].state != entry.checksum || entry.checksum != find->checksum ||
+		cubin_read(NULL, entry.value, (size_t)entry.value_bytes, &cubin) ||
+		cubin.sm != find->target.sm || cubin.relocatable != (find->form == CACHE_KEY_LINK))
+		return false;
+	if (!judge_cubin(&cubin, options->system, why)) {
+		refuse(find, why);
+		return false;
+	}
+	*ret_entry = entry;
+	return true;
+}
+
+static int insert_some(struct jw_error *err, struct inserting *inserting)
+{
+	struct carry *carry = inserting->carry;
+	int result = inserting->count
+					 ? cache_insert(err, inserting->live, inserting->additions, inserting->count)
+					 : 0;
+
+	for (size_t i = 0; i < inserting->count; i++) {
+		const struct cache_addition *addition = &inserting->additions[i];
+
+		if (addition->added == CACHE_ADDED_NEW || addition->added == CACHE_ADDED_REPLACED ||
+			addition->added == CACHE_ADDED_SAME) {
+			carry->done[inserting->modules[i]] = true;
+			carry->result->bytes += addition->row_bytes;
+		}
+		buf_free(&inserting->files[i]);
+	}
+	carry->tried += inserting->count;
+	inserting->count = 0;
+	inserting->bytes = 0;
+	if (carry->options->progress)
+		carry->options->progress(carry->options->context, carry->tried, carry->to_try);
+	return result;
+}
+
+/* Its key with the new stamp in front, over the same bytes. */
+static void add(struct inserting *inserting, size_t at, const struct buf *file,
+				const struct cache_entry *entry)
+{
+	const struct carry *carry = inserting->carry;
+	const size_t i = inserting->count++;
+	struct cache_part *parts = inserting->parts[i];
+	uint8_t *start = inserting->starts[i];
+
+	cache_entry_header(start, entry->key_bytes, entry->value_bytes, entry->checksum);
+	memcpy(start + CACHE_ENTRY_HEADER, carry->options->system->driver.stamp, CACHE_STAMP_SIZE);
+	parts[0] = (struct cache_part){start, sizeof inserting->starts[i]};
+	parts[1] = (struct cache_part){entry->key + CACHE_STAMP_SIZE,
+								   (size_t)entry->key_bytes - CACHE_STAMP_SIZE};
+	parts[2] = (struct cache_part){entry->value, (size_t)entry->value_bytes};
+	inserting->files[i] = *file;
+	inserting->modules[i] = at;
+	inserting->bytes += file->size;
+	inserting->additions[i] = (struct cache_addition){.parts = parts,
+													  .part_count = 3,
+													  .key = carry->options->keys[at],
+													  .key_bytes = entry->key_bytes,
+													  .sm = carry->finds[at].target.sm,
+													  .form = carry->finds[at].form,
+													  .verified = true};
+}
+
+/* One that is gone, has changed or is damaged is compiled. */
+static int take(struct jw_error *err, struct inserting *inserting, size_t at)
+{
+	struct carry *carry = inserting->carry;
+	char *path = cache_entry_path(err, carry->options->system->cache.path, carry->finds[at].key);
+	struct buf file = {0};
+	struct cache_entry entry;
+
+	if (!path)
+		return -1;
+	if (!os_read_file(NULL, path, CACHE_MOST_ENTRY, &file) && verify(carry, at, &file, &entry))
+		add(inserting, at, &file, &entry);
+	else
+		buf_free(&file);
+	mem_free(path);
+	return inserting->count == TOGETHER || inserting->bytes > TOGETHER_BYTES
+			   ? insert_some(err, inserting)
+			   : 0;
+}
+
+/* ---- which, and in which order */
+
+struct place {
+	size_t module, row;
+};
+
+static int by_row(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+
+	return (left->row > right->row) - (left->row < right->row);
+}
+
+/* In the order of the index: where the oldest have to make room, those go that were read. */
+static size_t choose(struct carry *carry, bool older, struct place *places)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < carry->options->count; i++) {
+		const uint64_t row_bytes = carry->options->key_bytes[i] + carry->finds[i].value_bytes;
+
+		if (!goes(carry, i, older) || row_bytes > carry->left_bytes)
+			continue;
+		carry->left_bytes -= row_bytes;
+		places[count++] = (struct place){i, carry->finds[i].row};
+	}
+	if (count)
+		qsort(places, count, sizeof *places, by_row);
+	return count;
+}
+
+/* Before they go in: so that none is ever there unmarked, wherever this is killed. */
+static int mark(struct jw_error *err, const struct carry *carry, const struct place *places,
+				size_t count)
+{
+	const struct jw_system *system = carry->options->system;
+	struct ledger_new_mark *marks = mem_array(err, 2 * count, sizeof *marks);
+	struct ledger_change change = {.marks = marks};
+	struct jw_error why = {0};
+
+	if (!marks)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t key = carry->options->keys[places[i].module];
+		const struct carry_find *find = &carry->finds[places[i].module];
+
+		if (find->judgement.older)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){LEDGER_OLDER, key, find->checksum, find->driver.stamp};
+		if (find->split)
+			marks[change.mark_count++] =
+				(struct ledger_new_mark){LEDGER_SPLIT, key, find->checksum, NULL};
+	}
+	if (change.mark_count &&
+		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
+		(void)snprintf(carry->result->note, sizeof carry->result->note,
+					   "that they are not this driver's own bytes cannot be noted: %.400s",
+					   why.message);
+	mem_free(marks);
+	return 0;
+}
+
+static int keep(struct jw_error *err, const struct carry *carry, struct cache_live *live)
+{
+	const struct jw_carry_options *options = carry->options;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < options->kept_count; i++)
+		result = cache_keep(err, live, options->kept[i]);
+	return result;
+}
+
+static int insert_all(struct jw_error *err, struct carry *carry, const struct place *places,
+					  size_t count)
+{
+	const struct jw_carry_options *options = carry->options;
+	const struct cache_live_options how = {.limit_bytes = options->system->cache.limit_bytes,
+										   .when_full = CACHE_FULL_EVICT};
+	struct inserting *inserting = mem_alloc(err, sizeof *inserting);
+	struct cache_live_counts counts;
+	int result = -1, rest;
+
+	if (!inserting)
+		return -1;
+	inserting->carry = carry;
+	if (cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
+		mem_free(inserting);
+		return -1;
+	}
+	result = keep(err, carry, inserting->live);
+	for (size_t i = 0; !result && i < count; i++) {
+		if (options->stop && options->stop(options->context))
+			break;
+		result = take(err, inserting, places[i].module);
+	}
+	/* What was read before a failure goes nowhere; before an interrupt it goes in. */
+	if (result)
+		for (size_t i = 0; i < inserting->count; i++)
+			buf_free(&inserting->files[i]);
+	rest = result ? 0 : insert_some(err, inserting);
+	cache_live_counts(inserting->live, &counts);
+	carry->result->evicted += counts.evicted;
+	if (cache_live_close(result || rest ? NULL : err, inserting->live))
+		rest = -1;
+	mem_free(inserting);
+	return result ? result : rest;
+}
+
+int carry_insert(struct jw_error *err, struct carry *carry, bool older)
+{
+	struct place *places = mem_array(err, carry->options->count, sizeof *places);
+	size_t count;
+	int result = 0;
+
+	if (!places)
+		return -1;
+	count = choose(carry, older, places);
+	carry->to_try = carry->tried + count;
+	if (count && carry->options->dry_run) {
+		for (size_t i = 0; i < count; i++) {
+			const size_t at = places[i].module;
+
+			carry->done[at] = true;
+			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
+		}
+	} else if (count) {
+		result = mark(err, carry, places, count);
+		if (!result)
+			result = insert_all(err, carry, places, count);
+	}
+	mem_free(places);
+	return result;
+}

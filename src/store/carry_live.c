@@ -1,0 +1,183 @@
+#include "store/carry_live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/cache_files.h"
+#include "cache/key_parts.h"
+#include "cache/view.h"
+#include "history/ledger.h"
+#include "os/file.h"
+#include "pack/driver_text.h"
+
+enum { MOST_DRIVERS = 64 };
+
+/* Reading the cache. */
+struct look {
+	struct carry *carry;
+	struct pack_driver drivers[MOST_DRIVERS]; /* those that were met */
+	size_t driver_count;
+	struct ledger ledger;
+	struct set rows;
+	struct buf key;
+};
+
+static const struct pack_driver *driver_of(struct look *look, const char *stamp)
+{
+	struct pack_driver *driver;
+
+	for (size_t i = 0; i < look->driver_count; i++)
+		if (!strcmp(look->drivers[i].stamp, stamp))
+			return &look->drivers[i];
+	/* Nobody changes drivers so often: the last one is asked about anew. */
+	driver =
+		&look->drivers[look->driver_count < MOST_DRIVERS ? look->driver_count++ : MOST_DRIVERS - 1];
+	*driver = (struct pack_driver){0};
+	pack_driver_of_stamp(driver, stamp, look->carry->options->system);
+	return driver;
+}
+
+/* Keys for GPUs with two and with three digits differ by one byte. */
+static bool may_be_wanted(const struct carry *carry, const struct cache_file *file)
+{
+	for (int i = -1; i <= 1; i++) {
+		size_t cursor = 0;
+
+		if (set_find(&carry->by_length, file->probed.key_bytes + (uint64_t)i, &cursor) != SET_NONE)
+			return file->probed.damage == CACHE_SOUND;
+	}
+	return false;
+}
+
+static bool read_key(const char *dir, const struct cache_file *file, struct buf *key)
+{
+	char *path = cache_entry_path(NULL, dir, file->key);
+	const size_t size = (size_t)file->probed.key_bytes;
+	struct os_file *open = NULL;
+	size_t got = 0;
+	bool read;
+
+	buf_clear(key);
+	read = path && file->probed.key_bytes <= CACHE_MOST_ENTRY &&
+		   !os_file_open(NULL, path, OS_OPEN_READ, &open) && !buf_reserve(NULL, key, size) &&
+		   !os_file_read(NULL, open, CACHE_ENTRY_HEADER, key->data, size, &got) && got == size;
+	os_file_close(open);
+	mem_free(path);
+	return read;
+}
+
+/* ---- what it would be called */
+
+static bool is_better(const struct carry_find *one, const struct carry_find *other)
+{
+	if (!other->found || one->judgement.refused != other->judgement.refused)
+		return !other->found || other->judgement.refused;
+	if (one->judgement.older != other->judgement.older)
+		return other->judgement.older;
+	if (one->split != other->split)
+		return other->split;
+	if (one->driver.cuda != other->driver.cuda)
+		return one->driver.cuda > other->driver.cuda;
+	/* The same compiler: whichever, but always the same one. */
+	return strcmp(one->driver.release, other->driver.release) > 0;
+}
+
+/* Under this system's stamp and for one of its GPUs: the wanted module, SIZE_MAX where none is
+ * called so. */
+static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
+						const uint8_t *end, uint16_t sm)
+{
+	struct cache_profile profile = {.trust = CACHE_STAMP_CONFIRMED};
+	const size_t rest = (size_t)(end - parts->payload);
+	size_t cursor = 0, length, at;
+	uint64_t key;
+
+	memcpy(profile.stamp, carry->options->system->driver.stamp, sizeof profile.stamp);
+	key = cache_key_start(&profile, sm, &length);
+	if (set_find(&carry->by_length, length + rest, &cursor) == SET_NONE)
+		return SIZE_MAX;
+	key = fnv_update(key, parts->payload, rest);
+	cursor = 0;
+	at = set_find(&carry->by_key, key, &cursor);
+	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
+}
+
+static bool is_ours(const struct jw_system *system, uint16_t sm)
+{
+	for (size_t i = 0; i < system->gpu_count; i++)
+		if (system->gpus[i].target.sm == sm)
+			return true;
+	return false;
+}
+
+/* What was carried over to a former driver is of the one before it, whatever its key says. */
+static void take_entry(struct look *look, const struct cache_file *file)
+{
+	struct carry *carry = look->carry;
+	const struct jw_system *system = carry->options->system;
+	const uint8_t *end = look->key.data + file->probed.key_bytes;
+	struct cache_key_parts parts;
+	struct carry_find find = {.found = true, .row = SIZE_MAX};
+	const struct ledger_mark *older;
+	size_t cursor = 0;
+
+	if (!cache_key_split(look->key.data, (size_t)file->probed.key_bytes, &parts) || parts.jitlink ||
+		parts.word_bits != 64)
+		return;
+	find.target = parts.target;
+	find.form = parts.form;
+	find.key = file->key;
+	find.value_bytes = file->probed.value_bytes;
+	find.checksum = file->probed.checksum;
+	find.row = set_find(&look->rows, file->key, &cursor);
+	older = ledger_marked(&look->ledger, LEDGER_OLDER, system->cache.path, file->key);
+	find.driver = *driver_of(look, older ? ledger_mark_stamp(&look->ledger, older) : parts.stamp);
+	find.split = ledger_marked(&look->ledger, LEDGER_SPLIT, system->cache.path, file->key) != NULL;
+	judge_made(&find.driver, parts.target, system, carry->options->carry_over, &find.judgement);
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		const uint16_t sm = system->gpus[i].target.sm;
+		size_t at;
+
+		/* What another GPU of this machine has is nothing to report. */
+		if (sm != parts.target.sm && is_ours(system, parts.target.sm))
+			continue;
+		at = wanted_as(carry, &parts, end, sm);
+		if (at != SIZE_MAX && is_better(&find, &carry->finds[at]))
+			carry->finds[at] = find;
+	}
+}
+
+int carry_look(struct jw_error *err, struct carry *carry)
+{
+	const struct jw_carry_options *options = carry->options;
+	const struct jw_cache_options where = {.path = options->system->cache.path};
+	struct look look = {.carry = carry, .key = BUF_MAX(CACHE_MOST_ENTRY)};
+	struct cache_files scan = {0};
+	struct cache_index index = {0};
+	struct jw_error why = {0};
+	uint64_t limit_bytes;
+	char *seen = NULL;
+	int result = 0;
+
+	if (!os_exists(where.path))
+		return 0;
+	if (cache_view_open(&why, &where, &seen, &limit_bytes, &scan, &index))
+		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	ledger_open(&look.ledger, ledger_home(options->system), where.path);
+	result = cache_index_map(err, &index, &look.rows);
+	for (size_t i = 0; !result && i < scan.count; i++) {
+		if (options->stop && options->stop(options->context))
+			break;
+		if (may_be_wanted(carry, &scan.files[i]) && read_key(where.path, &scan.files[i], &look.key))
+			take_entry(&look, &scan.files[i]);
+	}
+	ledger_close(&look.ledger);
+	set_free(&look.rows);
+	buf_free(&look.key);
+	cache_files_free(&scan);
+	cache_index_free(&index);
+	mem_free(seen);
+	return result;
+}

@@ -1,0 +1,232 @@
+#include "store/refill.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/presence.h"
+#include "os/file.h"
+#include "pack/import.h"
+#include "pack/judge.h"
+#include "store/store_pack.h"
+
+struct refill {
+	const struct refill_request *request;
+	struct set asked, lengths;
+	struct set counted;  /* dry_run: names that newer packs would have filled in */
+	uint64_t room_bytes; /* dry_run: what is left of the limit */
+	struct jw_store_refilled done;
+};
+
+/* ---- what is told */
+
+static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
+{
+	struct jw_store_refilled *done = &refill->done;
+	va_list list;
+
+	if (done->note_count == JW_STORE_MOST_NOTES) {
+		done->more_notes++;
+		return;
+	}
+	va_start(list, format);
+	(void)vsnprintf(done->notes[done->note_count++], sizeof *done->notes, format, list);
+	va_end(list);
+}
+
+/* Entries that nobody has asked for, or that another driver has made, are no loss. */
+static void note_refused(struct refill *refill, const char *path,
+						 const struct jw_import_result *result)
+{
+	for (size_t i = 0; i < result->group_count; i++) {
+		const struct jw_import_group *group = &result->groups[i];
+
+		if (group->verdict == JW_IMPORT_REFUSED && !strcmp(group->why, IMPORT_NO_ROOM))
+			note(refill, "%s: %zu of its entries for %s by driver %s stay out: %s", path,
+				 group->entries, group->target, group->driver, group->why);
+	}
+}
+
+/* ---- one pack */
+
+static bool has(const struct set *set, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(set, key, &cursor) != SET_NONE;
+}
+
+static bool is_asked_for(void *context, uint64_t key)
+{
+	return has(&((const struct refill *)context)->asked, key);
+}
+
+static bool asked_to_stop(void *context)
+{
+	const struct refill_request *request = ((const struct refill *)context)->request;
+
+	return request->stop && request->stop(request->context);
+}
+
+/* What another driver's entry would be called takes its PTX; how long its key is tells enough to
+ * leave out the packs of other programs. */
+static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
+						   const struct pack_entry *entry)
+{
+	const struct refill_request *request = refill->request;
+	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+	struct judgement judgement;
+
+	if (request->mode == REFILL_OWN)
+		return false;
+	judge_entry(manifest, entry, request->system, request->mode == REFILL_OLDER, &judgement);
+	return judgement.carried && !judgement.refused &&
+		   judgement.older == (request->mode == REFILL_OLDER) &&
+		   has(&refill->lengths,
+			   pack_key_start(start, request->system->driver.stamp, entry->target) +
+				   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
+}
+
+/* Whether this pack has anything that is asked for and that the cache lacks still. */
+static bool is_of_use(const struct refill *refill, const char *path)
+{
+	const struct jw_system *system = refill->request->system;
+	struct pack_manifest manifest = {0};
+	bool missing = false;
+
+	/* One that is damaged is told by who lists them. */
+	if (store_read_manifest(NULL, path, &manifest))
+		return false;
+	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
+
+		missing = ours
+					  ? has(&refill->asked, entry->key) &&
+							cache_presence(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT
+					  : may_be_carried(refill, &manifest, entry);
+	}
+	manifest_free(&manifest);
+	return missing;
+}
+
+static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
+{
+	const struct refill_request *request = refill->request;
+	const struct jw_import_options options = {.path = path,
+											  .system = request->system,
+											  .allow_unsigned = true,
+											  .only_missing = true,
+											  .carry_over = request->mode == REFILL_OLDER,
+											  .context = refill,
+											  .stop = asked_to_stop,
+											  .wanted = is_asked_for};
+	struct jw_import_result *result;
+	struct jw_error why = {0};
+
+	if (!is_of_use(refill, path))
+		return 0;
+	if (jw_import(&why, &options, &result)) {
+		/* The pack's fault, and another's may be better. */
+		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
+			return error_set(err, why.code, "%s", why.message);
+		note(refill, "%s", why.message);
+		return 0;
+	}
+	refill->done.entries += result->added;
+	refill->done.bytes += result->added_bytes;
+	note_refused(refill, path, result);
+	if (request->took)
+		request->took(request->context, result);
+	jw_import_result_free(result);
+	return 0;
+}
+
+/* What the manifest alone tells: which of the names that are asked for it would fill in. */
+static int count_from(struct jw_error *err, struct refill *refill, const char *path)
+{
+	const struct jw_system *system = refill->request->system;
+	struct pack_manifest manifest = {0};
+	size_t no_room = 0;
+	int result = 0;
+
+	if (store_read_manifest(NULL, path, &manifest))
+		return 0;
+	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
+		const struct pack_entry *entry = &manifest.entries[i];
+		char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+		uint64_t bytes = pack_key_start(start, system->driver.stamp, entry->target) +
+						 manifest.members[entry->ptx].size_bytes + pack_key_tail(tail, entry) +
+						 manifest.members[entry->cubin].size_bytes;
+
+		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0 ||
+			!has(&refill->asked, entry->key) || has(&refill->counted, entry->key) ||
+			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
+			continue;
+		result = set_add(err, &refill->counted, entry->key, i);
+		if (bytes > refill->room_bytes) {
+			no_room++;
+			continue;
+		}
+		refill->room_bytes -= bytes;
+		refill->done.entries++;
+		refill->done.bytes += bytes;
+	}
+	if (no_room)
+		note(refill, "%s: %zu of its entries would stay out: %s", path, no_room, IMPORT_NO_ROOM);
+	manifest_free(&manifest);
+	return result;
+}
+
+/* The newest first: what does not fit is the oldest. */
+static int refill_all(struct jw_error *err, struct refill *refill, const struct jw_store *store)
+{
+	int result = 0;
+
+	for (size_t i = store->count; !result && i-- > 0;) {
+		const struct jw_store_pack *pack = &store->packs[i];
+		char *path = pack->damage[0] ? NULL : os_join(err, store->path, pack->name);
+
+		if (pack->damage[0])
+			note(refill, "%s", pack->damage);
+		else if (!path)
+			result = -1;
+		else
+			result = refill->request->dry_run ? count_from(err, refill, path)
+											  : refill_from(err, refill, path);
+		mem_free(path);
+	}
+	return result;
+}
+
+int refill_from_store(struct jw_error *err, const struct refill_request *request,
+					  struct jw_store_refilled *ret_refilled)
+{
+	const struct jw_system *system = request->system;
+	struct refill refill = {.request = request};
+	struct jw_store *store = NULL;
+	int result = 0;
+
+	*ret_refilled = (struct jw_store_refilled){0};
+	if (!system->cache.path || !system->driver.stamp[0] ||
+		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
+		return 0;
+	if (jw_store_open(err, system->state_dir, false, &store))
+		return -1;
+	for (size_t i = 0; !result && i < request->count; i++) {
+		result = set_add(err, &refill.asked, request->keys[i], i);
+		if (!result && request->key_bytes)
+			result = set_add(err, &refill.lengths, request->key_bytes[i], i);
+	}
+	refill.room_bytes = import_free_room(system->cache.path, system->cache.limit_bytes);
+	if (!result)
+		result = refill_all(err, &refill, store);
+	if (!result)
+		*ret_refilled = refill.done;
+	set_free(&refill.asked);
+	set_free(&refill.counted);
+	set_free(&refill.lengths);
+	jw_store_free(store);
+	return result;
+}

@@ -1,0 +1,190 @@
+#include "store/store_merge.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include <jitwarm/pack.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "pack/merge.h"
+
+/* Content of a pack that is small, and of all that become one: unpacking and packing it again
+ * takes seconds. */
+#define MOST_SMALL_BYTES  (UINT64_C(256) << 20)
+#define MOST_MERGED_BYTES (UINT64_C(1) << 30)
+
+int store_verify_pack(struct jw_error *err, const char *path)
+{
+	char *nowhere = mem_printf(err, "%s.none", path);
+	const struct jw_import_options options = {.path = path,
+											  .cache_dir = nowhere,
+											  .limit_bytes = UINT64_MAX,
+											  .allow_unsigned = true,
+											  .dry_run = true,
+											  .pack_only = true};
+	struct jw_import_result *result = NULL;
+	int failed = nowhere ? jw_import(err, &options, &result) : -1;
+
+	jw_import_result_free(result);
+	mem_free(nowhere);
+	return failed;
+}
+
+/* ---- which */
+
+static bool is_small(const struct jw_store_pack *pack)
+{
+	return !pack->damage[0] && pack->content_bytes <= MOST_SMALL_BYTES;
+}
+
+/* Packs that go together, the oldest first, and where they are. */
+struct lot {
+	const struct jw_store *store;
+	size_t *packs;
+	char **paths;
+	size_t count;
+	uint64_t content_bytes;
+};
+
+static bool is_of_lot(const struct lot *lot, const struct jw_store_pack *pack)
+{
+	const struct jw_store_pack *first = &lot->store->packs[lot->packs[0]];
+
+	return is_small(pack) && !strcmp(pack->targets, first->targets) &&
+		   !strcmp(pack->drivers, first->drivers) &&
+		   lot->content_bytes + pack->content_bytes <= MOST_MERGED_BYTES;
+}
+
+/* The pack at `first` and all of the store's that go with it; `done` tells which are looked at. */
+static void collect(struct lot *lot, size_t first, bool *done)
+{
+	lot->packs[0] = first;
+	lot->count = 0;
+	lot->content_bytes = 0;
+	for (size_t i = first; i < lot->store->count; i++) {
+		const struct jw_store_pack *pack = &lot->store->packs[i];
+
+		if (done[i] || !is_of_lot(lot, pack))
+			continue;
+		done[i] = true;
+		lot->packs[lot->count++] = i;
+		lot->content_bytes += pack->content_bytes;
+	}
+}
+
+static int find_paths(struct jw_error *err, struct lot *lot)
+{
+	for (size_t i = 0; i < lot->count; i++) {
+		lot->paths[i] = os_join(err, lot->store->path, lot->store->packs[lot->packs[i]].name);
+		if (!lot->paths[i])
+			return -1;
+	}
+	return 0;
+}
+
+static void forget_paths(struct lot *lot)
+{
+	for (size_t i = 0; i < lot->count; i++) {
+		mem_free(lot->paths[i]);
+		lot->paths[i] = NULL;
+	}
+}
+
+/* ---- how */
+
+/* As the other packs of this kind are named, by what it holds. */
+static char *name_of(struct jw_error *err, const struct lot *lot, const struct written *written)
+{
+	const char *old = lot->store->packs[lot->packs[0]].name, *dash = strchr(old, '-');
+	char hex[17], *name, *path;
+
+	(void)sodium_bin2hex(hex, sizeof hex, written->prehash, 8);
+	name = mem_printf(err, "%.*s-%s" STORE_EXTENSION, dash ? (int)(dash - old) : 0, old, hex);
+	/* Joined as the old ones are, with which it is compared. */
+	path = name ? os_join(err, lot->store->path, name) : NULL;
+	mem_free(name);
+	return path;
+}
+
+/* The old packs, but for one that has the new one's name: it is the same. */
+static int remove_old(struct jw_error *err, const struct lot *lot, const char *named,
+					  size_t *removed)
+{
+	for (size_t i = 0; i < lot->count; i++) {
+		if (!strcmp(lot->paths[i], named))
+			continue;
+		if (os_remove(err, lot->paths[i]))
+			return -1;
+		++*removed;
+	}
+	return 0;
+}
+
+/* As old as the newest of the old ones, and on the disk. */
+static int settle(struct jw_error *err, const struct lot *lot, const char *path)
+{
+	int64_t newest_ns = lot->store->packs[lot->packs[lot->count - 1]].mtime_ns;
+	struct os_file *file = NULL;
+	int result = os_file_open(err, path, OS_OPEN_UPDATE, &file);
+
+	if (!result && (os_file_set_mtime(err, file, newest_ns) || os_file_sync(err, file)))
+		result = -1;
+	os_file_close(file);
+	return result;
+}
+
+static int merge_lot(struct jw_error *err, const struct lot *lot, const char *path,
+					 size_t *count_merged, size_t *count_made)
+{
+	struct written written;
+	char *named = NULL;
+	int result = -1;
+
+	if (merge_packs(err, lot->paths, lot->count, path, &written) || store_verify_pack(err, path) ||
+		settle(err, lot, path))
+		goto done;
+	named = name_of(err, lot, &written);
+	if (!named || os_rename(err, path, named))
+		goto done;
+	++*count_made;
+	result = remove_old(err, lot, named, count_merged);
+done:
+	if (result)
+		(void)os_remove(NULL, path);
+	mem_free(named);
+	return result;
+}
+
+int store_merge(struct jw_error *err, const struct jw_store *store, size_t least,
+				size_t *count_merged, size_t *count_made)
+{
+	struct lot lot = {.store = store,
+					  .packs = mem_array(err, store->count, sizeof *lot.packs),
+					  .paths = mem_array(err, store->count, sizeof *lot.paths)};
+	bool *done = mem_array(err, store->count, sizeof *done);
+	char *path = os_join(err, store->path, STORE_UNFINISHED);
+	int result = lot.packs && lot.paths && done && path ? 0 : -1;
+
+	for (size_t i = 0; !result && i < store->count; i++) {
+		struct jw_error why = {0};
+
+		if (done[i])
+			continue;
+		collect(&lot, i, done);
+		if (lot.count < least)
+			continue;
+		result = find_paths(err, &lot);
+		/* One that was damaged since it was listed, or is of another system: they stay. */
+		if (!result && merge_lot(&why, &lot, path, count_merged, count_made) &&
+			why.code != JW_ERR_FORMAT && why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_LIMIT)
+			result = error_set(err, why.code, "%s", why.message);
+		forget_paths(&lot);
+	}
+	mem_free(lot.packs);
+	mem_free(lot.paths);
+	mem_free(done);
+	mem_free(path);
+	return result;
+}

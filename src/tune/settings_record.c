@@ -1,0 +1,220 @@
+#include "tune/settings_record.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "os/file.h"
+
+enum { MOST_BYTES = 1 << 20 };
+static const char schema[] = "jitwarm.tuned/1";
+
+/* ---- changing */
+
+int settings_record_add_file(struct jw_error *err, struct settings_record *record, const char *path)
+{
+	char *copy;
+
+	for (size_t i = 0; i < record->file_count; i++)
+		if (!strcmp(record->files[i], path))
+			return 0;
+	if (record->file_count == RECORD_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%s: settings were written into too many files", path);
+	copy = mem_string(err, path);
+	if (!copy)
+		return -1;
+	record->files[record->file_count++] = copy;
+	return 0;
+}
+
+void settings_record_drop_file(struct settings_record *record, const char *path)
+{
+	for (size_t i = 0; i < record->file_count; i++) {
+		if (strcmp(record->files[i], path) != 0)
+			continue;
+		mem_free(record->files[i]);
+		record->file_count--;
+		for (; i < record->file_count; i++)
+			record->files[i] = record->files[i + 1];
+		return;
+	}
+}
+
+struct settings_record_variable *settings_record_variable(struct settings_record *record,
+														  bool machine, const char *name)
+{
+	for (size_t i = 0; i < record->variable_count; i++)
+		if (record->variables[i].machine == machine && !strcmp(record->variables[i].name, name))
+			return &record->variables[i];
+	return NULL;
+}
+
+static void variable_free(struct settings_record_variable *variable)
+{
+	mem_free(variable->name);
+	mem_free(variable->set_to);
+	mem_free(variable->was);
+	*variable = (struct settings_record_variable){0};
+}
+
+int settings_record_add_variable(struct jw_error *err, struct settings_record *record,
+								 const struct settings_record_variable *variable)
+{
+	struct settings_record_variable copy = {.machine = variable->machine,
+											.expands = variable->expands};
+
+	if (record->variable_count == RECORD_MOST)
+		return error_set(err, JW_ERR_LIMIT, "%s: too many variables were set", variable->name);
+	copy.name = mem_string(err, variable->name);
+	copy.set_to = mem_string(err, variable->set_to);
+	copy.was = variable->was ? mem_string(err, variable->was) : NULL;
+	if (!copy.name || !copy.set_to || (variable->was && !copy.was)) {
+		variable_free(&copy);
+		return -1;
+	}
+	record->variables[record->variable_count++] = copy;
+	return 0;
+}
+
+void settings_record_drop_variable(struct settings_record *record,
+								   struct settings_record_variable *variable)
+{
+	struct settings_record_variable *last = &record->variables[--record->variable_count];
+
+	variable_free(variable);
+	*variable = *last;
+	if (variable != last)
+		*last = (struct settings_record_variable){0};
+}
+
+void settings_record_free(struct settings_record *record)
+{
+	for (size_t i = 0; i < record->file_count; i++)
+		mem_free(record->files[i]);
+	for (size_t i = 0; i < record->variable_count; i++)
+		variable_free(&record->variables[i]);
+	*record = (struct settings_record){0};
+}
+
+/* ---- reading and writing */
+
+int settings_record_parse(struct jw_error *err, const char *text, size_t size,
+						  struct settings_record *ret_record)
+{
+	cJSON *document = json_parse(err, text, size);
+	const cJSON *item;
+	struct settings_record record = {0};
+	int result = 0;
+
+	if (!document)
+		return -1;
+	if (strcmp(json_text(document, "schema", ""), schema) != 0)
+		result = error_set(err, JW_ERR_FORMAT, "no record of settings");
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
+								 document, "files")) if (!result && cJSON_IsString(item) &&
+														 os_is_absolute(item->valuestring)) result =
+		settings_record_add_file(err, &record, item->valuestring);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "variables"))
+	{
+		const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was");
+		struct settings_record_variable variable = {.machine = json_bool(item, "machine", false),
+													.expands = json_bool(item, "expands", false),
+													.was = cJSON_IsString(was) ? was->valuestring
+																			   : NULL};
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name"),
+					*set_to = cJSON_GetObjectItemCaseSensitive(item, "set_to");
+
+		if (result || !cJSON_IsString(name) || !cJSON_IsString(set_to))
+			continue;
+		variable.name = name->valuestring;
+		variable.set_to = set_to->valuestring;
+		if (!settings_record_variable(&record, variable.machine, variable.name))
+			result = settings_record_add_variable(err, &record, &variable);
+	}
+	cJSON_Delete(document);
+	if (result)
+		settings_record_free(&record);
+	else
+		*ret_record = record;
+	return result;
+}
+
+int settings_record_read(struct jw_error *err, const char *state_dir,
+						 struct settings_record *ret_record, char **ret_aside)
+{
+	char *path = os_join(err, state_dir, "tuned.json");
+	struct buf text = {0};
+	int result = path ? 0 : -1;
+
+	*ret_record = (struct settings_record){0};
+	*ret_aside = NULL;
+	if (path && os_exists(path) &&
+		(os_read_file(NULL, path, MOST_BYTES, &text) ||
+		 settings_record_parse(NULL, buf_text(&text), text.size, ret_record))) {
+		*ret_aside = mem_printf(err, "%s.damaged", path);
+		if (!*ret_aside || os_rename(err, path, *ret_aside)) {
+			mem_free(*ret_aside);
+			*ret_aside = NULL;
+			result = -1;
+		}
+	}
+	buf_free(&text);
+	mem_free(path);
+	return result;
+}
+
+static bool add_variables(cJSON *document, const struct settings_record *record)
+{
+	cJSON *array = cJSON_AddArrayToObject(document, "variables");
+
+	for (size_t i = 0; array && i < record->variable_count; i++) {
+		const struct settings_record_variable *variable = &record->variables[i];
+		cJSON *item = cJSON_CreateObject();
+
+		if (!item || !cJSON_AddItemToArray(array, item) ||
+			!cJSON_AddBoolToObject(item, "machine", variable->machine) ||
+			!cJSON_AddStringToObject(item, "name", variable->name) ||
+			!cJSON_AddStringToObject(item, "set_to", variable->set_to) ||
+			!cJSON_AddBoolToObject(item, "expands", variable->expands) ||
+			(variable->was && !cJSON_AddStringToObject(item, "was", variable->was)))
+			return false;
+	}
+	return array != NULL;
+}
+
+int settings_record_write(struct jw_error *err, const char *state_dir,
+						  const struct settings_record *record)
+{
+	cJSON *document = cJSON_CreateObject(), *files;
+	char *text = NULL, *path = NULL;
+	int result = -1;
+	bool made = cJSON_AddStringToObject(document, "schema", schema) &&
+				(files = cJSON_AddArrayToObject(document, "files"));
+
+	for (size_t i = 0; made && i < record->file_count; i++)
+		made = cJSON_AddItemToArray(files, cJSON_CreateString(record->files[i]));
+	if (!made || !add_variables(document, record)) {
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+		goto done;
+	}
+	if (!state_dir) {
+		result = 0;
+		goto done;
+	}
+	path = os_join(err, state_dir, "tuned.json");
+	text = path ? json_line(err, document) : NULL;
+	if (!text)
+		goto done;
+	if (!record->file_count && !record->variable_count)
+		result = os_remove(err, path);
+	else
+		result =
+			os_make_dirs(err, state_dir, 0700) || os_write_atomic(err, path, text, strlen(text))
+				? -1
+				: 0;
+done:
+	cJSON_free(text);
+	cJSON_Delete(document);
+	mem_free(path);
+	return result;
+}

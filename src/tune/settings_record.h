@@ -1,0 +1,53 @@
+/* What jitwarm has set and where, kept in the state directory: files with a block of ours (the
+ * blocks themselves say what taking them back needs), and variables of Windows' registry with what
+ * they were before. The file is read as hostile input. */
+#ifndef JW_TUNE_SETTINGS_RECORD_H
+#define JW_TUNE_SETTINGS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum { RECORD_MOST = 256 };
+
+struct settings_record_variable {
+	bool machine;
+	char *name, *set_to;
+	char *was; /* NULL: it was not set */
+	bool expands;
+};
+
+struct settings_record {
+	char *files[RECORD_MOST];
+	size_t file_count;
+	struct settings_record_variable variables[RECORD_MOST];
+	size_t variable_count;
+};
+
+/* An empty one where nothing is on record. One that cannot be read is put aside, since it alone may
+ * know what the registry held: *ret_aside is its new path, else NULL; the caller frees it. */
+int settings_record_read(struct jw_error *err, const char *state_dir,
+						 struct settings_record *ret_record, char **ret_aside);
+/* `state_dir` NULL: nothing is kept. */
+int settings_record_write(struct jw_error *err, const char *state_dir,
+						  const struct settings_record *record);
+void settings_record_free(struct settings_record *record);
+
+/* The same from and to text; for tests and the fuzz target. */
+int settings_record_parse(struct jw_error *err, const char *text, size_t size,
+						  struct settings_record *ret_record);
+
+int settings_record_add_file(struct jw_error *err, struct settings_record *record,
+							 const char *path);
+void settings_record_drop_file(struct settings_record *record, const char *path);
+/* NULL where there is none. */
+struct settings_record_variable *settings_record_variable(struct settings_record *record,
+														  bool machine, const char *name);
+/* A new one; strings are copied. */
+int settings_record_add_variable(struct jw_error *err, struct settings_record *record,
+								 const struct settings_record_variable *variable);
+void settings_record_drop_variable(struct settings_record *record,
+								   struct settings_record_variable *variable);
+
+#endif

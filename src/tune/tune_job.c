@@ -1,0 +1,107 @@
+/* Before and after the writing of settings. */
+#include "tune/tune_job.h"
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "os/system.h"
+
+enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
+
+int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what)
+{
+	struct jw_tune_result *result = job->result;
+	char *copy = mem_string(err, where);
+
+	if (!copy || VEC_ROOM(err, result->changes, result->capacity, result->count, MOST_CHANGES)) {
+		mem_free(copy);
+		return -1;
+	}
+	result->changes[result->count++] = (struct jw_tune_change){copy, what};
+	return 0;
+}
+
+void jw_tune_result_free(struct jw_tune_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->count; i++)
+		mem_free(result->changes[i].where);
+	mem_free(result->changes);
+	mem_free(result);
+}
+
+static int take_lock(struct jw_error *err, struct tune_job *job)
+{
+	char *path = os_join(err, job->state_dir, "tune.lock");
+	bool held = false;
+	int result = -1;
+
+	if (!path || os_make_dirs(err, job->state_dir, 0700) ||
+		os_file_open(err, path, OS_OPEN_CREATE, &job->lock))
+		goto done;
+	for (unsigned waited_ms = 0; !held; waited_ms += LOCK_STEP_MS) {
+		if (os_file_lock(err, job->lock, true, &held))
+			goto done;
+		if (!held && waited_ms >= LOCK_WAIT_MS) {
+			error_set(err, JW_ERR_BUSY, "another “jitwarm tune” is at work (it holds %s)", path);
+			goto done;
+		}
+		if (!held)
+			uv_sleep(LOCK_STEP_MS);
+	}
+	result = 0;
+done:
+	mem_free(path);
+	return result;
+}
+
+static void close_job(struct tune_job *job)
+{
+	if (job->lock) {
+		(void)os_file_unlock(NULL, job->lock);
+		os_file_close(job->lock);
+	}
+	settings_record_free(&job->record);
+	mem_free(job->state_dir);
+	*job = (struct tune_job){0};
+}
+
+static int read_record(struct jw_error *err, struct tune_job *job)
+{
+	char *aside;
+	int result = settings_record_read(err, job->state_dir, &job->record, &aside);
+
+	if (!result && aside)
+		result = tune_job_note(err, job, aside, "damaged, kept as");
+	mem_free(aside);
+	return result;
+}
+
+int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, struct tune_job *job)
+{
+	*job = (struct tune_job){.request = request};
+	job->result = mem_alloc(err, sizeof *job->result);
+	if (!job->result)
+		return -1;
+	/* Without a home nothing can be remembered; blocks in files remember themselves. */
+	if (os_state_dir(NULL, &job->state_dir))
+		job->state_dir = NULL;
+	return job->state_dir && (take_lock(err, job) || read_record(err, job)) ? -1 : 0;
+}
+
+int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
+					struct jw_tune_result **ret_result)
+{
+	/* Also after a failure: what was done is done. */
+	if (job->lock && settings_record_write(result ? NULL : err, job->state_dir, &job->record))
+		result = -1;
+	if (job->announce)
+		os_variables_announce();
+	if (result)
+		jw_tune_result_free(job->result);
+	else
+		*ret_result = job->result;
+	close_job(job);
+	return result ? -1 : 0;
+}

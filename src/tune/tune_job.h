@@ -1,0 +1,41 @@
+/* One run that writes settings or takes them back: one at a time, with what is on record of earlier
+ * ones and what it does itself. Shared by the files that do it in different places. */
+#ifndef JW_TUNE_TUNE_JOB_H
+#define JW_TUNE_TUNE_JOB_H
+
+#include <jitwarm/tune.h>
+
+#include "os/file.h"
+#include "os/variables.h"
+#include "tune/place.h"
+#include "tune/settings_record.h"
+
+struct tune_job {
+	const struct jw_tune_request *request; /* NULL: all that is on record is taken back */
+	char *state_dir;                       /* NULL: nothing is kept */
+	struct os_file *lock;
+	struct settings_record record;
+	struct jw_tune_result *result;
+	bool announce; /* variables of the registry have changed */
+};
+
+/* Takes the lock and reads the record. tune_job_finish comes after it in any case: it writes the
+ * record, since what was done before a failure is done, and hands over the result or frees it.
+ * Returns `result`, or -1 where the record cannot be written. */
+int tune_job_open(struct jw_error *err, const struct jw_tune_request *request,
+				  struct tune_job *job);
+int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
+					struct jw_tune_result **ret_result);
+
+/* What was done, for the caller's report; `what` as in struct jw_tune_change. */
+int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
+
+/* Our block in a file (files.c). */
+int tune_job_apply_file(struct jw_error *err, struct tune_job *job, const struct place *place);
+int tune_job_undo_file(struct jw_error *err, struct tune_job *job, const struct place *place);
+
+/* Windows' variables in the registry (registry.c). */
+int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where);
+int tune_job_undo_variables(struct jw_error *err, struct tune_job *job, bool user, bool machine);
+
+#endif

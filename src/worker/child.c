@@ -1,0 +1,416 @@
+#include "worker/child.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/interrupt.h"
+#include "worker/environment.h"
+
+enum {
+	READ_STEP = 64 << 10,
+	MOST_SAID = 8 << 10,
+	/* process, stdin, stdout, stderr, clock: each closes by itself, and the child is gone with the
+	   last */
+	HANDLES = 5,
+	/* A process that the kernel holds (a driver that hangs in it) does not die of SIGKILL, and what
+	   a driver has started may hold a dead worker's pipes open: nobody waits longer for either. */
+	PATIENCE_MS = 2000,
+};
+
+struct child {
+	struct child_events events;
+	uv_process_t process;
+	uv_pipe_t in, out, said;
+	uv_timer_t clock;
+	unsigned open_handles; /* not yet closed */
+	unsigned running;      /* of process, out and said: those that have not come to their end */
+	bool greeted;
+	bool finishing;
+	bool exited;
+	struct child_end how;
+	struct buf line;
+	struct buf words;
+	char why[256];
+	char *read_buffer;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct child *child = handle->data;
+
+	if (--child->open_handles)
+		return;
+	child->how.said = buf_text(&child->words);
+	child->how.protocol = child->why;
+	if (child->events.end)
+		child->events.end(child->events.context, child, &child->how);
+	buf_free(&child->line);
+	buf_free(&child->words);
+	mem_free(child->read_buffer);
+	mem_free(child);
+}
+
+static void close_once(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, on_closed);
+}
+
+static uv_handle_t *handle_of(void *libuv_handle)
+{
+	return libuv_handle;
+}
+
+static void close_all(struct child *child)
+{
+	close_once(handle_of(&child->process));
+	close_once(handle_of(&child->in));
+	close_once(handle_of(&child->out));
+	close_once(handle_of(&child->said));
+	close_once(handle_of(&child->clock));
+}
+
+/* The process has ended, or one of its pipes: after the last of them everything it said has been
+ * read. */
+static void one_less(struct child *child)
+{
+	if (!--child->running)
+		close_all(child);
+}
+
+static void on_patience_gone(uv_timer_t *clock)
+{
+	struct child *child = clock->data;
+
+	child->how.stuck = !child->exited;
+	close_all(child);
+}
+
+static void lose_patience(struct child *child)
+{
+	if (!uv_is_closing(handle_of(&child->clock)) && !uv_is_active(handle_of(&child->clock)))
+		(void)uv_timer_start(&child->clock, on_patience_gone, PATIENCE_MS, 0);
+}
+
+static void on_exit(uv_process_t *process, int64_t status, int signal)
+{
+	struct child *child = process->data;
+
+	child->exited = true;
+	child->how.exit_status = (int)status;
+	child->how.signal = signal;
+	lose_patience(child);
+	one_less(child);
+}
+
+/* Once it has been waited for, its number may be another process'. */
+static void end_process(struct child *child)
+{
+	if (!child->exited)
+		(void)uv_process_kill(&child->process, SIGKILL);
+	lose_patience(child);
+}
+
+/* A worker whose answers make no sense is of no use: it goes, and its job counts as one that killed
+ * it. */
+static void give_up(struct child *child, const char *why)
+{
+	if (!child->why[0])
+		TEXT_COPY(child->why, why);
+	end_process(child);
+}
+
+static void take_line(struct child *child, const char *line, size_t size)
+{
+	static struct protocol_hello hello;
+	static struct protocol_answer answer;
+	struct jw_error err = {0};
+
+	if (child->how.killed || child->why[0])
+		return;
+	if (!child->greeted) {
+		child->greeted = true;
+		if (protocol_get_hello(&err, line, size, &hello))
+			give_up(child, err.message);
+		else if (child->events.hello)
+			child->events.hello(child->events.context, child, &hello);
+		return;
+	}
+	if (protocol_get_answer(&err, line, size, &answer))
+		give_up(child, err.message);
+	else if (child->events.answer)
+		child->events.answer(child->events.context, child, &answer);
+}
+
+static void take_lines(struct child *child)
+{
+	size_t used = 0;
+
+	for (;;) {
+		const uint8_t *start = child->line.data + used;
+		const uint8_t *end =
+			used < child->line.size ? memchr(start, '\n', child->line.size - used) : NULL;
+
+		if (!end)
+			break;
+		take_line(child, (const char *)start, (size_t)(end - start));
+		used += (size_t)(end - start) + 1;
+	}
+	memmove(child->line.data, child->line.data + used, child->line.size - used);
+	child->line.size -= used;
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
+{
+	struct child *child = handle->data;
+
+	(void)suggested;
+	*ret_buffer = uv_buf_init(child->read_buffer, READ_STEP);
+}
+
+static void on_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+	struct child *child = stream->data;
+	struct jw_error err = {0};
+
+	if (got > 0 && buf_append(&err, &child->line, buffer->base, (size_t)got))
+		give_up(child, err.message);
+	else if (got > 0)
+		take_lines(child);
+	else if (got < 0) {
+		(void)uv_read_stop(stream);
+		one_less(child);
+	}
+}
+
+/* Keeps the end of what it says: the driver's own words before a crash. */
+static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+{
+	struct child *child = stream->data;
+	size_t fresh = got > 0 ? (size_t)got : 0,
+		   skip = fresh > MOST_SAID / 2 ? fresh - MOST_SAID / 2 : 0;
+
+	if (got < 0) {
+		(void)uv_read_stop(stream);
+		one_less(child);
+		return;
+	}
+	fresh -= skip;
+	if (child->words.size + fresh > MOST_SAID) {
+		memmove(child->words.data, child->words.data + child->words.size - MOST_SAID / 2,
+				MOST_SAID / 2);
+		child->words.size = MOST_SAID / 2;
+	}
+	(void)buf_append(NULL, &child->words, buffer->base + skip, fresh);
+}
+
+static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
+							   const struct child_events *events)
+{
+	struct child *child = mem_alloc(err, sizeof *child);
+
+	if (!child)
+		return NULL;
+	child->read_buffer = mem_alloc(err, READ_STEP);
+	if (!child->read_buffer) {
+		mem_free(child);
+		return NULL;
+	}
+	child->events = *events;
+	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
+	child->words = BUF_MAX(2 * MOST_SAID);
+	/* Pipes that are not for passing handles cannot fail to be made. */
+	(void)uv_pipe_init(loop, &child->in, 0);
+	(void)uv_pipe_init(loop, &child->out, 0);
+	(void)uv_pipe_init(loop, &child->said, 0);
+	(void)uv_timer_init(loop, &child->clock);
+	child->in.data = child->out.data = child->said.data = child->process.data = child->clock.data =
+		child;
+	return child;
+}
+
+static int spawn(struct jw_error *err, uv_loop_t *loop, struct child *child,
+				 const struct child_setup *setup, char **environment)
+{
+	uv_stdio_container_t pipes[3] = {
+		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&child->in},
+		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&child->out},
+		{.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&child->said},
+	};
+	char *arguments[16] = {0};
+	uv_process_options_t options = {
+		.exit_cb = on_exit,
+		.file = setup->command[0],
+		.args = arguments,
+		.env = environment,
+		.flags = UV_PROCESS_WINDOWS_HIDE,
+		.stdio_count = 3,
+		.stdio = pipes,
+	};
+	int result = 0;
+
+	/* libuv's prototype wants char *; it does not write to them. */
+	for (size_t i = 0; i < 15 && setup->command[i]; i++)
+		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
+	result = uv_spawn(loop, &child->process, &options);
+	if (result)
+		return error_set(err, JW_ERR_IO, "%s cannot be started: %s", setup->command[0],
+						 uv_strerror(result));
+	if (setup->low_priority)
+		(void)uv_os_setpriority(child->process.pid, UV_PRIORITY_LOW);
+	return 0;
+}
+
+int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
+				const struct child_events *events, struct child **ret_child)
+{
+	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
+												setup->task, setup->low_priority);
+	struct child *child = environment ? child_new(err, loop, events) : NULL;
+	int result = -1;
+
+	/* libuv writes to workers that may be gone. */
+	os_ignore_broken_pipes();
+	if (!child)
+		goto done;
+	child->open_handles = HANDLES;
+	child->running = 3;
+	if (spawn(err, loop, child, setup, environment)) {
+		/* The handles still have to be closed on the loop; nobody is told of an end, since there
+		 * was no beginning. */
+		child->events.end = NULL;
+		child->running = 1;
+		one_less(child);
+		goto done;
+	}
+	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer);
+	(void)uv_read_start((uv_stream_t *)&child->said, on_room, on_words);
+	*ret_child = child;
+	result = 0;
+done:
+	environment_free(environment);
+	return result;
+}
+
+struct pending_write {
+	uv_write_t request;
+	struct buf line;
+};
+
+static void on_written(uv_write_t *request, int status)
+{
+	struct pending_write *pending = request->data;
+
+	(void)status; /* a worker that is gone says so itself */
+	buf_free(&pending->line);
+	mem_free(pending);
+}
+
+int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job)
+{
+	struct pending_write *pending = mem_alloc(err, sizeof *pending);
+	uv_buf_t bytes;
+	int result;
+
+	if (!pending)
+		return -1;
+	pending->line = BUF_MAX(PROTOCOL_MOST_LINE);
+	pending->request.data = pending;
+	if (protocol_put_job(err, &pending->line, job))
+		goto fail;
+	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);
+	result = uv_write(&pending->request, (uv_stream_t *)&child->in, &bytes, 1, on_written);
+	if (result == UV_EPIPE) {
+		/* Windows says at once what comes through on_written elsewhere. */
+		on_written(&pending->request, result);
+		return 0;
+	}
+	if (result) {
+		error_set(err, JW_ERR_IO, "a worker cannot be reached: %s", uv_strerror(result));
+		goto fail;
+	}
+	return 0;
+fail:
+	buf_free(&pending->line);
+	mem_free(pending);
+	return -1;
+}
+
+int child_pid(const struct child *child)
+{
+	return child->process.pid;
+}
+
+void child_pause(struct child *child, bool paused)
+{
+	if (!child->exited)
+		os_pause_process(child->process.pid, paused);
+}
+
+void child_finish(struct child *child)
+{
+	if (!child->finishing)
+		close_once(handle_of(&child->in));
+	child->finishing = true;
+}
+
+void child_kill(struct child *child)
+{
+	child->how.killed = true;
+	end_process(child);
+}
+
+void child_distrust(struct child *child, const char *why)
+{
+	give_up(child, why);
+}
+
+static const char *signal_name(int number)
+{
+	switch (number) {
+	case SIGSEGV: return "segmentation fault";
+	case SIGABRT: return "abort";
+	case SIGKILL: return "killed; out of memory?";
+	case SIGILL: return "illegal instruction";
+	case SIGFPE: return "arithmetic error";
+	default: return "";
+	}
+}
+
+/* How Windows says what signals say elsewhere: the status of a process that was ended so. Source:
+ * ntstatus.h. Statuses of other ends are small. */
+static const char *status_name(uint32_t status)
+{
+	switch (status) {
+	case 0xc0000005u: return "access violation";
+	case 0xc00000fdu: return "stack overflow";
+	case 0xc000001du: return "illegal instruction";
+	case 0xc0000094u: return "arithmetic error";
+	case 0xc0000017u: return "out of memory";
+	case 0xc0000409u: return "abort";
+	default: return "";
+	}
+}
+
+const char *child_end_text(char *text, size_t size, const struct child_end *how)
+{
+	const char *name = signal_name(how->signal);
+	uint32_t status = (uint32_t)how->exit_status;
+
+	if (how->protocol[0])
+		(void)snprintf(text, size, "answered what cannot be read: %s", how->protocol);
+	else if (how->stuck)
+		(void)snprintf(text, size, "cannot be ended: the system holds it");
+	else if (how->signal && *name)
+		(void)snprintf(text, size, "ended by signal %d (%s)", how->signal, name);
+	else if (how->signal)
+		(void)snprintf(text, size, "ended by signal %d", how->signal);
+	else if (status >= 0xc0000000u && *status_name(status))
+		(void)snprintf(text, size, "ended with status 0x%08x (%s)", (unsigned)status,
+					   status_name(status));
+	else
+		(void)snprintf(text, size, "ended with status %d", how->exit_status);
+	return text;
+}

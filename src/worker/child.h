@@ -1,0 +1,61 @@
+/* The supervisor's end of one worker process.
+ *
+ *     child_start(err, loop, &setup, &events, &child);
+ *     ... events.hello once, events.answer for each job in the order they were sent, events.end
+ * last of all ...
+ *
+ * Everything runs on the loop's thread. After events.end the child is gone; nothing may use it any
+ * more.
+ */
+#ifndef JW_WORKER_CHILD_H
+#define JW_WORKER_CHILD_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "worker/protocol.h"
+
+struct child;
+
+struct child_end {
+	int exit_status;
+	int signal;           /* 0, or what killed it */
+	bool killed;          /* by child_kill */
+	bool stuck;           /* it was killed, and is still there: the kernel holds it */
+	const char *said;     /* the end of what it wrote to stderr, "" for nothing */
+	const char *protocol; /* why its answers could not be read, "" where they could */
+};
+
+struct child_events {
+	void *context;
+	void (*hello)(void *context, struct child *child, const struct protocol_hello *hello);
+	void (*answer)(void *context, struct child *child, const struct protocol_answer *answer);
+	void (*end)(void *context, struct child *child, const struct child_end *how);
+};
+
+struct child_setup {
+	const char *const *command; /* program and arguments, NULL at the end */
+	const char *cache_dir;      /* what the driver in it uses as its cache */
+	uint64_t cache_limit_bytes; /* and how large that may become */
+	bool low_priority;
+	const char *task; /* names another compiler (worker/task.h); NULL: the driver's */
+};
+
+int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
+				const struct child_events *events, struct child **ret_child);
+int child_send(struct jw_error *err, struct child *child, const struct protocol_job *job);
+/* The number of the process. */
+int child_pid(const struct child *child);
+void child_pause(struct child *child, bool paused);
+/* No more jobs: it ends when it has done what it was sent. */
+void child_finish(struct child *child);
+/* events.end comes within two seconds, whatever the process does. */
+void child_kill(struct child *child);
+/* What it answers makes no sense: it is ended, and events.end says why. */
+void child_distrust(struct child *child, const char *why);
+/* "killed by signal 11 (segmentation fault)", "exit status 3", "answered what cannot be read: ...";
+ * returns `text`. */
+const char *child_end_text(char *text, size_t size, const struct child_end *how);
+
+#endif

@@ -1,0 +1,150 @@
+#include "worker/collect.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "cache/insert.h"
+#include "os/file.h"
+
+/* Less than any entry and the index beside it need. */
+enum { FULL_BYTES = 16 << 10 };
+
+/* A place in the cache that is gone each time we look: somebody means it. */
+enum { MOST_TRIES = 10 };
+
+static bool is_predicted(const struct plan *plan, uint64_t key)
+{
+	for (size_t i = 0; i < plan->module_count; i++)
+		if (plan->modules[i].key == key)
+			return true;
+	return false;
+}
+
+/* Looks for an entry under a name that no module of the plan has: its path, or NULL. The worker may
+ * have begun its next job already, so the entry of another module is nothing strange. Called only
+ * where a prediction has failed. */
+static char *find_foreign(const struct plan *plan, const char *dir, const char *first,
+						  const char *second)
+{
+	struct os_names names;
+	char *found = NULL;
+
+	if (os_list(NULL, dir, &names))
+		return NULL;
+	for (size_t i = 0; i < names.count && !found; i++) {
+		char *below = os_join(NULL, dir, names.items[i]);
+		uint64_t key;
+
+		if (below && names.kinds[i] == OS_DIRECTORY && !second) {
+			found = find_foreign(plan, below, first ? first : names.items[i],
+								 first ? names.items[i] : NULL);
+		} else if (below && second && cache_entry_key(first, second, names.items[i], &key) &&
+				   !is_predicted(plan, key)) {
+			found = below;
+			below = NULL;
+		}
+		mem_free(below);
+	}
+	os_names_free(&names);
+	return found;
+}
+
+static int insert(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+				  uint64_t *ret_bytes)
+{
+	struct jw_error why = {0};
+	int failed = -1;
+
+	/* Somebody may remove the cache, or a driver wipe it, between any two of our steps: then its
+	 * folders are made anew. */
+	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
+		failed = cache_insert(&why, live, addition, 1);
+		if (failed && why.code != JW_ERR_NOT_FOUND)
+			break;
+	}
+	if (failed)
+		return error_set(err, why.code, "%s", why.message);
+	if (addition->added == CACHE_ADDED_REFUSED)
+		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
+						 addition->why.message);
+	if (!addition->taken)
+		(void)os_remove(NULL, addition->path);
+	*ret_bytes = addition->row_bytes;
+	return 0;
+}
+
+int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
+				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
+{
+	struct cache_addition addition = {
+		.path = path,
+		.may_take = true,
+		.key = module->key,
+		.key_bytes = module->key_bytes,
+		.sm = plan->targets[module->target].device.sm,
+		.form = module->form,
+	};
+
+	return insert(err, live, &addition, ret_bytes);
+}
+
+int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const char *path,
+						   const struct plan *plan, const struct plan_module *module,
+						   uint64_t *ret_bytes)
+{
+	struct cache_addition addition = {
+		.path = path,
+		.may_take = true,
+		.sm = plan->targets[module->target].device.sm,
+		.form = module->form,
+	};
+	size_t length = strlen(path);
+	char first[2] = {0}, second[2] = {0};
+
+	if (length < CACHE_NAME_SIZE - 1)
+		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
+	path += length - (CACHE_NAME_SIZE - 1);
+	first[0] = path[0];
+	second[0] = path[2];
+	if (!cache_entry_key(first, second, path + 4, &addition.key))
+		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
+	return insert(err, live, &addition, ret_bytes);
+}
+
+bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes)
+{
+	struct os_space space;
+
+	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES + wanted_bytes)
+		return false;
+	error_set(err, JW_ERR_IO,
+			  "%s: the disk is full: there is no space for what the driver compiles (JITWARM_STATE "
+			  "names another place)",
+			  private_dir);
+	return true;
+}
+
+int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
+				 const struct plan_module *module, unsigned at_once, enum collected *ret_what,
+				 char **ret_path)
+{
+	char *path = cache_entry_path(err, private_dir, module->key);
+	enum collected what = COLLECTED;
+
+	if (!path)
+		return -1;
+	if (!os_exists(path)) {
+		mem_free(path);
+		path = find_foreign(plan, private_dir, NULL, NULL);
+		what = path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
+	}
+	/* What did not fit was deleted, so that there is space again: twice what is predicted, and
+	 * others as large were being written beside it. */
+	if (what == COLLECTED_NOTHING &&
+		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
+		return -1;
+	*ret_what = what;
+	*ret_path = path;
+	return 0;
+}

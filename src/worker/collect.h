@@ -1,0 +1,39 @@
+/* What a worker made goes into the live cache: only here, only after it was checked. */
+#ifndef JW_WORKER_COLLECT_H
+#define JW_WORKER_COLLECT_H
+
+#include <stdbool.h>
+
+#include "plan/plan.h"
+
+enum collected {
+	COLLECTED,         /* there it is */
+	COLLECTED_NOTHING, /* the driver made no entry: there was nothing to compile */
+	COLLECTED_FOREIGN, /* it made one under another name than predicted: this driver's form is not
+						  the one we know, or it chose otherwise than we thought */
+};
+
+struct cache_live;
+
+/* Looks for the entry that a worker has made of `module` in its private cache directory.
+ * *ret_path: of its file, NULL where it made none. The caller frees it. `at_once`: so many workers
+ * write at the same time. -1: the disk on which they do is full, or out of memory. */
+int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
+				 const struct plan_module *module, unsigned at_once, enum collected *ret_what,
+				 char **ret_path);
+/* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
+ * cache. -1: JW_ERR_FORMAT where it is unsound, JW_ERR_BUSY where the cache's lock is not to be
+ * had, others where the cache cannot be written; then the file stays where it is, else it is gone.
+ */
+int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
+				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes);
+/* The same for a foreign one, under the name that it has. */
+int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const char *path,
+						   const struct plan *plan, const struct plan_module *module,
+						   uint64_t *ret_bytes);
+/* Whether that failure is the disk's on which workers write, which has no room for so many bytes:
+ * then err says so. A driver says nothing: it leaves a torn entry, or deletes what it could not
+ * write. */
+bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes);
+
+#endif

@@ -1,0 +1,102 @@
+#include "worker/environment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/system.h"
+#include "worker/task.h"
+
+#define BACKGROUND "JITWARM_BACKGROUND"
+
+/* What is fixed in a worker. Source: docs/driver-cache.md, "Limits and variables"; all are read
+ * once, in cuInit. A NULL value takes the variable away: FORCE_* would compile what is there
+ * already, DISABLE_* would refuse to. */
+static const struct environment_variable fixed[] = {
+	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
+	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+};
+
+enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
+
+static bool is_set(const struct environment_variable *variables, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal_fold(variables[i].name, name))
+			return true;
+	return false;
+}
+
+char **environment_with(struct jw_error *err, const struct environment_variable *variables,
+						size_t variable_count)
+{
+	uv_env_item_t *items = NULL;
+	char **environment = NULL;
+	int count = 0;
+	size_t used = 0;
+	bool complete = false;
+
+	if (uv_os_environ(&items, &count)) {
+		error_set(err, JW_ERR_IO, "the environment cannot be read");
+		return NULL;
+	}
+	environment = mem_array(err, (size_t)count + variable_count + 1, sizeof *environment);
+	if (!environment)
+		goto done;
+	for (int i = 0; i < count; i++) {
+		if (is_set(variables, variable_count, items[i].name))
+			continue;
+		environment[used] = mem_printf(err, "%s=%s", items[i].name, items[i].value);
+		if (!environment[used++])
+			goto done;
+	}
+	for (size_t i = 0; i < variable_count; i++) {
+		if (!variables[i].value)
+			continue;
+		environment[used] = mem_printf(err, "%s=%s", variables[i].name, variables[i].value);
+		if (!environment[used++])
+			goto done;
+	}
+	complete = true;
+done:
+	uv_os_free_environ(items, count);
+	if (!complete) {
+		environment_free(environment);
+		environment = NULL;
+	}
+	return environment;
+}
+
+char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
+							  const char *task, bool background)
+{
+	struct environment_variable variables[FIXED_COUNT + 4];
+	char limit[TEXT_SHORT];
+
+	memcpy(variables, fixed, sizeof fixed);
+	(void)snprintf(limit, sizeof limit, "%llu", (unsigned long long)limit_bytes);
+	variables[FIXED_COUNT] = (struct environment_variable){"CUDA_CACHE_PATH", cache_dir};
+	variables[FIXED_COUNT + 1] = (struct environment_variable){"CUDA_CACHE_MAXSIZE", limit};
+	variables[FIXED_COUNT + 2] = (struct environment_variable){TASK_VARIABLE, task};
+	variables[FIXED_COUNT + 3] = (struct environment_variable){BACKGROUND, background ? "1" : NULL};
+	return environment_with(err, variables, FIXED_COUNT + 4);
+}
+
+bool environment_is_background(void)
+{
+	char *value = os_env(BACKGROUND);
+	bool is = value && !strcmp(value, "1");
+
+	mem_free(value);
+	return is;
+}
+
+void environment_free(char **environment)
+{
+	for (char **at = environment; at && *at; at++)
+		mem_free(*at);
+	mem_free(environment);
+}

@@ -1,0 +1,27 @@
+/* The environments of processes that we start. */
+#ifndef JW_WORKER_ENVIRONMENT_H
+#define JW_WORKER_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct environment_variable {
+	const char *name, *value; /* NULL: the variable is taken away */
+};
+
+/* "NAME=VALUE" strings and a NULL; environment_free lets go of them. NULL and err set on failure.
+ * Ours with these variables instead. */
+char **environment_with(struct jw_error *err, const struct environment_variable *variables,
+						size_t variable_count);
+/* Ours with the driver's variables as a worker needs them; `limit_bytes` becomes
+ * CUDA_CACHE_MAXSIZE. `task`: the file that names another compiler (worker/task.h), NULL for the
+ * driver's own. One that works in the `background` finds that out by environment_is_background. */
+char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
+							  const char *task, bool background);
+bool environment_is_background(void);
+void environment_free(char **environment);
+
+#endif

@@ -1,0 +1,96 @@
+/* What supervisor and worker say to each other: one JSON object a line, jobs on the worker's stdin,
+ * answers on what was its stdout. A worker hosts foreign code that may do anything, so its answers
+ * are read as hostile input.
+ *
+ * The first answer, "hello", comes unasked once the driver is up; then one answer for each job, in
+ * order.
+ */
+#ifndef JW_WORKER_PROTOCOL_H
+#define JW_WORKER_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/target.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "cache/key.h"
+
+enum {
+	PROTOCOL_MOST_LINE = 1 << 20,
+	PROTOCOL_MOST_DEVICES = 64,
+	PROTOCOL_MOST_THREADS = 1024,
+	PROTOCOL_MOST_LOG = 16 << 10, /* bytes of the compiler's log that travel */
+};
+
+/* One GPU, as the driver describes it. */
+struct protocol_device {
+	int ordinal;
+	struct jw_target target;
+	char name[128];
+	char bus[32];  /* "0000:01:00.0", lower case */
+	char uuid[48]; /* "GPU-..." as nvidia-smi writes it, "" where unknown */
+	uint64_t memory_bytes;
+	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
+};
+
+/* The driver in this worker: "hello". */
+struct protocol_hello {
+	int result; /* of cuInit; then the rest is only as far as it is known */
+	char error[512];
+	char library[1024]; /* the file that was really loaded */
+	uint32_t cuda;      /* cuDriverGetVersion */
+	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
+	size_t device_count;
+};
+
+/* A module to load. The container's bytes stand in a file. */
+struct protocol_job {
+	uint64_t id;
+	int device;
+	enum cache_key_form form;
+	char path[4096];
+	uint64_t offset, size_bytes;
+	uint64_t spare_bytes;  /* of the GPU's memory that have to be free when the worker has a context
+							  there, or the job counts as one without context; 0: never mind */
+	uint64_t entry_offset; /* of the PTX that is meant, in the container; for compilers that do not
+							  choose by themselves */
+	unsigned threads;      /* over which it is split, by a compiler that can; 0, 1: it is not */
+};
+
+struct protocol_answer {
+	uint64_t id;
+	int result;      /* CUresult, or -1: the job could not be tried (why: `error`) */
+	bool sticky;     /* the context is lost; the worker ends itself after this answer */
+	bool no_context; /* the device gave no context, so the job was not tried; it ends itself too */
+	double wall_ms;
+	double cpu_ms;       /* processor time of the compile alone; 0 where unknown */
+	uint64_t peak_bytes; /* resident memory of the worker at its highest, so far */
+	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */
+	char log[PROTOCOL_MOST_LOG];
+};
+
+/* Each writes one line, with its line feed, behind what `line` holds. */
+int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job);
+int protocol_put_hello(struct jw_error *err, struct buf *line, const struct protocol_hello *hello);
+int protocol_put_answer(struct jw_error *err, struct buf *line,
+						const struct protocol_answer *answer);
+
+/* Each reads one line, without its line feed. JW_ERR_FORMAT where it is not what was expected. */
+int protocol_get_job(struct jw_error *err, const char *line, size_t size,
+					 struct protocol_job *ret_job);
+int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
+					   struct protocol_hello *ret_hello);
+int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
+						struct protocol_answer *ret_answer);
+
+/* Devices as JSON, for the state directory too. */
+cJSON *protocol_devices_to_json(struct jw_error *err, const struct protocol_device *devices,
+								size_t count);
+int protocol_devices_from_json(struct jw_error *err, const cJSON *array,
+							   struct protocol_device *devices, size_t *ret_count);
+
+#endif

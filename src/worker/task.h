@@ -1,0 +1,38 @@
+/* What a worker is to be when it is not the driver's: another compiler, named in a file of the
+ * run's own folder. The variable JITWARM_WORKER_TASK of a worker's environment names that file.
+ *
+ *     {"compiler": "nvrtc", "library": "/…/libnvrtc.so.12", "name": "kernels.cu",
+ *      "options": ["-DN=4"], "output": "/…/kernels.ptx"}
+ */
+#ifndef JW_WORKER_TASK_H
+#define JW_WORKER_TASK_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "worker/protocol.h"
+
+#define TASK_VARIABLE "JITWARM_WORKER_TASK"
+
+/* Another compiler in a worker. */
+struct task {
+	void *state;
+	/* As the driver's hello: `result` 0, the file that was loaded, what it compiles for. */
+	void (*greet)(void *state, struct protocol_hello *hello);
+	/* `image`: the job's bytes, with a NUL behind them. Sets result, error and log. */
+	void (*work)(void *state, const struct protocol_job *job, struct buf *image,
+				 struct protocol_answer *answer);
+	void (*close)(void *state);
+};
+
+/* What the environment asks for; *ret_task stays untouched where it asks for nothing. */
+int task_open(struct jw_error *err, struct task *ret_task);
+
+/* The compilers: each reads its own document. */
+int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_task);
+int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_task);
+
+/* Writes such a document to FOLDER/task.json and deletes it (NULL is out of memory). The caller
+ * frees the path. */
+int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path);
+
+#endif

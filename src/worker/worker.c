@@ -1,0 +1,291 @@
+/* The worker process: takes jobs on stdin, has the driver compile them, answers. See protocol.h. */
+#include <jitwarm/worker.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "compile/driver.h"
+#include "os/file.h"
+#include "os/interrupt.h"
+#include "os/library.h"
+#include "os/strain.h"
+#include "os/system.h"
+#include "worker/environment.h"
+#include "worker/protocol.h"
+#include "worker/task.h"
+
+enum { STDIN = 0 };
+
+/* A compile takes 25 MiB and more (plan/estimate.h) and gives it back, again and again. */
+static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
+
+struct worker {
+	int out; /* where answers go; stdout itself was taken away from the driver */
+	struct driver driver;
+	struct task task; /* another compiler; {0}: the driver's own */
+	struct buf in;    /* what was read and not yet used */
+	struct buf line;  /* an answer in the making */
+	struct buf image;
+};
+
+static int send_line(struct jw_error *err, struct worker *worker)
+{
+	int result = os_fd_write(err, worker->out, worker->line.data, worker->line.size);
+
+	buf_clear(&worker->line);
+	return result;
+}
+
+static void lower(char *text)
+{
+	for (; *text; text++)
+		*text = (char)tolower((unsigned char)*text);
+}
+
+static void describe_uuid(const uint8_t uuid[16], bool slice, char text[48])
+{
+	size_t used = (size_t)snprintf(text, 48, slice ? "MIG-" : "GPU-");
+
+	for (size_t i = 0; i < 16; i++)
+		used += (size_t)snprintf(text + used, 48 - used,
+								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
+}
+
+/* Of a slice (MIG) the second version gives its own, the first that of the whole GPU. Source: CUDA
+ * Driver API, cuDeviceGetUuid_v2. */
+static int get_uuid(const struct cuda *cuda, uint8_t uuid[16], int device)
+{
+	if (cuda->cuDeviceGetUuid_v2)
+		return cuda->cuDeviceGetUuid_v2(uuid, device);
+	return cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid(uuid, device) : -1;
+}
+
+static int describe_device(const struct cuda *cuda, int ordinal, struct protocol_device *ret_device)
+{
+	struct protocol_device d = {.ordinal = ordinal};
+	uint8_t uuid[16];
+	size_t memory = 0;
+	int device, major, minor, result;
+
+	if ((result = cuda->cuDeviceGet(&device, ordinal)) ||
+		(result = cuda->cuDeviceGetAttribute(&major, CUDA_ATTRIBUTE_CAPABILITY_MAJOR, device)) ||
+		(result = cuda->cuDeviceGetAttribute(&minor, CUDA_ATTRIBUTE_CAPABILITY_MINOR, device)))
+		return result;
+	d.target.sm = (uint16_t)(major * 10 + minor);
+	(void)cuda->cuDeviceGetName(d.name, sizeof d.name, device);
+	(void)cuda->cuDeviceGetPCIBusId(d.bus, sizeof d.bus, device);
+	(void)cuda->cuDeviceGetAttribute(&d.compute_mode, CUDA_ATTRIBUTE_COMPUTE_MODE, device);
+	lower(d.bus);
+	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
+		d.memory_bytes = memory;
+	if (!get_uuid(cuda, uuid, device))
+		describe_uuid(uuid, strstr(d.name, " MIG ") != NULL, d.uuid);
+	*ret_device = d;
+	return 0;
+}
+
+/* What one does about it. Source: cuda.h, "CUresult". */
+static const char *start_hint(int result)
+{
+	switch (result) {
+	case 100: return " (no GPU is visible: CUDA_VISIBLE_DEVICES, or the container's device files?)";
+	case 802: return " (the system is not ready: is the fabric manager running?)";
+	case 803:
+		return " (the kernel's part of the driver is of another version: restart the machine)";
+	case 804: return " (this GPU takes no driver of the forward compatibility package)";
+	default: return "";
+	}
+}
+
+/* What this driver is and which GPUs it has. A failure goes into the hello itself: the supervisor
+ * reports it. */
+static void greet(struct worker *worker, struct protocol_hello *hello)
+{
+	struct cuda *cuda = &worker->driver.cuda;
+	struct jw_error why = {0};
+	char *path = NULL;
+	int count = 0, version = 0;
+
+	memset(hello, 0, sizeof *hello);
+	hello->result = -1;
+	if (cuda_open(&why, cuda)) {
+		TEXT_COPY(hello->error, why.message);
+		return;
+	}
+	if (!os_library_path(NULL, cuda->library, "cuInit", &path))
+		TEXT_COPY(hello->library, path);
+	mem_free(path);
+	if (!cuda->cuDriverGetVersion(&version))
+		hello->cuda = (uint32_t)version;
+	hello->result = cuda->cuInit(0);
+	if (!hello->result)
+		hello->result = cuda->cuDeviceGetCount(&count);
+	for (int i = 0; !hello->result && i < count && i < PROTOCOL_MOST_DEVICES; i++) {
+		hello->result = describe_device(cuda, i, &hello->devices[i]);
+		hello->device_count += !hello->result;
+	}
+	if (hello->result)
+		(void)snprintf(hello->error, sizeof hello->error, "%s%s",
+					   cuda_error_name(cuda, hello->result), start_hint(hello->result));
+}
+
+/* The bytes of a job's container, with a NUL behind them. */
+static int read_image(struct jw_error *err, struct worker *worker, const struct protocol_job *job)
+{
+	struct os_file *file;
+	size_t got = 0, size = (size_t)job->size_bytes;
+	int result = -1;
+
+	if (os_file_open(err, job->path, OS_OPEN_READ, &file))
+		return -1;
+	buf_clear(&worker->image);
+	if (buf_reserve(err, &worker->image, size) ||
+		os_file_read(err, file, job->offset, worker->image.data, size, &got))
+		goto done;
+	if (got != size) {
+		error_set(err, JW_ERR_FORMAT, "%s: ends within a module", job->path);
+		goto done;
+	}
+	worker->image.size = got;
+	worker->image.data[got] = 0;
+	result = 0;
+done:
+	os_file_close(file);
+	return result;
+}
+
+static void compile(struct worker *worker, const struct protocol_job *job,
+					struct protocol_answer *answer)
+{
+	static struct driver_outcome outcome;
+	struct jw_error why = {0};
+
+	if (driver_compile(&why, &worker->driver, job->device, job->spare_bytes, job->form,
+					   worker->image.data, worker->image.size, &outcome)) {
+		TEXT_COPY(answer->error, why.message);
+		return;
+	}
+	answer->result = outcome.result;
+	answer->sticky = outcome.sticky;
+	answer->no_context = outcome.no_context;
+	answer->cpu_ms = outcome.cpu_ms;
+	if (outcome.no_context && !outcome.result)
+		(void)snprintf(answer->error, sizeof answer->error, "%llu MB of the GPU's memory are left",
+					   (unsigned long long)outcome.free_bytes / 1000000);
+	else if (outcome.result)
+		(void)snprintf(answer->error, sizeof answer->error, "%s",
+					   cuda_error_name(&worker->driver.cuda, outcome.result));
+	memcpy(answer->log, outcome.log, sizeof answer->log);
+}
+
+static void work(struct worker *worker, const struct protocol_job *job,
+				 struct protocol_answer *answer)
+{
+	struct jw_error why = {0};
+	uint64_t start = os_monotonic_ns(), peak_bytes;
+
+	memset(answer, 0, sizeof *answer);
+	answer->id = job->id;
+	answer->result = -1;
+	if (read_image(&why, worker, job))
+		TEXT_COPY(answer->error, why.message);
+	else if (worker->task.work)
+		worker->task.work(worker->task.state, job, &worker->image, answer);
+	else
+		compile(worker, job, answer);
+	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
+	peak_bytes = os_peak_resident_bytes();
+	if (peak_bytes > answer->peak_bytes)
+		answer->peak_bytes = peak_bytes;
+}
+
+/* The next line of stdin, without its line feed; false at its end. It stays valid until the next
+ * call. */
+static bool next_line(struct worker *worker, size_t *used, const char **ret_line, size_t *ret_size)
+{
+	struct buf *in = &worker->in;
+	uint8_t fresh[4096];
+	size_t got;
+
+	if (*used) {
+		memmove(in->data, in->data + *used, in->size - *used);
+		in->size -= *used;
+		*used = 0;
+	}
+	for (;;) {
+		const uint8_t *end = in->size ? memchr(in->data, '\n', in->size) : NULL;
+
+		if (end) {
+			*ret_line = (const char *)in->data;
+			*ret_size = (size_t)(end - in->data);
+			*used = *ret_size + 1;
+			return true;
+		}
+		if (os_fd_read_some(NULL, STDIN, fresh, sizeof fresh, &got) || !got ||
+			buf_append(NULL, in, fresh, got))
+			return false;
+	}
+}
+
+static int serve(struct jw_error *err, struct worker *worker)
+{
+	static struct protocol_answer answer;
+	static struct protocol_job job;
+	const char *line;
+	size_t size, used = 0;
+
+	while (next_line(worker, &used, &line, &size)) {
+		if (protocol_get_job(err, line, size, &job))
+			return -1;
+		work(worker, &job, &answer);
+		if (protocol_put_answer(err, &worker->line, &answer) || send_line(err, worker))
+			return -1;
+		if (answer.sticky || answer.no_context)
+			break;
+	}
+	return 0;
+}
+
+int jw_worker_main(void)
+{
+	static struct protocol_hello hello;
+	struct worker worker = {
+		.in = BUF_MAX(PROTOCOL_MOST_LINE),
+		.line = BUF_MAX(PROTOCOL_MOST_LINE),
+		.image = BUF_MAX(INT32_MAX),
+	};
+	struct jw_error err = {0};
+	int status = 3;
+
+	os_die_with_parent();
+	os_ignore_interrupts();
+	os_crash_quietly();
+	os_be_first_to_go();
+	os_keep_memory(KEEP_BYTES);
+	if (environment_is_background())
+		os_work_in_background();
+	if (os_take_stdout(&err, &worker.out))
+		goto done;
+	if (task_open(&err, &worker.task))
+		goto done;
+	if (worker.task.greet)
+		worker.task.greet(worker.task.state, &hello);
+	else
+		greet(&worker, &hello);
+	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
+		goto done;
+	if (hello.result || !serve(&err, &worker))
+		status = hello.result ? 2 : 0;
+done:
+	if (err.code)
+		(void)fprintf(stderr, "jitwarm worker: %s\n", err.message);
+	if (worker.task.close)
+		worker.task.close(worker.task.state);
+	buf_free(&worker.in);
+	buf_free(&worker.line);
+	buf_free(&worker.image);
+	return status;
+}

@@ -1,0 +1,263 @@
+/* The ledger's marks: what is not the driver's own, until somebody compiles it again. */
+#include "folder.h"
+
+#include <string.h>
+
+#include "cache/entry.h"
+#include "entries.h"
+#include "history/ledger.h"
+#include "packs.h"
+
+static const char stamp_old[] = "Jun 25 202401:14:48", stamp_now[] = "Apr  8 202512:10:18";
+
+static char *cache;
+
+static uint64_t put_entry(unsigned n, size_t padding, uint64_t *ret_checksum)
+{
+	struct entries_entry entry;
+
+	entries_make(&entry, n, padding);
+	packs_put(cache, entry.key, entry.bytes, entry.size);
+	*ret_checksum = load_u64(entry.bytes + 20);
+	return entry.key;
+}
+
+/* Which of them the test is about. */
+static enum ledger_kind kind;
+
+static void change(const struct ledger_new_mark *marks, size_t mark_count, const uint64_t *cleared,
+				   size_t cleared_count)
+{
+	struct ledger_change what = {.marks = marks, .mark_count = mark_count};
+	struct jw_error err = {0};
+
+	what.cleared[kind] = cleared;
+	what.cleared_count[kind] = cleared_count;
+	if (ledger_change_marks(&err, folder, cache, &what))
+		fail_msg("%s", err.message);
+}
+
+static size_t count_marked(void)
+{
+	struct ledger ledger;
+	size_t count;
+
+	ledger_open(&ledger, folder, cache);
+	count = ledger_count_marked(&ledger, kind, cache);
+	ledger_close(&ledger);
+	return count;
+}
+
+static void forget(void)
+{
+	char *path = ledger_file(folder, cache);
+
+	if (os_exists(path))
+		assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
+static void hold(void)
+{
+	struct ledger_new_mark carried[2] = {{.kind = kind, .stamp = stamp_old},
+										 {.kind = kind, .stamp = stamp_old}};
+	uint64_t checksum;
+
+	forget();
+	for (unsigned i = 0; i < 2; i++)
+		carried[i].key = put_entry(i, 10, &carried[i].checksum);
+	change(carried, 2, NULL, 0);
+	assert_int_equal(count_marked(), 2);
+	/* Another value: somebody has compiled it. */
+	(void)put_entry(0, 11, &checksum);
+	assert_int_equal(count_marked(), 1);
+	/* Cleared, as by who has compiled the same bytes; twice is once. */
+	change(NULL, 0, &carried[1].key, 1);
+	change(NULL, 0, &carried[1].key, 1);
+	assert_int_equal(count_marked(), 0);
+	/* A new mark takes an old one's place. */
+	carried[0].checksum = checksum;
+	change(carried, 1, NULL, 0);
+	assert_int_equal(count_marked(), 1);
+	/* No entry, no mark. */
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	assert_int_equal(count_marked(), 0);
+}
+
+static void a_mark_holds_as_long_as_its_value(void **state)
+{
+	(void)state;
+	hold();
+	kind = LEDGER_SPLIT;
+	hold();
+	kind = LEDGER_OLDER;
+}
+
+/* The same entry may be both; clearing one leaves the other. */
+static void kinds_stand_side_by_side(void **state)
+{
+	struct ledger_new_mark both[2] = {{.kind = LEDGER_OLDER, .stamp = stamp_old},
+									  {.kind = LEDGER_SPLIT}};
+	struct ledger ledger;
+
+	(void)state;
+	forget();
+	both[0].key = both[1].key = put_entry(0, 10, &both[0].checksum);
+	both[1].checksum = both[0].checksum;
+	change(both, 2, NULL, 0);
+	ledger_open(&ledger, folder, cache);
+	for (unsigned i = 0; i < LEDGER_KINDS; i++)
+		assert_non_null(ledger_marked(&ledger, (enum ledger_kind)i, cache, both[0].key));
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key)), "");
+	ledger_close(&ledger);
+	change(NULL, 0, &both[0].key, 1);
+	ledger_open(&ledger, folder, cache);
+	assert_null(ledger_marked(&ledger, LEDGER_OLDER, cache, both[0].key));
+	assert_non_null(ledger_marked(&ledger, LEDGER_SPLIT, cache, both[0].key));
+	ledger_close(&ledger);
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	forget();
+}
+
+/* A ledger as it was before there were marks. */
+static void one_without_marks_is_read(void **state)
+{
+	static const uint8_t rest[4 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS)];
+	struct ledger ledger = {0}, again = {0};
+	struct buf bytes = BUF_MAX(1 << 20);
+	char *path = ledger_file(folder, cache);
+	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_now};
+
+	(void)state;
+	assert_int_equal(buf_append(NULL, &bytes, "JWLED\0\2\0\1\0\0\0\1\0\0\0", 16), 0);
+	assert_int_equal(buf_append(NULL, &bytes, rest, sizeof rest), 0);
+	assert_int_equal(buf_append(NULL, &bytes, stamp_old, CACHE_STAMP_SIZE), 0);
+	assert_int_equal(buf_append(NULL, &bytes, "place..1key....1\0\0\0\0\0\0\0\0", 24), 0);
+	{
+		uint8_t sum[8];
+
+		store_u64(sum, fnv_update(FNV_START, bytes.data, bytes.size));
+		assert_int_equal(buf_append(NULL, &bytes, sum, sizeof sum), 0);
+	}
+	assert_int_equal(os_write_atomic(NULL, path, bytes.data, bytes.size), 0);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.count, 1);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
+	/* Without marks it is written as it was. */
+	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
+	ledger_close(&ledger);
+	{
+		struct buf written = {0};
+
+		assert_int_equal(os_read_file(NULL, path, 1 << 20, &written), 0);
+		assert_int_equal(written.size, bytes.size);
+		assert_memory_equal(written.data, bytes.data, bytes.size);
+		buf_free(&written);
+	}
+	/* With them the records stay, also for who does not know marks: they stand behind. */
+	change(&carried, 1, NULL, 0);
+	ledger_open(&again, folder, cache);
+	assert_int_equal(again.count, 1);
+	assert_int_equal(again.marks[LEDGER_OLDER].count, 1);
+	assert_int_equal(again.stamp_count, 2);
+	assert_string_equal(again.stamps[0], stamp_old);
+	assert_string_equal(ledger_mark_stamp(&again, &again.marks[LEDGER_OLDER].items[0]), stamp_now);
+	ledger_close(&again);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+/* Who has read the file before somebody else marked something writes his records, and loses none.
+ */
+static void marks_of_another_process_stay(void **state)
+{
+	const struct ledger_new_mark mine = {LEDGER_OLDER, 1, 2, stamp_old},
+								 theirs = {LEDGER_OLDER, 3, 4, stamp_now};
+	struct ledger ledger;
+	char *path = ledger_file(folder, cache);
+
+	(void)state;
+	forget();
+	change(&mine, 1, NULL, 0);
+	ledger_open(&ledger, folder, cache);
+	change(&theirs, 1, NULL, 0);
+	ledger_reread_marks(&ledger, path);
+	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
+	ledger_close(&ledger);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 2);
+	assert_string_equal(ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[1]),
+						stamp_now);
+	ledger_close(&ledger);
+	mem_free(path);
+}
+
+/* More stamps than a ledger names, more marks than it holds. */
+static void what_is_too_much_is_forgotten(void **state)
+{
+	enum { MANY = LEDGER_MOST_MARKS - 10 };
+	struct ledger_new_mark *many = mem_array(NULL, MANY, sizeof *many);
+	struct ledger ledger;
+	char stamp[CACHE_STAMP_SIZE + 1];
+
+	(void)state;
+	forget();
+	for (unsigned i = 0; i <= LEDGER_MOST_STAMPS; i++) {
+		(void)snprintf(stamp, sizeof stamp, "Jan  1 20%02u00:00:00", i);
+		change(&(struct ledger_new_mark){LEDGER_OLDER, i + 1, i, stamp}, 1, NULL, 0);
+	}
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_STAMPS + 1);
+	assert_string_equal(
+		ledger_mark_stamp(&ledger, &ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_STAMPS]), "");
+	ledger_close(&ledger);
+	for (size_t i = 0; i < MANY; i++)
+		many[i] = (struct ledger_new_mark){LEDGER_OLDER, 1000 + i, i, stamp_old};
+	change(many, MANY, NULL, 0);
+	ledger_open(&ledger, folder, cache);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].count, LEDGER_MOST_MARKS);
+	assert_int_equal(ledger.marks[LEDGER_OLDER].items[LEDGER_MOST_MARKS - 1].key, 1000 + MANY - 1);
+	ledger_close(&ledger);
+	mem_free(many);
+	forget();
+}
+
+static void without_a_folder_nothing_is_marked(void **state)
+{
+	const struct ledger_new_mark carried = {LEDGER_OLDER, 1, 2, stamp_old};
+	const struct ledger_change what = {.marks = &carried, .mark_count = 1};
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(ledger_change_marks(&err, NULL, cache, &what), -1);
+	assert_int_equal(err.code, JW_ERR_NOT_FOUND);
+}
+
+static int set_up(void **state)
+{
+	int result = make_folder(state);
+
+	cache = result ? NULL : os_join(NULL, folder, "cache");
+	return cache ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	mem_free(cache);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
+		cmocka_unit_test(kinds_stand_side_by_side),
+		cmocka_unit_test(one_without_marks_is_read),
+		cmocka_unit_test(marks_of_another_process_stay),
+		cmocka_unit_test(what_is_too_much_is_forgotten),
+		cmocka_unit_test(without_a_folder_nothing_is_marked),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

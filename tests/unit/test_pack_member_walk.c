@@ -1,0 +1,213 @@
+/* Going through a pack: kept as a whole or member by member, verified or not, it is the same. */
+#include "check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "pack/member_walk.h"
+#include "packs.h"
+
+enum { PAIRS = 16, MEMBERS = 2 * PAIRS };
+
+/* Sizes around what is decompressed, read and handed over at a time; text that compresses and bytes
+ * that do not. */
+static uint8_t *contents[MEMBERS];
+static size_t sizes[MEMBERS];
+static char names[MEMBERS][80];
+static struct packs_member members[MEMBERS];
+static char *manifest;
+
+static size_t size_of(size_t at)
+{
+	static const size_t some[] = {1, 511, 512, 513, 4096, 40000, 300000, 1100000};
+
+	return some[at % (sizeof some / sizeof *some)] + at;
+}
+
+static void make_member(size_t at)
+{
+	struct pack_member member = {.kind = at % 2 ? PACK_CUBIN : PACK_PTX};
+	char name[TAR_MOST_NAME + 1];
+
+	sizes[at] = size_of(at);
+	contents[at] = mem_alloc(NULL, sizes[at]);
+	if (at % 3)
+		memset(contents[at], 'a' + (int)(at % 26), sizes[at]);
+	else
+		randombytes_buf(contents[at], sizes[at]);
+	contents[at][0] = (uint8_t)at;
+	digest_of(&member.digest, contents[at], sizes[at]);
+	(void)snprintf(names[at], sizeof names[at], "%s", pack_member_name(name, &member));
+	members[at] = (struct packs_member){names[at], contents[at], sizes[at]};
+}
+
+/* Entry i needs the members 2i and 2i + 1, the last one the first member too. */
+static int set_up(void **state)
+{
+	struct buf text = BUF_MAX(1 << 20);
+
+	(void)state;
+	assert_true(sodium_init() >= 0);
+	(void)buf_printf(NULL, &text,
+					 "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\","
+					 "\"pointer_bits\":64,\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
+					 "\"members\":[");
+	for (size_t i = 0; i < MEMBERS; i++) {
+		make_member(i);
+		(void)buf_printf(NULL, &text, "%s{\"name\":\"%s\",\"bytes\":%zu}", i ? "," : "", names[i],
+						 sizes[i]);
+	}
+	(void)buf_printf(NULL, &text, "],\"entries\":[");
+	for (size_t i = 0; i <= PAIRS; i++) {
+		size_t ptx = i == PAIRS ? 0 : 2 * i, cubin = i == PAIRS ? MEMBERS - 1 : 2 * i + 1;
+
+		(void)buf_printf(
+			NULL, &text,
+			"%s{\"key\":\"%016zx\",\"driver\":0,\"target\":\"sm_86\",\"form\":\"load\","
+			"\"options\":\"\",\"ptx\":%zu,\"cubin\":%zu}",
+			i ? "," : "", i + 1, ptx, cubin);
+	}
+	(void)buf_printf(NULL, &text, "]}");
+	manifest = mem_string(NULL, buf_text(&text));
+	buf_free(&text);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < MEMBERS; i++)
+		mem_free(contents[i]);
+	mem_free(manifest);
+	return 0;
+}
+
+/* ---- walking */
+
+struct seen {
+	bool entries[PAIRS + 1];
+	size_t count;
+};
+
+static int see(struct jw_error *err, void *context, const struct member_walk *walk,
+			   const uint32_t *entries, size_t count)
+{
+	struct seen *seen = context;
+
+	(void)err;
+	for (size_t i = 0; i < count; i++) {
+		const struct pack_entry *entry = &walk->manifest->entries[entries[i]];
+		const uint32_t both[] = {entry->ptx, entry->cubin};
+
+		assert_false(seen->entries[entries[i]]);
+		seen->entries[entries[i]] = true;
+		seen->count++;
+		for (size_t k = 0; k < 2; k++)
+			assert_memory_equal(walk->bytes[both[k]], contents[both[k]], sizes[both[k]]);
+	}
+	return 0;
+}
+
+struct result {
+	int result;
+	struct jw_error err;
+	size_t seen, seen_again;
+};
+
+static struct result walk_bytes(const struct buf *pack, bool keep, bool verify)
+{
+	struct pack_manifest read = {0};
+	struct reader *reader = NULL;
+	struct source *source = NULL;
+	struct seen seen = {0}, again = {0};
+	struct member_walk walk = {
+		.manifest = &read, .verify = verify, .keep = keep, .context = &seen, .complete = see};
+	struct result result = {0};
+
+	assert_int_equal(source_open_memory(&result.err, pack->data, pack->size, &source), 0);
+	result.result = reader_open(&result.err, source, &read, &reader) ||
+							member_walk_pack(&result.err, &walk, reader, "pack")
+						? -1
+						: 0;
+	walk.context = &again;
+	if (!result.result && keep)
+		assert_int_equal(member_walk_again(&result.err, &walk), 0);
+	result.seen = seen.count;
+	result.seen_again = again.count;
+	member_walk_free(&walk);
+	reader_close(reader);
+	manifest_free(&read);
+	source_close(source);
+	return result;
+}
+
+static void every_entry_once(void **state)
+{
+	struct buf pack;
+
+	(void)state;
+	packs_make(&pack, manifest, members, MEMBERS);
+	for (unsigned how = 0; how < 4; how++) {
+		struct result result = walk_bytes(&pack, how & 1, how & 2);
+
+		if (result.result)
+			fail_msg("%s", result.err.message);
+		assert_int_equal(result.seen, PAIRS + 1);
+		assert_int_equal(result.seen_again, how & 1 ? PAIRS + 1 : 0);
+	}
+	buf_free(&pack);
+}
+
+/* Whichever member it is, and whichever thread has come to it. */
+static void one_wrong_byte(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < MEMBERS; at += 13) {
+		struct buf pack;
+
+		contents[at][sizes[at] - 1] ^= 1;
+		packs_make(&pack, manifest, members, MEMBERS);
+		contents[at][sizes[at] - 1] ^= 1;
+		for (unsigned keep = 0; keep < 2; keep++) {
+			struct result result = walk_bytes(&pack, keep, true);
+
+			assert_int_equal(result.result, -1);
+			assert_int_equal(result.err.code, JW_ERR_FORMAT);
+			assert_non_null(strstr(result.err.message, "is not what its name says"));
+			assert_non_null(strstr(result.err.message, names[at]));
+		}
+		buf_free(&pack);
+	}
+}
+
+/* Fewer members than the manifest has, or more bytes behind them. */
+static void too_little_and_too_much(void **state)
+{
+	struct packs_member more[MEMBERS + 1];
+
+	(void)state;
+	memcpy(more, members, sizeof members);
+	more[MEMBERS] = (struct packs_member){"ptx/more", "more", 4};
+	for (size_t i = 0; i < 4; i++) {
+		static const size_t counts[] = {MEMBERS - 1, MEMBERS + 1};
+		struct buf pack;
+
+		packs_make(&pack, manifest, more, counts[i / 2]);
+		assert_int_equal(walk_bytes(&pack, i % 2, true).err.code, JW_ERR_FORMAT);
+		buf_free(&pack);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_entry_once),
+		cmocka_unit_test(one_wrong_byte),
+		cmocka_unit_test(too_little_and_too_much),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,86 @@
+/* The queue: dearest first, each module once, two tries for one whose worker came to grief, the
+ * second when nothing else is left. */
+#include "check.h"
+
+#include "run/job_queue.h"
+
+static struct plan_module modules[5];
+static struct plan plan = {.modules = modules, .module_count = 5};
+
+static int prepare(void **state)
+{
+	static const enum plan_state states[5] = {PLAN_COLD, PLAN_WARM, PLAN_COLD, PLAN_LEFT_OUT,
+											  PLAN_COLD};
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		modules[i].state = states[i];
+	return 0;
+}
+
+static void only_cold_modules_come_in_the_plans_order(void **state)
+{
+	struct job_queue queue;
+
+	(void)state;
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(queue.count, 3);
+	assert_int_equal(job_queue_peek(&queue), 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_int_equal(job_queue_take(&queue), 2);
+	assert_int_equal(job_queue_take(&queue), 4);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	job_queue_close(&queue);
+}
+
+static void a_module_is_tried_twice_and_no_more(void **state)
+{
+	struct job_queue queue;
+
+	(void)state;
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_false(job_queue_is_suspect(&queue, 0));
+	assert_true(job_queue_retry(&queue, 0));
+	assert_true(job_queue_is_suspect(&queue, 0));
+	assert_int_equal(job_queue_take(&queue), 2);
+	assert_true(job_queue_retry(&queue, 2));
+	assert_int_equal(job_queue_take(&queue), 4);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), 0);
+	assert_false(job_queue_retry(&queue, 0));
+	/* Taken, never begun: it is next again, and still a suspect. */
+	assert_int_equal(job_queue_take_suspect(&queue), 2);
+	assert_false(job_queue_has_suspects(&queue));
+	job_queue_return(&queue, 2);
+	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
+	assert_int_equal(job_queue_take_suspect(&queue), 2);
+	assert_int_equal(job_queue_take_suspect(&queue), QUEUE_EMPTY);
+	job_queue_close(&queue);
+}
+
+static void what_was_not_begun_comes_back_without_blame(void **state)
+{
+	struct job_queue queue;
+
+	(void)state;
+	assert_int_equal(job_queue_open(NULL, &plan, &queue), 0);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(job_queue_take(&queue), 0);
+		job_queue_return(&queue, 0);
+	}
+	assert_int_equal(job_queue_take(&queue), 0);
+	assert_true(job_queue_retry(&queue, 0));
+	job_queue_close(&queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_cold_modules_come_in_the_plans_order),
+		cmocka_unit_test(a_module_is_tried_twice_and_no_more),
+		cmocka_unit_test(what_was_not_begun_comes_back_without_blame),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, NULL);
+}

@@ -1,0 +1,107 @@
+/* How many workers memory has room for. */
+#include "check.h"
+
+#include "run/memory_budget.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define S   UINT64_C(1000000000)
+
+static void workers_are_admitted_by_what_they_need(void **state)
+{
+	struct memory_budget memory;
+
+	(void)state;
+	memory_budget_begin(&memory, 8, 0, 4000 * MIB);
+	assert_int_equal(memory.budget_bytes, 3000 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 0), 128 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 1128 * MIB);
+	assert_true(memory_budget_admits(&memory, 0, 9000 * MIB)); /* alone */
+	assert_true(memory_budget_admits(&memory, 1128 * MIB, 1128 * MIB));
+	assert_false(memory_budget_admits(&memory, 2256 * MIB, 1128 * MIB));
+	assert_false(memory_budget_admits(&memory, 5000 * MIB, 0));
+	memory_budget_begin(&memory, 8, 500 * MIB, 4000 * MIB);
+	assert_int_equal(memory.budget_bytes, 500 * MIB);
+	/* A system that does not say how much there is. */
+	memory_budget_begin(&memory, 8, 0, 0);
+	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
+}
+
+static void what_was_measured_counts(void **state)
+{
+	struct memory_budget memory;
+
+	(void)state;
+	memory_budget_begin(&memory, 8, 0, 4000 * MIB);
+	memory_budget_measured(&memory, 50 * MIB, 150 * MIB); /* as expected */
+	assert_int_equal(memory_budget_need(&memory, 0), 128 * MIB);
+	/* This driver's context is larger. */
+	memory_budget_measured(&memory, 50 * MIB, 278 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 0), 228 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 1228 * MIB);
+	/* This compiler needs twice what was expected for what is large. */
+	memory_budget_measured(&memory, 1000 * MIB, 2228 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 0), 228 * MIB);
+	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
+	memory_budget_measured(&memory, 1000 * MIB, UINT64_MAX); /* nonsense */
+	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);
+}
+
+static void pressure_makes_them_fewer_and_calm_more(void **state)
+{
+	const uint64_t total = 16000 * MIB, plenty = 8000 * MIB;
+	struct memory_budget memory;
+
+	(void)state;
+	memory_budget_begin(&memory, 4, 0, plenty);
+	assert_int_equal(memory_budget_look(&memory, 1 * S, 4, 0, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory.allowed, 4);
+	assert_int_equal(memory_budget_look(&memory, 2 * S, 4, 15, total, plenty), MEMORY_FEWER);
+	assert_int_equal(memory.allowed, 3);
+	/* It takes a moment to show. */
+	assert_int_equal(memory_budget_look(&memory, 3 * S, 3, 15, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_look(&memory, 5 * S, 3, 0, total, 400 * MIB), MEMORY_FEWER);
+	assert_int_equal(memory.allowed, 2);
+	assert_int_equal(memory_budget_look(&memory, 8 * S, 2, 0, total, 100 * MIB), MEMORY_AT_ONCE);
+	assert_int_equal(memory.allowed, 1);
+	/* The last one goes on. */
+	assert_int_equal(memory_budget_look(&memory, 11 * S, 1, 99, total, 1 * MIB), MEMORY_AS_IT_IS);
+	assert_int_equal(memory.allowed, 1);
+	/* Ten quiet seconds for each that comes back. */
+	assert_int_equal(memory_budget_look(&memory, 15 * S, 1, 0.5, total, plenty), MEMORY_AS_IT_IS);
+	assert_int_equal(memory.allowed, 1);
+	(void)memory_budget_look(&memory, 22 * S, 1, 0, total, plenty);
+	assert_int_equal(memory.allowed, 2);
+	(void)memory_budget_look(&memory, 25 * S, 2, 0, total, plenty);
+	assert_int_equal(memory.allowed, 2);
+	(void)memory_budget_look(&memory, 33 * S, 2, 0, total, plenty);
+	(void)memory_budget_look(&memory, 44 * S, 3, 0, total, plenty);
+	(void)memory_budget_look(&memory, 55 * S, 4, 0, total, plenty);
+	assert_int_equal(memory.allowed, 4);
+	/* Short before the second one has begun: that is said, too. */
+	memory_budget_begin(&memory, 4, 0, plenty);
+	assert_int_equal(memory_budget_look(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
+	assert_int_equal(memory.allowed, 1);
+}
+
+static void a_small_machine_has_smaller_limits(void **state)
+{
+	struct memory_budget memory;
+
+	(void)state;
+	memory_budget_begin(&memory, 2, 0, 600 * MIB);
+	assert_int_equal(memory_budget_look(&memory, 1 * S, 2, 0, 1024 * MIB, 100 * MIB),
+					 MEMORY_AS_IT_IS);
+	assert_int_equal(memory_budget_look(&memory, 4 * S, 2, 0, 1024 * MIB, 60 * MIB), MEMORY_FEWER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(workers_are_admitted_by_what_they_need),
+		cmocka_unit_test(what_was_measured_counts),
+		cmocka_unit_test(pressure_makes_them_fewer_and_calm_more),
+		cmocka_unit_test(a_small_machine_has_smaller_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

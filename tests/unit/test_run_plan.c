@@ -1,0 +1,358 @@
+/* A run with workers that behave as drivers do on bad days. The workers are shell scripts. */
+#include "runs.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the cases */
+
+static void good_workers_do_everything(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	expect_all();
+}
+
+static void the_job_that_was_begun_is_to_blame(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(
+		run_with(&err, 1, "do_job() { [ $1 != 2 ] || kill -SEGV $$; fine $1; }\nhello; serve\n"),
+		0);
+	assert_int_equal(result->compiled, MODULES - 1);
+	assert_int_equal(result->failed, 1);
+	assert_non_null(strstr(result->failures[0].reason, "segmentation fault"));
+	assert_int_equal(warm(), MODULES - 1);
+}
+
+static void the_second_try_comes_last_and_alone(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	/* "N+" at the beginning of a job, "N-" at its end. */
+	assert_int_equal(run_with(&err, 2,
+							  "do_job() { echo \"$1+\" >>\"$marks/order\";\n"
+							  "[ $1 != 0 ] || ! once bad || kill -ABRT $$;\n"
+							  "sleep 0.05; echo \"$1-\" >>\"$marks/order\"; fine $1; }\n"
+							  "hello; serve\n"),
+					 0);
+	expect_all();
+	expect_order("0+\n0-\n", true);
+}
+
+static void modules_that_kill_do_not_keep_others_from_being_compiled(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 2,
+							  "do_job() { case $1 in [123]) kill -SEGV $$;; 4) exit 3;; esac\n"
+							  "fine $1; }\nhello; serve\n"),
+					 0);
+	assert_int_equal(result->compiled, 2);
+	assert_int_equal(result->failed, 4);
+	assert_int_equal(result->failure_count, 4);
+	assert_int_equal(result->undone, 0);
+}
+
+/* What module 3 never does, and the others, processes of a shell, do within that time. */
+static bool hangs_within(unsigned timeout_ms)
+{
+	struct jw_error err = {0};
+	char words[32];
+
+	options.module_timeout_ms = timeout_ms;
+	(void)snprintf(words, sizeof words, "within %g s", timeout_ms / 1000.0);
+	assert_int_equal(
+		run_with(&err, 2, "do_job() { [ $1 != 3 ] || exec sleep 1000; fine $1; }\nhello; serve\n"),
+		0);
+	if (result->failed != 1)
+		return false;
+	assert_int_equal(result->compiled, MODULES - 1);
+	assert_non_null(strstr(result->failures[0].reason, words));
+	return true;
+}
+
+/* On a machine where all of them take so long, they may take longer. */
+static void a_module_that_hangs_is_given_up(void **state)
+{
+	unsigned timeout_ms = 1500;
+
+	while (!hangs_within(timeout_ms) && timeout_ms < 20000) {
+		print_message("not all others were compiled within %u ms\n", timeout_ms);
+		timeout_ms *= 4;
+		(void)end(state);
+		(void)begin(state);
+	}
+	assert_int_equal(result->failed, 1);
+}
+
+static void a_context_that_is_always_lost_ends_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { answer $1 700 true false CUDA_ERROR_ILLEGAL_ADDRESS; "
+							  "exit 0; }\nhello; serve\n"),
+					 -1);
+	assert_int_equal(err.code, JW_ERR_DRIVER);
+	assert_int_equal(result->compiled, 0);
+}
+
+static void a_worker_that_does_not_end_is_ended(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	end_ms = 100;
+	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve; exec sleep 100\n"), 0);
+	expect_all();
+}
+
+static void nobody_waits_for_what_a_worker_left_behind(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	/* Its pipes are open as long as this sleeps. */
+	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nsleep 30 & hello; serve\n"), 0);
+	expect_all();
+}
+
+static void a_driver_that_does_not_start_ends_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	start_ms = 500;
+	assert_int_equal(run_with(&err, 3, "exec sleep 100\n"), -1);
+	assert_int_equal(err.code, JW_ERR_DRIVER);
+	assert_int_equal(result->undone, MODULES);
+}
+
+static void workers_that_die_at_once_end_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 2, "echo 'no such library' >&2; exit 5\n"), -1);
+	assert_int_equal(err.code, JW_ERR_DRIVER);
+	assert_non_null(strstr(err.message, "no such library"));
+}
+
+static void a_driver_that_dies_of_every_module_ends_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 1, "do_job() { kill -SEGV $$; }\nhello; serve\n"), -1);
+	assert_int_equal(err.code, JW_ERR_DRIVER);
+	assert_true(result->failed < MODULES);
+}
+
+static void what_was_not_asked_is_not_taken(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { if once odd; then answer 77 0; else fine $1; fi; }\n"
+							  "hello; serve\n"),
+					 0);
+	expect_all();
+}
+
+/* Another process that has the lock of the cache's index for `milliseconds`. */
+static pid_t hold_lock(unsigned milliseconds)
+{
+	char *index = os_join(NULL, cache, "index");
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int ready[2], fd;
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		fd = open(index, O_RDWR | O_CREAT, 0666);
+		if (fcntl(fd, F_SETLK, &lock) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		(void)usleep(milliseconds * 1000);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	mem_free(index);
+	return pid;
+}
+
+static void entries_wait_for_the_lock(void **state)
+{
+	struct jw_error err = {0};
+	pid_t pid = hold_lock(1500);
+
+	(void)state;
+	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	expect_all();
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_lock_that_is_never_free_is_reported(void **state)
+{
+	struct jw_error err = {0};
+	char holder[80];
+	pid_t pid = hold_lock(60000);
+
+	(void)state;
+	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(result->compiled, 0);
+	assert_int_equal(result->undone, MODULES);
+	assert_int_equal(result->note_count, 1);
+	(void)snprintf(holder, sizeof holder, "locked by %s (process %d)", "test_run_plan",
+				   (int)pid);
+	assert_non_null(strstr(result->notes[0], holder));
+}
+
+/* Each module waits until the bar has moved for its sake; only the cap keeps it from running on. */
+static void on_progress(void *context, const struct jw_prime_progress *progress)
+{
+	double *most = context, ahead = progress->done_weight - 10.0 * (double)progress->done;
+	char *go = mem_printf(NULL, "%s/marks/go-%zu", folder, progress->done);
+
+	if (ahead > *most)
+		*most = ahead;
+	if (ahead > 0 && !os_exists(go))
+		assert_int_equal(os_write_atomic(NULL, go, "", 0), 0);
+	mem_free(go);
+}
+
+static void what_is_being_compiled_moves_the_bar(void **state)
+{
+	struct jw_error err = {0};
+	double most = 0;
+
+	(void)state;
+	options.progress = on_progress;
+	options.context = &most;
+	assert_int_equal(run_with(&err, 1,
+							  "n=0\ndo_job() { while [ ! -e $marks/go-$n ]; do sleep 0.01; done; "
+							  "n=$((n + 1)); fine $1; }\nhello; serve\n"),
+					 0);
+	expect_all();
+	assert_true(most > 0 && most < 9.001);
+}
+
+static void what_another_run_has_added_is_not_compiled(void **state)
+{
+	struct jw_error err = {0};
+	char *root = mem_printf(NULL, "%s/trees/3", folder),
+		 *from = cache_entry_path(NULL, root, modules[3].key);
+	struct buf bytes = {0};
+
+	(void)state;
+	assert_int_equal(os_read_file(NULL, from, 1 << 20, &bytes), 0);
+	files_put_at(cache_entry_path(NULL, cache, modules[3].key), bytes.data, bytes.size);
+	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nhello; serve\n"), 0);
+	assert_int_equal(result->compiled, MODULES - 1);
+	assert_int_equal(result->met, 1);
+	assert_int_equal(result->undone, 0);
+	buf_free(&bytes);
+	mem_free(root);
+	mem_free(from);
+}
+
+/* An entry of the driver's that no module of the plan stands for. */
+static void make_foreign(void)
+{
+	char *root = mem_printf(NULL, "%s/trees/77", folder);
+	struct entries_entry entry;
+
+	entries_make(&entry, 77, 100);
+	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
+	mem_free(root);
+}
+
+static void one_prediction_that_fails_does_not_end_the_run(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	make_foreign();
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { if [ $1 = 3 ]; then make_entry 77; answer 3 0;\n"
+							  "else fine $1; fi; }\nhello; serve\n"),
+					 0);
+	assert_false(result->opaque);
+	assert_int_equal(result->compiled, MODULES);
+	assert_int_equal(result->misjudged, 1);
+	assert_int_equal(warm(), MODULES - 1);
+}
+
+static void a_first_prediction_that_fails_does(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	make_foreign();
+	assert_int_equal(run_with(&err, 2, "do_job() { make_entry 77; answer $1 0; }\nhello; serve\n"),
+					 0);
+	assert_true(result->opaque);
+	assert_int_equal(result->undone, MODULES);
+}
+
+static bool stop_at_once(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void workers_that_are_stopped_too_are_no_failure(void **state)
+{
+	struct jw_error err = {0};
+
+	(void)state;
+	/* As when a service is stopped: the signal comes to all of its processes. */
+	options.stop = stop_at_once;
+	assert_int_equal(run_with(&err, 4, "kill -TERM $$\n"), 0);
+	assert_true(result->interrupted);
+	assert_int_equal(result->undone, MODULES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(good_workers_do_everything),
+		CASE(the_job_that_was_begun_is_to_blame),
+		CASE(the_second_try_comes_last_and_alone),
+		CASE(modules_that_kill_do_not_keep_others_from_being_compiled),
+		CASE(a_module_that_hangs_is_given_up),
+		CASE(a_context_that_is_always_lost_ends_the_run),
+		CASE(a_worker_that_does_not_end_is_ended),
+		CASE(nobody_waits_for_what_a_worker_left_behind),
+		CASE(a_driver_that_does_not_start_ends_the_run),
+		CASE(workers_that_die_at_once_end_the_run),
+		CASE(a_driver_that_dies_of_every_module_ends_the_run),
+		CASE(what_was_not_asked_is_not_taken),
+		CASE(entries_wait_for_the_lock),
+		CASE(a_lock_that_is_never_free_is_reported),
+		CASE(what_is_being_compiled_moves_the_bar),
+		CASE(what_another_run_has_added_is_not_compiled),
+		CASE(one_prediction_that_fails_does_not_end_the_run),
+		CASE(a_first_prediction_that_fails_does),
+		CASE(workers_that_are_stopped_too_are_no_failure),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,83 @@
+/* Where workers find the bytes of each module: in plain files, or taken out of archives. */
+#include "make_archive.h"
+
+#include "os/system.h"
+#include "run/spool.h"
+
+/* Says yes from the n-th question on. */
+static bool is_enough(void *context)
+{
+	size_t *left = context;
+
+	return !*left || !--*left;
+}
+
+static void assert_place(const struct spool_place *place, const struct buf *library,
+						 const struct plan_module *module)
+{
+	struct buf bytes;
+
+	assert_non_null(place->path);
+	assert_int_equal(place->size_bytes, module->container_bytes);
+	assert_int_equal(os_read_file(NULL, place->path, 1 << 28, &bytes), 0);
+	assert_in_range(place->offset + place->size_bytes, 1, bytes.size);
+	assert_memory_equal(bytes.data + place->offset, library->data + module->container_offset,
+						module->container_bytes);
+	buf_free(&bytes);
+}
+
+/* One library, as a file and in a wheel, with two modules to compile each. */
+static void containers_are_taken_out_of_wheels(void **state)
+{
+	static char member[] = "lib/a.so";
+	struct buf library = make_buf(), wheel = make_buf();
+	struct plan_file files[2] = {{0}};
+	struct plan_module modules[4] = {{0}};
+	struct plan plan = {.files = files, .file_count = 2, .modules = modules, .module_count = 4};
+	struct jw_error err = {0};
+	struct spool spool;
+	size_t questions = SIZE_MAX, stopped = 0;
+	int result;
+
+	(void)state;
+	make_library(&library, 2 << 20);
+	make_archive(&wheel, false, "zip:compression=deflate",
+				 (struct packed_file[]){{member, &library}}, 1);
+	files[0].path = write_file("a.so", &library);
+	files[1].path = write_file("a.whl", &wheel);
+	files[1].member = member;
+	for (size_t i = 0; i < 4; i++) {
+		modules[i].file = i % 2;
+		modules[i].container_offset = i < 2 ? library.size - 300 : library.size / 2;
+		modules[i].container_bytes = i < 2 ? 100 : 70000;
+	}
+	assert_int_equal(spool_fill(&err, &plan, folder, NULL, is_enough, &questions, &spool), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_place(&spool.places[i], &library, &modules[i]);
+	assert_string_equal(spool.places[2].path, files[0].path);
+	assert_string_not_equal(spool.places[3].path, files[1].path);
+	spool_free(&spool);
+
+	/* Ctrl-C is answered in the midst of one member, and leaves no half a spool. */
+	do {
+		questions = ++stopped;
+		result = spool_fill(&err, &plan, folder, NULL, is_enough, &questions, &spool);
+		if (result)
+			assert_int_equal(err.code, JW_ERR_INTERRUPTED);
+	} while (result);
+	assert_true(stopped > 4);
+	spool_free(&spool);
+	mem_free(files[0].path);
+	mem_free(files[1].path);
+	buf_free(&library);
+	buf_free(&wheel);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(containers_are_taken_out_of_wheels),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

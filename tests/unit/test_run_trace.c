@@ -1,0 +1,54 @@
+/* The trace where the disk is full: what is written is whole, and the reason is told. */
+#include "folder.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/json.h"
+#include "run/trace.h"
+
+enum { MOST_BYTES = 4096, SLICES = 100 };
+
+static void limit_files(rlim_t most)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = most;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_full_disk_leaves_whole_json(void **state)
+{
+	char *path = os_join(NULL, folder, "trace.json");
+	struct jw_error err = {0};
+	struct buf text = {0};
+	struct trace *trace;
+	cJSON *document;
+
+	(void)state;
+	(void)signal(SIGXFSZ, SIG_IGN);
+	limit_files(MOST_BYTES);
+	assert_int_equal(trace_open(&err, path, &trace), 0);
+	for (int i = 0; i < SLICES; i++)
+		trace_slice(trace, TRACE_SUPERVISOR, "an event", 0);
+	assert_int_equal(trace_close(&err, trace), -1);
+	limit_files(RLIM_INFINITY);
+	assert_int_equal(err.code, JW_ERR_IO);
+	assert_non_null(strstr(err.message, path));
+	assert_int_equal(os_read_file(&err, path, MOST_BYTES, &text), 0);
+	document = json_parse(&err, buf_text(&text), text.size);
+	assert_non_null(document);
+	assert_in_range(cJSON_GetArraySize(document), 10, SLICES - 1);
+	cJSON_Delete(document);
+	buf_free(&text);
+	mem_free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_disk_leaves_whole_json)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

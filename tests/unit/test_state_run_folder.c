@@ -1,0 +1,220 @@
+/* A run's own folder: what killed runs have left goes, what belongs to living ones stays. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "state/run_folder.h"
+
+static char *state_dir;
+
+static int make_state(void **state)
+{
+	(void)state;
+	return os_make_temp_dir(NULL, "jitwarm-folder", &state_dir);
+}
+
+static int remove_state(void **state)
+{
+	int result = os_remove_tree(NULL, state_dir);
+
+	(void)state;
+	mem_free(state_dir);
+	return result;
+}
+
+static size_t in_work(void)
+{
+	char *work = os_join(NULL, state_dir, "runs");
+	struct os_names names = {0};
+	size_t count;
+
+	assert_int_equal(os_list(NULL, work, &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	mem_free(work);
+	return count;
+}
+
+static void nothing_is_left_of_a_run(void **state)
+{
+	struct run_folder folder;
+
+	(void)state;
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(folder.path));
+	run_folder_remove(&folder);
+	assert_int_equal(in_work(), 0);
+}
+
+/* A process with a folder of its own; *ret_path: its name. */
+static pid_t start_run(char *path, size_t size)
+{
+	int ready[2];
+	struct run_folder folder;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		memset(path, 0, size);
+		if (!run_folder_make(NULL, state_dir, &folder) && strlen(folder.path) < size)
+			memcpy(path, folder.path, strlen(folder.path));
+		if (write(ready[1], path, size) != (ssize_t)size)
+			_exit(1);
+		(void)pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], path, size), (ssize_t)size);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
+static void a_living_run_keeps_its_folder_and_a_dead_one_does_not(void **state)
+{
+	char path[512];
+	struct run_folder folder;
+	pid_t pid = start_run(path, sizeof path);
+
+	(void)state;
+	assert_true(os_exists(path));
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(path));
+	run_folder_remove(&folder);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_false(os_exists(path));
+	run_folder_remove(&folder);
+	assert_int_equal(in_work(), 0);
+}
+
+/* The number in the name says nothing: the process may live on another machine. */
+static void a_lock_counts_more_than_a_number(void **state)
+{
+	char path[512], elsewhere[512], lock[600], moved[600];
+	struct run_folder folder;
+	pid_t pid = start_run(path, sizeof path);
+
+	(void)state;
+	(void)snprintf(elsewhere, sizeof elsewhere, "%s/runs/999999999-1", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s.lock", path);
+	assert_int_equal(os_rename(NULL, path, elsewhere), 0);
+	(void)snprintf(moved, sizeof moved, "%s.lock", elsewhere);
+	assert_int_equal(os_rename(NULL, lock, moved), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(elsewhere));
+	run_folder_remove(&folder);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_false(os_exists(elsewhere));
+	run_folder_remove(&folder);
+}
+
+static void two_folders_of_one_process_do_not_harm_each_other(void **state)
+{
+	struct run_folder first, second;
+
+	(void)state;
+	assert_int_equal(run_folder_make(NULL, state_dir, &first), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &second), 0);
+	assert_true(os_exists(first.path));
+	run_folder_remove(&second);
+	assert_true(os_exists(first.path));
+	run_folder_remove(&first);
+	assert_int_equal(in_work(), 0);
+}
+
+static void what_has_no_lock_goes_when_it_is_old(void **state)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	char fresh[512], old[512], lock[512];
+	struct run_folder folder;
+
+	(void)state;
+	(void)snprintf(fresh, sizeof fresh, "%s/runs/999999998-1", state_dir);
+	(void)snprintf(old, sizeof old, "%s/runs/999999998-2", state_dir);
+	(void)snprintf(lock, sizeof lock, "%s/runs/999999998-3.lock", state_dir);
+	assert_int_equal(os_make_dirs(NULL, fresh, 0700), 0);
+	assert_int_equal(os_make_dirs(NULL, old, 0700), 0);
+	assert_int_equal(os_write_atomic(NULL, lock, "", 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, old, long_ago, 0), 0);
+	assert_int_equal(utimensat(AT_FDCWD, lock, long_ago, 0), 0);
+	assert_int_equal(run_folder_make(NULL, state_dir, &folder), 0);
+	assert_true(os_exists(fresh));
+	assert_false(os_exists(old));
+	assert_false(os_exists(lock));
+	run_folder_remove(&folder);
+	assert_int_equal(os_remove_tree(NULL, fresh), 0);
+}
+
+static void without_a_state_directory_a_temporary_one_serves(void **state)
+{
+	char *file = os_join(NULL, state_dir, "file"), *below = os_join(NULL, file, "state");
+	struct run_folder folder;
+
+	(void)state;
+	assert_int_equal(os_write_atomic(NULL, file, "", 0), 0);
+	assert_int_equal(run_folder_make(NULL, below, &folder), 0);
+	assert_true(os_exists(folder.path));
+	run_folder_remove(&folder);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_true(os_exists(folder.path));
+	run_folder_remove(&folder);
+	mem_free(below);
+	mem_free(file);
+}
+
+static void temporary_ones_of_killed_runs_go_too(void **state)
+{
+	struct timespec ago[2] = {{.tv_sec = time(NULL) - 300}, {.tv_sec = time(NULL) - 300}};
+	char path[512];
+	char *before = os_env("TMPDIR"), *kept = state_dir;
+	struct run_folder folder;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(os_env_set(NULL, "TMPDIR", kept), 0);
+	state_dir = NULL;
+	pid = start_run(path, sizeof path);
+	state_dir = kept;
+	assert_true(text_starts(path, kept));
+	assert_int_equal(utimensat(AT_FDCWD, path, ago, 0), 0);
+	run_folder_sweep(NULL);
+	assert_true(os_exists(path));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(run_folder_make(NULL, NULL, &folder), 0);
+	assert_false(os_exists(path));
+	run_folder_remove(&folder);
+	assert_int_equal(os_env_set(NULL, "TMPDIR", before), 0);
+	mem_free(before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_left_of_a_run),
+		cmocka_unit_test(a_living_run_keeps_its_folder_and_a_dead_one_does_not),
+		cmocka_unit_test(a_lock_counts_more_than_a_number),
+		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),
+		cmocka_unit_test(what_has_no_lock_goes_when_it_is_old),
+		cmocka_unit_test(without_a_state_directory_a_temporary_one_serves),
+		cmocka_unit_test(temporary_ones_of_killed_runs_go_too),
+	};
+
+	return cmocka_run_group_tests(tests, make_state, remove_state);
+}

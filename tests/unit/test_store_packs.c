@@ -1,0 +1,324 @@
+/* The store: what it takes from a cache, what it gives back, and how its packs become one. */
+#include "folder.h"
+
+#include <jitwarm/store.h>
+
+#include "base/text.h"
+#include "cache/presence.h"
+#include "entries.h"
+#include "packs.h"
+
+static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
+
+static void set_up(struct jw_system *system)
+{
+	*system = (struct jw_system){.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	system->cache.path = os_join(NULL, folder, "cache");
+	system->cache.limit_bytes = UINT64_C(1) << 30;
+	(void)snprintf(system->driver.stamp, sizeof system->driver.stamp, "Jun 25 202401:14:48");
+	system->driver.version = (struct jw_driver){12040, {550, 100, 0}};
+	system->driver.trust = JW_TRUST_CONFIRMED;
+}
+
+static uint64_t put_entry(const struct jw_system *system, unsigned n)
+{
+	struct entries_entry entry;
+
+	entries_make(&entry, n, n);
+	packs_put(system->cache.path, entry.key, entry.bytes, entry.size);
+	return entry.key;
+}
+
+static void keep(const struct jw_system *system, size_t wanted)
+{
+	struct jw_error err = {0};
+	size_t entries = SIZE_MAX;
+
+	if (jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
+		fail_msg("%s", err.message);
+	assert_int_equal(entries, wanted);
+}
+
+static struct jw_store_refilled told;
+
+static size_t refill(const struct jw_system *system, const uint64_t *keys, size_t count)
+{
+	struct jw_store_refilled dry = {0}, refilled = {0};
+	struct jw_error err = {0};
+
+	/* What is foretold is what comes. */
+	if (jw_store_refill(&err, system, keys, count, true, &dry) ||
+		jw_store_refill(&err, system, keys, count, false, &refilled))
+		fail_msg("%s", err.message);
+	assert_int_equal(refilled.entries, dry.entries);
+	assert_int_equal(refilled.note_count, dry.note_count);
+	told = refilled;
+	return refilled.entries;
+}
+
+static bool is_there(const struct jw_system *system, uint64_t key)
+{
+	return cache_presence(system->cache.path, key, 0, NULL) == CACHE_PRESENT;
+}
+
+static void what_a_killed_run_has_left_goes(void **state)
+{
+	static const char *const names[] = {"store/new", "store/new.0123abcd.part"};
+	char *store = os_join(NULL, folder, "store"), *paths[2];
+	struct jw_system system;
+
+	(void)state;
+	set_up(&system);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t i = 0; i < 2; i++) {
+		paths[i] = os_join(NULL, folder, names[i]);
+		assert_int_equal(os_write_atomic(NULL, paths[i], "half", 4), 0);
+	}
+	(void)put_entry(&system, 9);
+	keep(&system, 1);
+	for (size_t i = 0; i < 2; i++) {
+		assert_false(os_exists(paths[i]));
+		mem_free(paths[i]);
+	}
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+static void only_what_is_asked_for_comes_back(void **state)
+{
+	struct jw_system system;
+	uint64_t keys[4], unknown = 1;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 4; n++)
+		keys[n] = put_entry(&system, n);
+	keep(&system, 4);
+	keep(&system, 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	assert_int_equal(refill(&system, &unknown, 1), 0);
+	assert_false(os_exists(system.cache.path));
+	assert_int_equal(refill(&system, keys + 1, 2), 2);
+	assert_false(is_there(&system, keys[0]));
+	assert_true(is_there(&system, keys[1]));
+	assert_true(is_there(&system, keys[2]));
+	assert_false(is_there(&system, keys[3]));
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(refill(&system, keys, 4), 0);
+	mem_free(system.cache.path);
+}
+
+/* Packs that are damaged and entries for which there is no room are named; the first of them, and
+ * how many more there are. */
+static void what_does_not_come_back_is_told(void **state)
+{
+	char *store = os_join(NULL, folder, "store"), *path;
+	struct jw_system system;
+	uint64_t keys[4];
+
+	(void)state;
+	set_up(&system);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	for (unsigned n = 0; n < 4; n++)
+		keys[n] = put_entry(&system, n);
+	keep(&system, 4);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	/* Each takes a hundred bytes: two have room. */
+	system.cache.limit_bytes = 230;
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(told.note_count, 1);
+	assert_non_null(strstr(told.notes[0], "2 of its entries"));
+	assert_non_null(strstr(told.notes[0], "stay out: no room in the cache"));
+	system.cache.limit_bytes = UINT64_C(1) << 30;
+	assert_int_equal(refill(&system, keys, 4), 2);
+	assert_int_equal(told.note_count, 0);
+	for (unsigned n = 0; n < JW_STORE_MOST_NOTES + 3; n++) {
+		path = mem_printf(NULL, "%s/sm_86-%u.jwpack", store, n);
+		assert_int_equal(os_write_atomic(NULL, path, "no pack", 7), 0);
+		mem_free(path);
+	}
+	assert_int_equal(refill(&system, keys, 4), 0);
+	assert_int_equal(told.note_count, JW_STORE_MOST_NOTES);
+	assert_int_equal(told.more_notes, 3);
+	assert_non_null(strstr(told.notes[0], "sm_86-"));
+	assert_non_null(strstr(told.notes[0], "no pack"));
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+static size_t count_packs(const char *store, struct os_stat *ret_one)
+{
+	struct os_names names;
+	size_t count = 0;
+
+	assert_int_equal(os_list(NULL, store, &names), 0);
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = os_join(NULL, store, names.items[i]);
+
+		if (text_ends(names.items[i], ".jwpack")) {
+			count++;
+			assert_int_equal(os_stat(NULL, path, ret_one), 0);
+		}
+		assert_false(text_starts(names.items[i], "new"));
+		mem_free(path);
+	}
+	os_names_free(&names);
+	return count;
+}
+
+/* Each prime that compiles something leaves a pack; the sixteenth makes one of them. */
+static void many_packs_become_one(void **state)
+{
+	char *store = os_join(NULL, folder, "store");
+	uint64_t keys[16];
+	struct jw_system system;
+	struct os_stat last;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 16; n++) {
+		keys[n] = put_entry(&system, n);
+		keep(&system, 1);
+		assert_int_equal(count_packs(store, &last), n == 15 ? 1 : n + 1);
+	}
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	assert_int_equal(refill(&system, keys, 16), 16);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+/* The entries of all packs that are sound. */
+static size_t count_entries(void)
+{
+	struct jw_store *store;
+	struct jw_error err;
+	size_t count = 0;
+
+	if (jw_store_open(&err, folder, true, &store))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < store->count; i++) {
+		assert_string_equal(store->packs[i].damage, "");
+		count += store->packs[i].entries;
+	}
+	jw_store_free(store);
+	return count;
+}
+
+/* What a store holds, so that it can be as it was again. */
+struct snapshot {
+	struct os_names names;
+	struct buf bytes[3];
+};
+
+static void take_snapshot(const char *store, struct snapshot *snapshot)
+{
+	size_t count = 0;
+
+	assert_int_equal(os_list(NULL, store, &snapshot->names), 0);
+	for (size_t i = 0; i < snapshot->names.count; i++) {
+		char *path = os_join(NULL, store, snapshot->names.items[i]);
+
+		snapshot->bytes[count] = (struct buf){0};
+		if (text_ends(snapshot->names.items[i], ".jwpack"))
+			assert_int_equal(os_read_file(NULL, path, 1 << 20, &snapshot->bytes[count++]), 0);
+		mem_free(path);
+	}
+	assert_int_equal(count, 3);
+}
+
+static void restore(const char *store, const struct snapshot *snapshot)
+{
+	size_t count = 0;
+
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_make_dirs(NULL, store, 0700), 0);
+	for (size_t i = 0; i < snapshot->names.count; i++) {
+		char *path = os_join(NULL, store, snapshot->names.items[i]);
+
+		if (text_ends(snapshot->names.items[i], ".jwpack")) {
+			const struct buf *bytes = &snapshot->bytes[count++];
+
+			assert_int_equal(os_write_atomic(NULL, path, bytes->data, bytes->size), 0);
+		}
+		mem_free(path);
+	}
+}
+
+/* How many allocations jw_store_gc makes of these packs. */
+static size_t count_allocations(void)
+{
+	enum { MANY = 20000 };
+	struct jw_store_swept swept;
+	size_t left = 0;
+	void *probe;
+
+	mem_fail_after(MANY);
+	assert_int_equal(jw_store_gc(NULL, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
+	for (; (probe = mem_alloc(NULL, 1)); left++)
+		mem_free(probe);
+	mem_fail_after(0);
+	assert_int_equal(swept.merged, 3);
+	assert_int_equal(swept.made, 1);
+	return MANY - left;
+}
+
+/* Wherever it fails, what the packs held is still there. */
+static void nothing_is_lost_where_it_fails(void **state)
+{
+	char *store = os_join(NULL, folder, "store");
+	struct snapshot snapshot;
+	struct jw_system system;
+	size_t allocations;
+
+	(void)state;
+	set_up(&system);
+	for (unsigned n = 0; n < 3; n++) {
+		(void)put_entry(&system, n);
+		keep(&system, 1);
+	}
+	take_snapshot(store, &snapshot);
+	allocations = count_allocations();
+	for (size_t n = 1; n <= allocations; n++) {
+		struct jw_store_swept swept;
+		struct jw_error err = {0};
+		int result;
+
+		restore(store, &snapshot);
+		mem_fail_after(n);
+		result = jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept);
+		mem_fail_after(0);
+		assert_true(!result || err.code == JW_ERR_MEMORY);
+		/* The old ones may have stayed beside their successor: the next run takes them out. */
+		if (count_entries() > 3)
+			assert_int_equal(jw_store_gc(&err, folder, JW_STORE_DEFAULT_BYTES, &swept), 0);
+		assert_int_equal(count_entries(), 3);
+	}
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&snapshot.bytes[i]);
+	os_names_free(&snapshot.names);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
+	mem_free(system.cache.path);
+	mem_free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_a_killed_run_has_left_goes, make_folder,
+										remove_folder),
+		cmocka_unit_test_setup_teardown(what_does_not_come_back_is_told, make_folder,
+										remove_folder),
+		cmocka_unit_test_setup_teardown(only_what_is_asked_for_comes_back, make_folder,
+										remove_folder),
+		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

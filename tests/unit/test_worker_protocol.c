@@ -1,0 +1,129 @@
+/* What supervisor and worker tell each other survives the journey; anything else is refused. */
+#include "check.h"
+
+#include <string.h>
+
+#include "worker/protocol.h"
+
+static void a_job_arrives_as_it_was_sent(void **state)
+{
+	static struct protocol_job sent, got;
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+	static const enum cache_key_form forms[] = {CACHE_KEY_LOAD, CACHE_KEY_LINK, CACHE_KEY_TEXT};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		sent = (struct protocol_job){.id = 7,
+									 .device = 3,
+									 .form = forms[i],
+									 .offset = UINT64_C(5000000000),
+									 .size_bytes = 344,
+									 .entry_offset = 80};
+		memcpy(sent.path, "/a \"b\"/\xed\x95\x9c", sizeof "/a \"b\"/\xed\x95\x9c");
+		buf_clear(&line);
+		assert_int_equal(protocol_put_job(NULL, &line, &sent), 0);
+		assert_int_equal(line.data[line.size - 1], '\n');
+		assert_int_equal(protocol_get_job(NULL, buf_text(&line), line.size - 1, &got), 0);
+		assert_int_equal(got.id, sent.id);
+		assert_int_equal(got.device, sent.device);
+		assert_int_equal(got.form, sent.form);
+		assert_int_equal(got.offset, sent.offset);
+		assert_int_equal(got.size_bytes, sent.size_bytes);
+		assert_int_equal(got.entry_offset, sent.entry_offset);
+		assert_string_equal(got.path, sent.path);
+	}
+	buf_free(&line);
+}
+
+static void a_hello_arrives_with_its_devices(void **state)
+{
+	static struct protocol_hello sent, got;
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	(void)state;
+	sent = (struct protocol_hello){
+		.cuda = 12040, .device_count = 2, .library = "/usr/lib/libcuda.so.1"};
+	sent.devices[0] = (struct protocol_device){
+		.target = {.sm = 86}, .name = "A GPU", .bus = "0000:01:00.0", .memory_bytes = 8};
+	sent.devices[1] =
+		(struct protocol_device){.ordinal = 1, .target = {.sm = 120}, .compute_mode = 3};
+	assert_int_equal(protocol_put_hello(NULL, &line, &sent), 0);
+	assert_int_equal(protocol_get_hello(NULL, buf_text(&line), line.size - 1, &got), 0);
+	assert_int_equal(got.cuda, 12040);
+	assert_int_equal(got.device_count, 2);
+	assert_string_equal(got.library, sent.library);
+	assert_string_equal(got.devices[0].name, "A GPU");
+	assert_int_equal(got.devices[1].target.sm, 120);
+	assert_int_equal(got.devices[1].compute_mode, 3);
+	buf_free(&line);
+}
+
+static void an_answer_keeps_the_log_in_one_line(void **state)
+{
+	static struct protocol_answer sent, got;
+	struct buf line = BUF_MAX(PROTOCOL_MOST_LINE);
+
+	(void)state;
+	sent = (struct protocol_answer){.id = 12,
+									.result = 218,
+									.sticky = true,
+									.wall_ms = 1.5,
+									.cpu_ms = 1.25,
+									.peak_bytes = 1 << 30,
+									.error = "CUDA_ERROR_INVALID_PTX",
+									.log = "ptxas fatal\nline 2\t\"x\""};
+	assert_int_equal(protocol_put_answer(NULL, &line, &sent), 0);
+	assert_ptr_equal(memchr(line.data, '\n', line.size), line.data + line.size - 1);
+	assert_int_equal(protocol_get_answer(NULL, buf_text(&line), line.size - 1, &got), 0);
+	assert_int_equal(got.id, 12);
+	assert_int_equal(got.result, 218);
+	assert_true(got.sticky);
+	assert_true(got.wall_ms > 1.49 && got.wall_ms < 1.51);
+	assert_true(got.cpu_ms > 1.24 && got.cpu_ms < 1.26);
+	assert_int_equal(got.peak_bytes, 1 << 30);
+	assert_string_equal(got.log, sent.log);
+	buf_free(&line);
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"x",
+		"{}",
+		"[]",
+		"null",
+		"{\"job\":1}",
+		"{\"job\":1,\"form\":\"bake\",\"path\":\"x\"}",
+		"{\"job\":1,\"form\":\"load\",\"path\":\"\"}",
+		"{\"hello\":0}",
+		"{\"hello\":0,\"devices\":[{}]}",
+		"{\"hello\":0,\"devices\":[{\"sm\":70000}]}",
+		"{\"answer\":1",
+	};
+	static struct protocol_hello hello;
+	static struct protocol_job job;
+	static struct protocol_answer answer;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		struct jw_error err = {0};
+
+		assert_int_equal(protocol_get_job(&err, lines[i], strlen(lines[i]), &job), -1);
+		assert_int_equal(err.code, JW_ERR_FORMAT);
+		assert_int_equal(protocol_get_hello(&err, lines[i], strlen(lines[i]), &hello), -1);
+		assert_int_equal(protocol_get_answer(&err, lines[i], strlen(lines[i]), &answer), -1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_arrives_as_it_was_sent),
+		cmocka_unit_test(a_hello_arrives_with_its_devices),
+		cmocka_unit_test(an_answer_keeps_the_log_in_one_line),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
