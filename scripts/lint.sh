@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh [--format]   the rules that machines can check: layers, banned calls, sizes, formatting, clang-tidy
+# lint.sh [--format]   the rules that machines can check: layers, circles of files, banned calls, sizes, formatting, clang-tidy
 #
 # --format rewrites the sources as .clang-format says, and does nothing else.
 set -uo pipefail
@@ -34,11 +34,12 @@ complain "Functions over 120 lines:" "$(git ls-files 'src/*.c' 'tests/*.c' | xar
 	/^\}/ { if (start && FNR - start > 120) print FILENAME ":" start ": " FNR - start " lines"; start = 0 }')"
 
 if [ -f build/release/compile_commands.json ]; then
+	complain "Files that need each other:" "$(./scripts/circles.py 2>&1)"
 	tidy=$(git ls-files 'src/*.c' | grep -v '^src/os/win32/' |
 		xargs -P "$(nproc)" -n 8 clang-tidy -quiet -extra-arg=-Wno-unknown-warning-option -p build/release 2>/dev/null | grep -E 'warning:|error:' | sort -u)
 	complain "clang-tidy:" "$tidy"
 else
-	echo "lint.sh: no build/release: clang-tidy left out" >&2
+	echo "lint.sh: no build/release: clang-tidy and circles of files left out" >&2
 	failed=1
 fi
 [ "$failed" = 0 ] && echo "lint: nothing to complain about"
