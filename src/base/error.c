@@ -28,6 +28,13 @@ int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...)
 	return -1;
 }
 
+int error_fill_copy(struct jw_error *err, const struct jw_error *why)
+{
+	if (err && err != why)
+		*err = *why;
+	return -1;
+}
+
 int error_fill_prefix(struct jw_error *err, const char *format, ...)
 {
 	char joined[sizeof err->message];

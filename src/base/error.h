@@ -1,5 +1,4 @@
-/* Filling in struct jw_error. Both functions return -1, so that `return error_set(...)` reads well.
- */
+/* Filling in struct jw_error. Each of these is -1, so that `return error_set(...)` reads well. */
 #ifndef JW_BASE_ERROR_H
 #define JW_BASE_ERROR_H
 
@@ -18,6 +17,9 @@ int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...)
  * code. */
 int error_fill_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
 
+/* Gives the caller an error that was caught on the way. */
+int error_fill_copy(struct jw_error *err, const struct jw_error *why);
+
 /* What callers use. They are -1 in sight of the compiler and of analysers, which otherwise believe
  * that a function that failed may return 0 with its outputs unset. */
 static inline int error_result(int filled)
@@ -27,6 +29,7 @@ static inline int error_result(int filled)
 }
 #define error_set(...)    error_result(error_fill(__VA_ARGS__))
 #define error_prefix(...) error_result(error_fill_prefix(__VA_ARGS__))
+#define error_copy(...)   error_result(error_fill_copy(__VA_ARGS__))
 
 /* The message, or "" where there is none. Never NULL. */
 const char *error_text(const struct jw_error *err);

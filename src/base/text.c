@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,12 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	else
 		(void)snprintf(text, TEXT_SHORT, "%u h %u min", (unsigned)(whole / 3600),
 					   (unsigned)(whole / 60 % 60));
+	return text;
+}
+
+const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many)
+{
+	(void)snprintf(text, TEXT_SHORT, "%" PRIu64 " %s", count, count == 1 ? one : many);
 	return text;
 }
 

@@ -6,14 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for anything text_bytes and text_duration write. */
-#define TEXT_SHORT 32
+/* Room for anything text_bytes, text_duration and text_count write. */
+#define TEXT_SHORT 48
 
 /* 10^3 steps: "0 B", "55 B", "3.2 KB", "620 MB", "1.10 GB". Returns `text`. */
 const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 
 /* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
+
+/* "1 entry", "2 entries". Returns `text`. */
+const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many);
+/* The same in a buffer that lives as long as the block around it. `one` and `many` are short. */
+#define TEXT_COUNT(count, one, many) text_count((char[TEXT_SHORT]){0}, (count), (one), (many))
 
 /* Copies what fits into `size` bytes, always with a NUL: a longer text is cut. */
 void text_copy(char *to, size_t size, const char *from);

@@ -86,7 +86,7 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 
 	if (walk_level(&why, &walk, dir, 0)) {
 		cache_files_free(&walk.scan);
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	}
 	*ret_scan = walk.scan; /* names come sorted, so keys do */
 	return 0;

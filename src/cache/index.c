@@ -88,7 +88,7 @@ int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *
 		*ret_index = (struct cache_index){.state = CACHE_INDEX_MISSING};
 		result = 0;
 	} else {
-		error_set(err, why.code, "%s", why.message);
+		error_copy(err, &why);
 	}
 	buf_free(&content);
 	mem_free(path);

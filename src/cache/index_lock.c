@@ -37,7 +37,7 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 		return 0;
 	/* The directory may have been removed since it was opened. */
 	if (why.code != JW_ERR_NOT_FOUND)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	return os_make_dirs(err, live->dir, 0700) ||
 				   os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file)
 			   ? -1
@@ -50,7 +50,7 @@ static int open_index(struct jw_error *err, struct cache_live *live)
 
 	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
 	if (live->created && why.code != JW_ERR_NOT_FOUND)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	if (live->created && create_index(err, live))
 		return -1;
 	share_index(live);

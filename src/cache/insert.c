@@ -250,7 +250,7 @@ static int move_into_place(struct jw_error *err, const struct cache_live *live,
 	if (!os_rename(&why, staged->path, staged->target))
 		return 0;
 	if (why.code != JW_ERR_NOT_FOUND)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	return live_make_folder(err, live, staged->target) ||
 				   os_rename(err, staged->path, staged->target)
 			   ? -1

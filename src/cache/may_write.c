@@ -9,8 +9,7 @@ static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 	struct jw_error why = {0};
 
 	*ret_there = !os_may_write(&why, path);
-	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0
-													  : error_set(err, why.code, "%s", why.message);
+	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
 /* The folders 0 to f in this one, and in each of them. One that a program of root's has made is

@@ -260,7 +260,7 @@ static int read_path(struct jw_error *err, const char *home, struct cache_settin
 	} else if (why.code == JW_ERR_NOT_FOUND) {
 		result = warn(err, settings, "%s", why.message);
 	} else {
-		result = error_set(err, why.code, "%s", why.message);
+		result = error_copy(err, &why);
 	}
 	mem_free(text);
 	return result;

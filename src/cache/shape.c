@@ -49,7 +49,7 @@ int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path)
 	if (!path)
 		return -1;
 	if (os_list(&why, path, &names)) {
-		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	} else if (names.count) {
 		result = 0;
 	} else if (!os_remove_empty_dir(err, path)) {

@@ -82,7 +82,7 @@ static int stage_together(struct jw_error *err, struct cache_live *live,
 		(void)uv_thread_join(&thread);
 	uv_mutex_destroy(&staging.mutex);
 	*ret_staged = close_gaps(staged, count);
-	return staging.result ? error_set(err, staging.why.code, "%s", staging.why.message) : 0;
+	return staging.result ? error_copy(err, &staging.why) : 0;
 }
 
 /* The rights of another account are a thread's own. */

@@ -244,7 +244,7 @@ done:
 	cache_files_free(&verify.scan);
 	cache_index_free(&verify.index);
 	jw_cache_report_free(verify.report);
-	return result ? error_set(err, why.code, "%s", why.message) : 0;
+	return result ? error_copy(err, &why) : 0;
 }
 
 void jw_cache_report_free(struct jw_cache_report *report)

@@ -145,7 +145,7 @@ static int fetch_into(struct jw_error *err, const char *store, const char *place
 	if (result && os_exists(place))
 		result = 0;
 	else if (result)
-		error_set(err, why.code, "%s", why.message);
+		error_copy(err, &why);
 done:
 	(void)os_remove_tree(NULL, fresh);
 	mem_free(fresh);

@@ -103,7 +103,7 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 	if (walk_stopped(err, stop))
 		return -1;
 	if (request.stopped)
-		return error_set(err, request.why.code, "%s", request.why.message);
+		return error_copy(err, &request.why);
 	member = request.member ? request.member : first_missing(&request);
 	if (request.why.code)
 		return error_set(err, request.why.code, "%s%s%s: %s", path, member ? ": " : "",

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "find/directory_walk.h"
 #include "find/packages.h"
 
@@ -112,8 +113,8 @@ static int take_package(struct jw_error *err, struct finder *finder,
 		result = found_note(err, list, "package %s: no file in it that could hold device code",
 							first->name);
 	else if (!result && packages > 1)
-		result = found_note(err, list, "package %s: with %zu package%s that it requires",
-							first->name, packages - 1, packages == 2 ? "" : "s");
+		result = found_note(err, list, "package %s: with %s that it requires", first->name,
+							TEXT_COUNT(packages - 1, "package", "packages"));
 	return result;
 }
 

@@ -48,7 +48,7 @@ static int take_path(struct jw_error *err, struct found_list *list, struct place
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
 	if (!path && why.code != JW_ERR_FORMAT)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	if (!path && !place->refused++)
 		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
 	if (path && may_hold_code(path))
@@ -61,10 +61,9 @@ static int note_refused(struct jw_error *err, struct found_list *list, const str
 {
 	if (!place->refused)
 		return 0;
-	return found_note(err, list,
-					  "package %s: its record names %zu file%s outside of %s (“%s”): left out",
-					  place->package.name, place->refused, place->refused == 1 ? "" : "s",
-					  place->root, place->first_refused);
+	return found_note(err, list, "package %s: its record names %s outside of %s (“%s”): left out",
+					  place->package.name, TEXT_COUNT(place->refused, "file", "files"), place->root,
+					  place->first_refused);
 }
 
 static int take_record(struct jw_error *err, struct found_list *list, struct place *place,

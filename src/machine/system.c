@@ -340,7 +340,7 @@ static int choose_state_dir(struct jw_error *err, char **ret_path)
 	char *path = NULL;
 
 	if (os_state_dir(&why, &path))
-		return why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+		return why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 	if (os_account(err, &account)) {
 		mem_free(path);
 		return -1;

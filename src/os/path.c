@@ -78,12 +78,11 @@ int os_may_make(struct jw_error *err, const char *path)
 				   ? error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", path)
 				   : 0;
 	if (why.code != JW_ERR_NOT_FOUND)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	above = os_dir_name(err, path);
 	if (!above)
 		return -1;
-	result = strcmp(above, path) != 0 ? os_may_make(err, above)
-									  : error_set(err, why.code, "%s", why.message);
+	result = strcmp(above, path) != 0 ? os_may_make(err, above) : error_copy(err, &why);
 	mem_free(above);
 	return result;
 }

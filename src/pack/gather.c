@@ -276,7 +276,7 @@ static int gather_some(struct jw_error *err, struct work *work, struct room *roo
 			continue;
 		work->fates[room->first + i] = (uint8_t)judge(&why, work, room, i);
 		if (why.code == JW_ERR_MEMORY)
-			return error_set(err, why.code, "%s", why.message);
+			return error_copy(err, &why);
 	}
 	find_digests(work, room);
 	return 0;
@@ -411,7 +411,7 @@ int gather_cache(struct jw_error *err, const struct jw_export_options *options, 
 	mem_free(work.fates);
 	if (work.failed) {
 		gather_free(&gather);
-		return error_set(err, work.why.code, "%s", work.why.message);
+		return error_copy(err, &work.why);
 	}
 	*ret_gather = gather;
 	return 0;

@@ -248,7 +248,7 @@ static int insert_all(struct jw_error *err, struct import *import)
 	import->result->evicted = counts.evicted;
 	closed = cache_live_close(&late, import->live);
 	if (!result && closed)
-		result = error_set(err, late.code, "%s", late.message);
+		result = error_copy(err, &late);
 	return result;
 }
 

@@ -240,7 +240,7 @@ static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
 		uv_cond_signal(&ahead->changed);
 	}
 	uv_mutex_unlock(&ahead->mutex);
-	return there ? 0 : error_set(err, ahead->why.code, "%s", ahead->why.message);
+	return there ? 0 : error_copy(err, &ahead->why);
 }
 
 /* Hashes of the members up to `end`, which are at hand, those that the other thread has not, and
@@ -265,7 +265,7 @@ static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 		uv_cond_wait(&ahead->changed, &ahead->mutex);
 	wrong = ahead->wrong;
 	uv_mutex_unlock(&ahead->mutex);
-	return wrong ? error_set(err, ahead->why.code, "%s", ahead->why.message) : 0;
+	return wrong ? error_copy(err, &ahead->why) : 0;
 }
 
 static int complete(struct jw_error *err, struct member_walk *walk, const struct order *order,

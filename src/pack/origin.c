@@ -136,7 +136,7 @@ static int take_entry(struct jw_error *err, struct finder *finder,
 	if (!is_worth_it(finder, entry))
 		return 0;
 	if (devcode_payload(&why, container, entry, &finder->scratch, &view))
-		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	if (try_payload(err, finder, entry, view.data, view.size))
 		return -1;
 	nul = view.size ? memchr(view.data, 0, view.size) : NULL;
@@ -201,7 +201,7 @@ static int take_file(struct jw_error *err, struct finder *finder)
 
 	finder->fresh_count = 0;
 	if (finder->failed || (result && (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)))
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	if (result && finder->left && search->trouble)
 		search->trouble(search->context, finder->file, &why);
 	return 0;

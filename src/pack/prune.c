@@ -92,7 +92,7 @@ static int write_pack(struct jw_error *err, struct prune *prune, struct set *nam
 		return read_names(err, prune->options->keep, names);
 	if (why.code == JW_ERR_NOT_FOUND && has_folder(prune->options->keep))
 		return 0; /* not one that a pack can hold */
-	return error_set(err, why.code, "%s", why.message);
+	return error_copy(err, &why);
 }
 
 /* What is damaged is of no use to anybody; what the pack does not have stays. */

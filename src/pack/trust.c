@@ -93,7 +93,7 @@ static int check_signature(struct jw_error *err, const struct jw_import_options 
 	if (keys_find_trusted(&why, options->state_dir, signature.id, &key, name))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? unsigned_pack(err, options, result, why.message, ask_for_key)
-				   : error_set(err, why.code, "%s", why.message);
+				   : error_copy(err, &why);
 	if (!minisign_verify(&signature, &key, source_prehash(source)))
 		return error_set(
 			err, JW_ERR_FORMAT,

@@ -320,7 +320,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	if (!result)
 		return 0;
 	if (analysis.stopped || why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	take_trouble(&analysis, path, NULL, &why);
 	return 0;
 }

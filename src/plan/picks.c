@@ -231,7 +231,7 @@ static int unpack(struct jw_error *err, const struct picks *picks, struct picks_
 
 	if (devcode_payload(&why, &alone, &slot->entry, &slot->payload, &slot->view)) {
 		slot->view = (struct devcode_view){0};
-		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	}
 	pick->payload_bytes = slot->view.size;
 	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
@@ -364,7 +364,7 @@ int picks_flush(struct jw_error *err, struct picks *picks)
 		(void)uv_thread_join(&threads[i]);
 	for (size_t i = 0; i < count; i++)
 		if (!result && shares[i].why.code)
-			result = error_set(err, shares[i].why.code, "%s", shares[i].why.message);
+			result = error_copy(err, &shares[i].why);
 	for (size_t i = 0; i < picks->used_slots; i++) {
 		if (picks->slots[i].copy.capacity > KEEP_BYTES)
 			buf_free(&picks->slots[i].copy);

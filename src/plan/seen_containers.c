@@ -57,7 +57,7 @@ static int read_text(struct jw_error *err, struct seen *seen,
 		return 0;
 	if (devcode_ptx_header(&why, container, entry, &header)) {
 		entry->damaged = true;
-		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	}
 	seen->texts[index] = header.target;
 	entry->isa_major = header.isa_major;
@@ -164,7 +164,7 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 		digest_of(&listed.digest, view.data, view.size);
 	}
 	seen->listed[seen->listed_count++] = listed;
-	return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
 static int list_entries(struct jw_error *err, struct seen *seen,

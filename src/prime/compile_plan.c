@@ -74,7 +74,7 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 	if (cache_live_open(err, setup->system->cache.path, &how, &live))
 		return -1;
 	if (cache_repair(&why, live) && why.code != JW_ERR_BUSY)
-		error_set(err, why.code, "%s", why.message);
+		error_copy(err, &why);
 	else if (!keep_warm(err, setup->plan, live)) {
 		*ret_live = live;
 		return 0;
@@ -146,7 +146,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	result->evicted = counts.evicted;
 	/* Rows that a driver's late write has undone are of little matter: their files are there. */
 	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
-		failed = error_set(err, why.code, "%s", why.message);
+		failed = error_copy(err, &why);
 	if (!failed && !result->opaque)
 		failed = note_lost(err, setup, result);
 	return failed;
@@ -222,7 +222,7 @@ static int interrupted(struct jw_error *err, const struct jw_error *why,
 					   struct jw_prime_result *result)
 {
 	if (why->code != JW_ERR_INTERRUPTED)
-		return error_set(err, why->code, "%s", why->message);
+		return error_copy(err, why);
 	result->interrupted = true;
 	result->undone = result->plan.cold;
 	return 0;

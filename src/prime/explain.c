@@ -300,8 +300,7 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 		used++;
 	}
 	for (size_t i = 0; i < used && length < EXPLAIN_LINE; i++)
-		length +=
-			(size_t)snprintf(line + length, EXPLAIN_LINE - length, "%s%zu module%s: %s",
-							 i ? "; " : "", reasons[i].count, reasons[i].count == 1 ? "" : "s",
-							 explain_text(text, request, &explanations[reasons[i].at]));
+		length += (size_t)snprintf(line + length, EXPLAIN_LINE - length, "%s%s: %s", i ? "; " : "",
+								   TEXT_COUNT(reasons[i].count, "module", "modules"),
+								   explain_text(text, request, &explanations[reasons[i].at]));
 }

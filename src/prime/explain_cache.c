@@ -59,7 +59,7 @@ static int see_cache(struct jw_error *err, const char *dir, struct seen_cache *s
 
 	/* One that is not there, or cannot be read, explains nothing. */
 	if (cache_files_scan(&why, dir, &scan))
-		return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	seen->entries = mem_array(err, scan.count, sizeof *seen->entries);
 	if (!seen->entries)
 		goto done;

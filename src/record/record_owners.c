@@ -158,7 +158,7 @@ static int build(struct jw_error *err, struct recorder *recorder,
 		return note_troubles(err, recorder, recorder->plan);
 	}
 	if (why.code != JW_ERR_INTERRUPTED)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	return record_note(
 		err, recorder->result,
 		"interrupted while the files were looked for that the modules come from: the "

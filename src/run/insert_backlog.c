@@ -66,7 +66,7 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 			(void)os_remove(NULL, path);
 		mem_free(path);
 		if (failed && why.code != JW_ERR_FORMAT)
-			return error_set(err, why.code, "%s", why.message);
+			return error_copy(err, &why);
 		later->count--;
 		later->progress_ns = later->tried_ns;
 		done(context, module, bytes, failed ? &why : NULL);

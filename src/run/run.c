@@ -102,7 +102,7 @@ void run_break_off(struct run *run)
 
 void run_break_off_with(struct run *run, const struct jw_error *why)
 {
-	error_set(run->err, why->code, "%s", why->message);
+	error_copy(run->err, why);
 	run_break_off(run);
 }
 

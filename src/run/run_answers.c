@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/presence.h"
 #include "history/ledger.h"
 #include "machine/known_gpus.h"
@@ -26,8 +27,8 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 		return;
 	(void)snprintf(line, sizeof line,
 				   "the GPU is in exclusive-process mode, which gives a context to one process "
-				   "only: going on with %u worker%s",
-				   most, most == 1 ? "" : "s");
+				   "only: going on with %s",
+				   TEXT_COUNT(most, "worker", "workers"));
 	run_message(run, line);
 	for (unsigned i = 0; i < run->setup->workers; i++) {
 		struct slot *slot = &run->slots[i];

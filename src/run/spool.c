@@ -163,7 +163,7 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 		if (take_out(err, &spool, plan, wants + at, next - at, &asked, &why))
 			goto done;
 		if (why.code == JW_ERR_INTERRUPTED) {
-			error_set(err, why.code, "%s", why.message);
+			error_copy(err, &why);
 			goto done;
 		}
 		if (why.code && trouble)

@@ -170,7 +170,7 @@ int trace_close(struct jw_error *err, struct trace *trace)
 	if (!trace)
 		return 0;
 	if (trace->failed)
-		result = error_set(err, trace->why.code, "%s", trace->why.message);
+		result = error_copy(err, &trace->why);
 	os_file_close(trace->file);
 	mem_free(trace);
 	return result;

@@ -228,11 +228,11 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 	struct run_folder folder = {0}, other = {0};
 
 	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
 	if ((!folder.path || is_network(folder.path)) &&
 		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
-		return state_dir ? error_set(err, why.code, "%s", why.message) : -1;
+		return state_dir ? error_copy(err, &why) : -1;
 	if (other.path) {
 		run_folder_remove(&folder);
 		folder = other;

@@ -156,7 +156,7 @@ static int forgive(struct jw_error *err, struct carry *carry, int failed,
 	if (!failed)
 		return 0;
 	if (why->code == JW_ERR_MEMORY)
-		return error_set(err, why->code, "%s", why->message);
+		return error_copy(err, why);
 	TEXT_COPY(carry->result->note, why->message);
 	return 0;
 }

@@ -130,7 +130,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	if (jw_import(&why, &options, &result)) {
 		/* The pack's fault, and another's may be better. */
 		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
-			return error_set(err, why.code, "%s", why.message);
+			return error_copy(err, &why);
 		note(refill, "%s", why.message);
 		return 0;
 	}

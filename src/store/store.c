@@ -81,7 +81,7 @@ static int describe_pack(struct jw_error *err, const char *path, bool verify,
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
-	return why.code == JW_ERR_MEMORY ? error_set(err, why.code, "%s", why.message) : 0;
+	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
 /* ---- all of them */
@@ -221,7 +221,7 @@ static int keep_target(struct jw_error *err, const struct jw_system *system,
 	if (!path)
 		return -1;
 	if (jw_export(&why, &options, &made)) {
-		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_set(err, why.code, "%s", why.message);
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 		goto done;
 	}
 	named = mem_printf(err, "%s/%s-%.16s%s", store->path, jw_target_sm(sm, target),

@@ -179,7 +179,7 @@ int store_merge(struct jw_error *err, const struct jw_store *store, size_t least
 		/* One that was damaged since it was listed, or is of another system: they stay. */
 		if (!result && merge_lot(&why, &lot, path, count_merged, count_made) &&
 			why.code != JW_ERR_FORMAT && why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_LIMIT)
-			result = error_set(err, why.code, "%s", why.message);
+			result = error_copy(err, &why);
 		forget_paths(&lot);
 	}
 	mem_free(lot.packs);

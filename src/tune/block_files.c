@@ -15,7 +15,7 @@ static int read_text(struct jw_error *err, const char *path, struct buf *text)
 		*text = BUF_MAX(BLOCK_MOST_FILE);
 		return 0;
 	}
-	return error_set(err, why.code, "%s", why.message);
+	return error_copy(err, &why);
 }
 
 /* The file and the folders above it that are not there. */

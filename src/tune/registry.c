@@ -24,7 +24,7 @@ static int read_variable(struct jw_error *err, enum os_variables where, const ch
 	*ret_variable = (struct os_variable){0};
 	if (!os_variable_read(&why, where, name, ret_variable) || why.code == JW_ERR_NOT_FOUND)
 		return 0;
-	return error_set(err, why.code, "%s", why.message);
+	return error_copy(err, &why);
 }
 
 static int remember_variable(struct jw_error *err, struct tune_job *job, enum os_variables where,

@@ -64,7 +64,7 @@ static int insert(struct jw_error *err, struct cache_live *live, struct cache_ad
 			break;
 	}
 	if (failed)
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	if (addition->added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
 						 addition->why.message);

@@ -35,12 +35,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 		output_line(out, STYLE_GOOD, "%s: warm, all %zu modules are in the cache", name,
 					gpu->modules);
 	else
-		output_line(
-			out, STYLE_WARN,
-			"%s: %zu of %zu modules are cold (%s of PTX): about %s on %u core%s, %s of cache", name,
-			gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
-			text_duration(wall, wall_ms / 1000), cores, cores == 1 ? "" : "s",
-			text_bytes(cache, gpu->cache_bytes));
+		output_line(out, STYLE_WARN,
+					"%s: %zu of %zu modules are cold (%s of PTX): about %s on %s, %s of cache",
+					name, gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
+					text_duration(wall, wall_ms / 1000), TEXT_COUNT(cores, "core", "cores"),
+					text_bytes(cache, gpu->cache_bytes));
 	if (gpu->carried)
 		output_line(out, STYLE_PLAIN,
 					"  %zu of the warm ones were carried over from older drivers; “jitwarm prime "

@@ -55,7 +55,7 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 	if (!again && jw_find(&why, (const char *const *)given->operands + 1, given->operand_count - 1,
 						  &places->found)) {
 		if (why.code == JW_ERR_MEMORY)
-			return error_set(err, why.code, "%s", why.message);
+			return error_copy(err, &why);
 		output_warning(&places->cli->out, "%s", why.message);
 		return 0;
 	}
@@ -200,7 +200,7 @@ static int import_for(struct jw_error *err, struct everyone *all, struct jw_impo
 	if (jw_import(&why, options, &result)) {
 		note_failure(all, item, account, &why);
 		mem_free(dir);
-		return why.code == JW_ERR_INTERRUPTED ? error_set(err, why.code, "%s", why.message) : 0;
+		return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 	}
 	mem_free(dir);
 	import_report_print(out, result, options->dry_run);

@@ -67,9 +67,9 @@ static void print_result(const struct output *out, const struct jw_record_result
 		output_note(out, "%s had nothing compiled in %s", recording->command,
 					text_duration(time, result->seconds));
 	else
-		output_note(out, "%s had %zu modules compiled; %zu of them come from %zu file%s",
+		output_note(out, "%s had %zu modules compiled; %zu of them come from %s",
 					recording->command, recording->module_count, result->found,
-					recording->file_count, recording->file_count == 1 ? "" : "s");
+					TEXT_COUNT(recording->file_count, "file", "files"));
 	print_others(out, recording);
 	if (result->added)
 		output_note(out, "%zu of them are new in your cache, which grew by %s", result->added,

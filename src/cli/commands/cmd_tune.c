@@ -38,7 +38,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	/* Who names nothing, and has no environment, has nothing predicted. */
 	if (jw_find(&why, (const char *const *)cli->options.operands, cli->options.operand_count,
 				&found))
-		return cli->options.operand_count ? error_set(err, why.code, "%s", why.message) : 0;
+		return cli->options.operand_count ? error_copy(err, &why) : 0;
 	paths = mem_array(err, found->file_count + 1, sizeof *paths);
 	if (paths) {
 		for (size_t i = 0; i < found->file_count; i++)

@@ -42,16 +42,16 @@ static void print_groups(const struct output *out, const struct jw_carry_result 
 {
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_carry_group *group = &result->groups[i];
-		const char *plural = group->modules == 1 ? "" : "s";
+		const char *modules = TEXT_COUNT(group->modules, "module", "modules");
 
 		if (group->refused)
 			output_line(out, STYLE_PLAIN,
-						"%zu module%s for %s that driver %s has compiled cannot be carried over: "
+						"%s for %s that driver %s has compiled cannot be carried over: "
 						"%s.",
-						group->modules, plural, group->target, group->driver, group->why);
+						modules, group->target, group->driver, group->why);
 		else
-			output_line(out, STYLE_GOOD, "%zu module%s for %s %s carried over from driver %s%s%s.",
-						group->modules, plural, group->target,
+			output_line(out, STYLE_GOOD, "%s for %s %s carried over from driver %s%s%s.", modules,
+						group->target,
 						dry_run               ? "would be"
 						: group->modules == 1 ? "was"
 											  : "were",

@@ -9,12 +9,8 @@ static const char *const verdict_keys[] = {"accepted", "there", "refused", "miss
 /* ---- for people */
 
 /* Opaque packs hold files; others, entries. */
-static const char *noun(const struct jw_import_result *result, size_t count)
-{
-	if (result->opaque)
-		return count == 1 ? "file" : "files";
-	return count == 1 ? "entry" : "entries";
-}
+#define ENTRY_COUNT(result, count)                                                                 \
+	((result)->opaque ? TEXT_COUNT(count, "file", "files") : TEXT_COUNT(count, "entry", "entries"))
 
 static void print_groups(const struct output *out, const struct jw_import_result *result)
 {
@@ -25,8 +21,8 @@ static void print_groups(const struct output *out, const struct jw_import_result
 
 		if (!group->entries)
 			continue;
-		output_line(out, styles[group->verdict], "  %-13s %zu %s for %s by driver %s%s%s%s%s",
-					verdict_names[group->verdict], group->entries, noun(result, group->entries),
+		output_line(out, styles[group->verdict], "  %-13s %s for %s by driver %s%s%s%s%s",
+					verdict_names[group->verdict], ENTRY_COUNT(result, group->entries),
 					*group->target   ? group->target
 					: result->opaque ? "any GPU"
 									 : "other GPUs",
@@ -63,14 +59,13 @@ void import_report_print(const struct output *out, const struct jw_import_result
 	print_groups(out, result);
 	print_missing(out, result);
 	if (dry_run && result->accepted)
-		output_line(out, STYLE_GOOD, "%zu %s would be added (--dry-run: nothing was written)",
-					result->accepted, noun(result, result->accepted));
+		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",
+					ENTRY_COUNT(result, result->accepted));
 	else if (dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing would be added (--dry-run)");
 	else if (result->accepted)
-		output_line(out, STYLE_GOOD, "%zu %s added, %s, in %s", result->added,
-					noun(result, result->added), text_bytes(bytes, result->added_bytes),
-					text_duration(time, result->seconds));
+		output_line(out, STYLE_GOOD, "%s added, %s, in %s", ENTRY_COUNT(result, result->added),
+					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
 	if (result->replaced)
 		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
 					result->replaced);

@@ -42,7 +42,7 @@ int passphrase_ask(struct jw_error *err, const struct options *options, const ch
 			return error_set(err, JW_ERR_USAGE,
 							 "there is no terminal to ask for the passphrase: name a file with "
 							 "--passphrase-file");
-		return error_set(err, why.code, "%s", why.message);
+		return error_copy(err, &why);
 	}
 	if (!is_new)
 		return 0;

@@ -71,8 +71,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 					   "the cache keeps %s (CUDA_CACHE_MAXSIZE)",
 					   result->evicted, text_bytes(bytes, priming->system->cache.limit_bytes));
 	if (result->failed)
-		output_warning(out, "%zu module%s could not be compiled", result->failed,
-					   result->failed == 1 ? "" : "s");
+		output_warning(out, "%s could not be compiled",
+					   TEXT_COUNT(result->failed, "module", "modules"));
 	if (result->interrupted)
 		output_warning(out, "interrupted with %zu modules left%s", result->undone,
 					   priming->elsewhere->scratch ? "" : "; the same command goes on from here");

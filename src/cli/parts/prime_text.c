@@ -19,9 +19,9 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
-					"The budget leaves %zu module%s for another time (%s on one core, %s of "
+					"The budget leaves %s for another time (%s on one core, %s of "
 					"cache), the least worth.",
-					plan->over_budget, plan->over_budget == 1 ? "" : "s",
+					TEXT_COUNT(plan->over_budget, "module", "modules"),
 					text_duration(time, plan->over_budget_seconds),
 					text_bytes(bytes, plan->over_budget_bytes));
 }
@@ -64,10 +64,9 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 	}
 	output_line(
 		out, STYLE_PLAIN,
-		"%zu of %zu modules to compile (%s of PTX): about %s with %u worker%s, %s of cache.",
-		plan->cold, plan->modules, text_bytes(bytes, plan->cold_bytes),
-		text_duration(time, plan->wall_seconds), plan->workers, plan->workers == 1 ? "" : "s",
-		text_bytes(cubins, plan->cache_bytes));
+		"%zu of %zu modules to compile (%s of PTX): about %s with %s, %s of cache.", plan->cold,
+		plan->modules, text_bytes(bytes, plan->cold_bytes), text_duration(time, plan->wall_seconds),
+		TEXT_COUNT(plan->workers, "worker", "workers"), text_bytes(cubins, plan->cache_bytes));
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
 	print_carried(out, plan);
@@ -88,15 +87,15 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 
 	if (whole)
 		output_line(out, STYLE_GOOD,
-					"Compiled %zu module%s: predicted %s, took %s; the cache grew by %s (predicted "
+					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
 					"%s).",
-					result->compiled, result->compiled == 1 ? "" : "s",
+					TEXT_COUNT(result->compiled, "module", "modules"),
 					text_duration(more_time, plan->wall_seconds),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes),
 					text_bytes(more_bytes, plan->cache_bytes));
 	else
-		output_line(out, STYLE_GOOD, "Compiled %zu module%s in %s; the cache grew by %s.",
-					result->compiled, result->compiled == 1 ? "" : "s",
+		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
+					TEXT_COUNT(result->compiled, "module", "modules"),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
 	if (result->split)
 		output_line(
@@ -119,8 +118,8 @@ void prime_print_left(const struct output *out, const struct jw_prime_result *re
 	size_t left = result->undone + result->plan.over_budget;
 
 	if (result->out_of_time)
-		output_line(out, STYLE_WARN, "The time is up with %zu module%s left: %s.", left,
-					left == 1 ? "" : "s", how);
+		output_line(out, STYLE_WARN, "The time is up with %s left: %s.",
+					TEXT_COUNT(left, "module", "modules"), how);
 	else
 		output_line(out, STYLE_WARN, "%zu module%s left: %s.", left, left == 1 ? " is" : "s are",
 					how);

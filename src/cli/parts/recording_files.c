@@ -169,7 +169,7 @@ int recording_files_find(struct jw_error *err, const struct jw_recording *record
 		goto done;
 	if (count && jw_find(&why, (const char *const *)names, count, &found) &&
 		why.code == JW_ERR_MEMORY) {
-		error_set(err, why.code, "%s", why.message);
+		error_copy(err, &why);
 		goto done;
 	}
 	if (found)

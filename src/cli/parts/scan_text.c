@@ -33,22 +33,16 @@ static const char *separator(const struct buf *line)
 	return line->size ? "; " : "";
 }
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static void say_work(struct buf *line, const struct jw_scan_work *work,
 					 const struct scan_machine *machine, const char *what)
 {
 	char ptx[TEXT_SHORT], wall[TEXT_SHORT], cache[TEXT_SHORT];
 
-	(void)buf_printf(NULL, line,
-					 "%s%zu module%s to %s (%s of PTX): about %s on %u core%s, %s of cache",
-					 separator(line), work->modules, plural(work->modules), what,
-					 text_bytes(ptx, work->ptx_bytes),
-					 text_duration(wall, jw_scan_wall_seconds(work, machine->capacity)),
-					 machine->cores, plural(machine->cores), text_bytes(cache, work->cache_bytes));
+	(void)buf_printf(
+		NULL, line, "%s%s to %s (%s of PTX): about %s on %s, %s of cache", separator(line),
+		TEXT_COUNT(work->modules, "module", "modules"), what, text_bytes(ptx, work->ptx_bytes),
+		text_duration(wall, jw_scan_wall_seconds(work, machine->capacity)),
+		TEXT_COUNT(machine->cores, "core", "cores"), text_bytes(cache, work->cache_bytes));
 }
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
@@ -85,9 +79,8 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 		say_work(line, &verdicts->link_work, machine, "compile for linking");
 	if (verdicts->left_out)
 		(void)buf_printf(
-			NULL, line,
-			"%s%zu module%s (%s of PTX) compiled when used; “prime --all” includes them",
-			separator(line), verdicts->loose_work.modules, plural(verdicts->loose_work.modules),
+			NULL, line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
+			separator(line), TEXT_COUNT(verdicts->loose_work.modules, "module", "modules"),
 			text_bytes(bytes, verdicts->loose_work.ptx_bytes));
 	say_cannot(line, verdicts);
 	if (line->size)
@@ -145,9 +138,9 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 {
 	char size[TEXT_SHORT], name[GPUS_NAME];
 
-	output_line(output, STYLE_STRONG, "%s%s%s (%s, %zu container%s%s)", image->path,
-				image->member ? ": " : "", image->member ? image->member : "",
-				text_bytes(size, image->size_bytes), image->containers, plural(image->containers),
+	output_line(output, STYLE_STRONG, "%s%s%s (%s, %s%s)", image->path, image->member ? ": " : "",
+				image->member ? image->member : "", text_bytes(size, image->size_bytes),
+				TEXT_COUNT(image->containers, "container", "containers"),
 				image->damaged ? ", some damaged" : "");
 	if (!image->verdict_count)
 		print_content(output, image);

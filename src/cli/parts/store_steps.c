@@ -23,7 +23,6 @@ void store_step_refill(struct cli *cli, const struct jw_system *system, const ui
 					   size_t count, struct jw_store_refilled *ret_refilled)
 {
 	const bool dry_run = options_given(&cli->options, "dry-run");
-	const char *plural;
 	struct jw_error err = {0};
 	char size[TEXT_SHORT];
 
@@ -39,18 +38,16 @@ void store_step_refill(struct cli *cli, const struct jw_system *system, const ui
 	if (ret_refilled->more_notes)
 		output_warning(&cli->out, "from the store: %zu more (“jitwarm store verify” looks at all)",
 					   ret_refilled->more_notes);
-	plural = ret_refilled->entries == 1 ? "y" : "ies";
 	(void)text_bytes(size, ret_refilled->bytes);
 	if (ret_refilled->entries && dry_run)
-		output_line(
-			&cli->out, STYLE_GOOD,
-			"%zu entr%s (%s) that were compiled before would come back from the store; what "
-			"follows counts them as still to compile.",
-			ret_refilled->entries, plural, size);
+		output_line(&cli->out, STYLE_GOOD,
+					"%s (%s) that were compiled before would come back from the store; what "
+					"follows counts them as still to compile.",
+					TEXT_COUNT(ret_refilled->entries, "entry", "entries"), size);
 	else if (ret_refilled->entries)
 		output_line(&cli->out, STYLE_GOOD,
-					"%zu entr%s (%s) that were compiled before came back from the store.",
-					ret_refilled->entries, plural, size);
+					"%s (%s) that were compiled before came back from the store.",
+					TEXT_COUNT(ret_refilled->entries, "entry", "entries"), size);
 }
 
 void store_step_document(cJSON *document, const struct jw_store_refilled *refilled)

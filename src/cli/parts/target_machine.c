@@ -168,7 +168,7 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 		return why.code == JW_ERR_NOT_FOUND
 				   ? error_set(err, JW_ERR_UNSUPPORTED,
 							   "%s is not written: there is nothing to put into it", export->output)
-				   : error_set(err, why.code, "%s", why.message);
+				   : error_copy(err, &why);
 	pack_report_print(&cli->out, export->output, &result);
 	pack = document ? cJSON_AddObjectToObject(document, "pack") : NULL;
 	if (document && (!pack || !pack_report_describe(pack, export->output, &result)))
