@@ -20,8 +20,8 @@ for v in "$version" $([ "$part" = carried ] || [ "$part" = opaque ] && echo $old
 done
 probe=$build/tests/phantom/phantom-probe
 jitwarm=$build/src/jitwarm
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+scratch=$(mktemp -d) open=
+trap 'rm -rf "$scratch" ${open:+"$open"}' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state
 
@@ -58,24 +58,24 @@ exact)
 	(cd "$scratch/made-$version" && find . -type f ! -name index -exec cmp {} "$scratch/there/{}" \;) | grep -q . && fail "entries differ"
 	;;
 shared)
-	[ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "this needs root and setpriv"; exit 77; }
+	. "$here/../accounts.sh"
+	open=$(folder_for_all) || { echo "this needs root, setpriv and a folder that other accounts get into"; exit 77; }
 	pack_of "$version"
-	chmod 755 "$scratch"
 	umask 077
 	"$jitwarm" import -q --allow-unsigned --as-is --cache "$scratch/new/image" "$scratch/$version.jwpack" || fail "import"
 	[ "$(stat -c %a "$scratch/new")" = 755 ] || fail "nobody else gets into $scratch/new"
-	mv "$scratch/new/image" "$scratch/" || fail "moving"
-	[ "$(stat -c %a "$scratch/image" "$scratch/image/index" | tr '\n' ' ')" = "755 666 " ] || fail "modes: $(stat -c '%a %n' "$scratch/image"/*)"
-	[ -z "$(find "$scratch/image" -mindepth 1 -type d ! -perm 755 -o -type f ! -name index ! -perm 644)" ] || fail "$(ls -lR "$scratch/image")"
-	# Where it may read the driver
-	mkdir "$scratch/drivers"
-	cp -rL "$store/$version" "$scratch/drivers/" || fail "copying the driver"
-	chmod -R a+rX "$scratch/drivers"
-	export JITWARM_DRIVERS=$scratch/drivers
-	other=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
-	"${other[@]}" test -r "$probe" 2>/dev/null || { echo "another account cannot read $probe"; exit 77; }
-	printf '' >"$scratch/out" && chmod 666 "$scratch/out"
-	compiled=$(load "$version" "$scratch/image" "${other[@]}") || fail "loading as another account"
+	image=$open/image
+	mv "$scratch/new/image" "$image" || fail "moving"
+	[ "$(stat -c %a "$image" "$image/index" | tr '\n' ' ')" = "755 666 " ] || fail "modes: $(stat -c '%a %n' "$image"/*)"
+	[ -z "$(find "$image" -mindepth 1 -type d ! -perm 755 -o -type f ! -name index ! -perm 644)" ] || fail "$(ls -lR "$image")"
+	mkdir "$open/build" "$open/drivers" "$open/scratch"
+	copy_for_all "$build" "$open/build" tests/phantom/phantom{.so,-probe} && copy_for_all "$scratch" "$open/scratch" {1..20}.fatbin &&
+		copy_for_all "$store" "$open/drivers" "$version" || fail "copying for another account"
+	chmod 755 "$open"/*/
+	build=$open/build probe=$build/tests/phantom/phantom-probe
+	rm -rf "$scratch" && scratch=$open/scratch
+	export JITWARM_DRIVERS=$open/drivers
+	compiled=$(load "$version" "$image" "${as_other[@]}") || fail "loading as another account"
 	[ "$compiled" = 0 ] || fail "$compiled of 20 compiled by another account"
 	;;
 carried)

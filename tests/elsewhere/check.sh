@@ -232,14 +232,16 @@ timeout 300 "$jitwarm" prime --cache cache --target sm_86 --driver-lib "$(find "
 	fail "--driver-lib: $(cat out)"
 before=$(entries cache)
 # Whatever the umask is, another account reads what root has filled in a new directory, and opens its index for writing, as a driver does.
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	chmod 755 "$scratch"
-	(umask 077 && timeout 300 "${prime[@]}" --cache new/image/cache "$library" >out 2>&1) || fail "umask 077: $(cat out)"
-	(umask 077 && timeout 300 "$jitwarm" import --allow-unsigned --as-is --cache new/imported/cache plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
-	for made in new/image/cache new/imported/cache; do
-		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all sh -c \
-			'find "$1" -type f -exec cat {} + >/dev/null && : >>"$1/index" && ! touch "$1/other" 2>/dev/null' sh "$made" >out 2>&1 &&
-			[ "$(entries $made)" = 16 ] && ok "what root fills others can use ($made)" || fail "$made: $(cat out; ls -lR new)"
+. "$root/tests/accounts.sh"
+if open=$(folder_for_all); then
+	trap 'rm -rf "$scratch" "$open"' EXIT
+	new=$open/new
+	(umask 077 && timeout 300 "${prime[@]}" --cache "$new/image/cache" "$library" >out 2>&1) || fail "umask 077: $(cat out)"
+	(umask 077 && timeout 300 "$jitwarm" import --allow-unsigned --as-is --cache "$new/imported/cache" plain.jwpack >out 2>&1) || fail "umask 077: $(cat out)"
+	for made in "$new"/{image,imported}/cache; do
+		(cd "$open" && "${as_other[@]}" sh -c \
+			'find "$1" -type f -exec cat {} + >/dev/null && : >>"$1/index" && ! touch "$1/other" 2>/dev/null' sh "$made") >out 2>&1 &&
+			[ "$(entries "$made")" = 16 ] && ok "what root fills others can use ($made)" || fail "$made: $(cat out; ls -lR "$new")"
 	done
 fi
 # The driver, from what the other machine wrote of it.

@@ -84,8 +84,12 @@ case_no_state_directory() {
 }
 
 case_sudo_warms_the_callers_cache() {
-	[ "$(id -u)" = 0 ] && getent passwd nobody >/dev/null || { echo "    (needs root: left out)"; return 0; }
-	chmod 755 "$scratch" "$scratch/$1"
+	local build=$build jitwarm library
+	open=$(folder_for_all) && getent passwd nobody >/dev/null || { echo "    (needs root: left out)"; return 0; }
+	copy_for_all "$build" "$open" src/jitwarm tests/framework/libsample_framework.so tests/simdriver/lib || return 1
+	copy_for_all "$scratch" "$open" machine || return 1
+	build=$open jitwarm=$open/src/jitwarm library=$open/tests/framework/libsample_framework.so
+	local -x CUDA_CACHE_PATH=$open/cache JITWARM_STATE=$open/state JITWARM_SYSTEM_ROOT=$open/machine
 	mkdir -p "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	chown nobody "$CUDA_CACHE_PATH" "$JITWARM_STATE"
 	SUDO_USER=nobody expect_status 0 prime --sudo-user "$library" || return 1

@@ -20,10 +20,10 @@ gpus=sm_86
 [ -e "$library" ] || { echo "skipped: $library is not built"; exit 77; }
 [ "$driver" = sim ] || [ -d "$drivers/$driver" ] || { echo "skipped: driver $driver is not in $drivers"; exit 77; }
 
-scratch=$(mktemp -d)
+scratch=$(mktemp -d) open= # open: a case's folder for all accounts
 gate=$scratch/gate log=$scratch/driver.log
 # shellcheck disable=SC2046
-trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'kill -KILL $(jobs -p) 2>/dev/null; rm -rf "$scratch" ${open:+"$open"}' EXIT
 export NO_COLOR=1
 # How much memory is free, and on what power this machine runs, is not to decide how many workers there are.
 export JITWARM_SYSTEM_ROOT=$scratch/machine
@@ -200,7 +200,7 @@ for wanted in "${@:-common}"; do
 	*) cases+=("$wanted") ;;
 	esac
 done
-for file in "$here"/cases-*.sh; do
+for file in "$here/../accounts.sh" "$here"/cases-*.sh; do
 	# shellcheck source=/dev/null
 	. "$file"
 done

@@ -502,12 +502,15 @@ static void another_accounts_cache_stays_its_own(void **state)
 	struct cache_live *live;
 	char name[CACHE_NAME_SIZE];
 	uint64_t key = key_of(2);
+	bool reached;
 
 	(void)state;
-	if (getuid() || os_act_as(NULL, NOBODY, NOBODY))
+	if (getuid() || chmod(folder, 0711) || os_act_as(NULL, NOBODY, NOBODY))
 		skip();
+	reached = !os_stat(NULL, folder, &(struct os_stat){0});
 	os_act_as_self();
-	assert_int_equal(chmod(folder, 0711), 0);
+	if (!reached)
+		skip(); /* TMPDIR is closed to others */
 	assert_int_equal(os_make_dirs(NULL, parent, 0711), 0);
 	assert_int_equal(os_set_owner(NULL, parent, NOBODY, NOBODY), 0);
 	dir = planted;

@@ -15,9 +15,12 @@ if ((EUID)); then
 	refused
 	exit 0
 fi
-chmod 755 "$work"
-if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/null; then
-	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" refused
+. "$cases/../../accounts.sh"
+if open=$(folder_for_all); then
+	trap 'rm -rf "$open"' EXIT
+	cp "$program" "$open/jitwarm" && chmod 755 "$open/jitwarm"
+	JITWARM="${as_other[*]} $open/jitwarm" refused
+	work=$open # whose homes the accounts get into
 fi
 
 with_simdriver sm_86
