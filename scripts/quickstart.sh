@@ -34,10 +34,7 @@ has_gpu() {
 # Without a GPU it goes on to what needs a compiler.
 if has_gpu; then ./scripts/setup.sh; else ./scripts/setup.sh --compiler; fi
 echo "building (a minute) ..."
-cmake --preset release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}" >build-quickstart.log 2>&1 &&
-	cmake --build --preset release -j "$(nproc)" >>build-quickstart.log 2>&1 ||
-	{ grep -E 'error|CMake Error' build-quickstart.log | head -20; echo "quickstart.sh: the build failed: see build-quickstart.log" >&2; exit 1; }
-rm -f build-quickstart.log
+./scripts/build.sh release -DJITWARM_TESTS="${JITWARM_TESTS:-ON}"
 
 if has_gpu; then
 	show jitwarm status

@@ -2,42 +2,56 @@
 # setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
 #
 # --compiler  what “jitwarm compiler fetch” needs: python3-pip
-# --tests     what the tests need too: cmocka, clang and its tools, minisign, valgrind, the real drivers for the phantom GPU,
+# --tests     what the tests need too: clang and its tools, minisign, valgrind, the real drivers for the phantom GPU,
 #             XGBoost as the real program
 # --windows   mingw-w64 and Wine
 # What is installed already is left alone. Needs root or sudo only if something is missing.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-packages=(gcc cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev libuv1-dev libcmocka-dev python3)
+# Named in full: what one of them only recommends (gcc: libc6-dev) is not installed.
+packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev libuv1-dev
+	libcmocka-dev python3)
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(python3-pip ca-certificates) ;;
 	--tests) tests=1
-		packages+=(clang clang-tidy clang-format libclang-rt-14-dev valgrind zstd minisign fish python3-pip ca-certificates procps) ;;
+		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip ca-certificates procps) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
 	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 	esac
 	shift
 done
+fail() { echo "setup.sh: $*" >&2; exit 1; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
 missing=()
 for package in "${packages[@]}"; do
 	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
-	command -v apt-get >/dev/null || { echo "setup.sh: install these with your package manager: ${missing[*]}" >&2; exit 1; }
+	command -v apt-get >/dev/null || fail "install these with your package manager: ${missing[*]}"
 	as_root=()
 	if [ "$(id -u)" != 0 ]; then
-		command -v sudo >/dev/null || { echo "setup.sh: as root: apt-get install ${missing[*]}" >&2; exit 1; }
+		command -v sudo >/dev/null || fail "as root: apt-get install ${missing[*]}"
 		as_root=(sudo)
 	fi
 	echo "setup.sh: installing ${missing[*]}" >&2
-	"${as_root[@]}" apt-get update -qq
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+	# A source that cannot be read now may not be needed.
+	"${as_root[@]}" apt-get update -qq >"$scratch/log" 2>&1 || true
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >>"$scratch/log" 2>&1 || {
+		grep -E '^ *(E:|Err:|dpkg: error|[a-z0-9.+-]+ : Depends:)' "$scratch/log" | head -10 >&2 || tail -n 5 "$scratch/log" >&2
+		fail "apt-get could not install what is missing"
+	}
 fi
+# Packages may be there and a compiler not work: said here, not by what CMake makes of it.
+echo 'int main(void) { return 0; }' >"$scratch/program.c"
+read -ra compiler <<<"${CC:-cc}"
+"${compiler[@]}" -o "$scratch/program" "$scratch/program.c" >"$scratch/log" 2>&1 ||
+	fail "${compiler[*]} cannot build a program: $(grep -m1 -E 'error|cannot find' "$scratch/log" || head -n 1 "$scratch/log")"
 
 # NVIDIA's user-space drivers run on the phantom GPU. They are fetched, never installed; without them those tests are skipped.
 if [ -n "$tests" ]; then

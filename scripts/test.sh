@@ -4,7 +4,7 @@
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
 # them), the same with address and undefined-behaviour sanitizers, the Windows build under Wine, and the linters. What is built
 # and linted later is begun beside the tests, at the lowest priority, for the time that those wait.
-# --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
+# Where setting up or the first build fails, it ends there. --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 
@@ -33,11 +33,10 @@ stage() {
 		failed=$((failed + 1))
 		names+=" [$name]"
 		printf '==== %s: FAILED after %d s\n' "$name" $((SECONDS - began))
+		return 1
 	fi
 }
 
-build() { cmake --preset "$1" >"build-$1.log" 2>&1 && cmake --build --preset "$1" -j "$jobs" >>"build-$1.log" 2>&1 ||
-	{ grep -E 'error|warning|FAILED|CMake Error' "build-$1.log" | head -40; return 1; }; rm -f "build-$1.log"; }
 run() {
 	local folder=build/$1 status=0
 	shift
@@ -61,9 +60,18 @@ failed_tests() {
 	done | grep -v '(Skipped)$'
 }
 
+summary() {
+	local list
+	printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
+	list=$(failed_tests)
+	[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
+	printf '\nstages: %d passed, %d failed%s\n' "$passed" "$failed" "${names:+:$names}"
+	[ "$failed" = 0 ]
+}
+
 # What needs no test's result, one piece after the other
 work_ahead() {
-	piece sanitize build sanitize
+	piece sanitize ./scripts/build.sh sanitize
 	piece windows-setup ./scripts/setup.sh --windows
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
@@ -84,8 +92,10 @@ await_piece() { # NAME
 ahead=$(mktemp -d) mark=$(mktemp) worker=
 trap '[ -z "$worker" ] || kill -- -"$worker" 2>/dev/null; rm -rf "$ahead" "$mark"' EXIT
 
-stage "set up" ./scripts/setup.sh --tests
-stage "release build" build release
+if ! stage "set up" ./scripts/setup.sh --tests || ! stage "release build" ./scripts/build.sh release; then
+	summary
+	exit 1
+fi
 if [ -z "$quick" ]; then
 	# A group of its own, so that all of it ends with us
 	set -m
@@ -103,8 +113,4 @@ if [ -z "$quick" ]; then
 	stage "lint" await_piece lint
 fi
 
-printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
-list=$(failed_tests)
-[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
-printf '\nstages: %d passed, %d failed%s\n' "$passed" "$failed" "${names:+:$names}"
-[ "$failed" = 0 ]
+summary
