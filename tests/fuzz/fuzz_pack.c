@@ -20,7 +20,7 @@ static void add_trailer(uint8_t *pack, size_t size)
 
 static bool read_pack(const uint8_t *pack, size_t size, bool keep)
 {
-	const struct jw_import_options options = {.path = "", .cache_dir = "/nonexistent"};
+	const struct jw_import_options options = {.path = "", .cache_dir = "absent"};
 	struct jw_import_result result = {.path = NULL};
 	struct import import = {.options = &options, .result = &result};
 	struct member_walk walk = {.manifest = &import.manifest,

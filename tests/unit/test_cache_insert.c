@@ -242,6 +242,7 @@ static void another_version_is_left_alone(void **state)
 
 static void what_does_not_hold_is_refused_and_the_rest_goes_in(void **state)
 {
+	char *absent = os_join(NULL, folder, "absent/entry");
 	struct entries_entry entries[7];
 	struct cache_addition additions[7];
 	struct cache_live *live;
@@ -258,13 +259,14 @@ static void what_does_not_hold_is_refused_and_the_rest_goes_in(void **state)
 	additions[2].key++;
 	additions[3].key_bytes++;
 	entries[4].bytes[entries[4].size - 1] ^= 1;
-	additions[5].path = "/nonexistent/entry";
+	additions[5].path = absent;
 	assert_int_equal(cache_insert(NULL, live, additions, 7), 0);
 	for (unsigned i = 0; i < 6; i++) {
 		assert_int_equal(additions[i].added, CACHE_ADDED_REFUSED);
 		assert_true(additions[i].why.message[0]);
 	}
 	assert_int_equal(additions[6].added, CACHE_ADDED_NEW);
+	mem_free(absent);
 	assert_int_equal(cache_live_close(NULL, live), 0);
 	assert_consistent(1);
 }

@@ -37,11 +37,12 @@ static void an_atomic_write_is_read_back(void **state)
 
 static void what_is_no_file_is_refused_with_its_name(void **state)
 {
-	static const struct {
+	char *absent = inside("absent/file");
+	const struct {
 		const char *path;
 		enum jw_code code;
-	} cases[] = {{"/nonexistent/file", JW_ERR_NOT_FOUND},
-				 {"/", JW_ERR_UNSUPPORTED},
+	} cases[] = {{absent, JW_ERR_NOT_FOUND},
+				 {folder, JW_ERR_UNSUPPORTED},
 				 {"/dev/null", JW_ERR_UNSUPPORTED}};
 
 	(void)state;
@@ -53,6 +54,7 @@ static void what_is_no_file_is_refused_with_its_name(void **state)
 		assert_int_equal(err.code, cases[i].code);
 		assert_non_null(strstr(err.message, cases[i].path));
 	}
+	mem_free(absent);
 }
 
 #ifndef _WIN32

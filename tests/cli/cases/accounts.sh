@@ -37,7 +37,7 @@ account() { # NAME NUMBER
 	printf '%s:x:%s:%s::%s:/bin/sh\n' "$1" "$2" "$2" "$work/homes/$1" >>"$work/root/etc/passwd"
 	mkdir -p "$work/homes/$1/.nv/ComputeCache"
 }
-printf 'root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/usr/sbin:/bin/sh\nghost:x:20009:20009::/nonexistent:/bin/sh\n' >"$work/root/etc/passwd"
+printf 'root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/usr/sbin:/bin/sh\nghost:x:20009:20009::%s:/bin/sh\n' "$work/homes/ghost" >"$work/root/etc/passwd"
 account svc 300
 account 하나 20001
 account alice 20002
