@@ -17,7 +17,8 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(python3-pip ca-certificates) ;;
 	--tests) tests=1
-		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip ca-certificates procps) ;;
+		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip python3-jsonschema
+			ca-certificates procps) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
 	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;

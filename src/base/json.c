@@ -78,9 +78,10 @@ int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64
 			   : error_set(err, JW_ERR_MEMORY, "out of memory");
 }
 
-int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text)
+cJSON *json_string(struct jw_error *err, const char *text)
 {
 	struct buf clean = BUF_MAX(JSON_MOST_TEXT);
+	cJSON *made = NULL;
 	size_t left = strlen(text);
 	int result = 0;
 
@@ -93,10 +94,22 @@ int json_add_text(struct jw_error *err, cJSON *object, const char *name, const c
 		text += length;
 		left -= length;
 	}
-	if (!result && !cJSON_AddStringToObject(object, name, buf_text(&clean)))
-		result = error_set(err, JW_ERR_MEMORY, "out of memory");
+	if (!result && !(made = cJSON_CreateString(buf_text(&clean))))
+		error_set(err, JW_ERR_MEMORY, "out of memory");
 	buf_free(&clean);
-	return result;
+	return made;
+}
+
+int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text)
+{
+	cJSON *made = json_string(err, text);
+
+	if (!made)
+		return -1;
+	if (cJSON_AddItemToObject(object, name, made))
+		return 0;
+	cJSON_Delete(made);
+	return error_set(err, JW_ERR_MEMORY, "out of memory");
 }
 
 char *json_line(struct jw_error *err, const cJSON *document)

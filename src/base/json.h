@@ -27,8 +27,10 @@ uint64_t json_count(const cJSON *object, const char *name);
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);
 
-/* A text of whatever bytes: JSON is UTF-8, and what is none becomes U+FFFD. */
-enum { JSON_MOST_TEXT = 1 << 20 };
+/* A text of whatever bytes: JSON is UTF-8, and what is none becomes U+FFFD. JW_ERR_LIMIT past
+ * JSON_MOST_TEXT. */
+enum { JSON_MOST_TEXT = 16 << 20 };
+cJSON *json_string(struct jw_error *err, const char *text);
 int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text);
 
 /* The document as one line without blanks; the caller frees it with cJSON_free. NULL and err set

@@ -16,6 +16,9 @@
 set -u
 export LC_ALL=C.UTF-8
 
+# shellcheck source=/dev/null
+. "$cases/../../documents/keep.sh"
+
 out=$work/stdout err=$work/stderr
 is_wine() { [[ $JITWARM == *.exe ]]; }
 
@@ -63,6 +66,7 @@ run() {
 	timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null
 	ended=$?
 	tr -d '\r' <"$work/raw.out" >"$out"
+	keep_document "$out"
 	# Wine speaks up on standard error about itself
 	tr -d '\r' <"$work/raw.err" | grep -vaE '^(wine:|[0-9a-f]{4}:(fixme|err|warn):)' >"$err"
 	[[ "|$wanted|" == *"|$ended|"* ]] || fail "exit status $ended, not $wanted"

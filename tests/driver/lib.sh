@@ -20,6 +20,8 @@ trap 'rm -rf "$scratch"' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export CUDA_CACHE_DISABLE=0 NO_COLOR=1
 
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 fail() { echo "FAILED: $*"; exit 1; }
 need_driver()
 {
@@ -53,6 +55,7 @@ jitwarm()
 	local wanted=$1 status=0
 	shift
 	under "$version" sm_86 "$build/src/jitwarm" "$@" --json >"$scratch/json" 2>"$scratch/err" || status=$?
+	keep_document "$scratch/json"
 	[ "$status" = "$wanted" ] || { cat "$scratch/json" "$scratch/err"; fail "jitwarm $*: status $status, not $wanted"; }
 }
 so()

@@ -12,6 +12,8 @@ build=$(cd "$1" && pwd) kind=$2
 jitwarm=$build/src/jitwarm library=$build/tests/framework/libsample_framework.so
 drivers=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 scratch=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
 export JITWARM_STATE=$scratch/state NO_COLOR=1
 unset CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_CACHE_DISABLE CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH CUDA_VISIBLE_DEVICES \
@@ -206,6 +208,7 @@ diff -r cache there >differences && [ "$(entries cache)" = 16 ] && [ "$(wc -c <r
 [ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] && ! grep -rqs . "$JITWARM_STATE"/ledger* && ok "nothing of it stays in the state directory" || fail "left: $(ls -lR "$JITWARM_STATE")"
 "$jitwarm" key generate --no-passphrase >out 2>&1 || fail "key generate: $(cat out)"
 timeout 300 "${prime[@]}" -o signed.jwpack --sign --json "$library" >document 2>out || fail "-o --sign: $(cat out)"
+keep_document document
 cmp plain.jwpack signed.jwpack && ok "the same pack to the byte"
 timeout 300 "${prime[@]}" -o thin.jwpack --thin "$library" >out 2>&1 || fail "-o --thin: $(cat out)"
 [ "$(stat -c %s thin.jwpack)" -lt "$(stat -c %s plain.jwpack)" ] && timeout 300 "$jitwarm" import --allow-unsigned --cache thin thin.jwpack "$library" >out 2>&1 &&
@@ -257,6 +260,7 @@ if split=$("$root/scripts/get-ptxas.sh" 13.0 2>/dev/null); then
 	python3 "$root/ptx/make-sample.py" long 42000 >long.ptx
 	there=(--target sm_86 --driver 580.159.04 --cache)
 	timeout 300 "$jitwarm" prime "${there[@]}" parted --ptxas "$split" --split -j 2 --json long.ptx >document 2>out || fail "--split: $(cat out)"
+	keep_document document
 	timeout 300 "$jitwarm" prime "${there[@]}" whole --ptxas "$split" -j 2 long.ptx >out 2>&1 || fail "without --split: $(cat out)"
 	grep -q '"split":[[:space:]]*1,' document && [ "$(entries parted)" = 1 ] && [ "$(entries whole)" = 1 ] && ! diff -r parted whole >/dev/null && ok "--split" ||
 		fail "--split: $(cat document)"

@@ -17,6 +17,8 @@ library=$framework/libsample_framework.so
 drivers=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 gpus=sm_86
 
+# shellcheck source=/dev/null
+. "$here/../documents/keep.sh"
 [ -e "$library" ] || { echo "skipped: $library is not built"; exit 77; }
 [ "$driver" = sim ] || [ -d "$drivers/$driver" ] || { echo "skipped: driver $driver is not in $drivers"; exit 77; }
 
@@ -49,13 +51,21 @@ under() {
 }
 export -f under # and what it reads, for scripts of a case's own
 export root build driver gpus
-run() { under "$jitwarm" "$@" >"$out" 2>"$err"; }
+run() {
+	local status=0
+	under "$jitwarm" "$@" >"$out" 2>"$err" || status=$?
+	keep_document "$out"
+	return $status
+}
 entries() { find "$CUDA_CACHE_PATH" -path "$CUDA_CACHE_PATH/?/?/*" -type f 2>/dev/null | wc -l; }
 number() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d[sys.argv[2]])' "$out" "$1"; }
 say() { echo "    $*"; return 1; }
 expect_status() { local wanted=$1 got=0; shift; run "$@" || got=$?; [ "$got" = "$wanted" ] || say "jitwarm $*: status $got, not $wanted: $(tail -3 "$err")"; }
 expect_number() { [ "$(number "$1")" = "$2" ] || say "$1 is $(number "$1"), not $2"; }
-sound() { "$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")"; }
+sound() {
+	"$jitwarm" cache verify --cache "$CUDA_CACHE_PATH" --json >"$out" 2>"$err" || say "the cache is not sound: $(cat "$err")" || return 1
+	keep_document "$out"
+}
 # What a killed run leaves is swept by the next one, unless another process has its number by now.
 no_leftovers() {
 	local run

@@ -13,6 +13,8 @@ jitwarm=$build/src/jitwarm
 framework=$build/tests/framework
 library=$framework/libsample_framework.so
 simulated=$build/tests/simdriver/lib/libcuda.so.1
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 [ -e "$library" ] && [ -e "$simulated" ] || { echo "skipped: $library or $simulated is not built"; exit 77; }
 
 scratch=$(mktemp -d)
@@ -61,7 +63,10 @@ under() {
 	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" sm_86 -- env "${driver[@]}" "$@" >"$out" 2>"$err" </dev/null || status=$?
 	[ "$status" = "$wanted" ] || fail "$(basename "$1") ${*:2}: status $status, not $wanted"
 }
-run() { under "$1" "$jitwarm" "${@:2}"; }
+run() {
+	under "$1" "$jitwarm" "${@:2}"
+	keep_document "$out"
+}
 says() { grep -qF -e "$1" "$out" || fail "stdout does not say “$1”"; }
 complains() { grep -qF -e "$1" "$err" || fail "stderr does not say “$1”"; }
 value() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$out" "$1" || fail "no $1"; }

@@ -13,6 +13,8 @@ work=$build/tests/windows/시험-$(basename "$0" .sh)
 out=$work/stdout err=$work/stderr
 status=0
 
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 command -v wine > /dev/null || { echo "wine is not installed"; exit 77; }
 [ -e "$build/src/jitwarm.exe" ] || { echo "no jitwarm.exe in $build"; exit 77; }
 rm -rf "$work"
@@ -37,7 +39,10 @@ under() {
 	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$names" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
 }
 
-jitwarm() { under "$gpus" "$build/src/jitwarm.exe" "$@"; }
+jitwarm() {
+	under "$gpus" "$build/src/jitwarm.exe" "$@"
+	keep_document "$out"
+}
 
 # exits STATUS WHAT...: the last command ended so
 exits() {

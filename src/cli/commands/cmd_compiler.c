@@ -3,38 +3,37 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/documents/documents.h"
 
-static int add_row(cJSON *array, const char *version, const char *path)
+static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document *fetched)
 {
-	cJSON *row = cJSON_CreateObject();
+	const struct options *options = &cli->options;
 
-	(void)cJSON_AddStringToObject(row, "version", version);
-	(void)cJSON_AddStringToObject(row, "path", path);
-	return cJSON_AddItemToArray(array, row) ? 0 : -1;
+	if (!options->operand_count)
+		return error_set(err, JW_ERR_USAGE, "which CUDA version? (12.4)");
+	fetched->rows = mem_array(err, options->operand_count, sizeof *fetched->rows);
+	for (size_t i = 0; fetched->rows && i < options->operand_count; i++) {
+		struct compiler_row *row = &fetched->rows[i];
+
+		row->version = options->operands[i];
+		if (jw_compiler_fetch(err, row->version, &row->path))
+			return -1;
+		fetched->count++;
+		output_line(&cli->out, STYLE_PLAIN, "%s", row->path);
+	}
+	return fetched->rows ? document_print(err, &cli->out, &document_compiler, fetched) : -1;
 }
 
 static enum exit_status fetch_run(struct cli *cli)
 {
-	const struct options *options = &cli->options;
-	cJSON *document = output_document("compiler");
-	cJSON *array = document ? cJSON_AddArrayToObject(document, "compilers") : NULL;
+	struct compiler_document fetched = {0};
 	struct jw_error err = {0};
-	char *path;
+	enum exit_status status = fetch(&err, cli, &fetched) ? cli_fail(cli, &err) : EXIT_DONE;
 
-	if (!options->operand_count)
-		error_set(&err, JW_ERR_USAGE, "which CUDA version? (12.4)");
-	for (size_t i = 0; !err.code && i < options->operand_count; i++) {
-		if (jw_compiler_fetch(&err, options->operands[i], &path))
-			break;
-		output_line(&cli->out, STYLE_PLAIN, "%s", path);
-		(void)add_row(array, options->operands[i], path);
-		mem_free(path);
-	}
-	if (err.code) {
-		cJSON_Delete(document);
-		return cli_fail(cli, &err);
-	}
-	return output_json(&err, &cli->out, document) ? cli_fail(cli, &err) : EXIT_DONE;
+	for (size_t i = 0; i < fetched.count; i++)
+		mem_free(fetched.rows[i].path);
+	mem_free(fetched.rows);
+	return status;
 }
 
 const struct cli_command command_compiler_fetch = {

@@ -5,46 +5,19 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/passphrase.h"
 #include "cli/table.h"
 #include "os/system.h"
 
-static cJSON *key_object(const struct jw_key *key)
+static enum exit_status print_one(struct cli *cli, struct jw_key *key, const char *what)
 {
-	cJSON *object = cJSON_CreateObject();
-
-	if (cJSON_AddStringToObject(object, "name", key->name) &&
-		cJSON_AddStringToObject(object, "id", key->id) &&
-		cJSON_AddStringToObject(object, "public_key", key->public_key) &&
-		cJSON_AddBoolToObject(object, "can_sign", key->can_sign) &&
-		cJSON_AddBoolToObject(object, "encrypted", key->encrypted) &&
-		cJSON_AddBoolToObject(object, "trusted", key->trusted))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
-static cJSON *document(const struct jw_key *keys, size_t count)
-{
-	cJSON *object = output_document("key"), *array = cJSON_AddArrayToObject(object, "keys");
-
-	for (size_t i = 0; array && i < count; i++) {
-		if (!cJSON_AddItemToArray(array, key_object(&keys[i]))) {
-			cJSON_Delete(object);
-			return NULL;
-		}
-	}
-	return object;
-}
-
-static enum exit_status print_one(struct cli *cli, const struct jw_key *key, const char *what)
-{
+	const struct jw_keys keys = {.items = key, .count = 1};
 	struct jw_error err = {0};
 
 	output_line(&cli->out, STYLE_GOOD, "%s “%s”, %s", what, key->name, key->id);
 	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
-	return cli->out.json && output_json(&err, &cli->out, document(key, 1)) ? cli_fail(cli, &err)
-																		   : EXIT_DONE;
+	return document_print(&err, &cli->out, &document_key, &keys) ? cli_fail(cli, &err) : EXIT_DONE;
 }
 
 /* The folder of keys; the caller frees it. */
@@ -237,7 +210,7 @@ static enum exit_status list_run(struct cli *cli)
 
 	if (begin(&err, cli, 0, 0, &state) || jw_key_list(&err, state, &keys) ||
 		(output_wants_text(&cli->out) && keys.count && print_list(&err, &cli->out, &keys)) ||
-		(cli->out.json && output_json(&err, &cli->out, document(keys.items, keys.count))))
+		document_print(&err, &cli->out, &document_key, &keys))
 		status = cli_fail(cli, &err);
 	else if (!keys.count)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");

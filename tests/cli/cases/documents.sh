@@ -7,7 +7,7 @@ text = open(sys.argv[2], encoding="utf-8").read()
 assert d["schema"] == next(iter(d.values())), "schema is not the first member"
 section = text.split("## " + d["schema"] + "\n")
 assert len(section) == 2, d["schema"]
-words = set(re.findall(r"`([a-z0-9_]+)`", section[1].split("\n## ")[0])) | {"schema"}
+words = set(re.findall(r"`(?:[\w.\[\]-]+\.)?([a-z0-9_]+)`", section[1].split("\n## ")[0])) | {"schema"}
 if d["schema"] == "jitwarm.prime/1":
     words |= {"warm", "cold", "carried", "cannot", "link"}  # "modules … left_out: as in check"
 named = re.compile(r"(sm|compute)_[0-9]+[af]?$|.*[^a-z0-9_].*")  # keys that are data

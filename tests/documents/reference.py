@@ -1,0 +1,102 @@
+"""reference.py SCHEMAS-PROGRAM [--write]   docs/json.md and data/schemas are what the tables of the documents say
+
+Exit status 1, and the differences, where they are not; with --write they become so. What stands in docs/json.md above the
+marker is written by hand.
+"""
+import difflib, json, pathlib, subprocess, sys, tempfile, textwrap
+
+root = pathlib.Path(__file__).resolve().parent.parent.parent
+schemas, document = root / "data/schemas", root / "docs/json.md"
+marker = "<!-- From here on tests/documents/reference.py writes this page, from the tables in src/cli/documents. -->\n"
+
+
+def kind(schema, items=False):
+    if "enum" in schema:
+        return "text" + "s" * items
+    name = schema["type"]
+    if isinstance(name, list):
+        return " or ".join(kind({"type": one}) for one in name)
+    if name == "array":
+        return "array of " + kind(schema["items"], True)
+    if name == "object" and isinstance(schema["additionalProperties"], dict):
+        return "object of " + kind(schema["additionalProperties"], True)
+    return {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(name, name) + "s" * items
+
+
+def meaning(schema):
+    text = schema.get("description", "")
+    if not all(f"`{name}`" in text for name in schema.get("enum", [])):
+        text += ": " * bool(text) + ", ".join(f"`{name}`" for name in schema["enum"])
+    return text
+
+
+def rows(schema, path):
+    """What stands within an object, an array of objects, or a map of them."""
+    if schema.get("type") == "array":
+        yield from rows(schema["items"], path + "[]")
+    elif schema.get("type") == "object" and isinstance(schema["additionalProperties"], dict):
+        yield from rows(schema["additionalProperties"], f"{path}.{schema['propertyNames']['title']}")
+    for name, member in schema.get("properties", {}).items():
+        if name == "schema" or "const" in member.get("properties", {}).get("schema", {}):
+            if name != "schema":
+                yield path, name, member, schema
+            continue
+        yield path, name, member, schema
+        yield from rows(member, f"{path}.{name}" if path else name)
+
+
+def table(schema):
+    lines = ["| member | | |", "|---|---|---|"]
+    for path, name, member, parent in rows(schema, ""):
+        absent = "" if name in parent["required"] else ", may be absent"
+        lines.append(f"| `{path + '.' if path else ''}{name}` | {kind(member)}{absent} | {meaning(member)} |")
+    return lines
+
+
+def paragraphs(text):
+    for paragraph in text.split("\n\n") if text else []:
+        yield from [textwrap.fill(paragraph, 128, break_on_hyphens=False, break_long_words=False), ""]
+
+
+def section(schema):
+    lines = [f"## {schema['title']}", "", *paragraphs(schema.get("description"))]
+    for form in schema.get("anyOf", [schema]):
+        if form is not schema:
+            lines += paragraphs(form.get("description"))
+        lines += [*table(form), ""]
+    return lines + list(paragraphs(schema.get("$comment")))
+
+
+def generate(program):
+    """The files by their paths, in the order in which the program names them."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = subprocess.run([program, folder], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        files = {schemas / name: pathlib.Path(folder, name).read_text(encoding="utf-8") for name in names}
+    head = document.read_text(encoding="utf-8").split(marker)[0]
+    lines = [line for text in files.values() for line in section(json.loads(text))]
+    files[document] = head + marker + "\n" + "\n".join(lines).rstrip("\n") + "\n"
+    return files
+
+
+def main():
+    files, failed = generate(sys.argv[1]), False
+    write = sys.argv[2:] == ["--write"]
+    for path in set(schemas.glob("*.json")) - set(files):
+        print(f"{path}: no document has this schema")
+        failed = True
+        if write:
+            path.unlink()
+    for path, text in files.items():
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        if before != text:
+            failed = True
+            if write:
+                path.write_text(text, encoding="utf-8")
+                continue
+            sys.stdout.writelines(difflib.unified_diff(before.splitlines(True), text.splitlines(True), str(path), "as the tables say"))
+    if failed and not write:
+        print("\nnot as the tables say: scripts/make-documents.sh writes them")
+    return failed and not write
+
+
+sys.exit(main())

@@ -1,0 +1,41 @@
+"""validate.py FOLDER [--begin]   every document that the tests have seen (keep.sh) is valid under its schema in data/schemas
+
+Exit status 1 where one is not, 77 without the Python package jsonschema. --begin empties the folder.
+"""
+import collections, json, pathlib, shutil, sys
+
+folder = pathlib.Path(sys.argv[1])
+if sys.argv[2:] == ["--begin"]:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    sys.exit(0)
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:
+    print("skipped: the Python package jsonschema is not installed (scripts/setup.sh --tests)")
+    sys.exit(77)
+
+schemas = {}
+for path in sorted((pathlib.Path(__file__).resolve().parent.parent.parent / "data/schemas").glob("*.json")):
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    schemas[schema["title"]] = Draft202012Validator(schema)
+
+seen, failed = collections.Counter(), 0
+for path in sorted(folder.glob("*.json")):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    name = document["schema"]
+    seen[name] += 1
+    if name not in schemas:
+        continue
+    errors = list(schemas[name].iter_errors(document))
+    if next(iter(document)) != "schema":
+        errors.append("“schema” is not the first member")
+    for error in errors[:5]:
+        where = getattr(error, "json_path", "")
+        print(f"{path}: {name} {where}: {getattr(error, 'message', error)[:400]}")
+    failed += bool(errors)
+print(", ".join(f"{count} {name}" for name, count in seen.items()) or "no documents")
+print(f"{sum(seen.values())} documents, {failed} not valid")
+sys.exit(failed > 0)
