@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
@@ -55,15 +56,14 @@ struct jw_cache_report {
 struct jw_cache_options {
 	const char *path;     /* NULL: the live cache of this account, by the environment */
 	uint64_t limit_bytes; /* the driver's; 0: by the environment */
-	void *context;
-	bool (*stop)(void *context); /* asked between entries; may be NULL */
+	struct jw_cancel cancel;
 };
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
  * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
  * JW_ERR_FORMAT: no directory, or none of a driver's cache; JW_ERR_UNSUPPORTED: with these settings
  * the driver does not cache; JW_ERR_IO: it cannot be read;
- * JW_ERR_INTERRUPTED: `stop` said so. The caller frees with jw_cache_report_free. */
+ * JW_ERR_INTERRUPTED: it was cancelled. The caller frees with jw_cache_report_free. */
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);
 void jw_cache_report_free(struct jw_cache_report *report);

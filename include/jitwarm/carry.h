@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
@@ -37,11 +38,10 @@ struct jw_carry_options {
 	bool store;          /* look into the store too; not with `dry_run` */
 	bool dry_run;        /* only say what would go over */
 	uint64_t most_bytes; /* that these and the kept ones may take together; 0: the cache's limit */
+	struct jw_cancel cancel; /* what was carried by then is the result */
 	void *context;
-	/* Both may be NULL. `progress`: so many of so many of the cache's entries, at least once where
-	 * there are any. */
+	/* So many of so many of the cache's entries, at least once where there are any. May be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
-	bool (*stop)(void *context);
 };
 
 struct jw_carry_result {

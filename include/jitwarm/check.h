@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
@@ -19,6 +20,7 @@ struct jw_check_options {
 	const char *driver; /* a driver that is not here ("550.163.01", "12.2"); NULL: the system's */
 	bool everything;    /* what lies outside the registered sections of libraries too */
 	bool explain;       /* why what is cold is so: reads more of the cache, and may take longer */
+	struct jw_cancel cancel;
 };
 
 /* Why a module is cold, as far as the disk tells. */
@@ -86,7 +88,8 @@ struct jw_check_result {
 	size_t images; /* files and members of archives with device code that were read */
 };
 
-/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), a driver that makes no sense, out of memory. The
+/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), a driver that makes no sense, out of memory,
+ * JW_ERR_INTERRUPTED. The
  * caller frees with jw_check_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
@@ -41,8 +42,8 @@ struct jw_export_options {
 	const char *passphrase; /* of that key, where it has one */
 	const char *state_dir;  /* where keys are */
 	const char *signature;  /* the signature's file; NULL: `output` with ".minisig" behind it */
-	void *context;
-	bool (*stop)(void *context); /* asked between entries; may be NULL */
+	struct jw_cancel cancel;
+	void *context; /* of the functions below */
 	/* Which entries, by their names; asked by several threads. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
 };
@@ -126,8 +127,8 @@ struct jw_import_options {
 						  no room is refused */
 	bool carry_over;   /* an older driver's cubins, under this machine's stamp; they are marked, so
 						  that jw_prime_options.recompile_carried finds them, and replace nothing */
-	void *context;
-	bool (*stop)(void *context); /* asked between entries; may be NULL */
+	struct jw_cancel cancel;
+	void *context; /* of the functions below */
 	/* Which entries, by the names that they get; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
 	/* The files that may hold what a thin pack lacks; called once, for such a pack only. They stay

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/system.h>
@@ -126,20 +127,19 @@ struct jw_prime_options {
 	 * a ptxas that can (jw_compiler_can_split): the results are as good, and not the driver's own.
 	 */
 	bool split;
-	void *context;
-	/* All may be NULL. `planned` returns false to stop before anything is compiled; `stop` is asked
-	 * often. */
+	struct jw_cancel cancel;
+	void *context; /* of the functions below */
+	/* All may be NULL. `planned` returns false to stop before anything is compiled. */
 	bool (*planned)(void *context, const struct jw_prime_plan *plan);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	/* Asked once, before `planned`, where the cache lacks anything: what it puts there is warm. */
 	void (*missing)(void *context, const struct jw_prime_missing *missing);
 	void (*message)(void *context, const char *line);
-	bool (*stop)(void *context);
 };
 
 /* Primes the live cache of `system` for its GPUs. 0: the run came to an end, *ret_result tells
  * which; -1: it could not be begun (no GPU, out of memory; JW_ERR_UNSUPPORTED: a driver that keeps
- * nothing, or reads nothing of it; JW_ERR_INTERRUPTED: `stop` said so while files were read). The
+ * nothing, or reads nothing of it; JW_ERR_INTERRUPTED: it was cancelled while files were read). The
  * caller frees with jw_prime_result_free. Interrupted or killed at any moment, the cache is sound
  * and the next run goes on from there. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,

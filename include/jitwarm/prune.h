@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
@@ -40,8 +41,7 @@ struct jw_prune_options {
 	const char
 		*keep;  /* a pack for what goes; what no pack can hold stays then, unless it is damaged */
 	bool apply; /* false: only say */
-	void *context;
-	bool (*stop)(void *context);
+	struct jw_cancel cancel;
 };
 
 /* Entries with something in common. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/system.h>
@@ -16,10 +17,8 @@ struct jw_record_options {
 								   its processes mapped (Linux) */
 	size_t path_count;
 	bool output_to_stderr; /* what the command prints on standard output goes to standard error */
-	/* Asked when the command has come to its end, and then at every file and batch; true: no more
-	 * is looked for, what is known by then is the result. May be NULL. */
-	bool (*stop)(void *context);
-	void *context;
+	/* Asked from the end of the command on; what is known when it is cancelled is the result. */
+	struct jw_cancel cancel;
 };
 
 struct jw_record_result {
@@ -35,7 +34,7 @@ struct jw_record_result {
 	struct jw_error unwarmed; /* why nothing (more) was put there, JW_OK where all was */
 	char **notes;             /* one line each: files that could not be read */
 	size_t note_count;
-	bool interrupted; /* `stop` said so; not all of the above was done */
+	bool interrupted; /* it was cancelled; not all of the above was done */
 };
 
 /* Runs the command to its end and reads what its processes left in the cache. While it runs Ctrl-C

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
@@ -93,7 +94,8 @@ struct jw_scan_options {
 	bool modules;
 	bool verdicts_only; /* count verdicts, but not what would be compiled: several times faster
 						   where that is much, since no PTX has to be decompressed whole */
-	void *context;
+	struct jw_cancel cancel;
+	void *context; /* of the functions below */
 	/* Each image as soon as it is read; all that it points to is valid during the call. A return
 	 * other than 0 (with *err set) ends the scan. */
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
@@ -101,7 +103,8 @@ struct jw_scan_options {
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
 };
 
-/* Scans. -1: it could not be brought to its end (out of memory, the callback's own error). */
+/* Scans. -1: it could not be brought to its end (out of memory, the callback's own error,
+ * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
 /* Wall time for an amount of work by workers of this capacity (estimate.h). */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
@@ -29,17 +30,38 @@ struct jw_store {
 	uint64_t bytes;
 };
 
-/* What is in the store of this state directory. `verify`: every member and entry is checked, as an
- * import does; else the digest of each pack, and its manifest. A store that is not there is empty.
- * The caller frees it. */
-int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
+struct jw_store_options {
+	const char *state_dir;
+	bool verify; /* every member and entry is checked, as an import does; else the digest of each
+					pack, and its manifest */
+	struct jw_cancel cancel;
+};
+
+/* What is in the store of this state directory. A store that is not there is empty. The caller
+ * frees it. */
+int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
 
+struct jw_store_keep_options {
+	const struct jw_system *system;
+	uint64_t most_bytes; /* that the store may take then; 0: JW_STORE_DEFAULT_BYTES */
+	struct jw_cancel cancel;
+};
+
 /* Keeps what the system's cache holds for its driver and GPUs and no pack of the store has yet: one
  * more pack an architecture; then, as jw_store_gc, removes, and makes one of many small packs. */
-int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
+int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
+
+struct jw_store_refill_options {
+	const struct jw_system *system;
+	const uint64_t *keys; /* names of the entries that are wanted */
+	size_t count;
+	bool dry_run; /* only say, by the packs' manifests, what would be added */
+	struct jw_cancel cancel;
+};
+
 enum { JW_STORE_MOST_NOTES = 8 };
 
 struct jw_store_refilled {
@@ -51,11 +73,10 @@ struct jw_store_refilled {
 	size_t note_count, more_notes;
 };
 
-/* Adds to the system's cache those of the entries of these names that it lacks and the store has,
- * as far as there is room: nothing is evicted. Packs that are damaged are passed over. `dry_run`:
- * only says, by the packs' manifests, what would be added. */
-int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
-					size_t count, bool dry_run, struct jw_store_refilled *ret_refilled);
+/* Adds to the system's cache those of the wanted entries that it lacks and the store has, as far as
+ * there is room: nothing is evicted. Packs that are damaged are passed over. */
+int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
+					struct jw_store_refilled *ret_refilled);
 
 struct jw_store_swept {
 	size_t removed; /* packs that were broken, or for which there was no room */

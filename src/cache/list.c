@@ -4,6 +4,7 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "cache/brief.h"
 #include "cache/view.h"
@@ -87,10 +88,8 @@ static int fill(struct jw_error *err, const struct jw_cache_options *options,
 
 			if (!file || (pass ? row != SET_NONE : row != i))
 				continue;
-			if (options->stop && options->stop(options->context)) {
-				error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+			if (cancel_check(err, &options->cancel))
 				goto done;
-			}
 			read_entry(list->path, file, !pass, &list->entries[list->count++]);
 		}
 	}

@@ -5,6 +5,7 @@
 
 #include <jitwarm/cache.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "cache/sound.h"
 #include "os/file.h"
@@ -63,9 +64,9 @@ static int judge_all(struct jw_error *err, const struct jw_cache_options *option
 	for (size_t i = 0; i < report->damaged; i++) {
 		uint64_t key;
 
-		if (options->stop && options->stop(options->context)) {
+		if (cancel_check(err, &options->cancel)) {
 			mem_free(removals);
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+			return -1;
 		}
 		if (mend_key(report->damaged_entries[i].name, &key))
 			count += mend_judge(report->path, key, &removals[count]) == MEND_TAKE;

@@ -1,5 +1,6 @@
 #include "cache/sound.h"
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -99,8 +100,8 @@ static int advance(struct jw_error *err, struct sounding *sounding, struct readi
 		if (!reading->file) {
 			if (sounding->next == sounding->count)
 				return 0;
-			if (how->stop && how->stop(how->context))
-				return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+			if (cancel_check(err, &how->cancel))
+				return -1;
 			at = sounding->next++;
 			damage = begin(sounding, reading, at);
 		}

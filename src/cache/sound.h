@@ -4,12 +4,13 @@
 #ifndef JW_CACHE_SOUND_H
 #define JW_CACHE_SOUND_H
 
+#include "base/cancel.h"
 #include "cache/brief.h"
 
 struct cache_sounding {
 	const char *dir;
 	void *context;
-	bool (*stop)(void *context); /* asked between files; may be NULL: JW_ERR_INTERRUPTED */
+	struct jw_cancel cancel; /* asked between files */
 	/* Once for each, in any order; `brief` is NULL unless it is sound. */
 	int (*judged)(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
 				  const struct cache_brief *brief);

@@ -85,13 +85,6 @@ static int add_sound(struct jw_error *err, struct verify *verify, const struct c
 
 /* ---- reading them */
 
-static bool asked_to_stop(void *context)
-{
-	const struct jw_cache_options *options = ((const struct verify *)context)->options;
-
-	return options->stop && options->stop(options->context);
-}
-
 static void read_later(struct verify *verify, size_t at)
 {
 	verify->keys[verify->reading] = verify->scan.files[at].key;
@@ -110,8 +103,10 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 
 static int read_entries(struct jw_error *err, struct verify *verify)
 {
-	const struct cache_sounding sounding = {
-		.dir = verify->report->path, .context = verify, .stop = asked_to_stop, .judged = judged};
+	const struct cache_sounding sounding = {.dir = verify->report->path,
+											.context = verify,
+											.cancel = verify->options->cancel,
+											.judged = judged};
 
 	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
 }

@@ -7,9 +7,18 @@
 
 #include "cli/command_table.h"
 #include "cli/help.h"
+#include "os/interrupt.h"
 #include "os/system.h"
 
 enum { MOST_HELP = 1 << 20 };
+
+static bool is_interrupted(void *context)
+{
+	(void)context;
+	return os_interrupted();
+}
+
+const struct jw_cancel cli_cancel = {.is_cancelled = is_interrupted};
 
 static cJSON *error_document(const struct jw_error *err)
 {

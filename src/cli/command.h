@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/cancel.h>
+
 #include "cli/exit.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -34,6 +36,9 @@ struct cli {
 enum exit_status cli_fail(struct cli *cli, const struct jw_error *err);
 /* The same with a status of one's own (EXIT_CANNOT). */
 enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err);
+
+/* For the options of long calls: Ctrl-C cancels them, once os_catch_interrupts was called. */
+extern const struct jw_cancel cli_cancel;
 
 /* What concerns other accounts is an administrator's: JW_ERR_IO, with what to do, for others. */
 int cli_need_administrator(struct jw_error *err, const char *option);

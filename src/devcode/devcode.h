@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/target.h>
 
 #include "base/buf.h"
@@ -131,13 +132,6 @@ struct devcode_image {
 	bool wrappers_known;
 };
 
-/* Whether to end early; asked over and over while files are looked at, so that even one huge member
- * of an archive is left in time. `asked` may be NULL. What is ended so is JW_ERR_INTERRUPTED. */
-struct devcode_stop {
-	bool (*asked)(void *context);
-	void *context;
-};
-
 struct devcode_sink {
 	void *context;
 	/* One container. A return other than 0 stops the reading. May be NULL. */
@@ -150,7 +144,9 @@ struct devcode_sink {
 	 * May be NULL. */
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
-	struct devcode_stop stop;
+	/* Asked over and over, so that even one huge member of an archive is left in time:
+	 * JW_ERR_INTERRUPTED. */
+	struct jw_cancel cancel;
 };
 
 /* Reads one path: a file (never a directory). A file without device code calls nothing and is no
@@ -207,9 +203,9 @@ enum { DEVCODE_PIECE = 3 << 16 };
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context, const struct devcode_stop *stop);
+				 void *context, const struct jw_cancel *cancel);
 /* One part, into memory. The caller frees *ret_bytes. */
 int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
-				   const struct devcode_stop *stop, struct buf *ret_bytes);
+				   const struct jw_cancel *cancel, struct buf *ret_bytes);
 
 #endif

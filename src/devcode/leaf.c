@@ -157,7 +157,7 @@ static int streamed_get(struct jw_error *err, void *context, uint64_t offset, ui
 	if (is_captured(streamed, offset, size, ret_data))
 		return 0;
 	buf_free(&streamed->again);
-	if (devcode_reread(err, image->reading->path, &part, &image->reading->sink->stop,
+	if (devcode_reread(err, image->reading->path, &part, &image->reading->sink->cancel,
 					   &streamed->again))
 		return -1;
 	*ret_data = streamed->again.data;
@@ -178,7 +178,7 @@ static int streamed_each(struct jw_error *err, void *context, uint64_t offset, u
 	if (is_captured(streamed, offset, size, &data))
 		return piece(err, of_piece, 0, data, (size_t)size);
 	return devcode_copy(err, image->reading->path, &part, 1, piece, of_piece,
-						&image->reading->sink->stop);
+						&image->reading->sink->cancel);
 }
 
 static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64_t size_bytes)
@@ -282,7 +282,7 @@ int leaf_read(struct jw_error *err, struct reading *reading, const char *member,
 		result = stream->memory        ? read_memory(&why, &image, stream)
 				 : kind == KIND_OBJECT ? read_object(&why, &image, stream)
 									   : read_stream(&why, &image, stream);
-	if (result && walk_stopped(&why, &reading->sink->stop))
+	if (result && walk_cancelled(&why, &reading->sink->cancel))
 		reading->stopped = true;
 	if (result && !reading->stopped) {
 		if (reading->sink->trouble && is_trouble(&image, kind, &why))

@@ -20,14 +20,14 @@ static void read_trouble(void *context, const char *member, const struct jw_erro
 {
 	const struct reading *reading = context;
 
-	if (reading->sink->trouble && !walk_stopped(NULL, &reading->sink->stop))
+	if (reading->sink->trouble && !walk_cancelled(NULL, &reading->sink->cancel))
 		reading->sink->trouble(reading->sink->context, reading->path, member, why);
 }
 
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->stop};
+	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->cancel};
 
 	return walk_file(err, &visitor, path);
 }
@@ -36,7 +36,7 @@ int devcode_read_memory(struct jw_error *err, const char *path, const void *data
 						const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->stop};
+	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->cancel};
 	struct stream stream;
 
 	stream_of_memory(&stream, data, size, NULL);

@@ -86,10 +86,10 @@ static const char *first_missing(const struct request *request)
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),
-				 void *context, const struct devcode_stop *stop)
+				 void *context, const struct jw_cancel *cancel)
 {
 	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
-	struct visitor visitor = {&request, visit, note_trouble, stop};
+	struct visitor visitor = {&request, visit, note_trouble, cancel};
 	const char *member;
 
 	for (size_t i = 0; i < count; i++)
@@ -100,7 +100,7 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 		return -1;
 	if (request.done == count)
 		return 0;
-	if (walk_stopped(err, stop))
+	if (walk_cancelled(err, cancel))
 		return -1;
 	if (request.stopped)
 		return error_copy(err, &request.why);
@@ -120,7 +120,7 @@ static int append(struct jw_error *err, void *context, size_t part, const uint8_
 }
 
 int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
-				   const struct devcode_stop *stop, struct buf *ret_bytes)
+				   const struct jw_cancel *cancel, struct buf *ret_bytes)
 {
 	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
 	struct devcode_part wanted = *part;
@@ -131,7 +131,7 @@ int devcode_reread(struct jw_error *err, const char *path, const struct devcode_
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
 						 (unsigned long long)part->size_bytes);
 	if (buf_reserve(err, &bytes, (size_t)part->size_bytes) ||
-		devcode_copy(err, path, &wanted, 1, append, &bytes, stop)) {
+		devcode_copy(err, path, &wanted, 1, append, &bytes, cancel)) {
 		buf_free(&bytes);
 		return -1;
 	}

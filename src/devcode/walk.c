@@ -2,14 +2,15 @@
 
 #include <stddef.h>
 
+#include "base/cancel.h"
 #include "base/text.h"
 #include "devcode/devcode.h"
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
 
-int walk_stopped(struct jw_error *err, const struct devcode_stop *stop)
+int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 {
-	return stop && stop->asked && stop->asked(stop->context)
+	return cancel_asked(cancel)
 			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at")
 			   : 0;
 }

@@ -16,12 +16,12 @@ struct visitor {
 				struct stream *stream);
 	/* An archive or member that cannot be read any further. */
 	void (*trouble)(void *context, const char *member, const struct jw_error *why);
-	const struct devcode_stop *stop; /* may be NULL */
+	const struct jw_cancel *cancel; /* may be NULL */
 };
 
 /* The reader of a layer asks before each piece, and fails where the answer is yes: what that looks
  * like further up is no trouble. The layer itself returns -1 then. */
-int walk_stopped(struct jw_error *err, const struct devcode_stop *stop);
+int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
 
 /* `depth` counts the layers that are open; it starts at 0. */
 int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,

@@ -104,7 +104,7 @@ static int read_entry(struct jw_error *err, void *context, uint8_t *to, size_t s
 	struct packed *packed = context;
 	la_ssize_t got;
 
-	if (walk_stopped(err, packed->visitor->stop))
+	if (walk_cancelled(err, packed->visitor->cancel))
 		return -1;
 	do
 		got = archive_read_data(packed->archive, to, size);
@@ -188,7 +188,7 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 		int state = archive_read_next_header(packed->archive, &entry);
 
 		/* What a reader further down was stopped in looks like damage up here. */
-		if (walk_stopped(err, packed->visitor->stop))
+		if (walk_cancelled(err, packed->visitor->cancel))
 			return -1;
 		if (state == ARCHIVE_EOF)
 			return 0;

@@ -9,7 +9,7 @@ enum { WINDOW_LOG = 27 }; /* what `zstd --long` makes; larger windows are refuse
 struct unpacker {
 	ZSTD_DCtx *context;
 	struct stream *from;
-	const struct devcode_stop *stop;
+	const struct jw_cancel *cancel;
 	bool inside; /* a frame has begun and not ended */
 };
 
@@ -23,7 +23,7 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 		const uint8_t *data;
 		size_t left;
 
-		if (walk_stopped(err, unpacker->stop) ||
+		if (walk_cancelled(err, unpacker->cancel) ||
 			stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
@@ -48,7 +48,7 @@ int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *m
 			  struct stream *stream, unsigned depth)
 {
 	struct unpacker unpacker = {
-		.context = ZSTD_createDCtx(), .from = stream, .stop = visitor->stop};
+		.context = ZSTD_createDCtx(), .from = stream, .cancel = visitor->cancel};
 	struct jw_error why = {0};
 	struct stream unpacked;
 	int result;
@@ -63,5 +63,5 @@ int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *m
 	result = walk_stream(err, visitor, member, &unpacked, depth);
 	stream_free(&unpacked);
 	(void)ZSTD_freeDCtx(unpacker.context);
-	return result || walk_stopped(err, visitor->stop) ? -1 : 0;
+	return result || walk_cancelled(err, visitor->cancel) ? -1 : 0;
 }

@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
@@ -45,13 +46,6 @@ static bool is_wanted(void *context, uint64_t key)
 	return set_find(&((const struct job *)context)->wanted, key, &cursor) != SET_NONE;
 }
 
-static bool asked_to_stop(void *context)
-{
-	const struct jw_export_options *options = ((const struct job *)context)->options;
-
-	return options->stop && options->stop(options->context);
-}
-
 /* With paths, their modules' names stand between the caller's wishes and the cache. */
 static int gather(struct jw_error *err, struct job *job, struct jw_export_result *result)
 {
@@ -61,7 +55,6 @@ static int gather(struct jw_error *err, struct job *job, struct jw_export_result
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
 		options.context = job;
-		options.stop = asked_to_stop;
 		options.wanted = is_wanted;
 	}
 	return gather_cache(err, &options, job->dir, &job->gather, result);
@@ -203,10 +196,9 @@ static int put_content(struct jw_error *err, const struct job *job, struct write
 		const struct pack_member *member = &manifest->members[i];
 		char name[TAR_MOST_NAME + 1];
 
-		if (job->options->stop && job->options->stop(job->options->context)) {
-			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		result = cancel_check(err, &job->options->cancel);
+		if (result)
 			break;
-		}
 		if (member->thin)
 			continue;
 		if (manifest->opaque) {

@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/cache_files.h"
@@ -310,9 +311,7 @@ static void gather_thread(void *argument)
 	while (take_some(work, &room)) {
 		struct jw_error why = {0};
 
-		if (work->options->stop && work->options->stop(work->options->context))
-			error_set(&why, JW_ERR_INTERRUPTED, "interrupted");
-		else if (!gather_some(&why, work, &room))
+		if (!cancel_check(&why, &work->options->cancel) && !gather_some(&why, work, &room))
 			continue;
 		uv_mutex_lock(&work->mutex);
 		if (!work->failed)

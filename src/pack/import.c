@@ -7,6 +7,7 @@
 
 #include <sodium.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/presence.h"
@@ -145,13 +146,6 @@ static int insert_some(struct jw_error *err, const struct import *import,
 	return 0;
 }
 
-static bool asked_to_stop(void *context)
-{
-	const struct jw_import_options *options = ((const struct import *)context)->options;
-
-	return options->stop && options->stop(options->context);
-}
-
 static int write_entries(struct jw_error *err, void *context, const struct member_walk *walk,
 						 const uint32_t *entries, size_t count)
 {
@@ -165,8 +159,8 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 			continue;
 		if (insert_some(err, import, writing))
 			return -1;
-		if (asked_to_stop(import))
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (cancel_check(err, &import->options->cancel))
+			return -1;
 	}
 	return insert_some(err, import, writing);
 }
@@ -279,7 +273,7 @@ static int read_pack(struct jw_error *err, struct import *import)
 	import->walk = (struct member_walk){.manifest = &import->manifest,
 										.verify = true,
 										.context = import,
-										.stop = asked_to_stop,
+										.cancel = import->options->cancel,
 										.complete = import_check};
 
 	if (source_open(err, import->options->path, &import->source) ||

@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "os/system.h"
 
@@ -273,8 +274,8 @@ static int complete(struct jw_error *err, struct member_walk *walk, const struct
 {
 	size_t first = order->first[at], count = order->first[end] - first;
 
-	if (walk->stop && walk->stop(walk->context))
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	if (cancel_check(err, &walk->cancel))
+		return -1;
 	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "pack/reader.h"
 #include "pack/supply.h"
 
@@ -16,7 +17,7 @@ struct member_walk {
 	bool keep;                   /* members stay at hand for member_walk_again */
 	const struct supply *supply; /* thin members; what it lacks is passed over. NULL: it has none */
 	void *context;
-	bool (*stop)(void *context); /* may be NULL: JW_ERR_INTERRUPTED */
+	struct jw_cancel cancel;
 	/* `entries`: indices of those that are complete by now, some members' together. */
 	int (*complete)(struct jw_error *err, void *context, const struct member_walk *walk,
 					const uint32_t *entries, size_t count);

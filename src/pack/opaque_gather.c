@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/text.h"
@@ -125,8 +126,8 @@ static int hash_all(struct jw_error *err, struct gathering *work)
 	int result = 0;
 
 	for (size_t i = 0; !result && i < manifest->tree_count; i++) {
-		if (options->stop && options->stop(options->context))
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (cancel_check(err, &options->cancel))
+			return -1;
 		if (i && !by_path(&manifest->tree[i - 1], &manifest->tree[i]))
 			return error_set(err, JW_ERR_UNSUPPORTED, "%s: “%.200s” is there twice", work->dir,
 							 manifest->tree[i].path);

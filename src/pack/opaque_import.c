@@ -1,6 +1,7 @@
 /* From an opaque pack to the directory of the very driver that it is for. */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -28,10 +29,9 @@ static int for_each(struct jw_error *err, const struct import *import, struct re
 
 		if (!bytes)
 			return -1;
-		if (options->stop && options->stop(options->context))
-			result = error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-		else
-			result = reader_member(err, reader, member, &bytes);
+		result = cancel_check(err, &options->cancel) || reader_member(err, reader, member, &bytes)
+					 ? -1
+					 : 0;
 		if (!result) {
 			digest_of(&digest, bytes, (size_t)member->size_bytes);
 			if (!digest_equal(&digest, &member->digest))

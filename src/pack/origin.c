@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "devcode/devcode.h"
 
@@ -151,9 +152,7 @@ static int take_container(struct jw_error *err, void *context,
 	struct finder *finder = context;
 	const struct origin_search *search = finder->search;
 
-	finder->failed = search->stop && search->stop(search->context);
-	if (finder->failed)
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+	finder->failed = cancel_check(err, &search->cancel) != 0;
 	for (size_t i = 0; !finder->failed && i < container->entry_count; i++)
 		finder->failed = take_entry(err, finder, container, &container->entries[i]) != 0;
 	return finder->failed ? -1 : 0;
@@ -194,8 +193,8 @@ static void take_trouble(void *context, const char *path, const char *member,
 static int take_file(struct jw_error *err, struct finder *finder)
 {
 	const struct origin_search *search = finder->search;
-	const struct devcode_sink sink = {
-		finder, take_container, take_image, take_trouble, {search->stop, search->context}};
+	const struct devcode_sink sink = {finder, take_container, take_image, take_trouble,
+									  search->cancel};
 	struct jw_error why = {0};
 	int result = devcode_read(&why, search->paths[finder->file], &sink);
 

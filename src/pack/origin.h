@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -33,7 +34,7 @@ struct origin_search {
 	int (*payload)(struct jw_error *err, void *context, size_t module, const uint8_t *data);
 	/* A file, or a member of it, that could not be read. May be NULL. */
 	void (*trouble)(void *context, size_t file, const struct jw_error *why);
-	bool (*stop)(void *context); /* may be NULL: JW_ERR_INTERRUPTED */
+	struct jw_cancel cancel;
 };
 
 /* Reads the files. What is not found stays so, which is no failure. Members of the modules are the

@@ -5,6 +5,7 @@
 
 #include <jitwarm/pack.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "cache/remove.h"
@@ -23,17 +24,7 @@ struct prune {
 	struct set removed; /* keys */
 };
 
-static bool stops(const struct prune *prune)
-{
-	return prune->options->stop && prune->options->stop(prune->options->context);
-}
-
 /* ---- keeping */
-
-static bool stop_export(void *context)
-{
-	return stops(context);
-}
 
 static bool goes_into_pack(void *context, uint64_t key)
 {
@@ -77,7 +68,7 @@ static int write_pack(struct jw_error *err, struct prune *prune, struct set *nam
 											  .all_drivers = true,
 											  .output = prune->options->keep,
 											  .context = prune,
-											  .stop = stop_export,
+											  .cancel = prune->options->cancel,
 											  .wanted = goes_into_pack};
 	struct jw_export_result made;
 	struct jw_error why = {0};
@@ -146,8 +137,8 @@ static int remove_all(struct jw_error *err, struct prune *prune, struct cache_li
 		size_t size = 0;
 		int result;
 
-		if (stops(prune))
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (cancel_check(err, &prune->options->cancel))
+			return -1;
 		while (size < AT_A_TIME && at < chosen->count)
 			removals[size++] = chosen->items[at++].removal;
 		result = cache_remove(err, live, removals, size);

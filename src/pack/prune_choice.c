@@ -258,8 +258,7 @@ int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
 {
 	const struct jw_cache_options look = {.path = options->cache_dir,
 										  .limit_bytes = options->system->cache.limit_bytes,
-										  .context = options->context,
-										  .stop = options->stop};
+										  .cancel = options->cancel};
 	struct choose choose = {.options = options, .result = result};
 	struct chosen chosen = {0};
 	int done = -1;

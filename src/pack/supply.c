@@ -178,13 +178,6 @@ static void note_trouble(void *context, size_t file, const struct jw_error *why)
 				: mem_printf(NULL, "%s: %s", supply->paths[file], why->message);
 }
 
-static bool asked_to_stop(void *context)
-{
-	const struct jw_import_options *options = ((const struct supply *)context)->options;
-
-	return options->stop && options->stop(options->context);
-}
-
 static int look(struct jw_error *err, struct supply *supply)
 {
 	const struct origin_search search = {
@@ -195,7 +188,7 @@ static int look(struct jw_error *err, struct supply *supply)
 		.context = supply,
 		.payload = keep_payload,
 		.trouble = note_trouble,
-		.stop = asked_to_stop,
+		.cancel = supply->options->cancel,
 	};
 
 	return origin_find(err, &search);

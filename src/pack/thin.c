@@ -18,13 +18,6 @@ struct thin {
 	size_t file_capacity, source_capacity;
 };
 
-static bool asked_to_stop(void *context)
-{
-	const struct jw_export_options *options = ((const struct thin *)context)->options;
-
-	return options->stop && options->stop(options->context);
-}
-
 static int list_modules(struct jw_error *err, struct thin *thin)
 {
 	const struct pack_manifest *manifest = thin->manifest;
@@ -151,7 +144,7 @@ int thin_find(struct jw_error *err, const struct jw_export_options *options,
 		.modules = thin.modules,
 		.module_count = thin.count,
 		.context = &thin,
-		.stop = asked_to_stop,
+		.cancel = options->cancel,
 	};
 
 	if (!result)

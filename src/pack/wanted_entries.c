@@ -38,8 +38,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 		.everything = true,
 		.link_inputs = true,
 		.factors = {1, 1},
-		.context = options->context,
-		.stop = options->stop,
+		.cancel = options->cancel,
 	};
 	struct plan *plan = NULL;
 	struct set keys = {0};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "plan/seen_containers.h"
@@ -277,7 +278,7 @@ static int take_container(struct jw_error *err, void *context,
 {
 	struct analysis *analysis = context;
 
-	if (analysis->sink->stop && analysis->sink->stop(analysis->sink->context)) {
+	if (cancel_asked(&analysis->sink->cancel)) {
 		analysis->stopped = true;
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
 	}
@@ -308,7 +309,7 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 		.container = take_container,
 		.image = take_image,
 		.trouble = take_trouble,
-		.stop = {sink->stop, sink->context},
+		.cancel = sink->cancel,
 	};
 	struct jw_error why = {0};
 	int result;

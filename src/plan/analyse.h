@@ -11,6 +11,7 @@
 
 #include <jitwarm/target.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "cache/key.h"
 #include "cache/profile.h"
@@ -96,7 +97,7 @@ struct analyse_sink {
 	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
-	bool (*stop)(void *context); /* asked over and over; may be NULL: JW_ERR_INTERRUPTED */
+	struct jw_cancel cancel; /* asked over and over */
 };
 
 /* Reads one path. A file that cannot be read is a trouble; -1 where the sink says so, or out of

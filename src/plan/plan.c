@@ -83,21 +83,15 @@ static void walk_trouble(void *context, const char *path, const struct jw_error 
 	take_trouble(context, path, NULL, why);
 }
 
-static bool is_stopped(void *context)
-{
-	const struct reading *reading = context;
-	const struct plan_request *request = reading->build.request;
-
-	return request->stop && request->stop(request->context);
-}
-
 static int take_file(struct jw_error *err, void *context, const char *path,
 					 const struct os_stat *stat, bool named)
 {
 	struct reading *reading = context;
 	const struct plan_request *request = reading->build.request;
-	const struct analyse_sink sink = {
-		.context = reading, .image = take_image, .trouble = take_trouble, .stop = is_stopped};
+	const struct analyse_sink sink = {.context = reading,
+									  .image = take_image,
+									  .trouble = take_trouble,
+									  .cancel = request->cancel};
 	const struct analyse_question question = {
 		.targets = request->targets,
 		.target_count = request->target_count,
@@ -107,7 +101,7 @@ static int take_file(struct jw_error *err, void *context, const char *path,
 	bool known = false;
 
 	(void)named;
-	if (is_stopped(reading))
+	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
 	if (reading->inventory && inventory_replay(err, reading->inventory, path, stat, &question,
 											   take_remembered, reading, &known))

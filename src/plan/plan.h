@@ -13,6 +13,7 @@
 
 #include <jitwarm/target.h>
 
+#include "base/cancel.h"
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "plan/estimate.h"
@@ -90,13 +91,12 @@ struct plan_request {
 	bool everything;       /* --all: nothing is left out */
 	bool link_inputs; /* relocatable code too where the CUDA runtime does not link it: a library
 						 may do so by itself */
-	void *context;
-	bool (*stop)(void *context); /* asked before each file; may be NULL */
+	struct jw_cancel cancel;
 	struct plan_factors factors; /* what is known of this machine's speed */
 };
 
 /* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
- * JW_ERR_INTERRUPTED by `stop`. The caller frees with plan_free. */
+ * JW_ERR_INTERRUPTED. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
 /* Modules that were cold and whose entries are in the cache by now are warm. */

@@ -237,8 +237,10 @@ static int take_file(struct jw_error *err, void *context, const char *path,
 					 const struct os_stat *stat, bool named)
 {
 	struct scan *scan = context;
-	const struct analyse_sink sink = {
-		.context = scan, .image = take_image, .trouble = take_trouble};
+	const struct analyse_sink sink = {.context = scan,
+									  .image = take_image,
+									  .trouble = take_trouble,
+									  .cancel = scan->options->cancel};
 
 	(void)stat;
 	(void)named;

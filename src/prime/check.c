@@ -173,6 +173,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.cache_dir = options->system->cache.path,
 		.state_dir = options->system->state_dir,
 		.everything = options->everything,
+		.cancel = options->cancel,
 	};
 	struct jw_check_cause *causes = NULL;
 	struct jw_check_result *result = NULL;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "cache/insert.h"
 #include "cache/presence.h"
@@ -252,7 +253,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	if (!setup.inserted || !setup.split || run_folder_make(err, system->state_dir, &folder) ||
 		worker_command_find(err, options->worker, &self))
 		goto done;
-	if (spool_fill(&why, plan, folder.path, options->message, options->stop, options->context,
+	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
 		failed = interrupted(err, &why, result);
 		goto done;
@@ -294,7 +295,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 				 const struct jw_prime_options *options, struct trace *trace,
 				 struct jw_prime_result *result)
 {
-	const struct cache_turn_wait wait = {options->context, options->message, options->stop};
+	const struct cache_turn_wait wait = {options->context, options->message, options->cancel};
 	struct cache_turn turn = {0};
 	int failed = 0;
 
@@ -304,7 +305,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 	if (cache_turn_take(err, system->cache.path, &wait, &turn)) {
 		result->interrupted = true;
 		result->undone = result->plan.cold;
-		return options->stop && options->stop(options->context) ? 0 : -1;
+		return cancel_asked(&options->cancel) ? 0 : -1;
 	}
 	if (turn.waited && count_met(plan, system) == result->plan.cold)
 		result->met = result->plan.cold;

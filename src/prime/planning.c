@@ -150,8 +150,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
 		.factors = factors_for(system, options),
-		.context = options->context,
-		.stop = options->stop,
+		.cancel = options->cancel,
 	};
 	return 0;
 }

@@ -141,7 +141,7 @@ static int note_troubles(struct jw_error *err, const struct recorder *recorder,
 	return 0;
 }
 
-static bool is_stopped(void *context)
+static bool is_cancelled(void *context)
 {
 	return record_is_stopped(context);
 }
@@ -179,8 +179,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		.state_dir = recorder->system->state_dir,
 		.everything = true,
 		.link_inputs = true,
-		.stop = is_stopped,
-		.context = recorder,
+		.cancel = {recorder, is_cancelled},
 	};
 	const char **paths;
 	int result;

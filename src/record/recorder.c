@@ -1,3 +1,4 @@
+#include "base/cancel.h"
 #include "record/record_state.h"
 
 #include <string.h>
@@ -24,9 +25,7 @@ int record_note(struct jw_error *err, struct jw_record_result *result, const cha
 
 bool record_is_stopped(struct recorder *recorder)
 {
-	const struct jw_record_options *options = recorder->options;
-
-	if (options->stop && options->stop(options->context))
+	if (cancel_asked(&recorder->options->cancel))
 		recorder->result->interrupted = true;
 	return recorder->result->interrupted;
 }

@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -118,8 +119,8 @@ static int wait_for(struct jw_error *err, struct cache_turn *turn,
 		if (!turn->waited)
 			tell_holder(turn, wait);
 		turn->waited = true;
-		if (wait->stop && wait->stop(wait->context))
-			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (cancel_check(err, &wait->cancel))
+			return -1;
 		uv_sleep(TRY_EVERY_MS);
 	}
 }

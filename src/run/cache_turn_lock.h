@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "base/cancel.h"
 
 struct cache_turn {
 	struct os_file *lock; /* NULL where none is held */
@@ -17,11 +17,11 @@ struct cache_turn {
 struct cache_turn_wait {
 	void *context;
 	void (*message)(void *context, const char *line); /* for whom we wait; may be NULL */
-	bool (*stop)(void *context);                      /* may be NULL */
+	struct jw_cancel cancel;
 };
 
 /* Waits until nobody else primes this cache. Where files cannot be locked it is everybody's turn.
- * JW_ERR_INTERRUPTED: `stop` said so. */
+ * JW_ERR_INTERRUPTED: it was cancelled. */
 int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct cache_turn_wait *wait,
 					struct cache_turn *ret_turn);
 /* One that was never taken ({0}) is fine. */

@@ -5,6 +5,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -108,9 +109,7 @@ void run_break_off_with(struct run *run, const struct jw_error *why)
 
 static void look_for_interrupt(struct run *run)
 {
-	const struct jw_prime_options *options = run->setup->options;
-
-	if (run->stopping || !options->stop || !options->stop(options->context))
+	if (run->stopping || !cancel_asked(&run->setup->options->cancel))
 		return;
 	run->result->interrupted = true;
 	run_stop(run);

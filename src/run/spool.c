@@ -68,7 +68,7 @@ static void add_parts(struct pass *pass, struct spool *spool, const struct plan 
 
 /* Wants of one archive. -1: out of memory; what cannot be had is told in `trouble`. */
 static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
-					struct want *wants, size_t count, const struct devcode_stop *stop,
+					struct want *wants, size_t count, const struct jw_cancel *cancel,
 					struct jw_error *trouble)
 {
 	struct pass pass = {.file = spool->file,
@@ -81,7 +81,7 @@ static int take_out(struct jw_error *err, struct spool *spool, const struct plan
 		goto done;
 	add_parts(&pass, spool, plan, wants, count);
 	(void)devcode_copy(trouble, plan->files[wants->file].path, pass.parts, pass.count, write_piece,
-					   &pass, stop);
+					   &pass, cancel);
 	for (size_t i = 0; i < count; i++)
 		if (pass.parts[wants[i].part].done)
 			spool->places[wants[i].module] =
@@ -137,10 +137,9 @@ static int open_spool(struct jw_error *err, struct spool *spool, const char *fol
 }
 
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
-			   void (*trouble)(void *context, const char *line), bool (*stop)(void *context),
-			   void *context, struct spool *ret_spool)
+			   void (*trouble)(void *context, const char *line), void *context,
+			   const struct jw_cancel *cancel, struct spool *ret_spool)
 {
-	const struct devcode_stop asked = {stop, context};
 	struct spool spool = {.places = mem_array(err, plan->module_count, sizeof *spool.places)};
 	bool *packed = mem_array(err, plan->file_count, sizeof *packed);
 	struct want *wants = mem_array(err, plan->module_count, sizeof *wants);
@@ -160,7 +159,7 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 
 		for (next = at + 1; next < count && !strcmp(plan->files[wants[next].file].path, path);)
 			next++;
-		if (take_out(err, &spool, plan, wants + at, next - at, &asked, &why))
+		if (take_out(err, &spool, plan, wants + at, next - at, cancel, &why))
 			goto done;
 		if (why.code == JW_ERR_INTERRUPTED) {
 			error_copy(err, &why);

@@ -25,10 +25,10 @@ struct spool {
 
 /* Finds a place for every cold module of the plan. `folder`: the run's own directory. `why` of a
  * module that could not be had is reported through `trouble` (may be NULL); the others are found
- * all the same. JW_ERR_INTERRUPTED: `stop` said so (may be NULL). */
+ * all the same. `cancel` may be NULL: JW_ERR_INTERRUPTED. */
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
-			   void (*trouble)(void *context, const char *line), bool (*stop)(void *context),
-			   void *context, struct spool *ret_spool);
+			   void (*trouble)(void *context, const char *line), void *context,
+			   const struct jw_cancel *cancel, struct spool *ret_spool);
 void spool_free(struct spool *spool);
 
 #endif

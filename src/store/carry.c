@@ -6,6 +6,7 @@
 
 #include <sodium.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/presence.h"
@@ -144,11 +145,6 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 
 /* ---- the whole */
 
-static bool asked_to_stop(const struct carry *carry)
-{
-	return carry->options->stop && carry->options->stop(carry->options->context);
-}
-
 /* What cannot be carried over is compiled: a failure here is a line, unless memory is short. */
 static int forgive(struct jw_error *err, struct carry *carry, int failed,
 				   const struct jw_error *why)
@@ -169,11 +165,11 @@ static int carry_all(struct jw_error *err, struct carry *carry, bool *by_store)
 	if (carry_look(err, carry))
 		return -1;
 	for (int older = 0; older <= (options->carry_over ? 1 : 0); older++) {
-		if (asked_to_stop(carry))
+		if (cancel_asked(&options->cancel))
 			break;
 		if (forgive(err, carry, carry_insert(&why, carry, older), &why))
 			return -1;
-		if (options->store && !options->dry_run && !asked_to_stop(carry) &&
+		if (options->store && !options->dry_run && !cancel_asked(&options->cancel) &&
 			forgive(err, carry, carry_from_store(&why, carry, older, by_store), &why))
 			return -1;
 	}

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -236,7 +237,7 @@ static int insert_all(struct jw_error *err, struct carry *carry, const struct pl
 	}
 	result = keep(err, carry, inserting->live);
 	for (size_t i = 0; !result && i < count; i++) {
-		if (options->stop && options->stop(options->context))
+		if (cancel_asked(&options->cancel))
 			break;
 		result = take(err, inserting, places[i].module);
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/cache_files.h"
@@ -168,7 +169,7 @@ int carry_look(struct jw_error *err, struct carry *carry)
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
 	result = cache_index_map(err, &index, &look.rows);
 	for (size_t i = 0; !result && i < scan.count; i++) {
-		if (options->stop && options->stop(options->context))
+		if (cancel_asked(&options->cancel))
 			break;
 		if (may_be_wanted(carry, &scan.files[i]) && read_key(where.path, &scan.files[i], &look.key))
 			take_entry(&look, &scan.files[i]);

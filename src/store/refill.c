@@ -62,13 +62,6 @@ static bool is_asked_for(void *context, uint64_t key)
 	return has(&((const struct refill *)context)->asked, key);
 }
 
-static bool asked_to_stop(void *context)
-{
-	const struct refill_request *request = ((const struct refill *)context)->request;
-
-	return request->stop && request->stop(request->context);
-}
-
 /* What another driver's entry would be called takes its PTX; how long its key is tells enough to
  * leave out the packs of other programs. */
 static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
@@ -120,7 +113,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 											  .only_missing = true,
 											  .carry_over = request->mode == REFILL_OLDER,
 											  .context = refill,
-											  .stop = asked_to_stop,
+											  .cancel = request->cancel,
 											  .wanted = is_asked_for};
 	struct jw_import_result *result;
 	struct jw_error why = {0};
@@ -204,6 +197,8 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
+	const struct jw_store_options where = {.state_dir = system->state_dir,
+										   .cancel = request->cancel};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	int result = 0;
@@ -212,7 +207,7 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	if (!system->cache.path || !system->driver.stamp[0] ||
 		system->driver.trust == JW_TRUST_OPAQUE || !request->count)
 		return 0;
-	if (jw_store_open(err, system->state_dir, false, &store))
+	if (jw_store_open(err, &where, &store))
 		return -1;
 	for (size_t i = 0; !result && i < request->count; i++) {
 		result = set_add(err, &refill.asked, request->keys[i], i);

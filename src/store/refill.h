@@ -21,9 +21,9 @@ struct refill_request {
 	size_t count;
 	bool dry_run; /* for REFILL_OWN: by the manifests alone */
 	void *context;
-	/* May be NULL: told of the groups of each pack's import; `stop` as in jw_import_options. */
+	/* Told of the groups of each pack's import; may be NULL. */
 	void (*took)(void *context, const struct jw_import_result *result);
-	bool (*stop)(void *context);
+	struct jw_cancel cancel; /* as in jw_import_options */
 };
 
 /* The newest packs first, as far as there is room: nothing is evicted. Packs that are damaged are

@@ -60,15 +60,15 @@ int store_read_manifest(struct jw_error *err, const char *path, struct pack_mani
 	return result;
 }
 
-static int describe_pack(struct jw_error *err, const char *path, bool verify,
-						 struct jw_store_pack *pack)
+static int describe_pack(struct jw_error *err, const char *path,
+						 const struct jw_store_options *options, struct jw_store_pack *pack)
 {
 	struct pack_manifest manifest = {0};
 	struct jw_error why = {0};
 	struct os_stat stat = {0};
 
 	if (os_stat(&why, path, &stat) || store_read_manifest(&why, path, &manifest) ||
-		(verify && store_verify_pack(&why, path))) {
+		(options->verify && store_verify_pack(&why, path, &options->cancel))) {
 		TEXT_COPY(pack->damage, why.message);
 		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
 	} else {
@@ -81,7 +81,7 @@ static int describe_pack(struct jw_error *err, const char *path, bool verify,
 	pack->bytes = stat.size_bytes;
 	pack->mtime_ns = stat.mtime_ns;
 	manifest_free(&manifest);
-	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }
 
 /* ---- all of them */
@@ -95,7 +95,8 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-static int list_packs(struct jw_error *err, bool verify, struct jw_store *store)
+static int list_packs(struct jw_error *err, const struct jw_store_options *options,
+					  struct jw_store *store)
 {
 	struct os_names names;
 	size_t capacity = 0;
@@ -121,7 +122,7 @@ static int list_packs(struct jw_error *err, bool verify, struct jw_store *store)
 		*pack = (struct jw_store_pack){0};
 		TEXT_COPY(pack->name, name);
 		path = os_join(err, store->path, name);
-		result = path ? describe_pack(err, path, verify, pack) : -1;
+		result = path ? describe_pack(err, path, options, pack) : -1;
 		store->bytes += pack->bytes;
 		mem_free(path);
 	}
@@ -131,7 +132,7 @@ static int list_packs(struct jw_error *err, bool verify, struct jw_store *store)
 	return result;
 }
 
-int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
+int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store)
 {
 	struct jw_store *store;
@@ -141,8 +142,8 @@ int jw_store_open(struct jw_error *err, const char *state_dir, bool verify,
 	store = mem_alloc(err, sizeof *store);
 	if (!store)
 		return -1;
-	store->path = store_path(err, state_dir);
-	if (!store->path || list_packs(err, verify, store)) {
+	store->path = store_path(err, options->state_dir);
+	if (!store->path || list_packs(err, options, store)) {
 		jw_store_free(store);
 		return -1;
 	}
@@ -202,16 +203,17 @@ static int learn_store(struct jw_error *err, const struct jw_store *store, struc
 }
 
 /* A new pack is named by what it holds: the same one twice is one. */
-static int keep_target(struct jw_error *err, const struct jw_system *system,
+static int keep_target(struct jw_error *err, const struct jw_store_keep_options *how,
 					   const struct jw_store *store, struct known *known, struct jw_target target,
 					   size_t *entries)
 {
 	char sm[JW_TARGET_TEXT];
 	char *path = os_join(err, store->path, unfinished), *named = NULL;
-	const struct jw_export_options options = {.system = system,
+	const struct jw_export_options options = {.system = how->system,
 											  .targets = &target,
 											  .target_count = 1,
 											  .output = path,
+											  .cancel = how->cancel,
 											  .context = known,
 											  .wanted = is_unknown};
 	struct jw_export_result made;
@@ -328,7 +330,7 @@ static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t
 	struct jw_store *store = NULL;
 	int result;
 
-	if (jw_store_open(err, state_dir, false, &store))
+	if (jw_store_open(err, &(struct jw_store_options){.state_dir = state_dir}, &store))
 		return -1;
 	result = sweep_packs(err, store, most_bytes, &swept) ||
 					 store_merge(err, store, few, &swept.merged, &swept.made)
@@ -340,9 +342,12 @@ static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t
 	return result;
 }
 
-int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t most_bytes,
+int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries)
 {
+	const struct jw_system *system = options->system;
+	const struct jw_store_options where = {.state_dir = system->state_dir};
+	uint64_t most_bytes = options->most_bytes ? options->most_bytes : JW_STORE_DEFAULT_BYTES;
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
 	struct known known = {0};
@@ -355,13 +360,13 @@ int jw_store_keep(struct jw_error *err, const struct jw_system *system, uint64_t
 		*ret_entries = 0;
 		return 0;
 	}
-	if (lock_store(err, system->state_dir, &lock) ||
-		jw_store_open(err, system->state_dir, false, &store) || learn_store(err, store, &known))
+	if (lock_store(err, system->state_dir, &lock) || jw_store_open(err, &where, &store) ||
+		learn_store(err, store, &known))
 		goto done;
 	result = 0;
 	for (size_t i = 0; !result && i < system->gpu_count; i++)
 		if (!is_repeated(system, i))
-			result = keep_target(err, system, store, &known, system->gpus[i].target, &entries);
+			result = keep_target(err, options, store, &known, system->gpus[i].target, &entries);
 	if (result)
 		goto done;
 	/* What is kept is kept even if the rest cannot be put in order: the next run tries again. */
@@ -376,18 +381,23 @@ done:
 
 /* ---- filling again */
 
-int jw_store_refill(struct jw_error *err, const struct jw_system *system, const uint64_t *keys,
-					size_t count, bool dry_run, struct jw_store_refilled *ret_refilled)
+int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
+					struct jw_store_refilled *ret_refilled)
 {
-	const struct refill_request request = {
-		.system = system, .mode = REFILL_OWN, .keys = keys, .count = count, .dry_run = dry_run};
+	const struct jw_system *system = options->system;
+	const struct refill_request request = {.system = system,
+										   .mode = REFILL_OWN,
+										   .keys = options->keys,
+										   .count = options->count,
+										   .dry_run = options->dry_run,
+										   .cancel = options->cancel};
 	char *folder = store_path(NULL, system->state_dir);
 	struct os_file *lock = NULL;
 	int result;
 
 	/* While packs become one, what is looked for may stand in none that is listed. Without the lock
 	 * no more is lost than that. */
-	if (!dry_run && folder && os_exists(folder))
+	if (!options->dry_run && folder && os_exists(folder))
 		(void)lock_store(NULL, system->state_dir, &lock);
 	result = refill_from_store(err, &request, ret_refilled);
 	os_file_close(lock);

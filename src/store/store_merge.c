@@ -15,7 +15,7 @@
 #define MOST_SMALL_BYTES  (UINT64_C(256) << 20)
 #define MOST_MERGED_BYTES (UINT64_C(1) << 30)
 
-int store_verify_pack(struct jw_error *err, const char *path)
+int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
 {
 	char *nowhere = mem_printf(err, "%s.none", path);
 	const struct jw_import_options options = {.path = path,
@@ -23,7 +23,8 @@ int store_verify_pack(struct jw_error *err, const char *path)
 											  .limit_bytes = UINT64_MAX,
 											  .allow_unsigned = true,
 											  .dry_run = true,
-											  .pack_only = true};
+											  .pack_only = true,
+											  .cancel = *cancel};
 	struct jw_import_result *result = NULL;
 	int failed = nowhere ? jw_import(err, &options, &result) : -1;
 
@@ -142,8 +143,8 @@ static int merge_lot(struct jw_error *err, const struct lot *lot, const char *pa
 	char *named = NULL;
 	int result = -1;
 
-	if (merge_packs(err, lot->paths, lot->count, path, &written) || store_verify_pack(err, path) ||
-		settle(err, lot, path))
+	if (merge_packs(err, lot->paths, lot->count, path, &written) ||
+		store_verify_pack(err, path, &(struct jw_cancel){0}) || settle(err, lot, path))
 		goto done;
 	named = name_of(err, lot, &written);
 	if (!named || os_rename(err, path, named))

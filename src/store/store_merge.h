@@ -17,6 +17,6 @@ int store_merge(struct jw_error *err, const struct jw_store *store, size_t least
 				size_t *count_merged, size_t *count_made);
 
 /* All of a pack, as an import would check it. */
-int store_verify_pack(struct jw_error *err, const char *path);
+int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel);
 
 #endif

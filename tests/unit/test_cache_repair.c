@@ -208,7 +208,7 @@ static bool heal(void *context)
 static void what_is_whole_again_stays(void **state)
 {
 	int asked = 0;
-	struct jw_cache_options options = {.limit_bytes = LIMIT, .context = &asked, .stop = heal};
+	struct jw_cache_options options = {.limit_bytes = LIMIT, .cancel = {&asked, heal}};
 	struct jw_cache_repaired repaired;
 	struct entries_entry entry;
 	char name[CACHE_NAME_SIZE];

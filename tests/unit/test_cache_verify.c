@@ -183,7 +183,7 @@ static void it_stops_when_asked(void **state)
 {
 	char *dir = make_cache("stopped", 0);
 	int asked = 0;
-	struct jw_cache_options options = {.path = dir, .context = &asked, .stop = stop_at_once};
+	struct jw_cache_options options = {.path = dir, .cancel = {&asked, stop_at_once}};
 	struct jw_cache_report *report;
 	struct jw_error err = {0};
 
@@ -210,7 +210,7 @@ static bool evict_one(void *context)
 static void what_goes_meanwhile_is_no_damage(void **state)
 {
 	char *dir = make_cache("evicted", 0);
-	struct jw_cache_options options = {.path = dir, .context = dir, .stop = evict_one};
+	struct jw_cache_options options = {.path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
 	(void)state;

@@ -110,7 +110,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 		struct patience patience = {.left = n};
 		struct make_seen seen = {0};
 		struct devcode_sink sink = {
-			&seen, NULL, make_see_image, make_see_trouble, {is_enough, &patience}};
+			&seen, NULL, make_see_image, make_see_trouble, {&patience, is_enough}};
 		struct jw_error err = {0};
 		int result = devcode_read(&err, path, &sink);
 
@@ -128,7 +128,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 	assert_true(questions > library->size >> 20);
 	for (size_t n = 0;; n++) {
 		struct patience patience = {.left = n};
-		const struct devcode_stop stop = {is_enough, &patience};
+		const struct jw_cancel stop = {&patience, is_enough};
 		struct devcode_part part = {
 			.member = member, .offset = library->size - 100, .size_bytes = 100};
 		struct jw_error err = {0};

@@ -208,7 +208,11 @@ static size_t refill(const uint64_t *keys, size_t count)
 {
 	struct jw_store_refilled refilled;
 
-	assert_int_equal(jw_store_refill(NULL, &here, keys, count, false, &refilled), 0);
+	assert_int_equal(
+		jw_store_refill(
+			NULL, &(struct jw_store_refill_options){.system = &here, .keys = keys, .count = count},
+			&refilled),
+		0);
 	return refilled.entries;
 }
 
@@ -221,14 +225,20 @@ static void the_store_knows_it(void **state)
 	size_t kept;
 
 	(void)state;
-	assert_int_equal(jw_store_keep(NULL, &here, JW_STORE_DEFAULT_BYTES, &kept), 0);
+	assert_int_equal(jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &here}, &kept),
+					 0);
 	(void)put(&here, ENTRIES, 10);
-	assert_int_equal(jw_store_keep(NULL, &here, JW_STORE_DEFAULT_BYTES, &kept), 0);
+	assert_int_equal(jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &here}, &kept),
+					 0);
 	assert_int_equal(kept, 1);
 	for (unsigned round = 0; round < 2; round++) {
 		char *ledger = ledger_file(here.state_dir, here.cache.path);
 
-		assert_int_equal(jw_store_open(NULL, here.state_dir, true, &store), 0);
+		assert_int_equal(
+			jw_store_open(NULL,
+						  &(struct jw_store_options){.state_dir = here.state_dir, .verify = true},
+						  &store),
+			0);
 		assert_int_equal(store->count, 2 - round);
 		assert_int_equal(store->packs[0].split, 1);
 		jw_store_free(store);

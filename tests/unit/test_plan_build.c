@@ -433,8 +433,7 @@ static void an_interrupt_ends_it_between_containers(void **state)
 		.targets = &target,
 		.target_count = 1,
 		.profile = &(struct cache_profile){.stamp = ""},
-		.context = &left,
-		.stop = stop_countdown,
+		.cancel = {&left, stop_countdown},
 	};
 	struct buf data = make_buf();
 	struct jw_error err = {0};

@@ -323,7 +323,7 @@ static void workers_that_are_stopped_too_are_no_failure(void **state)
 
 	(void)state;
 	/* As when a service is stopped: the signal comes to all of its processes. */
-	options.stop = stop_at_once;
+	options.cancel.is_cancelled = stop_at_once;
 	assert_int_equal(run_with(&err, 4, "kill -TERM $$\n"), 0);
 	assert_true(result->interrupted);
 	assert_int_equal(result->undone, MODULES);

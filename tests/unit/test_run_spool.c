@@ -51,7 +51,9 @@ static void containers_are_taken_out_of_wheels(void **state)
 		modules[i].container_offset = i < 2 ? library.size - 300 : library.size / 2;
 		modules[i].container_bytes = i < 2 ? 100 : 70000;
 	}
-	assert_int_equal(spool_fill(&err, &plan, folder, NULL, is_enough, &questions, &spool), 0);
+	assert_int_equal(spool_fill(&err, &plan, folder, NULL, NULL,
+								&(struct jw_cancel){&questions, is_enough}, &spool),
+					 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_place(&spool.places[i], &library, &modules[i]);
 	assert_string_equal(spool.places[2].path, files[0].path);
@@ -61,7 +63,8 @@ static void containers_are_taken_out_of_wheels(void **state)
 	/* Ctrl-C is answered in the midst of one member, and leaves no half a spool. */
 	do {
 		questions = ++stopped;
-		result = spool_fill(&err, &plan, folder, NULL, is_enough, &questions, &spool);
+		result = spool_fill(&err, &plan, folder, NULL, NULL,
+							&(struct jw_cancel){&questions, is_enough}, &spool);
 		if (result)
 			assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	} while (result);

@@ -249,7 +249,8 @@ static void the_store_keeps_no_marked_ones(void **state)
 	options = asking(&machine, true);
 	options.count = 2;
 	jw_carry_result_free(carry(&options));
-	assert_int_equal(jw_store_keep(NULL, &machine.system, JW_STORE_DEFAULT_BYTES, &kept), 0);
+	assert_int_equal(
+		jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &machine.system}, &kept), 0);
 	assert_int_equal(kept, 0);
 	/* Compiled anew: there, and no longer marked. */
 	assert_int_equal(
@@ -258,7 +259,8 @@ static void the_store_keeps_no_marked_ones(void **state)
 													.cleared_count = {[LEDGER_OLDER] = 1}}),
 		0);
 	assert_int_equal(jw_carry_count(&machine.system), 1);
-	assert_int_equal(jw_store_keep(NULL, &machine.system, JW_STORE_DEFAULT_BYTES, &kept), 0);
+	assert_int_equal(
+		jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &machine.system}, &kept), 0);
 	assert_int_equal(kept, 1);
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	mem_free(store);

@@ -34,7 +34,7 @@ static void keep(const struct jw_system *system, size_t wanted)
 	struct jw_error err = {0};
 	size_t entries = SIZE_MAX;
 
-	if (jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
+	if (jw_store_keep(&err, &(struct jw_store_keep_options){.system = system}, &entries))
 		fail_msg("%s", err.message);
 	assert_int_equal(entries, wanted);
 }
@@ -44,11 +44,14 @@ static struct jw_store_refilled told;
 static size_t refill(const struct jw_system *system, const uint64_t *keys, size_t count)
 {
 	struct jw_store_refilled dry = {0}, refilled = {0};
+	struct jw_store_refill_options options = {
+		.system = system, .keys = keys, .count = count, .dry_run = true};
 	struct jw_error err = {0};
+	int failed = jw_store_refill(&err, &options, &dry);
 
 	/* What is foretold is what comes. */
-	if (jw_store_refill(&err, system, keys, count, true, &dry) ||
-		jw_store_refill(&err, system, keys, count, false, &refilled))
+	options.dry_run = false;
+	if (failed || jw_store_refill(&err, &options, &refilled))
 		fail_msg("%s", err.message);
 	assert_int_equal(refilled.entries, dry.entries);
 	assert_int_equal(refilled.note_count, dry.note_count);
@@ -199,7 +202,8 @@ static size_t count_entries(void)
 	struct jw_error err;
 	size_t count = 0;
 
-	if (jw_store_open(&err, folder, true, &store))
+	if (jw_store_open(&err, &(struct jw_store_options){.state_dir = folder, .verify = true},
+					  &store))
 		fail_msg("%s", err.message);
 	for (size_t i = 0; i < store->count; i++) {
 		assert_string_equal(store->packs[i].damage, "");

@@ -17,12 +17,6 @@ static const char *const reasons[] = {"damaged", "of no driver that is here",
 									  "for no GPU that is here", "old", "to make room"};
 static const char *const reason_keys[] = {"damaged", "driver", "target", "age", "size"};
 
-static bool stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 static size_t sum_of(const struct jw_prune_result *result, uint64_t *ret_bytes)
 {
 	size_t sum = 0;
@@ -260,7 +254,7 @@ static enum exit_status prune_run(struct cli *cli)
 		.drivers = drivers,
 		.keep = options_value(given, "keep"),
 		.apply = options_given(given, "apply"),
-		.stop = stop,
+		.cancel = cli_cancel,
 	};
 	struct jw_prune_result *result = NULL;
 	struct jw_system *system = NULL;

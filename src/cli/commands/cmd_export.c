@@ -17,12 +17,6 @@
 
 enum { MOST_TARGETS = 32, STANDARD_OUTPUT = 1 };
 
-static bool stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 static int read_targets(struct jw_error *err, const struct options *options,
 						struct jw_target targets[MOST_TARGETS], size_t *ret_count)
 {
@@ -132,7 +126,7 @@ static enum exit_status export_run(struct cli *cli)
 		.best = options_given(given, "best"),
 		.thin = options_given(given, "thin"),
 		.opaque = options_given(given, "opaque"),
-		.stop = stop,
+		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
 	struct jw_export_result result;

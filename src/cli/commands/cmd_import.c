@@ -17,12 +17,6 @@
 #include "os/interrupt.h"
 #include "os/system.h"
 
-static bool stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 /* ---- the command */
 
 static enum exit_status status_of(const struct jw_import_result *result)
@@ -117,7 +111,7 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
 		.context = places,
-		.stop = stop,
+		.cancel = cli_cancel,
 		.find_files = find_files,
 		.any_file = given->operand_count > 1,
 	};

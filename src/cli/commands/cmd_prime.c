@@ -69,12 +69,6 @@ static void on_message(void *context, const char *line)
 		output_note(&priming->cli->out, "%s", line);
 }
 
-static bool on_stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 /* ---- the run */
 
 /* A budget of nothing is a slip of the pen. */
@@ -115,7 +109,7 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 		.missing = on_missing,
 		.progress = on_progress,
 		.message = on_message,
-		.stop = on_stop,
+		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
 	struct jw_error err, why;

@@ -140,12 +140,6 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 	return status;
 }
 
-static bool is_stopped(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 static enum exit_status record(struct cli *cli, const struct jw_system *system,
 							   const struct jw_found *found, const char **paths)
 {
@@ -156,7 +150,7 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 		.paths = paths,
 		.path_count = found ? found->file_count : 0,
 		.output_to_stderr = cli->out.json,
-		.stop = is_stopped,
+		.cancel = cli_cancel,
 	};
 	struct jw_record_result *result;
 	struct jw_error err;

@@ -89,6 +89,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 static enum exit_status show(struct cli *cli, bool verify)
 {
 	struct jw_store *store = NULL;
+	struct jw_store_options options = {.verify = verify};
 	struct jw_error err = {0};
 	char *state = NULL;
 	enum exit_status status = EXIT_DONE;
@@ -98,7 +99,9 @@ static enum exit_status show(struct cli *cli, bool verify)
 						cli->options.operands[0]);
 		return cli_fail(cli, &err);
 	}
-	if (os_state_dir(&err, &state) || jw_store_open(&err, state, verify, &store) ||
+	if (!os_state_dir(&err, &state))
+		options.state_dir = state;
+	if (!state || jw_store_open(&err, &options, &store) ||
 		(output_wants_text(&cli->out) && print_store(&err, &cli->out, store)) ||
 		(cli->out.json && output_json(&err, &cli->out, document(store))))
 		status = cli_fail(cli, &err);

@@ -4,18 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/interrupt.h"
 #include "os/system.h"
-
-static bool stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
 
 struct jw_cache_options cache_command_options(const struct cli *cli)
 {
-	return (struct jw_cache_options){.path = options_value(&cli->options, "cache"), .stop = stop};
+	return (struct jw_cache_options){.path = options_value(&cli->options, "cache"),
+									 .cancel = cli_cancel};
 }
 
 enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err)

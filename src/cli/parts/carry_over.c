@@ -4,7 +4,6 @@
 #include "cli/parts/documents.h"
 #include "cli/parts/store_steps.h"
 #include "cli/progress.h"
-#include "os/interrupt.h"
 
 struct carrying {
 	struct cli *cli;
@@ -29,12 +28,6 @@ static void on_progress(void *context, size_t done, size_t total)
 		progress_start(&carrying->progress, &carrying->cli->out, total, 0, "carrying over");
 	carrying->bar = true;
 	progress_update(&carrying->progress, done, 0, 0);
-}
-
-static bool on_stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
 }
 
 static void print_groups(const struct output *out, const struct jw_carry_result *result,
@@ -93,7 +86,7 @@ void carry_over_run(struct cli *cli, const struct jw_system *system,
 		.most_bytes = options_number(&cli->options, "budget-size", 0),
 		.context = &carrying,
 		.progress = on_progress,
-		.stop = on_stop,
+		.cancel = cli_cancel,
 	};
 	struct jw_carry_result *result = NULL;
 	struct jw_error err = {0};

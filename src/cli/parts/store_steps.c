@@ -23,13 +23,15 @@ void store_step_refill(struct cli *cli, const struct jw_system *system, const ui
 					   size_t count, struct jw_store_refilled *ret_refilled)
 {
 	const bool dry_run = options_given(&cli->options, "dry-run");
+	const struct jw_store_refill_options options = {
+		.system = system, .keys = keys, .count = count, .dry_run = dry_run, .cancel = cli_cancel};
 	struct jw_error err = {0};
 	char size[TEXT_SHORT];
 
 	*ret_refilled = (struct jw_store_refilled){0};
 	if (!store_step_is_used(cli, system))
 		return;
-	if (jw_store_refill(&err, system, keys, count, dry_run, ret_refilled)) {
+	if (jw_store_refill(&err, &options, ret_refilled)) {
 		output_warning(&cli->out, "the store is passed over: %s", err.message);
 		return;
 	}
@@ -66,10 +68,11 @@ void store_step_document(cJSON *document, const struct jw_store_refilled *refill
 
 void store_step_keep(struct cli *cli, const struct jw_system *system)
 {
+	const struct jw_store_keep_options options = {.system = system, .cancel = cli_cancel};
 	struct jw_error err = {0};
 	size_t entries = 0;
 
 	if (store_step_is_used(cli, system) && !options_given(&cli->options, "dry-run") &&
-		jw_store_keep(&err, system, JW_STORE_DEFAULT_BYTES, &entries))
+		jw_store_keep(&err, &options, &entries))
 		output_warning(&cli->out, "the store keeps nothing of it: %s", err.message);
 }

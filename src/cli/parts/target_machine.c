@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "cli/parts/installed_names.h"
-#include "os/interrupt.h"
 
 static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
 {
@@ -138,12 +137,6 @@ int target_machine_thin(struct jw_error *err, const struct cli *cli, const struc
 	return 0;
 }
 
-static bool stop(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
 int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere,
 						cJSON *document)
@@ -163,7 +156,7 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 	export->system = system;
 	export->targets = elsewhere->gpus.targets;
 	export->target_count = elsewhere->gpus.count;
-	export->stop = stop;
+	export->cancel = cli_cancel;
 	if (jw_export(&why, export, &result))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? error_set(err, JW_ERR_UNSUPPORTED,

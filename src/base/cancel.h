@@ -1,0 +1,22 @@
+/* Asking whether a long call is to end early (jitwarm/cancel.h). */
+#ifndef JW_BASE_CANCEL_H
+#define JW_BASE_CANCEL_H
+
+#include <jitwarm/cancel.h>
+
+#include "base/cancel.h"
+#include "base/error.h"
+
+/* `cancel` may be NULL: never. */
+static inline bool cancel_asked(const struct jw_cancel *cancel)
+{
+	return cancel && cancel->is_cancelled && cancel->is_cancelled(cancel->context);
+}
+
+/* JW_ERR_INTERRUPTED where it is. */
+static inline int cancel_check(struct jw_error *err, const struct jw_cancel *cancel)
+{
+	return cancel_asked(cancel) ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
+}
+
+#endif
