@@ -6,8 +6,8 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/live.h"
+#include "os/clock.h"
 #include "os/processes.h"
-#include "os/system.h"
 
 /* A driver lets go of its lock before the last bytes of the index are written (measured: up to a
  * few milliseconds before): what looks unsound is looked at again, so many times after so long. */

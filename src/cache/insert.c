@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cache/live.h"
 #include "cache/shape.h"
-#include "os/accounts.h"
-#include "os/system.h"
+#include "os/clock.h"
+#include "os/identity.h"
 
 enum { MOST_OWN = 4 << 20 };
 

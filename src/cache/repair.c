@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "cache/live.h"
-#include "os/system.h"
+#include "os/clock.h"
 
 enum { NEW_INDEX_MS = 10 };
 

@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "gpu/branch.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 /* Less room than this and the next module may leave a torn entry. */
 #define LITTLE_ROOM UINT64_C(67108864)

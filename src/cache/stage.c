@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/stage.h"
-#include "os/system.h"
+#include "os/clock.h"
 
 /* Drivers accept bytes behind the value; nobody has seen any. */
 enum { MOST_EXTRA = 4096 };

@@ -8,7 +8,7 @@
 #include "cli/command_table.h"
 #include "cli/help.h"
 #include "os/interrupt.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 enum { MOST_HELP = 1 << 20 };
 

@@ -5,7 +5,7 @@
 
 #include "cli/command_table.h"
 #include "cli/terminal.h"
-#include "os/system.h"
+#include "os/terminal.h"
 
 enum { WIDEST = 100, NARROWEST = 40, OPTION_COLUMN = 26 };
 

@@ -1,5 +1,6 @@
 #include "cli/command.h"
-#include "os/system.h"
+#include "os/arguments.h"
+#include "os/terminal.h"
 
 #include <sodium.h>
 

@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 #include "cli/terminal.h"
-#include "os/system.h"
+#include "os/environment.h"
+#include "os/terminal.h"
 
 enum { MOST_LINE = 1 << 20, MOST_STRING = 16 << 20 };
 

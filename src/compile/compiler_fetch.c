@@ -8,9 +8,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
+#include "os/platform.h"
 #include "os/process.h"
-#include "os/system.h"
 
 enum { MOST_SAID = 1 << 20 };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "os/system.h"
+#include "os/clock.h"
 
 /* A CUresult. */
 static int make_context(struct driver *driver, int ordinal)

@@ -7,8 +7,10 @@
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
 #include "compile/ptxas.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/platform.h"
 
 static const char *program_name(void)
 {

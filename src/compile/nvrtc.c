@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/library.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 static int find(struct jw_error *err, struct os_library *library, const char *name,
 				void *ret_function, size_t size)

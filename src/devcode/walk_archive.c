@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/walk.h"
-#include "os/system.h"
+#include "os/locale.h"
 
 enum {
 	BLOCK = 1 << 20,  /* bytes that libarchive is given at a time */

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 /* libnvrtc.so.12, nvrtc64_120_0.dll; not their builtins, nor the variant that CUDA calls "alt". */
 static bool is_nvrtc(const char *name)

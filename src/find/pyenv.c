@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "find/metadata.h"
 #include "find/python.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 enum { MOST_SHIM = 65536, MOST_VERSION_FILE = 65536, MOST_LEVELS = 64 };
 

@@ -5,8 +5,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/metadata.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 enum { MOST_CONFIG = 65536 };
 

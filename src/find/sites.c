@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/python.h"
+#include "os/environment.h"
+#include "os/folders.h"
+#include "os/platform.h"
 #include "os/python.h"
-#include "os/system.h"
 
 void sites_free(struct sites *environment)
 {

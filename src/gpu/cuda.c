@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "os/library.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 static int find(struct jw_error *err, struct os_library *library, const char *name,
 				void *ret_function, size_t size)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "os/system.h"
+#include "os/pci.h"
 #include "worker/protocol.h"
 
 /* What the answer depends on. */

@@ -1,7 +1,7 @@
 #include "machine/offline_target.h"
 
 #include "os/file.h"
-#include "os/system.h"
+#include "os/identity.h"
 #include "worker/task.h"
 
 int offline_write_task(struct jw_error *err, const struct plan *plan, const char *ptxas,

@@ -13,9 +13,12 @@
 #include "machine/driver_probe.h"
 #include "machine/driver_query.h"
 #include "machine/known_gpus.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
+#include "os/identity.h"
 #include "os/library.h"
-#include "os/system.h"
+#include "os/pci.h"
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 

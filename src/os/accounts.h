@@ -1,4 +1,4 @@
-/* Acting as another account (jitwarm/accounts.h lists them). */
+/* The accounts of this machine (jitwarm/accounts.h lists them). */
 #ifndef JW_OS_ACCOUNTS_H
 #define JW_OS_ACCOUNTS_H
 
@@ -10,14 +10,6 @@ enum { ACCOUNTS_MOST = 100000 };
  * freed. */
 int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 				 const struct jw_account *account);
-
-/* For an administrator who writes into another account's folders: from now on this thread opens,
- * makes and removes files with that account's rights, its groups' included, so that no link planted
- * there leads anywhere that the account could not go itself. os_act_as_self (os/system.h) ends it.
- * On POSIX it is the whole process; on Windows a token that may do what both this process and the
- * account may (a restricted token with the account's SID), and no privilege. -1: nothing changed.
- */
-int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 
 /* Where programs of the account have their driver's cache, unless CUDA_CACHE_PATH says otherwise.
  * Windows: below %APPDATA%, which may have been moved; that is known of our own account and of

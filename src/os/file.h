@@ -116,11 +116,6 @@ void os_names_free(struct os_names *names);
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);
 /* The same, each new level with just this mode, whatever the umask is. */
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode);
-/* The system's place for temporary files. */
-char *os_temp_dir(struct jw_error *err);
-/* A new private directory (0700) under the system's place for temporary files; the caller frees the
- * name. */
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);
 /* Removes a directory if nothing is in it. */
 int os_remove_empty_dir(struct jw_error *err, const char *path);
 /* Removes a file. One that is not there is fine. */

@@ -1,10 +1,12 @@
 /* The seam that stands in for the system's list of PCI devices: JITWARM_PCI_DEVICES. */
 #include "os/pci.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/environment.h"
 
 static bool parse_one(const char *text, size_t length, struct os_pci_device *ret_device)
 {

@@ -1,4 +1,4 @@
-/* Running another program to its end. */
+/* Running another program to its end, and being one that another has started. */
 #ifndef JW_OS_PROCESS_H
 #define JW_OS_PROCESS_H
 
@@ -19,5 +19,11 @@ struct os_ended {
  * that happens. -1: it cannot be started. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended);
+
+/* From now on this process is killed when its parent ends. On Windows the parent's job object does
+ * that. */
+void os_die_with_parent(void);
+/* Crashes end the process at once: no core files, no dialog boxes. */
+void os_crash_quietly(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Other processes: what they have mapped, and signals that are meant for them. */
+/* Other processes, and what they have mapped. */
 #ifndef JW_OS_PROCESSES_H
 #define JW_OS_PROCESSES_H
 
@@ -35,12 +35,5 @@ void os_program_name(int pid, char *name, size_t size);
  * passed over. */
 int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
 					 size_t most, size_t *ret_count);
-
-/* What asks this process to end waits until os_forward_signals says for whom it is: so nothing is
- * lost while that one is being started. */
-void os_hold_signals(void);
-/* From now on, what asks this process to end is sent to that one, and this one goes on. What the
- * terminal sends (Ctrl-C) reaches both anyway. With 0 it does again what it did before. */
-void os_forward_signals(int pid);
 
 #endif

@@ -12,8 +12,8 @@
 #include "cache/key_parts.h"
 #include "devcode/cubin.h"
 #include "history/ledger.h"
+#include "os/cores.h"
 #include "os/file.h"
-#include "os/system.h"
 #include "pack/driver_text.h"
 
 enum { MOST_THREADS = 8 };

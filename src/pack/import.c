@@ -13,9 +13,9 @@
 #include "cache/presence.h"
 #include "cache/settings.h"
 #include "history/ledger.h"
-#include "os/accounts.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/identity.h"
 #include "pack/opaque.h"
 #include "pack/trust.h"
 

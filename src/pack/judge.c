@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/system.h"
+#include "os/platform.h"
 #include "pack/driver_text.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/memory.h"
 
 struct order {
 	uint32_t *entries,

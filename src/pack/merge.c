@@ -6,7 +6,6 @@
 #include "base/set.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/system.h"
 #include "pack/pack_tar.h"
 #include "pack/reader.h"
 

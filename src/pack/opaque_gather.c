@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cache/cache_files.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/platform.h"
 #include "pack/driver_text.h"
 #include "pack/opaque.h"
 

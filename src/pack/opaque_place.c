@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/platform.h"
 #include "pack/opaque.h"
 
 static const char mark[] = ".jitwarm-", lock_end[] = ".lock";

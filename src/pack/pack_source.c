@@ -7,7 +7,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/stream.h"
 
 enum { BLOCK = 1 << 20 };
 

@@ -9,7 +9,7 @@
 #include "cache/former.h"
 #include "cache/mend.h"
 #include "history/ledger.h"
-#include "os/system.h"
+#include "os/clock.h"
 
 enum { MOST_GROUPS = 4096, STAYS = JW_PRUNE_REASONS };
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "pack/origin.h"
 
 #define NOT_THERE UINT64_MAX

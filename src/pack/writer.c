@@ -9,7 +9,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/cores.h"
 #include "pack/format.h"
 #include "pack/pack_tar.h"
 

@@ -1,7 +1,7 @@
 #include "plan/estimate.h"
 #include <jitwarm/estimate.h>
 
-#include "os/system.h"
+#include "os/cores.h"
 
 /* What scripts/fit-costs.py makes of the test data; tests/unit/test_plan_fit.c fits them again. */
 #define START_MS     8.0

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/system.h"
+#include "os/clock.h"
 #include "plan/inventory_state.h"
 
 enum {

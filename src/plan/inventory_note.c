@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/clock.h"
 #include "plan/inventory_state.h"
 
 int inventory_begin(struct jw_error *err, struct inventory *inventory, const char *path,

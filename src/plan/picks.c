@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cache/key.h"
 #include "devcode/ptx.h"
-#include "os/system.h"
+#include "os/cores.h"
 
 /* Gathered payloads take at most this much memory, or as much as a larger one that is alone. Less
  * than so many bytes of them are not worth a second thread, which takes 50 us to start and end. */

@@ -6,7 +6,8 @@
 
 #include "base/mem.h"
 #include "history/speed_model.h"
-#include "os/system.h"
+#include "os/cores.h"
+#include "os/memory.h"
 #include "plan/analyse.h"
 #include "prime/budget.h"
 #include "prime/explain.h"

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "history/ledger.h"
-#include "os/system.h"
+#include "os/clock.h"
 #include "prime/compile_plan.h"
 #include "prime/planning.h"
 #include "run/prime_result.h"

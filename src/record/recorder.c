@@ -8,9 +8,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "history/ledger.h"
+#include "os/clock.h"
 #include "os/file.h"
 #include "os/processes.h"
-#include "os/system.h"
+#include "os/signals.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
 

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/cache_files.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
 
 enum { TRY_EVERY_MS = 100, MOST_HOLDER = 4096, MOST_LOCKS = 100 };
 

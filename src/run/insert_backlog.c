@@ -1,8 +1,8 @@
 #include "run/insert_backlog.h"
 
 #include "base/mem.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
 
 int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later)
 {

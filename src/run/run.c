@@ -8,8 +8,10 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
+#include "os/cores.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/memory.h"
 #include "run/prime_result.h"
 #include "run/run_state.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/system.h"
+#include "os/clock.h"
 #include "run/run_state.h"
 #include "worker/thread_share.h"
 

@@ -1,6 +1,6 @@
 /* What the caller of a run sees of it: how far it is, lines, the trace, modules that are done or
  * failed. */
-#include "os/system.h"
+#include "os/clock.h"
 #include "run/prime_result.h"
 #include "run/run_state.h"
 #include "run/trace.h"

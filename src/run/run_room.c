@@ -1,6 +1,7 @@
 /* Room for workers: in the machine's memory and in that of its GPUs. */
-#include "os/strain.h"
-#include "os/system.h"
+#include "os/clock.h"
+#include "os/memory.h"
+#include "os/power.h"
 #include "run/run_state.h"
 
 static const uint64_t LOOK_EVERY_NS = 1000000000;

@@ -11,9 +11,11 @@
 #include "cache/settings.h"
 #include "find/found.h"
 #include "find/sites.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/library.h"
-#include "os/system.h"
+#include "os/pci.h"
 
 enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_DEPTH = 16, MOST_STATE = 1 << 20 };
 static const char schema[] = "jitwarm.last-run/1";

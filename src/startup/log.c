@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 enum { MOST_LOG = 1 << 20, MOST_LINES = 1000, WAIT_MS = 2000, STEP_MS = 10 };
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 

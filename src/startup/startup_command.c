@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/process.h"
 #include "os/quote.h"
-#include "os/system.h"
 
 /* Its first line, without blanks at the end. */
 static void cut_line(char *text)

@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 /* Without a lock that tells, what is this old is left over. */
 enum { OLD_S = 3600 };

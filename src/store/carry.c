@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "cache/presence.h"
 #include "history/ledger.h"
-#include "os/system.h"
+#include "os/clock.h"
 #include "pack/driver_text.h"
 #include "store/carry_live.h"
 #include "store/refill.h"

@@ -8,8 +8,9 @@
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/file.h"
+#include "os/identity.h"
+#include "os/platform.h"
 #include "os/processes.h"
-#include "os/system.h"
 
 /* Each entry is a file, in one of 272 folders; large frameworks have thousands. */
 enum { MOST_LINES = 16, MOST_PROGRAMS = 512, LITTLE_FILES = 4096 };

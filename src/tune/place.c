@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "os/variables.h"
 
 /* ---- paths */

@@ -4,7 +4,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 enum { MOST_TASK = 1 << 20 };
 

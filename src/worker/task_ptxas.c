@@ -14,8 +14,8 @@
 #include "cache/key.h"
 #include "compile/ptxas.h"
 #include "devcode/container.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 #include "worker/task.h"
 
 enum { MOST_OPTIONS_TEXT = 4096, MOST_ENTRIES = 1 << 16 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 int worker_command_find(struct jw_error *err, const char *const *given,
 						struct worker_command *ret_command)

@@ -11,8 +11,10 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "os/clock.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "plan/plan.h"
 
 enum { ROUNDS = 5, MOST_ARGUMENTS = 1024 };

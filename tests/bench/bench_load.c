@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "gpu/cuda.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
 
 static int fail(const char *what, int result)
 {

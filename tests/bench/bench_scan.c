@@ -16,8 +16,9 @@
 #include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/ptx.h"
+#include "os/clock.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/memory.h"
 
 enum { ROUNDS = 5, MOST_ROUNDS = 1000 };
 

@@ -13,7 +13,7 @@
 #include <jitwarm/scan.h>
 
 #include "os/file.h"
-#include "os/system.h"
+#include "os/memory.h"
 
 enum { ROUNDS = 5 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 /* What their README says of each archive. */
 static const struct caches_archive {

@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 #include "plan/estimate.h"
 
 static const struct {

@@ -11,8 +11,9 @@
 
 #include "base/mem.h"
 #include "files.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 static char *root; /* the test's own folder */
 

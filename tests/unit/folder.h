@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/folders.h"
 
 static char *folder;
 

@@ -14,6 +14,7 @@
 #include "devcode/devcode.h"
 #include "devcode/write.h"
 #include "os/file.h"
+#include "os/folders.h"
 
 #define MAKE_PTX                                                                                   \
 	"//\n// a comment\n//\n\n.version 7.8\n.target sm_80\n.address_size 64\n\n.visible .entry "    \

@@ -8,7 +8,8 @@
 #include "check.h"
 
 #include "files.h"
-#include "os/system.h"
+#include "os/environment.h"
+#include "os/folders.h"
 
 static char *root;
 

@@ -15,7 +15,7 @@
 #include "entries.h"
 #include "files.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "run/run.h"
 
 enum { MODULES = 6 };

@@ -8,6 +8,7 @@
 #include "cache/key.h"
 #include "cache/key_parts.h"
 #include "cache/presence.h"
+#include "os/folders.h"
 
 static struct cache_profile profile_of(const char *stamp)
 {

@@ -13,7 +13,8 @@
 #include "cache/insert.h"
 #include "entries.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/identity.h"
 
 static char *folder, *dir;
 

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "cache/settings.h"
 #include "folder.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 static const char *const names[] = {
 	"CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE",   "CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT",

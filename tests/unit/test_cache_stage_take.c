@@ -3,7 +3,7 @@
 
 #include <uv.h>
 
-#include "os/system.h"
+#include "os/platform.h"
 
 struct given {
 	struct entry entry;

@@ -8,7 +8,7 @@
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
-#include "os/system.h"
+#include "os/memory.h"
 
 static struct jw_cache_report *verify(const char *dir)
 {

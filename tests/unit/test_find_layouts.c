@@ -2,6 +2,9 @@
  * layouts are looked for everywhere, so that this test runs on both systems. */
 #include "environments.h"
 
+#include "os/environment.h"
+#include "os/platform.h"
+
 /* Whether a file whose path ends in `end` (separators alike) was found, from this package. */
 static bool has_file(const struct jw_found *found, const char *end, const char *package)
 {

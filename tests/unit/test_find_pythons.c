@@ -2,6 +2,8 @@
  * pyenv. */
 #include "environments_posix.h"
 
+#include "os/environment.h"
+
 static void conda_environment_is_read(void **state)
 {
 	struct jw_found *found;

@@ -4,7 +4,6 @@
 #include <uv.h>
 
 #include "cache/index.h"
-#include "os/system.h"
 #include "prime/explain.h"
 
 static char *cache, *state, *library;

@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "os/accounts.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/identity.h"
+#include "os/platform.h"
 
 #ifdef _WIN32
 #include <windows.h>

@@ -6,9 +6,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/cores.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/library.h"
-#include "os/system.h"
+#include "os/memory.h"
+#include "os/platform.h"
 
 static char *folder;
 
@@ -241,8 +245,7 @@ static void the_machine_has_cores_memory_and_room(void **state)
 	assert_true(os_physical_cores() >= 1 && os_physical_cores() <= os_cores());
 	assert_true(os_memory(&total, &available));
 	assert_true(available > 0 && available <= total);
-	assert_true(os_resident_bytes() > 0);
-	assert_true(os_peak_resident_bytes() >= os_resident_bytes() / 2);
+	assert_true(os_peak_resident_bytes() > 0);
 	assert_int_equal(os_space(NULL, folder, &space), 0);
 	assert_true(space.free_bytes > 0);
 	assert_true(space.free_files > 0);

@@ -6,8 +6,8 @@
 
 #include "root.h"
 
-#include "os/strain.h"
-#include "os/system.h"
+#include "os/memory.h"
+#include "os/power.h"
 
 #define MIB ((uint64_t)1 << 20)
 

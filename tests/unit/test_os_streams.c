@@ -5,7 +5,7 @@
 
 #include <uv.h>
 
-#include "os/system.h"
+#include "os/stream.h"
 
 static void put(uv_file fd, const char *text)
 {

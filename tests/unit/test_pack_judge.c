@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "os/system.h"
+#include "os/platform.h"
 #include "pack/judge.h"
 
 static const char stamp_550[] = "Apr  8 202512:10:18", stamp_550_54[] = "Mar  5 202422:02:27",

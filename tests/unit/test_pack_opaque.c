@@ -1,7 +1,7 @@
 /* Opaque packs: a whole directory, for one driver, into an empty place, or not at all. */
 #include "folder.h"
 
-#include "os/system.h"
+#include "os/platform.h"
 #include "packs.h"
 
 static char *cache, *target, *pack;

@@ -8,7 +8,7 @@
 #include "cache/presence.h"
 #include "entries.h"
 #include "history/ledger.h"
-#include "os/system.h"
+#include "os/platform.h"
 #include "packs.h"
 
 enum { ENTRIES = 3, SPLIT = 1 /* which of them */ };

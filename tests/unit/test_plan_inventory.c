@@ -2,7 +2,8 @@
  * file. */
 #include "make_devcode.h"
 
-#include "os/system.h"
+#include "os/clock.h"
+#include "os/folders.h"
 #include "plan/inventory.h"
 
 static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};

@@ -1,7 +1,6 @@
 /* Where workers find the bytes of each module: in plain files, or taken out of archives. */
 #include "make_archive.h"
 
-#include "os/system.h"
 #include "run/spool.h"
 
 /* Says yes from the n-th question on. */

@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 #include "folder.h"
+#include "os/environment.h"
 #include "os/file.h"
 #include "os/quote.h"
-#include "os/system.h"
 #include "startup/unit_text.h"
 
 static const char *const names[] = {"tensorflow", "C:\\a b\\", "say \"$x\" 100%"};

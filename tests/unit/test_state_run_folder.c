@@ -13,8 +13,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "state/run_folder.h"
 
 static char *state_dir;

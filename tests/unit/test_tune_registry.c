@@ -7,8 +7,9 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 #include "os/variables.h"
 
 #ifdef _WIN32

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/parts/documents.h"
 #include "cli/parts/gpu_targets.h"
-#include "os/system.h"
+#include "os/cores.h"
 
 /* ---- for people */
 

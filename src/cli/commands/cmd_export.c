@@ -13,7 +13,7 @@
 #include "cli/parts/installed_names.h"
 #include "cli/parts/pack_report.h"
 #include "os/interrupt.h"
-#include "os/system.h"
+#include "os/terminal.h"
 
 enum { MOST_TARGETS = 32, STANDARD_OUTPUT = 1 };
 

@@ -13,9 +13,10 @@
 #include "cli/parts/import_report.h"
 #include "cli/parts/installed_names.h"
 #include "os/accounts.h"
+#include "os/environment.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/interrupt.h"
-#include "os/system.h"
 
 /* ---- the command */
 

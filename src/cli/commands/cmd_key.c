@@ -8,7 +8,7 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/passphrase.h"
 #include "cli/table.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 static enum exit_status print_one(struct cli *cli, struct jw_key *key, const char *what)
 {

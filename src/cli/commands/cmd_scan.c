@@ -9,7 +9,7 @@
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/scan_json.h"
 #include "cli/parts/scan_text.h"
-#include "os/system.h"
+#include "os/cores.h"
 
 struct scan_run {
 	struct cli *cli;

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/documents.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
 
 enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };
 

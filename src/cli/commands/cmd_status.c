@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/documents.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 static void print_gpus(const struct output *out, const struct jw_system *system)
 {

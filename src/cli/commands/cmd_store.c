@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/parts/documents.h"
 #include "cli/table.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 static int64_t whole_seconds(int64_t ns)
 {

@@ -11,7 +11,7 @@
 #include "cli/parts/documents.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/table.h"
-#include "os/system.h"
+#include "os/identity.h"
 
 /* Everything that one run knows. */
 struct tuning {

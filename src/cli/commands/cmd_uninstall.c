@@ -12,9 +12,9 @@
 #include "cli/parts/documents.h"
 #include "cli/parts/driver_caches.h"
 #include "cli/parts/tune_changes.h"
-#include "os/accounts.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/identity.h"
 
 struct uninstall {
 	struct cli *cli;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 struct jw_cache_options cache_command_options(const struct cli *cli)
 {

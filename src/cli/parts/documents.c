@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "cli/parts/reproduce.h"
 #include "cli/terminal.h"
-#include "os/system.h"
+#include "os/memory.h"
+#include "os/platform.h"
 
 enum { MOST_TEXT = 1 << 20 };
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "os/accounts.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 enum { MOST_CACHES = ACCOUNTS_MOST + 4096 };
 

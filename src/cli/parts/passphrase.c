@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/terminal.h"
 
 static int read_first_line(struct jw_error *err, const char *path, char room[PASSPHRASE_SIZE])
 {

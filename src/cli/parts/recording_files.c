@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/parts/installed_names.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
 
 /* ---- whose files they are */
 

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 enum { MOST_COMMAND = 1 << 16 };
 

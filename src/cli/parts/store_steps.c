@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/parts/documents.h"
-#include "os/system.h"
+#include "os/environment.h"
 
 bool store_step_is_used(const struct cli *cli, const struct jw_system *system)
 {

@@ -6,8 +6,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/platform.h"
 
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request)
 {

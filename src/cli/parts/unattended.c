@@ -5,9 +5,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/clock.h"
+#include "os/environment.h"
 #include "os/file.h"
 #include "os/interrupt.h"
-#include "os/system.h"
 
 static int use_environment(struct jw_error *err, const char *given)
 {

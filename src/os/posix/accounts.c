@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/posix/posix.h"
-#include "os/system.h"
 
 enum { MOST_LOGIN_DEFS = 1 << 16 };
 

@@ -1,3 +1,5 @@
+#include "os/cores.h"
+
 /* Hardware threads and the cores that they belong to.
  *
  * Sources: sched_getaffinity(2), Linux' admin-guide/cgroup-v2 (cpu.max) and
@@ -6,22 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "os/posix/posix.h"
-#include "os/system.h"
 
 /* Threads that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 where it
  * does not limit. */
 static unsigned cgroup_cores(void)
 {
 	struct buf text = {0};
-	char *path = posix_system_path("/sys/fs/cgroup/cpu.max");
 	unsigned cores = 0;
 	unsigned long quota, period;
-	int unknown = !path || os_read_file(NULL, path, 256, &text);
 
-	mem_free(path);
-	if (unknown)
+	if (!posix_kernel_text(&text, "/sys/fs/cgroup/cpu.max"))
 		return 0;
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel wrote it */
 	if (sscanf(buf_text(&text), "%lu %lu", &quota, &period) == 2 && period)
@@ -55,18 +52,15 @@ unsigned os_cores(void)
 static size_t first_of_core(size_t thread)
 {
 	struct buf text = {0};
-	char name[96], *path, *end;
+	char *end;
 	unsigned long first = CPU_SETSIZE;
 
-	(void)snprintf(name, sizeof name,
-				   "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", thread);
-	path = posix_system_path(name);
-	if (path && !os_read_file(NULL, path, 4096, &text)) {
+	if (posix_kernel_text(&text, "/sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list",
+						  thread)) {
 		first = strtoul(buf_text(&text), &end, 10);
 		if (end == buf_text(&text))
 			first = CPU_SETSIZE;
 	}
-	mem_free(path);
 	buf_free(&text);
 	return first < CPU_SETSIZE ? first : thread;
 }

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "os/system.h"
 
 struct os_library {
 	void *handle;

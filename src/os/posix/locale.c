@@ -1,7 +1,8 @@
+#include "os/locale.h"
+
 #include <locale.h>
 
 #include "base/mem.h"
-#include "os/system.h"
 
 struct os_locale {
 	locale_t own, before;

@@ -1,9 +1,12 @@
+#include "os/memory.h"
+
 /* Memory: the machine's, our control group's, a process'. Sources: proc(5), the kernel's
  * admin-guide/cgroup-v2, cgroup-v1/memory and accounting/psi. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #ifdef __GLIBC__
@@ -13,20 +16,8 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
-#include "os/strain.h"
-#include "os/system.h"
 
-enum { MOST_FILE = 65536, MOST_GROUP_PATH = 1024 };
-
-/* The text of a file that the kernel writes; false where there is none. */
-static bool read_text(const char *path, struct buf *text)
-{
-	char *full = posix_system_path(path);
-	bool read = full && !os_read_file(NULL, full, MOST_FILE, text);
-
-	mem_free(full);
-	return read;
-}
+enum { MOST_STATUS = 65536, MOST_GROUP_PATH = 1024 };
 
 static uint64_t meminfo_field(const char *text, const char *name)
 {
@@ -49,14 +40,13 @@ static const struct version {
  */
 static uint64_t group_bytes(const char *folder, const char *name)
 {
-	char *path = mem_printf(NULL, "%s/%s", folder, name);
 	struct buf text = {0};
 	uint64_t value = UINT64_MAX;
 
-	if (path && read_text(path, &text) && buf_text(&text)[0] >= '0' && buf_text(&text)[0] <= '9')
+	if (posix_kernel_text(&text, "%s/%s", folder, name) && buf_text(&text)[0] >= '0' &&
+		buf_text(&text)[0] <= '9')
 		value = strtoull(buf_text(&text), NULL, 10);
 	buf_free(&text);
-	mem_free(path);
 	return value;
 }
 
@@ -64,11 +54,10 @@ static uint64_t group_bytes(const char *folder, const char *name)
 static uint64_t group_file_bytes(const char *folder)
 {
 	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
-	char *path = mem_printf(NULL, "%s/memory.stat", folder);
 	struct buf text = {0};
 	uint64_t sum = 0;
 
-	if (path && read_text(path, &text)) {
+	if (posix_kernel_text(&text, "%s/memory.stat", folder)) {
 		for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 			const char *at = strstr(buf_text(&text), names[i]);
 
@@ -76,7 +65,6 @@ static uint64_t group_file_bytes(const char *folder)
 		}
 	}
 	buf_free(&text);
-	mem_free(path);
 	return sum;
 }
 
@@ -104,7 +92,7 @@ static void own_group(const struct version *version, char path[MOST_GROUP_PATH])
 	const char *at = NULL;
 
 	path[0] = 0;
-	if (read_text("/proc/self/cgroup", &text))
+	if (posix_kernel_text(&text, "/proc/self/cgroup"))
 		at = strstr(buf_text(&text), version->line);
 	if (at) {
 		at += strlen(version->line);
@@ -139,7 +127,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 {
 	struct buf text = {0};
 
-	if (!read_text("/proc/meminfo", &text))
+	if (!posix_kernel_text(&text, "/proc/meminfo"))
 		return false;
 	*ret_total_bytes = meminfo_field(buf_text(&text), "MemTotal:");
 	*ret_available_bytes = meminfo_field(buf_text(&text), "MemAvailable:");
@@ -152,13 +140,14 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 /* ---- pressure */
 
 /* "some avg10=1.53 avg60=0.40 …"; the kernel's decimal point is a point, whatever the locale. */
-static double some_avg10(const char *path)
+static double some_avg10(const char *folder, const char *name)
 {
 	static const char start[] = "some avg10=";
 	struct buf text = {0};
 	double percent = 0;
 
-	if (read_text(path, &text) && !strncmp(buf_text(&text), start, sizeof start - 1)) {
+	if (posix_kernel_text(&text, "%s/%s", folder, name) &&
+		!strncmp(buf_text(&text), start, sizeof start - 1)) {
 		char *end;
 		unsigned long whole = strtoul(buf_text(&text) + sizeof start - 1, &end, 10);
 
@@ -170,14 +159,14 @@ static double some_avg10(const char *path)
 
 double os_memory_pressure(void)
 {
-	char group[MOST_GROUP_PATH], *path;
-	double machine = some_avg10("/proc/pressure/memory"), own = 0;
+	char group[MOST_GROUP_PATH], *folder;
+	double machine = some_avg10("/proc/pressure", "memory"), own = 0;
 
 	own_group(&versions[0], group);
-	path = mem_printf(NULL, "%s%s/memory.pressure", versions[0].root, group);
-	if (path)
-		own = some_avg10(path);
-	mem_free(path);
+	folder = mem_printf(NULL, "%s%s", versions[0].root, group);
+	if (folder)
+		own = some_avg10(folder, "memory.pressure");
+	mem_free(folder);
 	return own > machine ? own : machine;
 }
 
@@ -198,25 +187,15 @@ uint64_t os_process_resident(int pid)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint64_t status_field(const char *name)
+uint64_t os_peak_resident_bytes(void)
 {
 	struct buf text = {0};
 	uint64_t value = 0;
 
-	if (!os_read_file(NULL, "/proc/self/status", MOST_FILE, &text))
-		value = meminfo_field(buf_text(&text), name);
+	if (!os_read_file(NULL, "/proc/self/status", MOST_STATUS, &text))
+		value = meminfo_field(buf_text(&text), "VmHWM:");
 	buf_free(&text);
 	return value;
-}
-
-uint64_t os_resident_bytes(void)
-{
-	return status_field("VmRSS:");
-}
-
-uint64_t os_peak_resident_bytes(void)
-{
-	return status_field("VmHWM:");
 }
 
 void os_keep_memory(uint64_t most_bytes)
@@ -239,4 +218,26 @@ void os_be_first_to_go(void)
 	if (!os_file_open(NULL, "/proc/self/oom_score_adj", OS_OPEN_UPDATE, &file))
 		(void)os_file_write(NULL, file, 0, "1000", 4);
 	os_file_close(file);
+}
+
+void os_release_memory(void)
+{
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
+}
+
+void os_prefer_large_pages(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+	const uintptr_t large = 2 << 20;
+	uintptr_t start = ((uintptr_t)memory + large - 1) / large * large,
+			  end = ((uintptr_t)memory + size) / large * large;
+
+	if (end > start)
+		(void)madvise((uint8_t *)memory + (start - (uintptr_t)memory), end - start, MADV_HUGEPAGE);
+#else
+	(void)memory;
+	(void)size;
+#endif
 }

@@ -1,4 +1,5 @@
-/* Power, and working at the lowest priority. */
+#include "os/power.h"
+
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,20 +10,19 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "os/posix/posix.h"
-#include "os/strain.h"
+
+static const char supplies[] = "/sys/class/power_supply";
 
 /* Whether a file of a power supply holds this word and nothing else. */
-static bool says(const char *folder, const char *supply, const char *name, const char *word)
+static bool says(const char *supply, const char *name, const char *word)
 {
-	char *path = mem_printf(NULL, "%s/%s/%s", folder, supply, name);
 	struct buf text = {0};
 	bool same = false;
 
-	if (path && !os_read_file(NULL, path, 256, &text))
+	if (posix_kernel_text(&text, "%s/%s/%s", supplies, supply, name))
 		same = text_starts(buf_text(&text), word) &&
 			   (text.size == strlen(word) || text.data[strlen(word)] == '\n');
 	buf_free(&text);
-	mem_free(path);
 	return same;
 }
 
@@ -30,26 +30,24 @@ static bool says(const char *folder, const char *supply, const char *name, const
  * "Device". A battery that is full, or not charging on its charger, does not discharge. */
 bool os_on_battery(void)
 {
-	char *folder = posix_system_path("/sys/class/power_supply");
+	char *folder = posix_system_path(supplies);
 	struct os_names names;
 	bool discharging = false, plugged = false;
+	bool unknown = !folder || os_list(NULL, folder, &names);
 
-	if (!folder || os_list(NULL, folder, &names)) {
-		mem_free(folder);
+	mem_free(folder);
+	if (unknown)
 		return false;
-	}
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i];
 
-		if (says(folder, name, "scope", "Device"))
+		if (says(name, "scope", "Device"))
 			continue;
-		discharging = discharging || (says(folder, name, "type", "Battery") &&
-									  says(folder, name, "status", "Discharging"));
-		plugged =
-			plugged || (says(folder, name, "type", "Mains") && says(folder, name, "online", "1"));
+		discharging =
+			discharging || (says(name, "type", "Battery") && says(name, "status", "Discharging"));
+		plugged = plugged || (says(name, "type", "Mains") && says(name, "online", "1"));
 	}
 	os_names_free(&names);
-	mem_free(folder);
 	return discharging && !plugged;
 }
 

@@ -102,3 +102,19 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 		(void)close(out);
 	return result ? -1 : wait_for(err, arguments[0], child, ret_ended);
 }
+
+void os_die_with_parent(void)
+{
+	pid_t parent = getppid();
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* The parent may have ended before the call above: then we belong to init, or to a subreaper.
+	 */
+	if (getppid() != parent)
+		_exit(1);
+}
+
+void os_crash_quietly(void)
+{
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}

@@ -14,11 +14,6 @@ enum { MOST_NAME = 512 };
 
 static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
 
-union sid_room {
-	SID sid;
-	BYTE room[SECURITY_MAX_SID_SIZE];
-};
-
 /* As which an unelevated console of an administrator has that group for denials only. */
 bool jw_is_administrator(void)
 {
@@ -102,7 +97,7 @@ static int read_profiles(struct jw_error *err, const char *const *starts,
 	int result = 0;
 
 	if (status)
-		return win32_error_number(err, "the list of profiles", (DWORD)status);
+		return os_error_number(err, "the list of profiles", (int)status);
 	for (DWORD i = 0; !result; i++) {
 		DWORD length = MOST_NAME;
 
@@ -112,7 +107,7 @@ static int read_profiles(struct jw_error *err, const char *const *starts,
 		if (!status)
 			result = add_profile(err, list, id, starts, accounts);
 		else if (status != ERROR_MORE_DATA)
-			result = win32_error_number(err, "the list of profiles", (DWORD)status);
+			result = os_error_number(err, "the list of profiles", (int)status);
 	}
 	(void)RegCloseKey(list);
 	return result;
@@ -162,55 +157,4 @@ int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
 	}
 	*ret_accounts = accounts;
 	return 0;
-}
-
-/* ---- acting as one */
-
-/* A restricted token passes an access check only if its own groups and the restricting SIDs both
- * do: with the account's SID among the latter, and no privilege (backup and restore pass over
- * access lists), it is good for what both may. Source: Microsoft, "Restricted Tokens". */
-int os_act_as_account(struct jw_error *err, const struct jw_account *account)
-{
-	static const WELL_KNOWN_SID_TYPE everyones[] = {WinWorldSid, WinAuthenticatedUserSid,
-													WinBuiltinUsersSid};
-	enum { GROUPS = sizeof everyones / sizeof *everyones };
-	union sid_room groups[GROUPS];
-	SID_AND_ATTRIBUTES allowed[GROUPS + 1] = {0};
-	wchar_t *wide = win32_wide(err, account->id);
-	HANDLE ours = NULL, lesser = NULL;
-	PSID sid = NULL;
-	int result = -1;
-
-	if (!wide)
-		return -1;
-	if (!ConvertStringSidToSidW(wide, &sid)) {
-		win32_error(err, account->name);
-		goto done;
-	}
-	allowed[0].Sid = sid;
-	for (size_t i = 0; i < GROUPS; i++) {
-		DWORD size = sizeof groups[i];
-
-		allowed[i + 1].Sid = &groups[i];
-		if (!CreateWellKnownSid(everyones[i], NULL, &groups[i], &size)) {
-			win32_error(err, account->name);
-			goto done;
-		}
-	}
-	if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY | TOKEN_DUPLICATE | TOKEN_IMPERSONATE,
-						  &ours) ||
-		!CreateRestrictedToken(ours, DISABLE_MAX_PRIVILEGE, 0, NULL, 0, NULL, GROUPS + 1, allowed,
-							   &lesser) ||
-		!ImpersonateLoggedOnUser(lesser))
-		win32_error(err, account->name);
-	else
-		result = 0;
-done:
-	if (ours)
-		(void)CloseHandle(ours);
-	if (lesser)
-		(void)CloseHandle(lesser);
-	(void)LocalFree(sid);
-	mem_free(wide);
-	return result;
 }

@@ -1,6 +1,6 @@
 /* The command line. Windows' shells leave patterns to the program: "scan *.dll" arrives as typed.
  */
-#include "os/system.h"
+#include "os/arguments.h"
 
 #include <string.h>
 

@@ -169,47 +169,6 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
-char *os_temp_dir(struct jw_error *err)
-{
-	wchar_t base[MAX_PATH + 2];
-	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
-
-	if (!length || length > MAX_PATH + 1) {
-		(void)win32_error(err, "the folder for temporary files");
-		return NULL;
-	}
-	return win32_shown(err, base);
-}
-
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
-{
-	char *folder = os_temp_dir(err), *path = NULL;
-
-	for (int tries = 0; folder && tries < 100; tries++) {
-		char random[7];
-		wchar_t *wide;
-		bool made;
-
-		win32_random_name(random);
-		path = mem_printf(err, "%s%s-%s", folder, prefix, random);
-		wide = path ? win32_path(err, path) : NULL;
-		made = wide && CreateDirectoryW(wide, NULL);
-		if (wide && !made)
-			win32_error(err, path);
-		mem_free(wide);
-		if (made) {
-			*ret_path = path;
-			mem_free(folder);
-			return 0;
-		}
-		mem_free(path);
-		if (!wide || GetLastError() != ERROR_ALREADY_EXISTS)
-			break;
-	}
-	mem_free(folder);
-	return -1;
-}
-
 /* Opening does the check that writing would, and writes nothing; that somebody else has it open is
  * found out only after that check. The rights to a folder's content and to a file's have the same
  * numbers. */

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "os/processes.h"
 #include "os/win32/win32.h"
 
 const char os_list_separator = ';';
@@ -197,7 +196,7 @@ static int write_at(struct jw_error *err, HANDLE handle, const char *path, uint6
 		if (!WriteFile(handle, (const uint8_t *)data + done, step, &put, &place))
 			return win32_error(err, path);
 		if (!put)
-			return win32_error_number(err, path, ERROR_DISK_FULL);
+			return os_error_number(err, path, ERROR_DISK_FULL);
 		done += put;
 	}
 	return 0;
@@ -249,12 +248,6 @@ done:
 }
 
 /* ---- files open for writing in place */
-
-struct os_file {
-	HANDLE handle;
-	char *path;
-	bool locked;
-};
 
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file)
@@ -346,45 +339,6 @@ int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_
 int os_file_sync(struct jw_error *err, struct os_file *file)
 {
 	return FlushFileBuffers(file->handle) ? 0 : win32_error(err, file->path);
-}
-
-/* From the first byte to any that the file may ever have. */
-static const DWORD whole = MAXDWORD;
-
-int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held)
-{
-	DWORD flags = LOCKFILE_FAIL_IMMEDIATELY | (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0);
-	OVERLAPPED from_start = {0};
-
-	/* A second lock of ours would be at odds with the first one; fcntl's replaces it. */
-	if (file->locked && os_file_unlock(err, file))
-		return -1;
-	if (!LockFileEx(file->handle, flags, 0, whole, whole, &from_start)) {
-		if (GetLastError() != ERROR_LOCK_VIOLATION && GetLastError() != ERROR_IO_PENDING)
-			return win32_error(err, file->path);
-		*ret_held = false;
-		return 0;
-	}
-	file->locked = true;
-	*ret_held = true;
-	return 0;
-}
-
-int os_file_unlock(struct jw_error *err, struct os_file *file)
-{
-	OVERLAPPED from_start = {0};
-
-	if (!file->locked)
-		return 0;
-	if (!UnlockFileEx(file->handle, 0, whole, whole, &from_start))
-		return win32_error(err, file->path);
-	file->locked = false;
-	return 0;
-}
-
-bool os_file_user(struct os_file *file, struct os_program *ret_program)
-{
-	return win32_user_of(file->path, ret_program);
 }
 
 /* Creates PATH.RANDOM; *ret_name is the caller's to free. */

@@ -1,5 +1,5 @@
 /* The C library of Windows has no locale in UTF-8; what matters there goes through UTF-16. */
-#include "os/system.h"
+#include "os/locale.h"
 
 #include <stddef.h>
 

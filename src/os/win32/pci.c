@@ -1,6 +1,7 @@
 /* NVIDIA's display devices as Windows' plug and play manager lists them; no driver is needed. */
 #include "os/pci.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,125 +1,134 @@
-/* The terminal, standard streams, and how a worker behaves. */
-#include "os/system.h"
+#include "os/process.h"
 
-#include <fcntl.h>
-#include <io.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/quote.h"
 #include "os/win32/win32.h"
 
-static HANDLE handle_of(int fd)
-{
-	intptr_t handle = _get_osfhandle(fd);
+/* needs windows.h before it */
+#include <psapi.h>
 
-	/* -2: a standard stream without anything behind it */
-	return handle == -2 ? INVALID_HANDLE_VALUE : (HANDLE)handle;
+enum { MOST_LINE = 32767 };
+
+static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
+{
+	struct buf line = BUF_MAX(MOST_LINE);
+	wchar_t *wide = NULL;
+
+	for (; *arguments; arguments++)
+		if (quote_windows(err, &line, *arguments))
+			goto done;
+	wide = win32_wide(err, buf_text(&line));
+done:
+	buf_free(&line);
+	return wide;
 }
 
-bool os_is_terminal(int fd)
+/* A job object whose processes end with its last handle, which is ours. */
+static HANDLE new_job(void)
 {
-	DWORD mode;
+	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
+													   JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE};
+	HANDLE job = CreateJobObjectW(NULL, NULL);
 
-	return GetConsoleMode(handle_of(fd), &mode) != 0;
+	if (job)
+		(void)SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits,
+									  sizeof limits);
+	return job;
 }
 
-unsigned os_terminal_columns(int fd)
+static HANDLE inherited(const wchar_t *path, DWORD access, DWORD how)
 {
-	CONSOLE_SCREEN_BUFFER_INFO info;
+	SECURITY_ATTRIBUTES security = {.nLength = sizeof security, .bInheritHandle = TRUE};
 
-	if (!GetConsoleScreenBufferInfo(handle_of(fd), &info) ||
-		info.srWindow.Right < info.srWindow.Left)
-		return 80;
-	return (unsigned)(info.srWindow.Right - info.srWindow.Left) + 1;
+	return CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE, &security, how,
+					   FILE_ATTRIBUTE_NORMAL, NULL);
 }
 
-static UINT code_page_before;
-
-/* The code page belongs to the console, not to us: other programs in it expect their own. */
-static void restore_code_page(void)
+/* In units of 100 ns. Source: GetProcessTimes. */
+static double milliseconds(const FILETIME *time)
 {
-	(void)SetConsoleOutputCP(code_page_before);
+	return (double)((uint64_t)time->dwHighDateTime << 32 | time->dwLowDateTime) / 10000;
 }
 
-static void prepare_stream(FILE *stream)
+static double cpu_ms_of(HANDLE process)
 {
-	int fd = _fileno(stream);
-	HANDLE handle = handle_of(fd);
-	DWORD mode;
+	FILETIME created, ended, kernel, user;
 
-	/* What we print is the same bytes on every system: no carriage returns. */
-	(void)_setmode(fd, _O_BINARY);
-	if (GetConsoleMode(handle, &mode))
-		(void)SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+	return GetProcessTimes(process, &created, &ended, &kernel, &user)
+			   ? milliseconds(&kernel) + milliseconds(&user)
+			   : 0;
 }
 
-/* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8 only
- * if all its bytes come at once. Whoever prints flushes. */
-static void buffer_errors(void)
+static void wait_for(HANDLE process, struct os_ended *ret_ended)
 {
-	static char buffer[4096];
+	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+	DWORD status = 0;
 
-	(void)setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
+	(void)WaitForSingleObject(process, INFINITE);
+	(void)GetExitCodeProcess(process, &status);
+	if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
+		counters.PeakWorkingSetSize = 0;
+	*ret_ended = (struct os_ended){.status = (int)status,
+								   .peak_bytes = counters.PeakWorkingSetSize,
+								   .cpu_ms = cpu_ms_of(process)};
 }
 
-void os_terminal_prepare(void)
+static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE in, HANDLE out,
+				 struct os_ended *ret_ended)
 {
-	buffer_errors();
-	prepare_stream(stdout);
-	prepare_stream(stderr);
-	code_page_before = GetConsoleOutputCP();
-	if (code_page_before && code_page_before != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
-		(void)atexit(restore_code_page);
-}
+	STARTUPINFOW setup = {.cb = sizeof setup,
+						  .dwFlags = STARTF_USESTDHANDLES,
+						  .hStdInput = in,
+						  .hStdOutput = out,
+						  .hStdError = out};
+	PROCESS_INFORMATION process;
+	HANDLE job = new_job();
 
-int os_take_stdout(struct jw_error *err, int *ret_fd)
-{
-	int copy;
-
-	(void)fflush(stdout);
-	copy = _dup(1);
-	if (copy < 0)
-		return error_set(err, JW_ERR_IO, "stdout: cannot be duplicated");
-	/* Processes that the driver may start must not keep our pipe open. */
-	(void)SetHandleInformation(handle_of(copy), HANDLE_FLAG_INHERIT, 0);
-	if (_dup2(2, 1) < 0) {
-		(void)_close(copy);
-		return error_set(err, JW_ERR_IO, "stdout: cannot be redirected");
+	if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_NO_WINDOW | CREATE_SUSPENDED, NULL,
+						NULL, &setup, &process)) {
+		win32_error(err, name);
+		if (job)
+			(void)CloseHandle(job);
+		return -1;
 	}
-	(void)SetStdHandle(STD_OUTPUT_HANDLE, GetStdHandle(STD_ERROR_HANDLE));
-	*ret_fd = copy;
+	if (job)
+		(void)AssignProcessToJobObject(job, process.hProcess);
+	(void)ResumeThread(process.hThread);
+	wait_for(process.hProcess, ret_ended);
+	(void)CloseHandle(process.hThread);
+	(void)CloseHandle(process.hProcess);
+	if (job)
+		(void)CloseHandle(job);
 	return 0;
 }
 
-/* One call transfers at most this much */
-enum { MOST_STEP = 1 << 20 };
-
-int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got)
+int os_run(struct jw_error *err, const char *const *arguments, const char *output,
+		   struct os_ended *ret_ended)
 {
-	DWORD step = size > MOST_STEP ? MOST_STEP : (DWORD)size, got = 0;
+	wchar_t *line = command_line(err, arguments), *path = win32_path(err, output);
+	HANDLE in = INVALID_HANDLE_VALUE, out = INVALID_HANDLE_VALUE;
+	int result = -1;
 
-	if (!ReadFile(handle_of(fd), data, step, &got, NULL)) {
-		/* A pipe ends so when its other side is closed. */
-		if (GetLastError() != ERROR_BROKEN_PIPE)
-			return win32_error(err, "read");
-		got = 0;
-	}
-	*ret_got = got;
-	return 0;
-}
-
-int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size)
-{
-	HANDLE handle = handle_of(fd);
-
-	for (size_t done = 0; done < size;) {
-		DWORD step = size - done > MOST_STEP ? MOST_STEP : (DWORD)(size - done), put = 0;
-
-		if (!WriteFile(handle, (const uint8_t *)data + done, step, &put, NULL))
-			return win32_error(err, "write");
-		done += put;
-	}
-	return 0;
+	if (!line || !path)
+		goto done;
+	in = inherited(L"NUL", GENERIC_READ, OPEN_EXISTING);
+	out = inherited(path, GENERIC_WRITE, CREATE_ALWAYS);
+	if (out == INVALID_HANDLE_VALUE)
+		win32_error(err, output);
+	else
+		result = start(err, arguments[0], line, in, out, ret_ended);
+	if (out != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(out);
+	if (in != INVALID_HANDLE_VALUE)
+		(void)CloseHandle(in);
+done:
+	mem_free(path);
+	mem_free(line);
+	return result;
 }
 
 /* libuv puts every process that it starts into a job object that ends with its last handle, which

@@ -1,35 +1,148 @@
 #include "os/processes.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/library.h"
 #include "os/win32/win32.h"
 
-/* need windows.h before them */
+/* After windows.h, whose types they need */
 #include <psapi.h>
-#include <restartmanager.h>
+#include <tlhelp32.h>
 
-/* The console tells every process that is attached to it. */
-static BOOL WINAPI leave_it(DWORD event)
+enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_NAME = 260 };
+
+/* ---- what a process and its descendants have loaded */
+
+struct member {
+	DWORD pid;
+	uint64_t born;
+};
+
+struct tour {
+	int (*take)(struct jw_error *err, void *context, const char *path);
+	void *context;
+	struct member *family;
+	size_t count;
+	HMODULE *modules;
+	wchar_t *path;
+};
+
+/* In the system's units; 0 where it cannot be known. */
+static uint64_t born(DWORD pid)
 {
-	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+	HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
+	FILETIME created = {0}, ended, kernel, user;
+
+	if (!process)
+		return 0;
+	if (!GetProcessTimes(process, &created, &ended, &kernel, &user))
+		created = (FILETIME){0};
+	(void)CloseHandle(process);
+	return win32_u64(created.dwHighDateTime, created.dwLowDateTime);
 }
 
-/* There is nothing that could be passed on. */
-void os_hold_signals(void)
+static const struct member *find(const struct tour *tour, DWORD pid)
 {
+	for (size_t i = 0; i < tour->count; i++)
+		if (tour->family[i].pid == pid)
+			return &tour->family[i];
+	return NULL;
 }
 
-void os_forward_signals(int pid)
+/* A process keeps the number of a parent that has ended, which may be another's since: nobody's
+ * child is older than its parent. */
+static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 {
-	(void)SetConsoleCtrlHandler(leave_it, pid > 0);
+	const struct member *parent = find(tour, entry->th32ParentProcessID);
+	struct member child = {.pid = entry->th32ProcessID};
+
+	if (!parent || find(tour, child.pid) || tour->count == MOST_FAMILY)
+		return false;
+	child.born = born(child.pid);
+	if (child.born < parent->born)
+		return false;
+	tour->family[tour->count++] = child;
+	return true;
+}
+
+/* Children may be listed before their parents: so until nobody comes to it. */
+static int find_family(struct jw_error *err, struct tour *tour)
+{
+	HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+	PROCESSENTRY32W entry = {.dwSize = sizeof entry};
+
+	if (snapshot == INVALID_HANDLE_VALUE)
+		return win32_error(err, "processes");
+	for (bool grew = true; grew;) {
+		grew = false;
+		for (BOOL more = Process32FirstW(snapshot, &entry); more;
+			 more = Process32NextW(snapshot, &entry))
+			grew = add_child(tour, &entry) || grew;
+	}
+	(void)CloseHandle(snapshot);
+	return 0;
+}
+
+static int take_module(struct jw_error *err, const struct tour *tour, HANDLE process,
+					   HMODULE module)
+{
+	char *path;
+	int result;
+
+	if (!K32GetModuleFileNameExW(process, module, tour->path, WIN32_MOST_PATH))
+		return 0;
+	path = win32_shown(err, tour->path);
+	if (!path)
+		return -1;
+	result = tour->take(err, tour->context, path);
+	mem_free(path);
+	return result;
+}
+
+/* Those that begin or end meanwhile, or that we may not look at, have none to show. */
+static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
+{
+	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);
+	DWORD bytes = 0;
+	int result = 0;
+
+	if (!process)
+		return 0;
+	if (!K32EnumProcessModulesEx(process, tour->modules, MOST_MODULES * sizeof *tour->modules,
+								 &bytes, LIST_MODULES_ALL))
+		bytes = 0;
+	for (size_t i = 0; !result && i < bytes / sizeof *tour->modules && i < MOST_MODULES; i++)
+		result = take_module(err, tour, process, tour->modules[i]);
+	(void)CloseHandle(process);
+	return result;
+}
+
+int os_mapped_code(struct jw_error *err, int pid,
+				   int (*take)(struct jw_error *err, void *context, const char *path),
+				   void *context)
+{
+	struct tour tour = {
+		.take = take,
+		.context = context,
+		.family = mem_array(err, MOST_FAMILY, sizeof *tour.family),
+		.modules = mem_array(err, MOST_MODULES, sizeof(HMODULE)),
+		.path = mem_array(err, WIN32_MOST_PATH, sizeof *tour.path),
+	};
+	int result = -1;
+
+	if (!tour.family || !tour.modules || !tour.path)
+		goto done;
+	tour.family[tour.count++] = (struct member){.pid = (DWORD)pid, .born = born((DWORD)pid)};
+	result = find_family(err, &tour);
+	for (size_t i = 0; !result && i < tour.count; i++)
+		result = take_modules(err, &tour, tour.family[i].pid);
+done:
+	mem_free(tour.family);
+	mem_free(tour.modules);
+	mem_free(tour.path);
+	return result;
 }
 
 /* ---- who has a library loaded */
-
-enum { MOST_PROCESSES = 16384, MOST_MODULES = 4096, MOST_NAME = 260 };
 
 static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
 {
@@ -108,67 +221,4 @@ void os_program_name(int pid, char *name, size_t size)
 		return;
 	name_of_handle(process, name, size);
 	(void)CloseHandle(process);
-}
-
-/* ---- who has a file open */
-
-/* Source: Microsoft, "Restart Manager". Loaded when it is wanted: little else needs it. */
-struct manager {
-	DWORD(WINAPI *start)(DWORD *session, DWORD flags, WCHAR *key);
-	DWORD(WINAPI *enter)
-	(DWORD session, UINT files, LPCWSTR *names, UINT processes, RM_UNIQUE_PROCESS *ids,
-	 UINT services, LPCWSTR *service_names);
-	DWORD(WINAPI *list)
-	(DWORD session, UINT *needed, UINT *count, RM_PROCESS_INFO *found, DWORD *reasons);
-	DWORD(WINAPI *end)(DWORD session);
-};
-
-static bool load(struct os_library *library, const char *name, void *slot)
-{
-	void (*function)(void) = os_library_function(library, name);
-
-	memcpy(slot, &function, sizeof function);
-	return function != NULL;
-}
-
-static bool ask(const struct manager *manager, const wchar_t *path, struct os_program *ret_program)
-{
-	enum { MOST_USERS = 16 };
-	RM_PROCESS_INFO found[MOST_USERS];
-	WCHAR key[CCH_RM_SESSION_KEY + 1] = {0};
-	UINT needed = 0, count = MOST_USERS;
-	DWORD session, reasons, status;
-	bool has = false;
-
-	if (manager->start(&session, 0, key))
-		return false;
-	status = manager->enter(session, 1, &path, 0, NULL, 0, NULL);
-	if (!status)
-		status = manager->list(session, &needed, &count, found, &reasons);
-	(void)manager->end(session);
-	for (UINT i = 0; !has && !status && i < count && i < MOST_USERS; i++) {
-		if (found[i].Process.dwProcessId == GetCurrentProcessId())
-			continue;
-		*ret_program = (struct os_program){.pid = (int)found[i].Process.dwProcessId};
-		os_program_name(ret_program->pid, ret_program->name, sizeof ret_program->name);
-		has = true;
-	}
-	return has;
-}
-
-bool win32_user_of(const char *path, struct os_program *ret_program)
-{
-	wchar_t *wide = win32_plain_path(NULL, path);
-	struct os_library *library = NULL;
-	struct manager manager;
-	bool has = false;
-
-	if (wide && !os_library_open(NULL, "rstrtmgr.dll", &library))
-		has = load(library, "RmStartSession", &manager.start) &&
-			  load(library, "RmRegisterResources", &manager.enter) &&
-			  load(library, "RmGetList", &manager.list) &&
-			  load(library, "RmEndSession", &manager.end) && ask(&manager, wide, ret_program);
-	os_library_close(library);
-	mem_free(wide);
-	return has;
 }

@@ -9,8 +9,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/environment.h"
 #include "os/file.h"
-#include "os/system.h"
+#include "os/folders.h"
+#include "os/identity.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types it needs */

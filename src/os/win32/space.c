@@ -1,7 +1,7 @@
 #include "os/file.h"
 
 #include "base/mem.h"
-#include "os/system.h"
+#include "os/environment.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types it needs */

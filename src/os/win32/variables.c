@@ -38,7 +38,7 @@ static int key_error(struct jw_error *err, enum os_variables where, LSTATUS stat
 						 "start the command from a console that was opened with “Run as "
 						 "administrator”, or use --scope user",
 						 keys[where].shown);
-	return win32_error_number(err, keys[where].shown, (DWORD)status);
+	return os_error_number(err, keys[where].shown, (int)status);
 }
 
 /* A value is up to 64 KiB and need not end in NUL. */

@@ -109,6 +109,15 @@ wchar_t *win32_path(struct jw_error *err, const char *path)
 	return full;
 }
 
+char *os_uv_path(struct jw_error *err, const char *path)
+{
+	wchar_t *wide = win32_path(err, path);
+	char *utf8 = wide ? win32_utf8(err, wide) : NULL;
+
+	mem_free(wide);
+	return utf8;
+}
+
 char *win32_shown(struct jw_error *err, const wchar_t *path)
 {
 	char *utf8 = win32_utf8(err, path);
@@ -170,14 +179,14 @@ static void system_text(DWORD number, char *text, size_t room)
 		(void)snprintf(text, room, "Windows error %lu", (unsigned long)number);
 }
 
-int win32_error_number(struct jw_error *err, const char *path, DWORD number)
+int os_error_number(struct jw_error *err, const char *path, int number)
 {
 	char text[768];
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (reasons[i].number == number)
+		if (reasons[i].number == (DWORD)number)
 			return error_set(err, reasons[i].code, "%s: %s", path, reasons[i].text);
-	system_text(number, text, sizeof text);
+	system_text((DWORD)number, text, sizeof text);
 	return error_set(err, JW_ERR_IO, "%s: %s", path, text);
 }
 
@@ -185,7 +194,7 @@ int win32_error(struct jw_error *err, const char *path)
 {
 	DWORD number = GetLastError();
 
-	(void)win32_error_number(err, path, number);
+	(void)os_error_number(err, path, (int)number);
 	SetLastError(number);
 	return -1;
 }

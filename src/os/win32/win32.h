@@ -5,9 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <wchar.h>
+
+/* Before windows.h, which would bring in an older winsock */
+#include "os/uv.h"
+
 #include <windows.h>
 
-#include "base/error.h"
+struct os_file {
+	HANDLE handle;
+	char *path;
+	bool locked;
+};
 
 /* Nothing that Windows calls a path is longer (32,767 UTF-16 units). */
 enum { WIN32_MOST_PATH = 32768 };
@@ -30,7 +38,6 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
 /* -1, with the reason of GetLastError(), which stays as it is, behind the path. Common reasons read
  * as they do on POSIX systems, whatever the language of this Windows. */
 int win32_error(struct jw_error *err, const char *path);
-int win32_error_number(struct jw_error *err, const char *path, DWORD number);
 
 /* Another program that has the file open, by the Restart Manager; false where it knows of none. */
 struct os_program;
@@ -38,6 +45,12 @@ bool win32_user_of(const char *path, struct os_program *ret_program);
 
 /* Six random letters for the name of a temporary file. */
 void win32_random_name(char name[7]);
+
+/* Room for any SID. */
+union sid_room {
+	SID sid;
+	BYTE room[SECURITY_MAX_SID_SIZE];
+};
 
 /* 100 ns since 1601 to ns since 1970. */
 int64_t win32_time_ns(const FILETIME *time);

@@ -1,13 +1,28 @@
+#include "os/terminal.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include "os/posix/posix.h"
-#include "os/system.h"
+
+unsigned os_terminal_columns(int fd)
+{
+	struct winsize size;
+
+	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+void os_terminal_prepare(void)
+{
+}
+
+/* ---- asking */
 
 /* Who ends or stops the program meanwhile wants a terminal that shows what is typed: signals wait
  * until it does again. They come in where we wait for what is typed and nowhere else: one that came

@@ -1,11 +1,65 @@
-#include <string.h>
+#include "os/terminal.h"
 
-#include <windows.h>
+#include <fcntl.h>
+#include <io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/system.h"
 #include "os/win32/win32.h"
+
+unsigned os_terminal_columns(int fd)
+{
+	CONSOLE_SCREEN_BUFFER_INFO info;
+
+	if (!GetConsoleScreenBufferInfo(uv_get_osfhandle(fd), &info) ||
+		info.srWindow.Right < info.srWindow.Left)
+		return 80;
+	return (unsigned)(info.srWindow.Right - info.srWindow.Left) + 1;
+}
+
+static UINT code_page_before;
+
+/* The code page belongs to the console, not to us: other programs in it expect their own. */
+static void restore_code_page(void)
+{
+	(void)SetConsoleOutputCP(code_page_before);
+}
+
+static void prepare_stream(FILE *stream)
+{
+	int fd = _fileno(stream);
+	HANDLE handle = uv_get_osfhandle(fd);
+	DWORD mode;
+
+	/* What we print is the same bytes on every system: no carriage returns. */
+	(void)_setmode(fd, _O_BINARY);
+	if (GetConsoleMode(handle, &mode))
+		(void)SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+}
+
+/* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8 only
+ * if all its bytes come at once. Whoever prints flushes. */
+static void buffer_errors(void)
+{
+	static char buffer[4096];
+
+	(void)setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
+}
+
+void os_terminal_prepare(void)
+{
+	buffer_errors();
+	prepare_stream(stdout);
+	prepare_stream(stderr);
+	code_page_before = GetConsoleOutputCP();
+	if (code_page_before && code_page_before != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
+		(void)atexit(restore_code_page);
+}
+
+/* ---- asking */
 
 enum { MOST_LINE = 1024 };
 

@@ -1,0 +1,14 @@
+/* Time. */
+#ifndef JW_OS_CLOCK_H
+#define JW_OS_CLOCK_H
+
+#include <stdint.h>
+
+/* Goes on evenly, from a start of its own. */
+uint64_t os_monotonic_ns(void);
+/* Seconds since 1970-01-01 UTC. */
+int64_t os_now_s(void);
+/* Processor time that this process has used, all its threads together. 0 where unknown. */
+uint64_t os_cpu_ns(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* Folders that the system or the account has for a purpose. The caller frees every name. */
+#ifndef JW_OS_FOLDERS_H
+#define JW_OS_FOLDERS_H
+
+#include "base/error.h"
+
+int os_home_dir(struct jw_error *err, char **ret_path);
+/* jitwarm's own: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or ~/.local/state/jitwarm,
+ * %LOCALAPPDATA%\jitwarm. Not made. */
+int os_state_dir(struct jw_error *err, char **ret_path);
+/* Where the driver caches unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
+ * $HOME/.nv/ComputeCache, where HOME may be empty but must be set (else JW_ERR_NOT_FOUND: the
+ * driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home`: for another account's home
+ * directory; NULL: our own. Not made. */
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path);
+/* Our own executable. */
+int os_self_path(struct jw_error *err, char **ret_path);
+
+/* The system's place for temporary files. */
+char *os_temp_dir(struct jw_error *err);
+/* A new private directory (0700) there. */
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);
+
+#endif

@@ -1,0 +1,39 @@
+/* The account that we run as, and acting as another one. */
+#ifndef JW_OS_IDENTITY_H
+#define JW_OS_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct jw_account;
+
+/* Who runs us. `sudo_user`: the account that called sudo, where we are root by that (else NULL);
+ * its ids and home. */
+struct os_account {
+	bool superuser;
+	uint32_t owner, group;
+	char *sudo_user, *sudo_home;
+	uint32_t sudo_owner, sudo_group;
+};
+int os_account(struct jw_error *err, struct os_account *ret_account);
+void os_account_free(struct os_account *account);
+/* Who we are, as the system's own programs want it: a user's name on POSIX, the SID ("S-1-5-...")
+ * on Windows. The caller frees it. */
+int os_account_id(struct jw_error *err, char **ret_id);
+/* From now on this process is that account and no longer root: its ids, its groups, its HOME. For
+ * good. POSIX; JW_ERR_UNSUPPORTED on Windows. */
+int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
+
+/* For the superuser who writes into another account's folders: from now on files are opened, made
+ * and removed with that account's rights, so that no link planted there leads anywhere else.
+ * os_act_as_self ends it. On Windows, and for an account that may not, -1 and nothing changed. */
+int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group);
+/* The same with the account's other groups, and on Windows too. On POSIX it is the whole process;
+ * on Windows this thread gets a token that may do what both this process and the account may (a
+ * restricted token with the account's SID), and no privilege. -1: nothing changed. */
+int os_act_as_account(struct jw_error *err, const struct jw_account *account);
+void os_act_as_self(void);
+
+#endif

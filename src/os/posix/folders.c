@@ -1,0 +1,85 @@
+#include "os/folders.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "os/posix/posix.h"
+
+int os_home_dir(struct jw_error *err, char **ret_path)
+{
+	const char *home = getenv("HOME");
+	struct passwd *account;
+
+	if (!home || !*home) {
+		account = getpwuid(geteuid());
+		home = account ? account->pw_dir : NULL;
+	}
+	if (!home)
+		return error_set(err, JW_ERR_NOT_FOUND, "no home directory: HOME is not set");
+	*ret_path = mem_string(err, home);
+	return *ret_path ? 0 : -1;
+}
+
+int os_state_dir(struct jw_error *err, char **ret_path)
+{
+	const char *own = getenv("JITWARM_STATE"), *base = getenv("XDG_STATE_HOME");
+	char *home = NULL, *path = NULL;
+
+	if (own && *own)
+		path = mem_string(err, own);
+	else if (base && *base == '/')
+		path = mem_printf(err, "%s/jitwarm", base);
+	else if (!os_home_dir(err, &home))
+		path = mem_printf(err, "%s/.local/state/jitwarm", home);
+	mem_free(home);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+{
+	char *path;
+
+	if (!home)
+		home = getenv("HOME");
+	if (!home)
+		return error_set(err, JW_ERR_NOT_FOUND, "HOME is not set: the driver caches nothing");
+	path = mem_printf(err, "%s/.nv/ComputeCache", home);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_self_path(struct jw_error *err, char **ret_path)
+{
+	return os_real_path(err, "/proc/self/exe", ret_path);
+}
+
+char *os_temp_dir(struct jw_error *err)
+{
+	const char *base = getenv("TMPDIR");
+
+	return mem_string(err, base && *base ? base : "/tmp");
+}
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	char *base = os_temp_dir(err), *path;
+
+	path = base ? mem_printf(err, "%s/%s-XXXXXX", base, prefix) : NULL;
+	mem_free(base);
+	if (!path)
+		return -1;
+	if (!mkdtemp(path)) {
+		posix_error(err, path);
+		mem_free(path);
+		return -1;
+	}
+	*ret_path = path;
+	return 0;
+}

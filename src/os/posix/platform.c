@@ -1,0 +1,24 @@
+#include "os/platform.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/posix/posix.h"
+
+const char os_name[] = "linux";
+
+/* "5.15.153.1-microsoft-standard-WSL2"; a kernel of one's own has another name, but the device all
+ * the same. */
+bool os_is_wsl(void)
+{
+	struct buf name = {0};
+	bool named = posix_kernel_text(&name, "/proc/sys/kernel/osrelease") &&
+				 (strstr(buf_text(&name), "icrosoft") || strstr(buf_text(&name), "WSL"));
+	char *device = named ? NULL : posix_system_path("/dev/dxg");
+	bool is = named || (device && os_exists(device));
+
+	mem_free(device);
+	buf_free(&name);
+	return is;
+}

@@ -1,0 +1,15 @@
+/* Power, and working at the lowest priority. */
+#ifndef JW_OS_POWER_H
+#define JW_OS_POWER_H
+
+#include <stdbool.h>
+
+/* Whether the machine runs on its battery now. False where it has none or does not say. */
+bool os_on_battery(void);
+
+/* From now on this process takes what others leave over: the lowest priority for processor and disk
+ * (Linux: nice 19, SCHED_IDLE, the idle class of I/O; Windows: the background mode, and slow,
+ * efficient cores). Not for a process that holds locks which others want. */
+void os_work_in_background(void);
+
+#endif

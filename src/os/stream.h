@@ -1,0 +1,18 @@
+/* Pipes and standard streams, by descriptor. */
+#ifndef JW_OS_STREAM_H
+#define JW_OS_STREAM_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Worker processes: a copy of stdout for our own use; from then on everything else that is written
+ * to stdout goes to stderr (the driver and its compiler print when they like). */
+int os_take_stdout(struct jw_error *err, int *ret_fd);
+/* Reads what is there by now, and waits only where that is nothing; *ret_got is 0 at its end. */
+int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
+/* Reads or writes everything asked for on a descriptor; *ret_got is less only at its end. */
+int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
+int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);
+
+#endif

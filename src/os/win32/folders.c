@@ -1,0 +1,129 @@
+#include "os/folders.h"
+
+#include "base/mem.h"
+#include "os/environment.h"
+#include "os/file.h"
+#include "os/win32/win32.h"
+
+/* After windows.h, whose types they need */
+#include <knownfolders.h>
+#include <shlobj.h>
+
+/* A folder that an environment variable names, else one that the system knows. */
+static int known_folder(struct jw_error *err, const char *variable, const KNOWNFOLDERID *id,
+						char **ret_path)
+{
+	char *path = os_env(variable);
+	wchar_t *wide = NULL;
+
+	if (path && os_is_absolute(path)) {
+		*ret_path = path;
+		return 0;
+	}
+	mem_free(path);
+	if (SHGetKnownFolderPath(id, 0, NULL, &wide) != S_OK)
+		return error_set(err, JW_ERR_NOT_FOUND, "%%%s%% is not set", variable);
+	path = win32_shown(err, wide);
+	CoTaskMemFree(wide);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_home_dir(struct jw_error *err, char **ret_path)
+{
+	return known_folder(err, "USERPROFILE", &FOLDERID_Profile, ret_path);
+}
+
+int os_state_dir(struct jw_error *err, char **ret_path)
+{
+	char *own = os_env("JITWARM_STATE"), *base = NULL, *path;
+
+	if (own && *own) {
+		*ret_path = own;
+		return 0;
+	}
+	mem_free(own);
+	if (known_folder(err, "LOCALAPPDATA", &FOLDERID_LocalAppData, &base))
+		return -1;
+	path = os_join(err, base, "jitwarm");
+	mem_free(base);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
+{
+	char *base = NULL, *path;
+
+	if (home)
+		base = os_join(err, home, "AppData\\Roaming");
+	else if (known_folder(err, "APPDATA", &FOLDERID_RoamingAppData, &base))
+		return -1;
+	path = base ? os_join(err, base, "NVIDIA\\ComputeCache") : NULL;
+	mem_free(base);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+int os_self_path(struct jw_error *err, char **ret_path)
+{
+	wchar_t *wide = mem_array(err, WIN32_MOST_PATH, sizeof *wide);
+	char *path = NULL;
+
+	if (wide && !GetModuleFileNameW(NULL, wide, WIN32_MOST_PATH))
+		win32_error(err, "our own program");
+	else if (wide)
+		path = win32_shown(err, wide);
+	mem_free(wide);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+char *os_temp_dir(struct jw_error *err)
+{
+	wchar_t base[MAX_PATH + 2];
+	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
+
+	if (!length || length > MAX_PATH + 1) {
+		(void)win32_error(err, "the folder for temporary files");
+		return NULL;
+	}
+	return win32_shown(err, base);
+}
+
+int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
+{
+	char *folder = os_temp_dir(err), *path = NULL;
+
+	for (int tries = 0; folder && tries < 100; tries++) {
+		char random[7];
+		wchar_t *wide;
+		bool made;
+
+		win32_random_name(random);
+		path = mem_printf(err, "%s%s-%s", folder, prefix, random);
+		wide = path ? win32_path(err, path) : NULL;
+		made = wide && CreateDirectoryW(wide, NULL);
+		if (wide && !made)
+			win32_error(err, path);
+		mem_free(wide);
+		if (made) {
+			*ret_path = path;
+			mem_free(folder);
+			return 0;
+		}
+		mem_free(path);
+		if (!wide || GetLastError() != ERROR_ALREADY_EXISTS)
+			break;
+	}
+	mem_free(folder);
+	return -1;
+}

@@ -1,0 +1,8 @@
+#include "os/platform.h"
+
+const char os_name[] = "windows";
+
+bool os_is_wsl(void)
+{
+	return false;
+}
