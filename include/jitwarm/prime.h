@@ -1,5 +1,6 @@
 /* The main job: have the driver compile beforehand what it would compile at an application's first
- * start. */
+ * start. What was compiled here before comes from the store, what other drivers have compiled is
+ * carried over, and what is compiled now is kept in the store. */
 #ifndef JITWARM_PRIME_H
 #define JITWARM_PRIME_H
 
@@ -8,8 +9,10 @@
 #include <stdint.h>
 
 #include <jitwarm/cancel.h>
+#include <jitwarm/carry.h>
 #include <jitwarm/error.h>
 #include <jitwarm/recording.h>
+#include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
 /* What stands to be done, once it is known and before anything is compiled. */
@@ -41,14 +44,34 @@ struct jw_prime_plan {
 	bool too_much; /* more than the cache keeps: nothing is compiled, jw_prime_result.stopped */
 };
 
+/* A run carries over, compiles and keeps, as far as there is anything to do. */
+enum jw_prime_phase {
+	JW_PRIME_COMPILING,
+	JW_PRIME_CARRYING, /* results of other drivers: done and total count these */
+	JW_PRIME_KEEPING,  /* what was compiled goes into the store: told once, at the start */
+};
+
 struct jw_prime_progress {
-	size_t done, total; /* modules; total is fixed for the whole run */
+	enum jw_prime_phase phase;
+	size_t done, total; /* modules; total is fixed for the whole phase */
 	size_t failed;
 	uint64_t done_bytes, total_bytes; /* of PTX */
 	/* predicted milliseconds, with what of those is past that are being compiled: what a bar should
 	   show. May fall by a module that has to be tried once more */
 	double done_weight, total_weight;
 	const char *current; /* a file being worked on, never NULL */
+};
+
+/* What was compiled before, and what the store keeps of this run. None of the failures is one of
+ * the run: what does not come so is compiled. */
+struct jw_prime_reuse {
+	bool store;                        /* the store is used: see jw_prime_options.no_store */
+	struct jw_store_refilled refilled; /* what came back from it, or would */
+	struct jw_error not_refilled;      /* why it was passed over, JW_OK where it was not */
+	struct jw_carry_result *carried;   /* NULL: the cache lacked nothing, or it failed: */
+	struct jw_error not_carried;
+	size_t kept; /* entries that are new in the store */
+	struct jw_error not_kept;
 };
 
 struct jw_prime_failure {
@@ -61,6 +84,7 @@ struct jw_prime_failure {
 
 struct jw_prime_result {
 	struct jw_prime_plan plan;
+	struct jw_prime_reuse reuse;
 	size_t compiled; /* and in the cache now */
 	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */
 	size_t failed;
@@ -94,14 +118,6 @@ struct jw_prime_result {
 	size_t images;   /* files and members of archives with device code that were read */
 };
 
-/* What the cache lacks, by the names of the entries, and what it has. */
-struct jw_prime_missing {
-	const uint64_t *keys, *key_bytes; /* of the cold ones; and the lengths of their keys */
-	size_t count;
-	const uint64_t *warm;
-	size_t warm_count;
-};
-
 struct jw_prime_options {
 	const char *const *paths; /* files and directories, as jw_find gives them */
 	size_t path_count;
@@ -115,6 +131,12 @@ struct jw_prime_options {
 	uint64_t budget_bytes;     /* what all of it may take in the cache, warm or new; 0: its limit */
 	uint64_t budget_ms;        /* wall time of compiling: no module is begun later; 0: no end */
 	bool low_priority;
+	bool dry_run; /* only say what would come back, be carried over and be compiled */
+	/* Neither take from the store nor keep there. So it is in any case with JITWARM_STORE=0, for a
+	 * directory that was named (jw_system_options.cache_dir) and for one of this run alone. */
+	bool no_store;
+	bool carry_over; /* what older drivers' compilers have made, too, as in jw_carry_options; not
+						with recompile_carried */
 	bool recompile_carried; /* what older drivers' compilers have made counts as cold: the driver's
 							   own takes its place, module by module */
 	/* A module that takes longer hangs; 0: forty times what is predicted, at least ten minutes. */
@@ -129,11 +151,10 @@ struct jw_prime_options {
 	bool split;
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
-	/* All may be NULL. `planned` returns false to stop before anything is compiled. */
-	bool (*planned)(void *context, const struct jw_prime_plan *plan);
+	/* All may be NULL. `planned`: the result as far as it is known then, plan and reuse; it returns
+	 * false to stop before anything is compiled. */
+	bool (*planned)(void *context, const struct jw_prime_result *result);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
-	/* Asked once, before `planned`, where the cache lacks anything: what it puts there is warm. */
-	void (*missing)(void *context, const struct jw_prime_missing *missing);
 	void (*message)(void *context, const char *line);
 };
 

@@ -85,36 +85,6 @@ static struct plan_factors factors_for(const struct jw_system *system,
 						  : speed_recall(system->state_dir, &system->driver.version);
 }
 
-/* The caller may have what the cache lacks. */
-static int offer_missing(struct jw_error *err, const struct jw_prime_options *options,
-						 struct plan *plan)
-{
-	uint64_t *keys = mem_array(err, plan->module_count, sizeof *keys);
-	uint64_t *key_bytes = mem_array(err, plan->module_count, sizeof *key_bytes);
-	uint64_t *warm = mem_array(err, plan->module_count, sizeof *warm);
-	struct jw_prime_missing missing = {.keys = keys, .key_bytes = key_bytes, .warm = warm};
-	int result = keys && key_bytes && warm ? 0 : -1;
-
-	for (size_t i = 0; !result && i < plan->module_count; i++) {
-		const struct plan_module *module = &plan->modules[i];
-
-		if (module->state == PLAN_WARM) {
-			warm[missing.warm_count++] = module->key;
-		} else if (module->state == PLAN_COLD && module->key) {
-			key_bytes[missing.count] = module->key_bytes;
-			keys[missing.count++] = module->key;
-		}
-	}
-	if (!result && missing.count) {
-		options->missing(options->context, &missing);
-		plan_look_again(plan);
-	}
-	mem_free(keys);
-	mem_free(key_bytes);
-	mem_free(warm);
-	return result;
-}
-
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -176,10 +146,9 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 		(options->recording &&
 		 narrow(err, options->recording, &planning->request, planning->plan, result)))
 		return -1;
-	if (options->only_count &&
-		select_offsets(err, planning->plan, options->only_offsets, options->only_count))
-		return -1;
-	return options->missing ? offer_missing(err, options, planning->plan) : 0;
+	return options->only_count
+			   ? select_offsets(err, planning->plan, options->only_offsets, options->only_count)
+			   : 0;
 }
 
 void planning_free(struct planning *planning)

@@ -7,6 +7,7 @@
 #include "os/clock.h"
 #include "prime/compile_plan.h"
 #include "prime/planning.h"
+#include "prime/reuse.h"
 #include "run/prime_result.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
@@ -26,6 +27,15 @@ static int cannot_help(struct jw_error *err, const struct jw_system *system)
 			"CUDA_CACHE_MAXSIZE makes the driver store nothing: unset it, or give it a "
 			"number of bytes");
 	return 0;
+}
+
+static int check_options(struct jw_error *err, const struct jw_prime_options *options)
+{
+	return options->carry_over && options->recompile_carried
+			   ? error_set(err, JW_ERR_USAGE,
+						   "carry-over takes what older drivers have compiled, and "
+						   "recompile-carried replaces it: one at a time")
+			   : 0;
 }
 
 static int note_trace(struct jw_error *err, struct jw_prime_result *result,
@@ -55,14 +65,15 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 		goto done;
 	}
-	if (cannot_help(err, system))
+	if (check_options(err, options) || cannot_help(err, system))
 		goto done;
 	/* Also where everything is warm by now: a run may have been killed with its last module done.
 	 */
 	run_folder_sweep(system->state_dir);
 	began_ns = os_monotonic_ns();
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
-		planning_make(err, system, options, result, &planning))
+		planning_make(err, system, options, result, &planning) ||
+		reuse_former_results(err, system, options, planning.plan, &result->reuse))
 		goto done;
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
@@ -73,12 +84,15 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		planning_choose(err, planning.plan, system, options, result))
 		goto done;
 	failed = 0;
-	if ((options->planned && !options->planned(options->context, &result->plan)) ||
+	if ((options->planned && !options->planned(options->context, result)) || options->dry_run ||
 		result->plan.too_much)
 		result->undone = result->plan.cold;
 	else if (result->plan.cold)
 		failed = compile_plan(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
+	/* Ctrl-C is not made to wait for it: the next run that compiles keeps this, too. */
+	if (!failed && result->compiled && !result->interrupted)
+		reuse_keep(system, options, &result->reuse);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed = note_trace(err, result, &why);
@@ -89,4 +103,17 @@ done:
 	else
 		*ret_result = result;
 	return failed;
+}
+
+void jw_prime_result_free(struct jw_prime_result *result)
+{
+	if (!result)
+		return;
+	prime_result_forget_failures(result);
+	for (size_t i = 0; i < result->note_count; i++)
+		mem_free(result->notes[i]);
+	mem_free(result->failures);
+	mem_free(result->notes);
+	jw_carry_result_free(result->reuse.carried);
+	mem_free(result);
 }

@@ -45,15 +45,3 @@ void prime_result_forget_failures(struct jw_prime_result *result)
 	}
 	result->failure_count = result->failed = 0;
 }
-
-void jw_prime_result_free(struct jw_prime_result *result)
-{
-	if (!result)
-		return;
-	prime_result_forget_failures(result);
-	for (size_t i = 0; i < result->note_count; i++)
-		mem_free(result->notes[i]);
-	mem_free(result->failures);
-	mem_free(result->notes);
-	mem_free(result);
-}

@@ -9,14 +9,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/carry_over.h"
 #include "cli/parts/cuda_operands.h"
 #include "cli/parts/documents.h"
 #include "cli/parts/prime_outcome.h"
+#include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/recording_files.h"
 #include "cli/parts/reproduce.h"
-#include "cli/parts/store_steps.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/parts/unattended.h"
@@ -28,22 +27,21 @@
 
 /* ---- before */
 
-static bool on_planned(void *context, const struct jw_prime_plan *plan)
+static void end_bar(struct prime_outcome *priming)
 {
-	struct prime_outcome *priming = context;
-
-	prime_print_plan(&priming->cli->out, plan);
-	return !priming->only_plan;
+	if (priming->bar)
+		progress_finish(&priming->progress);
+	priming->bar = false;
 }
 
-/* What this driver has compiled before, then what former ones have. */
-static void on_missing(void *context, const struct jw_prime_missing *missing)
+static bool on_planned(void *context, const struct jw_prime_result *result)
 {
 	struct prime_outcome *priming = context;
 
-	store_step_refill(priming->cli, priming->system, missing->keys, missing->count,
-					  &priming->refilled);
-	carry_over_run(priming->cli, priming->system, missing, &priming->carried);
+	end_bar(priming);
+	prime_reuse_print(&priming->cli->out, &result->reuse, priming->only_plan);
+	prime_print_plan(&priming->cli->out, &result->plan);
+	return true;
 }
 
 /* ---- meanwhile */
@@ -52,10 +50,15 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
 	struct prime_outcome *priming = context;
 
+	if (progress->phase == JW_PRIME_KEEPING) {
+		end_bar(priming);
+		return;
+	}
 	/* Not before there is any: another run may have had to be waited for. */
 	if (!priming->bar)
 		progress_start(&priming->progress, &priming->cli->out, progress->total,
-					   progress->total_weight, "compiling");
+					   progress->total_weight,
+					   progress->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
 	priming->bar = true;
 	progress_update(&priming->progress, progress->done, progress->done_weight,
 					progress->done_bytes);
@@ -98,6 +101,9 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 		.budget_bytes = options_number(&cli->options, "budget-size", 0),
 		.budget_ms = options_number(&cli->options, "budget-time", 0),
 		.low_priority = options_given(&cli->options, "background"),
+		.dry_run = priming->only_plan,
+		.no_store = options_given(&cli->options, "no-store"),
+		.carry_over = options_given(&cli->options, "carry-over"),
 		.recompile_carried = options_given(&cli->options, "recompile-carried"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
@@ -108,7 +114,6 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
-		.missing = on_missing,
 		.progress = on_progress,
 		.message = on_message,
 		.cancel = cli_cancel,
@@ -120,15 +125,14 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 	uint64_t *only = NULL;
 	int failed;
 
-	if (check_budgets(&err, &cli->options) || carry_over_check(&err, &cli->options) ||
+	if (check_budgets(&err, &cli->options) ||
 		reproduce_offsets(&err, &cli->options, &only, &options.only_count))
 		return cli_fail(cli, &err);
 	options.only_offsets = only;
 	os_catch_interrupts();
 	failed = jw_prime(&err, priming->system, &options, &result);
 	mem_free(only);
-	if (priming->bar)
-		progress_finish(&priming->progress);
+	end_bar(priming);
 	if (failed) {
 		TEXT_COPY(priming->unattended->problem, err.message);
 		return cli_fail_as(cli, prime_outcome_status_of_error(&err), &err);
@@ -146,16 +150,15 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 				 : prime_outcome_status(priming, result, result->troubles + troubles);
 	prime_outcome_print_result(priming, result);
 	document = document_prime(result, &cli->options);
-	store_step_document(document, &priming->refilled);
-	carry_over_document(document, priming->carried);
+	prime_reuse_document(document, &result->reuse);
 	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere, document);
 	if (output_json(&err, &cli->out, document))
 		status = cli_fail(cli, &err);
 	if (failed)
 		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));
-	/* Who has pressed Ctrl-C does not wait for it: the next run that compiles keeps this, too. */
-	if (result->compiled && !result->interrupted)
-		store_step_keep(cli, priming->system);
+	if (result->reuse.not_kept.code)
+		output_warning(&cli->out, "the store keeps nothing of it: %s",
+					   result->reuse.not_kept.message);
 	jw_prime_result_free(result);
 	return status;
 }
@@ -307,7 +310,6 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 	if (found || sources.count)
 		status = exit_combine(status, work_on(&priming, found, &sources));
 done:
-	jw_carry_result_free(priming.carried);
 	cuda_operands_free(&sources);
 	target_machine_free(&elsewhere);
 	jw_found_free(found);
@@ -332,7 +334,6 @@ static enum exit_status prime_run(struct cli *cli)
 }
 
 static const struct cli_option prime_options[] = {
-	STORED_OPTION,
 	{.name = "all",
 	 .kind = OPTION_FLAG,
 	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
@@ -379,7 +380,7 @@ static const struct cli_option prime_options[] = {
 	 .value = "FILE",
 	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
 			 "chrome://tracing or Perfetto"},
-	CARRYING_OPTIONS,
+	REUSE_OPTIONS,
 	UNATTENDED_OPTIONS,
 	{.name = "tune",
 	 .kind = OPTION_FLAG,

@@ -5,9 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <jitwarm/carry.h>
 #include <jitwarm/prime.h>
-#include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
@@ -22,8 +20,6 @@ struct prime_outcome {
 	struct target_machine *elsewhere;
 	struct unattended *unattended;
 	struct progress progress;
-	struct jw_store_refilled refilled;
-	struct jw_carry_result *carried; /* NULL: nothing was missing */
 	bool bar;
 	bool only_plan;
 };

@@ -1,33 +1,27 @@
-#include "cli/parts/carry_over.h"
+#include "cli/parts/prime_reuse.h"
 
 #include "base/text.h"
 #include "cli/parts/documents.h"
-#include "cli/parts/store_steps.h"
-#include "cli/progress.h"
 
-struct carrying {
-	struct cli *cli;
-	struct progress progress;
-	bool bar;
-};
+/* ---- text */
 
-int carry_over_check(struct jw_error *err, const struct options *options)
+static void print_refilled(const struct output *out, const struct jw_store_refilled *refilled,
+						   bool dry_run)
 {
-	if (options_given(options, "carry-over") && options_given(options, "recompile-carried"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--carry-over takes what older drivers have compiled, and "
-						 "--recompile-carried replaces it: one at a time");
-	return 0;
-}
+	char size[TEXT_SHORT];
 
-static void on_progress(void *context, size_t done, size_t total)
-{
-	struct carrying *carrying = context;
-
-	if (!carrying->bar)
-		progress_start(&carrying->progress, &carrying->cli->out, total, 0, "carrying over");
-	carrying->bar = true;
-	progress_update(&carrying->progress, done, 0, 0);
+	for (size_t i = 0; i < refilled->note_count; i++)
+		output_warning(out, "from the store: %s", refilled->notes[i]);
+	if (refilled->more_notes)
+		output_warning(out, "from the store: %zu more (“jitwarm store verify” looks at all)",
+					   refilled->more_notes);
+	if (refilled->entries)
+		output_line(out, STYLE_GOOD, "%s (%s) that %s compiled before %s",
+					TEXT_COUNT(refilled->entries, "entry", "entries"),
+					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were",
+					dry_run ? "would come back from the store; what follows counts them as still "
+							  "to compile."
+							: "came back from the store.");
 }
 
 static void print_groups(const struct output *out, const struct jw_carry_result *result,
@@ -53,8 +47,8 @@ static void print_groups(const struct output *out, const struct jw_carry_result 
 	}
 }
 
-static void print_result(const struct output *out, const struct jw_carry_result *result,
-						 bool dry_run)
+static void print_carried(const struct output *out, const struct jw_carry_result *result,
+						  bool dry_run)
 {
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
@@ -68,38 +62,31 @@ static void print_result(const struct output *out, const struct jw_carry_result 
 		output_warning(out, "%s", result->note);
 }
 
-void carry_over_run(struct cli *cli, const struct jw_system *system,
-					const struct jw_prime_missing *missing, struct jw_carry_result **ret_result)
+void prime_reuse_print(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run)
 {
-	struct carrying carrying = {.cli = cli};
-	const bool dry_run = options_given(&cli->options, "dry-run");
-	const struct jw_carry_options options = {
-		.system = system,
-		.keys = missing->keys,
-		.key_bytes = missing->key_bytes,
-		.count = missing->count,
-		.kept = missing->warm,
-		.kept_count = missing->warm_count,
-		.carry_over = options_given(&cli->options, "carry-over"),
-		.store = store_step_is_used(cli, system),
-		.dry_run = dry_run,
-		.most_bytes = options_number(&cli->options, "budget-size", 0),
-		.context = &carrying,
-		.progress = on_progress,
-		.cancel = cli_cancel,
-	};
-	struct jw_carry_result *result = NULL;
-	struct jw_error err = {0};
-	int failed = jw_carry(&err, &options, &result);
+	if (reuse->not_refilled.code)
+		output_warning(out, "the store is passed over: %s", reuse->not_refilled.message);
+	print_refilled(out, &reuse->refilled, dry_run);
+	if (reuse->not_carried.code)
+		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
+	if (reuse->carried)
+		print_carried(out, reuse->carried, dry_run);
+}
 
-	if (carrying.bar)
-		progress_finish(&carrying.progress);
-	if (failed) {
-		output_warning(&cli->out, "nothing is carried over: %s", err.message);
+/* ---- JSON */
+
+static void add_refilled(cJSON *document, const struct jw_store_refilled *refilled)
+{
+	cJSON *object, *notes;
+
+	if (!document || (!refilled->entries && !refilled->note_count))
 		return;
-	}
-	print_result(&cli->out, result, dry_run);
-	*ret_result = result;
+	object = cJSON_AddObjectToObject(document, "from_store");
+	document_add_count(object, "entries", refilled->entries);
+	document_add_count(object, "bytes", refilled->bytes);
+	notes = cJSON_AddArrayToObject(object, "notes");
+	for (size_t i = 0; notes && i < refilled->note_count; i++)
+		(void)document_append_text(notes, refilled->notes[i]);
 }
 
 static bool add_group(cJSON *array, const struct jw_carry_group *group)
@@ -116,7 +103,7 @@ static bool add_group(cJSON *array, const struct jw_carry_group *group)
 		   (!*group->why || document_add_text(object, "why", group->why));
 }
 
-void carry_over_document(cJSON *document, const struct jw_carry_result *result)
+static void add_carried(cJSON *document, const struct jw_carry_result *result)
 {
 	cJSON *object, *groups;
 
@@ -133,4 +120,10 @@ void carry_over_document(cJSON *document, const struct jw_carry_result *result)
 	for (size_t i = 0; groups && i < result->group_count; i++)
 		if (!add_group(groups, &result->groups[i]))
 			return;
+}
+
+void prime_reuse_document(cJSON *document, const struct jw_prime_reuse *reuse)
+{
+	add_refilled(document, &reuse->refilled);
+	add_carried(document, reuse->carried);
 }

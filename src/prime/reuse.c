@@ -1,0 +1,119 @@
+#include "prime/reuse.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/environment.h"
+
+/* Names of entries, and the lengths of the keys of those that the cache lacks. */
+struct wanted {
+	uint64_t *keys, *key_bytes, *warm;
+	size_t count, warm_count;
+};
+
+static bool uses_store(const struct jw_system *system, const struct jw_prime_options *options)
+{
+	char *setting = os_env("JITWARM_STORE");
+	bool off = setting && !strcmp(setting, "0");
+
+	mem_free(setting);
+	return !off && !options->no_store && system->state_dir && !system->scratch &&
+		   !system->cache.named && !system->cache.why_useless[0];
+}
+
+static int list_wanted(struct jw_error *err, const struct plan *plan, struct wanted *wanted)
+{
+	wanted->keys = mem_array(err, plan->module_count, sizeof *wanted->keys);
+	wanted->key_bytes = mem_array(err, plan->module_count, sizeof *wanted->key_bytes);
+	wanted->warm = mem_array(err, plan->module_count, sizeof *wanted->warm);
+	if (!wanted->keys || !wanted->key_bytes || !wanted->warm)
+		return -1;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+
+		if (module->state == PLAN_WARM) {
+			wanted->warm[wanted->warm_count++] = module->key;
+		} else if (module->state == PLAN_COLD && module->key) {
+			wanted->key_bytes[wanted->count] = module->key_bytes;
+			wanted->keys[wanted->count++] = module->key;
+		}
+	}
+	return 0;
+}
+
+static void refill(const struct jw_system *system, const struct jw_prime_options *options,
+				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
+{
+	const struct jw_store_refill_options how = {.system = system,
+												.keys = wanted->keys,
+												.count = wanted->count,
+												.dry_run = options->dry_run,
+												.cancel = options->cancel};
+
+	(void)jw_store_refill(&reuse->not_refilled, &how, &reuse->refilled);
+}
+
+static void tell_carried(void *context, size_t done, size_t total)
+{
+	const struct jw_prime_options *options = context;
+	const struct jw_prime_progress progress = {
+		.phase = JW_PRIME_CARRYING, .done = done, .total = total, .current = ""};
+
+	options->progress(options->context, &progress);
+}
+
+static void carry_over(const struct jw_system *system, const struct jw_prime_options *options,
+					   const struct wanted *wanted, struct jw_prime_reuse *reuse)
+{
+	struct jw_prime_options told = *options;
+	const struct jw_carry_options how = {
+		.system = system,
+		.keys = wanted->keys,
+		.key_bytes = wanted->key_bytes,
+		.count = wanted->count,
+		.kept = wanted->warm,
+		.kept_count = wanted->warm_count,
+		.carry_over = options->carry_over,
+		.store = reuse->store,
+		.dry_run = options->dry_run,
+		.most_bytes = options->budget_bytes,
+		.cancel = options->cancel,
+		.context = &told,
+		.progress = options->progress ? tell_carried : NULL,
+	};
+
+	(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);
+}
+
+int reuse_former_results(struct jw_error *err, const struct jw_system *system,
+						 const struct jw_prime_options *options, struct plan *plan,
+						 struct jw_prime_reuse *reuse)
+{
+	struct wanted wanted = {0};
+	int result = list_wanted(err, plan, &wanted);
+
+	reuse->store = uses_store(system, options);
+	if (!result && wanted.count) {
+		if (reuse->store)
+			refill(system, options, &wanted, reuse);
+		carry_over(system, options, &wanted, reuse);
+		plan_look_again(plan);
+	}
+	mem_free(wanted.keys);
+	mem_free(wanted.key_bytes);
+	mem_free(wanted.warm);
+	return result;
+}
+
+void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
+				struct jw_prime_reuse *reuse)
+{
+	const struct jw_store_keep_options how = {.system = system, .cancel = options->cancel};
+	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING, .current = ""};
+
+	if (!reuse->store)
+		return;
+	if (options->progress)
+		options->progress(options->context, &progress);
+	(void)jw_store_keep(&reuse->not_kept, &how, &reuse->kept);
+}

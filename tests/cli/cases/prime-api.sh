@@ -1,0 +1,41 @@
+# A program on the public headers gets what “jitwarm prime” does: what was compiled before comes from the store, what another
+# driver compiled is carried over, the rest is compiled, and kept
+with_simdriver sm_86
+. "$cases/../drivers.sh"
+export JITWARM_STORE=1
+program=${JITWARM##* } suffix=
+is_wine && suffix=.exe
+JITWARM="${JITWARM% *} $build/tests/cli/prime-api$suffix"
+primes() { # RESULT OPTION…
+	local wanted=$1
+	shift
+	run 0 "$program" "$sample" "$@"
+	out_has "$wanted"
+}
+
+driver_535_216
+primes "refilled 0, carried 0, compiled 0, kept 0" dry-run
+primes "refilled 0, carried 0, compiled 8, kept 8"
+primes "refilled 0, carried 0, compiled 0, kept 0"
+
+# A cache that was wiped
+rm -rf "$work/cache"
+primes "refilled 8, carried 0, compiled 0, kept 0" dry-run
+[[ ! -e $work/cache/index ]] || fail "a dry run has filled the cache"
+primes "refilled 8, carried 0, compiled 0, kept 0"
+# and one entry of it
+rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
+primes "refilled 1, carried 0, compiled 0, kept 0"
+
+# Another build of the compiler, and another compiler
+driver_535_309
+primes "refilled 0, carried 8, compiled 0, kept 0"
+driver_550
+primes "refilled 0, carried 0, compiled 0, kept 0" dry-run
+primes "refilled 0, carried 8, compiled 0, kept 0" carry-over
+
+# Neither
+rm -rf "$work/cache" "$work/state/store"
+primes "refilled 0, carried 0, compiled 8, kept 0" no-store
+rm -rf "$work/cache"
+JITWARM_STORE=0 primes "refilled 0, carried 0, compiled 8, kept 0"

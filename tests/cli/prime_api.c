@@ -1,0 +1,40 @@
+/* prime-api JITWARM FILE [OPTION]…: primes by the public headers alone, and says what came of it
+ * in a line. JITWARM is the program that works as worker. */
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+static int fail(const struct jw_error *err)
+{
+	(void)fprintf(stderr, "%s\n", err->message);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
+	const char *const paths[] = {argc > 2 ? argv[2] : ""};
+	const struct jw_system_options how = {.probe = true, .worker = worker};
+	struct jw_prime_options options = {.paths = paths, .path_count = 1, .worker = worker};
+	struct jw_prime_result *result;
+	struct jw_system *system;
+	struct jw_error err = {0};
+
+	if (argc < 3)
+		return 2;
+	for (int i = 3; i < argc; i++) {
+		options.carry_over = options.carry_over || !strcmp(argv[i], "carry-over");
+		options.no_store = options.no_store || !strcmp(argv[i], "no-store");
+		options.dry_run = options.dry_run || !strcmp(argv[i], "dry-run");
+	}
+	if (jw_system_open(&err, &how, &system) || jw_prime(&err, system, &options, &result))
+		return fail(&err);
+	printf("refilled %zu, carried %zu, compiled %zu, kept %zu\n", result->reuse.refilled.entries,
+		   result->reuse.carried ? result->reuse.carried->carried : 0, result->compiled,
+		   result->reuse.kept);
+	jw_prime_result_free(result);
+	jw_system_free(system);
+	return 0;
+}
