@@ -20,7 +20,6 @@ ALLOWED = {
 }
 # Circles that are still to be opened. None may be added.
 TODAY = [
-    {"src/cache/insert.c", "src/cache/repair.c", "src/cache/stage.c", "src/cache/stage_file.c", "src/cache/stage_many.c"},
     {"src/cache/profile.c", "src/cache/profile_store.c"},
     {"src/history/ledger.c", "src/history/ledger_marks.c"},
     {"src/os/posix/directory.c", "src/os/posix/file.c"},

@@ -25,7 +25,7 @@ static void share_index(const struct cache_live *live)
 	uint32_t wanted = 0600 | (live->shared & 044) | (live->shared & 044) >> 1;
 	struct os_stat stat;
 
-	if (live->shared && !os_stat(NULL, live->index_path, &stat) && (stat.mode & wanted) != wanted)
+	if (!os_stat(NULL, live->index_path, &stat) && (stat.mode & wanted) != wanted)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
@@ -53,7 +53,8 @@ static int open_index(struct jw_error *err, struct cache_live *live)
 		return error_copy(err, &why);
 	if (live->created && create_index(err, live))
 		return -1;
-	share_index(live);
+	if (live->shared)
+		share_index(live);
 	return 0;
 }
 
@@ -142,61 +143,6 @@ static int map_rows(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-static void forget_index(struct cache_live *live)
-{
-	cache_index_free(&live->index);
-	set_free(&live->rows);
-	live->changed = false;
-}
-
-void live_abandon(struct cache_live *live)
-{
-	if (live->held_since_ns) {
-		uint64_t now = os_monotonic_ns(), held = now - live->held_since_ns;
-
-		(void)os_file_unlock(NULL, live->file);
-		live->released_ns = now;
-		live->counts.holds++;
-		if (held > live->counts.longest_hold_ns)
-			live->counts.longest_hold_ns = held;
-	}
-	os_file_close(live->file);
-	live->file = NULL;
-	live->held_since_ns = 0;
-	forget_index(live);
-}
-
-/* An index that is merely new has nothing to mend. */
-static void note_state(struct cache_live *live)
-{
-	bool sound = live->index.state == CACHE_INDEX_SOUND;
-
-	if (sound && live->index.total_bytes == live->rows_bytes)
-		return;
-	live->changed = true;
-	if (live->index.state != CACHE_INDEX_EMPTY)
-		live->counts.mended = true;
-}
-
-int live_lock(struct jw_error *err, struct cache_live *live)
-{
-	for (int tries = 0;; tries++) {
-		if (take_lock(err, live) || read_index(err, live))
-			goto fail;
-		if (live->index.state == CACHE_INDEX_SOUND || live->created || tries == SETTLE_TRIES)
-			break;
-		live_abandon(live);
-		uv_sleep(SETTLE_MS);
-	}
-	if (map_rows(err, live))
-		goto fail;
-	note_state(live);
-	return 0;
-fail:
-	live_abandon(live);
-	return -1;
-}
-
 /* Rows first, then the header in one write: until that is done, the old header stands before at
  * least as many rows as it counts. What is left behind the rows does no harm. */
 static int write_index(struct jw_error *err, struct cache_live *live)
@@ -223,8 +169,51 @@ int live_unlock(struct jw_error *err, struct cache_live *live)
 {
 	int result = live->changed ? write_index(err, live) : 0;
 
-	live_abandon(live);
+	if (live->held_since_ns) {
+		uint64_t now = os_monotonic_ns(), held = now - live->held_since_ns;
+
+		(void)os_file_unlock(NULL, live->file);
+		live->released_ns = now;
+		live->counts.holds++;
+		if (held > live->counts.longest_hold_ns)
+			live->counts.longest_hold_ns = held;
+	}
+	os_file_close(live->file);
+	live->file = NULL;
+	live->held_since_ns = 0;
+	cache_index_free(&live->index);
+	set_free(&live->rows);
+	live->changed = false;
 	return result;
+}
+
+void live_abandon(struct cache_live *live)
+{
+	live->changed = false;
+	(void)live_unlock(NULL, live);
+}
+
+int live_lock(struct jw_error *err, struct cache_live *live)
+{
+	for (int tries = 0;; tries++) {
+		if (take_lock(err, live) || read_index(err, live))
+			goto fail;
+		if (live->index.state == CACHE_INDEX_SOUND || live->created || tries == SETTLE_TRIES)
+			break;
+		live_abandon(live);
+		uv_sleep(SETTLE_MS);
+	}
+	if (map_rows(err, live))
+		goto fail;
+	if (live->index.state != CACHE_INDEX_SOUND || live->index.total_bytes != live->rows_bytes) {
+		live->changed = true;
+		/* An index that is merely new has nothing to mend. */
+		live->counts.mended = live->counts.mended || live->index.state != CACHE_INDEX_EMPTY;
+	}
+	return 0;
+fail:
+	live_abandon(live);
+	return -1;
 }
 
 bool live_must_let_go(const struct cache_live *live)

@@ -6,68 +6,15 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cache/live.h"
 #include "cache/shape.h"
+#include "cache/staging.h"
 #include "os/clock.h"
-#include "os/identity.h"
 
-enum { MOST_OWN = 4 << 20 };
-
-/* The account that the cache belongs to: by its index, else by the directory or the nearest one
- * above it that is there. */
-static int find_owner(struct jw_error *err, const struct cache_live *live, struct os_stat *ret_stat)
-{
-	char *path;
-
-	if (!os_stat(NULL, live->index_path, ret_stat))
-		return 0;
-	path = os_nearest(err, live->dir);
-	if (!path)
-		return -1;
-	(void)os_stat(NULL, path, ret_stat);
-	mem_free(path);
-	return 0;
-}
-
-/* The superuser writes into another account's cache with that account's rights: what is made there
- * belongs to it, and no link that it may have planted leads further than it could go itself. */
-static int choose_account(struct jw_error *err, struct cache_live *live)
-{
-	struct os_account account;
-	struct os_stat stat = {0};
-	bool superuser;
-
-	live->as_owner = live->options.account != NULL;
-	if (live->as_owner)
-		return 0;
-	if (os_account(err, &account))
-		return -1;
-	superuser = account.superuser;
-	os_account_free(&account);
-	if (!superuser)
-		return 0;
-	if (find_owner(err, live, &stat))
-		return -1;
-	live->owner = stat.owner;
-	live->group = stat.group;
-	live->as_owner = stat.owner != 0 && !os_act_as(NULL, stat.owner, stat.group);
-	if (live->as_owner)
-		os_act_as_self();
-	return 0;
-}
-
-int live_enter(struct jw_error *err, const struct cache_live *live)
-{
-	if (live->options.account)
-		return os_act_as_account(err, live->options.account);
-	return live->as_owner ? os_act_as(err, live->owner, live->group) : 0;
-}
-
-void live_leave(const struct cache_live *live)
-{
-	if (live->as_owner)
-		os_act_as_self();
-}
+enum {
+	MOST_OWN = 4 << 20,
+	MOST_STAGED = 64, /* additions, and bytes of them, that wait beside the tree at a time */
+	MOST_STAGED_BYTES = 256 << 20,
+};
 
 /* Whom the directory lets in: 055 or one half of it. */
 static void find_shared(struct cache_live *live, uint32_t mode)
@@ -99,7 +46,7 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory: drivers do not cache here",
 						 dir);
 	find_shared(live, stat.mode);
-	live_clean_staging(dir);
+	staging_clean(dir);
 	return 0;
 }
 
@@ -119,7 +66,7 @@ static int open_with(struct jw_error *err, const char *dir,
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(err, dir);
 	live->index_path = os_join(err, dir, "index");
-	if (!live->dir || !live->index_path || choose_account(err, live) || live_enter(err, live))
+	if (!live->dir || !live->index_path || live_choose_account(err, live) || live_enter(err, live))
 		goto fail;
 	result = look(err, live);
 	live_leave(live);
@@ -149,15 +96,6 @@ int cache_live_try(struct jw_error *err, const char *dir, const struct cache_liv
 
 /* ---- what was added through this handle */
 
-int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
-{
-	if (VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
-		set_add(err, &live->own_keys, key, live->own_count))
-		return -1;
-	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
-	return 0;
-}
-
 int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 {
 	return set_add(err, &live->own_keys, key, 0);
@@ -171,7 +109,7 @@ static bool has_room(const struct cache_live *live, uint64_t row_bytes)
 
 /* Only what was added within the last seconds can have been undone by a write that was under way.
  */
-int live_restore_own(struct jw_error *err, struct cache_live *live)
+static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000);
 	uint64_t now = os_monotonic_ns();
@@ -242,93 +180,108 @@ static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key
 /* ---- under the lock */
 
 /* A driver that wiped meanwhile may have taken the folder away. */
-static int move_into_place(struct jw_error *err, const struct cache_live *live,
-						   const struct live_staged *staged)
+static int move_again(struct jw_error *err, const struct cache_live *live,
+					  const struct live_staged *staged, const struct jw_error *why)
 {
-	struct jw_error why = {0};
-
-	if (!os_rename(&why, staged->path, staged->target))
-		return 0;
-	if (why.code != JW_ERR_NOT_FOUND)
-		return error_copy(err, &why);
-	return live_make_folder(err, live, staged->target) ||
+	if (why->code != JW_ERR_NOT_FOUND)
+		return error_copy(err, why);
+	return staging_make_folder(err, live, staged->target) ||
 				   os_rename(err, staged->path, staged->target)
 			   ? -1
 			   : 0;
 }
 
-static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
+static void count_added(struct cache_live *live, const struct cache_addition *addition)
 {
-	struct cache_addition *addition = staged->addition;
-	bool same = !staged->path;
+	const bool same = addition->added == CACHE_ADDED_SAME;
 
-	if (make_room(err, live, addition->key, addition->row_bytes))
-		return -1;
-	if (same && cache_presence(live->dir, addition->key, 0, NULL) != CACHE_PRESENT)
-		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
-	if (!same && move_into_place(err, live, staged))
-		return -1;
-	staged->moved = true;
-	addition->taken = staged->taken;
-	if (live_put_row(err, live, addition->key, addition->row_bytes) ||
-		live_own_add(err, live, addition->key, addition->row_bytes))
-		return -1;
-	addition->added = same               ? CACHE_ADDED_SAME
-					  : staged->replaces ? CACHE_ADDED_REPLACED
-										 : CACHE_ADDED_NEW;
 	live->counts.added += addition->added == CACHE_ADDED_NEW;
 	live->counts.replaced += addition->added == CACHE_ADDED_REPLACED;
 	live->counts.same += same;
 	live->counts.added_bytes += same ? 0 : addition->row_bytes;
+}
+
+static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
+{
+	struct cache_addition *addition = staged->addition;
+	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
+	const bool same = !staged->path;
+	struct jw_error why = {0};
+
+	if (make_room(err, live, key, row_bytes))
+		return -1;
+	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
+		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
+	if (!same && os_rename(&why, staged->path, staged->target) &&
+		move_again(err, live, staged, &why))
+		return -1;
+	staged->moved = true;
+	addition->taken = staged->taken;
+	if (live_put_row(err, live, key, row_bytes) ||
+		VEC_ROOM(err, live->own, live->own_capacity, live->own_count, MOST_OWN) ||
+		set_add(err, &live->own_keys, key, live->own_count))
+		return -1;
+	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
+	addition->added = same               ? CACHE_ADDED_SAME
+					  : staged->replaces ? CACHE_ADDED_REPLACED
+										 : CACHE_ADDED_NEW;
+	count_added(live, addition);
 	return 0;
 }
 
-int live_lock_sound(struct jw_error *err, struct cache_live *live)
-{
-	for (int tries = 0; tries < 3; tries++) {
-		if (!live->repaired && live_repair(err, live))
-			return -1;
-		if (live_lock(err, live))
-			return -1;
-		if (live->index.state == CACHE_INDEX_SOUND)
-			return 0;
-		live_abandon(live);
-		live->repaired = false;
-	}
-	return error_set(err, JW_ERR_BUSY, "%s: does not become sound: something else writes to it",
-					 live->index_path);
-}
-
-/* As many as fit into one hold of the lock. What is in place gets its row even where one fails. */
-static int commit_some(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
-					   size_t count, size_t *ret_done)
-{
-	size_t done = 0;
-	int result;
-
-	if (live_lock_sound(err, live))
-		return -1;
-	result = live_restore_own(err, live);
-	while (!result && done < count && (!done || !live_must_let_go(live))) {
-		result = commit_one(err, live, &staged[done]);
-		done += !result;
-	}
-	if (live_unlock(result ? NULL : err, live))
-		result = -1;
-	*ret_done = done;
-	return result;
-}
-
+/* As many at a time as fit into one hold of the lock. What is in place gets its row even where one
+ * fails. */
 static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				  size_t count)
 {
-	for (size_t at = 0, done = 0; at < count; at += done) {
-		if (commit_some(err, live, staged + at, count - at, &done))
-			return -1;
-		if (at + done < count)
+	for (size_t done = 0, first = 0; done < count; first = done) {
+		int result;
+
+		if (done)
 			uv_sleep(CACHE_HOLD_MS);
+		if (live_lock_sound(err, live))
+			return -1;
+		result = restore_own(err, live);
+		while (!result && done < count && (done == first || !live_must_let_go(live))) {
+			result = commit_one(err, live, &staged[done]);
+			done += !result;
+		}
+		if (live_unlock(result ? NULL : err, live) || result)
+			return -1;
 	}
 	return 0;
+}
+
+/* Verifies and writes as many as may wait beside the tree: *ret_staged, and *ret_used with those
+ * that were refused. Entries in parts, of which there are several at a time, are written by two
+ * threads, unless with the rights of another account, which are a thread's own. */
+static int stage_some(struct jw_error *err, struct cache_live *live,
+					  struct cache_addition *additions, size_t count, struct live_staged *staged,
+					  size_t *ret_staged, size_t *ret_used)
+{
+	uint64_t bytes = 0;
+	size_t filled = 0, used = 0, together = 0;
+	int result = 0;
+
+	while (!live->as_owner && together < count && together < MOST_STAGED &&
+		   additions[together].parts)
+		together++;
+	if (together > 1) {
+		*ret_used = together;
+		return stage_parts(err, live, additions, together, staged, ret_staged);
+	}
+	while (!result && used < count && filled < MOST_STAGED && bytes < MOST_STAGED_BYTES) {
+		struct cache_addition *addition = &additions[used];
+
+		result = addition->path ? stage_file(err, live, addition, filled, &staged[filled])
+								: stage_memory(err, live, addition, filled, &staged[filled]);
+		bytes += addition->row_bytes;
+		filled += staged[filled].target != NULL;
+		used += !result;
+	}
+	*ret_staged = filled;
+	*ret_used = used;
+	return result;
 }
 
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
@@ -344,17 +297,17 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		additions[i].why = (struct jw_error){0};
 	}
 	for (size_t at = 0, used = 0; !result && at < count; at += used) {
-		struct live_staged staged[LIVE_MOST_STAGED] = {0};
+		struct live_staged staged[MOST_STAGED] = {0};
 		size_t filled = 0;
 
-		result = live_stage_some(err, live, additions + at, count - at, staged, &filled, &used);
+		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
 		for (size_t i = at; i < at + used; i++)
 			live->counts.refused += additions[i].added == CACHE_ADDED_REFUSED;
 		/* What was staged before a failure goes in all the same. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
 		for (size_t i = 0; i < filled; i++)
-			live_unstage(&staged[i]);
+			staging_end(&staged[i]);
 	}
 	if (!result && count)
 		cache_shape_leave_witness(live->dir, live->shared);
@@ -379,7 +332,7 @@ static int settle(struct jw_error *err, struct cache_live *live)
 		uv_sleep((unsigned)(LIVE_LATE_WRITE_MS - since_ms));
 	if (live_lock_sound(err, live))
 		return -1;
-	if (live_restore_own(err, live)) {
+	if (restore_own(err, live)) {
 		live_abandon(live);
 		return -1;
 	}

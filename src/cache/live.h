@@ -47,15 +47,14 @@ struct cache_live {
 /* A row that is taken out stays at its place until the index is written, so that positions hold. */
 #define LIVE_GONE UINT64_MAX
 
+/* Whose rights those are: as_owner. */
+int live_choose_account(struct jw_error *err, struct cache_live *live);
 /* What is done to the directory is done between these two. */
 int live_enter(struct jw_error *err, const struct cache_live *live);
 void live_leave(const struct cache_live *live);
 
 /* Whether the directory can be written to wherever an insert may have to; nothing is made. */
 int live_may_write(struct jw_error *err, struct cache_live *live);
-
-/* The folder that an entry's file goes into, with what is missing above it. */
-int live_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
 
 /* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
  * JW_ERR_UNSUPPORTED for an index of another version. */
@@ -74,37 +73,9 @@ size_t live_row(const struct cache_live *live, uint64_t key);
 void live_drop_row(struct cache_live *live, size_t at);
 /* Puts a row at the end, in place of the one that the key has. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
-/* Remembers an entry as ours. */
-int live_own_add(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
-/* Rows of ours that a driver's late write has undone are put back. */
-int live_restore_own(struct jw_error *err, struct cache_live *live);
 
 /* cache_repair, between live_enter and live_leave: one hold of the lock, which may not suffice
  * (live->repaired). */
 int live_repair(struct jw_error *err, struct cache_live *live);
-
-/* An addition that is ready to be renamed into place. */
-struct live_staged {
-	struct cache_addition *addition;
-	char *path; /* NULL: the file in place is the same already */
-	char *target;
-	bool replaces;
-	bool taken; /* it is the addition's own file, which goes back unless it is moved into place */
-	bool moved; /* into place: nothing is left at `path` */
-};
-/* Verifies an addition and writes its file beside the tree (between live_enter and live_leave,
- * which it leaves to read the addition's own file). An addition that is refused is no failure:
- * *ret_staged is untouched then. */
-int live_make_staging(struct jw_error *err, struct cache_live *live);
-int live_stage(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
-			   size_t number, struct live_staged *ret_staged);
-/* Several at a time, from additions[0] on; *ret_used says how many were looked at. */
-enum { LIVE_MOST_STAGED = 64 };
-int live_stage_some(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
-					size_t count, struct live_staged staged[LIVE_MOST_STAGED], size_t *ret_staged,
-					size_t *ret_used);
-void live_unstage(struct live_staged *staged);
-/* Removes what killed processes have left beside the tree more than an hour ago. */
-void live_clean_staging(const char *dir);
 
 #endif

@@ -139,6 +139,22 @@ done:
 	return result;
 }
 
+int live_lock_sound(struct jw_error *err, struct cache_live *live)
+{
+	for (int tries = 0; tries < 3; tries++) {
+		if (!live->repaired && live_repair(err, live))
+			return -1;
+		if (live_lock(err, live))
+			return -1;
+		if (live->index.state == CACHE_INDEX_SOUND)
+			return 0;
+		live_abandon(live);
+		live->repaired = false;
+	}
+	return error_set(err, JW_ERR_BUSY, "%s: does not become sound: something else writes to it",
+					 live->index_path);
+}
+
 int cache_repair(struct jw_error *err, struct cache_live *live)
 {
 	int result;

@@ -1,11 +1,9 @@
+/* Several entries in parts, as a pack gives them, are written by two threads. */
 #include <uv.h>
 
-#include "cache/live.h"
+#include "cache/staging.h"
 
-enum { MOST_STAGED_BYTES = 256 << 20 /* that wait beside the tree at a time */ };
-
-/* Entries in parts, of which there are several at a time, are written by two threads: each takes
- * the next one that the other has not. */
+/* Each thread takes the next one that the other has not. */
 struct staging {
 	struct cache_live *live;
 	struct cache_addition *additions;
@@ -38,7 +36,7 @@ static void stage_in_turn(void *argument)
 	while (take_next(staging, &at)) {
 		struct jw_error why = {0};
 
-		if (!live_stage(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))
+		if (!stage_memory(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))
 			continue;
 		uv_mutex_lock(&staging->mutex);
 		if (!staging->result)
@@ -61,9 +59,8 @@ static size_t close_gaps(struct live_staged *staged, size_t count)
 	return filled;
 }
 
-static int stage_together(struct jw_error *err, struct cache_live *live,
-						  struct cache_addition *additions, size_t count,
-						  struct live_staged staged[LIVE_MOST_STAGED], size_t *ret_staged)
+int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+				size_t count, struct live_staged *staged, size_t *ret_staged)
 {
 	struct staging staging = {
 		.live = live, .additions = additions, .staged = staged, .count = count};
@@ -72,7 +69,7 @@ static int stage_together(struct jw_error *err, struct cache_live *live,
 
 	/* What both need is made before. */
 	*ret_staged = 0;
-	if (live_make_staging(err, live))
+	if (staging_make(err, live))
 		return -1;
 	if (uv_mutex_init(&staging.mutex))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
@@ -83,42 +80,4 @@ static int stage_together(struct jw_error *err, struct cache_live *live,
 	uv_mutex_destroy(&staging.mutex);
 	*ret_staged = close_gaps(staged, count);
 	return staging.result ? error_copy(err, &staging.why) : 0;
-}
-
-/* The rights of another account are a thread's own. */
-static size_t count_together(const struct cache_live *live, const struct cache_addition *additions,
-							 size_t count)
-{
-	size_t together = 0;
-
-	while (!live->as_owner && together < count && together < LIVE_MOST_STAGED &&
-		   additions[together].parts)
-		together++;
-	return together;
-}
-
-int live_stage_some(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
-					size_t count, struct live_staged staged[LIVE_MOST_STAGED], size_t *ret_staged,
-					size_t *ret_used)
-{
-	uint64_t bytes = 0;
-	size_t filled = 0, used = 0, together = count_together(live, additions, count);
-
-	if (together > 1) {
-		*ret_used = together;
-		return stage_together(err, live, additions, together, staged, ret_staged);
-	}
-	while (used < count && filled < LIVE_MOST_STAGED && bytes < MOST_STAGED_BYTES) {
-		if (live_stage(err, live, &additions[used], filled, &staged[filled])) {
-			*ret_staged = filled;
-			*ret_used = used;
-			return -1;
-		}
-		bytes += additions[used].row_bytes;
-		filled += staged[filled].target != NULL;
-		used++;
-	}
-	*ret_staged = filled;
-	*ret_used = used;
-	return 0;
 }

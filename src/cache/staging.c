@@ -1,0 +1,124 @@
+#include "cache/staging.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/clock.h"
+
+int staging_make(struct jw_error *err, struct cache_live *live)
+{
+	if (!live->staging)
+		live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", live->dir,
+								   (unsigned)randombytes_random(), (unsigned)randombytes_random());
+	if (!live->staging)
+		return -1;
+	/* Who removes the cache removes it too. */
+	return os_exists(live->staging) ? 0 : os_make_dirs(err, live->staging, 0700);
+}
+
+/* One level at a time, below a directory that is there. */
+int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target)
+{
+	int result = 0;
+
+	for (size_t at = strlen(live->dir) + 1; !result && target[at]; at++) {
+		char *level = os_is_separator(target[at]) ? mem_string_n(err, target, at) : NULL;
+
+		if (!os_is_separator(target[at]))
+			continue;
+		result = level ? 0 : -1;
+		if (!result && !os_exists(level))
+			result = os_make_dirs(err, level, 0700) ||
+							 (live->shared && os_set_mode(err, level, 0700 | live->shared))
+						 ? -1
+						 : 0;
+		mem_free(level);
+	}
+	return result;
+}
+
+int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+				  size_t number)
+{
+	if (staging_make(err, live) || staging_make_folder(err, live, staged->target))
+		return -1;
+	mem_free(staged->path);
+	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
+	return staged->path ? 0 : -1;
+}
+
+int staging_share(struct jw_error *err, const struct cache_live *live,
+				  const struct live_staged *staged)
+{
+	return live->shared ? os_set_mode(err, staged->path, 0600 | (live->shared & 066)) : 0;
+}
+
+void staging_give_back(struct live_staged *staged)
+{
+	if (staged->path && !staged->moved &&
+		(!staged->taken || os_rename(NULL, staged->path, staged->addition->path)))
+		(void)os_remove(NULL, staged->path);
+	mem_free(staged->path);
+	staged->path = NULL;
+	staged->taken = false;
+}
+
+void staging_end(struct live_staged *staged)
+{
+	staging_give_back(staged);
+	mem_free(staged->target);
+	*staged = (struct live_staged){0};
+}
+
+/* The driver does not heal an entry whose cubin it cannot load: the application fails with it at
+ * every start (docs/driver-cache.md, "Values"). So each is looked at before it goes in. */
+int staging_judge(struct jw_error *err, const struct cache_addition *addition,
+				  const struct cache_entry *entry, uint64_t name, uint64_t checksum,
+				  cubin_read_fn read, void *context)
+{
+	struct cubin_header cubin;
+
+	if (addition->key_bytes && entry->key_bytes != addition->key_bytes)
+		return error_set(err, JW_ERR_FORMAT, "its key has %llu bytes, not %llu",
+						 (unsigned long long)entry->key_bytes,
+						 (unsigned long long)addition->key_bytes);
+	if (addition->verified)
+		return 0;
+	if (name != addition->key || checksum != entry->checksum)
+		return error_set(
+			err, JW_ERR_FORMAT, "%s",
+			cache_damage_text(name != addition->key ? CACHE_DAMAGE_NAME : CACHE_DAMAGE_VALUE));
+	if (cubin_read_by(err, read, context, entry->value_bytes, &cubin))
+		return -1;
+	if (cubin.sm != addition->sm)
+		return error_set(err, JW_ERR_FORMAT, "its cubin is for sm_%u, not sm_%u",
+						 (unsigned)cubin.sm, (unsigned)addition->sm);
+	if (cubin.relocatable != (addition->form == CACHE_KEY_LINK))
+		return error_set(err, JW_ERR_FORMAT, "its cubin is %srelocatable",
+						 cubin.relocatable ? "" : "not ");
+	return 0;
+}
+
+void staging_clean(const char *dir)
+{
+	const int64_t old_s = 3600;
+	struct os_names names;
+
+	if (os_list(NULL, dir, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = text_starts(names.items[i], CACHE_STAGING_PREFIX)
+						 ? os_join(NULL, dir, names.items[i])
+						 : NULL;
+		struct os_stat stat;
+
+		if (path && !os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY &&
+			stat.mtime_ns / 1000000000 < os_now_s() - old_s)
+			(void)os_remove_tree(NULL, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}

@@ -1,0 +1,54 @@
+/* Between the parts of cache/insert.h: additions, each written beside the cache's tree and judged
+ * there, ready to be renamed into place. All of it lies between live_enter and live_leave. */
+#ifndef JW_CACHE_STAGING_H
+#define JW_CACHE_STAGING_H
+
+#include "cache/live.h"
+#include "devcode/cubin.h"
+
+enum { STAGING_MOST_EXTRA = 4096 }; /* drivers accept bytes behind the value; nobody has seen any */
+
+struct live_staged {
+	struct cache_addition *addition;
+	char *path; /* NULL: the file in place is the same already */
+	char *target;
+	bool replaces;
+	bool taken; /* it is the addition's own file, which goes back unless it is moved into place */
+	bool moved; /* into place: nothing is left at `path` */
+};
+
+/* The folder beside the tree. */
+int staging_make(struct jw_error *err, struct cache_live *live);
+/* Removes what killed processes have left beside the tree more than an hour ago. */
+void staging_clean(const char *dir);
+
+/* Names the staged file, and makes the folders for it and for its target. */
+int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+				  size_t number);
+/* The folder that the target goes into, with what is missing above it. */
+int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
+/* What the directory's readers need. */
+int staging_share(struct jw_error *err, const struct cache_live *live,
+				  const struct live_staged *staged);
+/* Undoes staging_begin; an addition's own file goes back to where it was. */
+void staging_give_back(struct live_staged *staged);
+void staging_end(struct live_staged *staged);
+
+/* Whether an entry is the one that was wanted, with the cubin that was wanted: `name` and
+ * `checksum` are what its key and value hash to, `read` reads its value. */
+int staging_judge(struct jw_error *err, const struct cache_addition *addition,
+				  const struct cache_entry *entry, uint64_t name, uint64_t checksum,
+				  cubin_read_fn read, void *context);
+
+/* An addition in memory, and one in a file, a piece of which is in memory at a time (it leaves the
+ * cache's rights to read the addition's own file). One that is refused is no failure: *ret_staged
+ * is untouched then. */
+int stage_memory(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+				 size_t number, struct live_staged *ret_staged);
+int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
+			   size_t number, struct live_staged *ret_staged);
+/* Several in parts, by two threads. *ret_staged: so many were staged, the first in `staged`. */
+int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
+				size_t count, struct live_staged *staged, size_t *ret_staged);
+
+#endif
