@@ -18,17 +18,6 @@ enum {
 /* What stands before "HOST64" in every key, and what is read of an entry to see it. */
 enum { STAMP_END = CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE };
 
-const char *cache_trust_name(enum cache_trust trust)
-{
-	static const char *const names[] = {
-		[CACHE_STAMP_UNKNOWN] = "unknown", [CACHE_STAMP_READ] = "read",
-		[CACHE_STAMP_TABLE] = "table",     [CACHE_STAMP_CONFIRMED] = "confirmed",
-		[CACHE_STAMP_OPAQUE] = "opaque",
-	};
-
-	return names[trust];
-}
-
 /* ---- confirmation by the live cache */
 
 static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)

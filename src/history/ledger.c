@@ -5,17 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/presence.h"
-#include "cache/stamp.h"
 #include "os/file.h"
-#include "state/run_folder.h"
-
-static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
-
-enum {
-	HEAD = sizeof magic + 12 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS),
-	RECORD = 24,
-	SUM = 8,
-};
 
 static uint64_t hash_file(const struct plan_file *file)
 {
@@ -55,27 +45,10 @@ static uint64_t place_of(const struct ledger *ledger, const struct plan_module *
 
 /* ---- records */
 
-static int add_record(struct jw_error *err, struct ledger *ledger,
-					  const struct ledger_record *record)
-{
-	if (VEC_ROOM(err, ledger->records, ledger->capacity, ledger->count, LEDGER_MOST_RECORDS) ||
-		set_add(err, &ledger->by_place, record->place, ledger->count))
-		return -1;
-	ledger->records[ledger->count++] = *record;
-	return 0;
-}
-
-static struct ledger_record *find(const struct ledger *ledger, uint64_t place)
-{
-	size_t cursor = 0, at = set_find(&ledger->by_place, place, &cursor);
-
-	return at == SET_NONE ? NULL : &ledger->records[at];
-}
-
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module)
 {
-	return find(ledger, place_of(ledger, module));
+	return ledger_at(ledger, place_of(ledger, module));
 }
 
 size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
@@ -89,20 +62,6 @@ size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
 				 ledger_marked(ledger, kind, ledger->plan->cache_dir, module->key) != NULL;
 	}
 	return count;
-}
-
-/* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
-uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
-{
-	size_t i = 0;
-
-	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
-		i++;
-	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
-		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
-		ledger->stamp_count++;
-	}
-	return (uint32_t)i;
 }
 
 /* The older half goes, so that this is seldom done. */
@@ -122,7 +81,7 @@ static void forget_old(struct ledger *ledger)
 
 static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp)
 {
-	struct ledger_record *known = find(ledger, place);
+	struct ledger_record *known = ledger_at(ledger, place);
 	const struct ledger_record record = {place, key, ledger->epoch, stamp};
 
 	if (known && known->key == key && known->stamp == stamp && known->epoch == record.epoch)
@@ -132,7 +91,7 @@ static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t st
 	else {
 		if (ledger->count == LEDGER_MOST_RECORDS)
 			forget_old(ledger);
-		(void)add_record(NULL, ledger, &record);
+		(void)ledger_add(NULL, ledger, &record);
 	}
 	ledger->changed = true;
 }
@@ -166,161 +125,6 @@ enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_rec
 	if (record->epoch > ledger->epoch || ledger->epoch - record->epoch > LEDGER_MOST_EPOCHS)
 		return CACHE_LOSS_UNSURE;
 	return (enum cache_loss)ledger->losses[record->epoch % LEDGER_MOST_EPOCHS];
-}
-
-/* ---- the file */
-
-static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
-		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
-		const struct ledger_record record = {place, key, epoch, (uint8_t)rest};
-
-		if (at->overrun || rest >= ledger->stamp_count || find(ledger, place) ||
-			add_record(NULL, ledger, &record))
-			return false;
-	}
-	return true;
-}
-
-static bool parse_epochs(struct ledger *ledger, struct cursor *at)
-{
-	const uint32_t epoch = cursor_u32(at);
-	const uint8_t *losses = cursor_take(at, LEDGER_MOST_EPOCHS);
-	struct cache_shape shape;
-
-	shape.folder = cursor_u64(at);
-	shape.index = cursor_u64(at);
-	shape.witness = cursor_u64(at);
-	for (unsigned i = 0; i < CACHE_PARTS; i++)
-		shape.parts[i] = cursor_u64(at);
-	if (at->overrun || epoch == LEDGER_TAKEN_OUT)
-		return false;
-	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
-		if (losses[i] > CACHE_LOSS_UNSURE)
-			return false;
-	memcpy(ledger->losses, losses, sizeof ledger->losses);
-	ledger->epoch = epoch;
-	ledger->shape = shape;
-	return true;
-}
-
-void ledger_parse(struct ledger *ledger, const void *data, size_t size)
-{
-	struct cursor at = cursor_of(data, size);
-	const uint8_t *start = cursor_take(&at, sizeof magic);
-	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at);
-
-	if (at.overrun || size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
-		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
-		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
-		return;
-	at.end -= SUM;
-	if (!parse_epochs(ledger, &at))
-		return;
-	for (uint32_t i = 0; i < stamps; i++) {
-		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
-
-		if (!stamp)
-			return;
-		memcpy(ledger->stamps[ledger->stamp_count], stamp, CACHE_STAMP_SIZE);
-		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
-			return;
-	}
-	if (!parse_records(ledger, &at, records))
-		return;
-	for (unsigned kind = 0; kind < LEDGER_KINDS && cursor_left(&at); kind++)
-		if (!ledger_parse_marks(ledger, (enum ledger_kind)kind, &at))
-			return;
-}
-
-static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
-{
-	const struct cache_shape *shape = &ledger->shape;
-	uint8_t *at = head + sizeof magic;
-
-	memcpy(head, magic, sizeof magic);
-	store_u32(at, (uint32_t)ledger->stamp_count);
-	store_u32(at + 4, (uint32_t)ledger->count);
-	store_u32(at + 8, ledger->epoch);
-	memcpy(at + 12, ledger->losses, LEDGER_MOST_EPOCHS);
-	at += 12 + LEDGER_MOST_EPOCHS;
-	store_u64(at, shape->folder);
-	store_u64(at + 8, shape->index);
-	store_u64(at + 16, shape->witness);
-	for (unsigned i = 0; i < CACHE_PARTS; i++)
-		store_u64(at + 24 + 8 * (size_t)i, shape->parts[i]);
-}
-
-int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
-{
-	uint8_t head[HEAD], number[RECORD];
-
-	format_head(ledger, head);
-	if (buf_append(err, bytes, head, sizeof head))
-		return -1;
-	for (size_t i = 0; i < ledger->stamp_count; i++)
-		if (buf_append(err, bytes, ledger->stamps[i], CACHE_STAMP_SIZE))
-			return -1;
-	for (size_t i = 0; i < ledger->count; i++) {
-		store_u64(number, ledger->records[i].place);
-		store_u64(number + 8, ledger->records[i].key);
-		store_u32(number + 16, ledger->records[i].stamp);
-		store_u32(number + 20, ledger->records[i].epoch);
-		if (buf_append(err, bytes, number, RECORD))
-			return -1;
-	}
-	if (ledger_format_marks(err, ledger, bytes))
-		return -1;
-	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
-	return buf_append(err, bytes, number, SUM);
-}
-
-const char *ledger_home(const struct jw_system *system)
-{
-	return system->scratch ? system->scratch->path : system->state_dir;
-}
-
-char *ledger_file(const char *state_dir, const char *cache_dir)
-{
-	if (!state_dir || !cache_dir)
-		return NULL;
-	return mem_printf(NULL, "%s/ledger-%016llx", state_dir,
-					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
-}
-
-void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
-{
-	char *path = ledger_file(state_dir, cache_dir);
-	struct buf bytes = {0};
-
-	*ledger = (struct ledger){0};
-	if (path && !os_read_file(NULL, path, LEDGER_MOST_BYTES, &bytes))
-		ledger_parse(ledger, bytes.data, bytes.size);
-	buf_free(&bytes);
-	mem_free(path);
-}
-
-void ledger_close(struct ledger *ledger)
-{
-	mem_free(ledger->files);
-	mem_free(ledger->records);
-	ledger_free_marks(ledger);
-	set_free(&ledger->by_place);
-	*ledger = (struct ledger){0};
-}
-
-int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
-{
-	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
-	int result =
-		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
-			? -1
-			: 0;
-
-	buf_free(&bytes);
-	return result;
 }
 
 static void save(struct ledger *ledger, const char *state_dir, const char *cache_dir)

@@ -117,7 +117,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
 /* Remembers, and writes down, that jitwarm has taken these entries out of the cache. */
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
-/* ---- marks (ledger_marks.c) */
+/* ---- marks (ledger_marks.c, ledger_change.c) */
 
 /* The mark of that entry, as far as the value in the cache is still the marked one; else NULL. */
 const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
@@ -146,18 +146,32 @@ struct ledger_change {
 int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
 						const struct ledger_change *change);
 
-/* Between ledger.c and ledger_marks.c. */
+/* ---- between the files of a ledger */
+
+/* ledger_file.c */
+int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record);
+struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
+/* The same for a mark: LEDGER_NO_STAMP where there is none, or no room for it. */
+uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(const char *state_dir, const char *cache_dir);
+void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
-/* False: what follows cannot be told. */
-bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
-int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
-void ledger_free_marks(struct ledger *ledger);
 /* One process at a time writes a ledger; NULL where that cannot be had. Given back by
  * os_file_close. */
 struct os_file *ledger_lock(const char *state_dir);
 /* Those of the file take the place of the ledger's own. */
 void ledger_reread_marks(struct ledger *ledger, const char *path);
+
+/* ledger_marks.c */
+int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
+					const struct ledger_mark *mark);
+struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key);
+/* Adds one, or replaces the one of its key. */
+void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark);
+/* False: what follows cannot be told. */
+bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
+int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
+void ledger_free_marks(struct ledger *ledger);
 
 #endif

@@ -1,0 +1,97 @@
+/* Changing the marks of a ledger's file. */
+#include "base/mem.h"
+#include "history/ledger.h"
+#include "os/file.h"
+
+/* Drops those of `gone`, and of the others all but the newest `most`. */
+static int keep_marks(struct jw_error *err, struct ledger_marks *marks, const struct set *gone,
+					  size_t most)
+{
+	struct ledger_mark *items = marks->items;
+	const size_t count = marks->count;
+	size_t left = 0, cursor;
+	int result = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		cursor = 0;
+		if (set_find(gone, items[i].key, &cursor) == SET_NONE)
+			items[left++] = items[i];
+	}
+	set_free(&marks->by_key);
+	*marks = (struct ledger_marks){0};
+	for (size_t i = left > most ? left - most : 0; !result && i < left; i++)
+		result = ledger_mark_add(err, marks, &items[i]);
+	mem_free(items);
+	return result;
+}
+
+/* Whether there is anything to write. */
+static bool is_news(const struct ledger *ledger, const struct ledger_change *change)
+{
+	bool news = change->mark_count > 0;
+
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
+		for (size_t i = 0; !news && i < change->cleared_count[kind]; i++)
+			news = ledger_mark_find(&ledger->marks[kind], change->cleared[kind][i]) != NULL;
+	return news;
+}
+
+/* Those that are cleared go, and the oldest for which there is no room beside the new ones. */
+static int make_room(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
+					 const struct ledger_change *change)
+{
+	const size_t most = LEDGER_MOST_MARKS;
+	struct set gone = {0};
+	size_t coming = 0;
+	int result = 0;
+
+	for (size_t i = 0; i < change->mark_count; i++)
+		coming += change->marks[i].kind == kind;
+	for (size_t i = 0; !result && i < change->cleared_count[kind]; i++)
+		result = set_add(err, &gone, change->cleared[kind][i], i);
+	if (!result)
+		result = keep_marks(err, &ledger->marks[kind], &gone, coming < most ? most - coming : 0);
+	set_free(&gone);
+	return result;
+}
+
+static int apply(struct jw_error *err, struct ledger *ledger, const struct ledger_change *change)
+{
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
+		if (make_room(err, ledger, (enum ledger_kind)kind, change))
+			return -1;
+	for (size_t i = 0; i < change->mark_count; i++) {
+		const struct ledger_new_mark *one = &change->marks[i];
+		const struct ledger_mark mark = {one->key, one->checksum,
+										 ledger_mark_number(ledger, one->stamp)};
+
+		ledger_mark_put(&ledger->marks[one->kind], &mark);
+	}
+	return 0;
+}
+
+int ledger_change_marks(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						const struct ledger_change *change)
+{
+	char *path = ledger_file(state_dir, cache_dir);
+	struct os_file *lock = NULL;
+	struct ledger ledger;
+	int result = -1;
+
+	if (!path)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "this account has no folder in which to remember it (JITWARM_STATE)");
+	if (os_make_dirs(err, state_dir, 0700)) {
+		mem_free(path);
+		return -1;
+	}
+	lock = ledger_lock(state_dir);
+	ledger_read(&ledger, path);
+	result = is_news(&ledger, change)
+				 ? apply(err, &ledger, change) || ledger_write(err, &ledger, path) ? -1 : 0
+				 : 0;
+	ledger_close(&ledger);
+	os_file_close(lock);
+	mem_free(path);
+	return result;
+}

@@ -1,0 +1,264 @@
+/* A ledger's file: its bytes, and the one process at a time that writes them. */
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/stamp.h"
+#include "history/ledger.h"
+#include "os/file.h"
+#include "state/run_folder.h"
+
+/* Whoever has the lock writes some megabytes. */
+enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
+
+static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
+
+enum {
+	HEAD = sizeof magic + 12 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS),
+	RECORD = 24,
+	SUM = 8,
+};
+
+/* ---- in memory */
+
+int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record)
+{
+	if (VEC_ROOM(err, ledger->records, ledger->capacity, ledger->count, LEDGER_MOST_RECORDS) ||
+		set_add(err, &ledger->by_place, record->place, ledger->count))
+		return -1;
+	ledger->records[ledger->count++] = *record;
+	return 0;
+}
+
+struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place)
+{
+	size_t cursor = 0, at = set_find(&ledger->by_place, place, &cursor);
+
+	return at == SET_NONE ? NULL : &ledger->records[at];
+}
+
+/* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
+uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
+{
+	size_t i = 0;
+
+	while (i < ledger->stamp_count && strcmp(ledger->stamps[i], stamp) != 0)
+		i++;
+	if (i == ledger->stamp_count && i < LEDGER_MOST_STAMPS) {
+		memcpy(ledger->stamps[i], stamp, CACHE_STAMP_SIZE);
+		ledger->stamp_count++;
+	}
+	return (uint32_t)i;
+}
+
+uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
+{
+	uint32_t number = stamp && *stamp ? ledger_stamp_number(ledger, stamp) : LEDGER_NO_STAMP;
+
+	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
+}
+
+/* ---- in the file */
+
+static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
+		const uint32_t rest = cursor_u32(at), epoch = cursor_u32(at);
+		const struct ledger_record record = {place, key, epoch, (uint8_t)rest};
+
+		if (at->overrun || rest >= ledger->stamp_count || ledger_at(ledger, place) ||
+			ledger_add(NULL, ledger, &record))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_epochs(struct ledger *ledger, struct cursor *at)
+{
+	const uint32_t epoch = cursor_u32(at);
+	const uint8_t *losses = cursor_take(at, LEDGER_MOST_EPOCHS);
+	struct cache_shape shape;
+
+	shape.folder = cursor_u64(at);
+	shape.index = cursor_u64(at);
+	shape.witness = cursor_u64(at);
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		shape.parts[i] = cursor_u64(at);
+	if (at->overrun || epoch == LEDGER_TAKEN_OUT)
+		return false;
+	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
+		if (losses[i] > CACHE_LOSS_UNSURE)
+			return false;
+	memcpy(ledger->losses, losses, sizeof ledger->losses);
+	ledger->epoch = epoch;
+	ledger->shape = shape;
+	return true;
+}
+
+void ledger_parse(struct ledger *ledger, const void *data, size_t size)
+{
+	struct cursor at = cursor_of(data, size);
+	const uint8_t *start = cursor_take(&at, sizeof magic);
+	uint32_t stamps = cursor_u32(&at), records = cursor_u32(&at);
+
+	if (at.overrun || size < HEAD + SUM || memcmp(start, magic, sizeof magic) != 0 ||
+		stamps > LEDGER_MOST_STAMPS || records > LEDGER_MOST_RECORDS ||
+		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
+		return;
+	at.end -= SUM;
+	if (!parse_epochs(ledger, &at))
+		return;
+	for (uint32_t i = 0; i < stamps; i++) {
+		const uint8_t *stamp = cursor_take(&at, CACHE_STAMP_SIZE);
+
+		if (!stamp)
+			return;
+		memcpy(ledger->stamps[ledger->stamp_count], stamp, CACHE_STAMP_SIZE);
+		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
+			return;
+	}
+	if (!parse_records(ledger, &at, records))
+		return;
+	for (unsigned kind = 0; kind < LEDGER_KINDS && cursor_left(&at); kind++)
+		if (!ledger_parse_marks(ledger, (enum ledger_kind)kind, &at))
+			return;
+}
+
+static void format_head(const struct ledger *ledger, uint8_t head[HEAD])
+{
+	const struct cache_shape *shape = &ledger->shape;
+	uint8_t *at = head + sizeof magic;
+
+	memcpy(head, magic, sizeof magic);
+	store_u32(at, (uint32_t)ledger->stamp_count);
+	store_u32(at + 4, (uint32_t)ledger->count);
+	store_u32(at + 8, ledger->epoch);
+	memcpy(at + 12, ledger->losses, LEDGER_MOST_EPOCHS);
+	at += 12 + LEDGER_MOST_EPOCHS;
+	store_u64(at, shape->folder);
+	store_u64(at + 8, shape->index);
+	store_u64(at + 16, shape->witness);
+	for (unsigned i = 0; i < CACHE_PARTS; i++)
+		store_u64(at + 24 + 8 * (size_t)i, shape->parts[i]);
+}
+
+int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
+{
+	uint8_t head[HEAD], number[RECORD];
+
+	format_head(ledger, head);
+	if (buf_append(err, bytes, head, sizeof head))
+		return -1;
+	for (size_t i = 0; i < ledger->stamp_count; i++)
+		if (buf_append(err, bytes, ledger->stamps[i], CACHE_STAMP_SIZE))
+			return -1;
+	for (size_t i = 0; i < ledger->count; i++) {
+		store_u64(number, ledger->records[i].place);
+		store_u64(number + 8, ledger->records[i].key);
+		store_u32(number + 16, ledger->records[i].stamp);
+		store_u32(number + 20, ledger->records[i].epoch);
+		if (buf_append(err, bytes, number, RECORD))
+			return -1;
+	}
+	if (ledger_format_marks(err, ledger, bytes))
+		return -1;
+	store_u64(number, fnv_update(FNV_START, bytes->data, bytes->size));
+	return buf_append(err, bytes, number, SUM);
+}
+
+const char *ledger_home(const struct jw_system *system)
+{
+	return system->scratch ? system->scratch->path : system->state_dir;
+}
+
+char *ledger_file(const char *state_dir, const char *cache_dir)
+{
+	if (!state_dir || !cache_dir)
+		return NULL;
+	return mem_printf(NULL, "%s/ledger-%016llx", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
+}
+
+void ledger_read(struct ledger *ledger, const char *path)
+{
+	struct buf bytes = {0};
+
+	*ledger = (struct ledger){0};
+	if (!os_read_file(NULL, path, LEDGER_MOST_BYTES, &bytes))
+		ledger_parse(ledger, bytes.data, bytes.size);
+	buf_free(&bytes);
+}
+
+void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+{
+	char *path = ledger_file(state_dir, cache_dir);
+
+	*ledger = (struct ledger){0};
+	if (path)
+		ledger_read(ledger, path);
+	mem_free(path);
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	mem_free(ledger->files);
+	mem_free(ledger->records);
+	ledger_free_marks(ledger);
+	set_free(&ledger->by_place);
+	*ledger = (struct ledger){0};
+}
+
+int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path)
+{
+	struct buf bytes = BUF_MAX(LEDGER_MOST_BYTES);
+	int result =
+		ledger_format(err, ledger, &bytes) || os_write_atomic(err, path, bytes.data, bytes.size)
+			? -1
+			: 0;
+
+	buf_free(&bytes);
+	return result;
+}
+
+struct os_file *ledger_lock(const char *state_dir)
+{
+	char *path = os_join(NULL, state_dir, "ledger-lock");
+	struct os_file *file = NULL;
+	bool held = false;
+
+	if (!path || os_file_open(NULL, path, OS_OPEN_CREATE, &file)) {
+		mem_free(path);
+		return NULL;
+	}
+	mem_free(path);
+	for (int tries = 0; !held && tries < LOCK_TRIES; tries++) {
+		if (os_file_lock(NULL, file, true, &held))
+			break;
+		if (!held)
+			uv_sleep(LOCK_EVERY_MS);
+	}
+	if (held)
+		return file;
+	os_file_close(file);
+	return NULL;
+}
+
+void ledger_reread_marks(struct ledger *ledger, const char *path)
+{
+	struct ledger file;
+
+	ledger_read(&file, path);
+	ledger_free_marks(ledger);
+	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++) {
+		for (size_t i = 0; i < file.marks[kind].count; i++) {
+			struct ledger_mark mark = file.marks[kind].items[i];
+
+			mark.stamp = ledger_mark_number(ledger, ledger_mark_stamp(&file, &mark));
+			ledger_mark_put(&ledger->marks[kind], &mark);
+		}
+	}
+	ledger_close(&file);
+}
