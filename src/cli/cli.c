@@ -1,53 +1,13 @@
-/* From the command line to a command, and its failure to standard error. */
+/* From the command line to a command. */
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/accounts.h>
 #include <jitwarm/version.h>
 
 #include "cli/command_table.h"
 #include "cli/help.h"
-#include "os/interrupt.h"
-#include "os/platform.h"
 
 enum { MOST_HELP = 1 << 20 };
-
-static bool is_interrupted(void *context)
-{
-	(void)context;
-	return os_interrupted();
-}
-
-const struct jw_cancel cli_cancel = {.is_cancelled = is_interrupted};
-
-static cJSON *error_document(const struct jw_error *err)
-{
-	cJSON *document = output_document("error");
-
-	if (document && (!cJSON_AddStringToObject(document, "error", err->message) ||
-					 !cJSON_AddStringToObject(document, "code", exit_code_name(err->code)))) {
-		cJSON_Delete(document);
-		document = NULL;
-	}
-	return document;
-}
-
-enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err)
-{
-	if (status == EXIT_BAD_USAGE)
-		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message,
-					 cli->command ? cli->command->name : "", cli->command ? " " : "");
-	else
-		output_error(&cli->out, "%s", err->message);
-	if (cli->out.json && !cli->out.has_document)
-		(void)output_json(NULL, &cli->out, error_document(err));
-	return status;
-}
-
-enum exit_status cli_fail(struct cli *cli, const struct jw_error *err)
-{
-	return cli_fail_as(cli, exit_of(err->code), err);
-}
 
 /* Help was asked for: it is what the user wants to read, whatever --quiet or --json say. */
 static enum exit_status show_help(struct cli *cli, const char *group)
@@ -57,7 +17,7 @@ static enum exit_status show_help(struct cli *cli, const char *group)
 	enum exit_status status = EXIT_DONE;
 
 	if (cli->command ? help_command(&err, &text, cli->command, help_columns())
-					 : help_commands(&err, &text, group, help_columns()))
+					 : help_commands(&err, &text, cli->commands, group, help_columns()))
 		status = cli_fail(cli, &err);
 	else
 		(void)fwrite(buf_text(&text), 1, text.size, stdout);
@@ -127,12 +87,12 @@ static enum exit_status run_command(struct cli *cli, int argc, char **argv)
 static enum exit_status no_command(struct cli *cli, char **words, size_t count)
 {
 	struct jw_error err;
-	const char *nearest = commands_suggest(words[0]);
+	const char *nearest = commands_suggest(cli->commands, words[0]);
 
-	if (commands_is_group(words[0]) && count > 1)
+	if (commands_is_group(cli->commands, words[0]) && count > 1)
 		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s %.100s”", words[0],
 						words[1]);
-	else if (commands_is_group(words[0]))
+	else if (commands_is_group(cli->commands, words[0]))
 		(void)error_set(&err, JW_ERR_USAGE, "“%.100s” wants a second word", words[0]);
 	else if (nearest)
 		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
@@ -164,35 +124,22 @@ static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
 	size_t words = leading_words(argc, argv), used = 0;
 
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
-	if (argc && (is_help(argv[0]) ||
-				 (words == 1 && argc > 1 && is_help(argv[1]) && commands_is_group(argv[0]))))
+	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
+									  commands_is_group(cli->commands, argv[0]))))
 		return show_help(cli, words ? argv[0] : NULL);
 	if (argc && (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")))
 		return show_version(cli);
-	cli->command = words ? commands_find(argv, words, &used) : commands_find(standard, 1, &used);
+	cli->command = words ? commands_find(cli->commands, argv, words, &used)
+						 : commands_find(cli->commands, standard, 1, &used);
 	if (!cli->command)
 		return argc ? no_command(cli, argv, words ? words : 1) : show_help(cli, NULL);
 	used = words ? used : 0;
 	return run_command(cli, argc - (int)used, argv + used);
 }
 
-int cli_need_administrator(struct jw_error *err, const char *option)
-{
-	if (jw_is_administrator())
-		return 0;
-	return error_set(err, JW_ERR_IO,
-					 !strcmp(os_name, "windows")
-						 ? "%s: Permission denied: other accounts are an administrator's affair; "
-						   "start the command from a console that was opened with “Run as "
-						   "administrator”"
-						 : "%s: Permission denied: other accounts are root's affair; run it with "
-						   "sudo",
-					 option);
-}
-
 enum exit_status cli_run(int argc, char **argv)
 {
-	struct cli cli = {0};
+	struct cli cli = {.commands = command_table};
 	struct jw_error err;
 	enum exit_status status = dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0));
 

@@ -26,10 +26,20 @@ struct cli_command {
 
 /* One run of one command. */
 struct cli {
+	const struct cli_command *const *commands; /* all of them: command_table */
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;
 };
+
+/* The command of `commands` named by the first one or two of `count` words, and how many they were.
+ * NULL where there is none. */
+const struct cli_command *commands_find(const struct cli_command *const *commands,
+										char *const *words, size_t count, size_t *ret_used);
+/* Whether `word` is the first word of commands of two ("cache"). */
+bool commands_is_group(const struct cli_command *const *commands, const char *word);
+/* The first word of the command nearest to `word`, or NULL. */
+const char *commands_suggest(const struct cli_command *const *commands, const char *word);
 
 /* Reports a failure: one line on standard error, with --json also a jitwarm.error/1 document on
  * standard output (unless the command has printed its own). Returns the status to end with. */

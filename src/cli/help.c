@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command_table.h"
 #include "cli/terminal.h"
 #include "os/terminal.h"
 
@@ -63,12 +62,15 @@ static bool in_group(const struct cli_command *command, const char *group)
 		   (!group || (!strncmp(command->name, group, length) && command->name[length] == ' '));
 }
 
-static int command_list(struct jw_error *err, struct buf *buf, const char *group, size_t columns)
+static int command_list(struct jw_error *err, struct buf *buf,
+						const struct cli_command *const *commands, const char *group,
+						size_t columns)
 {
 	enum { COLUMN = 18 };
-	const struct cli_command *command;
 
-	for (size_t i = 0; (command = commands_at(i)); i++) {
+	for (; *commands; commands++) {
+		const struct cli_command *command = *commands;
+
 		if (in_group(command, group) &&
 			(buf_printf(err, buf, "  %-*s", COLUMN - 2, command->name) ||
 			 terminal_wrap(err, buf, command->summary, COLUMN, columns) ||
@@ -78,7 +80,8 @@ static int command_list(struct jw_error *err, struct buf *buf, const char *group
 	return 0;
 }
 
-int help_commands(struct jw_error *err, struct buf *buf, const char *group, size_t columns)
+int help_commands(struct jw_error *err, struct buf *buf, const struct cli_command *const *commands,
+				  const char *group, size_t columns)
 {
 	static const char introduction[] =
 		"Warms the NVIDIA driver's JIT cache, so that the first start of a GPU program is as fast "
@@ -95,7 +98,7 @@ int help_commands(struct jw_error *err, struct buf *buf, const char *group, size
 	if (!group &&
 		(terminal_wrap(err, buf, introduction, 0, columns) || buf_append(err, buf, "\n\n", 2)))
 		return -1;
-	if (buf_printf(err, buf, "Commands:\n") || command_list(err, buf, group, columns))
+	if (buf_printf(err, buf, "Commands:\n") || command_list(err, buf, commands, group, columns))
 		return -1;
 	if (!group && (terminal_wrap(err, buf, closing, 0, columns) || buf_append(err, buf, "\n", 1)))
 		return -1;

@@ -17,19 +17,7 @@
 
 /* How often the command's processes are looked at: soon after the start often, since a short
  * program is over soon; later as often as a program that starts another needs. */
-enum { FIRST_LOOK_MS = 20, LAST_LOOK_MS = 250, MOST_NOTES = 1000 };
-
-int record_note(struct jw_error *err, struct jw_record_result *result, const char *line)
-{
-	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
-}
-
-bool record_is_stopped(struct recorder *recorder)
-{
-	if (cancel_asked(&recorder->options->cancel))
-		recorder->result->interrupted = true;
-	return recorder->result->interrupted;
-}
+enum { FIRST_LOOK_MS = 20, LAST_LOOK_MS = 250 };
 
 void jw_record_result_free(struct jw_record_result *result)
 {

@@ -1,28 +1,29 @@
 /* jitwarm help [COMMAND] */
 #include <string.h>
 
-#include "cli/command_table.h"
+#include "cli/command.h"
 #include "cli/help.h"
 #include "cli/manual.h"
 
 enum { MOST_HELP = 1 << 20 };
 
-static int help_for(struct jw_error *err, struct buf *buf, struct options *options)
+static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli)
 {
-	const struct cli_command *command;
+	const struct cli_command *const *commands = cli->commands, *command;
+	const struct options *options = &cli->options;
 	size_t used, columns = help_columns();
 
 	if (!options->operand_count && !options_given(options, "man"))
-		return help_commands(err, buf, NULL, columns);
+		return help_commands(err, buf, commands, NULL, columns);
 	if (!options->operand_count)
 		return error_set(err, JW_ERR_USAGE, "--man wants a command");
-	command = commands_find(options->operands, options->operand_count, &used);
+	command = commands_find(commands, options->operands, options->operand_count, &used);
 	if (command && options_given(options, "man"))
 		return manual_page(err, buf, command);
 	if (command)
 		return help_command(err, buf, command, columns);
-	if (commands_is_group(options->operands[0]))
-		return help_commands(err, buf, options->operands[0], columns);
+	if (commands_is_group(commands, options->operands[0]))
+		return help_commands(err, buf, commands, options->operands[0], columns);
 	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
 }
 
@@ -32,7 +33,7 @@ static enum exit_status help_run(struct cli *cli)
 	struct buf text = BUF_MAX(MOST_HELP);
 	enum exit_status status = EXIT_DONE;
 
-	if (help_for(&err, &text, &cli->options))
+	if (help_for(&err, &text, cli))
 		status = cli_fail(cli, &err);
 	else
 		output_text(&cli->out, &text);
