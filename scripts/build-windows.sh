@@ -8,6 +8,8 @@
 # recipe) and found there by later runs. JITWARM_WINDOWS_REFRESH=1 asks Debian for newer versions; otherwise once a week.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/debian.sh
+. scripts/debian.sh
 
 recipe=7 # raise it when build_* below changes
 triple=x86_64-w64-mingw32
@@ -61,20 +63,11 @@ install_tools() {
 		apt-get -qq install -y --no-install-recommends "${missing[@]}"
 }
 
-# Archive addresses in the system's sources, one-line and deb822 style
-addresses() {
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-		sed -nE 's/^deb[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+).*/\2/p; s/^URIs:[[:space:]]*([^[:space:]]+).*/\1/p' |
-		sed 's:/*$::'
-}
-
 # Fills `apt` with the options that keep apt inside $state, and reads the lists of sources where they are old
 private_apt() {
 	local mirror security keyring suite options
 	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
-	mirror=$(addresses | grep -m1 '/debian$' || true)
-	security=$(addresses | grep -m1 '/debian-security$' || true)
-	keyring=$(cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1)
+	mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
 	[ -n "$mirror" ] || die "no Debian mirror in this machine's apt sources"
 	options=${keyring:+[signed-by=$keyring] }
 	mkdir -p "$state"/{lists/partial,cache/archives/partial}

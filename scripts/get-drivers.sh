@@ -70,15 +70,9 @@ flock -n 9 || { warn "waiting for another run of this script"; flock 9; }
 missing # the other one may have fetched them
 [ -n "$list" ] || [ ${#wanted[@]} -gt 0 ] || exit 0
 
-sources() { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true; }
-addresses() # of archives, in one-line and in deb822 style
-{
-	sources | sed -nE 's/^deb[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+).*/\2/p; s/^URIs:[[:space:]]*([^[:space:]]+).*/\1/p' |
-		sed 's:/*$::'
-}
-mirror=$(addresses | grep -m1 '/debian$' || true)
-security=$(addresses | grep -m1 '/debian-security$' || true)
-keyring=$(sources | sed -nE 's/^Signed-By:[[:space:]]*(\/.*debian-archive.*)/\1/p' | head -1)
+# shellcheck source=scripts/debian.sh
+. "$here/debian.sh"
+mirror=$(debian_mirror) security=$(debian_security_mirror) keyring=$(debian_keyring)
 [ -n "$mirror" ] || fail 2 "no Debian mirror in this machine's apt sources"
 
 mkdir -p "$state"/{lists/partial,cache/archives/partial,debs}

@@ -11,14 +11,14 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # Named in full: what one of them only recommends (gcc: libc6-dev) is not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev libuv1-dev
-	libcmocka-dev python3)
+	libcmocka-dev python3 procps)
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--compiler) packages+=(python3-pip ca-certificates) ;;
 	--tests) tests=1
 		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip python3-jsonschema
-			ca-certificates procps) ;;
+			ca-certificates) ;;
 	--windows) packages+=(gcc-mingw-w64-x86-64 wine wine64 dpkg-dev autoconf automake libtool make) ;;
 	-h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;

@@ -2,9 +2,10 @@
 # test.sh [--quick]   installs what is missing, builds, and runs every test
 #
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
-# them), the same with address and undefined-behaviour sanitizers, the Windows build under Wine, and the linters. What is built
-# and linted later is begun beside the tests, at the lowest priority, for the time that those wait.
-# Where setting up or the first build fails, it ends there. --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
+# them), the same with address and undefined-behaviour sanitizers, the Windows build under Wine, the linters, and fresh.sh --quick
+# (skipped without root). What is built and linted later is begun beside the tests, at the lowest priority, for the time that
+# those wait. Where setting up or the first build fails, it ends there.
+# --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
 set -uo pipefail
 
@@ -12,23 +13,27 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 quick=
 case ${1:-} in
 --quick) quick=1 ;;
--h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
 "") ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
+*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 64 ;;
 esac
 
-passed=0 failed=0 names=
+passed=0 failed=0 skipped=0 names=
 jobs=$(nproc)
 # Tests wait for each other's processes more than they compute; none depends on how long anything takes.
 export CTEST_PARALLEL_LEVEL=$((jobs + 1))
 
 stage() {
-	local name=$1 began=$SECONDS
+	local name=$1 began=$SECONDS status=0
 	shift
 	printf '\n==== %s\n' "$name"
-	if "$@"; then
+	"$@" || status=$?
+	if [ $status = 0 ]; then
 		passed=$((passed + 1))
 		printf '==== %s: passed in %d s\n' "$name" $((SECONDS - began))
+	elif [ $status = 77 ]; then
+		skipped=$((skipped + 1))
+		printf '==== %s: skipped\n' "$name"
 	else
 		failed=$((failed + 1))
 		names+=" [$name]"
@@ -65,9 +70,12 @@ summary() {
 	printf '\nthe slowest tests, in seconds:\n%s\n' "$(slowest)"
 	list=$(failed_tests)
 	[ -z "$list" ] || printf '\nfailed:\n%s\n' "$list"
-	printf '\nstages: %d passed, %d failed%s\n' "$passed" "$failed" "${names:+:$names}"
+	printf '\nstages: %d passed, %d failed%s, %d skipped\n' "$passed" "$failed" "${names:+:$names}" "$skipped"
 	[ "$failed" = 0 ]
 }
+
+# Without Wine nothing was tested, which is no success here.
+test_windows() { ./scripts/test-windows.sh || return 1; }
 
 # What needs no test's result, one piece after the other
 work_ahead() {
@@ -75,6 +83,7 @@ work_ahead() {
 	piece windows-setup ./scripts/setup.sh --windows
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
+	piece fresh ./scripts/fresh.sh --quick
 }
 piece() { # NAME COMMAND...
 	local name=$1 status=0
@@ -109,8 +118,9 @@ if [ -z "$quick" ]; then
 	stage "sanitizer tests" run sanitize -LE 'real|slow|driver'
 	stage "set up for Windows" await_piece windows-setup
 	stage "Windows build" await_piece windows
-	stage "Windows" ./scripts/test-windows.sh
+	stage "Windows" test_windows
 	stage "lint" await_piece lint
+	stage "a bare machine" await_piece fresh
 fi
 
 summary

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# fresh.sh [--quick] [RELEASE...] [-- COMMAND]   the README's two commands on a bare Debian (needs root)
+#
+# For each RELEASE (bookworm and trixie, that is Debian 12 and 13, unless some are named) debootstrap makes the smallest root
+# there is; a clone of this repository's last commit goes below its /root, which no other account reads; there quickstart.sh
+# runs, and then test.sh, or COMMAND (a line for bash) where one is given. An hour for each where only two cores work.
+# --quick  bookworm alone, and of the tests only those that depend on where the checkout lies: three minutes on two cores
+#
+# The mirror, proxies and certificates are this machine's. What scripts have fetched into ~/.cache/jitwarm is copied into the
+# root; roots are kept in ~/.cache/jitwarm/roots for a week. All mounts are made in a mount namespace that ends with this script.
+# Exit status: 0; 1 a command failed; 64 wrong usage; 77 skipped: what is needed here is missing, which is said.
+# shellcheck disable=SC2317 # functions are called by name
+set -uo pipefail
+
+self=$(basename "$0")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/debian.sh
+. "$here/debian.sh"
+usage() { sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"; }
+say() { printf '%s: %s\n' "$self" "$*"; }
+skip() { say "skipped: $*"; exit 77; }
+
+quick='' releases=() command=./scripts/test.sh
+fetched=(drivers frameworks ptxas nvrtc windows)
+while [ $# -gt 0 ]; do
+	case $1 in
+	-h | --help) usage; exit 0 ;;
+	--quick) quick=1 ;;
+	12 | bookworm) releases+=(bookworm) ;;
+	13 | trixie) releases+=(trixie) ;;
+	--) [ $# = 2 ] || { usage >&2; exit 64; }; command=$2; shift ;;
+	*) usage >&2; exit 64 ;;
+	esac
+	shift
+done
+if [ -n "$quick" ]; then
+	[ ${#releases[@]} -gt 0 ] || releases=(bookworm)
+	command="cd build/release && ctest -j $(($(nproc) + 1)) --output-on-failure -R '^(prime-sim-places|cli-accounts|unit-cache_insert|driver-pack-shared-550.163.01)\$'"
+	fetched=(drivers/550.163.01 ptxas/12.4)
+fi
+[ ${#releases[@]} -gt 0 ] || releases=(bookworm trixie)
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm
+store=$cache/roots
+work='' child=''
+finish() {
+	local first
+	if [ -n "$child" ]; then
+		# Of unshare its child, which is the first process there: unshare ends when all of them have.
+		read -ra first <"/proc/$child/task/$child/children"
+		kill -KILL "${first[@]:-$child}"
+		wait "$child"
+	fi 2>/dev/null
+	[ -z "$work" ] || rm -rf --one-file-system "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+# The command can be ended by a signal at any time, and all that it has started ends with it.
+guarded() { "$@" & child=$!; wait "$child"; local status=$?; child=''; return $status; }
+# Processes and mounts of its own: with the first of them the others go, then the mounts.
+apart() { guarded unshare --mount --pid --fork --kill-child --propagation private "$@"; }
+
+# ---- what is needed
+
+[ -z "${JITWARM_FRESH:-}" ] || skip "this is such a root"
+[ "$(id -u)" = 0 ] || skip "it needs root"
+apart --mount-proc true 2>/dev/null || skip "mounts cannot be made here"
+command -v debootstrap >/dev/null || guarded env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap >/dev/null 2>&1 ||
+	{ apt-get update -qq; apt-get install -y -qq --no-install-recommends debootstrap; } >/dev/null 2>&1 || skip "debootstrap is missing and cannot be installed"
+mirror=$(debian_mirror)
+[ -n "$mirror" ] || skip "no Debian mirror in this machine's apt sources"
+command -v git >/dev/null || skip "git is missing, which makes the clone"
+mkdir -p "$store" || skip "$store cannot be made"
+# What runs have left that were killed
+find "$store" -mindepth 1 -maxdepth 1 -name '.run-*' -mmin +1440 -exec rm -rf --one-file-system {} +
+
+# ---- a root
+
+# What this machine's apt and pip need to get out, and nothing else of it
+settings_into() {
+	local file
+	for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
+		if [ -f "$file" ] && grep -qE '^[[:space:]]*Acquire' "$file"; then cp "$file" "$1/etc/apt/apt.conf.d/"; fi
+	done
+	cp -r /etc/apt/auth.conf /etc/apt/auth.conf.d "$1/etc/apt/" 2>/dev/null
+	cp -L /etc/resolv.conf "$1/etc/resolv.conf"
+	if [ -f /etc/pip.conf ]; then cp /etc/pip.conf "$1/etc/"; fi
+	mkdir -p "$1/usr/local/share/ca-certificates" && cp /usr/local/share/ca-certificates/*.crt "$1/usr/local/share/ca-certificates/" 2>/dev/null
+	return 0
+}
+# root_of RELEASE FOLDER: from the archive of one that is a week old at most, or from the mirror
+root_of() {
+	local archive=$store/$1.tar.gz options=() keyring
+	mkdir -m 755 "$2"
+	if [ -n "$(find "$archive" -mtime -7 2>/dev/null)" ] && guarded tar -C "$2" -xzf "$archive"; then
+		return 0
+	fi
+	rm -rf --one-file-system "$2" && mkdir -m 755 "$2"
+	keyring=$(debian_keyring)
+	[ ! -f "$keyring" ] || options+=(--keyring="$keyring")
+	case $mirror in https:*) options+=(--include=ca-certificates) ;; esac
+	apart --mount-proc debootstrap --variant=minbase "${options[@]}" "$1" "$2" "$mirror" >"$work/log" 2>&1 ||
+		{ grep -E '^[EW]:' "$work/log" | tail -3; return 1; }
+	rm -f "$2"/var/cache/apt/archives/*.deb
+	if guarded tar -C "$2" -czf "$work/archive" .; then mv "$work/archive" "$archive"; fi
+}
+clone_into() {
+	local name
+	printf '[safe]\n\tdirectory = *\n' >"$work/gitconfig"
+	GIT_CONFIG_GLOBAL=$work/gitconfig guarded git clone -q --no-hardlinks "$(dirname "$here")" "$1/root/jitwarm" || return 1
+	chmod 700 "$1/root"
+	for name in "${fetched[@]}"; do
+		[ -e "$cache/$name" ] || continue
+		mkdir -p "$1/root/.cache/jitwarm/$(dirname "$name")"
+		guarded cp -a --reflink=auto "$cache/$name" "$1/root/.cache/jitwarm/$(dirname "$name")/" || return 1
+	done
+}
+# The first process there: it makes this root the only one to be seen, and runs the line
+inside() {
+	local root=$1 line=$2 name clean=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 JITWARM_FRESH=1)
+	for name in {http,https,ftp,no}_proxy {HTTP,HTTPS,FTP,NO}_PROXY PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_DEFAULT_TIMEOUT; do
+		[ -z "${!name:-}" ] || clean+=("$name=${!name}")
+	done
+	mount --bind "$root" "$root" && cd "$root" && mount -t proc proc proc && mount --rbind /sys sys && mount --rbind /dev dev &&
+		mount -t tmpfs tmpfs run && pivot_root . . && umount -l . && cd /root/jitwarm || return 125
+	env -i "${clean[@]}" bash -c "$line"
+}
+export -f inside
+
+# ---- each release
+
+step() { # WHAT COMMAND...
+	local what=$1 began=$SECONDS status=0
+	shift
+	"$@" || status=$?
+	say "$release: $what: $([ $status = 0 ] && echo passed || echo "FAILED ($status)") after $((SECONDS - began)) s"
+	return $status
+}
+enter() { apart bash -c 'inside "$@"; exit $?' inside "$work/root" "$1"; }
+# What --quick runs speaks up where it fails.
+enter_quietly() { enter "$1" >"$work/log" 2>&1 || { local status=$?; tail -n 60 "$work/log"; return "$status"; }; }
+run() { step "$1" "enter${quick:+_quietly}" "$1"; }
+
+[ -z "$(git -C "$here" status --porcelain 2>/dev/null)" ] || say "what is not committed is not tried"
+failed=0
+for release in "${releases[@]}"; do
+	work=$(mktemp -d "$store/.run-XXXXXX") || exit 1
+	if ! step "a bare root" root_of "$release" "$work/root"; then
+		[ -z "$quick" ] || skip "debootstrap gets no $release from $mirror"
+		failed=1
+	else
+		settings_into "$work/root"
+		if ! { clone_into "$work/root" && run ./scripts/quickstart.sh && run "$command"; }; then failed=1; fi
+	fi
+	rm -rf --one-file-system "$work"
+	work=''
+done
+exit $failed
