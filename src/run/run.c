@@ -17,13 +17,6 @@
 
 enum {
 	TICK_MS = 100,
-	/* Workers that end while they compile nothing (before they say hello, or without a job), one
-	   after the other: something is wrong that no retry mends. So it is where workers end at a
-	   first try of one module after the other, this many more than twice as many as there are:
-	   before anything was compiled at all, or later. */
-	MOST_UNBORN = 3,
-	MOST_FRUITLESS = 6,
-	MOST_FRUITLESS_LATER = 50,
 	/* A clock that strikes so late has stood still with us: we were stopped, or the machine
 	   slept. */
 	STOPPED_MS = 2000,
@@ -41,17 +34,6 @@ static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 static uint64_t ms_to_ns(uint64_t milliseconds)
 {
 	return milliseconds * UINT64_C(1000000);
-}
-
-/* A compile that takes longer than this hangs: forty times the prediction, and never less than ten
- * minutes. */
-static uint64_t limit_ns(const struct run *run, double cost_ms)
-{
-	double limit_ms = cost_ms * 40;
-
-	if (run->setup->options->module_timeout_ms)
-		return ms_to_ns(run->setup->options->module_timeout_ms);
-	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
 /* ---- the end of things */
@@ -79,7 +61,7 @@ static struct os_file *hold_live_cache(const struct run *run)
 	return file;
 }
 
-void run_end_workers(struct run *run, const struct slot *only)
+static void end_workers(struct run *run, const struct slot *only)
 {
 	struct os_file *held = run->alive ? hold_live_cache(run) : NULL;
 
@@ -91,102 +73,12 @@ void run_end_workers(struct run *run, const struct slot *only)
 	os_file_close(held);
 }
 
-void run_stop(struct run *run)
-{
-	run->stopping = true;
-	run_end_workers(run, NULL);
-}
-
-void run_break_off(struct run *run)
-{
-	run->broken = true;
-	run_stop(run);
-}
-
-void run_break_off_with(struct run *run, const struct jw_error *why)
-{
-	error_copy(run->err, why);
-	run_break_off(run);
-}
-
 static void look_for_interrupt(struct run *run)
 {
 	if (run->stopping || !cancel_asked(&run->setup->options->cancel))
 		return;
 	run->result->interrupted = true;
 	run_stop(run);
-}
-
-/* ---- workers that are gone */
-
-void run_count_loss(struct run *run, size_t index)
-{
-	/* Where others were compiled, those that are tried alone at the end may well die one after the
-	 * other. */
-	run->fruitless += !run->result->compiled || !job_queue_is_suspect(&run->queue, index);
-}
-
-/* What a worker came to, for people. */
-static const char *end_text(char *text, size_t size, const struct run *run, const struct slot *slot,
-							const struct child_end *how)
-{
-	char limit[TEXT_SHORT];
-
-	if (!slot->hung || !slot->job_count)
-		return slot->hung ? "did not come to an end" : child_end_text(text, size, how);
-	(void)snprintf(text, size, "did not come to an end within %s",
-				   text_duration(limit, (double)limit_ns(run, run_first_cost_ms(run, slot)) / 1e9));
-	return text;
-}
-
-/* With jobs in its hands: the oldest is to blame, the others were not begun. */
-static void blame(struct run *run, struct slot *slot, const struct child_end *how)
-{
-	char text[256], reason[512];
-	size_t index = slot->jobs[0].module;
-
-	while (slot->job_count > (slot->spent || slot->yielded ? 0 : 1))
-		job_queue_return(&run->queue, slot->jobs[--slot->job_count].module);
-	if (!slot->job_count)
-		return;
-	(void)snprintf(reason, sizeof reason, "the driver's compiler %s, twice",
-				   end_text(text, sizeof text, run, slot, how));
-	slot->job_count = 0;
-	run_count_loss(run, index);
-	/* Linux ends the largest process when memory runs out. */
-	if (how->signal == SIGKILL && !how->killed &&
-		run_retire(run, slot, "one was killed, as Linux does when memory runs out")) {
-		job_queue_return(&run->queue, index);
-		return;
-	}
-	if (job_queue_retry(&run->queue, index))
-		return;
-	run_module_failed(run, index, reason, how->said);
-}
-
-/* Whether it makes sense to start others. `in_compile`: it had a module in its hands. */
-static bool is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
-						bool in_compile)
-{
-	char text[256];
-	const char *lost = run->no_context[0] ? run->no_context : "lost its CUDA context";
-	const char *end = slot->hung    ? "did not come to an end"
-					  : slot->spent ? lost
-									: child_end_text(text, sizeof text, how);
-	unsigned most =
-		(run->result->compiled ? MOST_FRUITLESS_LATER : MOST_FRUITLESS) + 2 * run->setup->workers;
-
-	run->unborn +=
-		!in_compile && !slot->finishing && !slot->spent && !slot->retired && !slot->yielded;
-	if (run->unborn < MOST_UNBORN && run->fruitless < most)
-		return false;
-	if (run->unborn >= MOST_UNBORN && run_retire(run, slot, end)) {
-		run->unborn = 0;
-		return false;
-	}
-	error_set(run->err, JW_ERR_DRIVER, "workers do not stay alive: the last %s%s%s", end,
-			  how->said[0] ? ", saying: " : "", how->said);
-	return true;
 }
 
 static void close_clock(struct run *run)
@@ -228,6 +120,113 @@ static struct slot *choose_slot(struct run *run, struct slot *slot)
 	return slot->retired ? NULL : slot;
 }
 
+/* ---- what has happened */
+
+static int start_worker(struct run *run, struct slot *slot);
+
+/* Only now are workers ended, whoever has found that the run is over. */
+static void end_event(struct run *run)
+{
+	if (run->stopping && !run->ended)
+		end_workers(run, NULL);
+	run->ended = run->stopping;
+	run_report(run);
+}
+
+static void finish(struct slot *slot)
+{
+	slot->since_ns = os_monotonic_ns();
+	slot->finishing = true;
+	child_finish(slot->child);
+}
+
+static int send_job(struct run *run, struct slot *slot, const struct job *job)
+{
+	static struct protocol_job protocol;
+
+	run_describe_job(run, slot, job, &protocol);
+	if (child_send(run->err, slot->child, &protocol))
+		return -1;
+	if (!slot->job_count)
+		slot->since_ns = os_monotonic_ns();
+	slot->devices |= UINT64_C(1) << job->device;
+	slot->jobs[slot->job_count++] = *job;
+	run->progress.current =
+		run->setup->plan->files[run->setup->plan->modules[job->module].file].path;
+	return 0;
+}
+
+/* Does for a worker what is to be done, until it has enough or is told to end. */
+static void feed(struct run *run, struct slot *slot)
+{
+	struct order order = {.what = ORDER_MET};
+
+	while (!run->stopping && order.what != ORDER_NOTHING && order.what != ORDER_FINISH) {
+		order = run_next_order(run, slot);
+		if (order.what == ORDER_FINISH && slot->child)
+			finish(slot);
+		if (order.what == ORDER_COMPILE && send_job(run, slot, &order.job))
+			run_break_off(run);
+		if (order.what == ORDER_CANNOT)
+			run_module_failed(run, order.job.module, order.why, "");
+		if (order.what != ORDER_MET)
+			continue;
+		run->result->met++;
+		run_module_done(run, order.job.module);
+	}
+}
+
+/* Gives work to those that were held back, and starts workers where there is room again. */
+static void wake(struct run *run)
+{
+	run->held_back = false;
+	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
+		struct slot *slot = &run->slots[i];
+
+		if (slot->retired)
+			continue;
+		if (!slot->child && run_needs_worker(run) && start_worker(run, slot))
+			run_break_off(run);
+		else if (slot->child && slot->greeted && !slot->job_count && !slot->finishing &&
+				 !slot->spent && !slot->hung)
+			feed(run, slot);
+	}
+}
+
+static void on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+
+	(void)child;
+	if (run_take_hello(run, slot, hello))
+		feed(run, slot);
+	/* Those for which the GPU is not: they have no work yet. */
+	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++)
+		if (run->slots[i].retired && run->slots[i].child && !run->slots[i].finishing &&
+			!run->slots[i].job_count)
+			finish(&run->slots[i]);
+	end_event(run);
+}
+
+static void on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+{
+	struct slot *slot = context;
+	struct run *run = slot->run;
+
+	if (run->stopping)
+		return;
+	if (!run_take_answer(run, slot, answer)) {
+		child_distrust(child, "an answer to what was not asked");
+		return;
+	}
+	if (!run->stopping && !slot->spent)
+		feed(run, slot);
+	if (run->held_back)
+		wake(run);
+	end_event(run);
+}
+
 static void on_end(void *context, struct child *child, const struct child_end *how)
 {
 	struct slot *slot = context;
@@ -244,18 +243,19 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 		run_trace(run, slot, slot->jobs[0].module,
 				  run->stopping ? "stopped" : child_end_text(text, sizeof text, how));
 	if (!run->stopping) {
-		blame(run, slot, how);
-		if (is_hopeless(run, slot, how, in_compile))
+		run_blame(run, slot, how);
+		if (run_is_hopeless(run, slot, how, in_compile))
 			run_break_off(run);
 	}
 	if (!run->stopping && run_needs_worker(run) && (slot = choose_slot(run, slot)) &&
-		run_start(run, slot))
+		start_worker(run, slot))
 		run_break_off(run);
 	if (!run->alive)
 		last_one_gone(run);
+	end_event(run);
 }
 
-int run_start(struct run *run, struct slot *slot)
+static int start_worker(struct run *run, struct slot *slot)
 {
 	struct child_setup setup = {
 		.command = run->setup->worker,
@@ -266,7 +266,7 @@ int run_start(struct run *run, struct slot *slot)
 		.task = run->setup->task,
 	};
 	struct child_events events = {
-		.context = slot, .hello = run_on_hello, .answer = run_on_answer, .end = on_end};
+		.context = slot, .hello = on_hello, .answer = on_answer, .end = on_end};
 
 	slot->greeted = slot->hung = slot->spent = slot->finishing = slot->yielded = false;
 	slot->resident_bytes = slot->peak_bytes = slot->devices = 0;
@@ -283,7 +283,7 @@ static void look_at_time(struct run *run, struct slot *slot)
 {
 	const struct run_setup *setup = run->setup;
 	uint64_t took = os_monotonic_ns() - slot->since_ns;
-	uint64_t most = slot->job_count ? limit_ns(run, run_first_cost_ms(run, slot))
+	uint64_t most = slot->job_count ? run_limit_ns(run, run_first_cost_ms(run, slot))
 					: slot->greeted ? ms_to_ns(setup->end_ms ? setup->end_ms : END_MS)
 									: ms_to_ns(setup->start_ms ? setup->start_ms : START_MS);
 
@@ -292,7 +292,7 @@ static void look_at_time(struct run *run, struct slot *slot)
 	if (!slot->child || slot->hung || idle || took <= most)
 		return;
 	slot->hung = true;
-	run_end_workers(run, slot);
+	end_workers(run, slot);
 }
 
 static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
@@ -336,20 +336,25 @@ static void look_at_budget(struct run *run)
 static void on_tick(uv_timer_t *timer)
 {
 	struct run *run = timer->data;
+	struct slot *victim;
 
 	look_at_budget(run);
 	forgive_stop(run);
 	look_for_interrupt(run);
 	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++)
 		look_at_time(run, &run->slots[i]);
-	run_look_at_machine(run);
-	run_wake(run);
+	victim = run_look_at_machine(run);
+	if (victim) {
+		victim->yielded = true;
+		end_workers(run, victim);
+	}
+	wake(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);
 	if (!run->alive && (!run->later.count || run->stopping || has_waited_enough(run)))
 		close_clock(run);
-	run_report(run, NULL);
+	end_event(run);
 }
 
 /* ---- beginning and end */
@@ -368,7 +373,7 @@ static int open_slots(struct run *run)
 		slot->cache_dir = setup->live ? mem_printf(run->err, "%s/worker-%u", setup->folder, i)
 									  : mem_string(run->err, setup->system->cache.path);
 		if (!slot->cache_dir || os_make_dirs(run->err, slot->cache_dir, 0700) ||
-			run_start(run, slot))
+			start_worker(run, slot))
 			return -1;
 	}
 	return 0;
@@ -431,8 +436,10 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	(void)uv_timer_start(&run.tick, on_tick, TICK_MS, TICK_MS);
 	run.ticked_ns = run.began_ns = began;
 	run_catch_stop(&run);
-	if (open_slots(&run))
+	if (open_slots(&run)) {
 		run_break_off(&run);
+		end_event(&run);
+	}
 	if (!run.alive)
 		close_clock(&run);
 	(void)uv_run(&run.loop, UV_RUN_DEFAULT);

@@ -36,10 +36,6 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 		if (slot == first || kept++ < most)
 			continue;
 		slot->retired = true;
-		if (slot->child) {
-			slot->finishing = true;
-			child_finish(slot->child);
-		}
 	}
 	run->result->plan.workers = most;
 }
@@ -69,12 +65,8 @@ static int take_devices(struct run *run, const struct slot *slot,
 				  : error_set(run->err, JW_ERR_DRIVER, "no GPU gives a context: %s", run->pool.why);
 }
 
-void run_on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello)
 {
-	struct slot *slot = context;
-	struct run *run = slot->run;
-
-	(void)child;
 	slot->greeted = true;
 	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots),
 				"starting the driver", slot->since_ns);
@@ -83,9 +75,8 @@ void run_on_hello(void *context, struct child *child, const struct protocol_hell
 		run_break_off(run);
 	} else if (!hello->result && !run->pool.count && take_devices(run, slot, hello)) {
 		run_break_off(run);
-	} else if (!hello->result) {
-		run_feed(run, slot);
 	}
+	return !hello->result && !run->stopping;
 }
 
 static void failed_to_collect(struct run *run, size_t index, const struct jw_error *why)
@@ -275,18 +266,12 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 	}
 }
 
-void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer)
 {
-	struct slot *slot = context;
-	struct run *run = slot->run;
 	struct job job = slot->jobs[0];
 
-	if (run->stopping)
-		return;
-	if (!slot->job_count || answer->id != job.module) {
-		child_distrust(child, "an answer to what was not asked");
-		return;
-	}
+	if (!slot->job_count || answer->id != job.module)
+		return false;
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
 	run_trace(run, slot, job.module,
@@ -295,8 +280,5 @@ void run_on_answer(void *context, struct child *child, const struct protocol_ans
 								: "compiled");
 	slot->since_ns = os_monotonic_ns();
 	take_answer(run, slot, job, answer);
-	if (!run->stopping && !slot->spent)
-		run_feed(run, slot);
-	if (run->held_back)
-		run_wake(run);
+	return true;
 }

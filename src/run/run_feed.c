@@ -1,4 +1,4 @@
-/* Work for workers, and fewer workers where there are too many. */
+/* What a worker is to do next. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,8 +8,6 @@
 
 /* Only where the job in hand is shorter than this is there a need to hurry with the next. */
 enum { SHORT_MS = 250 };
-
-/* ---- work for a slot */
 
 /* Another run may have compiled it since the plan was made. */
 static bool is_there_now(const struct run *run, const struct plan_module *module)
@@ -46,49 +44,6 @@ static unsigned threads_for(const struct run *run, const struct slot *slot, size
 	job.threads = thread_share(run->setup->plan->modules[index].cost_ms, others_ms(run, slot),
 							   run->setup->split_cores);
 	return job.threads > 1 && run_has_room(run, slot, &job) ? job.threads : 1;
-}
-
-static int send_job(struct run *run, struct slot *slot, size_t index)
-{
-	static struct protocol_job job;
-	const struct plan_module *module = &run->setup->plan->modules[index];
-	const struct spool_place *place = &run->setup->spool->places[index];
-	/* GPUs of the same architecture share the workers: each holds a context of its own. */
-	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
-									   (size_t)(slot - run->slots));
-	const unsigned threads = threads_for(run, slot, index);
-	char reason[256];
-
-	if (!place->path || strlen(place->path) >= sizeof job.path) {
-		run_module_failed(run, index,
-						  place->path ? "its path is too long" : "its bytes cannot be read", "");
-		return 0;
-	}
-	if (device == DEVICE_NONE) {
-		(void)snprintf(reason, sizeof reason, "no GPU that it is for gives a context: %s",
-					   run->pool.why);
-		run_module_failed(run, index, reason, "");
-		return 0;
-	}
-	job = (struct protocol_job){
-		.id = index,
-		.device = run->pool.devices[device].ordinal,
-		.form = module->form,
-		.offset = place->offset,
-		.size_bytes = place->size_bytes,
-		.spare_bytes = run_gpu_spare(run, slot, device),
-		.entry_offset = module->entry_offset - module->container_offset,
-		.threads = threads,
-	};
-	memcpy(job.path, place->path, strlen(place->path) + 1);
-	if (child_send(run->err, slot->child, &job))
-		return -1;
-	if (!slot->job_count)
-		slot->since_ns = os_monotonic_ns();
-	slot->devices |= UINT64_C(1) << device;
-	slot->jobs[slot->job_count++] = (struct job){index, device, threads};
-	run_report(run, module);
-	return 0;
 }
 
 double run_first_cost_ms(const struct run *run, const struct slot *slot)
@@ -148,84 +103,61 @@ static bool should_go(const struct run *run, const struct slot *slot)
 	return slot->resident_bytes > 2 * run->memory.worker_bytes || run->alive > run->memory.allowed;
 }
 
-void run_feed(struct run *run, struct slot *slot)
+/* What a module needs to be compiled, or why it cannot be. GPUs of the same architecture share the
+ * workers: each holds a context of its own. */
+static struct order order_for(const struct run *run, const struct slot *slot, size_t index)
 {
-	while (!run->stopping && !slot->retired && slot->job_count < RUN_DEPTH) {
-		size_t index = take_next(run, slot);
+	const struct plan_module *module = &run->setup->plan->modules[index];
+	const char *path = run->setup->spool->places[index].path;
+	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
+									   (size_t)(slot - run->slots));
+	struct order order = {ORDER_CANNOT, {index, device, 1}, ""};
 
-		if (index == QUEUE_WAIT) {
-			run->held_back = true;
-			if (slot->job_count || !should_go(run, slot))
-				return;
-			index = QUEUE_EMPTY;
-		}
-		if (index == QUEUE_EMPTY)
-			break;
-		if (is_there_now(run, &run->setup->plan->modules[index])) {
-			run->result->met++;
-			run_module_done(run, index);
-		} else if (send_job(run, slot, index)) {
-			run_break_off(run);
-			return;
-		}
+	if (is_there_now(run, module)) {
+		order.what = ORDER_MET;
+	} else if (!path || strlen(path) >= sizeof((struct protocol_job *)0)->path) {
+		(void)snprintf(order.why, sizeof order.why, "%s",
+					   path ? "its path is too long" : "its bytes cannot be read");
+	} else if (device == DEVICE_NONE) {
+		(void)snprintf(order.why, sizeof order.why, "no GPU that it is for gives a context: %s",
+					   run->pool.why);
+	} else {
+		order.what = ORDER_COMPILE;
+		order.job.threads = threads_for(run, slot, index);
 	}
-	if (!slot->job_count && slot->child) {
-		slot->since_ns = os_monotonic_ns();
-		slot->finishing = true;
-		child_finish(slot->child);
-	}
+	return order;
 }
 
-/* ---- too many workers */
-
-unsigned run_others(const struct run *run, const struct slot *slot)
+struct order run_next_order(struct run *run, const struct slot *slot)
 {
-	unsigned count = 0;
+	size_t index = QUEUE_EMPTY;
 
-	for (unsigned i = 0; i < run->setup->workers; i++)
-		count += &run->slots[i] != slot && run->slots[i].child && run->slots[i].greeted &&
-				 !run->slots[i].retired;
-	return count;
+	if (!slot->retired && slot->job_count < RUN_DEPTH)
+		index = take_next(run, slot);
+	if (index == QUEUE_WAIT)
+		run->held_back = true;
+	if (index == QUEUE_WAIT && (slot->job_count || !should_go(run, slot)))
+		return (struct order){.what = ORDER_NOTHING};
+	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
+		return (struct order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
+	return order_for(run, slot, index);
 }
 
-bool run_retire(struct run *run, struct slot *slot, const char *why)
+void run_describe_job(const struct run *run, const struct slot *slot, const struct job *job,
+					  struct protocol_job *ret_job)
 {
-	unsigned others = run_others(run, slot);
-	char line[512];
+	const struct plan_module *module = &run->setup->plan->modules[job->module];
+	const struct spool_place *place = &run->setup->spool->places[job->module];
 
-	if (!others)
-		return false;
-	slot->retired = true;
-	(void)snprintf(line, sizeof line,
-				   "there is no room for so many workers (%.300s): going on with %u", why, others);
-	run_message(run, line);
-	return true;
-}
-
-static bool is_in_use(const struct run *run, const struct slot *slot, size_t device)
-{
-	for (unsigned i = 0; i < run->setup->workers; i++)
-		for (size_t k = 0; &run->slots[i] != slot && k < run->slots[i].job_count; k++)
-			if (run->slots[i].jobs[k].device == device)
-				return true;
-	return false;
-}
-
-void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why)
-{
-	struct jw_error error = {0};
-
-	job_queue_return(&run->queue, job.module);
-	if (run->pool.works[job.device] || is_in_use(run, slot, job.device)) {
-		/* The only one left is replaced: who had the context may have ended since, for want of
-		 * another job. */
-		if (!run_retire(run, slot, why)) {
-			run->fruitless++;
-			(void)snprintf(run->no_context, sizeof run->no_context, "got no CUDA context (%.200s)",
-						   why);
-		}
-		return;
-	}
-	if (!device_pool_bar(&error, &run->pool, job.device, why))
-		run_break_off_with(run, &error);
+	*ret_job = (struct protocol_job){
+		.id = job->module,
+		.device = run->pool.devices[job->device].ordinal,
+		.form = module->form,
+		.offset = place->offset,
+		.size_bytes = place->size_bytes,
+		.spare_bytes = run_gpu_spare(run, slot, job->device),
+		.entry_offset = module->entry_offset - module->container_offset,
+		.threads = job->threads,
+	};
+	memcpy(ret_job->path, place->path, strlen(place->path) + 1);
 }

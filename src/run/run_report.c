@@ -25,7 +25,7 @@ static double in_hand_ms(const struct run *run)
 	return sum;
 }
 
-void run_report(struct run *run, const struct plan_module *current)
+void run_report(struct run *run)
 {
 	const struct jw_prime_options *options = run->setup->options;
 
@@ -33,8 +33,6 @@ void run_report(struct run *run, const struct plan_module *current)
 	run->progress.failed = run->result->failed;
 	run->progress.done_bytes = run->done_bytes;
 	run->progress.done_weight = run->done_weight + in_hand_ms(run);
-	if (current)
-		run->progress.current = run->setup->plan->files[current->file].path;
 	if (options->progress)
 		options->progress(options->context, &run->progress);
 }
@@ -60,7 +58,7 @@ void run_module_done(struct run *run, size_t index)
 	run->done++;
 	run->done_bytes += module->payload_bytes;
 	run->done_weight += module->cost_ms;
-	run_report(run, module);
+	run->progress.current = run->setup->plan->files[module->file].path;
 }
 
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log)
@@ -70,4 +68,23 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 	if (prime_result_add_failure(run->err, run->result, plan, &plan->modules[index], reason, log))
 		run_break_off(run);
 	run_module_done(run, index);
+}
+
+/* ---- the end of a run: run.c ends the workers when it is through with what has happened */
+
+void run_stop(struct run *run)
+{
+	run->stopping = true;
+}
+
+void run_break_off(struct run *run)
+{
+	run->broken = true;
+	run_stop(run);
+}
+
+void run_break_off_with(struct run *run, const struct jw_error *why)
+{
+	error_copy(run->err, why);
+	run_break_off(run);
 }

@@ -90,15 +90,14 @@ static void look_at_power(struct run *run)
 		run_message(run, "the machine runs on its battery: waiting for the mains (--background)");
 }
 
-void run_look_at_machine(struct run *run)
+struct slot *run_look_at_machine(struct run *run)
 {
 	uint64_t now = os_monotonic_ns(), total, available;
 	enum memory_verdict verdict;
-	struct slot *victim;
 	unsigned busy = 0;
 
 	if (run->stopping || now - run->looked_ns < LOOK_EVERY_NS)
-		return;
+		return NULL;
 	run->looked_ns = now;
 	look_at_power(run);
 	for (unsigned i = 0; i < run->setup->workers; i++) {
@@ -108,30 +107,10 @@ void run_look_at_machine(struct run *run)
 		busy += slot->job_count > 0;
 	}
 	if (!os_memory(&total, &available))
-		return;
+		return NULL;
 	verdict = memory_budget_look(&run->memory, now, busy, os_memory_pressure(), total, available);
 	if (verdict == MEMORY_AS_IT_IS)
-		return;
+		return NULL;
 	tell_short(run);
-	victim = verdict == MEMORY_AT_ONCE ? choose_victim(run) : NULL;
-	if (victim) {
-		victim->yielded = true;
-		run_end_workers(run, victim);
-	}
-}
-
-void run_wake(struct run *run)
-{
-	run->held_back = false;
-	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
-		struct slot *slot = &run->slots[i];
-
-		if (slot->retired)
-			continue;
-		if (!slot->child && run_needs_worker(run) && run_start(run, slot))
-			run_break_off(run);
-		else if (slot->child && slot->greeted && !slot->job_count && !slot->finishing &&
-				 !slot->spent && !slot->hung)
-			run_feed(run, slot);
-	}
+	return verdict == MEMORY_AT_ONCE ? choose_victim(run) : NULL;
 }

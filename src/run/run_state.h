@@ -1,6 +1,7 @@
-/* Between the parts of run/run.h: the run and its slots. run.c begins and ends it and looks at
- * the clock, feed.c gives work to workers, answers.c takes what they have made of it, report.c
- * tells the caller. */
+/* Between the parts of run/run.h: the run and its slots. run.c alone starts, feeds and ends workers
+ * and looks at the clock; run_answers.c takes what they have made, run_losses.c what has become of
+ * those that are lost, run_room.c looks at memory, run_feed.c says what is next for a worker, and
+ * run_report.c tells the caller. */
 #ifndef JW_RUN_RUN_STATE_H
 #define JW_RUN_RUN_STATE_H
 
@@ -42,7 +43,7 @@ struct run {
 	const struct run_setup *setup;
 	struct jw_prime_result *result;
 	struct jw_error *err; /* the caller's; `broken` says that it is filled in */
-	bool broken, stopping;
+	bool broken, stopping, ended;
 	uv_loop_t loop;
 	uv_timer_t tick;
 	uv_signal_t stop_signal; /* Ctrl-Z */
@@ -68,47 +69,35 @@ struct run {
 	struct jw_prime_progress progress;
 };
 
-/* ---- run.c */
+/* What a worker is to do next. */
+struct order {
+	enum {
+		ORDER_NOTHING,
+		ORDER_FINISH,  /* end: there is nothing left for it */
+		ORDER_COMPILE, /* job */
+		ORDER_MET,     /* nothing: another run has compiled job.module by now */
+		ORDER_CANNOT,  /* nothing: job.module cannot be compiled, `why` */
+	} what;
+	struct job job;
+	char why[256];
+};
 
-/* Starts a worker in a slot that has none. */
-int run_start(struct run *run, struct slot *slot);
-/* Ends this worker, or all of them (NULL). */
-void run_end_workers(struct run *run, const struct slot *only);
-/* Ends all workers; none is started any more. */
-void run_stop(struct run *run);
-/* A failure that ends the whole run: run->err says which. The first one counts. */
-void run_break_off(struct run *run);
-void run_break_off_with(struct run *run, const struct jw_error *why);
-/* A worker is lost to this module. Of several in a row too many end the run. */
-void run_count_loss(struct run *run, size_t index);
+/* ---- run_report.c */
 
-/* ---- report.c */
-
-void run_report(struct run *run, const struct plan_module *current);
+/* How far the run is. */
+void run_report(struct run *run);
 void run_message(struct run *run, const char *line);
 /* The module in this worker's hands has come to its end. */
 void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
 void run_module_done(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
+/* No worker is started any more, and all are ended. */
+void run_stop(struct run *run);
+/* A failure that ends the whole run: run->err says which. The first one counts. */
+void run_break_off(struct run *run);
+void run_break_off_with(struct run *run, const struct jw_error *why);
 
-/* ---- feed.c */
-
-/* Workers that are compiling. */
-unsigned run_busy_workers(const struct run *run);
-double run_first_cost_ms(const struct run *run, const struct slot *slot);
-/* Sends what the worker may have in its hands; with nothing left to do it is told to end. */
-void run_feed(struct run *run, struct slot *slot);
-/* Whether there is work for which a worker would have to be started. */
-bool run_needs_worker(const struct run *run);
-/* Workers beside this one that have a driver. */
-unsigned run_others(const struct run *run, const struct slot *slot);
-/* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
- * where it is the only one: then there are not too many. */
-bool run_retire(struct run *run, struct slot *slot, const char *why);
-/* The module is as good as ever; it is the device that gives no context. */
-void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
-
-/* ---- room.c */
+/* ---- run_room.c */
 
 /* What is predicted for the compile of a module over so many threads. */
 uint64_t run_job_bytes(const struct run *run, const struct job *job);
@@ -117,23 +106,54 @@ uint64_t run_job_bytes(const struct run *run, const struct job *job);
 bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job);
 /* How much of a GPU has to be left when this worker has taken a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
-/* Once a second: looks at memory, and ends a worker where it runs out; and at the battery, for who
- * works in the background waits while the machine runs on it. */
-void run_look_at_machine(struct run *run);
-/* Gives work to those that were held back, and starts workers where there is room again. */
-void run_wake(struct run *run);
+/* Once a second: looks at memory and returns a worker that has to end since it runs out, or NULL;
+ * and at the battery, for who works in the background waits while the machine runs on it. */
+struct slot *run_look_at_machine(struct run *run);
 
-/* ---- suspend.c */
+/* ---- run_feed.c */
+
+/* Workers that are compiling. */
+unsigned run_busy_workers(const struct run *run);
+double run_first_cost_ms(const struct run *run, const struct slot *slot);
+/* Whether there is work for which a worker would have to be started. */
+bool run_needs_worker(const struct run *run);
+/* What this worker is to do next; its module is taken from the queue. */
+struct order run_next_order(struct run *run, const struct slot *slot);
+/* A job as the worker is told of it. */
+void run_describe_job(const struct run *run, const struct slot *slot, const struct job *job,
+					  struct protocol_job *ret_job);
+
+/* ---- run_losses.c */
+
+/* How long a compile may take before it hangs. */
+uint64_t run_limit_ns(const struct run *run, double cost_ms);
+/* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
+ * where it is the only one: then there are not too many. */
+bool run_retire(struct run *run, struct slot *slot, const char *why);
+/* The module is as good as ever; it is the device that gives no context. */
+void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
+/* A worker is lost to this module. Of several in a row too many end the run. */
+void run_count_loss(struct run *run, size_t index);
+/* Of what was in the hands of a worker that has ended, the oldest job is to blame. */
+void run_blame(struct run *run, struct slot *slot, const struct child_end *how);
+/* Whether it makes no sense to start others: then run->err says why. `in_compile`: it had a module
+ * in its hands. */
+bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
+					 bool in_compile);
+
+/* ---- run_answers.c */
+
+/* False where this worker is to get no work. */
+bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello);
+/* False where it answers what it was not asked. */
+bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
+/* The entry of a module is in the live cache, or was refused (`why`). */
+void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
+
+/* ---- run_suspend.c */
 
 /* While the loop runs, a request to stand still for a while is one to the workers too. */
 void run_catch_stop(struct run *run);
 void run_release_stop(struct run *run);
-
-/* ---- answers.c */
-
-void run_on_hello(void *context, struct child *child, const struct protocol_hello *hello);
-void run_on_answer(void *context, struct child *child, const struct protocol_answer *answer);
-/* The entry of a module is in the live cache, or was refused (`why`). */
-void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
 
 #endif
