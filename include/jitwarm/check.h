@@ -12,7 +12,7 @@
 #include <jitwarm/system.h>
 
 struct jw_check_options {
-	const char *const *paths; /* files and directories, as jw_find gives them */
+	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	const struct jw_system *system;  /* whose GPUs, driver, cache and state directory it is about */
 	const struct jw_target *targets; /* GPUs instead of the system's */

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <jitwarm/error.h>
 
@@ -17,6 +18,9 @@ struct jw_found_file {
 	char *path;          /* as given, or absolute; a file that exists */
 	const char *package; /* what installed it, and its version; NULL where unknown */
 	const char *version;
+	uint64_t size_bytes; /* what follows is as it was when the file was found */
+	int64_t mtime_ns;    /* since 1970, UTC */
+	uint64_t device, inode;
 };
 
 /* A line for people, UTF-8 as far as the names in it are. */

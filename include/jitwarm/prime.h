@@ -119,7 +119,7 @@ struct jw_prime_result {
 };
 
 struct jw_prime_options {
-	const char *const *paths; /* files and directories, as jw_find gives them */
+	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	bool everything;                      /* what lies outside the registered sections too */
 	const struct jw_recording *recording; /* just the modules that it names; NULL: all */

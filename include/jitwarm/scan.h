@@ -85,7 +85,7 @@ struct jw_scan_image {
 };
 
 struct jw_scan_options {
-	const char *const *paths; /* files and directories */
+	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
 	size_t target_count;

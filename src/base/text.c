@@ -72,13 +72,18 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
+bool text_starts_fold(const char *text, const char *start)
+{
+	while (*start && lower(*text) == lower(*start)) {
+		text++;
+		start++;
+	}
+	return !*start;
+}
+
 bool text_equal_fold(const char *a, const char *b)
 {
-	while (*a && lower(*a) == lower(*b)) {
-		a++;
-		b++;
-	}
-	return !*a && !*b;
+	return strlen(a) == strlen(b) && text_starts_fold(a, b);
 }
 
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value)

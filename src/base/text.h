@@ -28,6 +28,7 @@ void text_copy(char *to, size_t size, const char *from);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
 /* Without regard to ASCII case. */
+bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);
 
 /* A decimal number and nothing else; false past `most`. */

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "base/cancel.h"
-#include "base/text.h"
+#include "devcode/code_file.h"
 #include "devcode/devcode.h"
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
@@ -43,34 +43,13 @@ int walk_stream(struct jw_error *err, const struct visitor *visitor, const char 
 							 : walk_archive(err, visitor, member, stream, depth + 1);
 }
 
-/* What a file's name promises, NULL where it promises nothing: text files are called libc.so, and a
- * .dll may be for another machine. */
-static const char *promise_of(const char *path)
-{
-	static const struct {
-		const char *end, *what;
-	} promises[] = {
-		{".whl", "a wheel"},
-		{".conda", "a conda package"},
-		{".fatbin", "a fat binary"},
-		{".cubin", "a cubin"},
-		{".ptx", "PTX"},
-		{".zst", "zstd-compressed"},
-	};
-
-	for (size_t i = 0; i < sizeof promises / sizeof *promises; i++)
-		if (text_ends(path, promises[i].end))
-			return promises[i].what;
-	return NULL;
-}
-
 /* A file of no kind that we know is nothing to us, unless its name says that it should be: a
  * download that broke off, say. */
 static void check_promise(const struct visitor *visitor, const char *path, const struct os_map *map)
 {
 	struct jw_error why;
 	size_t head = map->size < KIND_HEAD ? map->size : KIND_HEAD;
-	const char *promise = promise_of(path);
+	const char *promise = code_file_promise(path);
 
 	if (!promise || kind_of(map->data, head) != KIND_NONE)
 		return;

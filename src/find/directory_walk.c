@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "find/file_kind.h"
+#include "devcode/code_file.h"
 
 /* Deeper than any installation, and far from the end of the stack's kin: paths of 4096 bytes. */
 enum { MOST_WAITING = 1 << 20, MOST_PATH = 4000 };
@@ -24,44 +24,56 @@ static int wait_for(struct jw_error *err, struct waiting *waiting, char *path)
 	return 0;
 }
 
-/* Folders that hold no libraries but may hold a great many files. */
-static bool is_passed_over(const char *name)
+static int walk_later(struct jw_error *err, struct found_list *list, struct waiting *waiting,
+					  char *path)
 {
-	return !strcmp(name, "__pycache__") || !strcmp(name, ".git");
-}
-
-static bool may_hold_code(const char *path)
-{
-	const char *name = os_base_name(path);
-	struct os_stat stat;
-
-	if (kind_is_code(name) || kind_is_archive(name))
-		return true;
-	return !strchr(name, '.') && !os_stat(NULL, path, &stat) && (stat.mode & 0111) &&
-		   kind_is_program(path);
-}
-
-static int take_name(struct jw_error *err, struct found_list *list, struct waiting *waiting,
-					 const char *directory, const char *name, enum os_kind kind,
-					 const struct find_package *package)
-{
-	char *path = os_join(err, directory, name);
 	struct jw_error why;
-	int result = 0;
+	int result;
 
-	if (!path)
-		return -1;
-	if (kind == OS_DIRECTORY && !is_passed_over(name)) {
-		if (strlen(path) < MOST_PATH)
-			return wait_for(err, waiting, path);
-		error_set(&why, JW_ERR_LIMIT, "%.200s… goes deeper than %d bytes of path: not looked into",
-				  path, MOST_PATH);
-		result = found_trouble(err, list, &why);
-	}
-	if (kind == OS_REGULAR && may_hold_code(path))
-		result = found_file(err, list, path, package);
+	if (strlen(path) < MOST_PATH)
+		return wait_for(err, waiting, path);
+	error_set(&why, JW_ERR_LIMIT, "%.200s… goes deeper than %d bytes of path: not looked into",
+			  path, MOST_PATH);
+	result = found_trouble(err, list, &why);
 	mem_free(path);
 	return result;
+}
+
+static int take_file(struct jw_error *err, struct found_list *list, const char *directory,
+					 const char *name, const struct find_package *package)
+{
+	enum code_file kind = code_file_by_name(name);
+	char *path;
+	int result;
+
+	/* Most files of most packages are .py: not worth a path. */
+	if (kind == CODE_FILE_OTHER)
+		return 0;
+	path = os_join(err, directory, name);
+	result = path ? found_code_file(err, list, path, kind, package) : -1;
+	mem_free(path);
+	return result;
+}
+
+static int take_names(struct jw_error *err, struct found_list *list, struct waiting *waiting,
+					  const char *directory, const struct os_names *names,
+					  const struct find_package *package)
+{
+	/* Backwards, since the last directory that waits is read first. */
+	for (size_t i = names->count; i-- > 0;) {
+		char *path;
+
+		if (names->kinds[i] != OS_DIRECTORY || !code_folder_is_searched(names->items[i]))
+			continue;
+		path = os_join(err, directory, names->items[i]);
+		if (!path || walk_later(err, list, waiting, path))
+			return -1;
+	}
+	for (size_t i = 0; i < names->count; i++)
+		if (names->kinds[i] == OS_REGULAR &&
+			take_file(err, list, directory, names->items[i], package))
+			return -1;
+	return 0;
 }
 
 static int read_directory(struct jw_error *err, struct found_list *list, struct waiting *waiting,
@@ -69,19 +81,11 @@ static int read_directory(struct jw_error *err, struct found_list *list, struct 
 {
 	struct os_names names;
 	struct jw_error why;
-	int result = 0;
+	int result;
 
 	if (os_list(&why, directory, &names))
 		return found_trouble(err, list, &why);
-	/* Backwards, since the last directory that waits is read first. */
-	for (size_t i = names.count; !result && i-- > 0;)
-		if (names.kinds[i] == OS_DIRECTORY)
-			result =
-				take_name(err, list, waiting, directory, names.items[i], names.kinds[i], package);
-	for (size_t i = 0; !result && i < names.count; i++)
-		if (names.kinds[i] == OS_REGULAR)
-			result =
-				take_name(err, list, waiting, directory, names.items[i], names.kinds[i], package);
+	result = take_names(err, list, waiting, directory, &names, package);
 	os_names_free(&names);
 	return result;
 }

@@ -4,9 +4,9 @@
 
 #include "find/found.h"
 
-/* Adds every file below `directory` that can hold device code: by its name, and executables
- * without a suffix that are programs. Links are followed, each directory is entered once. A
- * directory that cannot be read becomes a trouble in the list; the walk goes on. */
+/* Adds every file below `directory` that may hold device code (devcode/code_file.h). Links are
+ * followed, each directory is entered once. A directory that cannot be read becomes a trouble in
+ * the list; the walk goes on. */
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
 				   const struct find_package *package);
 

@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "find/directory_walk.h"
+#include "find/named_paths.h"
 #include "find/packages.h"
 
 /* What stays open while the names are worked off. */
@@ -33,28 +34,6 @@ static int open_environment(struct jw_error *err, struct finder *finder)
 			finder->is_open = true;
 		}
 	}
-	return 0;
-}
-
-/* ---- paths */
-
-static int take_existing(struct jw_error *err, struct finder *finder, const char *name,
-						 const struct os_stat *stat)
-{
-	struct found_list *list = &finder->list;
-	size_t before = list->found->file_count;
-	struct jw_error why;
-
-	if (stat->kind == OS_REGULAR)
-		return found_file(err, list, name, NULL);
-	if (stat->kind != OS_DIRECTORY) {
-		error_set(&why, JW_ERR_UNSUPPORTED, "%s: neither a file nor a folder", name);
-		return found_trouble(err, list, &why);
-	}
-	if (directory_walk(err, list, name, NULL))
-		return -1;
-	if (list->found->file_count == before)
-		return found_note(err, list, "%s: no file in it that could hold device code", name);
 	return 0;
 }
 
@@ -180,7 +159,7 @@ static int take_name(struct jw_error *err, struct finder *finder, const char *na
 		return found_trouble(err, &finder->list, &why);
 	}
 	if (!os_stat(&why, name, &stat))
-		return take_existing(err, finder, name, &stat);
+		return named_path_take(err, &finder->list, name, &stat);
 	if (why.code != JW_ERR_NOT_FOUND || !parse_typed(name, &typed))
 		return found_trouble(err, &finder->list, &why);
 	return take_named_package(err, finder, name, &typed);
@@ -212,7 +191,7 @@ static int take_environment(struct jw_error *err, struct finder *finder)
 			directory_walk(err, &finder->list, environment->items[i].path, NULL))
 			return -1;
 	return found_note(err, &finder->list,
-					  "looking into %s: %zu packages, %zu files that can hold device code",
+					  "looking into %s: %zu packages, %zu files that may hold device code",
 					  environment->label, finder->packages.count, finder->list.found->file_count);
 }
 

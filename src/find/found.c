@@ -61,17 +61,18 @@ int found_see(struct jw_error *err, struct found_list *list, const struct os_sta
 }
 
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
-			   const struct find_package *package)
+			   const struct os_stat *stat, const struct find_package *package)
 {
 	struct jw_found *found = list->found;
 	struct jw_found_file file = {.package = package ? package->name : NULL,
-								 .version = package ? package->version : NULL};
-	struct os_stat stat;
+								 .version = package ? package->version : NULL,
+								 .size_bytes = stat->size_bytes,
+								 .mtime_ns = stat->mtime_ns,
+								 .device = stat->device,
+								 .inode = stat->inode};
 	bool is_new;
 
-	if (os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR)
-		return 0;
-	if (found_see(err, list, &stat, &is_new))
+	if (found_see(err, list, stat, &is_new))
 		return -1;
 	if (!is_new)
 		return 0;
@@ -80,6 +81,17 @@ int found_file(struct jw_error *err, struct found_list *list, const char *path,
 		return -1;
 	found->files[found->file_count++] = file;
 	return 0;
+}
+
+int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
+					enum code_file name, const struct find_package *package)
+{
+	struct os_stat stat;
+
+	if (name == CODE_FILE_OTHER || os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR ||
+		(name == CODE_FILE_PROGRAM && !code_file_is_program(path, &stat)))
+		return 0;
+	return found_file(err, list, path, &stat, package);
 }
 
 int found_package(struct jw_error *err, struct found_list *list, const char *name,

@@ -5,6 +5,7 @@
 #include <jitwarm/find.h>
 
 #include "base/set.h"
+#include "devcode/code_file.h"
 #include "os/file.h"
 
 enum {
@@ -37,10 +38,14 @@ void found_close(struct found_list *list);
 int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
 			  bool *ret_new);
 
-/* Adds the regular file at `path`, which is copied, unless it is there already. What is missing
- * or no regular file is passed over. `package` is one of found_package, or NULL. */
+/* Adds the regular file at `path`, which is copied, unless it is there already. `package` is one of
+ * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
-			   const struct find_package *package);
+			   const struct os_stat *stat, const struct find_package *package);
+/* The same where it is a file that may hold device code, as far as its name has not told; what is
+ * missing or no such file is passed over. */
+int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
+					enum code_file name, const struct find_package *package);
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);

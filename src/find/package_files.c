@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "devcode/code_file.h"
 #include "find/conda.h"
 #include "find/directory_walk.h"
-#include "find/file_kind.h"
 #include "find/metadata.h"
 #include "find/packages.h"
 #include "find/wheel_record.h"
@@ -28,31 +28,24 @@ struct place {
 	char first_refused[256];
 };
 
-/* A program without a suffix is looked at only where programs are kept. */
-static bool may_hold_code(const char *path)
-{
-	if (kind_is_code(path))
-		return true;
-	return strstr(path, "bin/") && !strchr(os_base_name(path), '.') && kind_is_program(path);
-}
-
 static int take_path(struct jw_error *err, struct found_list *list, struct place *place,
 					 const char *relative)
 {
+	enum code_file kind = code_file_by_name(relative);
 	struct jw_error why;
 	char *path;
 	int result = 0;
 
 	/* Most files of most packages are .py: not worth a path of their own. */
-	if (!kind_is_code(relative) && !strstr(relative, "bin/"))
+	if (kind == CODE_FILE_OTHER)
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
 	if (!path && why.code != JW_ERR_FORMAT)
 		return error_copy(err, &why);
 	if (!path && !place->refused++)
 		(void)strncat(place->first_refused, relative, sizeof place->first_refused - 1);
-	if (path && may_hold_code(path))
-		result = found_file(err, list, path, &place->package);
+	if (path)
+		result = found_code_file(err, list, path, kind, &place->package);
 	mem_free(path);
 	return result;
 }

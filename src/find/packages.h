@@ -37,7 +37,7 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
  * the records of all packages. */
 size_t packages_find_module(const struct packages *packages, const char *module);
 
-/* Adds the files of a package that can hold device code to the list; what it requires is appended
+/* Adds the files of a package that may hold device code to the list; what it requires is appended
  * to `wanted` where that is not NULL. `extras` as in requirement_applies. What cannot be read
  * becomes a trouble or a note in the list. */
 struct wanted {

@@ -1,6 +1,7 @@
 #include "pack/wanted_entries.h"
 
 #include "base/mem.h"
+#include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "worker/worker_command.h"
@@ -31,8 +32,6 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct cache_profile profile;
 	struct plan_request request = {
-		.paths = options->paths,
-		.path_count = options->path_count,
 		.targets = targets,
 		.profile = &profile,
 		.everything = true,
@@ -40,6 +39,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 		.factors = {1, 1},
 		.cancel = options->cancel,
 	};
+	struct jw_found *found = NULL;
 	struct plan *plan = NULL;
 	struct set keys = {0};
 	int result;
@@ -53,11 +53,15 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 	request.target_count = targets_of(options, targets);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
-	result = plan_build(err, &request, &plan);
+	result = named_paths_find(err, options->paths, options->path_count, &found);
+	request.found = found;
+	if (!result)
+		result = plan_build(err, &request, &plan);
 	for (size_t i = 0; !result && i < plan->module_count; i++)
 		if (plan->modules[i].key)
 			result = set_add(err, &keys, plan->modules[i].key, i);
 	plan_free(plan);
+	jw_found_free(found);
 	if (result)
 		set_free(&keys);
 	else

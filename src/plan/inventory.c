@@ -23,21 +23,20 @@ static bool is_sound(struct inventory *inventory, struct inventory_slot *slot)
 	return !slot->gone;
 }
 
-struct inventory_slot *inventory_find(struct inventory *inventory, const char *path,
-									  const struct os_stat *stat, struct cursor *ret_cursor,
-									  struct record_file *ret_file)
+struct inventory_slot *inventory_find(struct inventory *inventory, const struct jw_found_file *from,
+									  struct cursor *ret_cursor, struct record_file *ret_file)
 {
 	size_t cursor = 0, index;
 
-	while ((index = set_find(&inventory->index, stat->inode, &cursor)) != SET_NONE) {
+	while ((index = set_find(&inventory->index, from->inode, &cursor)) != SET_NONE) {
 		struct inventory_slot *slot = &inventory->slots[index];
 
-		if (slot->gone || slot->device != stat->device || slot->inode != stat->inode)
+		if (slot->gone || slot->device != from->device || slot->inode != from->inode)
 			continue;
 		*ret_cursor = cursor_of(inventory_body(inventory, slot), slot->size);
-		if (!record_read_file(ret_cursor, ret_file) || ret_file->size_bytes != stat->size_bytes ||
-			ret_file->mtime_ns != stat->mtime_ns || ret_file->path_length != strlen(path) ||
-			memcmp(ret_file->path, path, ret_file->path_length) != 0)
+		if (!record_read_file(ret_cursor, ret_file) || ret_file->size_bytes != from->size_bytes ||
+			ret_file->mtime_ns != from->mtime_ns || ret_file->path_length != strlen(from->path) ||
+			memcmp(ret_file->path, from->path, ret_file->path_length) != 0)
 			continue;
 		return is_sound(inventory, slot) ? slot : NULL;
 	}
@@ -141,14 +140,14 @@ static void mark_used(struct inventory *inventory, struct inventory_slot *slot)
 	slot->used_day = inventory->today;
 }
 
-int inventory_replay(struct jw_error *err, struct inventory *inventory, const char *path,
-					 const struct os_stat *stat, const struct analyse_question *question,
+int inventory_replay(struct jw_error *err, struct inventory *inventory,
+					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known)
 {
 	struct record_view views[ANALYSE_MOST_TARGETS];
 	struct record_file file;
 	struct cursor cursor;
-	struct inventory_slot *slot = inventory_find(inventory, path, stat, &cursor, &file);
+	struct inventory_slot *slot = inventory_find(inventory, from, &cursor, &file);
 
 	*ret_known = false;
 	if (!slot || !answers(cursor, file.images, question))
@@ -161,7 +160,7 @@ int inventory_replay(struct jw_error *err, struct inventory *inventory, const ch
 		if (!record_read_image(&cursor, &image) ||
 			!find_views(&cursor, image.views, question, views))
 			break;
-		if (replay_image(err, &image, path, views, question->target_count, take, context))
+		if (replay_image(err, &image, from->path, views, question->target_count, take, context))
 			return -1;
 	}
 	return 0;

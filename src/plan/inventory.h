@@ -17,7 +17,8 @@
 
 #include <stdbool.h>
 
-#include "os/file.h"
+#include <jitwarm/find.h>
+
 #include "plan/analyse.h"
 #include "plan/build.h"
 
@@ -35,16 +36,16 @@ void inventory_close(struct inventory *inventory);
  * case for every target. -1: the callback said so, or out of memory. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
 								  const struct build_image *image);
-int inventory_replay(struct jw_error *err, struct inventory *inventory, const char *path,
-					 const struct os_stat *stat, const struct analyse_question *question,
+int inventory_replay(struct jw_error *err, struct inventory *inventory,
+					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known);
 
 /* Remembers a file that is being read. Between begin and end come its images, in their order; other
  * drivers' and GPUs' memory of the same unchanged file is kept. Without an end nothing is
  * remembered. A file that was written in the last two seconds is not: it could change again without
  * a change of its time. */
-int inventory_begin(struct jw_error *err, struct inventory *inventory, const char *path,
-					const struct os_stat *stat, const struct analyse_question *question);
+int inventory_begin(struct jw_error *err, struct inventory *inventory,
+					const struct jw_found_file *from, const struct analyse_question *question);
 int inventory_image(struct jw_error *err, struct inventory *inventory,
 					const struct build_image *image);
 int inventory_end(struct jw_error *err, struct inventory *inventory);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/file.h"
 #include "plan/inventory_state.h"
 
 enum {
@@ -131,7 +132,7 @@ void inventory_close(struct inventory *inventory)
 	buf_free(&inventory->old);
 	buf_free(&inventory->added);
 	buf_free(&inventory->pending.images);
-	mem_free(inventory->pending.path);
+	mem_free(inventory->pending.from.path);
 	mem_free(inventory->slots);
 	set_free(&inventory->index);
 	mem_free(inventory->path);

@@ -5,19 +5,19 @@
 #include "os/clock.h"
 #include "plan/inventory_state.h"
 
-int inventory_begin(struct jw_error *err, struct inventory *inventory, const char *path,
-					const struct os_stat *stat, const struct analyse_question *question)
+int inventory_begin(struct jw_error *err, struct inventory *inventory,
+					const struct jw_found_file *from, const struct analyse_question *question)
 {
 	struct inventory_pending *pending = &inventory->pending;
 	struct record_file file;
-	struct inventory_slot *slot = inventory_find(inventory, path, stat, &pending->earlier, &file);
+	struct inventory_slot *slot = inventory_find(inventory, from, &pending->earlier, &file);
 
-	mem_free(pending->path);
+	mem_free(pending->from.path);
 	pending->open = false;
-	pending->path = mem_string(err, path);
-	if (!pending->path)
+	pending->from = *from;
+	pending->from.path = mem_string(err, from->path);
+	if (!pending->from.path)
 		return -1;
-	pending->stat = *stat;
 	pending->question = question;
 	pending->image_count = 0;
 	pending->known = slot ? (size_t)(slot - inventory->slots) : SET_NONE;
@@ -121,29 +121,30 @@ done:
 }
 
 /* A file that was written a moment ago may be written again within its time stamp's grain. */
-static bool is_settled(const struct os_stat *stat)
+static bool is_settled(int64_t mtime_ns)
 {
-	return os_now_s() - stat->mtime_ns / INT64_C(1000000000) > 2;
+	return os_now_s() - mtime_ns / INT64_C(1000000000) > 2;
 }
 
 int inventory_end(struct jw_error *err, struct inventory *inventory)
 {
 	struct inventory_pending *pending = &inventory->pending;
 	struct buf *added = &inventory->added;
-	struct record_file file = {.device = pending->stat.device,
-							   .inode = pending->stat.inode,
-							   .size_bytes = pending->stat.size_bytes,
-							   .mtime_ns = pending->stat.mtime_ns,
+	struct record_file file = {.device = pending->from.device,
+							   .inode = pending->from.inode,
+							   .size_bytes = pending->from.size_bytes,
+							   .mtime_ns = pending->from.mtime_ns,
 							   .used_day = inventory->today,
-							   .path = pending->path,
+							   .path = pending->from.path,
 							   .images = pending->image_count};
 	struct inventory_slot slot = {
 		.device = file.device, .inode = file.inode, .added = true, .used_day = file.used_day};
 
-	if (!pending->open || !is_settled(&pending->stat) || strlen(pending->path) > RECORD_MOST_PATH)
+	if (!pending->open || !is_settled(pending->from.mtime_ns) ||
+		strlen(pending->from.path) > RECORD_MOST_PATH)
 		return 0;
 	pending->open = false;
-	file.path_length = strlen(pending->path);
+	file.path_length = strlen(pending->from.path);
 	slot.offset = added->size;
 	if (record_write_file(err, added, &file) ||
 		(pending->images.size &&

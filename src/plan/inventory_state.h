@@ -25,8 +25,7 @@ struct inventory_slot {
 /* The file that is being read. */
 struct inventory_pending {
 	bool open;
-	char *path;
-	struct os_stat stat;
+	struct jw_found_file from; /* its path is ours */
 	const struct analyse_question *question;
 	struct buf images;
 	uint32_t image_count;
@@ -52,8 +51,7 @@ const uint8_t *inventory_body(const struct inventory *inventory, const struct in
 int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 					   const struct inventory_slot *slot);
 /* The sound record of a file that has not changed, with a cursor behind its head; NULL without. */
-struct inventory_slot *inventory_find(struct inventory *inventory, const char *path,
-									  const struct os_stat *stat, struct cursor *ret_cursor,
-									  struct record_file *ret_file);
+struct inventory_slot *inventory_find(struct inventory *inventory, const struct jw_found_file *from,
+									  struct cursor *ret_cursor, struct record_file *ret_file);
 
 #endif

@@ -8,7 +8,6 @@
 #include "plan/build.h"
 #include "plan/estimate.h"
 #include "plan/inventory.h"
-#include "plan/path_walk.h"
 
 void plan_free(struct plan *plan)
 {
@@ -78,15 +77,9 @@ static void take_trouble(void *context, const char *path, const char *member,
 	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
 }
 
-static void walk_trouble(void *context, const char *path, const struct jw_error *why)
+static int take_file(struct jw_error *err, struct reading *reading,
+					 const struct jw_found_file *file)
 {
-	take_trouble(context, path, NULL, why);
-}
-
-static int take_file(struct jw_error *err, void *context, const char *path,
-					 const struct os_stat *stat, bool named)
-{
-	struct reading *reading = context;
 	const struct plan_request *request = reading->build.request;
 	const struct analyse_sink sink = {.context = reading,
 									  .image = take_image,
@@ -100,17 +93,16 @@ static int take_file(struct jw_error *err, void *context, const char *path,
 	};
 	bool known = false;
 
-	(void)named;
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
-	if (reading->inventory && inventory_replay(err, reading->inventory, path, stat, &question,
+	if (reading->inventory && inventory_replay(err, reading->inventory, file, &question,
 											   take_remembered, reading, &known))
 		return -1;
 	if (known)
 		return 0;
 	reading->remembers =
-		reading->inventory && !inventory_begin(NULL, reading->inventory, path, stat, &question);
-	if (analyse_path(err, path, &question, &sink))
+		reading->inventory && !inventory_begin(NULL, reading->inventory, file, &question);
+	if (analyse_path(err, file->path, &question, &sink))
 		return -1;
 	if (reading->remembers)
 		(void)inventory_end(NULL, reading->inventory);
@@ -201,15 +193,25 @@ fail:
 	return NULL;
 }
 
-static int read_paths(struct jw_error *err, struct reading *reading)
+static int take_notes(struct jw_error *err, struct build *build, const struct jw_found *found)
+{
+	for (size_t i = 0; i < found->note_count; i++)
+		if (build_note(err, build, found->notes[i].is_trouble, "%s", found->notes[i].text))
+			return -1;
+	return 0;
+}
+
+static int read_files(struct jw_error *err, struct reading *reading)
 {
 	const struct plan_request *request = reading->build.request;
-	const struct path_walk_sink sink = {reading, take_file, walk_trouble};
+	const struct jw_found *found = request->found;
 	int result;
 
 	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
 		return -1;
-	result = path_walk(err, request->paths, request->path_count, &sink);
+	result = take_notes(err, &reading->build, found);
+	for (size_t i = 0; !result && i < found->file_count; i++)
+		result = take_file(err, reading, &found->files[i]);
 	/* What was read is remembered, also where the rest was not. */
 	if (reading->inventory)
 		(void)inventory_save(NULL, reading->inventory);
@@ -228,7 +230,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	reading.build.plan = plan_begin(err, request);
 	if (!reading.build.plan)
 		return -1;
-	result = read_paths(err, &reading);
+	result = read_files(err, &reading);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&reading.build.known[t]);
 	if (result) {

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/find.h>
 #include <jitwarm/target.h>
 
 #include "base/cancel.h"
@@ -80,9 +81,7 @@ struct plan {
 };
 
 struct plan_request {
-	const char *const
-		*paths; /* files and directories (searched below, known kinds of files only) */
-	size_t path_count;
+	const struct jw_found *found; /* the files, each once; its notes become the plan's */
 	const struct jw_target *targets;
 	size_t target_count;
 	const struct cache_profile *profile;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
@@ -165,8 +166,6 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {
-		.paths = options->paths,
-		.path_count = options->path_count,
 		.targets = targets,
 		.target_count = collect_targets(options, targets),
 		.profile = &profile,
@@ -177,19 +176,23 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	};
 	struct jw_check_cause *causes = NULL;
 	struct jw_check_result *result = NULL;
+	struct jw_found *found;
 	size_t cause_count = 0, split = 0;
-	struct plan *plan;
+	struct plan *plan = NULL;
 
 	if (!request.target_count)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	if (options->driver && cache_profile_for_release(err, options->driver, &profile))
 		return -1;
-	request.factors = speed_recall(options->system->state_dir, &profile.driver);
-	if (plan_build(err, &request, &plan))
+	if (named_paths_find(err, options->paths, options->path_count, &found))
 		return -1;
-	if (!explain(err, options, &request, plan, &causes, &cause_count, &split))
+	request.found = found;
+	request.factors = speed_recall(options->system->state_dir, &profile.driver);
+	if (!plan_build(err, &request, &plan) &&
+		!explain(err, options, &request, plan, &causes, &cause_count, &split))
 		result = summarise(err, plan);
 	plan_free(plan);
+	jw_found_free(found);
 	if (!result) {
 		explain_causes_free(causes, cause_count);
 		return -1;

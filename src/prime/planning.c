@@ -5,6 +5,7 @@
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
+#include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "os/cores.h"
 #include "os/memory.h"
@@ -107,11 +108,11 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 {
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
-	if (!planning->targets)
+	if (!planning->targets ||
+		named_paths_find(err, options->paths, options->path_count, &planning->found))
 		return -1;
 	planning->request = (struct plan_request){
-		.paths = options->paths,
-		.path_count = options->path_count,
+		.found = planning->found,
 		.targets = planning->targets,
 		.target_count = distinct_targets(system, planning->targets),
 		.profile = &planning->profile,
@@ -155,6 +156,7 @@ void planning_free(struct planning *planning)
 {
 	plan_free(planning->plan);
 	mem_free(planning->targets);
+	jw_found_free(planning->found);
 	*planning = (struct planning){0};
 }
 

@@ -14,6 +14,7 @@ struct planning {
 	struct plan_request request;
 	struct cache_profile profile;
 	struct jw_target *targets;
+	struct jw_found *found;
 };
 
 /* What is found out about the files is in the result's notes. `planning` is empty before; the

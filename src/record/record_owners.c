@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/file.h"
+#include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 #include "record/record_state.h"
@@ -171,7 +171,6 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	struct cache_profile profile = profile_of_system(recorder->system);
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct plan_request request = {
-		.path_count = recorder->path_count,
 		.targets = targets,
 		.target_count = targets_of(recording, targets),
 		.profile = &profile,
@@ -181,7 +180,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 		.link_inputs = true,
 		.cancel = {recorder, is_cancelled},
 	};
-	const char **paths;
+	struct jw_found *found;
 	int result;
 
 	TEXT_COPY(profile.stamp, stamp_of(recorder));
@@ -189,13 +188,10 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	TEXT_COPY(recording->stamp, profile.stamp);
 	if (!request.target_count || !profile.stamp[0])
 		return 0;
-	paths = mem_array(err, recorder->path_count, sizeof *paths);
-	if (!paths)
+	if (named_paths_find(err, (const char *const *)recorder->paths, recorder->path_count, &found))
 		return -1;
-	for (size_t i = 0; i < recorder->path_count; i++)
-		paths[i] = recorder->paths[i];
-	request.paths = paths;
+	request.found = found;
 	result = build(err, recorder, &request);
-	mem_free(paths);
+	jw_found_free(found);
 	return result;
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "find/found.h"
+#include "find/named_paths.h"
 #include "find/sites.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -17,7 +17,7 @@
 #include "os/library.h"
 #include "os/pci.h"
 
-enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_DEPTH = 16, MOST_STATE = 1 << 20 };
+enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
 static const char schema[] = "jitwarm.last-run/1";
 
 enum part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
@@ -32,14 +32,19 @@ struct jw_run_state {
 
 /* ---- what it depends on */
 
+static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
+					 int64_t mtime_ns)
+{
+	return buf_printf(err, text, "%s %llu %lld\n", path, (unsigned long long)size_bytes,
+					  (long long)mtime_ns);
+}
+
 static int add_file(struct jw_error *err, struct buf *text, const char *path)
 {
 	struct os_stat stat;
 
-	if (os_stat(NULL, path, &stat))
-		return buf_printf(err, text, "%s -\n", path);
-	return buf_printf(err, text, "%s %llu %lld\n", path, (unsigned long long)stat.size_bytes,
-					  (long long)stat.mtime_ns);
+	return os_stat(NULL, path, &stat) ? buf_printf(err, text, "%s -\n", path)
+									  : add_stamp(err, text, path, stat.size_bytes, stat.mtime_ns);
 }
 
 static int add_driver(struct jw_error *err, struct buf *text)
@@ -66,41 +71,6 @@ static int add_gpus(struct jw_error *err, struct buf *text)
 					   devices[i].bus))
 			return -1;
 	return 0;
-}
-
-/* Files that can hold device code; of other files only the names count. */
-static bool may_hold_code(const char *name)
-{
-	static const char *const ends[] = {".so",  ".dll", ".pyd",   ".whl",    ".a",  ".lib",
-									   ".ptx", ".exe", ".cubin", ".fatbin", ".cu", ".conda"};
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (text_ends(name, ends[i]))
-			return true;
-	return strstr(name, ".so.") != NULL;
-}
-
-static int add_tree(struct jw_error *err, struct buf *text, const char *folder, unsigned depth)
-{
-	struct os_names names;
-	int result = 0;
-
-	if (depth > MOST_DEPTH || os_list(NULL, folder, &names))
-		return 0;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		bool inner = names.kinds[i] == OS_DIRECTORY;
-		char *path;
-
-		if (!inner && !may_hold_code(names.items[i]))
-			continue;
-		path = os_join(err, folder, names.items[i]);
-		result = !path   ? -1
-				 : inner ? add_tree(err, text, path, depth + 1)
-						 : add_file(err, text, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
-	return result;
 }
 
 /* Packages come and go with their records: NAME-VERSION.dist-info, conda-meta/NAME-VERSION.json. */
@@ -150,21 +120,29 @@ static int add_environment(struct jw_error *err, struct buf *text)
 	return result;
 }
 
-/* A path counts with what is below it; a package's name with the environment. */
+/* Paths count with the files below them, packages' names with the environment. */
 static int add_packages(struct jw_error *err, const struct jw_run_key *key, struct buf *text)
 {
 	bool environment = !key->name_count;
+	struct found_list list;
+	int result = found_open(err, &list);
 
-	for (size_t i = 0; i < key->name_count; i++) {
+	for (size_t i = 0; !result && i < key->name_count; i++) {
 		struct os_stat stat;
-		bool there = !os_stat(NULL, key->names[i], &stat);
 
-		environment = environment || !there;
-		if (there && (stat.kind == OS_DIRECTORY ? add_tree(err, text, key->names[i], 0)
-												: add_file(err, text, key->names[i])))
-			return -1;
+		if (os_stat(NULL, key->names[i], &stat))
+			environment = true;
+		else
+			result = named_path_take(err, &list, key->names[i], &stat);
 	}
-	return environment ? add_environment(err, text) : 0;
+	for (size_t i = 0; !result && i < list.found->file_count; i++) {
+		const struct jw_found_file *file = &list.found->files[i];
+
+		result = add_stamp(err, text, file->path, file->size_bytes, file->mtime_ns);
+	}
+	jw_found_free(list.found);
+	found_close(&list);
+	return result || !environment ? result : add_environment(err, text);
 }
 
 static int add_settings(struct jw_error *err, struct buf *text)

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "find/named_paths.h"
 #include "os/clock.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -77,11 +78,8 @@ static int bench(struct jw_error *err, const char *program, char *const *files, 
 {
 	const struct jw_target target = {86, 0};
 	struct cache_profile profile;
-	struct plan_request request = {.paths = (const char *const *)files,
-								   .path_count = count,
-								   .targets = &target,
-								   .target_count = 1,
-								   .profile = &profile};
+	struct plan_request request = {.targets = &target, .target_count = 1, .profile = &profile};
+	struct jw_found *found = NULL;
 	double first, second = 1e9;
 	char *state = NULL;
 	int result = -1;
@@ -89,6 +87,9 @@ static int bench(struct jw_error *err, const char *program, char *const *files, 
 	if (cache_profile_for_release(err, "550.163.01", &profile) ||
 		os_make_temp_dir(err, "jitwarm-bench", &state))
 		return -1;
+	if (named_paths_find(err, (const char *const *)files, count, &found))
+		goto done;
+	request.found = found;
 	request.state_dir = state;
 	if (time_plan(err, &request, &first))
 		goto done;
@@ -104,6 +105,7 @@ static int bench(struct jw_error *err, const char *program, char *const *files, 
 				 ? error_set(err, JW_ERR_IO, "%s cannot be run", program)
 				 : 0;
 done:
+	jw_found_free(found);
 	(void)os_remove_tree(NULL, state);
 	mem_free(state);
 	return result;

@@ -6,8 +6,9 @@
 #include "plan/inventory.h"
 #include "plan/inventory_record.h"
 
-static const struct os_stat known = {
-	.kind = OS_REGULAR, .size_bytes = 1, .mtime_ns = 1, .device = 1, .inode = 1};
+static char known_path[] = "a";
+static const struct jw_found_file known = {
+	.path = known_path, .size_bytes = 1, .mtime_ns = 1, .device = 1, .inode = 1};
 static const struct jw_target targets[] = {{86, 0}, {90, 0}};
 static const struct analyse_question question = {.targets = targets, .target_count = 2};
 
@@ -33,13 +34,13 @@ static void go_through(const uint8_t *data, size_t size)
 
 	if (inventory_parse(NULL, data, size, &inventory))
 		return;
-	MUST(!inventory_replay(NULL, inventory, "a", &known, &question, take, &images, &is_known));
+	MUST(!inventory_replay(NULL, inventory, &known, &question, take, &images, &is_known));
 	MUST(is_known || !images);
-	MUST(!inventory_begin(NULL, inventory, "a", &known, &question));
+	MUST(!inventory_begin(NULL, inventory, &known, &question));
 	MUST(!inventory_image(NULL, inventory, &image) && !inventory_image(NULL, inventory, &image));
 	MUST(!inventory_end(NULL, inventory));
 	images = 0;
-	MUST(!inventory_replay(NULL, inventory, "a", &known, &question, take, &images, &is_known));
+	MUST(!inventory_replay(NULL, inventory, &known, &question, take, &images, &is_known));
 	MUST(is_known && images == 2);
 	inventory_close(inventory);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "find/file_kind.h"
+#include "devcode/code_file.h"
 #include "find/wheel_record.h"
 
 static void check_path(const char *path)
@@ -13,7 +13,7 @@ static void check_path(const char *path)
 	static const char root[] = "/env", base[] = "/env/lib/site-packages";
 	char *full = wheel_record_resolve(NULL, root, base, path);
 
-	(void)kind_is_code(path);
+	(void)code_file_by_name(path);
 	if (full && (strncmp(full, "/env", 4) != 0 || (full[4] && full[4] != '/') ||
 				 strstr(full, "/../") || strstr(full, "//")))
 		abort();

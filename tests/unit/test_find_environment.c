@@ -210,6 +210,37 @@ static void packages_without_record_are_found(void **state)
 	jw_found_free(found);
 }
 
+/* A record may name anything: nobody waits for the other end of a pipe. */
+static void package_of_pipes_and_programs(void **state)
+{
+	struct jw_found *found;
+	char *pipe;
+	(void)state;
+
+	make_environment();
+	put(SITE "odd-1.dist-info/METADATA", "Name: odd\nVersion: 1\n");
+	put(SITE "odd-1.dist-info/RECORD", "odd/bin/pipe,,\nodd/pipe.so,,\nodd/tool,,\nodd/text,,\n"
+									   "odd/UPPER.PTX,,\nodd/p.whl,,\nodd/.git/k.ptx,,\n");
+	put(SITE "odd/bin/x", "");
+	put(SITE "odd/UPPER.PTX", "x");
+	put(SITE "odd/p.whl", "x");
+	put(SITE "odd/text", "x");
+	put_program(SITE "odd/tool", "\x7f"
+								 "ELFx");
+	assert_int_equal(mkfifo((pipe = at(SITE "odd/bin/pipe")), 0755), 0);
+	mem_free(pipe);
+	assert_int_equal(mkfifo((pipe = at(SITE "odd/pipe.so")), 0755), 0);
+	mem_free(pipe);
+	(void)alarm(60);
+	found = find_one("odd");
+	(void)alarm(0);
+	assert_int_equal(found->file_count, 3);
+	expect_file(found, SITE "odd/tool", "odd", "1");
+	expect_file(found, SITE "odd/UPPER.PTX", "odd", "1");
+	expect_file(found, SITE "odd/p.whl", "odd", "1");
+	jw_found_free(found);
+}
+
 static void out_of_memory_is_reported(void **state)
 {
 	(void)state;
@@ -243,6 +274,7 @@ int main(void)
 		TEST(files_come_once),
 		TEST(devices_are_refused),
 		TEST(packages_without_record_are_found),
+		TEST(package_of_pipes_and_programs),
 		TEST(out_of_memory_is_reported),
 	};
 

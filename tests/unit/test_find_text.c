@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "find/conda.h"
-#include "find/file_kind.h"
 #include "find/metadata.h"
 #include "find/requirement.h"
 #include "find/wheel_record.h"
@@ -243,36 +242,6 @@ static void odd_conda_files_are_refused(void **state)
 	}
 }
 
-static void kinds_are_told_by_name(void **state)
-{
-	static const struct {
-		const char *name;
-		bool code, archive;
-	} cases[] = {
-		{"liba.so", true, false},
-		{"libcudart.so.11.0", true, false},
-		{"a.cpython-311-x86_64-linux-gnu.so", true, false},
-		{"x.pyd", true, false},
-		{"X.DLL", true, false},
-		{"k.ptx.zst", true, false},
-		{"k.cubin", true, false},
-		{"a.source", false, false},
-		{".so", false, false},
-		{"a.so.py", false, false},
-		{"a.so.1.py", false, false},
-		{"a.py", false, false},
-		{"a-1-py3-none-any.whl", false, true},
-		{"p.conda", false, true},
-		{"dir.so/readme", false, false},
-	};
-	(void)state;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_int_equal(kind_is_code(cases[i].name), cases[i].code);
-		assert_int_equal(kind_is_archive(cases[i].name), cases[i].archive);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,7 +255,6 @@ int main(void)
 		cmocka_unit_test(paths_stay_in_their_root),
 		cmocka_unit_test(conda_packages_are_read),
 		cmocka_unit_test(odd_conda_files_are_refused),
-		cmocka_unit_test(kinds_are_told_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,9 +159,9 @@ static void nothing(void)
 static struct plan *make_plan(void)
 {
 	static const struct jw_target target = {86, 0};
-	const char *paths[] = {library};
-	const struct plan_request request = {.paths = paths,
-										 .path_count = 1,
+	struct jw_found_file file = {.path = library};
+	const struct jw_found found = {.files = &file, .file_count = 1};
+	const struct plan_request request = {.found = &found,
 										 .targets = &target,
 										 .target_count = 1,
 										 .profile = &profile,

@@ -2,7 +2,7 @@
 #include "small_modules.h"
 
 #include "cache/entry.h"
-#include "plan/plan.h"
+#include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
 
@@ -23,8 +23,6 @@ static struct plan *plan_folder(const struct jw_target *targets, size_t count, c
 {
 	const char *paths[] = {folder};
 	const struct plan_request request = {
-		.paths = paths,
-		.path_count = 1,
 		.targets = targets,
 		.target_count = count,
 		.profile = &profile,
@@ -33,7 +31,7 @@ static struct plan *plan_folder(const struct jw_target *targets, size_t count, c
 	};
 	struct plan *plan;
 
-	assert_int_equal(plan_build(NULL, &request, &plan), 0);
+	assert_int_equal(plan_paths(NULL, &request, paths, 1, &plan), 0);
 	return plan;
 }
 
@@ -388,8 +386,6 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	char *missing = os_join(NULL, folder, "missing.so"), *sound = os_join(NULL, folder, "a.fatbin");
 	const char *paths[] = {missing, sound};
 	const struct plan_request request = {
-		.paths = paths,
-		.path_count = 2,
 		.targets = &target,
 		.target_count = 1,
 		.profile = &(struct cache_profile){.stamp = ""},
@@ -402,7 +398,7 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	small_put(&data, 2, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("a.fatbin", &data);
-	assert_int_equal(plan_build(NULL, &request, &plan), 0);
+	assert_int_equal(plan_paths(NULL, &request, paths, 2, &plan), 0);
 	assert_int_equal(plan->troubles, 1);
 	assert_int_equal(plan->note_count, 1);
 	assert_non_null(strstr(plan->notes[0], "missing.so"));
@@ -428,8 +424,6 @@ static void an_interrupt_ends_it_between_containers(void **state)
 	const char *paths[] = {path};
 	size_t left = 3; /* the file, then one of its two containers */
 	const struct plan_request request = {
-		.paths = paths,
-		.path_count = 1,
 		.targets = &target,
 		.target_count = 1,
 		.profile = &(struct cache_profile){.stamp = ""},
@@ -443,11 +437,11 @@ static void an_interrupt_ends_it_between_containers(void **state)
 	small_put(&data, 1, 70, "");
 	small_put(&data, 2, 70, "");
 	small_write("a.fatbin", &data);
-	assert_int_equal(plan_build(&err, &request, &plan), -1);
+	assert_int_equal(plan_paths(&err, &request, paths, 1, &plan), -1);
 	assert_int_equal(err.code, JW_ERR_INTERRUPTED);
 	assert_null(plan);
 	left = 100;
-	assert_int_equal(plan_build(&err, &request, &plan), 0);
+	assert_int_equal(plan_paths(&err, &request, paths, 1, &plan), 0);
 	assert_int_equal(plan->module_count, 2);
 	plan_free(plan);
 	buf_free(&data);
@@ -464,8 +458,6 @@ static void running_out_of_memory_ends_well(void **state)
 	const char *paths[] = {folder};
 	char *memory = os_join(NULL, folder, "state");
 	const struct plan_request request = {
-		.paths = paths,
-		.path_count = 1,
 		.targets = targets,
 		.target_count = 2,
 		.profile = &profile,
@@ -488,7 +480,7 @@ static void running_out_of_memory_ends_well(void **state)
 		plan_free(plan);
 		plan = NULL;
 		mem_fail_after(n);
-		if (plan_build(&err, &request, &plan)) {
+		if (plan_paths(&err, &request, paths, 1, &plan)) {
 			assert_int_equal(err.code, JW_ERR_MEMORY);
 			failures++;
 		} else {

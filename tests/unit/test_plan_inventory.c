@@ -9,13 +9,15 @@
 static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
 static const struct cache_profile other_profile = {.stamp = "Apr  8 202512:10:18"};
 
-static struct os_stat stat_of(uint64_t inode)
+static char library[] = "lib/a.so", other_library[] = "lib/b.so";
+
+static struct jw_found_file file_of(uint64_t inode)
 {
-	return (struct os_stat){.kind = OS_REGULAR,
-							.size_bytes = 1000,
-							.mtime_ns = INT64_C(1600000000000000000),
-							.device = 7,
-							.inode = inode};
+	return (struct jw_found_file){.path = library,
+								  .size_bytes = 1000,
+								  .mtime_ns = INT64_C(1600000000000000000),
+								  .device = 7,
+								  .inode = inode};
 }
 
 static struct analyse_question question_of(const struct cache_profile *stamp,
@@ -28,12 +30,12 @@ static struct analyse_question question_of(const struct cache_profile *stamp,
 static const struct jw_target gpus[] = {{86, 0}, {90, 0}, {120, 0}};
 
 /* Two images of a file, one of them a member, with a module for each target in the second. */
-static void remember(struct inventory *inventory, const char *path, const struct os_stat *stat,
+static void remember(struct inventory *inventory, const struct jw_found_file *file,
 					 const struct analyse_question *question, uint64_t seed)
 {
 	struct analyse_target targets[3] = {0};
 	struct analyse_module modules[3] = {0};
-	struct build_image image = {.path = path, .targets = targets, .library = true};
+	struct build_image image = {.path = file->path, .targets = targets, .library = true};
 
 	for (size_t t = 0; t < question->target_count; t++) {
 		targets[t].verdicts[VERDICT_JIT] = seed + t;
@@ -52,7 +54,7 @@ static void remember(struct inventory *inventory, const char *path, const struct
 											 .key_bytes = 800,
 											 .features = {11, 12, 13, t % 2 == 0}};
 	}
-	assert_int_equal(inventory_begin(NULL, inventory, path, stat, question), 0);
+	assert_int_equal(inventory_begin(NULL, inventory, file, question), 0);
 	assert_int_equal(inventory_image(NULL, inventory, &image), 0);
 	image.member = "b.so";
 	image.library = false;
@@ -108,14 +110,14 @@ static int check_image(struct jw_error *err, void *context, const struct build_i
 	return 0;
 }
 
-static bool replay(struct inventory *inventory, const char *path, const struct os_stat *stat,
+static bool replay(struct inventory *inventory, const struct jw_found_file *file,
 				   const struct analyse_question *question, uint64_t seed)
 {
 	struct replayed replayed = {.seed = seed, .targets = question->target_count};
 	bool known = true;
 
 	assert_int_equal(
-		inventory_replay(NULL, inventory, path, stat, question, check_image, &replayed, &known), 0);
+		inventory_replay(NULL, inventory, file, question, check_image, &replayed, &known), 0);
 	assert_int_equal(replayed.images, known ? 2 : 0);
 	assert_int_equal(replayed.modules, known ? question->target_count : 0);
 	return known;
@@ -132,7 +134,7 @@ static struct inventory *reopen(struct inventory *inventory, const char *folder)
 static void what_was_read_comes_back(void **state)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
-	struct os_stat stat = stat_of(1);
+	struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 	char *folder, *below;
 
@@ -140,13 +142,13 @@ static void what_was_read_comes_back(void **state)
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	below = os_join(NULL, folder, "state");
 	assert_int_equal(inventory_open(NULL, below, &inventory), 0);
-	assert_false(replay(inventory, "lib/a.so", &stat, &question, 1));
-	remember(inventory, "lib/a.so", &stat, &question, 1);
-	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	assert_false(replay(inventory, &file, &question, 1));
+	remember(inventory, &file, &question, 1);
+	assert_true(replay(inventory, &file, &question, 1));
 	inventory = reopen(inventory, below);
-	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	assert_true(replay(inventory, &file, &question, 1));
 	question.target_count = 1; /* a part of what was asked before */
-	assert_true(replay(inventory, "lib/a.so", &stat, &question, 1));
+	assert_true(replay(inventory, &file, &question, 1));
 	inventory_close(inventory);
 	assert_int_equal(os_remove_tree(NULL, folder), 0);
 	mem_free(folder);
@@ -156,24 +158,24 @@ static void what_was_read_comes_back(void **state)
 static void another_file_is_not_known(void **state)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
-	struct os_stat stat = stat_of(1), changed[4];
+	struct jw_found_file file = file_of(1), changed[5];
 	struct inventory *inventory;
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++)
-		changed[i] = stat;
+	for (size_t i = 0; i < 5; i++)
+		changed[i] = file;
 	changed[0].size_bytes++;
 	changed[1].mtime_ns++;
 	changed[2].inode++;
 	changed[3].device++;
+	changed[4].path = other_library;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
-	remember(inventory, "lib/a.so", &stat, &question, 1);
-	for (size_t i = 0; i < 4; i++)
-		assert_false(replay(inventory, "lib/a.so", &changed[i], &question, 1));
-	assert_false(replay(inventory, "lib/b.so", &stat, &question, 1));
+	remember(inventory, &file, &question, 1);
+	for (size_t i = 0; i < 5; i++)
+		assert_false(replay(inventory, &changed[i], &question, 1));
 	/* and what takes its place is what is known from then on */
-	remember(inventory, "lib/a.so", &changed[0], &question, 2);
-	assert_true(replay(inventory, "lib/a.so", &changed[0], &question, 2));
+	remember(inventory, &changed[0], &question, 2);
+	assert_true(replay(inventory, &changed[0], &question, 2));
 	inventory_close(inventory);
 }
 
@@ -183,24 +185,24 @@ static void other_drivers_and_gpus_are_kept_beside_each_other(void **state)
 	const struct analyse_question second = question_of(&other_profile, gpus, 1);
 	const struct analyse_question third = question_of(&profile, gpus + 2, 1);
 	struct analyse_question newer = first;
-	const struct os_stat stat = stat_of(1);
+	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
 	(void)state;
 	newer.driver.release[2]++;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
-	remember(inventory, "lib/a.so", &stat, &first, 1);
-	assert_false(replay(inventory, "lib/a.so", &stat, &second, 2));
-	assert_false(replay(inventory, "lib/a.so", &stat, &third, 3));
-	assert_false(replay(inventory, "lib/a.so", &stat, &newer, 3));
-	remember(inventory, "lib/a.so", &stat, &second, 2);
-	remember(inventory, "lib/a.so", &stat, &third, 3);
-	assert_true(replay(inventory, "lib/a.so", &stat, &first, 1));
-	assert_true(replay(inventory, "lib/a.so", &stat, &second, 2));
-	assert_true(replay(inventory, "lib/a.so", &stat, &third, 3));
-	remember(inventory, "lib/a.so", &stat, &first, 4); /* anew */
-	assert_true(replay(inventory, "lib/a.so", &stat, &first, 4));
-	assert_true(replay(inventory, "lib/a.so", &stat, &second, 2));
+	remember(inventory, &file, &first, 1);
+	assert_false(replay(inventory, &file, &second, 2));
+	assert_false(replay(inventory, &file, &third, 3));
+	assert_false(replay(inventory, &file, &newer, 3));
+	remember(inventory, &file, &second, 2);
+	remember(inventory, &file, &third, 3);
+	assert_true(replay(inventory, &file, &first, 1));
+	assert_true(replay(inventory, &file, &second, 2));
+	assert_true(replay(inventory, &file, &third, 3));
+	remember(inventory, &file, &first, 4); /* anew */
+	assert_true(replay(inventory, &file, &first, 4));
+	assert_true(replay(inventory, &file, &second, 2));
 	inventory_close(inventory);
 }
 
@@ -208,17 +210,16 @@ static void a_file_without_device_code_is_remembered_too(void **state)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
 	const struct analyse_question another = question_of(&other_profile, gpus, 1);
-	const struct os_stat stat = stat_of(1);
+	const struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 	bool known = false;
 
 	(void)state;
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
-	assert_int_equal(inventory_begin(NULL, inventory, "plain.so", &stat, &question), 0);
+	assert_int_equal(inventory_begin(NULL, inventory, &file, &question), 0);
 	assert_int_equal(inventory_end(NULL, inventory), 0);
-	assert_int_equal(
-		inventory_replay(NULL, inventory, "plain.so", &stat, &another, check_image, NULL, &known),
-		0);
+	assert_int_equal(inventory_replay(NULL, inventory, &file, &another, check_image, NULL, &known),
+					 0);
 	assert_true(known);
 	inventory_close(inventory);
 }
@@ -226,14 +227,14 @@ static void a_file_without_device_code_is_remembered_too(void **state)
 static void a_file_that_was_just_written_is_not_remembered(void **state)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
-	struct os_stat stat = stat_of(1);
+	struct jw_found_file file = file_of(1);
 	struct inventory *inventory;
 
 	(void)state;
-	stat.mtime_ns = os_now_s() * INT64_C(1000000000);
+	file.mtime_ns = os_now_s() * INT64_C(1000000000);
 	assert_int_equal(inventory_parse(NULL, NULL, 0, &inventory), 0);
-	remember(inventory, "lib/a.so", &stat, &question, 1);
-	assert_false(replay(inventory, "lib/a.so", &stat, &question, 1));
+	remember(inventory, &file, &question, 1);
+	assert_false(replay(inventory, &file, &question, 1));
 	inventory_close(inventory);
 }
 
@@ -254,7 +255,7 @@ static char *only_file(const char *folder)
 static void damage_is_as_if_it_were_not_there(void **state)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
-	const struct os_stat first = stat_of(1), second = stat_of(2);
+	const struct jw_found_file first = file_of(1), second = file_of(2);
 	struct inventory *inventory;
 	struct buf file;
 	char *folder, *path;
@@ -263,8 +264,8 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	(void)state;
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
-	remember(inventory, "lib/a.so", &first, &question, 1);
-	remember(inventory, "lib/a.so", &second, &question, 2);
+	remember(inventory, &first, &question, 1);
+	remember(inventory, &second, &question, 2);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	path = only_file(folder);
@@ -274,8 +275,8 @@ static void damage_is_as_if_it_were_not_there(void **state)
 
 		file.data[i] ^= 0x41;
 		assert_int_equal(inventory_parse(NULL, file.data, file.size, &inventory), 0);
-		known = replay(inventory, "lib/a.so", &first, &question, 1);
-		known = replay(inventory, "lib/a.so", &second, &question, 2) && known;
+		known = replay(inventory, &first, &question, 1);
+		known = replay(inventory, &second, &question, 2) && known;
 		lost += !known;
 		inventory_close(inventory);
 		file.data[i] ^= 0x41;
@@ -283,7 +284,7 @@ static void damage_is_as_if_it_were_not_there(void **state)
 	assert_int_equal(lost, file.size);
 	for (size_t size = 0; size < file.size; size += 3) {
 		assert_int_equal(inventory_parse(NULL, file.data, size, &inventory), 0);
-		assert_false(replay(inventory, "lib/a.so", &second, &question, 2));
+		assert_false(replay(inventory, &second, &question, 2));
 		inventory_close(inventory);
 	}
 	buf_free(&file);
@@ -295,22 +296,22 @@ static void damage_is_as_if_it_were_not_there(void **state)
 static void another_version_is_not_believed(void **state)
 {
 	const struct analyse_question question = question_of(&profile, gpus, 2);
-	const struct os_stat first = stat_of(1);
+	const struct jw_found_file first = file_of(1);
 	struct inventory *inventory;
 	char *folder, *path, *other;
 
 	(void)state;
 	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-test", &folder), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
-	remember(inventory, "lib/a.so", &first, &question, 1);
+	remember(inventory, &first, &question, 1);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	path = only_file(folder);
 	other = os_join(NULL, folder, "inventory-01234567");
 	assert_int_equal(os_rename(NULL, path, other), 0);
 	assert_int_equal(inventory_open(NULL, folder, &inventory), 0);
-	assert_false(replay(inventory, "lib/a.so", &first, &question, 1));
-	remember(inventory, "lib/a.so", &first, &question, 1);
+	assert_false(replay(inventory, &first, &question, 1));
+	remember(inventory, &first, &question, 1);
 	assert_int_equal(inventory_save(NULL, inventory), 0);
 	inventory_close(inventory);
 	assert_true(os_exists(path) && os_exists(other));

@@ -56,9 +56,9 @@ static void each_reason_is_told(void **state)
 	const struct jw_target target = {86, 0};
 	char *cache = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
 	char *path = write_library(), line[EXPLAIN_LINE], text[EXPLAIN_TEXT];
-	const char *paths[] = {path};
-	const struct plan_request request = {.paths = paths,
-										 .path_count = 1,
+	struct jw_found_file file = {.path = path};
+	const struct jw_found found = {.files = &file, .file_count = 1};
+	const struct plan_request request = {.found = &found,
 										 .targets = &target,
 										 .target_count = 1,
 										 .profile = &profile,

@@ -181,9 +181,9 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 									 .module_count = 3};
 	struct buf data = make_buf();
 	char *path = os_join(NULL, folder, "lib.so");
-	const char *paths[] = {path};
-	const struct plan_request request = {.paths = paths,
-										 .path_count = 1,
+	struct jw_found_file library = {.path = path};
+	const struct jw_found found = {.files = &library, .file_count = 1};
+	const struct plan_request request = {.found = &found,
 										 .targets = &target,
 										 .target_count = 1,
 										 .profile = &here,

@@ -34,6 +34,15 @@ fi
 touch -d '2001-01-01' "$work/lib/"*
 run 0 prime --if-changed "$work/lib"
 out_has "Changed: packages"
+# Whatever prime would read is seen to be new.
+for name in k2.ptx.zst UPPER.PTX libx.so.12; do
+	cp "$sample" "$work/lib/$name"
+	run 0 prime --if-changed "$work/lib"
+	out_has "Changed: packages"
+done
+echo >"$work/lib/readme.txt"
+run 0 prime --if-changed --json "$work/lib"
+json 'd["skipped"]'
 find "$work/cache" -mindepth 1 -delete
 run 0 prime --if-changed --json "$work/lib"
 json 'd["compiled"] > 0'

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
-#include "plan/path_walk.h"
 
 struct scan {
 	const struct jw_scan_options *options;
@@ -228,23 +228,23 @@ static void take_trouble(void *context, const char *path, const char *member,
 		scan->options->trouble(scan->options->context, path, why);
 }
 
-static void walk_trouble(void *context, const char *path, const struct jw_error *why)
+/* Troubles are told of the path that was named. */
+static int find_files(struct jw_error *err, struct scan *scan, const char *path,
+					  struct found_list *list)
 {
-	take_trouble(context, path, NULL, why);
-}
+	size_t told = list->found->note_count;
 
-static int take_file(struct jw_error *err, void *context, const char *path,
-					 const struct os_stat *stat, bool named)
-{
-	struct scan *scan = context;
-	const struct analyse_sink sink = {.context = scan,
-									  .image = take_image,
-									  .trouble = take_trouble,
-									  .cancel = scan->options->cancel};
+	if (named_path_find(err, list, path))
+		return -1;
+	for (; told < list->found->note_count; told++) {
+		const struct jw_found_note *note = &list->found->notes[told];
+		struct jw_error why;
 
-	(void)stat;
-	(void)named;
-	return analyse_path(err, path, &scan->question, &sink);
+		error_set(&why, note->code, "%s", note->text);
+		if (note->is_trouble)
+			take_trouble(scan, path, NULL, &why);
+	}
+	return 0;
 }
 
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
@@ -257,12 +257,22 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .verdicts_only = options->verdicts_only,
 					 .digests = options->modules},
 	};
-	const struct path_walk_sink sink = {&scan, take_file, walk_trouble};
+	const struct analyse_sink sink = {
+		.context = &scan, .image = take_image, .trouble = take_trouble, .cancel = options->cancel};
+	struct found_list list;
+	int result;
 
 	if (options->target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MOST_TARGETS);
-	return path_walk(err, options->paths, options->path_count, &sink);
+	result = found_open(err, &list);
+	for (size_t i = 0; !result && i < options->path_count; i++)
+		result = find_files(err, &scan, options->paths[i], &list);
+	for (size_t i = 0; !result && i < list.found->file_count; i++)
+		result = analyse_path(err, list.found->files[i].path, &scan.question, &sink);
+	jw_found_free(list.found);
+	found_close(&list);
+	return result;
 }
 
 double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity)

@@ -1,0 +1,95 @@
+#include "devcode/code_file.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "devcode/image_kind.h"
+
+static const struct name_rule {
+	const char *ending; /* capitals are as good */
+	const char *promise;
+	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
+	bool named_only; /* read where it is named, passed over in folders */
+} rules[] = {
+	/* What a loader maps: libraries, Python's extension modules (.so, .pyd), programs of Windows */
+	{.ending = ".so", .versioned = true},
+	{.ending = ".pyd"},
+	{.ending = ".dll"},
+	{.ending = ".exe"},
+	/* What a linker takes: static libraries and object files */
+	{.ending = ".a"},
+	{.ending = ".lib"},
+	{.ending = ".o"},
+	{.ending = ".obj"},
+	/* What a program loads by itself: nvcc writes these, and Blender ships them packed */
+	{.ending = ".fatbin", .promise = "a fat binary"},
+	{.ending = ".cubin", .promise = "a cubin"},
+	{.ending = ".ptx", .promise = "PTX"},
+	{.ending = ".fatbin.zst", .promise = "zstd-compressed"},
+	{.ending = ".cubin.zst", .promise = "zstd-compressed"},
+	{.ending = ".ptx.zst", .promise = "zstd-compressed"},
+	/* Packages as they are downloaded */
+	{.ending = ".whl", .promise = "a wheel"},
+	{.ending = ".conda", .promise = "a conda package"},
+	/* Archives of any kind, which mostly hold data, and are dear to read: .zip and .tar likewise */
+	{.ending = ".zst", .promise = "zstd-compressed", .named_only = true},
+};
+
+/* Folders with a great many files, none of which is code that a program loads. */
+static const char *const unsearched[] = {"__pycache__", ".git"};
+
+static bool ends_fold(const char *name, size_t length, const char *ending)
+{
+	size_t tail = strlen(ending);
+
+	/* The ending alone is the name of a hidden file. */
+	return length > tail && text_starts_fold(name + length - tail, ending);
+}
+
+static const struct name_rule *rule_of(const char *name)
+{
+	size_t length = strlen(name), stem = length;
+
+	while (stem && strchr("0123456789.", name[stem - 1]))
+		stem--;
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (ends_fold(name, rules[i].versioned ? stem : length, rules[i].ending))
+			return &rules[i];
+	return NULL;
+}
+
+enum code_file code_file_by_name(const char *path)
+{
+	const char *name = os_base_name(path);
+	const struct name_rule *rule = rule_of(name);
+
+	if (rule)
+		return rule->named_only ? CODE_FILE_OTHER : CODE_FILE_CODE;
+	return strchr(name, '.') ? CODE_FILE_OTHER : CODE_FILE_PROGRAM;
+}
+
+bool code_file_is_program(const char *path, const struct os_stat *stat)
+{
+	uint8_t head[64];
+	enum kind kind;
+
+	if (stat->kind != OS_REGULAR || !(stat->mode & 0111))
+		return false;
+	kind = kind_of(head, os_read_head(path, head, sizeof head));
+	return kind == KIND_ELF || kind == KIND_PE;
+}
+
+bool code_folder_is_searched(const char *name)
+{
+	for (size_t i = 0; i < sizeof unsearched / sizeof *unsearched; i++)
+		if (!strcmp(name, unsearched[i]))
+			return false;
+	return true;
+}
+
+const char *code_file_promise(const char *path)
+{
+	const struct name_rule *rule = rule_of(os_base_name(path));
+
+	return rule ? rule->promise : NULL;
+}

@@ -1,0 +1,249 @@
+/* A tree with files of every kind of name, and everything that says which of them may hold device
+ * code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
+ *
+ * Each file holds a module of its own, so that all of them can be told apart by what they hold.
+ */
+#ifndef JW_TESTS_CODE_FILES_H
+#define JW_TESTS_CODE_FILES_H
+
+#include <jitwarm/check.h>
+#include <jitwarm/find.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/scan.h>
+#include <jitwarm/startup.h>
+
+#include "files.h"
+#include "os/environment.h"
+#include "small_modules.h"
+
+/* One name below the tree. */
+struct named_file {
+	const char *name;
+	bool counts; /* as a file that may hold device code */
+	/* Puts it there; NULL: a regular file with a module. */
+	void (*make)(const struct named_file *file, unsigned number);
+	const char *target; /* of a link */
+};
+
+static char *tree, *state;
+static struct jw_gpu gpu = {.target = {.sm = 86}};
+static struct jw_system jw_machine;
+
+static inline char *tree_path(const char *name)
+{
+	char *path = os_join(NULL, tree, name);
+
+	assert_non_null(path);
+	return path;
+}
+
+static inline void put_module(const struct named_file *file, unsigned number)
+{
+	struct buf data = make_buf();
+
+	small_put(&data, number, 70, "");
+	files_put(tree, file->name, data.data, data.size);
+	buf_free(&data);
+}
+
+static inline void put_named_file(const struct named_file *file, unsigned number)
+{
+	if (file->make)
+		file->make(file, number);
+	else
+		put_module(file, number);
+}
+
+static int make_tree(void **unused)
+{
+	char *made;
+
+	assert_int_equal(make_folder(unused), 0);
+	assert_int_equal(os_real_path(NULL, folder, &made), 0);
+	mem_free(folder);
+	folder = made;
+	tree = os_join(NULL, folder, "tree");
+	state = os_join(NULL, folder, "state");
+	assert_int_equal(os_make_dirs(NULL, tree, 0700), 0);
+	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", state), 0);
+	jw_machine = (struct jw_system){
+		.gpus = &gpu,
+		.gpu_count = 1,
+		.state_dir = state,
+		.driver = {.version = {12050, {555, 58, 2}}, .stamp = "Jun 25 202401:14:48"},
+		.cache = {.path = os_join(NULL, folder, "cache"), .limit_bytes = 1 << 30, .usable = true},
+	};
+	return 0;
+}
+
+static int remove_tree(void **unused)
+{
+	mem_free(jw_machine.cache.path);
+	mem_free(state);
+	mem_free(tree);
+	return remove_folder(unused);
+}
+
+/* ---- each one's answer: how often it has named a file */
+
+struct tally {
+	const struct named_file *files;
+	size_t count;
+	unsigned *times;
+	size_t wrong; /* answers so far */
+};
+
+static inline void expect_times(struct tally *tally, size_t at, unsigned times, const char *teller)
+{
+	const struct named_file *file = &tally->files[at];
+
+	if (times == (file->counts ? 1 : 0))
+		return;
+	print_error("%s: %s: named %u times, should be %s\n", teller, file->name, times,
+				file->counts ? "named once" : "passed over");
+	tally->wrong++;
+}
+
+static inline void tally_path(struct tally *tally, const char *path)
+{
+	for (size_t i = 0; i < tally->count; i++) {
+		char *expected = tree_path(tally->files[i].name);
+
+		for (char *c = expected; *c; c++)
+			*c = os_is_separator(*c) ? '/' : *c;
+		for (size_t at = 0;; at++) {
+			if (expected[at] != (os_is_separator(path[at]) ? '/' : path[at]))
+				break;
+			if (!path[at]) {
+				tally->times[i]++;
+				mem_free(expected);
+				return;
+			}
+		}
+		mem_free(expected);
+	}
+	fail_msg("%s: was not put there", path);
+}
+
+static inline void expect_tally(struct tally *tally, const char *teller)
+{
+	for (size_t i = 0; i < tally->count; i++)
+		expect_times(tally, i, tally->times[i], teller);
+	memset(tally->times, 0, tally->count * sizeof *tally->times);
+}
+
+static inline int tally_image(struct jw_error *err, void *context,
+							  const struct jw_scan_image *image)
+{
+	(void)err;
+	tally_path(context, image->path);
+	return 0;
+}
+
+static inline bool plan_alone(void *context, const struct jw_prime_result *result)
+{
+	*(size_t *)context = result->plan.modules;
+	return false;
+}
+
+static inline void find_them(struct tally *tally)
+{
+	const char *name = tree;
+	struct jw_found *found = NULL;
+
+	assert_int_equal(jw_find(NULL, &name, 1, &found), 0);
+	for (size_t i = 0; i < found->file_count; i++)
+		tally_path(tally, found->files[i].path);
+	jw_found_free(found);
+	expect_tally(tally, "jw_find");
+}
+
+static inline void scan_them(struct tally *tally)
+{
+	const char *paths[] = {tree};
+	const struct jw_scan_options options = {
+		.paths = paths, .path_count = 1, .context = tally, .image = tally_image};
+
+	assert_int_equal(jw_scan(NULL, &options), 0);
+	expect_tally(tally, "jw_scan");
+}
+
+static inline void check_them(struct tally *tally)
+{
+	const char *paths[] = {tree};
+	const struct jw_check_options options = {
+		.paths = paths, .path_count = 1, .system = &jw_machine};
+	struct jw_check_result *result = NULL;
+	struct jw_error err = {0};
+
+	if (jw_check(&err, &options, &result))
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < result->file_count; i++)
+		tally_path(tally, result->files[i].path);
+	jw_check_result_free(result);
+	expect_tally(tally, "jw_check");
+}
+
+static inline void prime_them(struct tally *tally)
+{
+	const char *paths[] = {tree};
+	size_t modules = 0, expected = 0;
+	const struct jw_prime_options options = {
+		.paths = paths, .path_count = 1, .context = &modules, .planned = plan_alone};
+	struct jw_prime_result *result = NULL;
+	struct jw_error err = {0};
+
+	if (jw_prime(&err, &jw_machine, &options, &result))
+		fail_msg("%s", err.message);
+	jw_prime_result_free(result);
+	for (size_t i = 0; i < tally->count; i++)
+		expected += tally->files[i].counts;
+	if (modules != expected)
+		print_error("jw_prime: %zu modules, should be %zu\n", modules, expected);
+	tally->wrong += modules != expected;
+}
+
+/* What has changed since it was asked last. */
+static inline bool has_changed(void)
+{
+	const char *names[] = {tree};
+	const struct jw_run_key key = {
+		.names = names, .name_count = 1, .cache_dir = jw_machine.cache.path};
+	struct jw_run_state *now = NULL;
+	char *changes = NULL;
+	bool changed;
+
+	assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+	changed = strstr(changes, "packages") != NULL;
+	assert_int_equal(jw_run_remember(NULL, now), 0);
+	jw_run_state_free(now);
+	jw_run_text_free(changes);
+	return changed;
+}
+
+/* All of them one by one, since one change hides another. */
+static inline void compare_them(struct tally *tally)
+{
+	(void)has_changed();
+	for (size_t i = 0; i < tally->count; i++) {
+		put_named_file(&tally->files[i], (unsigned)i + 1);
+		expect_times(tally, i, has_changed(), "prime --if-changed");
+	}
+}
+
+static inline void expect_one_answer(const struct named_file *files, size_t count)
+{
+	struct tally tally = {
+		.files = files, .count = count, .times = mem_array(NULL, count, sizeof *tally.times)};
+
+	assert_non_null(tally.times);
+	compare_them(&tally);
+	find_them(&tally);
+	scan_them(&tally);
+	check_them(&tally);
+	prime_them(&tally);
+	mem_free(tally.times);
+	assert_int_equal(tally.wrong, 0);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* A plan of what lies at paths. */
+#ifndef JW_TESTS_PLAN_PATHS_H
+#define JW_TESTS_PLAN_PATHS_H
+
+#include "check.h"
+
+#include "find/named_paths.h"
+#include "plan/plan.h"
+
+/* `request` names everything but the files. */
+static inline int plan_paths(struct jw_error *err, const struct plan_request *request,
+							 const char *const *paths, size_t count, struct plan **ret_plan)
+{
+	struct plan_request whole = *request;
+	struct jw_found *found;
+	int result;
+
+	if (named_paths_find(err, paths, count, &found))
+		return -1;
+	whole.found = found;
+	result = plan_build(err, &whole, ret_plan);
+	jw_found_free(found);
+	return result;
+}
+
+#endif

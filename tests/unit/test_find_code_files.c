@@ -1,0 +1,80 @@
+/* Which names may hold device code: one answer, whichever part is asked. */
+#include "code_files.h"
+
+static void names_have_one_answer(void **unused)
+{
+	static const struct named_file files[] = {
+		{.name = "lib.so", .counts = true},
+		{.name = "libx.so.12", .counts = true},
+		{.name = "libx.so.1.2.3", .counts = true},
+		{.name = "ext.cpython-311-x86_64-linux-gnu.so", .counts = true},
+		{.name = "ext.pyd", .counts = true},
+		{.name = "lib.dll", .counts = true},
+		{.name = "cudart64_12.dll", .counts = true},
+		{.name = "app.exe", .counts = true},
+		{.name = "lib.a", .counts = true},
+		{.name = "lib.lib", .counts = true},
+		{.name = "unit.o", .counts = true},
+		{.name = "unit.obj", .counts = true},
+		{.name = "k.fatbin", .counts = true},
+		{.name = "k.cubin", .counts = true},
+		{.name = "k.ptx", .counts = true},
+		{.name = "k2.ptx.zst", .counts = true},
+		{.name = "k2.cubin.zst", .counts = true},
+		{.name = "k2.fatbin.zst", .counts = true},
+		{.name = "p-1-py3-none-any.whl", .counts = true},
+		{.name = "p-1-0.conda", .counts = true},
+		/* In capitals, as on media of old */
+		{.name = "UPPER.PTX", .counts = true},
+		{.name = "LIBY.SO", .counts = true},
+		{.name = "LIBY.SO.2", .counts = true},
+		{.name = "APP2.EXE", .counts = true},
+		{.name = "P-2.WHL", .counts = true},
+		/* Hidden from people, not from programs */
+		{.name = ".hidden.so", .counts = true},
+		{.name = ".hidden/k.ptx", .counts = true},
+		{.name = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/k.ptx", .counts = true},
+		{.name = "with space/\xc3\xbcml\xc3\xa4ut.ptx", .counts = true},
+		/* No reader for what is in them, or too many that hold none */
+		{.name = "k.ptx.gz"},
+		{.name = "data.tar.zst"},
+		{.name = "data.tar"},
+		{.name = "data.zip"},
+		{.name = "old.egg"},
+		{.name = "k.cubin.nvdisasm"},
+		{.name = "k.cu"},
+		{.name = "mod.py"},
+		{.name = "readme.txt"},
+		{.name = "model.safetensors"},
+		{.name = "k.bin"},
+		/* Nearly the name of a library */
+		{.name = ".so"},
+		{.name = "libx.so.12.bak"},
+		{.name = "libx.so.old"},
+		{.name = "libx.so~"},
+		{.name = "libx.source"},
+		{.name = "libx.so.py"},
+		{.name = "libx.so.1.py"},
+		{.name = "folder.so/readme"},
+		{.name = "so"},
+		{.name = "ptx"},
+		{.name = ".ptx"},
+		{.name = "k.ptx.12"},
+		/* A program has to be one that may be run */
+		{.name = "program"},
+		{.name = "__pycache__/k.ptx"},
+		{.name = ".git/k.ptx"},
+	};
+
+	(void)unused;
+	expect_one_answer(files, sizeof files / sizeof *files);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(names_have_one_answer, make_tree, remove_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
