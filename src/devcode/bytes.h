@@ -1,4 +1,4 @@
-/* Reading parts of an image wherever they are: in a mapping, or gone by in a stream. */
+/* Reading ranges of an image that is mapped, or that was streamed and has to be read again. */
 #ifndef JW_DEVCODE_BYTES_H
 #define JW_DEVCODE_BYTES_H
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 struct bytes {
-	/* The range as memory, valid until the next call; for what is small. JW_ERR_FORMAT where it
+	/* The range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT where it
 	 * leaves the image. */
 	int (*get)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 			   const uint8_t **ret_data);

@@ -29,7 +29,7 @@ void stream_free(struct stream *stream)
 	buf_free(&stream->window);
 }
 
-/* Makes room behind what is held by moving it to the front. */
+/* Moves the held bytes to the front, to make room behind them. */
 static void close_gap(struct stream *stream)
 {
 	size_t held = stream->window.size - stream->start;

@@ -1,6 +1,5 @@
-/* Bytes in order, from wherever they come: a mapping, a member of an archive, a decompressor. A
- * stream can be looked ahead into as far as its maximum allows, which is how containers that come
- * out of an archive are held in memory. */
+/* A stream of bytes from a mapping, a member of an archive or a decompressor. A caller can look
+ * ahead up to the stream's maximum; containers from archives are held in memory that way. */
 #ifndef JW_DEVCODE_CODE_STREAM_H
 #define JW_DEVCODE_CODE_STREAM_H
 
@@ -45,7 +44,7 @@ void stream_release(struct stream *stream);
  * next call. */
 int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 				const uint8_t **ret_data, size_t *ret_size);
-/* Takes `size` bytes; at the end of the stream it takes what is there. */
+/* Takes `size` bytes, fewer at the end of the stream. */
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 /* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
 int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);

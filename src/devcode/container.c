@@ -128,9 +128,9 @@ static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t c
 		entry->damaged = true;
 }
 
-/* What the driver makes a key of (measured on 535 and 550): the decompressed payload and a NUL
- * behind it, but of a payload that is stored raw its padded bytes as they stand. So the last of
- * them counts as that NUL, and the payload is what is in front of it. */
+/* The driver's key holds the decompressed payload and a NUL behind it, but a raw payload with its
+ * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding therefore
+ * counts as that NUL, and the payload ends in front of it. */
 static void cut_raw_text(struct devcode_entry *entry, const uint8_t *container)
 {
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
@@ -156,7 +156,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->isa_minor = cursor_u16(&cursor);
 	entry->isa_major = cursor_u16(&cursor);
 	arch = cursor_u32(&cursor);
-	(void)cursor_u64(&cursor); /* where the source file's name stands, and its length */
+	(void)cursor_u64(&cursor); /* offset and length of the source file's name */
 	entry->flags = cursor_u64(&cursor);
 	(void)cursor_u64(&cursor);
 	uncompressed = cursor_u64(&cursor);

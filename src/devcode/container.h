@@ -17,7 +17,7 @@ enum {
 	CONTAINER_HEADER = 16,
 	CONTAINER_ALIGN = 8, /* every one measured lies so in its file */
 	CONTAINER_ENTRY = 64,
-	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* option strings and names stand in it */
+	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
 
 /* Magic 0xBA55ED50, version 1, header size 16, as one little-endian number. */
@@ -39,7 +39,7 @@ enum container_state {
 	CONTAINER_MORE,   /* `needed` bytes have to be there to tell */
 };
 
-/* Where the walk stands; starts as {0}. */
+/* The position of the walk; starts as {0}. */
 struct container_walk {
 	uint64_t at;         /* next entry, from the container's start */
 	uint64_t size_bytes; /* of the container with its header, once `at` is not 0 */
@@ -47,22 +47,21 @@ struct container_walk {
 	size_t entries;
 };
 
-/* Goes on with the walk over the first `have` bytes of what may be a container; at most `most`
- * bytes can ever be there (to the end of the section or file, UINT64_MAX if that is unknown). */
+/* Continues the walk over the first `have` bytes of a possible container. At most `most` bytes can
+ * ever be there: up to the end of the section or file, UINT64_MAX if that is unknown. */
 enum container_state container_check(struct container_walk *walk, const uint8_t *bytes,
 									 uint64_t have, uint64_t most);
 
-/* The walk's next step alone, over the CONTAINER_ENTRY bytes that begin an entry: false where that
- * is none. *ret_header: the size of the entry's header, behind which its payload stands up to
- * walk->at. */
+/* The walk's next step alone, over the CONTAINER_ENTRY bytes that begin an entry; false if they do
+ * not. *ret_header: the size of the entry's header. The payload lies behind it, up to walk->at. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header);
 
 /* The entries of a sound container of `walk->entries` entries, into an array that has room for
  * them. `offset` is where the container lies in its image. */
 void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offset,
 					   struct devcode_entry *entries, size_t count);
-/* One of them: its header stands at `at` of the first `size_bytes` bytes, its payload behind it
- * if it is PTX. `offset`: of the first byte, in the image. Returns the distance to the next. */
+/* One entry: its header is at `at` of the first `size_bytes` bytes; its payload follows if it is
+ * PTX. `offset`: of the first byte, in the image. Returns the distance to the next entry. */
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);
 

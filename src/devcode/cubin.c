@@ -57,9 +57,10 @@ static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, u
 	return true;
 }
 
-/* Shared, local and uninitialized global memory have a size and nothing in the file, under types of
- * the processor's own (0x7000000a for .nv.shared was seen at the end of a relocatable cubin of
- * ptxas 12.4). What those types mean is not documented, so none of them is held to the file. */
+/* Sections of shared, local and uninitialised global memory have a size and no bytes in the file,
+ * under types that the processor defines (0x7000000a for .nv.shared was seen at the end of a
+ * relocatable cubin of ptxas 12.4). Those types are not documented, so their ranges are not checked
+ * against the file. */
 static bool may_lie_outside(const struct elf64_section *section)
 {
 	return section->type >= ELF64_SHT_LOPROC;

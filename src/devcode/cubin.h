@@ -18,7 +18,7 @@ enum cubin_abi {
 
 struct cubin_header {
 	enum cubin_abi abi;
-	uint16_t sm; /* compute capability without its dot; `a` and `f` do not stand here */
+	uint16_t sm; /* compute capability without its dot, and without `a` or `f` */
 	bool relocatable;
 	uint64_t size_bytes; /* up to the end of its last table or section */
 };

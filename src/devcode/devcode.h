@@ -1,19 +1,18 @@
-/* Device code: where it is in files, and what it holds.
+/* Device code in files: where it is and what it holds.
  *
- * devcode_read goes through one path (a library, a program, an archive, a wheel, a loose file) and
- * hands over what it finds, image by image: an image is a file, or a member of an archive. For each
- * image the containers come first, in the order of their offsets, each with its bytes in memory for
- * the time of the call; then the image itself, with the sections, since the section headers of a
- * file that is streamed out of a wheel come last.
+ * devcode_read reads one path (a library, a program, an archive, a wheel, a loose file) and hands
+ * over its images: a file, or a member of an archive. For each image the containers come first, in
+ * the order of their offsets, with their bytes in memory during the call. The image itself comes
+ * last, with its sections, since the section headers of a file that is streamed out of a wheel come
+ * last.
  *
- * For the same reason a container that comes out of an archive is handed over before it is known
- * whether it lies in a section of initialised data. devcode_image.containers is the authority: what
- * its list lacks (by `index`) was a chance hit in code or debug data, and the sink forgets what it
- * noted of it. So does it where an image ends in `trouble`, or where its containers are followed by
- * no image.
+ * For the same reason a container from an archive is handed over before its section is known.
+ * devcode_image.containers is the authority: a container that this list lacks (by `index`) was a
+ * chance hit in code or debug data, and the sink drops what it noted of it. The sink does the same
+ * if an image ends in `trouble`, or if no image follows its containers.
  *
- * Nothing larger than one container is kept, so memory does not grow with the file; of a large one
- * that comes out of an archive only headers and PTX.
+ * At most one container is held in memory, so memory does not grow with the file. Of a large
+ * container from an archive only headers and PTX are held.
  */
 #ifndef JW_DEVCODE_DEVCODE_H
 #define JW_DEVCODE_DEVCODE_H
@@ -39,7 +38,7 @@ enum devcode_format {
 /* "elf", "pe", "fatbin", "cubin", "ptx" */
 const char *devcode_format_name(enum devcode_format format);
 
-/* What the CUDA runtime does with a section. Source: docs/fatbin.md. */
+/* How the CUDA runtime uses a section. Source: docs/fatbin.md. */
 enum devcode_role {
 	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: handed to the driver at start */
 	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */
@@ -77,8 +76,8 @@ struct devcode_entry {
 	struct jw_target target; /* the header's number and flags. An unflagged PTX entry's text may
 								name another one (`.target sm_90a` under 90): the text decides, and
 								devcode_ptx_header reads it, where the answer matters */
-	uint16_t isa_major, isa_minor; /* PTX: ISA version by the header; the text decides here too.
-									  Cubin: a version of its own */
+	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text has the last word.
+									  Cubin: its own version */
 	uint64_t flags;
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* in the container's bytes, or DEVCODE_NOT_HELD */
@@ -87,15 +86,16 @@ struct devcode_entry {
 							  compression is foreign and the header does not say */
 	uint32_t options_offset,
 		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
-						   its NUL; length 0: none. Never set for cubins: theirs is binary */
+						   its NUL; length 0: no options. Never set for cubins, whose options are
+						   binary */
 	bool damaged;       /* its header contradicts itself (sizes, place of the options). Whether the
 						   payload can be decoded only devcode_payload tells */
 };
 
 #define DEVCODE_NO_SECTION UINT32_MAX
 
-/* A loose cubin or PTX file is handed over as one container without a header of its own: offset 0,
- * the whole file, and one entry whose payload it is. */
+/* A loose cubin or PTX file is one container without a header: offset 0, the whole file, one entry
+ * whose payload is the file. */
 struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */
@@ -114,21 +114,21 @@ struct devcode_container {
 
 struct devcode_image {
 	const char *path;   /* as given */
-	const char *member; /* inside an archive, as its name there; NULL for a file. Of several members
-						   of a static archive with one name the second is "NAME#2"; a static
-						   archive inside a wheel gives "ARCHIVE(NAME)". A loose file packed with
-						   zstd has no member; its offsets count in what it unpacks to */
+	const char *member; /* the member's name in its archive; NULL for a file. Of several members of
+						   a static archive with one name the second is "NAME#2"; a static archive
+						   inside a wheel gives "ARCHIVE(NAME)". A loose file packed with zstd has
+						   no member, and its offsets count in the unpacked bytes */
 	enum devcode_format format;
 	uint64_t size_bytes;
-	const struct devcode_section *sections; /* those that hold containers */
+	const struct devcode_section *sections; /* sections that hold containers */
 	size_t section_count;
 	const struct devcode_container
 		*containers; /* only offset, size_bytes, index, section, linked are valid */
 	size_t container_count;
 	size_t damaged; /* places that look like a container and are not sound, in sections where
 					   containers live */
-	/* `linked` can be trusted: the wrappers were read, or there are none and nothing is
-	 * relocatable. false: they are missing, or cannot be followed. */
+	/* `linked` can be trusted: the wrappers were read, or no container is relocatable. false: the
+	 * wrappers are missing or cannot be followed. */
 	bool wrappers_known;
 };
 
@@ -139,9 +139,8 @@ struct devcode_sink {
 					 const struct devcode_container *container);
 	/* One image that holds device code, after its containers. May be NULL. */
 	int (*image)(struct jw_error *err, void *context, const struct devcode_image *image);
-	/* A file or member that cannot be read though it seems to be of a known format: `why` is one
-	 * line. What was handed over of the image that failed is void; reading goes on with the next.
-	 * May be NULL. */
+	/* A file or member of a known format that cannot be read: `why` is one line. All that was
+	 * handed over of that image is void; reading continues with the next image. May be NULL. */
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
 	/* Asked over and over, so that even one huge member of an archive is left in time:
@@ -153,30 +152,29 @@ struct devcode_sink {
  * error. -1: the file cannot be opened or is no regular file, or the sink stopped it. */
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink);
 
-/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes), its own trailing NULs
- * included: what the driver makes its key of, with one more NUL behind it. PTX that is stored raw
- * has that NUL in its own padding: the payload is all that is in front of the padding's last byte
- * (measured on drivers 535 and 550). `ret_view` points into the container where it is stored raw,
- * else into `scratch`, which is cleared first and grows as needed; valid until either goes. */
+/* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes) with its own trailing
+ * NULs. The driver's key is made of it and one more NUL. PTX that is stored raw has that NUL in its
+ * padding: the payload ends in front of the padding's last byte (measured on drivers 535 and 550).
+ * `ret_view` points into the container if the payload is raw, else into `scratch`, which is cleared
+ * first and grows as needed. It is valid until either is freed. */
 struct devcode_view {
 	const uint8_t *data;
 	size_t size;
 };
 enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
 
-/* What has to be held in memory of a container in an archive may have at most this many bytes. */
+/* The most bytes that are held in memory of one container from an archive. */
 enum { DEVCODE_MOST_STREAMED = 1 << 30 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
 					struct devcode_view *ret_view);
 
-/* What the container has of the payload, as it is stored: a pointer into its bytes. Who decodes it
- * later makes a container of it alone: devcode_payload wants the entry, its payload_offset changed,
- * and those bytes. */
+/* The stored payload: a pointer into the container's bytes. To decode it later, make a container of
+ * those bytes alone, and the entry with its payload_offset changed, for devcode_payload. */
 int devcode_stored(struct jw_error *err, const struct devcode_container *container,
 				   const struct devcode_entry *entry, struct devcode_view *ret_view);
 
-/* What a PTX text says of itself in its first lines. */
+/* The first lines of a PTX text. */
 struct devcode_ptx_header {
 	uint16_t isa_major, isa_minor;
 	struct jw_target target;
@@ -197,9 +195,9 @@ struct devcode_part {
 /* Pieces are of this size, but for each part's last one. */
 enum { DEVCODE_PIECE = 3 << 16 };
 
-/* Goes through `path` once and hands over the parts piece by piece, in order. Those of one member
- * have to stand side by side, in ascending order, without overlapping. -1 where not all of them
- * could be had, which `done` tells; or where `piece` returned other than 0. `stop` may be NULL. */
+/* Reads `path` once and hands over the parts piece by piece, in order. Parts of one member are
+ * adjacent, in ascending order, without overlaps. -1 if a part could not be read (`done` tells
+ * which could), or if `piece` returned other than 0. `stop` may be NULL. */
 int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *parts, size_t count,
 				 int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 							  size_t size),

@@ -1,4 +1,4 @@
-/* Host files in ELF: their sections, and what relocations do to the fat binary wrappers. */
+/* ELF host files: their sections, and the relocations of fat binary wrappers. */
 #ifndef JW_DEVCODE_ELF_H
 #define JW_DEVCODE_ELF_H
 
@@ -11,13 +11,13 @@ int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section
 
 /* One pointer that the dynamic linker writes. */
 struct elf_pointer {
-	uint64_t address; /* where it stands */
-	uint64_t value; /* what stands there in the file; replaced where a relocation says otherwise */
+	uint64_t address; /* its address */
+	uint64_t value;   /* its value in the file, or the one that a relocation writes */
 };
 
-/* Applies R_X86_64_RELATIVE and R_AARCH64_RELATIVE of .rela.dyn to `count` pointers, which have to
- * be sorted by address. Where there is no .rela.dyn, or it has nothing for a pointer (a program at
- * a fixed address, RELR), the value in the file stands. */
+/* Applies R_X86_64_RELATIVE and R_AARCH64_RELATIVE of .rela.dyn to `count` pointers, which are
+ * sorted by address. A pointer without such a relocation keeps its value in the file (a program at
+ * a fixed address, RELR). */
 int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
 				 struct elf_pointer *pointers, size_t count);
 

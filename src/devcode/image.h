@@ -1,4 +1,4 @@
-/* What is gathered of one image until it can be handed over: containers, places that only look like
+/* Parts of one image, gathered until it can be handed over: containers, places that only look like
  * one, wrappers. */
 #ifndef JW_DEVCODE_IMAGE_H
 #define JW_DEVCODE_IMAGE_H
@@ -17,7 +17,7 @@ struct reading {
 /* A version 2 wrapper, `{u32 0x466243B1, u32 2, void *data, void *more}`. */
 struct wrapper {
 	uint64_t offset;
-	uint64_t data; /* as it stands in the file */
+	uint64_t data; /* as it is in the file */
 };
 
 enum {
@@ -39,14 +39,14 @@ struct image {
 	size_t wrapper_count, wrapper_capacity;
 	struct devcode_entry *entries; /* of the container at hand */
 	size_t entry_capacity;
-	uint64_t vain_steps; /* entries walked over in what turned out to be no container */
+	uint64_t vain_steps; /* entries that were walked over in places that are not containers */
 };
 
 /* A sound container: hands it to the sink and notes it. `offset`s come in ascending order. */
 int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
 					uint64_t offset, const struct container_walk *walk);
-/* The same of one whose entries stand in image->entries already, and of which `bytes` holds only
- * what they point to (devcode_container.held_bytes). */
+/* The same for a container whose entries are in image->entries already; `bytes` holds only their
+ * payloads (devcode_container.held_bytes). */
 int image_condensed(struct jw_error *err, struct image *image, const uint8_t *bytes,
 					size_t held_bytes, uint64_t offset, const struct container_walk *walk);
 /* Room for `count` of image->entries. */
@@ -56,8 +56,8 @@ int image_entry_room(struct jw_error *err, struct image *image, size_t count);
 int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 				 const struct container_walk *walk);
 int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, uint64_t data);
-/* Assigns the sections, drops what lies in none, follows the wrappers, and calls the sink if
- * anything is left. */
+/* Assigns the sections, drops containers outside of them, follows the wrappers, and calls the sink
+ * if any container is left. */
 int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
 				 const struct bytes *bytes);
 /* A file that is one cubin or one PTX text. */

@@ -1,4 +1,4 @@
-/* What a file or member is, by its first bytes. */
+/* The kind of a file or member, by its first bytes. */
 #ifndef JW_DEVCODE_IMAGE_KIND_H
 #define JW_DEVCODE_IMAGE_KIND_H
 
@@ -9,7 +9,7 @@ enum kind {
 	KIND_NONE, /* nothing of ours */
 	KIND_ELF,
 	KIND_PE,
-	KIND_OBJECT, /* COFF, whose magic is weak: what is wrong with it is no one's trouble */
+	KIND_OBJECT, /* COFF. Its magic is weak, so damage in it is not reported */
 	KIND_FATBIN,
 	KIND_CUBIN,
 	KIND_PTX,

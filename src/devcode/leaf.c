@@ -10,7 +10,7 @@
 
 enum {
 	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
-	TAIL = 1 << 20,        /* bytes in front of an ELF's section headers, where their names stand */
+	TAIL = 1 << 20, /* bytes in front of an ELF's section headers, which hold the section names */
 };
 
 static enum devcode_format format_of(enum kind kind)
@@ -126,7 +126,7 @@ static int read_memory(struct jw_error *err, struct image *image, struct stream 
 struct streamed {
 	struct image *image;
 	struct capture capture;
-	struct buf again; /* what had to be read once more */
+	struct buf again; /* ranges that were read a second time */
 };
 
 static bool in_buf(const struct buf *buf, uint64_t start, uint64_t offset, uint64_t size,

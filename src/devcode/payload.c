@@ -1,4 +1,4 @@
-/* What stands in an entry: decompressing it, all of it or only its beginning. */
+/* Decompressing an entry, whole or its beginning only. */
 #include <lz4.h>
 #include <stdatomic.h>
 #include <zstd.h>
@@ -10,7 +10,7 @@
 enum {
 	PTX_HEAD = 1024,       /* holds .version and .target in everything seen */
 	PTX_LONG_HEAD = 65536, /* second try, for a long comment in front of them */
-	LZ4_MOST_RATIO = 255,  /* one byte can stand for no more: the format's own bound */
+	LZ4_MOST_RATIO = 255,  /* the format's own bound: one byte expands to no more */
 	WINDOW_LOG = 27,       /* largest zstd window that we allocate for */
 };
 
@@ -32,7 +32,7 @@ int devcode_stored(struct jw_error *err, const struct devcode_container *contain
 			"compressed or obfuscated in a way that is not ours to decode (flags 0x%llx)",
 			(unsigned long long)entry->flags);
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes > entry->stored_bytes)
-		return error_set(err, JW_ERR_FORMAT, "a raw payload larger than what is stored");
+		return error_set(err, JW_ERR_FORMAT, "a raw payload larger than its stored bytes");
 	ret_view->data = container->bytes + entry->payload_offset;
 	ret_view->size = (size_t)entry->stored_bytes;
 	return 0;
@@ -47,9 +47,9 @@ static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *t
 	return 0;
 }
 
-/* A decoder is some 160 KB that would be mapped and touched anew for each of thousands of small
- * modules, which takes as long as decoding them. One is kept between calls; two threads at a time
- * make one of their own. */
+/* A decoder takes some 160 KB. Mapping and touching them for each of thousands of small modules
+ * takes as long as decoding those. One decoder is kept between calls; a second thread at the same
+ * time makes another. */
 static _Atomic(ZSTD_DCtx *) idle_decoder;
 
 static ZSTD_DCtx *take_decoder(struct jw_error *err)

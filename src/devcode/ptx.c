@@ -53,7 +53,7 @@ static void skip_blank(struct text *text)
 	}
 }
 
-/* Past `.name` and the white space behind it, if it stands here. */
+/* Past `.name` and the white space behind it, if it is here. */
 static bool take_directive(struct text *text, const char *name)
 {
 	size_t length = strlen(name);

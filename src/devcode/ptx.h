@@ -1,4 +1,4 @@
-/* PTX text: what its first lines say, and what its compilation costs. */
+/* PTX text: its first lines, and the cost of its compilation. */
 #ifndef JW_DEVCODE_PTX_H
 #define JW_DEVCODE_PTX_H
 
@@ -11,12 +11,12 @@
 /* Whether the text begins as PTX does: a `.version` behind nothing but white space and comments. */
 bool ptx_is(const void *text, size_t size);
 
-/* `.version` and `.target` from the text's beginning: a kilobyte is enough for all that was seen.
- * JW_ERR_FORMAT where one of them is missing or makes no sense. `size` may end anywhere. */
+/* `.version` and `.target` from the text's beginning: a kilobyte is enough for all texts that were
+ * seen. JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
 int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 					struct devcode_ptx_header *ret_header);
 
-/* What the cost model counts (docs/estimates.md). */
+/* Inputs of the cost model (docs/estimates.md). */
 struct ptx_features {
 	uint64_t statements; /* lines that end in `;`, whether with CR LF (Windows' nvcc) or LF */
 	uint64_t branches;   /* occurrences of `bra` */
@@ -24,8 +24,8 @@ struct ptx_features {
 	bool code;           /* a `.entry` or a `.func`: there is something to compile */
 };
 
-/* Counts at several GB/s: what is counted is the text, not its grammar, as in the measurements that
- * the model was fitted to. */
+/* Counts at several GB/s. It counts text, not grammar, like the measurements that the model was
+ * fitted to. */
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);
 
 #endif

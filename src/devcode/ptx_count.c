@@ -1,5 +1,5 @@
-/* Counting what a compilation costs, sixteen bytes at a time. GCC's and clang's vector types need
- * no intrinsics, and become scalar code where a machine has no vectors. */
+/* Counting the inputs of the cost model, sixteen bytes at a time. GCC's and clang's vector types
+ * need no intrinsics, and become scalar code on a machine without vectors. */
 #include <string.h>
 
 #include "devcode/ptx.h"

@@ -5,8 +5,8 @@
 
 #include "devcode/devcode.h"
 
-/* `path` only names the file, in what the sink is told and where a member has to be read again. -1:
- * the sink stopped it. */
+/* `path` only names the file, for the sink and for reading a member again. -1: the sink stopped it.
+ */
 int devcode_read_memory(struct jw_error *err, const char *path, const void *data, size_t size,
 						const struct devcode_sink *sink);
 

@@ -125,7 +125,7 @@ int devcode_reread(struct jw_error *err, const char *path, const struct devcode_
 	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
 	struct devcode_part wanted = *part;
 
-	/* A container may be larger than an archive allows only in a file of its own. */
+	/* A container may be larger than the bound for archives only in a file that is not packed. */
 	if (part->size_bytes > SIZE_MAX / 2 ||
 		(part->member && part->size_bytes > DEVCODE_MOST_STREAMED))
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,

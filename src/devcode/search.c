@@ -12,7 +12,7 @@ struct range {
 	uint64_t at, end, forgotten;
 };
 
-/* Lets go of what has been read, so that resident memory stays small. */
+/* Releases mapped pages that were read, so that resident memory stays small. */
 static void forget(struct range *range)
 {
 	const struct os_map *map = range->stream->map;
@@ -24,7 +24,7 @@ static void forget(struct range *range)
 	}
 }
 
-/* At the start of what may be a container: past it, or past its first word. */
+/* Moves from a possible container past it, or past its first word. */
 static int visit(struct jw_error *err, struct image *image, struct range *range)
 {
 	const uint8_t *bytes = range->stream->memory + range->at;

@@ -5,17 +5,16 @@
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
 
-/* Searches [from, from + size) of an image in memory, stepping over what sound containers hold.
- * `from` should be a multiple of CONTAINER_ALIGN in the image: places are looked at from there on
- * in steps of that. */
+/* Searches [from, from + size) of an image in memory, and steps over sound containers. `from` is a
+ * multiple of CONTAINER_ALIGN in the image: containers are looked for at such offsets. */
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 uint64_t from, uint64_t size);
 /* Notes the version 2 wrappers of a section in memory. */
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
 
-/* What is kept of a stream: its beginning, where headers stand, and its end from `tail_from` on,
- * where an ELF's section headers do. Each up to a maximum; what is not there has to be read again.
+/* Parts of a stream that are kept: its beginning, for headers, and its end from `tail_from` on, for
+ * an ELF's section headers. Each has a maximum; any other part has to be read again.
  */
 struct capture {
 	struct buf head, tail;

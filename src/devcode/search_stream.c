@@ -1,4 +1,4 @@
-/* Containers in what streams by. Of a large one only headers and PTX are kept. */
+/* Containers in a stream. Of a large one only headers and PTX are kept. */
 #include "base/cursor.h"
 #include "devcode/find_word.h"
 #include "devcode/search.h"
@@ -15,7 +15,8 @@ static int keep_head(struct jw_error *err, struct buf *head, const uint8_t *data
 {
 	size_t room = MOST_HEAD - head->size;
 
-	/* All of it at once: growing would hold it twice, and what is never written takes no memory. */
+	/* All of it at once: growing would hold it twice, and memory that is never written takes no
+	 * room. */
 	head->most = MOST_HEAD;
 	return buf_reserve(err, head, room) || buf_append(err, head, data, size < room ? size : room)
 			   ? -1
@@ -28,12 +29,12 @@ static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t off
 	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
 	size_t fresh = size - before, room = MOST_TAIL - capture->tail.size;
 
-	/* What follows the headers is not wanted: patchelf leaves a string table there. */
+	/* Bytes behind the headers are not needed: patchelf leaves a string table there. */
 	capture->tail.most = MOST_TAIL;
 	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
 }
 
-/* Takes `size` bytes that lie in the window, and keeps what is to be kept of them. */
+/* Takes `size` bytes of the window, and keeps those that have to be kept. */
 static int take(struct jw_error *err, struct stream *stream, struct capture *capture,
 				const uint8_t *data, size_t size)
 {
@@ -124,8 +125,8 @@ static int pass_entry(struct jw_error *err, struct large *large)
 	return 0;
 }
 
-/* Where it turns out to be broken, the search goes on behind what was sound of it: in there stand
- * entries, which cannot be looked at again. */
+/* If the container turns out to be damaged, the search continues behind its sound part. Entries
+ * inside cannot be looked at again. */
 static int visit_large(struct jw_error *err, struct image *image, struct stream *stream,
 					   struct capture *capture, const struct container_walk *walk)
 {
@@ -149,8 +150,7 @@ static int visit_large(struct jw_error *err, struct image *image, struct stream 
 
 /* ---- the search */
 
-/* At the start of what may be a container: brings as much of it into the window as it takes to
- * tell. */
+/* Reads as much of a possible container into the window as it takes to tell whether it is one. */
 static int visit_stream(struct jw_error *err, struct image *image, struct stream *stream,
 						struct capture *capture)
 {

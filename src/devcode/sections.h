@@ -1,7 +1,7 @@
-/* The sections of initialised data of one image: what is searched, and what addresses mean.
+/* The sections of initialised data of one image, for searching and for addresses.
  *
- * Filled by elf_sections or pe_sections. Code, debug data and what has no bytes in the file are
- * left out from the start.
+ * Filled by elf_sections or pe_sections. Code, debug data and sections without bytes in the file
+ * are left out.
  */
 #ifndef JW_DEVCODE_SECTIONS_H
 #define JW_DEVCODE_SECTIONS_H

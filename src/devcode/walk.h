@@ -10,8 +10,8 @@
 
 struct visitor {
 	void *context;
-	/* One file or member that is none of the packed kinds. `member` is NULL for the file itself.
-	 * A return other than 0 ends the walk: it says "stop", and not that this one is damaged. */
+	/* One file or member that is not packed. `member` is NULL for the file itself. A return other
+	 * than 0 ends the walk: it means "stop", not that this file is damaged. */
 	int (*leaf)(struct jw_error *err, void *context, const char *member, enum kind kind,
 				struct stream *stream);
 	/* An archive or member that cannot be read any further. */
@@ -19,8 +19,8 @@ struct visitor {
 	const struct jw_cancel *cancel; /* may be NULL */
 };
 
-/* The reader of a layer asks before each piece, and fails where the answer is yes: what that looks
- * like further up is no trouble. The layer itself returns -1 then. */
+/* The reader of a layer asks before each piece whether to stop, and fails if so. An outer layer
+ * must not report that failure as damage. The layer itself then returns -1. */
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
 
 /* `depth` counts the layers that are open; it starts at 0. */

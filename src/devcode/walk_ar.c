@@ -27,7 +27,7 @@ struct archive {
 	const char *outer; /* the archive's own name inside another one, or NULL */
 	struct stream *stream;
 	struct buf long_names;
-	/* Names seen, for those that come twice. */
+	/* Names seen, to tell repeated ones apart. */
 	struct set seen;
 	uint32_t *times;
 	size_t count, capacity;
@@ -36,7 +36,7 @@ struct archive {
 
 struct member {
 	char name[NAME_SIZE + 1];
-	uint64_t size_bytes; /* without a name that stands in front of the data */
+	uint64_t size_bytes; /* without a name in front of the data */
 	uint64_t padding;
 };
 
@@ -88,7 +88,7 @@ static char *cut_name(struct jw_error *err, const char *text, size_t size, bool 
 	return mem_string_n(err, text, length);
 }
 
-/* BSD: "#1/20", and the name's 20 bytes stand in front of the data. */
+/* BSD: "#1/20", with the name's 20 bytes in front of the data. */
 static char *bsd_name(struct jw_error *err, struct archive *archive, struct member *member)
 {
 	uint64_t length;
@@ -154,7 +154,7 @@ static int count_name(struct jw_error *err, struct archive *archive, const char 
 	return 0;
 }
 
-/* What callers know the member by: "NAME", "NAME#2", "ARCHIVE(NAME)". */
+/* The member's name for callers: "NAME", "NAME#2", "ARCHIVE(NAME)". */
 static char *full_name(struct jw_error *err, struct archive *archive, const char *name)
 {
 	uint32_t times;
@@ -213,7 +213,7 @@ static int enter(struct jw_error *err, struct jw_error *why, struct archive *arc
 	return result ? 1 : stream_skip(why, outer, part.left);
 }
 
-/* Symbol tables and what else the archiver keeps for itself: "/", "/SYM64/", "/<HYBRIDMAP>/". */
+/* Symbol tables and other members of the archiver: "/", "/SYM64/", "/<HYBRIDMAP>/". */
 static bool is_internal(const struct member *member)
 {
 	return member->name[0] == '/' && !(member->name[1] >= '0' && member->name[1] <= '9');

@@ -16,11 +16,11 @@ enum {
 	FORGET = 1 << 22, /* bytes of a mapping between two times of letting go of them */
 };
 
-/* What libarchive reads from. */
+/* The input of libarchive. */
 struct feed {
 	struct stream *stream;
 	uint64_t given;     /* bytes of the stream's window that libarchive has in its hands */
-	uint64_t forgotten; /* up to here the mapping was let go of */
+	uint64_t forgotten; /* mapped pages up to here were released */
 	struct jw_error err;
 };
 
@@ -70,7 +70,7 @@ static la_int64_t feed_skip(struct archive *archive, void *context, la_int64_t w
 			   : (la_int64_t)(feed->stream->offset - before);
 }
 
-/* Only for what lies in memory: a zip's directory stands at its end. */
+/* Only for archives in memory: a zip's directory is at its end. */
 static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t offset, int whence)
 {
 	struct feed *feed = context;
@@ -187,7 +187,7 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 		struct archive_entry *entry;
 		int state = archive_read_next_header(packed->archive, &entry);
 
-		/* What a reader further down was stopped in looks like damage up here. */
+		/* A stop inside an inner layer looks like damage out here. */
 		if (walk_cancelled(err, packed->visitor->cancel))
 			return -1;
 		if (state == ARCHIVE_EOF)

@@ -4,7 +4,7 @@
 #include "devcode/devcode.h"
 #include "devcode/walk.h"
 
-enum { WINDOW_LOG = 27 }; /* what `zstd --long` makes; larger windows are refused by libzstd */
+enum { WINDOW_LOG = 27 }; /* as `zstd --long` makes them; libzstd refuses larger windows */
 
 struct unpacker {
 	ZSTD_DCtx *context;
@@ -27,7 +27,7 @@ static int unpack(struct jw_error *err, void *context, uint8_t *to, size_t size,
 			stream_peek(err, unpacker->from, STREAM_STEP, &data, &in.size))
 			return -1;
 		in.src = data;
-		/* With nothing left to read, the decoder may still hold what it has unpacked. */
+		/* After the last input the decoder may still hold unpacked bytes. */
 		left = ZSTD_decompressStream(unpacker->context, &out, &in);
 		if (ZSTD_isError(left))
 			return error_set(err, JW_ERR_FORMAT, "damaged zstd data: %s", ZSTD_getErrorName(left));

@@ -1,5 +1,5 @@
-/* Which containers are the result of device linking. Source: docs/fatbin.md, "Who links, and when":
- * the wrapper of a linked binary has version 2, and points to it by way of a relocation. */
+/* Containers that device linking made. Source: docs/fatbin.md, "Who links, and when": the wrapper
+ * of a linked binary has version 2, and points to it by a relocation. */
 #include <stdlib.h>
 
 #include "base/mem.h"

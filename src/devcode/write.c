@@ -11,7 +11,7 @@ enum {
 	OPTIONS_AT = CONTAINER_ENTRY,  /* `{u32 off, u32 len}` behind the fixed fields */
 	OPTIONS_TEXT = OPTIONS_AT + 8, /* and the string behind that */
 	MOST_OPTIONS = 1 << 16,
-	FLAGS = 0x11, /* 64 bits, Linux: what nvcc writes there */
+	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
 };
 

@@ -12,8 +12,8 @@ struct write_ptx {
 	size_t payload_size;
 	uint16_t isa_major, isa_minor;
 	struct jw_target target;
-	const char *options; /* NULL or "": none; the entry has the field all the same, which libcuda
-							needs */
+	const char *options; /* NULL or "": no options; the entry has the field anyway, since libcuda
+							needs it */
 	enum devcode_compression compression; /* not DEVCODE_FOREIGN */
 	uint32_t kind;                        /* 0: DEVCODE_KIND_PTX */
 };

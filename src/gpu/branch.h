@@ -1,9 +1,9 @@
-/* What NVIDIA's driver branches do differently, as far as jitwarm has to know it: one table.
+/* Differences between NVIDIA's driver branches, as far as jitwarm has to know them: one table.
  *
  * Measured on 460.106.00, 470.256.02, 525.147.05, 535 (four builds), 550.54.15, 550.163.01 and
- * 555.58.02 (tests/conformance, docs/driver-behaviour.md). Branches between two measured ones go
- * with the older; newer than the table goes with its last row. What depends on the CUDA version in
- * an even way, as the PTX ISA does, is in release.h.
+ * 555.58.02 (tests/conformance, docs/driver-behaviour.md). A branch between two measured ones is
+ * taken for the older; a newer one than the table for its last row. Properties that follow the CUDA
+ * version evenly, like the PTX ISA, are in release.h.
  */
 #ifndef JW_GPU_BRANCH_H
 #define JW_GPU_BRANCH_H
@@ -18,8 +18,8 @@
 enum gpu_relocatable {
 	/* Known: compiled as input of a link, all that are usable, where there is no other PTX. */
 	GPU_RELOCATABLE_KNOWN,
-	/* Where it were a cubin that runs, the load ends with CUDA_ERROR_INVALID_IMAGE, whatever PTX
-	 * stands beside it; any other is passed over. */
+	/* If it would run as a cubin, the load ends with CUDA_ERROR_INVALID_IMAGE, whatever PTX is
+	 * beside it; otherwise it is passed over. */
 	GPU_RELOCATABLE_SPOILS,
 	/* The same, but the load ends the process (SIGILL). */
 	GPU_RELOCATABLE_KILLS,
@@ -31,8 +31,9 @@ struct gpu_branch {
 	uint64_t default_limit_bytes; /* of the cache, without CUDA_CACHE_MAXSIZE */
 	enum gpu_relocatable relocatable;
 	bool zstd; /* unpacks zstd; else takes the frame for PTX text: 218, on 525 the process ends */
-	/* CUDA_FORCE_JIT=1 does what CUDA_FORCE_PTX_JIT=1 does; else nothing. (The latter stores all
-	 * modules under one empty key there. Either way none is found again.) */
+	/* CUDA_FORCE_JIT=1 does the same as CUDA_FORCE_PTX_JIT=1; else it does nothing.
+	 * (CUDA_FORCE_PTX_JIT=1 stores all modules under one empty key there. In both cases no entry is
+	 * found again.) */
 	bool force_jit;
 };
 

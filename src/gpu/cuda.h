@@ -64,7 +64,7 @@ struct cuda {
 	struct os_library *library;
 #define CUDA_MEMBER(name, parameters) int(*name) parameters;
 	CUDA_REQUIRED(CUDA_MEMBER)
-	CUDA_OPTIONAL(CUDA_MEMBER) /* NULL where the driver has none */
+	CUDA_OPTIONAL(CUDA_MEMBER) /* NULL if the driver has no such function */
 #undef CUDA_MEMBER
 };
 

@@ -100,7 +100,7 @@ bool gpu_first_isa(struct jw_target target, struct gpu_isa *ret_isa)
 	return false;
 }
 
-/* Up to three numbers with dots between them and nothing else; 0 where the text is none. */
+/* Up to three numbers with dots between them; 0 if the text is anything else. */
 static size_t read_numbers(const char *text, uint32_t numbers[3])
 {
 	size_t count = 0;
@@ -125,8 +125,8 @@ static size_t read_numbers(const char *text, uint32_t numbers[3])
 	}
 }
 
-/* A driver's branch (the first number) stands for one CUDA version, whatever comes behind; those of
- * Windows lie between Linux' (551 with 550, 527 with 525). */
+/* A driver's branch (the first number) belongs to one CUDA version. Windows' branches lie between
+ * Linux' (551 with 550, 527 with 525). */
 static uint32_t cuda_of_branch(uint32_t branch)
 {
 	uint32_t cuda = 0;

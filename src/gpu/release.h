@@ -30,7 +30,7 @@ int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
 
-/* The first release whose driver compiles this PTX ISA; NULL where the table has none. */
+/* The first release whose driver compiles this PTX ISA; NULL if the table has no such release. */
 const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa);
 
 /* The first PTX ISA in which a target can be named; false for a target that is not in the table. */

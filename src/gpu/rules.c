@@ -5,7 +5,7 @@
 /* Parts of Jetson and DRIVE. Their machine code is no part of the major version's line. */
 static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
 
-/* Who belongs to the family that code with 'f' is made for; families grow with new members. */
+/* Members of the family that code with 'f' is made for; families grow. */
 static const struct {
 	uint16_t code;
 	uint16_t members[3];
@@ -24,7 +24,7 @@ static bool is_tegra(uint16_t sm)
 	return false;
 }
 
-/* The same capability: 10.1 is what Thor was called before it became 11.0 (PTX ISA 9.0). */
+/* The same capability: Thor was called 10.1 before it became 11.0 (PTX ISA 9.0). */
 static bool gpu_same_capability(uint16_t a, uint16_t b)
 {
 	return a == b || (a == 101 && b == 110) || (a == 110 && b == 101);

@@ -1,4 +1,4 @@
-/* Which code runs on which GPU, by capability alone (what the driver can read is in release.h).
+/* Code and the GPUs that it runs on, by capability alone (release.h has what a driver can read).
  *
  * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
  * Compatibility guide; docs/compat.md.
@@ -17,16 +17,16 @@ enum gpu_fit {
 };
 
 /* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
- * its major version, on desktop and server parts only; Tegra stands apart in both directions; 'a'
- * runs on its capability alone, 'f' on its family. */
+ * its major version, on desktop and server parts only. Tegra's code does not run elsewhere, nor
+ * other code on Tegra. 'a' runs on its capability alone, 'f' on its family. */
 enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device);
 
 /* Whether PTX for `code` may be compiled for a device: plain PTX for the same and every higher
  * capability, 'a' for its own alone, 'f' for its family. */
 bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
 
-/* Whether code for `code` is for this capability or an older one, whatever its suffix: if it cannot
- * be used on the device all the same, something about it is in the way. */
+/* Whether code for `code` is for this capability or an older one, whatever its suffix. If it cannot
+ * be used on the device nevertheless, a property of the code is the reason. */
 bool gpu_not_newer(struct jw_target code, struct jw_target device);
 
 #endif
