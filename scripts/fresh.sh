@@ -80,6 +80,7 @@ find "$store" -mindepth 1 -maxdepth 1 -name '.run-*' -mmin +1440 -exec rm -rf --
 # What this machine's apt and pip need to get out, and nothing else of it
 settings_into() {
 	local file
+	echo "deb $mirror $release main" >"$1/etc/apt/sources.list" # as debootstrap has it, and today's mirror in a kept root
 	for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
 		if [ -f "$file" ] && grep -qE '^[[:space:]]*Acquire' "$file"; then cp "$file" "$1/etc/apt/apt.conf.d/"; fi
 	done
@@ -143,16 +144,22 @@ enter_quietly() { enter "$1" >"$work/log" 2>&1 || { local status=$?; tail -n 60 
 run() { step "$1" "enter${quick:+_quietly}" "$1"; }
 
 [ -z "$(git -C "$here" status --porcelain 2>/dev/null)" ] || say "what is not committed is not tried"
+try_release() {
+	if ! step "a bare root" root_of "$release" "$work/root"; then
+		[ -z "$quick" ] || skip "debootstrap gets no $release from $mirror"
+		return 1
+	fi
+	settings_into "$work/root"
+	clone_into "$work/root" || return 1
+	if [ -n "$quick" ] && ! enter "apt-get update -qq -o APT::Update::Error-Mode=any" >"$work/log" 2>&1; then
+		skip "apt cannot read $mirror: $(grep -m1 '^[EW]:' "$work/log")"
+	fi
+	run ./scripts/quickstart.sh && run "$command"
+}
 failed=0
 for release in "${releases[@]}"; do
 	work=$(mktemp -d "$store/.run-XXXXXX") || exit 1
-	if ! step "a bare root" root_of "$release" "$work/root"; then
-		[ -z "$quick" ] || skip "debootstrap gets no $release from $mirror"
-		failed=1
-	else
-		settings_into "$work/root"
-		if ! { clone_into "$work/root" && run ./scripts/quickstart.sh && run "$command"; }; then failed=1; fi
-	fi
+	try_release || failed=1
 	rm -rf --one-file-system "$work"
 	work=''
 done
