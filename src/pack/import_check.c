@@ -1,66 +1,19 @@
-/* What becomes of each entry of a pack. */
+/* The first pass over a pack of entries: what its manifest says of each, and whether its content is
+ * what the manifest says. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "cache/index.h"
-#include "cache/presence.h"
-#include "pack/driver_text.h"
 #include "pack/import.h"
+#include "pack/judge.h"
+#include "pack/supply.h"
 
 /* Entries whose keys are hashed side by side; of one payload, so that all lanes are as long. */
-enum { MOST_TOGETHER = 16, MOST_GROUPS = 256 };
-
-/* ---- groups */
-
-/* Hostile packs may have any number of kinds: past MOST_GROUPS all of a verdict are one. */
-static int find_group(struct jw_error *err, struct import *import,
-					  const struct jw_import_group *like, uint32_t *ret_at)
-{
-	struct jw_import_result *result = import->result;
-	struct jw_import_group rest = {.verdict = like->verdict};
-	size_t at = 0;
-
-	while (at < result->group_count) {
-		const struct jw_import_group *group = &result->groups[at];
-
-		if (group->verdict == like->verdict && group->carried == like->carried &&
-			group->split == like->split && !strcmp(group->target, like->target) &&
-			!strcmp(group->driver, like->driver) && !strcmp(group->why, like->why))
-			break;
-		at++;
-	}
-	if (at == result->group_count && at >= MOST_GROUPS && like->target[0])
-		return find_group(err, import, &rest, ret_at);
-	if (at == result->group_count) {
-		if (VEC_ROOM(err, result->groups, import->group_capacity, at, MOST_GROUPS + 4))
-			return -1;
-		result->groups[result->group_count++] = *like;
-	}
-	*ret_at = (uint32_t)at;
-	return 0;
-}
-
-static int put_into_group(struct jw_error *err, struct import *import, uint32_t at, const char *why)
-{
-	const struct pack_entry *entry = &import->manifest.entries[at];
-	struct import_fate *fate = &import->fates[at];
-	struct jw_import_group group = {
-		.verdict = fate->verdict, .carried = fate->carried, .split = entry->split};
-
-	(void)jw_target_sm(group.target, entry->target);
-	(void)pack_driver_text(group.driver, &import->manifest.drivers[entry->driver]);
-	text_copy(group.why, sizeof group.why, why);
-	if (find_group(err, import, &group, &fate->group))
-		return -1;
-	import->result->groups[fate->group].entries++;
-	return 0;
-}
+enum { MOST_TOGETHER = 16 };
 
 /* ---- by the manifest */
 
-int import_begin(struct jw_error *err, struct import *import)
+static int judge_by_manifest(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 	const struct pack_manifest *manifest = &import->manifest;
@@ -71,17 +24,33 @@ int import_begin(struct jw_error *err, struct import *import)
 	for (uint32_t i = 0; i < manifest->entry_count; i++) {
 		struct judgement judgement;
 
-		judge_entry(manifest, &manifest->entries[i], options->system, options->carry_over,
+		judge_entry(manifest, &manifest->entries[i], import->system, options->carry_over,
 					&judgement);
 		import->fates[i].carried = judgement.carried && !judgement.refused;
 		import->fates[i].older = judgement.older;
 		if (!judgement.refused)
 			continue;
 		import->fates[i].verdict = JW_IMPORT_REFUSED;
-		if (put_into_group(err, import, i, judgement.why))
+		if (import_put_into_group(err, import, i, judgement.why))
 			return -1;
 	}
 	return 0;
+}
+
+/* The PTX that a thin pack lacks, as far as entries need it that are for this machine. */
+static int find_supply(struct jw_error *err, struct import *import)
+{
+	const struct pack_manifest *manifest = &import->manifest;
+	bool *needed = mem_array(err, manifest->member_count, sizeof *needed);
+	int result = -1;
+
+	for (size_t i = 0; needed && i < manifest->entry_count; i++)
+		if (import->fates[i].verdict != JW_IMPORT_REFUSED)
+			needed[manifest->entries[i].ptx] = true;
+	if (needed)
+		result = supply_open(err, import->options, manifest, needed, &import->supply);
+	mem_free(needed);
+	return result;
 }
 
 /* ---- by the content */
@@ -89,7 +58,7 @@ int import_begin(struct jw_error *err, struct import *import)
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
-	const char *stamp = import->fates[at].carried ? import->options->system->driver.stamp
+	const char *stamp = import->fates[at].carried ? import->system->driver.stamp
 												  : import->manifest.drivers[entry->driver].stamp;
 
 	return pack_key_start(start, stamp, entry->target);
@@ -177,10 +146,10 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 		return contradiction(err, import, at, "its cubin is for another architecture");
 	if (cubin.relocatable != pack_entry_is_relocatable(entry))
 		return contradiction(err, import, at, "its cubin is of another kind");
-	if (fate->verdict == JW_IMPORT_REFUSED || judge_cubin(&cubin, import->options->system, why))
+	if (fate->verdict == JW_IMPORT_REFUSED || judge_cubin(&cubin, import->system, why))
 		return 0;
 	fate->verdict = JW_IMPORT_REFUSED;
-	return put_into_group(err, import, at, why);
+	return import_put_into_group(err, import, at, why);
 }
 
 /* Its name cannot be held against a module that is nowhere: it is not written, but may be in the
@@ -202,8 +171,8 @@ static void do_without_module(struct import *import, const struct member_walk *w
 								(size_t)manifest->members[entry->cubin].size_bytes);
 }
 
-int import_check(struct jw_error *err, void *context, const struct member_walk *walk,
-				 const uint32_t *entries, size_t count)
+static int check_members(struct jw_error *err, void *context, const struct member_walk *walk,
+						 const uint32_t *entries, size_t count)
 {
 	struct import *import = context;
 	uint32_t whole[MOST_TOGETHER];
@@ -226,160 +195,18 @@ int import_check(struct jw_error *err, void *context, const struct member_walk *
 	return 0;
 }
 
-/* ---- by what is there */
-
-/* By the header and size of the file that is there; when it comes to inserting, every byte is
- * compared. What is not the driver's own takes nobody's place: then *ret_other, and it stays out.
- */
-static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
+int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader)
 {
-	const struct pack_entry *entry = &import->manifest.entries[at];
-	const struct import_fate *fate = &import->fates[at];
-	struct cache_probed probed;
-	bool same;
-
-	*ret_other = false;
-	if (cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
-		return false;
-	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
-		   probed.checksum == fate->checksum;
-	*ret_other = fate->older || (entry->split && !same);
-	return same || *ret_other;
-}
-
-static bool is_wanted(const struct import *import, uint64_t key)
-{
-	const struct jw_import_options *options = import->options;
-
-	return !options->wanted || options->wanted(options->context, key);
-}
-
-static bool is_left_out(const struct import_fate *fate)
-{
-	return fate->verdict == JW_IMPORT_REFUSED || fate->verdict == JW_IMPORT_MISSING;
-}
-
-/* An entry under its own stamp goes before one that is carried over to the same name. */
-static int claim_names(struct jw_error *err, struct import *import)
-{
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
-			struct import_fate *fate = &import->fates[i];
-			size_t cursor = 0;
-
-			if (is_left_out(fate) || fate->carried != (pass == 1))
-				continue;
-			if (!is_wanted(import, fate->key)) {
-				fate->verdict = JW_IMPORT_REFUSED;
-				if (put_into_group(err, import, i, "not asked for"))
-					return -1;
-				continue;
-			}
-			if (set_find(&import->keys, fate->key, &cursor) != SET_NONE) {
-				fate->verdict = JW_IMPORT_THERE;
-				continue;
-			}
-			fate->insert = true;
-			if (set_add(err, &import->keys, fate->key, i))
-				return -1;
-		}
-	}
-	return 0;
-}
-
-/* For a cache that is filled again: what is there stays as it is, what finds no room stays out. */
-static bool take_missing(struct import *import, struct import_fate *fate, uint64_t row_bytes)
-{
-	if (fate->verdict == JW_IMPORT_THERE || row_bytes > import->room_bytes) {
-		fate->insert = false;
-		if (fate->verdict == JW_IMPORT_NEW)
-			fate->verdict = JW_IMPORT_REFUSED;
-		return false;
-	}
-	import->room_bytes -= row_bytes;
-	return true;
-}
-
-uint64_t import_free_room(const char *dir, uint64_t limit_bytes)
-{
-	struct cache_index index;
-	uint64_t used = 0;
-
-	if (!cache_index_load(NULL, dir, &index)) {
-		used = cache_index_rows_total(&index);
-		cache_index_free(&index);
-	}
-	return used < limit_bytes ? limit_bytes - used : 0;
-}
-
-/* Those whose modules are nowhere: one that is in the cache already needs none. */
-static int conclude_missing(struct jw_error *err, struct import *import)
-{
-	size_t count = import->manifest.entry_count;
-	bool *lacking = mem_array(err, count, sizeof *lacking);
-	int result = lacking ? 0 : -1;
-
-	for (uint32_t i = 0; lacking && i < count; i++) {
-		struct import_fate *fate = &import->fates[i];
-		bool other;
-
-		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i, &other))
-			fate->verdict = JW_IMPORT_THERE;
-		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
-		import->result->missing += lacking[i];
-	}
-	if (!result && import->supply)
-		result = supply_report(err, import->supply, lacking, import->result);
-	mem_free(lacking);
-	return result;
-}
-
-int import_conclude(struct jw_error *err, struct import *import)
-{
-	const uint64_t block = 4096;
-
-	if (claim_names(err, import) || conclude_missing(err, import))
+	import->walk = (struct member_walk){
+		.manifest = &import->manifest,
+		.verify = true,
+		.keep = manifest_content(&import->manifest) <= import->most_kept_bytes,
+		.context = import,
+		.cancel = import->options->cancel,
+		.complete = check_members,
+	};
+	if (judge_by_manifest(err, import) || (import->manifest.thin && find_supply(err, import)))
 		return -1;
-	import->room_bytes = import_free_room(import->result->path, import->limit_bytes);
-	for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
-		struct jw_import_result *result = import->result;
-		struct import_fate *fate = &import->fates[i];
-		uint64_t row_bytes;
-		bool other;
-
-		result->entries++;
-		if (fate->verdict == JW_IMPORT_REFUSED) {
-			result->refused++;
-			continue;
-		}
-		row_bytes = fate->key_bytes +
-					import->manifest.members[import->manifest.entries[i].cubin].size_bytes;
-		if (fate->insert) {
-			import->wanted++;
-			result->accepted_bytes += row_bytes;
-			if (is_there(import, i, &other)) {
-				fate->verdict = JW_IMPORT_THERE;
-				fate->insert = !other;
-			}
-			if (import->options->only_missing && !take_missing(import, fate, row_bytes)) {
-				result->accepted_bytes -= row_bytes;
-				import->wanted--;
-			}
-			if (fate->verdict == JW_IMPORT_REFUSED) {
-				result->refused++;
-				if (put_into_group(err, import, i, IMPORT_NO_ROOM))
-					return -1;
-				continue;
-			}
-			if (fate->verdict == JW_IMPORT_NEW)
-				import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
-		}
-		if (fate->verdict == JW_IMPORT_THERE)
-			result->there++;
-		else if (fate->verdict == JW_IMPORT_NEW)
-			result->accepted++;
-		if (put_into_group(err, import, i, ""))
-			return -1;
-	}
-	return 0;
+	import->walk.supply = import->supply;
+	return member_walk_pack(err, &import->walk, reader, source_name(import->source));
 }

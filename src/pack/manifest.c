@@ -10,7 +10,7 @@
 #include "cache/entry.h"
 #include "cache/stamp.h"
 #include "pack/file_list.h"
-#include "pack/opaque.h"
+#include "pack/opaque_manifest.h"
 
 static const char *const kind_names[] = {
 	[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin", [PACK_FILE] = "file"};

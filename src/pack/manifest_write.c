@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "pack/file_list.h"
-#include "pack/opaque.h"
+#include "pack/opaque_manifest.h"
 
 static bool add_driver(cJSON *array, const struct pack_driver *driver)
 {

@@ -10,7 +10,8 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "pack/driver_text.h"
-#include "pack/opaque.h"
+#include "pack/opaque_gather.h"
+#include "pack/opaque_manifest.h"
 
 enum { MOST_DEPTH = 8 };
 

@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
+#include "os/identity.h"
 #include "pack/driver_text.h"
-#include "pack/opaque.h"
+#include "pack/import.h"
+#include "pack/judge.h"
 #include "pack/opaque_place.h"
 
 /* ---- reading */
@@ -45,14 +47,14 @@ static int for_each(struct jw_error *err, const struct import *import, struct re
 	return result ? -1 : reader_end(err, reader);
 }
 
-int opaque_verify(struct jw_error *err, const struct import *import, struct reader *reader)
+static int check_tree(struct jw_error *err, struct import *import, struct reader *reader)
 {
 	return for_each(err, import, reader, NULL, NULL);
 }
 
 /* ---- whether it may */
 
-int opaque_judge(struct jw_error *err, struct import *import)
+static int decide_tree(struct jw_error *err, struct import *import)
 {
 	const struct pack_manifest *manifest = &import->manifest;
 	struct jw_import_result *result = import->result;
@@ -63,7 +65,7 @@ int opaque_judge(struct jw_error *err, struct import *import)
 		return -1;
 	result->groups = group;
 	result->group_count = 1;
-	judge_opaque(manifest, import->options->system, &judgement);
+	judge_opaque(manifest, import->system, &judgement);
 	group->verdict = JW_IMPORT_NEW;
 	if (!judgement.refused && place_judge(err, import, &group->verdict, judgement.why))
 		return -1;
@@ -83,7 +85,7 @@ int opaque_judge(struct jw_error *err, struct import *import)
 		result->there = result->entries;
 		return 0;
 	}
-	result->accepted = result->entries;
+	result->accepted = import->wanted = result->entries;
 	for (size_t i = 0; i < manifest->tree_count; i++)
 		if (manifest->tree[i].member != PACK_EMPTY)
 			result->accepted_bytes += manifest->members[manifest->tree[i].member].size_bytes;
@@ -152,7 +154,7 @@ static int list_leaves(struct jw_error *err, struct planting *planting)
 	return 0;
 }
 
-int opaque_insert(struct jw_error *err, struct import *import)
+static int plant_tree(struct jw_error *err, struct import *import)
 {
 	struct pack_manifest again = {0};
 	struct reader *reader = NULL;
@@ -179,3 +181,34 @@ done:
 	place_close(&place);
 	return result;
 }
+
+static int insert_tree(struct jw_error *err, struct import *import)
+{
+	const struct jw_account *account = import->options->account;
+	int result;
+
+	if (account && os_act_as_account(err, account))
+		return -1;
+	result = plant_tree(err, import);
+	if (account)
+		os_act_as_self();
+	return result;
+}
+
+/* The new directory is made beside the one whose place it takes. */
+static int try_tree(struct jw_error *err, const struct import *import)
+{
+	const struct jw_account *account = import->options->account;
+	char *above = os_dir_name(err, import->result->path);
+	int result = -1;
+
+	if (above && (!account || !os_act_as_account(err, account))) {
+		result = os_may_make(err, above);
+		if (account)
+			os_act_as_self();
+	}
+	mem_free(above);
+	return result;
+}
+
+const struct import_form import_of_tree = {check_tree, decide_tree, try_tree, insert_tree};

@@ -10,7 +10,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/platform.h"
-#include "pack/opaque.h"
+#include "pack/opaque_gather.h"
 
 static const char mark[] = ".jitwarm-", lock_end[] = ".lock";
 enum { NUMBER = 8, OLD_S = 3600, MOST_TRIES = 100, MOST_DEPTH = 16 };
@@ -36,7 +36,7 @@ static bool has_same_files(const struct pack_manifest *a, const struct pack_mani
 /* As a run has left it that was killed when all was done. */
 static bool is_there(const struct import *import, const char *path)
 {
-	const struct jw_export_options options = {.system = import->options->system};
+	const struct jw_export_options options = {.system = import->system};
 	struct pack_manifest manifest = {0};
 	size_t *sources = NULL;
 	bool same = !opaque_gather(NULL, &options, path, &manifest, &sources) &&
@@ -250,7 +250,7 @@ static int settle_tree(struct jw_error *err, const struct heir *heir, const char
 int place_take(struct jw_error *err, const struct import *import, struct place *place)
 {
 	const char *path = import->result->path;
-	struct heir heir = {.like = {.mode = import_new_mode(import->options)}};
+	struct heir heir = {.like = {.mode = import->new_mode}};
 	struct os_stat ours;
 
 	if (!os_stat(NULL, path, &heir.like))

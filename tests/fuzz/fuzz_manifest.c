@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "pack/file_list.h"
-#include "pack/opaque.h"
+#include "pack/opaque_manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "pack/import.h"
+#include "pack/supply.h"
 
 static void add_trailer(uint8_t *pack, size_t size)
 {
@@ -22,25 +23,22 @@ static bool read_pack(const uint8_t *pack, size_t size, bool keep)
 {
 	const struct jw_import_options options = {.path = "", .cache_dir = "absent"};
 	struct jw_import_result result = {.path = NULL};
-	struct import import = {.options = &options, .result = &result};
-	struct member_walk walk = {.manifest = &import.manifest,
-							   .verify = true,
-							   .keep = keep,
-							   .context = &import,
-							   .complete = import_check};
+	struct import import = {
+		.options = &options, .result = &result, .most_kept_bytes = keep ? UINT64_MAX : 0};
 	struct reader *reader = NULL;
 	bool taken = false;
 
 	if (source_open_memory(NULL, pack, size, &import.source))
 		return false;
 	if (!reader_open(NULL, import.source, &import.manifest, &reader) &&
-		!import_begin(NULL, &import) && !member_walk_pack(NULL, &walk, reader, "pack")) {
+		!import_check_entries(NULL, &import, reader)) {
 		taken = true;
 		for (size_t i = 0; i < import.manifest.entry_count; i++)
 			MUST(import.fates[i].key == import.manifest.entries[i].key);
 	}
-	member_walk_free(&walk);
+	member_walk_free(&import.walk);
 	reader_close(reader);
+	supply_close(import.supply);
 	source_close(import.source);
 	manifest_free(&import.manifest);
 	mem_free(import.fates);

@@ -1,5 +1,5 @@
 /* The manifest of an opaque pack. */
-#include "pack/opaque.h"
+#include "pack/opaque_manifest.h"
 
 #include <string.h>
 

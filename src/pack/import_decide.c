@@ -1,0 +1,166 @@
+/* Between the passes: what becomes of each entry, by what the cache holds. */
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "cache/index.h"
+#include "cache/presence.h"
+#include "pack/import.h"
+#include "pack/supply.h"
+
+/* By the header and size of the file that is there; when it comes to inserting, every byte is
+ * compared. What is not the driver's own takes nobody's place: then *ret_other, and it stays out.
+ */
+static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
+{
+	const struct pack_entry *entry = &import->manifest.entries[at];
+	const struct import_fate *fate = &import->fates[at];
+	struct cache_probed probed;
+	bool same;
+
+	*ret_other = false;
+	if (cache_presence(import->result->path, fate->key, fate->key_bytes, &probed) != CACHE_PRESENT)
+		return false;
+	same = probed.value_bytes == import->manifest.members[entry->cubin].size_bytes &&
+		   probed.checksum == fate->checksum;
+	*ret_other = fate->older || (entry->split && !same);
+	return same || *ret_other;
+}
+
+static bool is_wanted(const struct import *import, uint64_t key)
+{
+	const struct jw_import_options *options = import->options;
+
+	return !options->wanted || options->wanted(options->context, key);
+}
+
+static bool is_left_out(const struct import_fate *fate)
+{
+	return fate->verdict == JW_IMPORT_REFUSED || fate->verdict == JW_IMPORT_MISSING;
+}
+
+/* An entry under its own stamp goes before one that is carried over to the same name. */
+static int claim_names(struct jw_error *err, struct import *import)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
+			struct import_fate *fate = &import->fates[i];
+			size_t cursor = 0;
+
+			if (is_left_out(fate) || fate->carried != (pass == 1))
+				continue;
+			if (!is_wanted(import, fate->key)) {
+				fate->verdict = JW_IMPORT_REFUSED;
+				if (import_put_into_group(err, import, i, "not asked for"))
+					return -1;
+				continue;
+			}
+			if (set_find(&import->keys, fate->key, &cursor) != SET_NONE) {
+				fate->verdict = JW_IMPORT_THERE;
+				continue;
+			}
+			fate->insert = true;
+			if (set_add(err, &import->keys, fate->key, i))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Those whose modules are nowhere: one that is in the cache already needs none. */
+static int decide_missing(struct jw_error *err, struct import *import)
+{
+	size_t count = import->manifest.entry_count;
+	bool *lacking = mem_array(err, count, sizeof *lacking);
+	int result = lacking ? 0 : -1;
+
+	for (uint32_t i = 0; lacking && i < count; i++) {
+		struct import_fate *fate = &import->fates[i];
+		bool other;
+
+		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i, &other))
+			fate->verdict = JW_IMPORT_THERE;
+		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
+		import->result->missing += lacking[i];
+	}
+	if (!result && import->supply)
+		result = supply_report(err, import->supply, lacking, import->result);
+	mem_free(lacking);
+	return result;
+}
+
+uint64_t import_free_room(const char *dir, uint64_t limit_bytes)
+{
+	struct cache_index index;
+	uint64_t used = 0;
+
+	if (!cache_index_load(NULL, dir, &index)) {
+		used = cache_index_rows_total(&index);
+		cache_index_free(&index);
+	}
+	return used < limit_bytes ? limit_bytes - used : 0;
+}
+
+/* For a cache that is filled again: what is there stays as it is, what finds no room stays out. */
+static bool take_missing(struct import *import, struct import_fate *fate, uint64_t row_bytes)
+{
+	if (fate->verdict == JW_IMPORT_THERE || row_bytes > import->room_bytes) {
+		fate->insert = false;
+		if (fate->verdict == JW_IMPORT_NEW)
+			fate->verdict = JW_IMPORT_REFUSED;
+		return false;
+	}
+	import->room_bytes -= row_bytes;
+	return true;
+}
+
+/* One that was accepted by its content, against the file of that name in the cache. */
+static void decide_accepted(struct import *import, uint32_t at)
+{
+	const uint64_t block = 4096;
+	struct import_fate *fate = &import->fates[at];
+	uint64_t row_bytes =
+		fate->key_bytes + import->manifest.members[import->manifest.entries[at].cubin].size_bytes;
+	bool other;
+
+	if (is_there(import, at, &other)) {
+		fate->verdict = JW_IMPORT_THERE;
+		fate->insert = !other;
+	}
+	if (!import->options->only_missing || take_missing(import, fate, row_bytes)) {
+		import->wanted++;
+		import->result->accepted_bytes += row_bytes;
+	}
+	if (fate->verdict == JW_IMPORT_NEW)
+		import->new_bytes += (row_bytes + CACHE_ENTRY_HEADER + block - 1) / block * block;
+}
+
+static int decide_entry(struct jw_error *err, struct import *import, uint32_t at)
+{
+	struct jw_import_result *result = import->result;
+	struct import_fate *fate = &import->fates[at];
+	const char *why = "";
+
+	result->entries++;
+	if (fate->verdict == JW_IMPORT_REFUSED) {
+		result->refused++;
+		return 0; /* it is in its group already */
+	}
+	if (fate->insert) {
+		decide_accepted(import, at);
+		why = fate->verdict == JW_IMPORT_REFUSED ? IMPORT_NO_ROOM : "";
+	}
+	result->refused += fate->verdict == JW_IMPORT_REFUSED;
+	result->there += fate->verdict == JW_IMPORT_THERE;
+	result->accepted += fate->verdict == JW_IMPORT_NEW;
+	return import_put_into_group(err, import, at, why);
+}
+
+int import_decide_entries(struct jw_error *err, struct import *import)
+{
+	if (claim_names(err, import) || decide_missing(err, import))
+		return -1;
+	import->room_bytes = import_free_room(import->result->path, import->limit_bytes);
+	for (uint32_t i = 0; i < import->manifest.entry_count; i++)
+		if (decide_entry(err, import, i))
+			return -1;
+	return 0;
+}
