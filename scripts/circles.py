@@ -22,7 +22,6 @@ ALLOWED = {
 TODAY = [
     {"src/os/posix/directory.c", "src/os/posix/file.c"},
     {"src/startup/startup.c", "src/startup/units.c"},
-    {"src/store/refill.c", "src/store/store.c"},
 ]
 
 

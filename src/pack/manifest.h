@@ -65,7 +65,7 @@ struct pack_entry {
 	char *options; /* "" where there are none, and for PACK_BARE */
 };
 
-/* A file of an opaque pack (pack/opaque.h). */
+/* A file of an opaque pack (pack/opaque_manifest.h). */
 struct pack_leaf {
 	char *path;      /* in the cache directory, with '/' */
 	uint32_t member; /* its bytes; PACK_EMPTY where it has none */

@@ -9,7 +9,7 @@
 #include "os/file.h"
 #include "pack/import.h"
 #include "pack/judge.h"
-#include "store/store_pack.h"
+#include "store/store_packs.h"
 
 struct refill {
 	const struct refill_request *request;
@@ -223,5 +223,29 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 	set_free(&refill.counted);
 	set_free(&refill.lengths);
 	jw_store_free(store);
+	return result;
+}
+
+int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
+					struct jw_store_refilled *ret_refilled)
+{
+	const struct jw_system *system = options->system;
+	const struct refill_request request = {.system = system,
+										   .mode = REFILL_OWN,
+										   .keys = options->keys,
+										   .count = options->count,
+										   .dry_run = options->dry_run,
+										   .cancel = options->cancel};
+	char *folder = store_path(NULL, system->state_dir);
+	struct os_file *lock = NULL;
+	int result;
+
+	/* While packs become one, what is looked for may stand in none that is listed. Without the lock
+	 * no more is lost than that. */
+	if (!options->dry_run && folder && os_exists(folder))
+		(void)store_lock(NULL, system->state_dir, &lock);
+	result = refill_from_store(err, &request, ret_refilled);
+	os_file_close(lock);
+	mem_free(folder);
 	return result;
 }

@@ -4,34 +4,15 @@
 
 #include <sodium.h>
 
-#include <jitwarm/pack.h>
-
 #include "base/mem.h"
 #include "os/file.h"
 #include "pack/merge.h"
+#include "store/store_packs.h"
 
 /* Content of a pack that is small, and of all that become one: unpacking and packing it again
  * takes seconds. */
 #define MOST_SMALL_BYTES  (UINT64_C(256) << 20)
 #define MOST_MERGED_BYTES (UINT64_C(1) << 30)
-
-int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
-{
-	char *nowhere = mem_printf(err, "%s.none", path);
-	const struct jw_import_options options = {.path = path,
-											  .cache_dir = nowhere,
-											  .limit_bytes = UINT64_MAX,
-											  .allow_unsigned = true,
-											  .dry_run = true,
-											  .pack_only = true,
-											  .cancel = *cancel};
-	struct jw_import_result *result = NULL;
-	int failed = nowhere ? jw_import(err, &options, &result) : -1;
-
-	jw_import_result_free(result);
-	mem_free(nowhere);
-	return failed;
-}
 
 /* ---- which */
 

@@ -4,10 +4,6 @@
 
 #include <jitwarm/store.h>
 
-/* Where a pack stands before it has its name: nobody takes it for one. */
-#define STORE_UNFINISHED "new"
-#define STORE_EXTENSION  ".jwpack"
-
 /* Makes one of those small packs of the store that are for the same GPUs and drivers, where there
  * are `least` of them or more. The caller has the store's lock. The old ones go when the new one is
  * on disk and was read to the end; it is as old as the newest of them. Killed at any moment, all is
@@ -15,8 +11,5 @@
  * packs that are gone, `count_made` what they have become. */
 int store_merge(struct jw_error *err, const struct jw_store *store, size_t least,
 				size_t *count_merged, size_t *count_made);
-
-/* All of a pack, as an import would check it. */
-int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel);
 
 #endif

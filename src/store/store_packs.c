@@ -1,0 +1,237 @@
+/* jw_store_open and jw_store_remove: the packs that are there. */
+#include "store/store_packs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <sodium.h>
+#include <uv.h>
+
+#include <jitwarm/pack.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "pack/driver_text.h"
+#include "pack/reader.h"
+
+enum { MOST_PACKS = 10000 };
+
+/* A minute for another run to keep what it has compiled. */
+enum { TRY_EVERY_MS = 100, MOST_TRIES = 600 };
+
+/* ---- the folder */
+
+char *store_path(struct jw_error *err, const char *state_dir)
+{
+	if (!state_dir) {
+		error_set(err, JW_ERR_NOT_FOUND, "this account has no folder for a store (JITWARM_STATE)");
+		return NULL;
+	}
+	return os_join(err, state_dir, "store");
+}
+
+/* What runs that were killed have left: the lock is ours. */
+static void sweep(const char *folder)
+{
+	struct os_names names;
+
+	if (os_list(NULL, folder, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path = text_starts(names.items[i], STORE_UNFINISHED)
+						 ? os_join(NULL, folder, names.items[i])
+						 : NULL;
+
+		if (path)
+			(void)os_remove(NULL, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
+}
+
+int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
+{
+	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL;
+	struct os_file *file = NULL;
+	bool held = false;
+	int result = -1;
+
+	if (!path || os_make_dirs(err, folder, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
+		goto done;
+	result = 0;
+	for (int tries = 0; !result && !held; tries++) {
+		if (os_file_lock(NULL, file, true, &held))
+			break;
+		if (!held && tries == MOST_TRIES)
+			result = error_set(err, JW_ERR_BUSY, "%s: another jitwarm is at it", folder);
+		else if (!held)
+			uv_sleep(TRY_EVERY_MS);
+	}
+	if (held)
+		sweep(folder);
+	if (held)
+		*ret_lock = file;
+	else
+		os_file_close(file);
+done:
+	mem_free(path);
+	mem_free(folder);
+	return result;
+}
+
+/* ---- one pack */
+
+int store_read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
+{
+	struct source *source = NULL;
+	struct reader *reader = NULL;
+	int result = -1;
+
+	if (!source_open(err, path, &source))
+		result = reader_open(err, source, ret_manifest, &reader);
+	/* The store fills a cache when the files may be gone. */
+	if (!result && (ret_manifest->thin || ret_manifest->opaque)) {
+		manifest_free(ret_manifest);
+		result = error_set(err, JW_ERR_UNSUPPORTED,
+						   "%s: is a thin or an opaque pack, which no store keeps", path);
+	}
+	reader_close(reader);
+	source_close(source);
+	return result;
+}
+
+static int describe_pack(struct jw_error *err, const char *path,
+						 const struct jw_store_options *options, struct jw_store_pack *pack)
+{
+	struct pack_manifest manifest = {0};
+	struct jw_error why = {0};
+	struct os_stat stat = {0};
+
+	if (os_stat(&why, path, &stat) || store_read_manifest(&why, path, &manifest) ||
+		(options->verify && store_verify_pack(&why, path, &options->cancel))) {
+		TEXT_COPY(pack->damage, why.message);
+		pack->broken = why.code == JW_ERR_FORMAT || why.code == JW_ERR_LIMIT;
+	} else {
+		pack->entries = manifest.entry_count;
+		pack->split = manifest_split(&manifest);
+		pack->content_bytes = manifest_content(&manifest);
+		(void)pack_targets_text(pack->targets, &manifest);
+		(void)pack_drivers_text(pack->drivers, &manifest);
+	}
+	pack->bytes = stat.size_bytes;
+	pack->mtime_ns = stat.mtime_ns;
+	manifest_free(&manifest);
+	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+}
+
+int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
+{
+	char *nowhere = mem_printf(err, "%s.none", path);
+	const struct jw_import_options options = {.path = path,
+											  .cache_dir = nowhere,
+											  .limit_bytes = UINT64_MAX,
+											  .allow_unsigned = true,
+											  .dry_run = true,
+											  .pack_only = true,
+											  .cancel = *cancel};
+	struct jw_import_result *result = NULL;
+	int failed = nowhere ? jw_import(err, &options, &result) : -1;
+
+	jw_import_result_free(result);
+	mem_free(nowhere);
+	return failed;
+}
+
+/* ---- all of them */
+
+static int by_age(const void *a, const void *b)
+{
+	const struct jw_store_pack *left = a, *right = b;
+
+	if (left->mtime_ns != right->mtime_ns)
+		return left->mtime_ns < right->mtime_ns ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static int list_packs(struct jw_error *err, const struct jw_store_options *options,
+					  struct jw_store *store)
+{
+	struct os_names names;
+	size_t capacity = 0;
+	int result = 0;
+
+	if (!os_exists(store->path))
+		return 0;
+	if (os_list(err, store->path, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		const char *name = names.items[i];
+		struct jw_store_pack *pack;
+		char *path;
+
+		if (!text_ends(name, STORE_EXTENSION) || strlen(name) >= sizeof store->packs->name ||
+			names.kinds[i] != OS_REGULAR)
+			continue;
+		if (VEC_ROOM(err, store->packs, capacity, store->count, MOST_PACKS)) {
+			result = -1;
+			break;
+		}
+		pack = &store->packs[store->count++];
+		*pack = (struct jw_store_pack){0};
+		TEXT_COPY(pack->name, name);
+		path = os_join(err, store->path, name);
+		result = path ? describe_pack(err, path, options, pack) : -1;
+		store->bytes += pack->bytes;
+		mem_free(path);
+	}
+	os_names_free(&names);
+	if (store->count)
+		qsort(store->packs, store->count, sizeof *store->packs, by_age);
+	return result;
+}
+
+int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
+				  struct jw_store **ret_store)
+{
+	struct jw_store *store;
+
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
+	store = mem_alloc(err, sizeof *store);
+	if (!store)
+		return -1;
+	store->path = store_path(err, options->state_dir);
+	if (!store->path || list_packs(err, options, store)) {
+		jw_store_free(store);
+		return -1;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+void jw_store_free(struct jw_store *store)
+{
+	if (!store)
+		return;
+	mem_free(store->path);
+	mem_free(store->packs);
+	mem_free(store);
+}
+
+int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name)
+{
+	char *folder = NULL, *path = NULL;
+	int result = -1;
+
+	if (!text_ends(name, STORE_EXTENSION) || strpbrk(name, "/\\"))
+		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a pack in the store", name);
+	folder = store_path(err, state_dir);
+	path = folder ? os_join(err, folder, name) : NULL;
+	if (path && !os_exists(path))
+		error_set(err, JW_ERR_NOT_FOUND, "no pack “%s” in %s", name, folder);
+	else if (path)
+		result = os_remove(err, path);
+	mem_free(folder);
+	mem_free(path);
+	return result;
+}
