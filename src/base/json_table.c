@@ -1,5 +1,7 @@
 #include "base/json_table.h"
 
+#include <string.h>
+
 #include "base/json.h"
 
 static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values);
@@ -26,107 +28,11 @@ static const void *pointer_at(const void *at)
 	return *(const void *const *)at;
 }
 
-/* ---- arrays */
-
-static int put(struct jw_error *err, cJSON *to, const char *name, cJSON *item)
+const char *json_name_of(const struct json_field *field)
 {
-	if (item && (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item)))
-		return 0;
-	cJSON_Delete(item);
-	return error_set(err, JW_ERR_MEMORY, "out of memory");
-}
+	const char *dot = strrchr(field->name, '.');
 
-static int put_pair(struct jw_error *err, cJSON *map, const struct json_field *pair,
-					const uint8_t *values)
-{
-	cJSON *key = item_of(err, &pair[0], values),
-		  *value = key ? item_of(err, &pair[1], values) : NULL;
-	int result = value ? put(err, map, key->valuestring, value) : -1;
-
-	cJSON_Delete(key);
-	return result;
-}
-
-static int put_element(struct jw_error *err, cJSON *array, const struct json_field *field,
-					   const uint8_t *at)
-{
-	cJSON *item;
-
-	if (field->kind == JSON_MAP)
-		return put_pair(err, array, field->table->fields, at);
-	item = field->kind == JSON_LINES ? json_string(err, pointer_at(at))
-									 : json_object(err, field->table, at);
-	return item ? put(err, array, NULL, item) : -1;
-}
-
-static cJSON *array_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
-{
-	const uint8_t *at = pointer_at(values + field->offset);
-	const size_t count = (size_t)unsigned_at(values + field->count, sizeof count);
-	const size_t size = field->kind == JSON_LINES ? sizeof(char *) : field->table->size;
-	cJSON *array = field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray();
-	int result = array ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
-
-	for (size_t i = 0; !result && i < count; i++)
-		result = put_element(err, array, field, at + i * size);
-	if (!result)
-		return array;
-	cJSON_Delete(array);
-	return NULL;
-}
-
-/* ---- members */
-
-static cJSON *text_item(struct jw_error *err, const char *text)
-{
-	return text ? json_string(err, text) : cJSON_CreateNull();
-}
-
-static cJSON *number_item(struct jw_error *err, const struct json_field *field, const void *at)
-{
-	uint64_t number = field->kind == JSON_DOUBLE ? 0 : unsigned_at(at, field->width);
-
-	switch ((int)field->kind) {
-	case JSON_MAYBE: return number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1);
-	case JSON_SIGNED: return cJSON_CreateNumber((double)signed_at(at, field->width));
-	case JSON_DOUBLE: return cJSON_CreateNumber(*(const double *)at);
-	default: break;
-	}
-	return field->names ? text_item(err, field->names[number]) : cJSON_CreateNumber((double)number);
-}
-
-/* NULL where memory is short; `err` may not be set then. */
-static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
-{
-	const uint8_t *at = values + field->offset;
-	const cJSON *ready;
-	char room[JSON_ROOM];
-
-	switch ((int)field->kind) {
-	case JSON_BOOL: return cJSON_CreateBool(*at);
-	case JSON_CHARS: return json_string(err, (const char *)at);
-	case JSON_TEXT: return text_item(err, pointer_at(at));
-	case JSON_SAY: return text_item(err, field->say(room, at));
-	case JSON_NUMBER: return cJSON_CreateNumber(field->number(at));
-	case JSON_OBJECT:
-		at = field->pointer ? pointer_at(at) : at;
-		return at ? json_object(err, field->table, at) : cJSON_CreateNull();
-	case JSON_LIST:
-	case JSON_LINES:
-	case JSON_MAP: return array_of(err, field, values);
-	case JSON_READY:
-		ready = pointer_at(at);
-		return ready ? cJSON_CreateArrayReference(ready->child) : cJSON_CreateNull();
-	default: return number_item(err, field, at);
-	}
-}
-
-static bool is_set(const cJSON *item)
-{
-	return !cJSON_IsNull(item) && !cJSON_IsFalse(item) &&
-		   !(cJSON_IsString(item) && !*item->valuestring) &&
-		   !(cJSON_IsNumber(item) && item->valuedouble == 0) &&
-		   !((cJSON_IsArray(item) || cJSON_IsObject(item)) && !item->child);
+	return dot ? dot + 1 : field->name;
 }
 
 /* Whether the member on which this one depends is set. */
@@ -139,6 +45,116 @@ static bool is_wanted(const struct json_field *field, const uint8_t *values)
 	case JSON_TEXT: return (text = pointer_at(at)) && *text;
 	default: return unsigned_at(at, field->when_width);
 	}
+}
+
+/* ---- arrays */
+
+static cJSON *made(struct jw_error *err, cJSON *item)
+{
+	if (!item)
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	return item;
+}
+
+/* `item` may be NULL, with err set. */
+static int put(struct jw_error *err, cJSON *to, const char *name, cJSON *item)
+{
+	if (!item)
+		return -1;
+	if (name ? cJSON_AddItemToObject(to, name, item) : cJSON_AddItemToArray(to, item))
+		return 0;
+	cJSON_Delete(item);
+	return error_set(err, JW_ERR_MEMORY, "out of memory");
+}
+
+static int put_pair(struct jw_error *err, cJSON *map, const struct json_field *pair,
+					const uint8_t *values)
+{
+	cJSON *key = item_of(err, &pair[0], values),
+		  *value = key ? item_of(err, &pair[1], values) : NULL;
+	int result = key ? put(err, map, key->valuestring, value) : -1;
+
+	cJSON_Delete(key);
+	return result;
+}
+
+static int put_element(struct jw_error *err, cJSON *array, const struct json_field *field,
+					   const uint8_t *at)
+{
+	switch ((int)field->kind) {
+	case JSON_MAP: return put_pair(err, array, field->table->fields, at);
+	case JSON_INSIDE: return put(err, array, NULL, json_string(err, (const char *)at));
+	case JSON_LINES: return put(err, array, NULL, json_string(err, pointer_at(at)));
+	default: return put(err, array, NULL, json_object(err, field->table, at));
+	}
+}
+
+static cJSON *array_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
+{
+	const bool inside = field->kind == JSON_INSIDE;
+	const uint8_t *at = inside ? values + field->offset : pointer_at(values + field->offset);
+	const size_t count = (size_t)unsigned_at(values + field->count, sizeof count);
+	const size_t size = inside ? field->width : field->table ? field->table->size : sizeof(char *);
+	cJSON *array = made(err, field->kind == JSON_MAP ? cJSON_CreateObject() : cJSON_CreateArray());
+	int result = array ? 0 : -1;
+
+	for (size_t i = 0; !result && i < count; i++, at += size)
+		if (field->presence != JSON_EACH || is_wanted(field, at))
+			result = put_element(err, array, field, at);
+	if (!result)
+		return array;
+	cJSON_Delete(array);
+	return NULL;
+}
+
+/* ---- members */
+
+static cJSON *text_item(struct jw_error *err, const char *text)
+{
+	return text ? json_string(err, text) : made(err, cJSON_CreateNull());
+}
+
+static cJSON *unsigned_item(struct jw_error *err, const struct json_field *field, uint64_t number)
+{
+	if (field->names)
+		return json_string(err, field->names[number]);
+	if (field->kind != JSON_MAYBE)
+		return made(err, cJSON_CreateNumber((double)number));
+	return made(err, number > 1 ? cJSON_CreateNull() : cJSON_CreateBool(number == 1));
+}
+
+static cJSON *item_of(struct jw_error *err, const struct json_field *field, const uint8_t *values)
+{
+	const uint8_t *at = values + field->offset;
+	const cJSON *ready;
+	char room[JSON_ROOM];
+
+	switch ((int)field->kind) {
+	case JSON_BOOL: return made(err, cJSON_CreateBool(*at));
+	case JSON_SIGNED: return made(err, cJSON_CreateNumber((double)signed_at(at, field->width)));
+	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)at));
+	case JSON_NUMBER: return made(err, cJSON_CreateNumber(field->number(at)));
+	case JSON_CHARS: return json_string(err, (const char *)at);
+	case JSON_TEXT: return text_item(err, pointer_at(at));
+	case JSON_SAY: return text_item(err, field->say(room, at));
+	case JSON_OBJECT:
+		at = field->pointer ? pointer_at(at) : at;
+		return at ? json_object(err, field->table, at) : made(err, cJSON_CreateNull());
+	case JSON_LIST:
+	case JSON_LINES:
+	case JSON_INSIDE:
+	case JSON_MAP: return array_of(err, field, values);
+	case JSON_READY:
+		ready = pointer_at(at);
+		return made(err, ready ? cJSON_CreateArrayReference(ready->child) : NULL);
+	default: return unsigned_item(err, field, unsigned_at(at, field->width));
+	}
+}
+
+static bool is_set(const cJSON *item)
+{
+	return cJSON_IsTrue(item) || item->child || (cJSON_IsString(item) && *item->valuestring) ||
+		   (cJSON_IsNumber(item) && item->valuedouble != 0);
 }
 
 static int put_fields(struct jw_error *err, cJSON *object, const struct json_table *table,
@@ -160,7 +176,7 @@ static int put_field(struct jw_error *err, cJSON *object, const struct json_fiel
 		cJSON_Delete(item);
 		return 0;
 	}
-	return put(err, object, field->name, item);
+	return put(err, object, json_name_of(field), item);
 }
 
 static int put_fields(struct jw_error *err, cJSON *object, const struct json_table *table,
@@ -174,12 +190,10 @@ static int put_fields(struct jw_error *err, cJSON *object, const struct json_tab
 
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values)
 {
-	cJSON *object = cJSON_CreateObject();
+	cJSON *object = made(err, cJSON_CreateObject());
 
-	if (!object)
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-	else if (!(table->schema && put(err, object, "schema", json_string(err, table->schema))) &&
-			 !put_fields(err, object, table, values))
+	if (object && !(table->schema && put(err, object, "schema", json_string(err, table->schema))) &&
+		!put_fields(err, object, table, values))
 		return object;
 	cJSON_Delete(object);
 	return NULL;

@@ -5,7 +5,8 @@
  *         JSON_AS("memory", struct jw_gpu, memory_bytes, "in bytes", .presence = JSON_IF_SET),
  *         {0},
  *     };
- *     static const struct json_table gpu_table = JSON_TABLE(struct jw_gpu, gpu_fields);
+ *     … JSON_LIST_OF("gpus", struct jw_system, gpus, gpu_count,
+ *                    JSON_TABLE(struct jw_gpu, gpu_fields), "of this machine"), …
  *
  * The kind of a row follows from the member's type. The same tables give the reference of all
  * documents and their JSON Schemas (tests/documents). */
@@ -37,8 +38,9 @@ enum json_kind {
 	JSON_MEMBERS, /* the same, its members in the object at hand */
 	JSON_LIST,    /* an array of structs by `table` */
 	JSON_LINES,   /* an array of char * */
+	JSON_INSIDE,  /* lines too, of char[] in an array of the struct itself */
 	JSON_MAP,   /* an array of structs: the first row of `table` is the key, the second its value */
-	JSON_READY, /* cJSON *: an array made before, which stays its owner's */
+	JSON_READY, /* cJSON *: an array made before, its owner's; NULL: memory was short */
 };
 
 enum json_presence {
@@ -47,6 +49,7 @@ enum json_presence {
 	JSON_IF_SET,      /* absent where it is NULL, "", 0, false or empty */
 	JSON_OR_NULL,     /* null where the pointer is NULL */
 	JSON_WHEN,        /* present where another member is set: JSON_IF */
+	JSON_EACH,        /* an array of those elements where a member of theirs is set: JSON_EACH_IF */
 };
 
 struct json_field {
@@ -66,12 +69,12 @@ struct json_field {
 };
 
 struct json_table {
-	const char *schema;              /* "jitwarm.check/1" where it is a whole document */
-	const char *text;                /* for the reference, paragraphs before the rows */
-	const char *end;                 /* and behind them */
-	const struct json_field *fields; /* a name of NULL at the end */
-	size_t size;                     /* of the struct */
-	const struct json_table * or ;   /* what a document with this schema may be instead */
+	const char *schema;               /* "jitwarm.check/1" where it is a whole document */
+	const char *text;                 /* for the reference, paragraphs before the rows */
+	const char *end;                  /* and behind them */
+	const struct json_field *fields;  /* a name of NULL at the end */
+	size_t size;                      /* of the struct */
+	const struct json_table *instead; /* what a document with this schema may be instead */
 };
 
 #define JSON_KIND(type, member)                                                                    \
@@ -87,45 +90,64 @@ struct json_table {
 		unsigned *: JSON_UNSIGNED,                                                                 \
 		unsigned long *: JSON_UNSIGNED,                                                            \
 		unsigned long long *: JSON_UNSIGNED,                                                       \
-		default: JSON_CHARS)
+		default: _Generic(((type *)0)->member,                                                     \
+			char *: JSON_CHARS,                                                                    \
+			default: (struct json_has_no_row_for_this_type *)NULL))
 #define JSON_AT(type, member) .offset = offsetof(type, member), .width = sizeof(((type *)0)->member)
-#define JSON_ARRAY(type, items, number)                                                            \
-	.offset = offsetof(type, items), .count = offsetof(type, number)
 
-/* Rows. What follows the arguments here is the text, and what else the row needs: JSON_IF(…),
- * .presence = …, .names = …, .pointer = true. */
+/* Rows. Behind the arguments here come the text and whatever else the row needs: JSON_IF(…),
+ * .presence = …, .names = …, .pointer = true. Where a name has dots (system.cache.path), it is what
+ * follows the last of them. */
 #define JSON_AS(name_, type, member, ...)                                                          \
-	{                                                                                              \
-		.name = (name_), .kind = JSON_KIND(type, member), JSON_AT(type, member),                   \
-		.text = __VA_ARGS__                                                                        \
-	}
+	JSON_ROW(name_, JSON_KIND(type, member), JSON_AT(type, member), .text = __VA_ARGS__)
 #define JSON(type, member, ...) JSON_AS(#member, type, member, __VA_ARGS__)
 #define JSON_OF(kind_, name_, type, member, ...)                                                   \
-	{                                                                                              \
-		.name = (name_), .kind = (kind_), JSON_AT(type, member), .text = __VA_ARGS__               \
-	}
-#define JSON_TABLE(type, rows)                                                                     \
-	{                                                                                              \
-		.fields = (rows), .size = sizeof(type)                                                     \
-	}
-/* An object of members of the struct at hand. */
+	JSON_ROW(name_, kind_, JSON_AT(type, member), __VA_ARGS__)
+#define JSON_SAID(name_, type, member, say_, ...)                                                  \
+	JSON_OF(JSON_SAY, name_, type, member, .say = (say_), .text = __VA_ARGS__)
+#define JSON_NUMBERED(name_, type, member, number_, ...)                                           \
+	JSON_OF(JSON_NUMBER, name_, type, member, .number = (number_), .text = __VA_ARGS__)
+#define JSON_OBJECT_OF(name_, type, member, table_, ...)                                           \
+	JSON_OF(JSON_OBJECT, name_, type, member, .table = (table_), .text = __VA_ARGS__)
+/* What a pointer points to; absent where it is NULL. */
+#define JSON_POINTER_OF(...)                                                                       \
+	JSON_OBJECT_OF(__VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
+#define JSON_READY_OF(name_, type, member, table_, ...)                                            \
+	JSON_OF(JSON_READY, name_, type, member, .table = (table_), .text = __VA_ARGS__)
+#define JSON_MEMBERS_OF(type, member, table_)                                                      \
+	JSON_OF(JSON_MEMBERS, "", type, member, .table = (table_))
+/* Of the struct as a whole. */
+#define JSON_SAID_OF(name_, say_, ...) JSON_ROW(name_, JSON_SAY, .say = (say_), .text = __VA_ARGS__)
+#define JSON_NUMBER_OF(name_, number_, ...)                                                        \
+	JSON_ROW(name_, JSON_NUMBER, .number = (number_), .text = __VA_ARGS__)
 #define JSON_PART(name_, table_, ...)                                                              \
-	{                                                                                              \
-		.name = (name_), .kind = JSON_OBJECT, .table = (table_), .text = __VA_ARGS__               \
-	}
+	JSON_ROW(name_, JSON_OBJECT, .table = (table_), .text = __VA_ARGS__)
+#define JSON_SAME(table_) JSON_ROW("", JSON_MEMBERS, .table = (table_))
 #define JSON_ARRAY_OF(kind_, name_, type, items, number, table_, ...)                              \
-	{                                                                                              \
-		.name = (name_), .kind = (kind_), JSON_ARRAY(type, items, number), .table = (table_),      \
-		.text = __VA_ARGS__                                                                        \
-	}
+	JSON_ROW(name_, kind_, .offset = offsetof(type, items), .count = offsetof(type, number),       \
+			 .table = (table_), .text = __VA_ARGS__)
 #define JSON_LIST_OF(...) JSON_ARRAY_OF(JSON_LIST, __VA_ARGS__)
 #define JSON_MAP_OF(...)  JSON_ARRAY_OF(JSON_MAP, __VA_ARGS__)
 #define JSON_LINES_OF(name, type, items, number, ...)                                              \
 	JSON_ARRAY_OF(JSON_LINES, name, type, items, number, NULL, __VA_ARGS__)
+#define JSON_INSIDE_OF(name_, type, items, number, ...)                                            \
+	JSON_OF(JSON_INSIDE, name_, type, items[0], .count = offsetof(type, number),                   \
+			.text = __VA_ARGS__)
+#define JSON_ROW(name_, kind_, ...)                                                                \
+	{                                                                                              \
+		.name = (name_), .kind = (kind_), __VA_ARGS__                                              \
+	}
+/* The table of these rows, for the row that names it. */
+#define JSON_TABLE(type, rows) (&(const struct json_table){.fields = (rows), .size = sizeof(type)})
 /* Present where this member is set. */
-#define JSON_IF(type, member)                                                                      \
-	.presence = JSON_WHEN, .when_kind = JSON_KIND(type, member),                                   \
-	.when_offset = offsetof(type, member), .when_width = sizeof(((type *)0)->member)
+#define JSON_IF(type, member)      .presence = JSON_WHEN, JSON_CONDITION(type, member)
+#define JSON_EACH_IF(type, member) .presence = JSON_EACH, JSON_CONDITION(type, member)
+#define JSON_CONDITION(type, member)                                                               \
+	.when_kind = JSON_KIND(type, member), .when_offset = offsetof(type, member),                   \
+	.when_width = sizeof(((type *)0)->member)
+
+/* What the member is called in the document. */
+const char *json_name_of(const struct json_field *field);
 
 /* A struct as an object by its table, with the member "schema" first where it is a document. Texts
  * of whatever bytes: what is no UTF-8 becomes U+FFFD. NULL and err set when memory is short, or a

@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/version.h>
-
 #include "cli/command_table.h"
+#include "cli/documents/documents.h"
 #include "cli/help.h"
 
 enum { MOST_HELP = 1 << 20 };
@@ -25,37 +24,22 @@ static enum exit_status show_help(struct cli *cli, const char *group)
 	return status;
 }
 
-static cJSON *version_document(void)
-{
-	cJSON *document = output_document("version"), *libraries;
-	size_t count;
-	const struct jw_component *components = jw_components(&count);
-	bool made = document && cJSON_AddStringToObject(document, "version", jw_version()) &&
-				cJSON_AddStringToObject(document, "platform", jw_platform()) &&
-				cJSON_AddStringToObject(document, "compiler", jw_compiler()) &&
-				cJSON_AddStringToObject(document, "build_type", jw_build_type()) &&
-				(libraries = cJSON_AddObjectToObject(document, "libraries"));
-
-	for (size_t i = 0; made && i < count; i++)
-		made = cJSON_AddStringToObject(libraries, components[i].name, components[i].version);
-	if (!made) {
-		cJSON_Delete(document);
-		document = NULL;
-	}
-	return document;
-}
-
 static enum exit_status show_version(struct cli *cli)
 {
+	struct version_document built = {.version = jw_version(),
+									 .platform = jw_platform(),
+									 .compiler = jw_compiler(),
+									 .build_type = jw_build_type()};
 	struct jw_error err;
-	size_t count;
-	const struct jw_component *components = jw_components(&count);
 
-	output_line(&cli->out, STYLE_PLAIN, "jitwarm %s (%s)", jw_version(), jw_platform());
-	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", jw_compiler(), jw_build_type());
-	for (size_t i = 0; i < count; i++)
-		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", components[i].name, components[i].version);
-	return output_json(&err, &cli->out, version_document()) ? cli_fail(cli, &err) : EXIT_DONE;
+	built.libraries = jw_components(&built.library_count);
+	output_line(&cli->out, STYLE_PLAIN, "jitwarm %s (%s)", built.version, built.platform);
+	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", built.compiler, built.build_type);
+	for (size_t i = 0; i < built.library_count; i++)
+		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", built.libraries[i].name,
+					built.libraries[i].version);
+	return document_print(&err, &cli->out, &document_version, &built) ? cli_fail(cli, &err)
+																	  : EXIT_DONE;
 }
 
 /* Whether an argument before any "--" is this option: known before the options are read, since

@@ -6,6 +6,7 @@
 #include <jitwarm/accounts.h>
 
 #include "base/suggest.h"
+#include "cli/documents/documents.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 
@@ -64,18 +65,6 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 	return nearest.best;
 }
 
-static cJSON *error_document(const struct jw_error *err)
-{
-	cJSON *document = output_document("error");
-
-	if (document && (!cJSON_AddStringToObject(document, "error", err->message) ||
-					 !cJSON_AddStringToObject(document, "code", exit_code_name(err->code)))) {
-		cJSON_Delete(document);
-		document = NULL;
-	}
-	return document;
-}
-
 enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err)
 {
 	if (status == EXIT_BAD_USAGE)
@@ -83,8 +72,8 @@ enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const str
 					 cli->command ? cli->command->name : "", cli->command ? " " : "");
 	else
 		output_error(&cli->out, "%s", err->message);
-	if (cli->out.json && !cli->out.has_document)
-		(void)output_json(NULL, &cli->out, error_document(err));
+	if (!cli->out.has_document)
+		(void)document_print(NULL, &cli->out, &document_error, err);
 	return status;
 }
 

@@ -10,7 +10,7 @@
 #include "os/environment.h"
 #include "os/terminal.h"
 
-enum { MOST_LINE = 1 << 20, MOST_STRING = 16 << 20 };
+enum { MOST_LINE = 1 << 20 };
 
 static bool variable_is(const char *name, const char *wanted)
 {
@@ -131,76 +131,16 @@ void output_error(const struct output *output, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Strings of a document may be names of files in any encoding: cJSON would pass them on as they
- * are. Documents are only as deep as our own code nests them. */
-static int repair_string(struct jw_error *err, char **text)
+int output_json(struct jw_error *err, struct output *output, const cJSON *document)
 {
-	struct buf clean = BUF_MAX(MOST_STRING);
-	char *fresh;
+	char *text = cJSON_Print(document);
 
-	if (!*text || terminal_is_utf8(*text))
-		return 0;
-	if (terminal_append_utf8(err, &clean, *text)) {
-		buf_free(&clean);
-		return -1;
-	}
-	fresh = cJSON_malloc(clean.size + 1);
-	if (!fresh) {
-		buf_free(&clean);
+	if (!text)
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	}
-	memcpy(fresh, buf_text(&clean), clean.size + 1);
-	buf_free(&clean);
-	cJSON_free(*text);
-	*text = fresh;
+	(void)fprintf(stdout, "%s\n", text);
+	output->has_document = true;
+	cJSON_free(text);
 	return 0;
-}
-
-static int repair_strings(struct jw_error *err, cJSON *item)
-{
-	for (; item; item = item->next) {
-		if (cJSON_IsString(item) && repair_string(err, &item->valuestring))
-			return -1;
-		if (!(item->type & cJSON_StringIsConst) && repair_string(err, &item->string))
-			return -1;
-		if (item->child && repair_strings(err, item->child))
-			return -1;
-	}
-	return 0;
-}
-
-cJSON *output_document(const char *name)
-{
-	cJSON *root = cJSON_CreateObject();
-	char schema[64];
-
-	(void)snprintf(schema, sizeof schema, "jitwarm.%s/1", name);
-	if (root && !cJSON_AddStringToObject(root, "schema", schema)) {
-		cJSON_Delete(root);
-		root = NULL;
-	}
-	return root;
-}
-
-int output_json(struct jw_error *err, struct output *output, cJSON *document)
-{
-	char *text = NULL;
-	int result = 0;
-
-	if (!document)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	if (output->json) {
-		result = repair_strings(err, document);
-		if (!result && !(text = cJSON_Print(document)))
-			result = error_set(err, JW_ERR_MEMORY, "out of memory");
-		if (!result) {
-			(void)fprintf(stdout, "%s\n", text);
-			output->has_document = true;
-		}
-		cJSON_free(text);
-	}
-	cJSON_Delete(document);
-	return result;
 }
 
 int output_close(struct jw_error *err)

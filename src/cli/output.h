@@ -41,11 +41,8 @@ void output_note(const struct output *output, const char *format, ...) JW_PRINTF
 void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 
-/* Prints a document (keys in the order in which they were added) where --json asks for it, and
- * frees it in any case. `document` NULL is out of memory. */
-int output_json(struct jw_error *err, struct output *output, cJSON *document);
-/* A document's root: {"schema": "jitwarm.NAME/1"}. NULL when out of memory. */
-cJSON *output_document(const char *name);
+/* Prints a document (cli/documents/documents.h). */
+int output_json(struct jw_error *err, struct output *output, const cJSON *document);
 
 /* Escape sequences that begin and end a style; "" where colour is off. */
 const char *style_begin(bool color, enum style style);

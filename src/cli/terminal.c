@@ -94,36 +94,6 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
 	return 0;
 }
 
-bool terminal_is_utf8(const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left > 0) {
-		size_t length = text_utf8_next(text, left, NULL);
-
-		if (!length)
-			return false;
-		text += length;
-		left -= length;
-	}
-	return true;
-}
-
-int terminal_append_utf8(struct jw_error *err, struct buf *buf, const char *text)
-{
-	static const char replacement[] = "\xef\xbf\xbd";
-	size_t size = strlen(text);
-
-	for (size_t at = 0; at < size;) {
-		size_t length = text_utf8_next(text + at, size - at, NULL);
-
-		if (buf_append(err, buf, length ? text + at : replacement, length ? length : 3))
-			return -1;
-		at += length ? length : 1;
-	}
-	return 0;
-}
-
 static int break_line(struct jw_error *err, struct buf *buf, size_t indent)
 {
 	return buf_printf(err, buf, "\n%*s", (int)indent, "");

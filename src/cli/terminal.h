@@ -15,12 +15,6 @@ size_t terminal_width(const char *text);
  * and of members in archives are hostile too. */
 int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
 
-/* Whether all of `text` is well-formed UTF-8; control characters may be in it. */
-bool terminal_is_utf8(const char *text);
-
-/* Appends `text` as well-formed UTF-8: each byte that is not becomes U+FFFD. For JSON. */
-int terminal_append_utf8(struct jw_error *err, struct buf *buf, const char *text);
-
 /* Appends `text`, broken at spaces so that no line is wider than `columns`, each line but the first
  * begun with `indent` spaces. A line feed in the text stays one. No line feed is added at the end.
  */

@@ -10,17 +10,27 @@ schemas, document = root / "data/schemas", root / "docs/json.md"
 marker = "<!-- From here on tests/documents/reference.py writes this page, from the tables in src/cli/documents. -->\n"
 
 
-def kind(schema, items=False):
+known = {}  # the names of a document's members: its name
+
+
+def document_of(schema):
+    """The document that an object within another one is, or has the members of."""
+    return known.get(tuple(name for name in schema.get("properties", {}) if name != "schema"))
+
+
+def kind(schema, many=""):
     if "enum" in schema:
-        return "text" + "s" * items
+        return "text" + many
     name = schema["type"]
     if isinstance(name, list):
         return " or ".join(kind({"type": one}) for one in name)
     if name == "array":
-        return "array of " + kind(schema["items"], True)
+        return "array of " + kind(schema["items"], "s")
     if name == "object" and isinstance(schema["additionalProperties"], dict):
-        return "object of " + kind(schema["additionalProperties"], True)
-    return {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(name, name) + "s" * items
+        return "object of " + kind(schema["additionalProperties"], "s")
+    if document_of(schema):
+        return f"`{document_of(schema)}`" if "schema" in schema["properties"] else f"object as `{document_of(schema)}`"
+    return {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(name, name) + many
 
 
 def meaning(schema):
@@ -30,26 +40,23 @@ def meaning(schema):
     return text
 
 
-def rows(schema, path):
-    """What stands within an object, an array of objects, or a map of them."""
+def rows(schema, path=""):
+    """The members of an object, and of the objects in it: their paths, schemas, and whether they are always there."""
     if schema.get("type") == "array":
-        yield from rows(schema["items"], path + "[]")
+        yield from rows(schema["items"], path[:-1] + "[].")
     elif schema.get("type") == "object" and isinstance(schema["additionalProperties"], dict):
-        yield from rows(schema["additionalProperties"], f"{path}.{schema['propertyNames']['title']}")
-    for name, member in schema.get("properties", {}).items():
-        if name == "schema" or "const" in member.get("properties", {}).get("schema", {}):
+        yield from rows(schema["additionalProperties"], f"{path}{schema['propertyNames']['title']}.")
+    elif not path or not document_of(schema):
+        for name, member in schema.get("properties", {}).items():
             if name != "schema":
-                yield path, name, member, schema
-            continue
-        yield path, name, member, schema
-        yield from rows(member, f"{path}.{name}" if path else name)
+                yield path + name, member, name in schema["required"]
+                yield from rows(member, f"{path}{name}.")
 
 
 def table(schema):
     lines = ["| member | | |", "|---|---|---|"]
-    for path, name, member, parent in rows(schema, ""):
-        absent = "" if name in parent["required"] else ", may be absent"
-        lines.append(f"| `{path + '.' if path else ''}{name}` | {kind(member)}{absent} | {meaning(member)} |")
+    for path, member, always in rows(schema):
+        lines.append(f"| `{path}` | {kind(member)}{'' if always else ', or absent'} | {meaning(member)} |")
     return lines
 
 
@@ -73,7 +80,10 @@ def generate(program):
         names = subprocess.run([program, folder], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         files = {schemas / name: pathlib.Path(folder, name).read_text(encoding="utf-8") for name in names}
     head = document.read_text(encoding="utf-8").split(marker)[0]
-    lines = [line for text in files.values() for line in section(json.loads(text))]
+    documents = [json.loads(text) for text in files.values()]
+    for schema in documents:
+        known[tuple(name for name in schema.get("anyOf", [schema])[0]["properties"] if name != "schema")] = schema["title"]
+    lines = [line for schema in documents for line in section(schema)]
     files[document] = head + marker + "\n" + "\n".join(lines).rstrip("\n") + "\n"
     return files
 

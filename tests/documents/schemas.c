@@ -7,8 +7,11 @@
 #include "cli/documents/documents.h"
 
 static const struct json_table *const documents[] = {
-	&document_key,
-	&document_compiler,
+	&document_error,      &document_version,      &document_status,      &document_scan,
+	&document_check,      &document_prime,        &document_record,      &document_export,
+	&document_import,     &document_import_all,   &document_store,       &document_key,
+	&document_cache_list, &document_cache_verify, &document_cache_prune, &document_compiler,
+	&document_tune,       &document_startup,      &document_run,         &document_uninstall,
 };
 
 static void end(const char *why)
@@ -100,6 +103,7 @@ static void describe(cJSON *schema, const struct json_field *field)
 	case JSON_OBJECT: describe_object(schema, field->table); break;
 	case JSON_LIST:
 	case JSON_LINES:
+	case JSON_INSIDE:
 	case JSON_MAP:
 	case JSON_READY: describe_array(schema, field); break;
 	default: describe_number(schema, field);
@@ -113,9 +117,10 @@ static void describe_members(cJSON *members, cJSON *required, const struct json_
 			describe_members(members, required, field->table);
 			continue;
 		}
-		describe(add(members, field->name, cJSON_CreateObject()), field);
-		if (field->presence == JSON_ALWAYS || field->presence == JSON_OR_NULL)
-			(void)cJSON_AddItemToArray(required, cJSON_CreateString(field->name));
+		describe(add(members, json_name_of(field), cJSON_CreateObject()), field);
+		if (field->presence == JSON_ALWAYS || field->presence == JSON_OR_NULL ||
+			field->presence == JSON_EACH)
+			(void)cJSON_AddItemToArray(required, cJSON_CreateString(json_name_of(field)));
 	}
 }
 
@@ -144,10 +149,10 @@ static void write_schema(const char *folder, const struct json_table *table)
 	add_text(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	add_text(schema, "title", table->schema);
 	add_text(schema, "description", table->text);
-	if (table->or) {
+	if (table->instead) {
 		cJSON *forms = add(schema, "anyOf", cJSON_CreateArray());
 
-		for (const struct json_table *form = table; form; form = form->or) {
+		for (const struct json_table *form = table; form; form = form->instead) {
 			cJSON *one = cJSON_CreateObject();
 
 			add_text(one, "description", form == table ? NULL : form->text);

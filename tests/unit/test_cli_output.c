@@ -49,18 +49,6 @@ static void steering_characters_become_visible(void **state)
 	}
 }
 
-static void ill_formed_text_becomes_utf8(void **state)
-{
-	struct buf buf = BUF_MAX(1000);
-	(void)state;
-
-	assert_true(terminal_is_utf8("한글\x1b"));
-	assert_false(terminal_is_utf8("a\xff"));
-	assert_int_equal(terminal_append_utf8(NULL, &buf, "a\xff\xed\xa0\x80z"), 0);
-	assert_string_equal(buf_text(&buf), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz");
-	buf_free(&buf);
-}
-
 static void lines_are_wrapped(void **state)
 {
 	static const struct {
@@ -169,7 +157,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(widths_are_counted),
 		cmocka_unit_test(steering_characters_become_visible),
-		cmocka_unit_test(ill_formed_text_becomes_utf8),
 		cmocka_unit_test(lines_are_wrapped),
 		cmocka_unit_test(bar_fits_its_terminal),
 		cmocka_unit_test(bar_says_what_is_done),

@@ -2,18 +2,18 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/mem.h"
 #include "base/text.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/cache_commands.h"
 #include "cli/table.h"
 #include "os/interrupt.h"
-
-static const char *const form_names[] = {"load", "link", "nvjitlink"};
 
 static const char *what_text(const struct jw_cache_entry *entry)
 {
 	if (entry->damaged)
 		return "damaged";
-	return entry->kind == JW_CACHE_CUDA ? form_names[entry->form] : cached_kinds[entry->kind];
+	return entry->kind == JW_CACHE_CUDA ? cached_forms[entry->form] : cached_kinds[entry->kind];
 }
 
 static const char *mark_text(const struct jw_marks *marks, uint64_t key)
@@ -71,49 +71,27 @@ static int print_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static cJSON *entry_object(const struct jw_cache_entry *entry, const struct jw_marks *marks)
+static int print_document(struct jw_error *err, struct output *out,
+						  const struct jw_cache_list *list, const struct jw_marks *marks)
 {
-	cJSON *object = cJSON_CreateObject();
-	char arch[JW_TARGET_TEXT] = "", key[17];
-	int64_t mtime_s = entry->mtime_ns / 1000000000;
+	struct cache_list_document values = {.path = list->path};
+	int result;
 
-	if (entry->target.sm)
-		(void)jw_target_sm(arch, entry->target);
-	(void)snprintf(key, sizeof key, "%016llx", (unsigned long long)entry->key);
-	if (object && cJSON_AddStringToObject(object, "key", key) &&
-		cJSON_AddStringToObject(object, "kind", cached_kinds[entry->kind]) &&
-		(entry->kind != JW_CACHE_CUDA ||
-		 cJSON_AddStringToObject(object, "form", form_names[entry->form])) &&
-		cJSON_AddStringToObject(object, "arch", arch) &&
-		cJSON_AddStringToObject(object, "driver", entry->driver) &&
-		cJSON_AddStringToObject(object, "options", entry->options) &&
-		cJSON_AddNumberToObject(object, "source_bytes", (double)entry->payload_bytes) &&
-		cJSON_AddNumberToObject(object, "value_bytes", (double)entry->value_bytes) &&
-		cJSON_AddNumberToObject(object, "file_bytes", (double)entry->file_bytes) &&
-		cJSON_AddNumberToObject(object, "mtime_s", (double)mtime_s) &&
-		cJSON_AddBoolToObject(object, "in_index", entry->in_index) &&
-		cJSON_AddBoolToObject(object, "damaged", entry->damaged) &&
-		cJSON_AddBoolToObject(object, "carried", jw_marks_has(marks, JW_MARK_OLDER, entry->key)) &&
-		cJSON_AddBoolToObject(object, "split", jw_marks_has(marks, JW_MARK_SPLIT, entry->key)))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
+	if (!out->json)
+		return 0;
+	values.rows = mem_array(err, list->count, sizeof *values.rows);
+	for (; values.rows && values.count < list->count; values.count++) {
+		const struct jw_cache_entry *entry = &list->entries[values.count];
 
-static cJSON *list_document(const struct jw_cache_list *list, const struct jw_marks *marks)
-{
-	cJSON *document = output_document("cache-list");
-	cJSON *array = document && cJSON_AddStringToObject(document, "path", list->path)
-					   ? cJSON_AddArrayToObject(document, "entries")
-					   : NULL;
-
-	for (size_t i = 0; array && i < list->count; i++)
-		if (!cJSON_AddItemToArray(array, entry_object(&list->entries[i], marks)))
-			array = NULL;
-	if (array)
-		return document;
-	cJSON_Delete(document);
-	return NULL;
+		values.rows[values.count] = (struct cache_list_row){
+			.entry = *entry,
+			.carried = jw_marks_has(marks, JW_MARK_OLDER, entry->key),
+			.split = jw_marks_has(marks, JW_MARK_SPLIT, entry->key),
+		};
+	}
+	result = values.rows ? document_print(err, out, &document_cache_list, &values) : -1;
+	mem_free(values.rows);
+	return result;
 }
 
 static enum exit_status list_run(struct cli *cli)
@@ -137,7 +115,7 @@ static enum exit_status list_run(struct cli *cli)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
 	else if (output_wants_text(&cli->out) && print_list(&err, &cli->out, list, marks))
 		status = cli_fail(cli, &err);
-	if (cli->out.json && output_json(&err, &cli->out, list_document(list, marks)))
+	if (print_document(&err, &cli->out, list, marks))
 		status = cli_fail(cli, &err);
 	jw_marks_close(marks);
 	jw_cache_list_free(list);

@@ -8,14 +8,13 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "os/interrupt.h"
 
 enum { MOST_TARGETS = 32, MOST_DRIVERS = 64, STAMP = 19, MOST_SHOWN = 20 };
 
 static const char *const reasons[] = {"damaged", "of no driver that is here",
 									  "for no GPU that is here", "old", "to make room"};
-static const char *const reason_keys[] = {"damaged", "driver", "target", "age", "size"};
 
 static size_t sum_of(const struct jw_prune_result *result, uint64_t *ret_bytes)
 {
@@ -110,67 +109,6 @@ static void print_result(const struct output *out, const struct jw_prune_result 
 					text_bytes(size, result->bytes - bytes));
 }
 
-/* ---- JSON */
-
-static bool add_groups(cJSON *document, const char *name, const struct jw_prune_group *groups,
-					   size_t count)
-{
-	cJSON *array = cJSON_AddArrayToObject(document, name);
-
-	for (size_t i = 0; array && i < count; i++) {
-		cJSON *one = cJSON_CreateObject();
-		char arch[JW_TARGET_TEXT] = "";
-
-		if (groups[i].target.sm)
-			(void)jw_target_sm(arch, groups[i].target);
-		if (!cJSON_AddItemToArray(array, one) ||
-			(groups[i].reason < JW_PRUNE_REASONS &&
-			 !cJSON_AddStringToObject(one, "reason", reason_keys[groups[i].reason])) ||
-			!cJSON_AddStringToObject(one, "driver", groups[i].driver) ||
-			!cJSON_AddStringToObject(one, "arch", arch) ||
-			!cJSON_AddNumberToObject(one, "entries", (double)groups[i].entries) ||
-			!cJSON_AddNumberToObject(one, "bytes", (double)groups[i].bytes))
-			return false;
-	}
-	return array != NULL;
-}
-
-static cJSON *document(const struct jw_prune_result *result, bool apply)
-{
-	uint64_t chosen_bytes;
-	const size_t sum = sum_of(result, &chosen_bytes);
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"entries", (double)result->entries},
-		{"bytes", (double)result->bytes},
-		{"chosen_entries", (double)sum},
-		{"chosen_bytes", (double)chosen_bytes},
-		{"removed", (double)result->removed},
-		{"removed_bytes", (double)result->removed_bytes},
-		{"changed", (double)result->changed},
-		{"kept", (double)result->kept},
-		{"not_kept", (double)result->not_kept},
-		{"longest_hold_seconds", (double)result->longest_hold_ns / 1e9},
-	};
-	cJSON *object = output_document("cache-prune"), *chosen;
-	bool complete = object && document_add_text(object, "path", result->path) &&
-					cJSON_AddBoolToObject(object, "applied", apply);
-
-	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
-		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
-	chosen = complete ? cJSON_AddObjectToObject(object, "chosen") : NULL;
-	complete = chosen != NULL;
-	for (size_t i = 0; complete && i < JW_PRUNE_REASONS; i++)
-		complete = cJSON_AddNumberToObject(chosen, reason_keys[i], (double)result->chosen[i]);
-	if (complete && add_groups(object, "groups", result->groups, result->group_count) &&
-		add_groups(object, "unknown", result->unknown, result->unknown_count))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
 /* ---- the command */
 
 static int read_targets(struct jw_error *err, const struct options *given,
@@ -248,6 +186,7 @@ static enum exit_status prune_run(struct cli *cli)
 	struct jw_error err = {0};
 	const char *drivers[MOST_DRIVERS];
 	uint64_t bytes;
+	size_t chosen;
 	struct jw_prune_options options = {
 		.cache_dir = options_value(given, "cache"),
 		.targets = targets,
@@ -278,9 +217,14 @@ static enum exit_status prune_run(struct cli *cli)
 		goto done;
 	}
 	print_result(&cli->out, result, &options);
-	if (cli->out.json && output_json(&err, &cli->out, document(result, options.apply)))
+	chosen = sum_of(result, &bytes);
+	if (document_print(&err, &cli->out, &document_cache_prune,
+					   &(struct cache_prune_document){.result = *result,
+													  .applied = options.apply,
+													  .chosen_entries = chosen,
+													  .chosen_bytes = bytes}))
 		status = cli_fail(cli, &err);
-	else if (result->not_kept || result->changed || (sum_of(result, &bytes) && !options.apply))
+	else if (result->not_kept || result->changed || (chosen && !options.apply))
 		status = EXIT_COLD;
 done:
 	jw_prune_result_free(result);

@@ -2,93 +2,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/cache_commands.h"
 #include "os/interrupt.h"
 
 enum { MOST_SHOWN = 20 };
-
-static bool add_groups(cJSON *document, const char *name, const struct jw_cache_group *groups,
-					   size_t count)
-{
-	cJSON *object = cJSON_AddObjectToObject(document, name);
-
-	for (size_t i = 0; object && i < count; i++)
-		if (!cJSON_AddNumberToObject(object, *groups[i].name ? groups[i].name : "unknown",
-									 (double)groups[i].entries))
-			return false;
-	return object != NULL;
-}
-
-static bool add_kinds(cJSON *document, const size_t kinds[3])
-{
-	cJSON *object = cJSON_AddObjectToObject(document, "kinds");
-
-	for (size_t i = 0; object && i < 3; i++)
-		if (!cJSON_AddNumberToObject(object, cached_kinds[i], (double)kinds[i]))
-			return false;
-	return object != NULL;
-}
-
-static bool add_index(cJSON *document, const struct jw_cache_report *report)
-{
-	cJSON *index = cJSON_AddObjectToObject(document, "index");
-
-	return index && cJSON_AddStringToObject(index, "state", report->index) &&
-		   cJSON_AddNumberToObject(index, "total_bytes", (double)report->index_bytes) &&
-		   cJSON_AddNumberToObject(index, "rows_bytes", (double)report->rows_bytes) &&
-		   cJSON_AddNumberToObject(index, "rows_repeated", (double)report->rows_repeated) &&
-		   cJSON_AddStringToObject(document, "next_insert", report->next_insert);
-}
-
-static bool add_damaged(cJSON *document, const struct jw_cache_report *report)
-{
-	cJSON *array = cJSON_AddArrayToObject(document, "damaged_entries");
-
-	for (size_t i = 0; array && i < report->damaged; i++) {
-		cJSON *one = cJSON_CreateObject();
-
-		if (!cJSON_AddItemToArray(array, one) ||
-			!cJSON_AddStringToObject(one, "file", report->damaged_entries[i].name) ||
-			!cJSON_AddStringToObject(one, "reason", report->damaged_entries[i].reason))
-			return false;
-	}
-	return array != NULL;
-}
-
-static cJSON *verify_document(const struct jw_cache_report *report, const struct jw_marks *marks,
-							  const struct jw_cache_repaired *repaired)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"entries", (double)report->entries},
-		{"sound", (double)report->sound},
-		{"damaged", (double)report->damaged},
-		{"carried", (double)jw_marks_count(marks, JW_MARK_OLDER)},
-		{"split", (double)jw_marks_count(marks, JW_MARK_SPLIT)},
-		{"bytes", (double)report->bytes},
-		{"rows", (double)report->rows},
-		{"rows_without_file", (double)report->rows_without_file},
-		{"files_without_row", (double)report->files_without_row},
-		{"foreign", (double)report->foreign},
-		{"repaired_entries", (double)repaired->removed},
-		{"repaired_rows", (double)(repaired->counted + repaired->dropped)},
-		{"repaired_hold_seconds", (double)repaired->longest_hold_ns / 1e9},
-	};
-	cJSON *document = output_document("cache-verify");
-	bool complete = document && cJSON_AddStringToObject(document, "path", report->path) != NULL;
-
-	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
-		complete = cJSON_AddNumberToObject(document, numbers[i].name, numbers[i].value);
-	if (complete && add_groups(document, "by_arch", report->by_arch, report->arch_count) &&
-		add_groups(document, "by_driver", report->by_driver, report->driver_count) &&
-		add_kinds(document, report->kinds) && add_index(document, report) &&
-		add_damaged(document, report))
-		return document;
-	cJSON_Delete(document);
-	return NULL;
-}
 
 static void print_groups(const struct output *out, const char *title,
 						 const struct jw_cache_group *groups, size_t count, bool drivers)
@@ -222,7 +140,13 @@ static enum exit_status verify_run(struct cli *cli)
 	}
 	print_report(&cli->out, report, marks);
 	print_repaired(&cli->out, &repaired);
-	if (cli->out.json && output_json(&err, &cli->out, verify_document(report, marks, &repaired)))
+	if (document_print(&err, &cli->out, &document_cache_verify,
+					   &(struct cache_verify_document){
+						   .report = *report,
+						   .carried = jw_marks_count(marks, JW_MARK_OLDER),
+						   .split = jw_marks_count(marks, JW_MARK_SPLIT),
+						   .repaired = repaired,
+					   }))
 		status = cli_fail(cli, &err);
 	else if (report->damaged || report->harmful)
 		status = EXIT_COLD;

@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/gpu_targets.h"
 #include "os/cores.h"
 
@@ -141,79 +142,6 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 	return sum;
 }
 
-static void add_numbers(cJSON *object, const struct jw_check_gpu *gpu)
-{
-	document_add_count(object, "modules", gpu->modules);
-	document_add_count(object, "warm", gpu->warm);
-	document_add_count(object, "cold", gpu->cold);
-	document_add_count(object, "carried", gpu->carried);
-	document_add_count(object, "cannot", gpu->cannot);
-	document_add_count(object, "link", gpu->link);
-	document_add_count(object, "left_out", gpu->left_out);
-	document_add_count(object, "cold_bytes", gpu->cold_bytes);
-	document_add_count(object, "predicted_cache_bytes", gpu->cache_bytes);
-	(void)cJSON_AddNumberToObject(object, "predicted_cpu_seconds", gpu->seconds);
-	(void)cJSON_AddNumberToObject(object, "predicted_longest_seconds", gpu->longest_seconds);
-}
-
-static cJSON *explain_causes(const struct jw_check_result *result)
-{
-	cJSON *causes = cJSON_CreateArray();
-	char name[JW_TARGET_TEXT];
-
-	for (size_t i = 0; i < result->cause_count; i++) {
-		const struct jw_check_cause *cause = &result->causes[i];
-		cJSON *object = cJSON_CreateObject();
-
-		document_add_text(object, "path", cause->path);
-		document_add_text(object, "member", cause->member);
-		document_add_text(object, "target", jw_target_sm(name, cause->target));
-		document_add_count(object, "modules", cause->modules);
-		document_add_text(object, "reason", jw_cold_reason_name(cause->reason));
-		document_add_text(object, "text", cause->text);
-		(void)cJSON_AddItemToArray(causes, object);
-	}
-	return causes;
-}
-
-static cJSON *document_check(const struct jw_check_result *result, const char *useless,
-							 bool explain)
-{
-	cJSON *document = output_document("check"), *gpus, *files, *notes;
-	struct jw_check_gpu sum = sum_of(result);
-	char name[JW_TARGET_TEXT];
-
-	gpus = cJSON_AddArrayToObject(document, "gpus");
-	for (size_t i = 0; i < result->gpu_count; i++) {
-		cJSON *gpu = cJSON_CreateObject();
-
-		(void)cJSON_AddStringToObject(gpu, "target", jw_target_sm(name, result->gpus[i].target));
-		add_numbers(gpu, &result->gpus[i]);
-		(void)cJSON_AddItemToArray(gpus, gpu);
-	}
-	add_numbers(document, &sum);
-	document_add_count(document, "split", result->split);
-	(void)cJSON_AddBoolToObject(document, "names_known", result->names_known);
-	if (*useless)
-		document_add_text(document, "why_useless", useless);
-	files = cJSON_AddArrayToObject(document, "files");
-	for (size_t i = 0; i < result->file_count; i++) {
-		cJSON *file = cJSON_CreateObject();
-
-		document_add_text(file, "path", result->files[i].path);
-		document_add_text(file, "member", result->files[i].member);
-		document_add_count(file, "warm", result->files[i].warm);
-		document_add_count(file, "cold", result->files[i].cold);
-		(void)cJSON_AddItemToArray(files, file);
-	}
-	if (explain)
-		(void)cJSON_AddItemToObject(document, "causes", explain_causes(result));
-	notes = cJSON_AddArrayToObject(document, "notes");
-	for (size_t i = 0; i < result->note_count; i++)
-		document_append_text(notes, result->notes[i]);
-	return document;
-}
-
 /* ---- the command */
 
 static enum exit_status status_of(const struct jw_check_result *result, size_t troubles)
@@ -262,7 +190,11 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		status = EXIT_CANNOT;
 	}
-	if (output_json(&err, &cli->out, document_check(result, useless, options.explain)))
+	if (document_print(&err, &cli->out, &document_check,
+					   &(struct check_document){.result = *result,
+												.sum = sum_of(result),
+												.why_useless = useless,
+												.explain = options.explain}))
 		status = cli_fail(cli, &err);
 	jw_check_result_free(result);
 	return status;

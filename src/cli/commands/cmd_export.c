@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/installed_names.h"
 #include "cli/parts/pack_report.h"
 #include "os/interrupt.h"
@@ -159,17 +160,12 @@ static enum exit_status export_run(struct cli *cli)
 					 ? cli_fail_as(cli, EXIT_CANNOT, &err)
 					 : cli_fail(cli, &err);
 	} else if (!to_stdout) {
-		cJSON *document = cli->out.json ? output_document("export") : NULL;
-
 		pack_report_print(&cli->out, options.output, &result);
 		if (options.thin && !result.thin_modules)
 			output_warning(&cli->out, "none of the modules stands in a file that was looked into: "
 									  "the pack holds all of its PTX");
-		if (document && !pack_report_describe(document, options.output, &result)) {
-			cJSON_Delete(document);
-			document = NULL;
-		}
-		if (cli->out.json && output_json(&err, &cli->out, document))
+		if (document_print(&err, &cli->out, &document_export,
+						   &(struct export_document){.file = options.output, .result = result}))
 			status = cli_fail(cli, &err);
 	}
 	passphrase_forget(passphrase);

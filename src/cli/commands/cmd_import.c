@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/import_report.h"
 #include "cli/parts/installed_names.h"
 #include "os/accounts.h"
@@ -150,8 +151,8 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 					   result->unmarked);
 	import_report_print(&cli->out, result, options.dry_run);
 	status = status_of(result);
-	if (cli->out.json &&
-		output_json(&err, &cli->out, import_report_document(result, options.dry_run)))
+	if (document_print(&err, &cli->out, &document_import,
+					   &(struct import_document){.result = *result, .dry_run = options.dry_run}))
 		status = cli_fail(cli, &err);
 	jw_import_result_free(result);
 	return status;
@@ -162,47 +163,56 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 /* What became of all of them. */
 struct everyone {
 	struct cli *cli;
-	cJSON *array; /* of the document */
+	struct import_all_document document;
 	enum exit_status status;
 	size_t failed;
 };
-
-static void note_failure(struct everyone *all, cJSON *item, const struct jw_account *account,
-						 const struct jw_error *err)
-{
-	output_error(&all->cli->out, "%s: %s", account->name, err->message);
-	(void)document_add_text(item, "failed", err->message);
-	all->failed++;
-}
 
 /* That one account's folder is not as it should be is no reason to leave the others without. */
 static int import_for(struct jw_error *err, struct everyone *all, struct jw_import_options *options,
 					  const struct jw_account *account)
 {
 	const struct output *out = &all->cli->out;
-	struct jw_import_result *result;
+	struct import_account *row = &all->document.accounts[all->document.count];
 	struct jw_error why = {0};
-	cJSON *item = cJSON_CreateObject();
 	char *dir;
 
-	if (!item || !cJSON_AddItemToArray(all->array, item) ||
-		!document_add_text(item, "account", account->name) ||
-		os_account_cache_dir(err, account, &dir))
+	if (os_account_cache_dir(err, account, &dir))
 		return -1;
+	all->document.count++;
+	row->account = account->name;
 	output_line(out, STYLE_STRONG, "%s", account->name);
 	options->account = account;
 	options->cache_dir = dir;
-	if (jw_import(&why, options, &result)) {
-		note_failure(all, item, account, &why);
-		mem_free(dir);
+	row->imported = !jw_import(&why, options, &row->result);
+	mem_free(dir);
+	if (!row->imported) {
+		output_error(out, "%s: %s", account->name, why.message);
+		TEXT_COPY(row->failed, why.message);
+		all->failed++;
 		return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 	}
-	mem_free(dir);
-	import_report_print(out, result, options->dry_run);
-	all->status = exit_combine(all->status, status_of(result));
-	(void)cJSON_AddItemToObject(item, "import", import_report_document(result, options->dry_run));
-	jw_import_result_free(result);
+	row->import = (struct import_document){*row->result, options->dry_run};
+	import_report_print(out, row->result, options->dry_run);
+	all->status = exit_combine(all->status, status_of(row->result));
 	return 0;
+}
+
+static int import_for_each(struct jw_error *err, struct everyone *all,
+						   struct jw_import_options *options, const struct jw_accounts *accounts)
+{
+	all->document.accounts = mem_array(err, accounts->count, sizeof *all->document.accounts);
+	if (!all->document.accounts)
+		return -1;
+	for (size_t i = 0; i < accounts->count; i++)
+		if (import_for(err, all, options, &accounts->items[i]))
+			return -1;
+	if (!accounts->count)
+		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+	if (all->failed)
+		all->status =
+			exit_combine(all->status, all->failed == accounts->count ? EXIT_FAILED : EXIT_COLD);
+	return document_print(err, &all->cli->out, &document_import_all, &all->document);
 }
 
 /* What is wrong with the pack itself is said once, and before any folder is looked at. */
@@ -246,35 +256,28 @@ static enum exit_status import_for_all(struct cli *cli, const struct jw_system *
 {
 	struct places places = {.cli = cli};
 	struct jw_import_options options = options_of(cli, system, &places);
-	cJSON *whole = output_document("import-all");
-	struct everyone all = {.cli = cli, .array = cJSON_AddArrayToObject(whole, "accounts")};
+	struct everyone all = {.cli = cli};
 	struct jw_accounts accounts = {0};
 	struct jw_error err = {0};
 	char *elsewhere = os_env("CUDA_CACHE_PATH");
-	int result = all.array ? refuse_everyone(&err, &cli->options) ||
-								 choose_system(&err, cli, system, &options.system) ||
-								 try_pack(&err, &options) || jw_accounts_people(&err, &accounts)
-						   : error_set(&err, JW_ERR_MEMORY, "out of memory");
+	int result = refuse_everyone(&err, &cli->options) ||
+				 choose_system(&err, cli, system, &options.system) || try_pack(&err, &options) ||
+				 jw_accounts_people(&err, &accounts);
 
 	if (!result && elsewhere)
 		output_warning(&cli->out, "CUDA_CACHE_PATH is set: programs that have it do not read the "
 								  "caches in the accounts' own folders, which are filled now");
 	mem_free(elsewhere);
-	for (size_t i = 0; !result && i < accounts.count; i++)
-		result = import_for(&err, &all, &options, &accounts.items[i]);
-	if (!result && !accounts.count)
-		result = error_set(&err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
-	if (!result && all.failed)
-		all.status =
-			exit_combine(all.status, all.failed == accounts.count ? EXIT_FAILED : EXIT_COLD);
+	result = result || import_for_each(&err, &all, &options, &accounts);
+	for (size_t i = 0; i < all.document.count; i++)
+		jw_import_result_free(all.document.accounts[i].result);
+	mem_free(all.document.accounts);
 	jw_accounts_free(&accounts);
 	places_free(&places);
-	if (result) {
-		cJSON_Delete(whole);
+	if (result)
 		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
 											  : cli_fail(cli, &err);
-	}
-	return output_json(&err, &cli->out, whole) ? cli_fail(cli, &err) : all.status;
+	return all.status;
 }
 
 static enum exit_status import_run(struct cli *cli)

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/cuda_operands.h"
-#include "cli/parts/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
@@ -121,7 +121,6 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 	struct jw_prime_result *result;
 	struct jw_error err, why;
 	enum exit_status status;
-	cJSON *document;
 	uint64_t *only = NULL;
 	int failed;
 
@@ -149,10 +148,8 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 				 ? EXIT_COLD
 				 : prime_outcome_status(priming, result, result->troubles + troubles);
 	prime_outcome_print_result(priming, result);
-	document = document_prime(result, &cli->options);
-	prime_reuse_document(document, &result->reuse);
-	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere, document);
-	if (output_json(&err, &cli->out, document))
+	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere);
+	if (prime_outcome_document(&err, priming, result))
 		status = cli_fail(cli, &err);
 	if (failed)
 		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/recording_files.h"
 #include "os/interrupt.h"
 
@@ -93,33 +94,6 @@ static void print_result(const struct output *out, const struct jw_record_result
 		output_note(out, "%s: written, with nothing in it that can be primed", file);
 }
 
-static cJSON *document_record(const struct jw_record_result *result, const char *file)
-{
-	const struct jw_recording *recording = result->recording;
-	cJSON *document = output_document("record"), *notes;
-
-	(void)document_add_text(document, "recording", file);
-	(void)document_add_text(document, "command", recording->command);
-	(void)cJSON_AddNumberToObject(document, "exit_status", result->exit_status);
-	(void)cJSON_AddNumberToObject(document, "seconds", result->seconds);
-	document_add_count(document, "modules", recording->module_count);
-	document_add_count(document, "in_files", result->found);
-	document_add_count(document, "not_in_files", recording->module_count - result->found);
-	document_add_count(document, "files", recording->file_count);
-	document_add_count(document, "added", result->added);
-	document_add_count(document, "added_bytes", result->added_bytes);
-	document_add_count(document, "there", result->there);
-	document_add_count(document, "refused", result->refused);
-	document_add_count(document, "evicted", result->evicted);
-	(void)cJSON_AddBoolToObject(document, "interrupted", result->interrupted);
-	if (result->unwarmed.code)
-		(void)document_add_text(document, "why_not_warmed", result->unwarmed.message);
-	notes = cJSON_AddArrayToObject(document, "notes");
-	for (size_t i = 0; i < result->note_count; i++)
-		(void)document_append_text(notes, result->notes[i]);
-	return document;
-}
-
 /* ---- the command */
 
 static enum exit_status finish(struct cli *cli, const struct jw_found *found,
@@ -133,7 +107,14 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 		jw_recording_write(&err, file, result->recording))
 		return status ? (cli_fail(cli, &err), status) : cli_fail(cli, &err);
 	print_result(&cli->out, result, file);
-	if (output_json(&err, &cli->out, document_record(result, file)) && !status)
+	if (document_print(&err, &cli->out, &document_record,
+					   &(struct record_document){
+						   .file = file,
+						   .result = *result,
+						   .recording = *result->recording,
+						   .not_in_files = result->recording->module_count - result->found,
+					   }) &&
+		!status)
 		status = cli_fail(cli, &err);
 	if (result->interrupted && !status)
 		status = EXIT_COLD;

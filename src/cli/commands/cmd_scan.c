@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_notes.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/parts/scan_json.h"
 #include "cli/parts/scan_text.h"
 #include "os/cores.h"
 
@@ -21,6 +21,17 @@ struct scan_run {
 	struct scan_total totals[GPUS_MOST];
 };
 
+static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
+{
+	const struct scan_image_document values = {.image = *image, .with_modules = run->modules};
+	cJSON *object = json_object(err, &document_scan_image, &values);
+
+	if (object && cJSON_AddItemToArray(run->files, object))
+		return 0;
+	cJSON_Delete(object);
+	return object ? error_set(err, JW_ERR_MEMORY, "out of memory") : -1;
+}
+
 static int take_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
 {
 	struct scan_run *run = context;
@@ -28,15 +39,7 @@ static int take_image(struct jw_error *err, void *context, const struct jw_scan_
 	run->images++;
 	run->damaged += image->damaged;
 	scan_text_image(&run->cli->out, image, &run->machine, run->totals);
-	if (run->files) {
-		cJSON *object = scan_json_image(image, run->modules);
-
-		if (!object || !cJSON_AddItemToArray(run->files, object)) {
-			cJSON_Delete(object);
-			return error_set(err, JW_ERR_MEMORY, "out of memory");
-		}
-	}
-	return 0;
+	return run->files ? add_image(err, run, image) : 0;
 }
 
 static void take_trouble(void *context, const char *path, const struct jw_error *why)
@@ -130,26 +133,24 @@ static enum exit_status status_of(const struct scan_run *run)
 static enum exit_status scan_run(struct cli *cli)
 {
 	struct scan_run run = {.cli = cli, .machine = {os_cores(), jw_workers_capacity(os_cores())}};
-	cJSON *document = NULL;
 	struct gpu_targets gpus;
 	struct jw_error err;
+	int failed;
 
 	run.modules = options_given(&cli->options, "modules");
 	if (gpu_targets_read(&err, &cli->options, &gpus) || take_machine(&err, &run, &gpus))
 		return cli_fail(cli, &err);
-	if (cli->out.json) {
-		document = output_document("scan");
-		run.files = document ? cJSON_AddArrayToObject(document, "files") : NULL;
-	}
-	if ((cli->out.json && !run.files && error_set(&err, JW_ERR_MEMORY, "out of memory")) ||
-		scan_all(&err, &run, &gpus)) {
-		cJSON_Delete(document);
+	if (cli->out.json && !(run.files = cJSON_CreateArray())) {
+		error_set(&err, JW_ERR_MEMORY, "out of memory");
 		return cli_fail(cli, &err);
 	}
-	print_end(&run, &gpus);
-	if (cli->out.json && output_json(&err, &cli->out, document))
-		return cli_fail(cli, &err);
-	return status_of(&run);
+	failed = scan_all(&err, &run, &gpus);
+	if (!failed)
+		print_end(&run, &gpus);
+	failed = failed || document_print(&err, &cli->out, &document_scan,
+									  &(struct scan_document){.files = run.files});
+	cJSON_Delete(run.files);
+	return failed ? cli_fail(cli, &err) : status_of(&run);
 }
 
 static const struct cli_option options[] = {

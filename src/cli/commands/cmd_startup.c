@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "os/environment.h"
 #include "os/file.h"
 
@@ -58,28 +58,6 @@ static int read_asked(struct jw_error *err, const struct options *options, struc
 
 /* ---- JSON */
 
-static bool add_items(cJSON *document, const struct jw_startup *startup)
-{
-	cJSON *array = cJSON_AddArrayToObject(document, "items"), *commands;
-
-	for (size_t i = 0; array && i < startup->count; i++) {
-		const struct jw_startup_item *item = &startup->items[i];
-		cJSON *object = cJSON_CreateObject();
-
-		if (!object || !cJSON_AddItemToArray(array, object) ||
-			!document_add_text(object, "where", item->where) ||
-			!cJSON_AddBoolToObject(object, "there", item->there) ||
-			!cJSON_AddBoolToObject(object, "by_jitwarm", item->ours) ||
-			!document_add_text(object, "text", item->text))
-			return false;
-	}
-	commands = cJSON_AddArrayToObject(document, "commands");
-	for (size_t i = 0; commands && i < startup->command_count; i++)
-		if (!document_append_text(commands, startup->commands[i]))
-			return false;
-	return array && commands && document_add_text(document, "failed", startup->failed);
-}
-
 static bool is_enabled(const struct jw_startup *startup)
 {
 	bool enabled = startup->count > 0;
@@ -89,22 +67,23 @@ static bool is_enabled(const struct jw_startup *startup)
 	return enabled;
 }
 
-static cJSON *startup_document(const struct jw_startup *startup, char **lines, size_t count)
+static int print_document(struct jw_error *err, struct output *out,
+						  const struct jw_startup *startup, char **lines, size_t count)
 {
-	cJSON *document = output_document("startup"), *runs;
+	cJSON *runs = cJSON_CreateArray();
+	int result;
 
-	if (!document || !cJSON_AddBoolToObject(document, "enabled", is_enabled(startup)) ||
-		!add_items(document, startup) || !(runs = cJSON_AddArrayToObject(document, "runs"))) {
-		cJSON_Delete(document);
-		return NULL;
-	}
 	for (size_t i = 0; i < count; i++) {
 		cJSON *run = json_parse(NULL, lines[i], strlen(lines[i]));
 
-		if (run)
-			(void)cJSON_AddItemToArray(runs, run);
+		if (!run || !cJSON_AddItemToArray(runs, run))
+			cJSON_Delete(run);
 	}
-	return document;
+	result = document_print(err, out, &document_startup,
+							&(struct startup_document){
+								.startup = *startup, .enabled = is_enabled(startup), .runs = runs});
+	cJSON_Delete(runs);
+	return result;
 }
 
 /* ---- for people */
@@ -217,7 +196,7 @@ static enum exit_status enable_run(struct cli *cli)
 		if (startup->failed)
 			status = EXIT_COLD;
 	}
-	if (startup && output_json(&err, &cli->out, startup_document(startup, NULL, 0)))
+	if (startup && print_document(&err, &cli->out, startup, NULL, 0))
 		status = cli_fail(cli, &err);
 	jw_startup_free(startup);
 	asked_free(&asked);
@@ -236,7 +215,7 @@ static enum exit_status disable_run(struct cli *cli)
 			print_item(&cli->out, &startup->items[i]);
 		if (startup->failed)
 			output_note(&cli->out, "the system said: %s", startup->failed);
-		if (output_json(&err, &cli->out, startup_document(startup, NULL, 0)))
+		if (print_document(&err, &cli->out, startup, NULL, 0))
 			status = cli_fail(cli, &err);
 	}
 	jw_startup_free(startup);
@@ -265,7 +244,7 @@ static enum exit_status status_run(struct cli *cli)
 		if (!count && !asked.options.everyone)
 			output_line(&cli->out, STYLE_PLAIN, "No run yet.");
 		status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
-		if (output_json(&err, &cli->out, startup_document(startup, lines, count)))
+		if (print_document(&err, &cli->out, startup, lines, count))
 			status = cli_fail(cli, &err);
 	}
 	jw_log_free(lines, count);

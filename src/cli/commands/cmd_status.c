@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "os/platform.h"
 
 static void print_gpus(const struct output *out, const struct jw_system *system)
@@ -83,12 +83,10 @@ static void print_others(const struct output *out, const struct jw_other_cache *
 static enum exit_status status_run(struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
+	struct status_document found = {.wsl = os_is_wsl()};
 	struct jw_system *system = NULL;
-	struct jw_other_cache *others = NULL;
-	size_t other_count = 0;
 	struct jw_error err;
 	enum exit_status status;
-	size_t carried;
 
 	if (jw_system_open(&err, &(struct jw_system_options){.probe = profile}, &system))
 		return cli_fail(cli, &err);
@@ -96,14 +94,15 @@ static enum exit_status status_run(struct cli *cli)
 		jw_system_free(system);
 		return cli_fail_as(cli, err.code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT, &err);
 	}
-	if (jw_other_caches(NULL, &others, &other_count))
-		other_count = 0;
+	if (jw_other_caches(NULL, &found.others, &found.other_count))
+		found.other_count = 0;
+	found.system = *system;
+	found.carried = jw_carry_count(system);
 	print_gpus(&cli->out, system);
 	print_driver(&cli->out, &system->driver);
-	carried = jw_carry_count(system);
-	print_cache(&cli->out, &system->cache, carried);
-	print_others(&cli->out, others, other_count);
-	if (os_is_wsl())
+	print_cache(&cli->out, &system->cache, found.carried);
+	print_others(&cli->out, found.others, found.other_count);
+	if (found.wsl)
 		output_line(&cli->out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
 					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
@@ -113,9 +112,9 @@ static enum exit_status status_run(struct cli *cli)
 			&cli->out, STYLE_FAINT,
 			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
 	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
-	if (output_json(&err, &cli->out, document_status(system, carried, others, other_count)))
+	if (document_print(&err, &cli->out, &document_status, &found))
 		status = cli_fail(cli, &err);
-	jw_other_caches_free(others, other_count);
+	jw_other_caches_free(found.others, found.other_count);
 	jw_system_free(system);
 	return status;
 }

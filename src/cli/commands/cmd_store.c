@@ -8,48 +8,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "cli/table.h"
 #include "os/folders.h"
-
-static int64_t whole_seconds(int64_t ns)
-{
-	return ns / 1000000000;
-}
-
-static cJSON *pack_object(const struct jw_store_pack *pack)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	if (document_add_text(object, "name", pack->name) &&
-		cJSON_AddStringToObject(object, "targets", pack->targets) &&
-		cJSON_AddStringToObject(object, "drivers", pack->drivers) &&
-		cJSON_AddNumberToObject(object, "entries", (double)pack->entries) &&
-		cJSON_AddNumberToObject(object, "split", (double)pack->split) &&
-		cJSON_AddNumberToObject(object, "content_bytes", (double)pack->content_bytes) &&
-		cJSON_AddNumberToObject(object, "pack_bytes", (double)pack->bytes) &&
-		cJSON_AddNumberToObject(object, "mtime_s", (double)whole_seconds(pack->mtime_ns)) &&
-		(!*pack->damage || document_add_text(object, "damage", pack->damage)))
-		return object;
-	cJSON_Delete(object);
-	return NULL;
-}
-
-static cJSON *document(const struct jw_store *store)
-{
-	cJSON *object = output_document("store"), *packs;
-
-	(void)document_add_text(object, "path", store->path);
-	(void)cJSON_AddNumberToObject(object, "bytes", (double)store->bytes);
-	packs = cJSON_AddArrayToObject(object, "packs");
-	for (size_t i = 0; packs && i < store->count; i++) {
-		if (!cJSON_AddItemToArray(packs, pack_object(&store->packs[i]))) {
-			cJSON_Delete(object);
-			return NULL;
-		}
-	}
-	return object;
-}
 
 static int print_store(struct jw_error *err, const struct output *out, const struct jw_store *store)
 {
@@ -103,7 +64,7 @@ static enum exit_status show(struct cli *cli, bool verify)
 		options.state_dir = state;
 	if (!state || jw_store_open(&err, &options, &store) ||
 		(output_wants_text(&cli->out) && print_store(&err, &cli->out, store)) ||
-		(cli->out.json && output_json(&err, &cli->out, document(store))))
+		document_print(&err, &cli->out, &document_store, store))
 		status = cli_fail(cli, &err);
 	for (size_t i = 0; store && i < store->count && status != EXIT_FAILED; i++) {
 		if (!*store->packs[i].damage)

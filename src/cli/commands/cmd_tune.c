@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/table.h"
 #include "os/identity.h"
@@ -152,79 +152,41 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 
 /* ---- JSON */
 
-static bool add_settings(cJSON *document, const struct jw_settings *settings)
+static size_t join(char **to, size_t at, char **lines, size_t count)
 {
-	cJSON *array = cJSON_AddArrayToObject(document, "settings");
-
-	for (size_t i = 0; array && i < settings->count; i++) {
-		const struct jw_setting *setting = &settings->items[i];
-		cJSON *item = cJSON_CreateObject();
-
-		if (!item || !cJSON_AddItemToArray(array, item) ||
-			!cJSON_AddStringToObject(item, "source", setting->source) ||
-			!document_add_text(item, "where", setting->where) ||
-			!cJSON_AddNumberToObject(item, "line", (double)setting->line) ||
-			!cJSON_AddStringToObject(item, "name", setting->name) ||
-			!document_add_text(item, "value", setting->unset ? NULL : setting->value) ||
-			!cJSON_AddBoolToObject(item, "by_jitwarm", setting->ours))
-			return false;
-	}
-	return array != NULL;
+	for (size_t i = 0; i < count; i++)
+		to[at++] = lines[i];
+	return at;
 }
 
-static bool add_lines(cJSON *array, char **lines, size_t count)
+static int print_document(struct jw_error *err, const struct tuning *tuning)
 {
-	bool made = array != NULL;
+	const struct jw_settings *settings = tuning->settings;
+	struct tune_document values = {.path = tuning->path,
+								   .limit_bytes = tuning->limit_bytes,
+								   .predicted_bytes = tuning->predicted_bytes};
+	int result;
 
-	for (size_t i = 0; made && i < count; i++)
-		made = document_append_text(array, lines[i]);
-	return made;
-}
-
-static bool add_changes(cJSON *document, const struct jw_tune_result *result)
-{
-	cJSON *array = cJSON_AddArrayToObject(document, "changes");
-
-	for (size_t i = 0; array && result && i < result->count; i++) {
-		cJSON *item = cJSON_CreateObject();
-
-		if (!item || !cJSON_AddItemToArray(array, item) ||
-			!document_add_text(item, "where", result->changes[i].where) ||
-			!cJSON_AddStringToObject(item, "what", result->changes[i].what))
-			return false;
-	}
-	return array != NULL;
-}
-
-static bool add_report(cJSON *document, const struct tuning *tuning)
-{
-	const struct jw_cache_info *cache = &tuning->system->cache;
-	cJSON *force = cJSON_AddObjectToObject(document, "in_force"),
-		  *wanted = cJSON_AddObjectToObject(document, "should_be"), *warnings;
-
-	return force && wanted && document_add_text(force, "path", cache->path) &&
-		   cJSON_AddNumberToObject(force, "limit_bytes", (double)cache->limit_bytes) &&
-		   cJSON_AddBoolToObject(force, "limit_set", cache->limit_set) &&
-		   document_add_text(wanted, "path", tuning->path) &&
-		   cJSON_AddNumberToObject(wanted, "limit_bytes", (double)tuning->limit_bytes) &&
-		   cJSON_AddNumberToObject(document, "present_bytes", (double)cache->size_bytes) &&
-		   cJSON_AddNumberToObject(document, "predicted_bytes", (double)tuning->predicted_bytes) &&
-		   add_settings(document, tuning->settings) &&
-		   (warnings = cJSON_AddArrayToObject(document, "warnings")) &&
-		   add_lines(warnings, cache->warnings, cache->warning_count) &&
-		   add_lines(warnings, tuning->settings->warnings, tuning->settings->warning_count) &&
-		   add_lines(warnings, tuning->path_lines, tuning->path_line_count);
-}
-
-static cJSON *tune_document(const struct tuning *tuning)
-{
-	cJSON *document = output_document("tune");
-
-	if (document && (!tuning->system || add_report(document, tuning)) &&
-		add_changes(document, tuning->result))
-		return document;
-	cJSON_Delete(document);
-	return NULL;
+	if (tuning->result)
+		values.changes = *tuning->result;
+	if (!tuning->system)
+		return document_print(err, &tuning->cli->out, &document_tune_undone, &values);
+	values.cache = tuning->system->cache;
+	values.settings = *settings;
+	values.warnings = mem_array(
+		err, values.cache.warning_count + settings->warning_count + tuning->path_line_count,
+		sizeof *values.warnings);
+	if (!values.warnings)
+		return -1;
+	values.warning_count =
+		join(values.warnings, 0, values.cache.warnings, values.cache.warning_count);
+	values.warning_count =
+		join(values.warnings, values.warning_count, settings->warnings, settings->warning_count);
+	values.warning_count =
+		join(values.warnings, values.warning_count, tuning->path_lines, tuning->path_line_count);
+	result = document_print(err, &tuning->cli->out, &document_tune, &values);
+	mem_free(values.warnings);
+	return result;
 }
 
 /* ---- the command */
@@ -311,7 +273,7 @@ static enum exit_status tune_run(struct cli *cli)
 	struct jw_error err = {0};
 	enum exit_status status = EXIT_DONE;
 
-	if (work(&err, &tuning) || output_json(&err, &cli->out, tune_document(&tuning)))
+	if (work(&err, &tuning) || print_document(&err, &tuning))
 		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
 												: cli_fail(cli, &err);
 	jw_tune_result_free(tuning.result);

@@ -9,17 +9,19 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/documents.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/driver_caches.h"
 #include "cli/parts/tune_changes.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 
+enum { MOST_REMOVED = 10000 };
+
 struct uninstall {
 	struct cli *cli;
 	enum exit_status status;
-	cJSON *removed; /* of the document; NULL: out of memory */
+	struct uninstall_document gone;
 };
 
 /* One thing that cannot be taken back does not keep the rest. */
@@ -29,11 +31,18 @@ static void failed(struct uninstall *job, const struct jw_error *err)
 	job->status = exit_combine(job->status, EXIT_COLD);
 }
 
+static void note(struct uninstall *job, const char *what)
+{
+	struct jw_error err;
+
+	if (mem_add_string(&err, &job->gone.removed, &job->gone.count, MOST_REMOVED, what))
+		failed(job, &err);
+}
+
 static void gone(struct uninstall *job, const char *what, const char *but)
 {
 	output_line(&job->cli->out, STYLE_GOOD, "removed    %s%s", what, but);
-	if (job->removed)
-		(void)document_append_text(job->removed, what);
+	note(job, what);
 }
 
 /* ---- task and units */
@@ -91,8 +100,8 @@ static void untune(struct uninstall *job)
 		return;
 	}
 	tune_change_print_changes(&job->cli->out, result);
-	for (size_t i = 0; job->removed && i < result->count; i++)
-		(void)document_append_text(job->removed, result->changes[i].where);
+	for (size_t i = 0; i < result->count; i++)
+		note(job, result->changes[i].where);
 	jw_tune_result_free(result);
 }
 
@@ -189,8 +198,7 @@ static void leave_caches(struct uninstall *job, const struct driver_caches *cach
 
 static enum exit_status uninstall_run(struct cli *cli)
 {
-	cJSON *document = output_document("uninstall");
-	struct uninstall job = {.cli = cli, .removed = cJSON_AddArrayToObject(document, "removed")};
+	struct uninstall job = {.cli = cli};
 	struct driver_caches caches = {0};
 	struct jw_error err;
 
@@ -208,8 +216,9 @@ static enum exit_status uninstall_run(struct cli *cli)
 		output_line(&cli->out, STYLE_PLAIN,
 					"What the driver's cache holds stays; so does the program, which can be "
 					"deleted now.");
-	if (output_json(&err, &cli->out, document))
-		return cli_fail(cli, &err);
+	if (document_print(&err, &cli->out, &document_uninstall, &job.gone))
+		job.status = cli_fail(cli, &err);
+	jw_log_free(job.gone.removed, job.gone.count);
 	return job.status;
 }
 

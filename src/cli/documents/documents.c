@@ -4,9 +4,29 @@ int document_print(struct jw_error *err, struct output *out, const struct json_t
 				   const void *values)
 {
 	cJSON *made;
+	int result;
 
 	if (!out->json)
 		return 0;
 	made = json_object(err, document, values);
-	return made ? output_json(err, out, made) : -1;
+	result = made ? output_json(err, out, made) : -1;
+	cJSON_Delete(made);
+	return result;
+}
+
+const char *document_sm(char room[JSON_ROOM], const void *target)
+{
+	const struct jw_target *given = target;
+
+	return given->sm ? jw_target_sm(room, *given) : "";
+}
+
+double document_seconds(const void *ns)
+{
+	return (double)*(const uint64_t *)ns / 1e9;
+}
+
+double document_whole_seconds(const void *ns)
+{
+	return (double)(*(const int64_t *)ns / 1000000000);
 }

@@ -1,19 +1,44 @@
 /* The documents that --json prints, as tables (base/json_table.h): docs/json.md and the schemas in
  * data/schemas are made from them by scripts/make-documents.sh. To add one, write its table here
- * and name it in tests/documents/reference.c. */
+ * and name it in tests/documents/schemas.c. */
 #ifndef JW_CLI_DOCUMENTS_DOCUMENTS_H
 #define JW_CLI_DOCUMENTS_DOCUMENTS_H
+
+#include <jitwarm/accounts.h>
+#include <jitwarm/cache.h>
+#include <jitwarm/carry.h>
+#include <jitwarm/check.h>
+#include <jitwarm/key.h>
+#include <jitwarm/marks.h>
+#include <jitwarm/pack.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/prune.h>
+#include <jitwarm/record.h>
+#include <jitwarm/scan.h>
+#include <jitwarm/startup.h>
+#include <jitwarm/store.h>
+#include <jitwarm/system.h>
+#include <jitwarm/tune.h>
+#include <jitwarm/version.h>
 
 #include "base/json_table.h"
 #include "cli/output.h"
 
-/* Prints a document where --json asks for it. `values` is the struct that the table is about. */
+/* Prints a document where --json asks for it. `values` is the struct that its table is about: where
+ * no result of the library is all that a document says, one of those below. */
 int document_print(struct jw_error *err, struct output *out, const struct json_table *document,
 				   const void *values);
 
-extern const struct json_table document_compiler; /* struct compiler_document */
-extern const struct json_table document_key;      /* struct jw_keys */
+extern const struct json_table document_error; /* struct jw_error */
 
+extern const struct json_table document_version;
+struct version_document {
+	const char *version, *platform, *compiler, *build_type;
+	const struct jw_component *libraries;
+	size_t library_count;
+};
+
+extern const struct json_table document_compiler;
 struct compiler_document {
 	struct compiler_row {
 		const char *version;
@@ -21,5 +46,135 @@ struct compiler_document {
 	} * rows;
 	size_t count;
 };
+
+extern const struct json_table document_status;
+struct status_document {
+	struct jw_system system;
+	size_t carried;
+	struct jw_other_cache *others;
+	size_t other_count;
+	bool wsl;
+};
+
+/* The images are made one by one, as they are found. */
+extern const struct json_table document_scan, document_scan_image;
+struct scan_document {
+	const cJSON *files;
+};
+struct scan_image_document {
+	struct jw_scan_image image;
+	bool with_modules;
+};
+
+extern const struct json_table document_check;
+struct check_document {
+	struct jw_check_result result;
+	struct jw_check_gpu sum;
+	const char *why_useless;
+	bool explain;
+};
+
+extern const struct json_table document_export;
+struct export_document {
+	const char *file;
+	struct jw_export_result result;
+};
+
+extern const struct json_table document_prime, document_prime_skipped; /* struct unattended */
+struct prime_document {
+	struct jw_prime_result result;
+	struct prime_failure {
+		struct jw_prime_failure failure;
+		char *command; /* that shows it again; NULL: memory was short */
+	} * failures;
+	uint64_t peak_supervisor_bytes;
+	const struct jw_store_refilled *refilled;
+	const struct jw_carry_result *carried;
+	const struct export_document *pack;
+};
+
+extern const struct json_table document_run; /* struct unattended */
+
+extern const struct json_table document_record;
+struct record_document {
+	const char *file;
+	struct jw_record_result result;
+	struct jw_recording recording;
+	size_t not_in_files;
+};
+
+extern const struct json_table document_import, document_import_all;
+struct import_document {
+	struct jw_import_result result;
+	bool dry_run;
+};
+struct import_all_document {
+	struct import_account {
+		const char *account;
+		bool imported; /* else it has `failed` */
+		struct import_document import;
+		struct jw_import_result *result; /* to be freed */
+		char failed[1024];
+	} * accounts;
+	size_t count;
+};
+
+extern const struct json_table document_store; /* struct jw_store */
+extern const struct json_table document_key;   /* struct jw_keys */
+
+extern const struct json_table document_cache_list;
+struct cache_list_document {
+	char *path;
+	struct cache_list_row {
+		struct jw_cache_entry entry;
+		bool carried, split;
+	} * rows;
+	size_t count;
+};
+
+extern const struct json_table document_cache_verify;
+struct cache_verify_document {
+	struct jw_cache_report report;
+	size_t carried, split;
+	struct jw_cache_repaired repaired;
+};
+
+extern const struct json_table document_cache_prune;
+struct cache_prune_document {
+	struct jw_prune_result result;
+	bool applied;
+	size_t chosen_entries;
+	uint64_t chosen_bytes;
+};
+
+extern const struct json_table document_tune, document_tune_undone;
+struct tune_document {
+	struct jw_cache_info cache;
+	const char *path; /* what should be */
+	uint64_t limit_bytes, predicted_bytes;
+	struct jw_settings settings;
+	char **warnings;
+	size_t warning_count;
+	struct jw_tune_result changes;
+};
+
+extern const struct json_table document_startup;
+struct startup_document {
+	struct jw_startup startup;
+	bool enabled;
+	const cJSON *runs;
+};
+
+extern const struct json_table document_uninstall;
+struct uninstall_document {
+	char **removed;
+	size_t count;
+};
+
+/* For rows: "sm_86" of a struct jw_target, "" where it is not known; seconds of nanoseconds, and
+ * whole ones. */
+const char *document_sm(char room[JSON_ROOM], const void *target);
+double document_seconds(const void *ns);
+double document_whole_seconds(const void *ns);
 
 #endif

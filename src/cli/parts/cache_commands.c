@@ -42,7 +42,8 @@ int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks 
 	return result;
 }
 
-const char *const cached_kinds[] = {"cuda", "opencl", "other"};
+const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
+const char *const cached_forms[] = {"load", "link", "nvjitlink"};
 
 const char *cache_command_driver_text(char text[64], const char *driver)
 {

@@ -13,8 +13,9 @@
 		.help = "Look at this directory instead of the one that the driver uses"                   \
 	}
 
-/* "cuda", "opencl", "other": of enum jw_cache_kind */
-extern const char *const cached_kinds[3];
+/* "cuda", "opencl", "other" of enum jw_cache_kind; "load", "link", "nvjitlink" of enum
+ * jw_cache_form */
+extern const char *const cached_kinds[4], *const cached_forms[3];
 
 struct jw_cache_options cache_command_options(const struct cli *cli);
 /* Where the driver does not cache at all there is nothing that jitwarm could help with. */

@@ -1,10 +1,8 @@
 #include "cli/parts/import_report.h"
 
 #include "base/text.h"
-#include "cli/parts/documents.h"
 
 static const char *const verdict_names[] = {"accepted", "already there", "refused", "not complete"};
-static const char *const verdict_keys[] = {"accepted", "there", "refused", "missing"};
 
 /* ---- for people */
 
@@ -71,76 +69,4 @@ void import_report_print(const struct output *out, const struct jw_import_result
 					result->replaced);
 	if (result->evicted)
 		output_line(out, STYLE_WARN, "%zu of the oldest entries had to make room", result->evicted);
-}
-
-/* ---- for programs */
-
-static bool add_group(cJSON *array, const struct jw_import_group *group)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "verdict", verdict_keys[group->verdict]) &&
-		   cJSON_AddStringToObject(object, "target", group->target) &&
-		   cJSON_AddStringToObject(object, "driver", group->driver) &&
-		   cJSON_AddBoolToObject(object, "carried", group->carried) &&
-		   cJSON_AddBoolToObject(object, "split", group->split) &&
-		   cJSON_AddNumberToObject(object, "entries", (double)group->entries) &&
-		   (!*group->why || document_add_text(object, "why", group->why));
-}
-
-static bool add_missing(cJSON *array, const struct jw_import_missing *missing)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	return cJSON_AddItemToArray(array, object) &&
-		   (!missing->package || document_add_text(object, "package", missing->package)) &&
-		   (!missing->version || document_add_text(object, "version", missing->version)) &&
-		   document_add_text(object, "path", missing->path) &&
-		   (!missing->member || document_add_text(object, "member", missing->member)) &&
-		   cJSON_AddNumberToObject(object, "modules", (double)missing->modules) &&
-		   cJSON_AddNumberToObject(object, "entries", (double)missing->entries) &&
-		   document_add_text(object, "why", missing->why);
-}
-
-cJSON *import_report_document(const struct jw_import_result *result, bool dry_run)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"entries", (double)result->entries},
-		{"accepted", (double)result->accepted},
-		{"there", (double)result->there},
-		{"refused", (double)result->refused},
-		{"missing", (double)result->missing},
-		{"added", (double)result->added},
-		{"replaced", (double)result->replaced},
-		{"evicted", (double)result->evicted},
-		{"added_bytes", (double)result->added_bytes},
-		{"content_bytes", (double)result->content_bytes},
-		{"pack_bytes", (double)result->pack_bytes},
-		{"seconds", result->seconds},
-	};
-	cJSON *object = output_document("import"), *groups, *missing = NULL;
-	bool complete =
-		object && document_add_text(object, "path", result->path) &&
-		(!*result->signed_by || cJSON_AddStringToObject(object, "signed_by", result->signed_by)) &&
-		cJSON_AddBoolToObject(object, "dry_run", dry_run) &&
-		(!result->opaque || cJSON_AddBoolToObject(object, "opaque", true));
-
-	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
-		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
-	groups = complete ? cJSON_AddArrayToObject(object, "groups") : NULL;
-	complete = groups != NULL;
-	for (size_t i = 0; complete && i < result->group_count; i++)
-		complete = !result->groups[i].entries || add_group(groups, &result->groups[i]);
-	if (complete && result->missing_file_count)
-		missing = cJSON_AddArrayToObject(object, "missing_files");
-	for (size_t i = 0; complete && i < result->missing_file_count; i++)
-		complete = missing && add_missing(missing, &result->missing_files[i]);
-	if (complete)
-		return object;
-	cJSON_Delete(object);
-	return NULL;
 }

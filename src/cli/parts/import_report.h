@@ -1,10 +1,8 @@
-/* What became of a pack: for people, and for programs (docs/json.md, "import"). */
+/* What became of a pack, for people. */
 #ifndef JW_CLI_PARTS_IMPORT_REPORT_H
 #define JW_CLI_PARTS_IMPORT_REPORT_H
 
 #include <stdbool.h>
-
-#include <cjson/cJSON.h>
 
 #include <jitwarm/pack.h>
 
@@ -12,7 +10,5 @@
 
 void import_report_print(const struct output *out, const struct jw_import_result *result,
 						 bool dry_run);
-/* The caller's; NULL: out of memory. */
-cJSON *import_report_document(const struct jw_import_result *result, bool dry_run);
 
 #endif

@@ -1,7 +1,6 @@
 #include "cli/parts/pack_report.h"
 
 #include "base/text.h"
-#include "cli/parts/documents.h"
 
 int pack_report_sign(struct jw_error *err, const struct options *given,
 					 struct jw_export_options *options, char room[PASSPHRASE_SIZE])
@@ -67,41 +66,4 @@ void pack_report_print(const struct output *out, const char *file,
 		output_line(out, STYLE_PLAIN, "  jitwarm key trust %s", result->public_key);
 	}
 	print_left_out(out, result);
-}
-
-bool pack_report_describe(cJSON *object, const char *file, const struct jw_export_result *result)
-{
-	const struct {
-		const char *name;
-		double value;
-	} numbers[] = {
-		{"entries", (double)result->entries},
-		{"split", (double)result->split},
-		{"modules", (double)result->modules},
-		{"cubins", (double)result->cubins},
-		{"thin_modules", (double)result->thin_modules},
-		{"thin_bytes", (double)result->thin_bytes},
-		{"entry_bytes", (double)result->entry_bytes},
-		{"content_bytes", (double)result->content_bytes},
-		{"pack_bytes", (double)result->pack_bytes},
-		{"other_drivers", (double)result->other_drivers},
-		{"other_targets", (double)result->other_targets},
-		{"not_cuda", (double)result->not_cuda},
-		{"unsuited", (double)result->unsuited},
-		{"carried", (double)result->carried},
-		{"damaged", (double)result->damaged},
-		{"seconds", result->seconds},
-	};
-	bool complete = document_add_text(object, "file", file) &&
-					(!result->opaque || cJSON_AddBoolToObject(object, "opaque", true)) &&
-					cJSON_AddStringToObject(object, "targets", result->targets) &&
-					cJSON_AddStringToObject(object, "drivers", result->drivers) &&
-					cJSON_AddStringToObject(object, "blake2b_512", result->blake2b_512) &&
-					(!*result->signed_by ||
-					 (cJSON_AddStringToObject(object, "signed_by", result->signed_by) &&
-					  cJSON_AddStringToObject(object, "public_key", result->public_key)));
-
-	for (size_t i = 0; complete && i < sizeof numbers / sizeof *numbers; i++)
-		complete = cJSON_AddNumberToObject(object, numbers[i].name, numbers[i].value) != NULL;
-	return complete;
 }

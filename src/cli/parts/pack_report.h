@@ -2,8 +2,6 @@
 #ifndef JW_CLI_PARTS_PACK_REPORT_H
 #define JW_CLI_PARTS_PACK_REPORT_H
 
-#include <cjson/cJSON.h>
-
 #include <jitwarm/pack.h>
 
 #include "cli/options.h"
@@ -31,7 +29,5 @@ int pack_report_sign(struct jw_error *err, const struct options *given,
 					 struct jw_export_options *options, char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
-/* Adds the members of jitwarm.export/1. False when memory is short. */
-bool pack_report_describe(cJSON *object, const char *file, const struct jw_export_result *result);
 
 #endif

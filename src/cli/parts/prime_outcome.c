@@ -4,8 +4,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
+#include "os/memory.h"
 
 enum { LOG_LINES = 6 };
 
@@ -93,6 +95,37 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	else if (result->stopped.code)
 		output_error(out, "stopped with %zu modules left: %s", result->undone,
 					 result->stopped.message);
+}
+
+int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,
+						   const struct jw_prime_result *result)
+{
+	const struct jw_store_refilled *refilled = &result->reuse.refilled;
+	const struct jw_carry_result *carried = result->reuse.carried;
+	const struct export_document *pack = &priming->elsewhere->pack;
+	struct prime_document values = {
+		.result = *result,
+		.failures = mem_array(err, result->failure_count, sizeof *values.failures),
+		.peak_supervisor_bytes = os_peak_resident_bytes(),
+		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
+		.carried = carried && carried->group_count ? carried : NULL,
+		.pack = pack->file ? pack : NULL,
+	};
+	int failed = values.failures ? 0 : -1;
+
+	values.result.plan.cold += result->plan.over_budget;
+	for (size_t i = 0; !failed && i < result->failure_count; i++) {
+		struct prime_failure *failure = &values.failures[i];
+
+		failure->failure = result->failures[i];
+		failure->command = reproduce_command(err, &priming->cli->options, &result->failures[i]);
+		failed = failure->command ? 0 : -1;
+	}
+	failed = failed || document_print(err, &priming->cli->out, &document_prime, &values);
+	for (size_t i = 0; values.failures && i < result->failure_count; i++)
+		mem_free(values.failures[i].command);
+	mem_free(values.failures);
+	return failed ? -1 : 0;
 }
 
 enum exit_status prime_outcome_status_of_error(const struct jw_error *err)

@@ -28,6 +28,8 @@ struct prime_outcome {
  * undone and why; what to do now. */
 void prime_outcome_print_result(const struct prime_outcome *priming,
 								const struct jw_prime_result *result);
+int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,
+						   const struct jw_prime_result *result);
 /* `troubles`: files that could not be read. */
 enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 									  const struct jw_prime_result *result, size_t troubles);

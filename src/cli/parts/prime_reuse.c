@@ -1,9 +1,6 @@
 #include "cli/parts/prime_reuse.h"
 
 #include "base/text.h"
-#include "cli/parts/documents.h"
-
-/* ---- text */
 
 static void print_refilled(const struct output *out, const struct jw_store_refilled *refilled,
 						   bool dry_run)
@@ -71,59 +68,4 @@ void prime_reuse_print(const struct output *out, const struct jw_prime_reuse *re
 		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);
 	if (reuse->carried)
 		print_carried(out, reuse->carried, dry_run);
-}
-
-/* ---- JSON */
-
-static void add_refilled(cJSON *document, const struct jw_store_refilled *refilled)
-{
-	cJSON *object, *notes;
-
-	if (!document || (!refilled->entries && !refilled->note_count))
-		return;
-	object = cJSON_AddObjectToObject(document, "from_store");
-	document_add_count(object, "entries", refilled->entries);
-	document_add_count(object, "bytes", refilled->bytes);
-	notes = cJSON_AddArrayToObject(object, "notes");
-	for (size_t i = 0; notes && i < refilled->note_count; i++)
-		(void)document_append_text(notes, refilled->notes[i]);
-}
-
-static bool add_group(cJSON *array, const struct jw_carry_group *group)
-{
-	cJSON *object = cJSON_CreateObject();
-
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "driver", group->driver) &&
-		   cJSON_AddStringToObject(object, "target", group->target) &&
-		   cJSON_AddBoolToObject(object, "refused", group->refused) &&
-		   cJSON_AddBoolToObject(object, "older", group->older) &&
-		   cJSON_AddStringToObject(object, "from", group->in_store ? "store" : "cache") &&
-		   cJSON_AddNumberToObject(object, "modules", (double)group->modules) &&
-		   (!*group->why || document_add_text(object, "why", group->why));
-}
-
-static void add_carried(cJSON *document, const struct jw_carry_result *result)
-{
-	cJSON *object, *groups;
-
-	if (!result || !result->group_count)
-		return;
-	object = cJSON_AddObjectToObject(document, "carried_over");
-	document_add_count(object, "modules", result->carried);
-	document_add_count(object, "older", result->older);
-	document_add_count(object, "refused", result->refused);
-	document_add_count(object, "added_bytes", result->bytes);
-	document_add_count(object, "evicted", result->evicted);
-	(void)cJSON_AddNumberToObject(object, "seconds", result->seconds);
-	groups = cJSON_AddArrayToObject(object, "groups");
-	for (size_t i = 0; groups && i < result->group_count; i++)
-		if (!add_group(groups, &result->groups[i]))
-			return;
-}
-
-void prime_reuse_document(cJSON *document, const struct jw_prime_reuse *reuse)
-{
-	add_refilled(document, &reuse->refilled);
-	add_carried(document, reuse->carried);
 }

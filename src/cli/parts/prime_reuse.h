@@ -24,7 +24,5 @@
 
 /* Before anything is compiled. */
 void prime_reuse_print(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
-/* `from_store` and `carried_over` of the document, where there is anything to say. */
-void prime_reuse_document(cJSON *document, const struct jw_prime_reuse *reuse);
 
 #endif

@@ -138,13 +138,10 @@ int target_machine_thin(struct jw_error *err, const struct cli *cli, const struc
 }
 
 int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
-						const struct jw_prime_result *primed, struct target_machine *elsewhere,
-						cJSON *document)
+						const struct jw_prime_result *primed, struct target_machine *elsewhere)
 {
 	struct jw_export_options *export = &elsewhere->export;
-	struct jw_export_result result;
 	struct jw_error why = {0};
-	cJSON *pack;
 
 	if (!export->output || options_given(&cli->options, "dry-run"))
 		return 0;
@@ -157,15 +154,13 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 	export->targets = elsewhere->gpus.targets;
 	export->target_count = elsewhere->gpus.count;
 	export->cancel = cli_cancel;
-	if (jw_export(&why, export, &result))
+	if (jw_export(&why, export, &elsewhere->pack.result))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? error_set(err, JW_ERR_UNSUPPORTED,
 							   "%s is not written: there is nothing to put into it", export->output)
 				   : error_copy(err, &why);
-	pack_report_print(&cli->out, export->output, &result);
-	pack = document ? cJSON_AddObjectToObject(document, "pack") : NULL;
-	if (document && (!pack || !pack_report_describe(pack, export->output, &result)))
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	elsewhere->pack.file = export->output;
+	pack_report_print(&cli->out, export->output, &elsewhere->pack.result);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
+#include "cli/documents/documents.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/pack_report.h"
 
@@ -20,6 +21,7 @@ struct target_machine {
 	struct jw_export_options export; /* `output` NULL: no pack is wanted */
 	struct jw_pack_file *files;      /* --thin: those that are primed */
 	char passphrase[PASSPHRASE_SIZE];
+	struct export_document pack; /* `file` once it is written */
 };
 
 /* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
@@ -72,11 +74,9 @@ int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
  * the pack's making. */
 int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
 						struct target_machine *elsewhere);
-/* What was primed, into the pack that -o names; its members are added to `document` (of prime),
- * which may be NULL. Nothing to do without -o. */
+/* What was primed, into the pack that -o names: elsewhere->pack. Nothing to do without -o. */
 int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
-						const struct jw_prime_result *primed, struct target_machine *elsewhere,
-						cJSON *document);
+						const struct jw_prime_result *primed, struct target_machine *elsewhere);
 /* What the status of such a failure is. */
 enum exit_status target_machine_status(const struct jw_error *err);
 void target_machine_free(struct target_machine *elsewhere);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/documents/documents.h"
 #include "os/clock.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -55,37 +56,23 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 	return 0;
 }
 
-static char *log_line(const struct unattended *run, enum exit_status status)
+static char *log_line(struct jw_error *err, const struct unattended *run)
 {
-	cJSON *document = cJSON_CreateObject();
-	char *line = NULL;
+	cJSON *document = json_object(err, &document_run, run);
+	char *line = document ? json_line(err, document) : NULL;
 
-	if (cJSON_AddStringToObject(document, "schema", "jitwarm.run/1") &&
-		cJSON_AddNumberToObject(document, "time_s", (double)run->time_s) &&
-		cJSON_AddNumberToObject(document, "seconds",
-								(double)(os_monotonic_ns() - run->began_ns) / 1e9) &&
-		cJSON_AddNumberToObject(document, "status", status) &&
-		cJSON_AddBoolToObject(document, "skipped", run->skip) &&
-		(!run->changes || cJSON_AddStringToObject(document, "changed", run->changes)) &&
-		cJSON_AddNumberToObject(document, "modules", (double)run->modules) &&
-		cJSON_AddNumberToObject(document, "compiled", (double)run->compiled) &&
-		cJSON_AddNumberToObject(document, "failed", (double)run->failed) &&
-		cJSON_AddNumberToObject(document, "undone", (double)run->undone) &&
-		!json_add_text(NULL, document, "problem", run->problem))
-		line = json_line(NULL, document);
 	cJSON_Delete(document);
 	return line;
 }
 
-static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run,
-					  enum exit_status status)
+static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
 {
 	const char *file = options_value(&cli->options, "json-log");
-	char *line = log_line(run, status), *own = NULL;
+	char *line = log_line(err, run), *own = NULL;
 	int result = 0;
 
 	if (!line)
-		return error_set(err, JW_ERR_MEMORY, "out of memory");
+		return -1;
 	/* Without a home there is no log of our own. */
 	if (run->state && !jw_log_path(NULL, &own))
 		result = jw_log_append(err, own, line);
@@ -96,17 +83,6 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 	return result;
 }
 
-static cJSON *skipped_document(void)
-{
-	cJSON *document = output_document("prime");
-
-	if (document && cJSON_AddBoolToObject(document, "skipped", true) &&
-		cJSON_AddNumberToObject(document, "compiled", 0))
-		return document;
-	cJSON_Delete(document);
-	return NULL;
-}
-
 enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status)
 {
 	struct jw_error err;
@@ -115,13 +91,14 @@ enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum ex
 	bool ended = run->planned && status != EXIT_FAILED && !run->undone && !os_interrupted() &&
 				 !options_given(&cli->options, "dry-run");
 
-	if (run->skip && output_json(&err, &cli->out, skipped_document()))
+	if (run->skip && document_print(&err, &cli->out, &document_prime_skipped, run))
 		status = cli_fail(cli, &err);
 	/* Modules that cannot be compiled would fail again: only what changes is tried anew. */
 	if (run->state && ended && jw_run_remember(&err, run->state))
 		output_warning(&cli->out, "the next run will not know of this one: %s", err.message);
-	if ((run->state || options_given(&cli->options, "json-log")) &&
-		write_logs(&err, cli, run, status))
+	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
+	run->status = (unsigned)status;
+	if ((run->state || options_given(&cli->options, "json-log")) && write_logs(&err, cli, run))
 		status = exit_combine(status, cli_fail(cli, &err));
 	jw_run_state_free(run->state);
 	jw_run_text_free(run->changes);

@@ -13,6 +13,8 @@ struct unattended {
 	bool planned; /* the run got as far as knowing what there is to do */
 	int64_t time_s;
 	uint64_t began_ns;
+	double seconds; /* these two once it has ended */
+	unsigned status;
 	/* What the run has done, for the log. */
 	size_t modules, compiled, failed, undone;
 	char problem[512]; /* one line, "" for none */

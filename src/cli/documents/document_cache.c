@@ -1,0 +1,201 @@
+/* cache-list, cache-verify, cache-prune */
+#include "cli/documents/documents.h"
+
+#include <stdio.h>
+
+#include "cli/parts/cache_commands.h"
+
+#define ENTRY(member, ...)  JSON(struct cache_list_row, entry.member, __VA_ARGS__)
+#define REPORT(member, ...) JSON(struct cache_verify_document, report.member, __VA_ARGS__)
+#define REPORT_AS(name, member, ...)                                                               \
+	JSON_AS(name, struct cache_verify_document, member, __VA_ARGS__)
+#define PRUNE(member, ...)          JSON(struct cache_prune_document, member, __VA_ARGS__)
+#define PRUNE_AS(name, member, ...) JSON_AS(name, struct cache_prune_document, member, __VA_ARGS__)
+
+static const char *say_key(char room[JSON_ROOM], const void *key)
+{
+	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
+	return room;
+}
+
+static const char *say_form(char room[JSON_ROOM], const void *values)
+{
+	const struct cache_list_row *row = values;
+
+	(void)room;
+	return row->entry.kind == JW_CACHE_CUDA ? cached_forms[row->entry.form] : NULL;
+}
+
+static const struct json_field entry_fields[] = {
+	JSON_SAID("key", struct cache_list_row, entry.key, say_key, "the entry's name, 16 hex digits"),
+	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
+	JSON_SAID_OF("form", say_form,
+				 "CUDA: `load` (a module), `link` (an input of run-time linking), `nvjitlink`",
+				 .presence = JSON_UNLESS_NULL),
+	JSON_SAID("arch", struct cache_list_row, entry.target, document_sm,
+			  "`sm_86`, `\"\"` where unknown"),
+	ENTRY(driver, "the stamp in the key; OpenCL: the release"),
+	ENTRY(options, "the compiler's options in the key, cut at 79 bytes"),
+	JSON_AS("source_bytes", struct cache_list_row, entry.payload_bytes, "of the PTX in the key"),
+	ENTRY(value_bytes, "of the result"),
+	ENTRY(file_bytes, "of the file"),
+	JSON_NUMBERED("mtime_s", struct cache_list_row, entry.mtime_ns, document_whole_seconds,
+				  "seconds since 1970"),
+	ENTRY(in_index, "the index has a row for it"),
+	ENTRY(damaged, "by its header; values are not hashed (`cache verify` does that)"),
+	JSON(struct cache_list_row, carried,
+		 "marked by this account: made by an older driver's compiler"),
+	JSON(struct cache_list_row, split, "marked by this account: compiled over several threads"),
+	{0},
+};
+
+static const struct json_field list_fields[] = {
+	JSON(struct cache_list_document, path, "the directory"),
+	JSON_LIST_OF("entries", struct cache_list_document, rows, count,
+				 JSON_TABLE(struct cache_list_row, entry_fields),
+				 "in the order in which the driver will evict them; those that its index does not "
+				 "count come last"),
+	{0},
+};
+const struct json_table document_cache_list = {
+	.schema = "jitwarm.cache-list/1",
+	.fields = list_fields,
+};
+
+/* ---- cache-verify */
+
+static const char *say_group(char room[JSON_ROOM], const void *name)
+{
+	(void)room;
+	return *(const char *)name ? name : "unknown";
+}
+
+static const struct json_field arch_pair[] = {
+	JSON_SAID("sm_86", struct jw_cache_group, name, say_group, NULL),
+	JSON(struct jw_cache_group, entries, NULL),
+	{0},
+};
+
+static const struct json_field kind_fields[] = {
+	REPORT_AS("cuda", report.kinds[JW_CACHE_CUDA], NULL),
+	REPORT_AS("opencl", report.kinds[JW_CACHE_OPENCL], NULL),
+	REPORT_AS("other", report.kinds[JW_CACHE_OTHER], NULL),
+	{0},
+};
+
+static const struct json_field index_fields[] = {
+	REPORT_AS("state", report.index, "`sound`, `missing`, `empty`, `truncated`, `not an index`"),
+	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
+	REPORT(rows_bytes, "what that should be"),
+	REPORT(rows_repeated, "rows for a file that has another"),
+	{0},
+};
+
+static const struct json_field damaged_fields[] = {
+	JSON_AS("file", struct jw_cache_damaged, name, "below the directory"),
+	JSON(struct jw_cache_damaged, reason, NULL),
+	{0},
+};
+
+static double repaired_rows(const void *values)
+{
+	const struct jw_cache_repaired *repaired = values;
+
+	return (double)(repaired->counted + repaired->dropped);
+}
+
+static const struct json_field verify_fields[] = {
+	REPORT(path, "the directory"),
+	REPORT(entries, "files in the places of entries"),
+	REPORT(sound, NULL),
+	REPORT(damaged, NULL),
+	JSON(struct cache_verify_document, carried,
+		 "of them, marked by this account: carried over from an older driver"),
+	JSON(struct cache_verify_document, split,
+		 "of them, marked by this account: compiled over several threads"),
+	REPORT(bytes, "of all entries"),
+	REPORT(rows, "of the index"),
+	REPORT(rows_without_file, NULL),
+	REPORT(files_without_row, NULL),
+	REPORT(foreign, "files and folders that are no part of a driver's cache; left alone"),
+	REPORT_AS("repaired_entries", repaired.removed,
+			  "with `--repair`: damaged entries that were removed before"),
+	JSON_NUMBERED("repaired_rows", struct cache_verify_document, repaired, repaired_rows,
+				  "with `--repair`: rows that were added or taken out"),
+	JSON_NUMBERED("repaired_hold_seconds", struct cache_verify_document, repaired.longest_hold_ns,
+				  document_seconds, "with `--repair`: the longest hold of the driver's lock"),
+	JSON_MAP_OF("by_arch", struct cache_verify_document, report.by_arch, report.arch_count,
+				JSON_TABLE(struct jw_cache_group, arch_pair), "counts of sound entries by `sm_86`"),
+	JSON_MAP_OF("by_driver", struct cache_verify_document, report.by_driver, report.driver_count,
+				JSON_TABLE(struct jw_cache_group, arch_pair), "the same by stamp"),
+	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields), "the same by kind"),
+	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
+	REPORT(next_insert, "what a driver does when it next stores an entry: `adds`; `wipes`: deletes "
+						"every entry; `evicts_all`: evicts every entry and stores nothing, each "
+						"time again; `evicts_soon`: evicts before its limit is reached"),
+	JSON_LIST_OF("damaged_entries", struct cache_verify_document, report.damaged_entries,
+				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields), NULL),
+	{0},
+};
+const struct json_table document_cache_verify = {
+	.schema = "jitwarm.cache-verify/1",
+	.fields = verify_fields,
+};
+
+/* ---- cache-prune */
+
+static const char *const reason_names[] = {
+	[JW_PRUNE_DAMAGED] = "damaged", [JW_PRUNE_DRIVER] = "driver", [JW_PRUNE_TARGET] = "target",
+	[JW_PRUNE_AGE] = "age",         [JW_PRUNE_SIZE] = "size",     [JW_PRUNE_REASONS] = NULL,
+};
+
+static const struct json_field chosen_fields[] = {
+	PRUNE_AS("damaged", result.chosen[JW_PRUNE_DAMAGED], NULL),
+	PRUNE_AS("driver", result.chosen[JW_PRUNE_DRIVER], NULL),
+	PRUNE_AS("target", result.chosen[JW_PRUNE_TARGET], NULL),
+	PRUNE_AS("age", result.chosen[JW_PRUNE_AGE], NULL),
+	PRUNE_AS("size", result.chosen[JW_PRUNE_SIZE], NULL),
+	{0},
+};
+
+static const struct json_field unknown_fields[] = {
+	JSON(struct jw_prune_group, driver, "the stamp; OpenCL: the release"),
+	JSON_SAID("arch", struct jw_prune_group, target, document_sm, "`sm_86`, `\"\"` where unknown"),
+	JSON(struct jw_prune_group, entries, NULL),
+	JSON(struct jw_prune_group, bytes, NULL),
+	{0},
+};
+
+static const struct json_field prune_group_fields[] = {
+	JSON(struct jw_prune_group, reason, NULL, .names = reason_names),
+	JSON_SAME(JSON_TABLE(struct jw_prune_group, unknown_fields)),
+	{0},
+};
+
+static const struct json_field prune_fields[] = {
+	PRUNE(result.path, "the directory"),
+	PRUNE(applied, "`--apply` was given"),
+	PRUNE(result.entries, "in the cache before"),
+	PRUNE(result.bytes, "in the cache before"),
+	PRUNE(chosen_entries, "of them, those that are to go"),
+	PRUNE(chosen_bytes, "theirs"),
+	PRUNE(result.removed, "gone now"),
+	PRUNE(result.removed_bytes, "gone now"),
+	PRUNE(result.changed, "stay, since they were written again meanwhile"),
+	PRUNE(result.kept, "with `--keep`: in the pack"),
+	PRUNE(result.not_kept, "with `--keep`: stay, since no pack could hold them"),
+	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
+				  document_seconds, "with the driver's lock"),
+	JSON_PART("chosen", JSON_TABLE(struct cache_prune_document, chosen_fields),
+			  "counts by the first reason that holds"),
+	JSON_LIST_OF("groups", struct cache_prune_document, result.groups, result.group_count,
+				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
+	JSON_LIST_OF("unknown", struct cache_prune_document, result.unknown, result.unknown_count,
+				 JSON_TABLE(struct jw_prune_group, unknown_fields),
+				 "entries that stay because their stamp is not known"),
+	{0},
+};
+const struct json_table document_cache_prune = {
+	.schema = "jitwarm.cache-prune/1",
+	.fields = prune_fields,
+};

@@ -1,0 +1,92 @@
+#include "cli/documents/documents.h"
+
+#define GPU(member, ...)          JSON(struct jw_check_gpu, member, __VA_ARGS__)
+#define GPU_AS(name, member, ...) JSON_AS(name, struct jw_check_gpu, member, __VA_ARGS__)
+
+static const struct json_field count_fields[] = {
+	GPU(modules, "that the driver would compile: `warm` + `cold`"),
+	GPU(warm, "with a sound entry in the cache"),
+	GPU(cold, "without one"),
+	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
+				 "`import --carry-over`)"),
+	GPU(cannot, "containers with PTX that the driver cannot use"),
+	GPU(link, "of the cold ones: inputs of a link that is needed"),
+	GPU(left_out, "modules that `--all` would include"),
+	GPU(cold_bytes, "PTX of the cold modules"),
+	GPU_AS("predicted_cache_bytes", cache_bytes,
+		   "what compiling them will take in the cache (keys, which hold the PTX, and cubins)"),
+	GPU_AS("predicted_cpu_seconds", seconds, "the same on one core"),
+	GPU_AS("predicted_longest_seconds", longest_seconds, "the same for the dearest of them"),
+	{0},
+};
+
+static const struct json_field gpu_fields[] = {
+	JSON_SAID("target", struct jw_check_gpu, target, document_sm, "`sm_86`"),
+	JSON_SAME(JSON_TABLE(struct jw_check_gpu, count_fields)),
+	{0},
+};
+
+static const struct json_field file_fields[] = {
+	JSON(struct jw_check_file, path, NULL),
+	JSON(struct jw_check_file, member, "inside an archive: its name there",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_check_file, warm, NULL),
+	JSON(struct jw_check_file, cold, NULL),
+	{0},
+};
+
+static const char *say_reason(char room[JSON_ROOM], const void *reason)
+{
+	(void)room;
+	return jw_cold_reason_name(*(const enum jw_cold_reason *)reason);
+}
+
+static const struct json_field cause_fields[] = {
+	JSON(struct jw_check_cause, path, NULL),
+	JSON(struct jw_check_cause, member, "inside an archive: its name there",
+		 .presence = JSON_UNLESS_NULL),
+	JSON_SAID("target", struct jw_check_cause, target, document_sm, "`sm_86`"),
+	JSON(struct jw_check_cause, modules, "so many"),
+	JSON_SAID("reason", struct jw_check_cause, reason, say_reason, "see below"),
+	JSON(struct jw_check_cause, text, "a line for people"),
+	{0},
+};
+
+static const struct json_field check_fields[] = {
+	JSON_LIST_OF("gpus", struct check_document, result.gpus, result.gpu_count,
+				 JSON_TABLE(struct jw_check_gpu, gpu_fields), "an object for each architecture"),
+	JSON_MEMBERS_OF(struct check_document, sum, JSON_TABLE(struct jw_check_gpu, count_fields)),
+	JSON(struct check_document, result.split,
+		 "of the warm ones: modules that `prime --split` had compiled here over several threads, "
+		 "which are not the driver's own bytes"),
+	JSON(struct check_document, result.names_known,
+		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
+		 "cold"),
+	JSON(struct check_document, why_useless,
+		 "a line on the driver's settings under which a warm cache is of no use "
+		 "(`CUDA_CACHE_DISABLE=1`, `CUDA_FORCE_PTX_JIT=1`, no place for a cache)",
+		 .presence = JSON_IF_SET),
+	JSON_LIST_OF("files", struct check_document, result.files, result.file_count,
+				 JSON_TABLE(struct jw_check_file, file_fields),
+				 "the libraries with modules, the dearest first"),
+	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
+				 JSON_TABLE(struct jw_check_cause, cause_fields),
+				 "with `--explain`: for each library, GPU and reason why modules are cold",
+				 JSON_IF(struct check_document, explain)),
+	JSON_LINES_OF("notes", struct check_document, result.notes, result.note_count,
+				  "lines: what was left out, files that could not be read"),
+	{0},
+};
+const struct json_table document_check = {
+	.schema = "jitwarm.check/1",
+	.fields = check_fields,
+	.end = "A `reason` is `never` (nothing on disk speaks of them), `driver` (another driver has "
+		   "compiled them), `file` (an earlier version of the file was compiled), `options` (the "
+		   "same PTX was compiled with other options), `gpu` (for other GPUs), `damaged` (the "
+		   "entry is there and no driver takes it), `evicted` (it was there and had to make room), "
+		   "`deleted` (it was there, and somebody deleted it, emptied or removed the cache, or "
+		   "`cache prune` took it out), `wiped` (it was there, and the driver has wiped the "
+		   "cache), `gone` (it was there, and which of these befell it cannot be told), `carried` "
+		   "(an older driver's compiler has made it, and it is to be compiled again) or `unknown` "
+		   "(the names of this driver's entries are not known).",
+};

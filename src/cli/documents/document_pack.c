@@ -1,0 +1,171 @@
+/* export, import, import-all, store, key */
+#include "cli/documents/documents.h"
+
+#define EXPORT(member, ...) JSON(struct export_document, result.member, __VA_ARGS__)
+#define IMPORT(member, ...) JSON(struct import_document, result.member, __VA_ARGS__)
+
+static const struct json_field export_fields[] = {
+	JSON(struct export_document, file, "the pack"),
+	EXPORT(opaque, "true: it holds the directory's files as they are, and `entries` counts them",
+		   .presence = JSON_IF_SET),
+	EXPORT(targets, "the GPUs that its entries are for: `sm_70 sm_86`"),
+	EXPORT(drivers, "the drivers that they are for: `550.163.01`"),
+	EXPORT(blake2b_512, "of the file, as `b2sum` prints it"),
+	EXPORT(signed_by, "id of the key, where it was signed", .presence = JSON_IF_SET),
+	EXPORT(public_key, "what receivers give to `key trust`",
+		   JSON_IF(struct export_document, result.signed_by)),
+	EXPORT(entries, "in the pack"),
+	EXPORT(split, "of the entries: compiled over several threads (`prime --split`), so not the "
+				  "driver's own bytes"),
+	EXPORT(modules, "the distinct PTX modules that they are made of"),
+	EXPORT(cubins, "the distinct cubins"),
+	EXPORT(thin_modules, "of the modules: those whose PTX is not in the pack (`--thin`)"),
+	EXPORT(thin_bytes, "and how much it is"),
+	EXPORT(entry_bytes, "of the entries' files"),
+	EXPORT(content_bytes, "of distinct modules and cubins"),
+	EXPORT(pack_bytes, "of the pack"),
+	EXPORT(other_drivers, "left out: entries of other drivers"),
+	EXPORT(other_targets, "left out: for other GPUs than `--arch` names"),
+	EXPORT(not_cuda, "left out: OpenCL's, or of no known form"),
+	EXPORT(unsuited, "left out: of a kind that a pack cannot hold"),
+	EXPORT(carried, "left out: carried over from an older driver"),
+	EXPORT(damaged, "left out: not sound"),
+	EXPORT(seconds, "wall time"),
+	{0},
+};
+const struct json_table document_export_members = {.fields = export_fields};
+const struct json_table document_export = {.schema = "jitwarm.export/1", .fields = export_fields};
+
+/* ---- import */
+
+static const char *const verdict_names[] = {
+	[JW_IMPORT_NEW] = "accepted",    [JW_IMPORT_THERE] = "there",
+	[JW_IMPORT_REFUSED] = "refused", [JW_IMPORT_MISSING] = "missing",
+	[JW_IMPORT_MISSING + 1] = NULL,
+};
+
+static const struct json_field group_fields[] = {
+	JSON(struct jw_import_group, verdict, "`accepted`, `there`, `refused`, `missing`",
+		 .names = verdict_names),
+	JSON(struct jw_import_group, target, "`sm_86`"),
+	JSON(struct jw_import_group, driver, "which made them: `550.163.01 (CUDA 12.4)`"),
+	JSON(struct jw_import_group, carried, "they go under this machine's stamp"),
+	JSON(struct jw_import_group, split,
+		 "compiled over several threads: not the driver's own bytes"),
+	JSON(struct jw_import_group, entries, "so many"),
+	JSON(struct jw_import_group, why, "of refused ones: each field that does not fit",
+		 .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field missing_fields[] = {
+	JSON(struct jw_import_missing, package, "as the pack has it", .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_import_missing, version, "of the package", .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_import_missing, path, "as the pack has it"),
+	JSON(struct jw_import_missing, member, "inside an archive: its name there",
+		 .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_import_missing, modules, "that are missing for it"),
+	JSON(struct jw_import_missing, entries, "that are missing for it"),
+	JSON(struct jw_import_missing, why, "a line: what is here instead"),
+	{0},
+};
+
+static const struct json_field import_fields[] = {
+	IMPORT(path, "the cache directory"),
+	IMPORT(signed_by, "name of the trusted key, where one has signed", .presence = JSON_IF_SET),
+	JSON(struct import_document, dry_run, "nothing was written"),
+	IMPORT(opaque,
+		   "true: the pack is a whole directory, taken or refused as such; `entries` and what "
+		   "follows count its files",
+		   .presence = JSON_IF_SET),
+	IMPORT(entries, "in the pack: `accepted` + `there` + `refused` + `missing`"),
+	IMPORT(accepted, "new to the cache"),
+	IMPORT(there, "in it already"),
+	IMPORT(refused, "not for this machine"),
+	IMPORT(missing, "of a thin pack, without the PTX"),
+	IMPORT(added, "new entries that were written"),
+	IMPORT(replaced, "entries that took the place of others under their name"),
+	IMPORT(evicted, "so many of the oldest entries of others had to make room"),
+	IMPORT(added_bytes, "by which the cache has grown"),
+	IMPORT(content_bytes, "of modules and cubins"),
+	IMPORT(pack_bytes, "of the file"),
+	IMPORT(seconds, "wall time"),
+	JSON_LIST_OF("groups", struct import_document, result.groups, result.group_count,
+				 JSON_TABLE(struct jw_import_group, group_fields),
+				 "entries with something in common", JSON_EACH_IF(struct jw_import_group, entries)),
+	JSON_LIST_OF("missing_files", struct import_document, result.missing_files,
+				 result.missing_file_count, JSON_TABLE(struct jw_import_missing, missing_fields),
+				 "files of a thin pack that were not found here, nor their PTX elsewhere",
+				 .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_import = {.schema = "jitwarm.import/1", .fields = import_fields};
+
+/* ---- import-all */
+
+static const struct json_field account_fields[] = {
+	JSON(struct import_account, account, "its name"),
+	JSON_OBJECT_OF("import", struct import_account, import, &document_import, NULL,
+				   JSON_IF(struct import_account, imported)),
+	JSON(struct import_account, failed, "one line, instead of `import`", .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field all_fields[] = {
+	JSON_LIST_OF("accounts", struct import_all_document, accounts, count,
+				 JSON_TABLE(struct import_account, account_fields), NULL),
+	{0},
+};
+const struct json_table document_import_all = {
+	.schema = "jitwarm.import-all/1",
+	.text = "`import --all-users`.",
+	.fields = all_fields,
+};
+
+/* ---- store */
+
+static const struct json_field pack_fields[] = {
+	JSON(struct jw_store_pack, name, "the file in the store"),
+	JSON(struct jw_store_pack, targets, "as in `export`"),
+	JSON(struct jw_store_pack, drivers, "as in `export`"),
+	JSON(struct jw_store_pack, entries, "as in `export`"),
+	JSON(struct jw_store_pack, split, "as in `export`"),
+	JSON(struct jw_store_pack, content_bytes, "as in `export`"),
+	JSON_AS("pack_bytes", struct jw_store_pack, bytes, "of the file"),
+	JSON_NUMBERED("mtime_s", struct jw_store_pack, mtime_ns, document_whole_seconds,
+				  "seconds since 1970"),
+	JSON(struct jw_store_pack, damage, "a line, where it cannot be read", .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field store_fields[] = {
+	JSON(struct jw_store, path, "the folder"),
+	JSON(struct jw_store, bytes, "of all packs"),
+	JSON_LIST_OF("packs", struct jw_store, packs, count,
+				 JSON_TABLE(struct jw_store_pack, pack_fields), "the oldest first"),
+	{0},
+};
+const struct json_table document_store = {.schema = "jitwarm.store/1", .fields = store_fields};
+
+/* ---- key */
+
+static const struct json_field key_fields[] = {
+	JSON(struct jw_key, name, "its name here"),
+	JSON(struct jw_key, id, "as minisign writes it"),
+	JSON(struct jw_key, public_key, "the text that `minisign -P` takes"),
+	JSON(struct jw_key, can_sign, "there is a secret key"),
+	JSON(struct jw_key, encrypted, "the secret key has a passphrase"),
+	JSON(struct jw_key, trusted, "`import` takes packs that it signed"),
+	{0},
+};
+
+static const struct json_field keys_fields[] = {
+	JSON_LIST_OF("keys", struct jw_keys, items, count, JSON_TABLE(struct jw_key, key_fields),
+				 "in the order of their names"),
+	{0},
+};
+const struct json_table document_key = {
+	.schema = "jitwarm.key/1",
+	.text = "Of every `key` command but `distrust`.",
+	.fields = keys_fields,
+};

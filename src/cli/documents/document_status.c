@@ -1,0 +1,102 @@
+#include "cli/documents/documents.h"
+
+#include <stdio.h>
+
+#define ROW(member, ...) JSON(struct status_document, member, __VA_ARGS__)
+
+static const struct json_field gpu_fields[] = {
+	JSON(struct jw_gpu, name, "as the driver calls it"),
+	JSON_SAID("target", struct jw_gpu, target, document_sm, "`sm_86`"),
+	JSON(struct jw_gpu, bus, "`0000:01:00.0`; `\"\"` where unknown"),
+	JSON(struct jw_gpu, uuid, "as nvidia-smi writes it; `\"\"` where unknown"),
+	JSON(struct jw_gpu, memory_bytes, NULL),
+	{0},
+};
+
+/* As NVIDIA writes it: the third number has two digits, and is missing from some. */
+static const char *say_release(char room[JSON_ROOM], const void *driver)
+{
+	const uint32_t *release = ((const struct jw_driver *)driver)->release;
+
+	if (!release[0])
+		return NULL;
+	(void)snprintf(room, JSON_ROOM, release[2] ? "%u.%u.%02u" : "%u.%02u", release[0], release[1],
+				   release[2]);
+	return room;
+}
+
+static const char *say_cuda(char room[JSON_ROOM], const void *driver)
+{
+	const uint32_t cuda = ((const struct jw_driver *)driver)->cuda;
+
+	if (!cuda)
+		return NULL;
+	(void)snprintf(room, JSON_ROOM, "%u.%u", cuda / 1000, cuda % 1000 / 10);
+	return room;
+}
+
+static const char *const trust_names[] = {
+	[JW_TRUST_NONE] = "unknown",  [JW_TRUST_READ] = "read",     [JW_TRUST_CONFIRMED] = "confirmed",
+	[JW_TRUST_OPAQUE] = "opaque", [JW_TRUST_OPAQUE + 1] = NULL,
+};
+
+static const struct json_field driver_fields[] = {
+	JSON_SAID("version", struct jw_driver_info, version, say_release, "`550.163.01`",
+			  .presence = JSON_UNLESS_NULL),
+	JSON_SAID("cuda", struct jw_driver_info, version, say_cuda, "`12.4`",
+			  .presence = JSON_UNLESS_NULL),
+	JSON(struct jw_driver_info, library, "the file; `\"\"` where no driver is installed"),
+	JSON(struct jw_driver_info, stamp,
+		 "the date and time of the build, which the names of cache entries depend on; `\"\"` where "
+		 "unknown"),
+	JSON_AS("stamp_trust", struct jw_driver_info, trust,
+			"`unknown` (no stamp), `read` (from the library's file), `confirmed` (an entry that "
+			"this driver made has it) or `opaque` (this driver's cache is not of the form that "
+			"jitwarm knows)",
+			.names = trust_names),
+	{0},
+};
+
+static const struct json_field cache_fields[] = {
+	ROW(system.cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
+	ROW(system.cache.exists, "the directory is there"),
+	ROW(system.cache.entries, "by the index"),
+	ROW(system.cache.size_bytes, "by the index"),
+	ROW(carried, "of the entries: made by the compilers of older drivers"),
+	ROW(system.cache.limit_bytes, "the driver keeps no more"),
+	ROW(system.cache.limit_set, "by `CUDA_CACHE_MAXSIZE`, not by the driver's default"),
+	ROW(system.cache.disabled, "by `CUDA_CACHE_DISABLE`"),
+	ROW(system.cache.force_ptx_jit,
+		"`CUDA_FORCE_PTX_JIT` is set: the cache is written and never read"),
+	JSON_LINES_OF("warnings", struct status_document, system.cache.warnings,
+				  system.cache.warning_count, "lines"),
+	{0},
+};
+
+static const struct json_field other_fields[] = {
+	JSON(struct jw_other_cache, account, NULL),
+	JSON(struct jw_other_cache, path, NULL),
+	JSON(struct jw_other_cache, entries, "0 where this account may not read it"),
+	JSON(struct jw_other_cache, size_bytes, "likewise"),
+	{0},
+};
+
+static const struct json_field status_fields[] = {
+	JSON_LIST_OF("gpus", struct status_document, system.gpus, system.gpu_count,
+				 JSON_TABLE(struct jw_gpu, gpu_fields), "the GPUs of this machine"),
+	JSON_AS("why_no_gpu", struct status_document, system.why_none,
+			"one line, where `gpus` is empty", .presence = JSON_IF_SET),
+	ROW(system.remembered,
+		"the GPUs are those that an earlier run found with this very driver and these devices"),
+	JSON_OBJECT_OF("driver", struct status_document, system.driver,
+				   JSON_TABLE(struct jw_driver_info, driver_fields), NULL),
+	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's"),
+	JSON_LIST_OF("others", struct status_document, others, other_count,
+				 JSON_TABLE(struct jw_other_cache, other_fields),
+				 "caches of accounts that services run as, as far as this account may see them"),
+	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have a cache of their own"),
+	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
+			.presence = JSON_UNLESS_NULL),
+	{0},
+};
+const struct json_table document_status = {.schema = "jitwarm.status/1", .fields = status_fields};
