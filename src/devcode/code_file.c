@@ -5,45 +5,46 @@
 #include "base/text.h"
 #include "devcode/image_kind.h"
 
+#define ENDING(text) .ending = (text), .length = sizeof(text) - 1
 static const struct name_rule {
 	const char *ending; /* capitals are as good */
+	size_t length;
 	const char *promise;
 	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
 	bool named_only; /* read where it is named, passed over in folders */
 } rules[] = {
 	/* What a loader maps: libraries, Python's extension modules (.so, .pyd), programs of Windows */
-	{.ending = ".so", .versioned = true},
-	{.ending = ".pyd"},
-	{.ending = ".dll"},
-	{.ending = ".exe"},
+	{ENDING(".so"), .versioned = true},
+	{ENDING(".pyd")},
+	{ENDING(".dll")},
+	{ENDING(".exe")},
 	/* What a linker takes: static libraries and object files */
-	{.ending = ".a"},
-	{.ending = ".lib"},
-	{.ending = ".o"},
-	{.ending = ".obj"},
+	{ENDING(".a")},
+	{ENDING(".lib")},
+	{ENDING(".o")},
+	{ENDING(".obj")},
 	/* What a program loads by itself: nvcc writes these, and Blender ships them packed */
-	{.ending = ".fatbin", .promise = "a fat binary"},
-	{.ending = ".cubin", .promise = "a cubin"},
-	{.ending = ".ptx", .promise = "PTX"},
-	{.ending = ".fatbin.zst", .promise = "zstd-compressed"},
-	{.ending = ".cubin.zst", .promise = "zstd-compressed"},
-	{.ending = ".ptx.zst", .promise = "zstd-compressed"},
+	{ENDING(".fatbin"), .promise = "a fat binary"},
+	{ENDING(".cubin"), .promise = "a cubin"},
+	{ENDING(".ptx"), .promise = "PTX"},
+	{ENDING(".fatbin.zst"), .promise = "zstd-compressed"},
+	{ENDING(".cubin.zst"), .promise = "zstd-compressed"},
+	{ENDING(".ptx.zst"), .promise = "zstd-compressed"},
 	/* Packages as they are downloaded */
-	{.ending = ".whl", .promise = "a wheel"},
-	{.ending = ".conda", .promise = "a conda package"},
+	{ENDING(".whl"), .promise = "a wheel"},
+	{ENDING(".conda"), .promise = "a conda package"},
 	/* Archives of any kind, which mostly hold data, and are dear to read: .zip and .tar likewise */
-	{.ending = ".zst", .promise = "zstd-compressed", .named_only = true},
+	{ENDING(".zst"), .promise = "zstd-compressed", .named_only = true},
 };
 
 /* Folders with a great many files, none of which is code that a program loads. */
 static const char *const unsearched[] = {"__pycache__", ".git"};
 
-static bool ends_fold(const char *name, size_t length, const char *ending)
+static bool is_match(const struct name_rule *rule, const char *name, size_t length)
 {
-	size_t tail = strlen(ending);
-
 	/* The ending alone is the name of a hidden file. */
-	return length > tail && text_starts_fold(name + length - tail, ending);
+	return length > rule->length && name[length - rule->length] == '.' &&
+		   text_starts_fold(name + length - rule->length, rule->ending);
 }
 
 static const struct name_rule *rule_of(const char *name)
@@ -53,7 +54,7 @@ static const struct name_rule *rule_of(const char *name)
 	while (stem && strchr("0123456789.", name[stem - 1]))
 		stem--;
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (ends_fold(name, rules[i].versioned ? stem : length, rules[i].ending))
+		if (is_match(&rules[i], name, rules[i].versioned ? stem : length))
 			return &rules[i];
 	return NULL;
 }

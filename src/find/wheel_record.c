@@ -34,13 +34,29 @@ static void skip_row(struct cursor *cursor)
 	cursor->at = feed ? feed + 1 : cursor->end;
 }
 
+/* The bytes up to the first one that may mean anything: mostly the whole field. */
+static size_t plain_length(const struct cursor *cursor)
+{
+	size_t most = cursor_left(cursor), length = 0;
+
+	for (; length < most && length < RECORD_MOST_PATH; length++) {
+		uint8_t c = cursor->at[length];
+
+		if (!c || c == ',' || c == '"' || c == '\n' || c == '\r')
+			break;
+	}
+	return length;
+}
+
 bool wheel_record_next(struct cursor *cursor, struct buf *path)
 {
 	while (cursor_left(cursor)) {
-		bool quoted = false, sound = true;
+		size_t plain = plain_length(cursor);
+		bool quoted = false, sound;
 		int c;
 
 		buf_clear(path);
+		sound = !buf_append(NULL, path, cursor_take(cursor, plain), plain);
 		while ((c = field_next(cursor, &quoted)) >= 0) {
 			uint8_t byte = (uint8_t)c;
 

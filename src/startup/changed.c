@@ -1,4 +1,5 @@
 /* Whether anything has changed since the last run. */
+#include <jitwarm/find.h>
 #include <jitwarm/startup.h>
 
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/settings.h"
-#include "find/named_paths.h"
-#include "find/sites.h"
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -35,26 +34,24 @@ struct jw_run_state {
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
 					 int64_t mtime_ns)
 {
-	return buf_printf(err, text, "%s %llu %lld\n", path, (unsigned long long)size_bytes,
-					  (long long)mtime_ns);
-}
+	uint64_t stamp[2] = {size_bytes, (uint64_t)mtime_ns};
 
-static int add_file(struct jw_error *err, struct buf *text, const char *path)
-{
-	struct os_stat stat;
-
-	return os_stat(NULL, path, &stat) ? buf_printf(err, text, "%s -\n", path)
-									  : add_stamp(err, text, path, stat.size_bytes, stat.mtime_ns);
+	return buf_append(err, text, path, strlen(path) + 1) ||
+				   buf_append(err, text, stamp, sizeof stamp)
+			   ? -1
+			   : 0;
 }
 
 static int add_driver(struct jw_error *err, struct buf *text)
 {
+	struct os_stat stat = {0};
 	char *path = NULL;
 	int result;
 
 	if (os_find_driver(NULL, &path))
-		return buf_printf(err, text, "none\n");
-	result = add_file(err, text, path);
+		return buf_printf(err, text, "none");
+	(void)os_stat(NULL, path, &stat);
+	result = add_stamp(err, text, path, stat.size_bytes, stat.mtime_ns);
 	mem_free(path);
 	return result;
 }
@@ -73,76 +70,23 @@ static int add_gpus(struct jw_error *err, struct buf *text)
 	return 0;
 }
 
-/* Packages come and go with their records: NAME-VERSION.dist-info, conda-meta/NAME-VERSION.json. */
-static int add_records(struct jw_error *err, struct buf *text, const char *folder)
+/* The files that the run would read: by size and time. */
+static int add_files(struct jw_error *err, const struct jw_run_key *key, struct buf *text)
 {
-	static const char *const ends[] = {".dist-info", ".egg-info", ".json", ".egg-link", ".pth"};
-	struct os_names names;
+	struct jw_found *found;
+	struct jw_error why;
 	int result = 0;
 
-	if (os_list(NULL, folder, &names))
-		return 0;
-	for (size_t i = 0; !result && i < names.count; i++)
-		for (size_t j = 0; !result && j < sizeof ends / sizeof *ends; j++)
-			if (text_ends(names.items[i], ends[j])) {
-				char *path = os_join(err, folder, names.items[i]);
-
-				result = path ? add_file(err, text, path) : -1;
-				mem_free(path);
-			}
-	os_names_free(&names);
-	return result;
-}
-
-static int add_environment(struct jw_error *err, struct buf *text)
-{
-	struct found_list list = {0};
-	struct sites sites = {0};
-	char *meta;
-	int result = 0;
-
-	if (found_open(err, &list))
-		return -1;
-	if (sites_find(NULL, &list, &sites))
-		result = buf_printf(err, text, "no environment\n");
-	for (size_t i = 0; !result && i < sites.count; i++)
-		result = buf_printf(err, text, "%s\n", sites.items[i].path) ||
-						 add_records(err, text, sites.items[i].path)
-					 ? -1
-					 : 0;
-	meta = sites.conda && !result ? os_join(err, sites.prefix, "conda-meta") : NULL;
-	if (sites.conda && !result)
-		result = meta ? add_records(err, text, meta) : -1;
-	mem_free(meta);
-	sites_free(&sites);
-	found_close(&list);
-	jw_found_free(list.found);
-	return result;
-}
-
-/* Paths count with the files below them, packages' names with the environment. */
-static int add_packages(struct jw_error *err, const struct jw_run_key *key, struct buf *text)
-{
-	bool environment = !key->name_count;
-	struct found_list list;
-	int result = found_open(err, &list);
-
-	for (size_t i = 0; !result && i < key->name_count; i++) {
-		struct os_stat stat;
-
-		if (os_stat(NULL, key->names[i], &stat))
-			environment = true;
-		else
-			result = named_path_take(err, &list, key->names[i], &stat);
-	}
-	for (size_t i = 0; !result && i < list.found->file_count; i++) {
-		const struct jw_found_file *file = &list.found->files[i];
+	if (jw_find(&why, key->names, key->name_count, &found))
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why)
+										 : buf_printf(err, text, "%s", why.message);
+	for (size_t i = 0; !result && i < found->file_count; i++) {
+		const struct jw_found_file *file = &found->files[i];
 
 		result = add_stamp(err, text, file->path, file->size_bytes, file->mtime_ns);
 	}
-	jw_found_free(list.found);
-	found_close(&list);
-	return result || !environment ? result : add_environment(err, text);
+	jw_found_free(found);
+	return result;
 }
 
 static int add_settings(struct jw_error *err, struct buf *text)
@@ -171,7 +115,7 @@ static int look_at(struct jw_error *err, const struct jw_run_key *key, enum part
 	switch (part) {
 	case PART_DRIVER: result = add_driver(err, &text); break;
 	case PART_GPUS: result = add_gpus(err, &text); break;
-	case PART_PACKAGES: result = add_packages(err, key, &text); break;
+	case PART_PACKAGES: result = add_files(err, key, &text); break;
 	case PART_SETTINGS: result = add_settings(err, &text); break;
 	case PARTS: break;
 	}

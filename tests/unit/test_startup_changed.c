@@ -1,0 +1,97 @@
+/* Which files of an environment `prime --if-changed` compares: those that `prime` would read. */
+#include "environments.h"
+
+#include <jitwarm/startup.h>
+
+#define SITE "venv/lib/python3.11/site-packages/"
+
+/* frame, which requires core, and other. */
+static void make_environment(void)
+{
+	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
+	put(SITE "frame-2.0.dist-info/METADATA", "Name: frame\nVersion: 2.0\nRequires-Dist: core\n");
+	put(SITE "frame-2.0.dist-info/RECORD", "frame/lib.so.1,,\nframe/__init__.py,,\n");
+	put(SITE "frame/lib.so.1", "x");
+	put(SITE "core-1.dist-info/METADATA", "Name: core\nVersion: 1\n");
+	put(SITE "core-1.dist-info/RECORD", "core.so,,\n");
+	put(SITE "core.so", "x");
+	put(SITE "other-1.dist-info/METADATA", "Name: other\nVersion: 1\n");
+	put(SITE "other-1.dist-info/RECORD", "other.so,,\n");
+	put(SITE "other.so", "x");
+	set("VIRTUAL_ENV", "venv");
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "cache");
+}
+
+/* Whether it is another environment than the last time, for a package (NULL: all of it). */
+static bool has_changed(const char *package)
+{
+	const struct jw_run_key key = {.names = &package, .name_count = package ? 1 : 0};
+	struct jw_run_state *now = NULL;
+	char *changes = NULL;
+	bool changed;
+
+	assert_int_equal(jw_run_look(NULL, &key, &now, &changes), 0);
+	changed = *changes != '\0';
+	assert_int_equal(jw_run_remember(NULL, now), 0);
+	jw_run_state_free(now);
+	jw_run_text_free(changes);
+	return changed;
+}
+
+static void files_that_would_be_read_are_compared(void **state)
+{
+	(void)state;
+
+	make_environment();
+	assert_true(has_changed(NULL));
+	assert_false(has_changed(NULL));
+	put(SITE "stray/k2.ptx.zst", "x"); /* in no package's record */
+	assert_true(has_changed(NULL));
+	put(SITE "frame/lib.so.1", "rebuilt in its place");
+	assert_true(has_changed(NULL));
+	put(SITE "frame/__init__.py", "import core");
+	put(SITE "frame/readme.txt", "x");
+	assert_false(has_changed(NULL));
+	put(SITE "new-1.dist-info/METADATA", "Name: new\nVersion: 1\n");
+	put(SITE "new-1.dist-info/RECORD", "new.so,,\n");
+	put(SITE "new.so", "x");
+	assert_true(has_changed(NULL));
+	assert_false(has_changed(NULL));
+}
+
+static void a_package_counts_with_what_it_requires(void **state)
+{
+	(void)state;
+
+	make_environment();
+	assert_true(has_changed("frame"));
+	put(SITE "other.so", "another one");
+	assert_false(has_changed("frame"));
+	put(SITE "core.so", "another one");
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+}
+
+static void what_is_not_there_may_come(void **state)
+{
+	(void)state;
+
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "cache");
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	make_environment();
+	assert_true(has_changed("frame"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(files_that_would_be_read_are_compared),
+		TEST(a_package_counts_with_what_it_requires),
+		TEST(what_is_not_there_may_come),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
