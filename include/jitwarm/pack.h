@@ -20,6 +20,13 @@ struct jw_pack_file {
 	const char *package, *version; /* what installed it; NULL where unknown */
 };
 
+struct jw_found; /* jitwarm/find.h */
+/* What jw_find has found, as such files. They point into `found`, which must outlive them; the
+ * caller frees *ret_files, one for each found file, with jw_pack_files_free. */
+int jw_pack_files(struct jw_error *err, const struct jw_found *found,
+				  struct jw_pack_file **ret_files);
+void jw_pack_files_free(struct jw_pack_file *files);
+
 /* ---- export */
 
 struct jw_export_options {
@@ -110,10 +117,12 @@ struct jw_import_group {
 struct jw_account; /* jitwarm/accounts.h */
 
 struct jw_import_options {
-	const char *path;               /* the pack; "-": standard input */
-	const char *cache_dir;          /* the directory; NULL: the system's */
-	const struct jw_system *system; /* whose driver and GPUs decide; NULL: entries go in as they
-									   stand, into cache_dir, whatever machine this is */
+	const char *path;      /* the pack; "-": standard input */
+	const char *cache_dir; /* the directory; NULL: the system's */
+	/* Whose driver and GPUs decide. NULL, or a driver that is not there or whose stamp is not
+	 * known: the entries go in as they are, into cache_dir, whatever machine this is; without
+	 * cache_dir that is JW_ERR_UNSUPPORTED. */
+	const struct jw_system *system;
 	/* Everything below cache_dir is done with this account's rights, and new folders are its own;
 	 * NULL: with ours. The pack and the trusted keys are read with ours in any case. */
 	const struct jw_account *account;
@@ -143,6 +152,7 @@ struct jw_import_result {
 	struct jw_import_group *groups;
 	size_t group_count;
 	bool opaque; /* all or nothing: `entries` are files of any kind */
+	bool as_is;  /* no driver of this machine has decided: jw_import_options.system */
 	size_t entries;
 	size_t accepted, there, refused, missing; /* sum: entries */
 	struct jw_import_missing *missing_files;
@@ -167,5 +177,25 @@ struct jw_import_result {
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
 void jw_import_result_free(struct jw_import_result *result);
+
+/* What became of one account's cache. */
+struct jw_import_account {
+	char *name;
+	struct jw_import_result *result; /* NULL: it could not be filled: */
+	struct jw_error failed;
+};
+struct jw_import_all_result {
+	struct jw_import_account *accounts;
+	size_t count, failed;
+};
+
+/* The same into the cache of each person's account on this machine (jw_accounts_people), with that
+ * account's rights and in that account's own place; `account` and `cache_dir` of the options are
+ * not used, and `path` is a file. What is wrong with the pack itself fails before any folder is
+ * looked at; one account that cannot be filled does not keep the others from it. JW_ERR_NOT_FOUND:
+ * no such pack, or no such account. The caller frees with jw_import_all_result_free. */
+int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
+				  struct jw_import_all_result **ret_result);
+void jw_import_all_result_free(struct jw_import_all_result *result);
 
 #endif

@@ -69,4 +69,16 @@ int jw_recording_write(struct jw_error *err, const char *path,
 					   const struct jw_recording *recording);
 void jw_recording_free(struct jw_recording *recording);
 
+struct jw_found; /* jitwarm/find.h */
+
+/* Replaces the paths of files that were found here by names that mean the same on another machine:
+ * a package with the path below its folder, "~" for the home directory. `given`: the files that the
+ * user named; NULL: none. */
+int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording,
+							const struct jw_found *given);
+/* The reverse: those files of this machine that the recording names. Files that are not here are no
+ * failure: *ret_found may be empty. The caller frees with jw_found_free. */
+int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
+					  struct jw_found **ret_found);
+
 #endif

@@ -54,11 +54,14 @@ done:
 
 static int check_space(struct jw_error *err, const struct import *import)
 {
-	char *path = os_nearest(err, import->result->path), text[2][TEXT_SHORT];
+	char *path, text[2][TEXT_SHORT];
 	uint64_t wanted = import->new_bytes + SPARE_BYTES;
 	struct os_space space;
 	int result = 0;
 
+	if (import->options->pack_only)
+		return 0;
+	path = os_nearest(err, import->result->path);
 	if (!path)
 		return -1;
 	if (import->new_bytes && !os_space(NULL, path, &space) && space.free_bytes < wanted)

@@ -68,6 +68,9 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 /* What stands before the payload in the key that an entry gets here. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 
+/* JW_ERR_UNSUPPORTED where it is not known what the system's driver calls its entries. */
+int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
+
 int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader);
 int import_decide_entries(struct jw_error *err, struct import *import);
 int import_try_entries(struct jw_error *err, const struct import *import);

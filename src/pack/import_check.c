@@ -11,6 +11,34 @@
 /* Entries whose keys are hashed side by side; of one payload, so that all lanes are as long. */
 enum { MOST_TOGETHER = 16 };
 
+/* ---- for whom */
+
+int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
+{
+	if (system->driver.stamp[0])
+		return 0;
+	if (system->driver.library[0])
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: what this driver calls its entries is not known: “jitwarm status” "
+						 "asks it where there is a GPU",
+						 system->driver.library);
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "no NVIDIA driver is installed here: to fill a directory for another "
+					 "machine, name it with --cache DIR");
+}
+
+/* A directory that was named may be another machine's. */
+static int choose_system(struct jw_error *err, struct import *import)
+{
+	if (import->system && import_needs_stamp(err, import->system)) {
+		if (!import->options->cache_dir)
+			return -1;
+		import->system = NULL;
+	}
+	import->result->as_is = !import->system;
+	return 0;
+}
+
 /* ---- by the manifest */
 
 static int judge_by_manifest(struct jw_error *err, struct import *import)
@@ -205,7 +233,8 @@ int import_check_entries(struct jw_error *err, struct import *import, struct rea
 		.cancel = import->options->cancel,
 		.complete = check_members,
 	};
-	if (judge_by_manifest(err, import) || (import->manifest.thin && find_supply(err, import)))
+	if (choose_system(err, import) || judge_by_manifest(err, import) ||
+		(import->manifest.thin && find_supply(err, import)))
 		return -1;
 	import->walk.supply = import->supply;
 	return member_walk_pack(err, &import->walk, reader, source_name(import->source));

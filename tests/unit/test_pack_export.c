@@ -1,6 +1,7 @@
 /* From a cache to a pack and back: everything that is sound, and only that. */
 #include "folder.h"
 
+#include "base/text.h"
 #include "entries.h"
 #include "packs.h"
 
@@ -215,6 +216,36 @@ static void dry_run_writes_nothing(void **state)
 	mem_free(copy);
 }
 
+static void needs_a_driver_or_a_directory(void **state)
+{
+	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
+	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
+	struct jw_import_options options = {.path = file, .allow_unsigned = true, .system = &system};
+	struct jw_import_result *result;
+	struct jw_error err = {0};
+
+	(void)state;
+	make_cache(cache);
+	(void)packs_export(cache, file);
+	assert_int_equal(jw_import(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.message, "no NVIDIA driver is installed here"));
+	TEXT_COPY(system.driver.library, "libcuda.so.1");
+	assert_int_equal(jw_import(&err, &options, &result), -1);
+	assert_non_null(strstr(err.message, "libcuda.so.1: what this driver calls its entries"));
+	assert_false(os_exists(system.cache.path));
+	/* Another machine's directory */
+	options.cache_dir = named;
+	assert_int_equal(jw_import(&err, &options, &result), 0);
+	assert_true(result->as_is);
+	assert_int_equal(result->added, 3);
+	jw_import_result_free(result);
+	mem_free(system.cache.path);
+	mem_free(cache);
+	mem_free(file);
+	mem_free(named);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +256,7 @@ int main(void)
 		cmocka_unit_test(heals),
 		cmocka_unit_test(respects_the_limit),
 		cmocka_unit_test(dry_run_writes_nothing),
+		cmocka_unit_test(needs_a_driver_or_a_directory),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

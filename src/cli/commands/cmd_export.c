@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/found_notes.h"
-#include "cli/parts/installed_names.h"
 #include "cli/parts/pack_report.h"
 #include "os/interrupt.h"
 #include "os/terminal.h"
@@ -74,7 +73,7 @@ struct chosen {
 static void chosen_free(struct chosen *chosen)
 {
 	mem_free(chosen->paths);
-	mem_free(chosen->files);
+	jw_pack_files_free(chosen->files);
 	jw_found_free(chosen->found);
 }
 
@@ -99,7 +98,7 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "there are no files with device code in what was named");
 	found_print_notes(&cli->out, chosen->found);
-	if (installed_files(err, chosen->found, &chosen->files))
+	if (jw_pack_files(err, chosen->found, &chosen->files))
 		return -1;
 	chosen->paths = mem_array(err, chosen->found->file_count, sizeof *chosen->paths);
 	for (size_t i = 0; chosen->paths && i < chosen->found->file_count; i++)

@@ -12,7 +12,6 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/found_notes.h"
 #include "cli/parts/import_report.h"
-#include "cli/parts/installed_names.h"
 #include "os/accounts.h"
 #include "os/environment.h"
 #include "os/file.h"
@@ -59,43 +58,16 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 		return 0;
 	if (!again)
 		found_print_notes(&places->cli->out, places->found);
-	if (!again && installed_files(err, places->found, &places->files))
+	if (!again && jw_pack_files(err, places->found, &places->files))
 		return -1;
 	*ret_files = places->files;
 	*ret_count = places->found->file_count;
 	return 0;
 }
 
-/* Without a driver nobody can say which names it would look for; where a directory is named, the
- * entries go in as they stand. */
-static int choose_system(struct jw_error *err, const struct cli *cli,
-						 const struct jw_system *system, const struct jw_system **ret_system)
-{
-	const struct options *options = &cli->options;
-
-	if (options_given(options, "as-is")) {
-		if (!options_value(options, "cache"))
-			return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
-		*ret_system = NULL;
-		return 0;
-	}
-	if (!system->driver.stamp[0] && !options_value(options, "cache")) {
-		if (system->driver.library[0])
-			return error_set(err, JW_ERR_UNSUPPORTED,
-							 "%s: what this driver calls its entries is not known: “jitwarm "
-							 "status” asks it where there is a GPU",
-							 system->driver.library);
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "no NVIDIA driver is installed here: to fill a directory for another "
-						 "machine, name it with --cache DIR");
-	}
-	*ret_system = system->driver.stamp[0] ? system : NULL;
-	return 0;
-}
-
 static void places_free(struct places *places)
 {
-	mem_free(places->files);
+	jw_pack_files_free(places->files);
 	jw_found_free(places->found);
 }
 
@@ -107,6 +79,7 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 	return (struct jw_import_options){
 		.path = given->operands[0],
 		.cache_dir = options_value(given, "cache"),
+		.system = options_given(given, "as-is") ? NULL : system,
 		.state_dir = system->state_dir,
 		.signature = options_value(given, "signature"),
 		.allow_unsigned = options_given(given, "allow-unsigned"),
@@ -119,6 +92,16 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 	};
 }
 
+/* Without a driver, and no directory to fill for another machine, there is no help. */
+static enum exit_status fail(struct cli *cli, const struct jw_system *system,
+							 const struct jw_error *err)
+{
+	bool no_help = err->code == JW_ERR_UNSUPPORTED && !options_given(&cli->options, "cache") &&
+				   (!system->driver.stamp[0] || options_given(&cli->options, "all-users"));
+
+	return cli_fail_as(cli, no_help ? EXIT_CANNOT : exit_of(err->code), err);
+}
+
 static enum exit_status import_into(struct cli *cli, const struct jw_system *system)
 {
 	const struct options *given = &cli->options;
@@ -128,19 +111,20 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 	struct jw_error err = {0};
 	enum exit_status status;
 
-	if (choose_system(&err, cli, system, &options.system))
-		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-											  : cli_fail(cli, &err);
+	if (options_given(given, "as-is") && !options_value(given, "cache")) {
+		(void)error_set(&err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
+		return cli_fail(cli, &err);
+	}
 	if (jw_import(&err, &options, &result)) {
 		places_free(&places);
-		return cli_fail(cli, &err);
+		return fail(cli, system, &err);
 	}
 	places_free(&places);
 	if (!places.asked && given->operand_count > 1)
 		output_note(&cli->out,
 					"the pack lacks no PTX that is needed here: what was named behind it "
 					"was not looked into");
-	if (!options.system && !options_given(given, "as-is") && !result->opaque)
+	if (result->as_is && !options_given(given, "as-is"))
 		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
 							   "them");
 	if (*result->note)
@@ -160,81 +144,61 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 
 /* ---- for every account */
 
-/* What became of all of them. */
-struct everyone {
-	struct cli *cli;
-	struct import_all_document document;
-	enum exit_status status;
-	size_t failed;
-};
-
-/* That one account's folder is not as it should be is no reason to leave the others without. */
-static int import_for(struct jw_error *err, struct everyone *all, struct jw_import_options *options,
-					  const struct jw_account *account)
+static void warn_of_elsewhere(const struct output *out)
 {
-	const struct output *out = &all->cli->out;
-	struct import_account *row = &all->document.accounts[all->document.count];
-	struct jw_error why = {0};
-	char *dir;
+	char *elsewhere = os_env("CUDA_CACHE_PATH");
 
-	if (os_account_cache_dir(err, account, &dir))
-		return -1;
-	all->document.count++;
-	row->account = account->name;
-	output_line(out, STYLE_STRONG, "%s", account->name);
-	options->account = account;
-	options->cache_dir = dir;
-	row->imported = !jw_import(&why, options, &row->result);
-	mem_free(dir);
-	if (!row->imported) {
-		output_error(out, "%s: %s", account->name, why.message);
-		TEXT_COPY(row->failed, why.message);
-		all->failed++;
-		return why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
-	}
-	row->import = (struct import_document){*row->result, options->dry_run};
-	import_report_print(out, row->result, options->dry_run);
-	all->status = exit_combine(all->status, status_of(row->result));
-	return 0;
+	if (elsewhere)
+		output_warning(out, "CUDA_CACHE_PATH is set: programs that have it do not read the caches "
+							"in the accounts' own folders, which are filled now");
+	mem_free(elsewhere);
 }
 
-static int import_for_each(struct jw_error *err, struct everyone *all,
-						   struct jw_import_options *options, const struct jw_accounts *accounts)
+static enum exit_status print_accounts(const struct output *out,
+									   const struct jw_import_all_result *all, bool dry_run)
 {
-	all->document.accounts = mem_array(err, accounts->count, sizeof *all->document.accounts);
-	if (!all->document.accounts)
-		return -1;
-	for (size_t i = 0; i < accounts->count; i++)
-		if (import_for(err, all, options, &accounts->items[i]))
-			return -1;
-	if (!accounts->count)
-		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+	enum exit_status status = EXIT_DONE;
+
+	warn_of_elsewhere(out);
+	for (size_t i = 0; i < all->count; i++) {
+		const struct jw_import_account *account = &all->accounts[i];
+
+		output_line(out, STYLE_STRONG, "%s", account->name);
+		if (!account->result) {
+			output_error(out, "%s: %s", account->name, account->failed.message);
+			continue;
+		}
+		import_report_print(out, account->result, dry_run);
+		status = exit_combine(status, status_of(account->result));
+	}
 	if (all->failed)
-		all->status =
-			exit_combine(all->status, all->failed == accounts->count ? EXIT_FAILED : EXIT_COLD);
-	return document_print(err, &all->cli->out, &document_import_all, &all->document);
+		status = exit_combine(status, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
+	return status;
 }
 
-/* What is wrong with the pack itself is said once, and before any folder is looked at. */
-static int try_pack(struct jw_error *err, const struct jw_import_options *given)
+static int print_document(struct jw_error *err, struct output *out,
+						  const struct jw_import_all_result *all, bool dry_run)
 {
-	struct jw_import_options options = *given;
-	struct jw_import_result *result;
-	char *folder = NULL;
+	struct import_all_document document = {
+		.accounts = mem_array(err, all->count, sizeof *document.accounts), .count = all->count};
+	int result;
 
-	if (os_make_temp_dir(err, "jitwarm-import", &folder))
+	if (!document.accounts)
 		return -1;
-	options.cache_dir = folder;
-	options.dry_run = options.pack_only = true;
-	if (jw_import(err, &options, &result)) {
-		(void)os_remove_tree(NULL, folder);
-		mem_free(folder);
-		return -1;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct jw_import_account *from = &all->accounts[i];
+		struct import_account *row = &document.accounts[i];
+
+		row->account = from->name;
+		row->imported = from->result != NULL;
+		if (from->result)
+			row->import = (struct import_document){*from->result, dry_run};
+		else
+			TEXT_COPY(row->failed, from->failed.message);
 	}
-	jw_import_result_free(result);
-	(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
-	return 0;
+	result = document_print(err, out, &document_import_all, &document);
+	mem_free(document.accounts);
+	return result;
 }
 
 static int refuse_everyone(struct jw_error *err, const struct options *options)
@@ -256,28 +220,19 @@ static enum exit_status import_for_all(struct cli *cli, const struct jw_system *
 {
 	struct places places = {.cli = cli};
 	struct jw_import_options options = options_of(cli, system, &places);
-	struct everyone all = {.cli = cli};
-	struct jw_accounts accounts = {0};
+	struct jw_import_all_result *all;
 	struct jw_error err = {0};
-	char *elsewhere = os_env("CUDA_CACHE_PATH");
-	int result = refuse_everyone(&err, &cli->options) ||
-				 choose_system(&err, cli, system, &options.system) || try_pack(&err, &options) ||
-				 jw_accounts_people(&err, &accounts);
+	enum exit_status status;
+	int failed = refuse_everyone(&err, &cli->options) || jw_import_all(&err, &options, &all);
 
-	if (!result && elsewhere)
-		output_warning(&cli->out, "CUDA_CACHE_PATH is set: programs that have it do not read the "
-								  "caches in the accounts' own folders, which are filled now");
-	mem_free(elsewhere);
-	result = result || import_for_each(&err, &all, &options, &accounts);
-	for (size_t i = 0; i < all.document.count; i++)
-		jw_import_result_free(all.document.accounts[i].result);
-	mem_free(all.document.accounts);
-	jw_accounts_free(&accounts);
 	places_free(&places);
-	if (result)
-		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-											  : cli_fail(cli, &err);
-	return all.status;
+	if (failed)
+		return fail(cli, system, &err);
+	status = print_accounts(&cli->out, all, options.dry_run);
+	if (print_document(&err, &cli->out, all, options.dry_run))
+		status = cli_fail(cli, &err);
+	jw_import_all_result_free(all);
+	return status;
 }
 
 static enum exit_status import_run(struct cli *cli)

@@ -14,7 +14,6 @@
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
-#include "cli/parts/recording_files.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/tune_changes.h"
@@ -220,7 +219,7 @@ static int find_files(struct jw_error *err, const struct cli *cli,
 	if (recording && jw_recording_read(err, recording, ret_recording))
 		return -1;
 	if (recording && !cli->options.operand_count)
-		return recording_files_find(err, *ret_recording, ret_found);
+		return jw_recording_find(err, *ret_recording, ret_found);
 	if (!sources->other_count && sources->asked)
 		return 0;
 	return jw_find(err, (const char *const *)sources->others, sources->other_count, ret_found);

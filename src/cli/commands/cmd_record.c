@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/found_notes.h"
-#include "cli/parts/recording_files.h"
 #include "os/interrupt.h"
 
 /* As env(1), nohup(1) and timeout(1) end where the command cannot be started. */
@@ -103,7 +102,7 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 	/* The command's own, whatever it is. */
 	enum exit_status status = (enum exit_status)result->exit_status;
 
-	if (recording_files_name_files(&err, found, result->recording) ||
+	if (jw_recording_name_files(&err, result->recording, found) ||
 		jw_recording_write(&err, file, result->recording))
 		return status ? (cli_fail(cli, &err), status) : cli_fail(cli, &err);
 	print_result(&cli->out, result, file);

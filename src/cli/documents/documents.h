@@ -113,7 +113,6 @@ struct import_all_document {
 		const char *account;
 		bool imported; /* else it has `failed` */
 		struct import_document import;
-		struct jw_import_result *result; /* to be freed */
 		char failed[1024];
 	} * accounts;
 	size_t count;

@@ -5,7 +5,6 @@
 #include <jitwarm/key.h>
 
 #include "base/mem.h"
-#include "cli/parts/installed_names.h"
 
 static int check_pack_usage(struct jw_error *err, const struct options *options, bool given)
 {
@@ -130,7 +129,7 @@ int target_machine_thin(struct jw_error *err, const struct cli *cli, const struc
 	elsewhere->export.thin = options_given(&cli->options, "thin");
 	if (!elsewhere->export.thin || !found)
 		return 0;
-	if (installed_files(err, found, &elsewhere->files))
+	if (jw_pack_files(err, found, &elsewhere->files))
 		return -1;
 	elsewhere->export.files = elsewhere->files;
 	elsewhere->export.file_count = found->file_count;
@@ -171,7 +170,7 @@ enum exit_status target_machine_status(const struct jw_error *err)
 
 void target_machine_free(struct target_machine *elsewhere)
 {
-	mem_free(elsewhere->files);
+	jw_pack_files_free(elsewhere->files);
 	jw_compiler_free(&elsewhere->compiler);
 	passphrase_forget(elsewhere->passphrase);
 }

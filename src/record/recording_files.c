@@ -1,10 +1,14 @@
-#include "cli/parts/recording_files.h"
+/* From a recording to the files of this machine, and from files to what a recording says of them.
+ */
+#include <jitwarm/recording.h>
 
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/error.h"
 #include "base/mem.h"
-#include "cli/parts/installed_names.h"
+#include "find/installed_name.h"
 #include "os/file.h"
 #include "os/folders.h"
 
@@ -61,8 +65,8 @@ static int name_file(struct jw_error *err, const struct jw_found *found,
 
 /* The packages of the environment that jitwarm sees; the command may have had another, then its
  * files are known by their paths. */
-int recording_files_name_files(struct jw_error *err, const struct jw_found *given,
-							   struct jw_recording *recording)
+int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording,
+							const struct jw_found *given)
 {
 	struct jw_found *found = NULL;
 	int result = 0;
@@ -156,8 +160,8 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 	found->note_count = found->trouble_count = 0;
 }
 
-int recording_files_find(struct jw_error *err, const struct jw_recording *recording,
-						 struct jw_found **ret_found)
+int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
+					  struct jw_found **ret_found)
 {
 	char **names = mem_array(err, recording->file_count, sizeof *names);
 	struct jw_found *found = NULL;

@@ -1,0 +1,88 @@
+/* jw_import_all: a pack for every person's account. */
+#include <jitwarm/accounts.h>
+
+#include "base/mem.h"
+#include "os/accounts.h"
+#include "pack/import.h"
+
+static int check_pack(struct jw_error *err, const struct jw_import_options *given)
+{
+	struct jw_import_options options = *given;
+	struct jw_import_result *result = NULL;
+	char *nowhere = mem_printf(err, "%s.none", given->path);
+	int failed;
+
+	options.account = NULL;
+	options.cache_dir = nowhere;
+	options.dry_run = options.pack_only = true;
+	failed = nowhere ? jw_import(err, &options, &result) : -1;
+	jw_import_result_free(result);
+	mem_free(nowhere);
+	return failed;
+}
+
+/* That one account's folder is not as it should be is no reason to leave the others without. */
+static int import_for(struct jw_error *err, const struct jw_import_options *given,
+					  const struct jw_account *account, struct jw_import_all_result *all)
+{
+	struct jw_import_account *made = &all->accounts[all->count++];
+	struct jw_import_options options = *given;
+	char *dir;
+
+	made->name = mem_string(err, account->name);
+	if (!made->name || os_account_cache_dir(err, account, &dir))
+		return -1;
+	options.account = account;
+	options.cache_dir = dir;
+	all->failed += jw_import(&made->failed, &options, &made->result) != 0;
+	mem_free(dir);
+	return made->failed.code == JW_ERR_INTERRUPTED || made->failed.code == JW_ERR_MEMORY
+			   ? error_copy(err, &made->failed)
+			   : 0;
+}
+
+static int import_for_each(struct jw_error *err, const struct jw_import_options *options,
+						   const struct jw_accounts *accounts, struct jw_import_all_result *all)
+{
+	if (!accounts->count)
+		return error_set(err, JW_ERR_NOT_FOUND, "no account of a person has a folder here");
+	all->accounts = mem_array(err, accounts->count, sizeof *all->accounts);
+	if (!all->accounts)
+		return -1;
+	for (size_t i = 0; i < accounts->count; i++)
+		if (import_for(err, options, &accounts->items[i], all))
+			return -1;
+	return 0;
+}
+
+int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
+				  struct jw_import_all_result **ret_result)
+{
+	struct jw_accounts accounts = {0};
+	struct jw_import_all_result *all;
+	int result;
+
+	if ((options->system && import_needs_stamp(err, options->system)) || check_pack(err, options) ||
+		jw_accounts_people(err, &accounts))
+		return -1;
+	all = mem_alloc(err, sizeof *all);
+	result = all ? import_for_each(err, options, &accounts, all) : -1;
+	jw_accounts_free(&accounts);
+	if (result)
+		jw_import_all_result_free(all);
+	else
+		*ret_result = all;
+	return result;
+}
+
+void jw_import_all_result_free(struct jw_import_all_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->count; i++) {
+		mem_free(result->accounts[i].name);
+		jw_import_result_free(result->accounts[i].result);
+	}
+	mem_free(result->accounts);
+	mem_free(result);
+}
