@@ -19,6 +19,8 @@ insert=$build/tests/driver/cache-insert
 jitwarm=$build/src/jitwarm
 
 scratch=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$here/../../tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export CUDA_CACHE_DISABLE=0
@@ -42,6 +44,7 @@ entries() { find "$1" -path '*/.jitwarm-*' -prune -o -type f ! -name index -prin
 report()
 {
 	"$jitwarm" cache verify --cache "$1" --json >"$scratch/report.json"
+	keep_document "$scratch/report.json"
 	python3 - "$scratch/report.json" "$2" <<-'PYTHON' || fail "not so: $2"
 		import json, sys
 		d = json.load(open(sys.argv[1]))

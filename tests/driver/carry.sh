@@ -27,13 +27,22 @@ jitwarm=$build/src/jitwarm
 framework=$build/tests/framework
 library=$framework/libsample_framework.so
 scratch=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$here/../../tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export CUDA_CACHE_DISABLE=0 JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache
 
 fail() { echo "FAILED: $*"; cat "$scratch/out" "$scratch/err" 2>/dev/null; exit 1; }
 under() { local v=$1; shift; timeout 600 "$here/../../scripts/with-driver.sh" -B "$build" -d "$v" sm_86 -- "$@"; }
-run() { local v=$1; shift; under "$v" "$jitwarm" "$@" >"$scratch/out" 2>"$scratch/err"; }
+run()
+{
+	local v=$1 status=0
+	shift
+	under "$v" "$jitwarm" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+	keep_document "$scratch/out"
+	return $status
+}
 json() { python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(0 if $1 else 1)" "$scratch/out" || fail "not so: $1"; }
 entries() { (cd "$1" && find . -path './?/?/*' -type f | sort); }
 start()

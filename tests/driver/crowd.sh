@@ -20,6 +20,8 @@ store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 jitwarm=$build/src/jitwarm probe=$build/tests/phantom/phantom-probe
 
 scratch=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache NO_COLOR=1
@@ -91,8 +93,10 @@ experiment()
 	for p in 1 2 3 4; do program $p & programs[p]=$!; done
 	for p in 1 2 3 4; do wait "${programs[p]}" || complain "a program: $(tail -3 "$scratch/$p.out")"; done
 	wait $prime || status=$?
+	keep_document "$scratch/out"
 	[ $status -le 1 ] || complain "prime: status $status: $(tail -3 "$scratch/err")"
 	"$jitwarm" cache verify --json >"$scratch/report" 2>&1 || complain "the cache is not sound"
+	keep_document "$scratch/report"
 	judge
 }
 

@@ -15,6 +15,8 @@ store=${JITWARM_DRIVERS:-${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/drivers}
 jitwarm=$build/src/jitwarm
 
 scratch=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 trap 'rm -rf "$scratch"' EXIT
 unset CUDA_CACHE_MAXSIZE CUDA_CACHE_DISABLE CUDA_FORCE_PTX_JIT CUDA_FORCE_JIT CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT
 export JITWARM_STATE=$scratch/state CUDA_CACHE_PATH=$scratch/cache NO_COLOR=1
@@ -31,6 +33,7 @@ number() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.a
 expect() { # WHAT STATUS MEMBER=NUMBER... of the document just printed
 	local what=$1 wanted=$2 pair
 	shift 2
+	keep_document "$scratch/out"
 	[ "$status" = "$wanted" ] || complain "$what: status $status, not $wanted: $(tail -3 "$scratch/err")"
 	for pair in "$@"; do
 		[ "$(number "${pair%=*}")" = "${pair#*=}" ] || complain "$what: ${pair%=*} is $(number "${pair%=*}"): $(cat "$scratch/err")"

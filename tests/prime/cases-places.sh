@@ -31,6 +31,7 @@ case_a_full_disk_ends_the_run_with_a_line() {
 		S
 		unshare -rm bash "$scratch/$1/small.sh"
 		status=$?
+		keep_document "$out"
 		# One module after the other may find room where two did not.
 		[ $status = 3 ] && grep -qi 'disk is full\|no space' "$err" || { [ $place = state ] && [ $status = 0 ]; } || say "$place: status $status: $(cat "$err")" || return 1
 	done

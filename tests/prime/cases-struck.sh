@@ -37,8 +37,10 @@ case_a_failure_comes_with_its_command() {
 	[[ $command = "jitwarm prime --only 0x"* ]] || say "$command" || return 1
 	mkdir -p "$scratch/bin" && ln -sf "$jitwarm" "$scratch/bin/jitwarm"
 	PATH=$scratch/bin:$PATH SIMDRIVER_FAULT=crash:sample_small under bash -c "$command --json" >"$out" 2>"$err" && say "no failure" && return 1
+	keep_document "$out"
 	expect_number failed 1 && expect_number cold 1 || return 1
 	PATH=$scratch/bin:$PATH under bash -c "$command --json" >"$out" 2>"$err" || say "$command: $(cat "$err")" || return 1
+	keep_document "$out"
 	expect_number compiled 1 && expect_status 0 check "$library" || return 1
 	expect_status 3 prime --only 12345 "$library" && grep -q 0x3039 "$err" || say "$(cat "$err")" || return 1
 	expect_status 64 prime --only 0xg "$library"

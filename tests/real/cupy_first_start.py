@@ -24,6 +24,9 @@ import tempfile
 import time
 import zipfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../documents"))
+from keep import keep_document
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm")
@@ -108,6 +111,7 @@ class Run:
                               env=self.environment, stdout=subprocess.PIPE)
         if done.returncode != 0 or re.search(rb'"opaque":\s*true', done.stdout):
             broken("prime ended with status %d: %s" % (done.returncode, done.stdout.decode()[-2000:]))
+        keep_document(done.stdout)
         print("primed: %d entries in %.0f s" % (len(self.entries(cache)), time.monotonic() - began), flush=True)
 
     def start(self, cache):

@@ -75,6 +75,8 @@ unpack || skip "no wheel of xgboost $version in $frameworks (scripts/fetch-frame
 [ -z "$elsewhere" ] || "$jitwarm" prime --target "$gpu" --driver "$driver" --cache "$frameworks" "$jitwarm" --quiet 2>/dev/null ||
 	skip "no ptxas for driver $driver (jitwarm compiler fetch)"
 
+# shellcheck source=/dev/null
+. "$root/tests/documents/keep.sh"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -124,6 +126,7 @@ prime()
 	else
 		on "$scratch/primed" "$jitwarm" prime --json "$library" >"$scratch/report.json"
 	fi || broken "$1 ended with status $?"
+	keep_document "$scratch/report.json"
 	grep -q '"opaque":[[:space:]]*false' "$scratch/report.json" || broken "$1 found the driver's entries to be other than predicted"
 }
 

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../documents"))
+from keep import keep_document
+
 STORE = os.environ.get("JITWARM_FRAMEWORKS") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm", "frameworks")
 GPUS = {"sm_86": "RTX 3070", "sm_89": "RTX 4090", "sm_90": "H100", "sm_120": "RTX 5090"}
@@ -68,7 +71,7 @@ def scan(jitwarm, path):
     command = [jitwarm, "scan", "--json", "--quiet"]
     for gpu in GPUS:
         command += ["--target", gpu]
-    return json.loads(subprocess.run(command + [path], stdout=subprocess.PIPE, check=True).stdout)["files"]
+    return json.loads(keep_document(subprocess.run(command + [path], stdout=subprocess.PIPE, check=True).stdout))["files"]
 
 
 def compare(name, files):
@@ -104,7 +107,7 @@ def check(jitwarm, path):
     with tempfile.TemporaryDirectory() as state:
         run = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False,
                              env={**os.environ, "JITWARM_STATE": state})
-    return {gpu["target"]: gpu for gpu in json.loads(run.stdout)["gpus"]}
+    return {gpu["target"]: gpu for gpu in json.loads(keep_document(run.stdout))["gpus"]}
 
 
 def cell(gpu, files):

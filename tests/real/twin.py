@@ -25,6 +25,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../documents"))
+from keep import keep_document
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "jitwarm")
 DRIVERS = os.environ.get("JITWARM_DRIVERS") or os.path.join(CACHE, "drivers")
@@ -161,7 +164,7 @@ def jitwarm(arguments, scratch, *words):
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE)
     if not done.stdout:
         raise SystemExit("twin.py: jitwarm %s: status %d" % (" ".join(words), done.returncode))
-    return json.loads(done.stdout)
+    return json.loads(keep_document(done.stdout))
 
 
 def read_cache(arguments):
