@@ -83,11 +83,14 @@ void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
 	store_u64(header + 20, checksum);
 }
 
+#define NAME "%x/%x/%014llx"
+#define NAME_OF(key)                                                                               \
+	(unsigned)((key) >> 60), (unsigned)((key) >> 56) & 15,                                         \
+		(unsigned long long)((key)&UINT64_C(0xffffffffffffff))
+
 const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key)
 {
-	(void)snprintf(name, CACHE_NAME_SIZE, "%x/%x/%014llx", (unsigned)(key >> 60),
-				   (unsigned)(key >> 56) & 15,
-				   (unsigned long long)(key & UINT64_C(0xffffffffffffff)));
+	(void)snprintf(name, CACHE_NAME_SIZE, NAME, NAME_OF(key));
 	return name;
 }
 
@@ -120,7 +123,5 @@ bool cache_entry_key(const char *first, const char *second, const char *rest, ui
 
 char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key)
 {
-	char name[CACHE_NAME_SIZE];
-
-	return mem_printf(err, "%s/%s", dir, cache_entry_name(name, key));
+	return mem_printf(err, "%s/" NAME, dir, NAME_OF(key));
 }

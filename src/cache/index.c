@@ -30,22 +30,6 @@ const char *cache_next_insert_name(enum cache_next_insert next)
 	return names[next];
 }
 
-static int parse_rows(struct jw_error *err, struct cursor *at, size_t count,
-					  struct cache_index *index)
-{
-	if (count > CACHE_MOST_ROWS)
-		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", count);
-	index->rows = mem_array(err, count, sizeof *index->rows);
-	if (!index->rows)
-		return -1;
-	index->count = index->capacity = count;
-	for (size_t i = 0; i < count; i++) {
-		index->rows[i].key = cursor_u64(at);
-		index->rows[i].size_bytes = cursor_u64(at);
-	}
-	return 0;
-}
-
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index)
 {
@@ -62,9 +46,15 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 		index.state = CACHE_INDEX_VERSION;
 	else if (at.overrun || there < count)
 		index.state = CACHE_INDEX_TRUNCATED;
-	if (index.state == CACHE_INDEX_SOUND || (index.state == CACHE_INDEX_TRUNCATED && !at.overrun)) {
-		if (parse_rows(err, &at, there < count ? there : count, &index))
-			return -1;
+	if (index.state == CACHE_INDEX_SOUND || (index.state == CACHE_INDEX_TRUNCATED && !at.overrun))
+		index.count = index.capacity = there < count ? there : count;
+	if (index.count > CACHE_MOST_ROWS)
+		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
+	if (index.count && !(index.rows = mem_array(err, index.count, sizeof *index.rows)))
+		return -1;
+	for (size_t i = 0; i < index.count; i++) {
+		index.rows[i].key = cursor_u64(&at);
+		index.rows[i].size_bytes = cursor_u64(&at);
 	}
 	*ret_index = index;
 	return 0;
@@ -113,25 +103,11 @@ uint64_t cache_index_rows_total(const struct cache_index *index)
 	return total;
 }
 
-int cache_index_add(struct jw_error *err, struct cache_index *index, uint64_t key,
-					uint64_t size_bytes)
-{
-	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS))
-		return -1;
-	index->rows[index->count++] = (struct cache_row){key, size_bytes};
-	return 0;
-}
-
-void cache_index_remove(struct cache_index *index, size_t at)
-{
-	memmove(&index->rows[at], &index->rows[at + 1], (index->count - at - 1) * sizeof *index->rows);
-	index->count--;
-}
-
 int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes)
 {
 	size_t size = CACHE_INDEX_HEADER + index->count * CACHE_ROW_SIZE;
 	struct buf fresh = BUF_MAX(size);
+	uint64_t total = 0;
 	uint8_t *at;
 
 	if (buf_reserve(err, &fresh, size))
@@ -139,12 +115,15 @@ int cache_index_format(struct jw_error *err, const struct cache_index *index, st
 	fresh.size = size;
 	store_u32(fresh.data, CACHE_VERSION);
 	store_u32(fresh.data + 4, (uint32_t)index->count);
-	store_u64(fresh.data + 8, cache_index_rows_total(index));
 	at = fresh.data + CACHE_INDEX_HEADER;
 	for (size_t i = 0; i < index->count; i++, at += CACHE_ROW_SIZE) {
+		const uint64_t row_bytes = index->rows[i].size_bytes;
+
 		store_u64(at, index->rows[i].key);
-		store_u64(at + 8, index->rows[i].size_bytes);
+		store_u64(at + 8, row_bytes);
+		total = row_bytes > UINT64_MAX - total ? UINT64_MAX : total + row_bytes;
 	}
+	store_u64(fresh.data + 8, total);
 	buf_free(bytes);
 	*bytes = fresh;
 	return 0;

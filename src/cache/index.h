@@ -59,12 +59,6 @@ void cache_index_free(struct cache_index *index);
 
 /* The sum of the rows' sizes; UINT64_MAX where it overflows. */
 uint64_t cache_index_rows_total(const struct cache_index *index);
-/* Adds a row at the end: the last to be evicted. */
-int cache_index_add(struct jw_error *err, struct cache_index *index, uint64_t key,
-					uint64_t size_bytes);
-/* Takes the row at `at` out; the others keep their order. */
-void cache_index_remove(struct cache_index *index, size_t at);
-
 /* The bytes of a sound index of these rows, with their own sum as its total. Replaces *bytes. */
 int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes);
 

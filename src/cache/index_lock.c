@@ -44,20 +44,6 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 			   : 0;
 }
 
-static int open_index(struct jw_error *err, struct cache_live *live)
-{
-	struct jw_error why = {0};
-
-	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
-	if (live->created && why.code != JW_ERR_NOT_FOUND)
-		return error_copy(err, &why);
-	if (live->created && create_index(err, live))
-		return -1;
-	if (live->shared)
-		share_index(live);
-	return 0;
-}
-
 static int locked(struct jw_error *err, const struct cache_live *live, unsigned waited_ms)
 {
 	struct os_program program;
@@ -73,11 +59,16 @@ static int take_lock(struct jw_error *err, struct cache_live *live)
 {
 	unsigned most_ms = live->options.lock_wait_ms;
 	uint64_t start = os_monotonic_ns();
-	struct jw_error why;
+	struct jw_error why = {0};
 	bool held = false;
 
-	if (open_index(err, live))
+	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
+	if (live->created && why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	if (live->created && create_index(err, live))
 		return -1;
+	if (live->shared)
+		share_index(live);
 	for (;;) {
 		if (os_file_lock(&why, live->file, true, &held))
 			return error_set(err, JW_ERR_UNSUPPORTED,
@@ -119,30 +110,6 @@ done:
 	return result;
 }
 
-/* Where each key's row stands; of several rows for one key, the last. */
-static int map_rows(struct jw_error *err, struct cache_live *live)
-{
-	live->rows_bytes = 0;
-	for (size_t i = 0; i < live->index.count; i++) {
-		struct cache_row *row = &live->index.rows[i];
-		size_t earlier = live_row(live, row->key);
-
-		if (earlier != SET_NONE) {
-			live_drop_row(live, earlier);
-			live->counts.dropped++;
-		}
-		if (row->size_bytes > UINT64_MAX - 1 - live->rows_bytes) {
-			row->size_bytes = LIVE_GONE;
-			live->changed = true;
-			continue;
-		}
-		if (set_add(err, &live->rows, row->key, i))
-			return -1;
-		live->rows_bytes += row->size_bytes;
-	}
-	return 0;
-}
-
 /* Rows first, then the header in one write: until that is done, the old header stands before at
  * least as many rows as it counts. What is left behind the rows does no harm. */
 static int write_index(struct jw_error *err, struct cache_live *live)
@@ -168,20 +135,20 @@ static int write_index(struct jw_error *err, struct cache_live *live)
 int live_unlock(struct jw_error *err, struct cache_live *live)
 {
 	int result = live->changed ? write_index(err, live) : 0;
+	uint64_t now = os_monotonic_ns(), held = live->held_since_ns ? now - live->held_since_ns : 0;
 
 	if (live->held_since_ns) {
-		uint64_t now = os_monotonic_ns(), held = now - live->held_since_ns;
-
 		(void)os_file_unlock(NULL, live->file);
 		live->released_ns = now;
 		live->counts.holds++;
-		if (held > live->counts.longest_hold_ns)
-			live->counts.longest_hold_ns = held;
 	}
+	if (held > live->counts.longest_hold_ns)
+		live->counts.longest_hold_ns = held;
 	os_file_close(live->file);
 	live->file = NULL;
 	live->held_since_ns = 0;
-	cache_index_free(&live->index);
+	mem_free(live->index.rows);
+	live->index = (struct cache_index){0};
 	set_free(&live->rows);
 	live->changed = false;
 	return result;
@@ -203,8 +170,25 @@ int live_lock(struct jw_error *err, struct cache_live *live)
 		live_abandon(live);
 		uv_sleep(SETTLE_MS);
 	}
-	if (map_rows(err, live))
-		goto fail;
+	live->rows_bytes = 0;
+	for (size_t i = 0; i < live->index.count; i++) {
+		struct cache_row *row = &live->index.rows[i];
+		size_t earlier = live_row(live, row->key);
+
+		/* Of several rows for one key the last counts. */
+		if (earlier != SET_NONE) {
+			live_drop_row(live, earlier);
+			live->counts.dropped++;
+		}
+		if (row->size_bytes > UINT64_MAX - 1 - live->rows_bytes) {
+			row->size_bytes = LIVE_GONE;
+			live->changed = true;
+			continue;
+		}
+		if (set_add(err, &live->rows, row->key, i))
+			goto fail;
+		live->rows_bytes += row->size_bytes;
+	}
 	if (live->index.state != CACHE_INDEX_SOUND || live->index.total_bytes != live->rows_bytes) {
 		live->changed = true;
 		/* An index that is merely new has nothing to mend. */
@@ -242,11 +226,13 @@ void live_drop_row(struct cache_live *live, size_t at)
 
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
 {
+	struct cache_index *index = &live->index;
 	size_t old = live_row(live, key);
 
-	if (set_add(err, &live->rows, key, live->index.count) ||
-		cache_index_add(err, &live->index, key, row_bytes))
+	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS) ||
+		set_add(err, &live->rows, key, index->count))
 		return -1;
+	index->rows[index->count++] = (struct cache_row){key, row_bytes};
 	if (old != SET_NONE)
 		live_drop_row(live, old);
 	live->rows_bytes += row_bytes;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <sodium.h>
 #include <uv.h>
 
 #include "base/mem.h"
@@ -66,10 +67,15 @@ static int open_with(struct jw_error *err, const char *dir,
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(err, dir);
 	live->index_path = os_join(err, dir, "index");
-	if (!live->dir || !live->index_path || live_choose_account(err, live) || live_enter(err, live))
+	live->witness = os_join(err, dir, CACHE_WITNESS);
+	live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
+							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
+	if (!live->dir || !live->index_path || !live->witness || !live->staging ||
+		live_choose_account(err, live) || (live->as_owner && live_enter(err, live)))
 		goto fail;
 	result = look(err, live);
-	live_leave(live);
+	if (live->as_owner)
+		os_act_as_self();
 	if (result)
 		goto fail;
 	*ret_live = live;
@@ -191,16 +197,6 @@ static int move_again(struct jw_error *err, const struct cache_live *live,
 			   : 0;
 }
 
-static void count_added(struct cache_live *live, const struct cache_addition *addition)
-{
-	const bool same = addition->added == CACHE_ADDED_SAME;
-
-	live->counts.added += addition->added == CACHE_ADDED_NEW;
-	live->counts.replaced += addition->added == CACHE_ADDED_REPLACED;
-	live->counts.same += same;
-	live->counts.added_bytes += same ? 0 : addition->row_bytes;
-}
-
 static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
 {
 	struct cache_addition *addition = staged->addition;
@@ -225,7 +221,6 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	addition->added = same               ? CACHE_ADDED_SAME
 					  : staged->replaces ? CACHE_ADDED_REPLACED
 										 : CACHE_ADDED_NEW;
-	count_added(live, addition);
 	return 0;
 }
 
@@ -289,7 +284,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 {
 	int result = 0;
 
-	if (live_enter(err, live))
+	if (live->as_owner && live_enter(err, live))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
@@ -301,23 +296,31 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		size_t filled = 0;
 
 		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
-		for (size_t i = at; i < at + used; i++)
-			live->counts.refused += additions[i].added == CACHE_ADDED_REFUSED;
 		/* What was staged before a failure goes in all the same. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
 		for (size_t i = 0; i < filled; i++)
 			staging_end(&staged[i]);
+		for (size_t i = at; i < at + used; i++) {
+			live->outcomes[additions[i].added]++;
+			if (additions[i].added == CACHE_ADDED_NEW || additions[i].added == CACHE_ADDED_REPLACED)
+				live->counts.added_bytes += additions[i].row_bytes;
+		}
 	}
-	if (!result && count)
+	if (!result && count && !os_exists(live->witness))
 		cache_shape_leave_witness(live->dir, live->shared);
-	live_leave(live);
+	if (live->as_owner)
+		os_act_as_self();
 	return result;
 }
 
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts)
 {
 	*ret_counts = live->counts;
+	ret_counts->added = live->outcomes[CACHE_ADDED_NEW];
+	ret_counts->replaced = live->outcomes[CACHE_ADDED_REPLACED];
+	ret_counts->same = live->outcomes[CACHE_ADDED_SAME];
+	ret_counts->refused = live->outcomes[CACHE_ADDED_REFUSED];
 }
 
 /* A driver that had the lock just before us may still be writing its index over our rows: a while
@@ -345,14 +348,16 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 
 	if (!live)
 		return 0;
-	result = live_enter(err, live);
+	result = live->as_owner ? live_enter(err, live) : 0;
 	if (!result) {
 		result = settle(err, live);
 		if (live->staging)
 			(void)os_remove_tree(NULL, live->staging);
-		live_leave(live);
+		if (live->as_owner)
+			os_act_as_self();
 	}
 	mem_free(live->staging);
+	mem_free(live->witness);
 	mem_free(live->dir);
 	mem_free(live->index_path);
 	mem_free(live->own);

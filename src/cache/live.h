@@ -7,6 +7,7 @@
 #include "cache/index.h"
 #include "cache/insert.h"
 #include "os/file.h"
+#include "os/identity.h"
 
 /* How long a driver may take to write what it writes after unlocking. */
 enum { LIVE_LATE_WRITE_MS = 20 };
@@ -19,10 +20,12 @@ struct live_own {
 
 struct cache_live {
 	char *dir, *index_path;
-	char *staging; /* NULL before the first file is staged */
+	char *staging; /* the folder beside the tree, made when the first file is staged */
+	char *witness; /* cache/shape.h */
 	struct cache_live_options options;
 	struct cache_live_counts counts;
-	bool repaired;   /* files and rows were compared, all of them */
+	size_t outcomes[CACHE_ADDED_REFUSED + 1]; /* of additions: enum cache_added */
+	bool repaired;                            /* files and rows were compared, all of them */
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
 	uint64_t released_ns; /* when the lock was let go of last */
@@ -49,9 +52,8 @@ struct cache_live {
 
 /* Whose rights those are: as_owner. */
 int live_choose_account(struct jw_error *err, struct cache_live *live);
-/* What is done to the directory is done between these two. */
+/* Where as_owner is set, what is done to the directory is done between this and os_act_as_self. */
 int live_enter(struct jw_error *err, const struct cache_live *live);
-void live_leave(const struct cache_live *live);
 
 /* Whether the directory can be written to wherever an insert may have to; nothing is made. */
 int live_may_write(struct jw_error *err, struct cache_live *live);
@@ -74,7 +76,7 @@ void live_drop_row(struct cache_live *live, size_t at);
 /* Puts a row at the end, in place of the one that the key has. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
 
-/* cache_repair, between live_enter and live_leave: one hold of the lock, which may not suffice
+/* cache_repair, with the rights of the cache: one hold of the lock, which may not suffice
  * (live->repaired). */
 int live_repair(struct jw_error *err, struct cache_live *live);
 

@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "cache/live.h"
 #include "os/accounts.h"
-#include "os/identity.h"
 
 /* The account that the cache belongs to: by its index, else by the directory or the nearest one
  * above it that is there. */
@@ -49,13 +48,6 @@ int live_choose_account(struct jw_error *err, struct cache_live *live)
 
 int live_enter(struct jw_error *err, const struct cache_live *live)
 {
-	if (live->options.account)
-		return os_act_as_account(err, live->options.account);
-	return live->as_owner ? os_act_as(err, live->owner, live->group) : 0;
-}
-
-void live_leave(const struct cache_live *live)
-{
-	if (live->as_owner)
-		os_act_as_self();
+	return live->options.account ? os_act_as_account(err, live->options.account)
+								 : os_act_as(err, live->owner, live->group);
 }

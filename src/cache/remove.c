@@ -66,7 +66,7 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 {
 	int result = 0;
 
-	if (live_enter(err, live))
+	if (live->as_owner && live_enter(err, live))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		removals[i].removed = CACHE_REMOVED_NOT;
@@ -75,13 +75,14 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 		if (!result && at + done < count)
 			uv_sleep(CACHE_HOLD_MS);
 	}
-	live_leave(live);
+	if (live->as_owner)
+		os_act_as_self();
 	return result;
 }
 
 int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 {
-	int result = live_enter(err, live);
+	int result = live->as_owner ? live_enter(err, live) : 0;
 
 	if (result)
 		return -1;
@@ -92,6 +93,7 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 			break;
 		uv_sleep(CACHE_HOLD_MS);
 	}
-	live_leave(live);
+	if (live->as_owner)
+		os_act_as_self();
 	return result;
 }

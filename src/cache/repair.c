@@ -159,9 +159,10 @@ int cache_repair(struct jw_error *err, struct cache_live *live)
 {
 	int result;
 
-	if (live_enter(err, live))
+	if (live->as_owner && live_enter(err, live))
 		return -1;
 	result = live_repair(err, live);
-	live_leave(live);
+	if (live->as_owner)
+		os_act_as_self();
 	return result;
 }

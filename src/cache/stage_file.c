@@ -23,16 +23,24 @@ struct copy {
 
 /* ---- the worker's file */
 
-/* Anything but a regular file is not opened: a pipe would keep us waiting. */
-static int open_regular(struct jw_error *err, const char *path, struct os_file **ret_file)
+/* The worker's file is read with our own rights, even where the cache is another account's.
+ * Anything but a regular file is not opened: a pipe would keep us waiting. -1: the rights of the
+ * cache's account are not to be had back. */
+static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
 {
+	struct jw_error *why = &copy->addition->why;
+	const char *path = copy->addition->path;
 	struct os_stat stat;
 
-	if (os_stat(err, path, &stat))
-		return -1;
-	if (stat.kind != OS_REGULAR)
-		return error_set(err, JW_ERR_FORMAT, "%s: no regular file", path);
-	return os_file_open(err, path, OS_OPEN_READ, ret_file);
+	if (live->as_owner)
+		os_act_as_self();
+	if (!os_stat(why, path, &stat)) {
+		if (stat.kind != OS_REGULAR)
+			error_set(why, JW_ERR_FORMAT, "%s: no regular file", path);
+		else
+			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
+	}
+	return live->as_owner ? live_enter(err, live) : 0;
 }
 
 static int read_header(struct jw_error *err, struct copy *copy)
@@ -85,9 +93,29 @@ static void compare_piece(struct copy *copy, uint64_t at, size_t size)
 					memcmp(copy->piece, copy->other, size) != 0;
 }
 
-/* Once through the file; ends early where it turns out to be another than the one in place. */
-static int pass(struct jw_error *err, struct copy *copy)
+struct value {
+	struct os_file *file;
+	uint64_t offset;
+};
+
+static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
 {
+	const struct value *value = context;
+	size_t got;
+
+	if (os_file_read(err, value->file, value->offset + offset, data, size, &got))
+		return -1;
+	return got == size ? 0 : error_set(err, JW_ERR_FORMAT, "cut off while it was read");
+}
+
+/* Once through the file, and judges it; ends early where it turns out to be another than the one in
+ * place. The value is read from the file that will be the entry. */
+static int read_and_judge(struct jw_error *err, struct copy *copy)
+{
+	struct value value = {copy->to      ? copy->to
+						  : copy->place ? copy->place
+										: copy->from,
+						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
 	size_t got;
 
 	/* Most entries are smaller than a piece, and new memory is what costs most of copying them: as
@@ -114,41 +142,15 @@ static int pass(struct jw_error *err, struct copy *copy)
 		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
 			return -1;
 	}
-	return 0;
-}
-
-/* ---- what came of it */
-
-struct value {
-	struct os_file *file;
-	uint64_t offset;
-};
-
-static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
-{
-	const struct value *value = context;
-	size_t got;
-
-	if (os_file_read(err, value->file, value->offset + offset, data, size, &got))
-		return -1;
-	return got == size ? 0 : error_set(err, JW_ERR_FORMAT, "cut off while it was read");
-}
-
-/* Whether the bytes of the last pass are the wanted entry; its value is read from the file that
- * will be the entry. */
-static int judge(const struct copy *copy)
-{
-	struct os_file *judged = copy->to ? copy->to : copy->place ? copy->place : copy->from;
-	struct value value = {judged, CACHE_ENTRY_HEADER + copy->entry.key_bytes};
-
-	return staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
-						 copy->value_state, read_value, &value);
+	return copy->differs ? 0
+						 : staging_judge(&copy->addition->why, copy->addition, &copy->entry,
+										 copy->key_state, copy->value_state, read_value, &value);
 }
 
 /* Whether the file in place is the same, so that there is no need to write anything: *ret_same. */
 static int compare(struct jw_error *err, struct copy *copy, bool *ret_same)
 {
-	if (pass(err, copy) || (!copy->differs && judge(copy)))
+	if (read_and_judge(err, copy))
 		return -1;
 	*ret_same = !copy->differs;
 	os_file_close(copy->place);
@@ -164,7 +166,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	bool same = false;
 
 	/* What drivers ignore behind the value is left out of a copy. */
-	if (copy->entry.extra_bytes)
+	if (copy->entry.extra_bytes && staged->path)
 		staging_give_back(staged);
 	staged->replaces = !os_stat(NULL, staged->target, &stat);
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
@@ -172,38 +174,16 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
 	if (copy->place && compare(err, copy, &same))
 		return -1;
-	if (same) {
+	if (same && staged->path)
 		staging_give_back(staged);
+	if (same)
 		return 0;
-	}
 	if (!staged->taken && (staging_begin(err, live, staged, number) ||
 						   os_file_open(err, staged->path, OS_OPEN_CREATE, &copy->to)))
 		return -1;
-	if (pass(err, copy) || judge(copy))
+	if (read_and_judge(err, copy))
 		return -1;
 	return staged->taken ? 0 : staging_share(err, live, staged);
-}
-
-/* Takes the worker's file into our own folder, or opens it where it is. A cache that is for others
- * too, or another account's, gets files that are made over there. Where one file cannot be taken,
- * the next ones cannot either. It is read with our own rights, even where the cache is another
- * account's. -1: those of the cache's account are not to be had back. */
-static int open_source(struct jw_error *err, struct cache_live *live, struct copy *copy,
-					   struct live_staged *staged, size_t number)
-{
-	const char *path = copy->addition->path;
-
-	if (copy->addition->may_take && !live->shared && !live->as_owner && !live->takes_none &&
-		!staging_begin(NULL, live, staged, number)) {
-		copy->from = os_file_take(path, staged->path);
-		staged->taken = copy->from != NULL;
-		live->takes_none = !staged->taken;
-	}
-	if (copy->from)
-		return 0;
-	live_leave(live);
-	(void)open_regular(&copy->addition->why, path, &copy->from);
-	return live_enter(err, live);
 }
 
 int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
@@ -216,7 +196,15 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	staged.target = cache_entry_path(err, live->dir, addition->key);
 	if (!staged.target)
 		return -1;
-	if (open_source(err, live, &copy, &staged, number))
+	/* A cache that is for others too, or another account's, gets files that are made over there.
+	 * Where one file cannot be taken, the next ones cannot either. */
+	if (addition->may_take && !live->shared && !live->as_owner && !live->takes_none &&
+		!staging_begin(NULL, live, &staged, number)) {
+		copy.from = os_file_take(addition->path, staged.path);
+		staged.taken = copy.from != NULL;
+		live->takes_none = !staged.taken;
+	}
+	if (!copy.from && open_regular(err, live, &copy))
 		goto done;
 	if (copy.from && !read_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;

@@ -67,10 +67,7 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	uv_thread_t thread;
 	bool alone;
 
-	/* What both need is made before. */
 	*ret_staged = 0;
-	if (staging_make(err, live))
-		return -1;
 	if (uv_mutex_init(&staging.mutex))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	alone = uv_thread_create(&thread, stage_in_turn, &staging) != 0;

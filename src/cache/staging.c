@@ -2,24 +2,10 @@
 
 #include <string.h>
 
-#include <sodium.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
 
-int staging_make(struct jw_error *err, struct cache_live *live)
-{
-	if (!live->staging)
-		live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", live->dir,
-								   (unsigned)randombytes_random(), (unsigned)randombytes_random());
-	if (!live->staging)
-		return -1;
-	/* Who removes the cache removes it too. */
-	return os_exists(live->staging) ? 0 : os_make_dirs(err, live->staging, 0700);
-}
-
-/* One level at a time, below a directory that is there. */
 int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target)
 {
 	int result = 0;
@@ -40,14 +26,21 @@ int staging_make_folder(struct jw_error *err, const struct cache_live *live, con
 	return result;
 }
 
-int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
 				  size_t number)
 {
-	if (staging_make(err, live) || staging_make_folder(err, live, staged->target))
-		return -1;
+	char *folder = os_dir_name(err, staged->target);
+	int result = -1;
+
 	mem_free(staged->path);
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
-	return staged->path ? 0 : -1;
+	/* Who removes the cache removes the folder beside its tree, too. */
+	if (folder && staged->path &&
+		(os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
+		(os_exists(folder) || !staging_make_folder(err, live, staged->target)))
+		result = 0;
+	mem_free(folder);
+	return result;
 }
 
 int staging_share(struct jw_error *err, const struct cache_live *live,
@@ -58,8 +51,7 @@ int staging_share(struct jw_error *err, const struct cache_live *live,
 
 void staging_give_back(struct live_staged *staged)
 {
-	if (staged->path && !staged->moved &&
-		(!staged->taken || os_rename(NULL, staged->path, staged->addition->path)))
+	if (!staged->taken || os_rename(NULL, staged->path, staged->addition->path))
 		(void)os_remove(NULL, staged->path);
 	mem_free(staged->path);
 	staged->path = NULL;
@@ -68,7 +60,9 @@ void staging_give_back(struct live_staged *staged)
 
 void staging_end(struct live_staged *staged)
 {
-	staging_give_back(staged);
+	if (staged->path && !staged->moved)
+		staging_give_back(staged);
+	mem_free(staged->path);
 	mem_free(staged->target);
 	*staged = (struct live_staged){0};
 }

@@ -1,5 +1,5 @@
 /* Between the parts of cache/insert.h: additions, each written beside the cache's tree and judged
- * there, ready to be renamed into place. All of it lies between live_enter and live_leave. */
+ * there, ready to be renamed into place. All of it is done with the rights of the cache. */
 #ifndef JW_CACHE_STAGING_H
 #define JW_CACHE_STAGING_H
 
@@ -17,20 +17,18 @@ struct live_staged {
 	bool moved; /* into place: nothing is left at `path` */
 };
 
-/* The folder beside the tree. */
-int staging_make(struct jw_error *err, struct cache_live *live);
 /* Removes what killed processes have left beside the tree more than an hour ago. */
 void staging_clean(const char *dir);
 
 /* Names the staged file, and makes the folders for it and for its target. */
-int staging_begin(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+int staging_begin(struct jw_error *err, const struct cache_live *live, struct live_staged *staged,
 				  size_t number);
-/* The folder that the target goes into, with what is missing above it. */
+/* The folder that the target goes into, one level after the other. */
 int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
 /* What the directory's readers need. */
 int staging_share(struct jw_error *err, const struct cache_live *live,
 				  const struct live_staged *staged);
-/* Undoes staging_begin; an addition's own file goes back to where it was. */
+/* Undoes staging_begin, which has been; an addition's own file goes back to where it was. */
 void staging_give_back(struct live_staged *staged);
 void staging_end(struct live_staged *staged);
 

@@ -48,23 +48,24 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 {
 	while (later->count) {
 		size_t module = later->modules[later->count - 1];
-		char *path = path_of(err, later, plan->modules[module].key);
+		const uint64_t key = plan->modules[module].key;
+		struct collected entry = {COLLECTED, path_of(err, later, key), key};
 		struct jw_error why = {0};
 		uint64_t bytes = 0;
 		int failed;
 
-		if (!path)
+		if (!entry.path)
 			return -1;
-		failed = collect_insert(&why, live, path, plan, &plan->modules[module], &bytes);
+		failed = collect_insert(&why, live, &entry, plan, &plan->modules[module], &bytes);
 		later->tried_ns = os_monotonic_ns();
 		if (failed && why.code == JW_ERR_BUSY) {
 			later->why = why;
-			mem_free(path);
+			mem_free(entry.path);
 			return 0;
 		}
 		if (failed)
-			(void)os_remove(NULL, path);
-		mem_free(path);
+			(void)os_remove(NULL, entry.path);
+		mem_free(entry.path);
 		if (failed && why.code != JW_ERR_FORMAT)
 			return error_copy(err, &why);
 		later->count--;

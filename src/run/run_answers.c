@@ -107,72 +107,52 @@ void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_e
 	run_module_done(run, index);
 }
 
-/* The entry is there: into the cache with it, now or later. */
-static void take_entry(struct run *run, size_t index, const char *path)
+/* Into the cache with the entry, now or later. Where others of this run were as predicted, the form
+ * is the one we know: of a foreign one the driver has merely chosen another image of this container
+ * than we thought, and the application will want that. */
+static void take_entry(struct run *run, size_t index, const struct collected *entry)
 {
 	const struct plan *plan = run->setup->plan;
+	const bool foreign = entry->what == COLLECTED_FOREIGN;
 	struct jw_error why = {0}, worse = {0};
 	uint64_t bytes = 0;
 
-	if (!collect_insert(&why, run->setup->live, path, plan, &plan->modules[index], &bytes)) {
+	if (!collect_insert(&why, run->setup->live, entry, plan, &plan->modules[index], &bytes)) {
+		run->result->misjudged += foreign;
 		run_inserted(run, index, bytes, NULL);
 		return;
 	}
 	if (why.code != JW_ERR_BUSY)
 		failed_to_collect(run, index, &why);
-	else if (insert_backlog_add(&worse, &run->later, plan, index, path, &why))
-		run_break_off_with(run, &worse);
-	(void)os_remove(NULL, path);
-}
-
-/* Where others of this run were as predicted, the form is the one we know: the driver has merely
- * chosen another image of this container than we thought, and the application will want that. */
-static void take_foreign(struct run *run, size_t index, const char *path)
-{
-	const struct plan *plan = run->setup->plan;
-	struct jw_error why = {0};
-	uint64_t bytes = 0;
-
-	if (!run->result->compiled) {
-		run->result->opaque = true;
-		run_stop(run);
-		return;
-	}
-	if (!collect_insert_foreign(&why, run->setup->live, path, plan, &plan->modules[index],
-								&bytes)) {
-		run->result->misjudged++;
-		run_inserted(run, index, bytes, NULL);
-		return;
-	}
-	if (why.code == JW_ERR_BUSY)
+	else if (foreign)
 		run_module_failed(run, index, why.message, "");
-	else
-		failed_to_collect(run, index, &why);
-	(void)os_remove(NULL, path);
+	else if (insert_backlog_add(&worse, &run->later, plan, index, entry->path, &why))
+		run_break_off_with(run, &worse);
+	(void)os_remove(NULL, entry->path);
 }
 
 static void compiled(struct run *run, struct slot *slot, size_t index)
 {
 	const struct plan *plan = run->setup->plan;
-	enum collected what = COLLECTED_NOTHING;
+	struct collected entry = {.what = COLLECTED_NOTHING};
 	struct jw_error why = {0};
-	char *path = NULL;
 
 	if (!run->setup->live) {
 		run->result->compiled++;
 		run_module_done(run, index);
 	} else if (collect_find(&why, slot->cache_dir, plan, &plan->modules[index], run->setup->workers,
-							&what, &path)) {
+							&entry)) {
 		run_break_off_with(run, &why);
-	} else if (what == COLLECTED_FOREIGN) {
-		take_foreign(run, index, path);
-	} else if (what == COLLECTED_NOTHING) {
+	} else if (entry.what == COLLECTED_FOREIGN && !run->result->compiled) {
+		run->result->opaque = true;
+		run_stop(run);
+	} else if (entry.what == COLLECTED_NOTHING) {
 		run->result->unchanged++;
 		run_module_done(run, index);
 	} else {
-		take_entry(run, index, path);
+		take_entry(run, index, &entry);
 	}
-	mem_free(path);
+	mem_free(entry.path);
 }
 
 static void refused(struct run *run, struct slot *slot, struct job job,

@@ -1,7 +1,5 @@
 #include "worker/collect.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/insert.h"
@@ -25,7 +23,7 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
  * have begun its next job already, so the entry of another module is nothing strange. Called only
  * where a prediction has failed. */
 static char *find_foreign(const struct plan *plan, const char *dir, const char *first,
-						  const char *second)
+						  const char *second, uint64_t *ret_key)
 {
 	struct os_names names;
 	char *found = NULL;
@@ -38,11 +36,12 @@ static char *find_foreign(const struct plan *plan, const char *dir, const char *
 
 		if (below && names.kinds[i] == OS_DIRECTORY && !second) {
 			found = find_foreign(plan, below, first ? first : names.items[i],
-								 first ? names.items[i] : NULL);
+								 first ? names.items[i] : NULL, ret_key);
 		} else if (below && second && cache_entry_key(first, second, names.items[i], &key) &&
 				   !is_predicted(plan, key)) {
 			found = below;
 			below = NULL;
+			*ret_key = key;
 		}
 		mem_free(below);
 	}
@@ -50,66 +49,36 @@ static char *find_foreign(const struct plan *plan, const char *dir, const char *
 	return found;
 }
 
-static int insert(struct jw_error *err, struct cache_live *live, struct cache_addition *addition,
-				  uint64_t *ret_bytes)
+int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
+				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
 {
+	struct cache_addition addition = {
+		.path = collected->path,
+		.may_take = true,
+		.key = collected->key,
+		.key_bytes = collected->key == module->key ? module->key_bytes : 0,
+		.sm = plan->targets[module->target].device.sm,
+		.form = module->form,
+	};
 	struct jw_error why = {0};
 	int failed = -1;
 
 	/* Somebody may remove the cache, or a driver wipe it, between any two of our steps: then its
 	 * folders are made anew. */
 	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
-		failed = cache_insert(&why, live, addition, 1);
+		failed = cache_insert(&why, live, &addition, 1);
 		if (failed && why.code != JW_ERR_NOT_FOUND)
 			break;
 	}
 	if (failed)
 		return error_copy(err, &why);
-	if (addition->added == CACHE_ADDED_REFUSED)
+	if (addition.added == CACHE_ADDED_REFUSED)
 		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
-						 addition->why.message);
-	if (!addition->taken)
-		(void)os_remove(NULL, addition->path);
-	*ret_bytes = addition->row_bytes;
+						 addition.why.message);
+	if (!addition.taken)
+		(void)os_remove(NULL, addition.path);
+	*ret_bytes = addition.row_bytes;
 	return 0;
-}
-
-int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
-				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
-{
-	struct cache_addition addition = {
-		.path = path,
-		.may_take = true,
-		.key = module->key,
-		.key_bytes = module->key_bytes,
-		.sm = plan->targets[module->target].device.sm,
-		.form = module->form,
-	};
-
-	return insert(err, live, &addition, ret_bytes);
-}
-
-int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const char *path,
-						   const struct plan *plan, const struct plan_module *module,
-						   uint64_t *ret_bytes)
-{
-	struct cache_addition addition = {
-		.path = path,
-		.may_take = true,
-		.sm = plan->targets[module->target].device.sm,
-		.form = module->form,
-	};
-	size_t length = strlen(path);
-	char first[2] = {0}, second[2] = {0};
-
-	if (length < CACHE_NAME_SIZE - 1)
-		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
-	path += length - (CACHE_NAME_SIZE - 1);
-	first[0] = path[0];
-	second[0] = path[2];
-	if (!cache_entry_key(first, second, path + 4, &addition.key))
-		return error_set(err, JW_ERR_FORMAT, "%s: no entry's name", path);
-	return insert(err, live, &addition, ret_bytes);
 }
 
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes)
@@ -126,25 +95,24 @@ bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_
 }
 
 int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
-				 const struct plan_module *module, unsigned at_once, enum collected *ret_what,
-				 char **ret_path)
+				 const struct plan_module *module, unsigned at_once,
+				 struct collected *ret_collected)
 {
-	char *path = cache_entry_path(err, private_dir, module->key);
-	enum collected what = COLLECTED;
+	struct collected collected = {COLLECTED, cache_entry_path(err, private_dir, module->key),
+								  module->key};
 
-	if (!path)
+	if (!collected.path)
 		return -1;
-	if (!os_exists(path)) {
-		mem_free(path);
-		path = find_foreign(plan, private_dir, NULL, NULL);
-		what = path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
+	if (!os_exists(collected.path)) {
+		mem_free(collected.path);
+		collected.path = find_foreign(plan, private_dir, NULL, NULL, &collected.key);
+		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
 	/* What did not fit was deleted, so that there is space again: twice what is predicted, and
 	 * others as large were being written beside it. */
-	if (what == COLLECTED_NOTHING &&
+	if (collected.what == COLLECTED_NOTHING &&
 		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;
-	*ret_what = what;
-	*ret_path = path;
+	*ret_collected = collected;
 	return 0;
 }

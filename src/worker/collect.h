@@ -6,31 +6,32 @@
 
 #include "plan/plan.h"
 
-enum collected {
-	COLLECTED,         /* there it is */
-	COLLECTED_NOTHING, /* the driver made no entry: there was nothing to compile */
-	COLLECTED_FOREIGN, /* it made one under another name than predicted: this driver's form is not
-						  the one we know, or it chose otherwise than we thought */
+/* What a worker has left of a compile. */
+struct collected {
+	enum {
+		COLLECTED,         /* the entry that was predicted */
+		COLLECTED_NOTHING, /* the driver made no entry: there was nothing to compile */
+		COLLECTED_FOREIGN, /* one under another name: this driver's form is not the one we know, or
+							  it chose otherwise than we thought */
+	} what;
+	char *path; /* of its file; NULL where there is none */
+	uint64_t key;
 };
 
 struct cache_live;
 
-/* Looks for the entry that a worker has made of `module` in its private cache directory.
- * *ret_path: of its file, NULL where it made none. The caller frees it. `at_once`: so many workers
- * write at the same time. -1: the disk on which they do is full, or out of memory. */
+/* Looks for the entry that a worker has made of `module` in its private cache directory. The caller
+ * frees its path. `at_once`: so many workers write at the same time. -1: the disk on which they do
+ * is full, or out of memory. */
 int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
-				 const struct plan_module *module, unsigned at_once, enum collected *ret_what,
-				 char **ret_path);
+				 const struct plan_module *module, unsigned at_once,
+				 struct collected *ret_collected);
 /* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
- * cache. -1: JW_ERR_FORMAT where it is unsound, JW_ERR_BUSY where the cache's lock is not to be
- * had, others where the cache cannot be written; then the file stays where it is, else it is gone.
- */
-int collect_insert(struct jw_error *err, struct cache_live *live, const char *path,
+ * cache, a foreign one under the name that it has. -1: JW_ERR_FORMAT where it is unsound,
+ * JW_ERR_BUSY where the cache's lock is not to be had, others where the cache cannot be written;
+ * then the file stays where it is, else it is gone. */
+int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes);
-/* The same for a foreign one, under the name that it has. */
-int collect_insert_foreign(struct jw_error *err, struct cache_live *live, const char *path,
-						   const struct plan *plan, const struct plan_module *module,
-						   uint64_t *ret_bytes);
 /* Whether that failure is the disk's on which workers write, which has no room for so many bytes:
  * then err says so. A driver says nothing: it leaves a torn entry, or deletes what it could not
  * write. */
