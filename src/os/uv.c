@@ -1,9 +1,63 @@
 #include "os/uv.h"
 
-int os_uv_failed(struct jw_error *err, const char *path, uv_fs_t *request)
+/* One call transfers at most this much: Windows refuses more over networks. */
+enum { MOST_STEP = 1 << 24 };
+
+int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got)
 {
-	int number = uv_fs_get_system_error(request);
+	/* Without a result of its own, memory for the request has been short. */
+	int number = request->result < 0 ? uv_fs_get_system_error(request) : 0;
 
 	uv_fs_req_cleanup(request);
-	return os_error_number(err, path, number);
+	if (got >= 0)
+		return got;
+	return number ? os_error_number(err, path, number)
+				  : error_set(err, JW_ERR_MEMORY, "%s: Cannot allocate memory", path);
+}
+
+static uv_buf_t step_of(void *data, size_t size)
+{
+	return uv_buf_init(data, size > MOST_STEP ? MOST_STEP : (unsigned)size);
+}
+
+int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_t size,
+			   int64_t offset)
+{
+	uv_buf_t step = step_of(data, size);
+	uv_fs_t request;
+	int got, tries = 0;
+
+	/* Windows' locks are binding: while a driver holds the index, for milliseconds, nobody else can
+	 * read it. */
+	while ((got = uv_fs_read(NULL, &request, fd, &step, 1, offset, NULL)) == UV_EINTR ||
+		   (got == UV_EBUSY && tries++ < 50)) {
+		uv_fs_req_cleanup(&request);
+		if (got == UV_EBUSY)
+			uv_sleep(10);
+	}
+	return os_uv_result(err, path, &request, got);
+}
+
+int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data, size_t size,
+				int64_t offset)
+{
+	union {
+		const void *given;
+		uint8_t *wanted; /* libuv's type; it does not write there */
+	} from = {.given = data};
+
+	for (size_t done = 0; done < size;) {
+		uv_buf_t step = step_of(from.wanted + done, size - done);
+		uv_fs_t request;
+		int put = uv_fs_write(NULL, &request, fd, &step, 1,
+							  offset < 0 ? -1 : offset + (int64_t)done, NULL);
+
+		put = os_uv_result(err, path, &request, put);
+		if (put < 0)
+			return -1;
+		if (!put)
+			return error_set(err, JW_ERR_IO, "%s: No space left on device", path);
+		done += (size_t)put;
+	}
+	return 0;
 }

@@ -67,56 +67,6 @@ done:
 	return result;
 }
 
-/* False, with errno's reason, where it is not there in the end. That it could not be made is of no
- * matter where it is there: a level above may be read-only. */
-static bool make_dir(const char *path, uint32_t mode)
-{
-	struct stat native;
-	int reason;
-
-	if (!mkdir(path, mode))
-		return true;
-	reason = errno;
-	if (!stat(path, &native)) {
-		if (S_ISDIR(native.st_mode))
-			return true;
-		reason = ENOTDIR;
-	}
-	errno = reason;
-	return false;
-}
-
-int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
-{
-	char *part;
-	int result = -1;
-
-	/* Mostly only the last level is missing. */
-	if (make_dir(path, mode))
-		return 0;
-	part = mem_string(err, path);
-	if (!part)
-		return -1;
-	for (char *at = part + 1; *part && *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		if (!make_dir(part, mode)) {
-			posix_error(err, part);
-			goto done;
-		}
-		*at = '/';
-	}
-	if (!make_dir(path, mode)) {
-		posix_error(err, path);
-		goto done;
-	}
-	result = 0;
-done:
-	mem_free(part);
-	return result;
-}
-
 int os_may_write(struct jw_error *err, const char *path)
 {
 	struct stat native;
@@ -183,21 +133,6 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	return remove_below(err, AT_FDCWD, path, path, 0);
 }
 
-int os_rename(struct jw_error *err, const char *from, const char *to)
-{
-	return rename(from, to) ? posix_error(err, to) : 0;
-}
-
-int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
-{
-	return chmod(path, (mode_t)mode) ? posix_error(err, path) : 0;
-}
-
-int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
-{
-	return lchown(path, owner, group) ? posix_error(err, path) : 0;
-}
-
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
 	char resolved[PATH_MAX];
@@ -210,9 +145,4 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 		return -1;
 	*ret_path = copy;
 	return 0;
-}
-
-int os_remove_empty_dir(struct jw_error *err, const char *path)
-{
-	return rmdir(path) ? posix_error(err, path) : 0;
 }

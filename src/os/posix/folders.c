@@ -66,20 +66,3 @@ char *os_temp_dir(struct jw_error *err)
 
 	return mem_string(err, base && *base ? base : "/tmp");
 }
-
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
-{
-	char *base = os_temp_dir(err), *path;
-
-	path = base ? mem_printf(err, "%s/%s-XXXXXX", base, prefix) : NULL;
-	mem_free(base);
-	if (!path)
-		return -1;
-	if (!mkdtemp(path)) {
-		posix_error(err, path);
-		mem_free(path);
-		return -1;
-	}
-	*ret_path = path;
-	return 0;
-}

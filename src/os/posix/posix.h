@@ -2,14 +2,7 @@
 #ifndef JW_OS_POSIX_H
 #define JW_OS_POSIX_H
 
-#include <sys/stat.h>
-
 #include "os/file.h"
-
-struct os_file {
-	int fd;
-	char *path;
-};
 
 /* -1, with errno's reason behind the path. */
 int posix_error(struct jw_error *err, const char *path);
@@ -19,6 +12,5 @@ char *posix_system_path(const char *path);
 /* The text of such a file, whose path is made as printf does; false where there is none. The caller
  * frees it. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
-void posix_stat_convert(const struct stat *from, struct os_stat *to);
 
 #endif

@@ -98,32 +98,3 @@ char *os_temp_dir(struct jw_error *err)
 	}
 	return win32_shown(err, base);
 }
-
-int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path)
-{
-	char *folder = os_temp_dir(err), *path = NULL;
-
-	for (int tries = 0; folder && tries < 100; tries++) {
-		char random[7];
-		wchar_t *wide;
-		bool made;
-
-		win32_random_name(random);
-		path = mem_printf(err, "%s%s-%s", folder, prefix, random);
-		wide = path ? win32_path(err, path) : NULL;
-		made = wide && CreateDirectoryW(wide, NULL);
-		if (wide && !made)
-			win32_error(err, path);
-		mem_free(wide);
-		if (made) {
-			*ret_path = path;
-			mem_free(folder);
-			return 0;
-		}
-		mem_free(path);
-		if (!wide || GetLastError() != ERROR_ALREADY_EXISTS)
-			break;
-	}
-	mem_free(folder);
-	return -1;
-}

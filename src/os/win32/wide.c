@@ -199,21 +199,6 @@ int win32_error(struct jw_error *err, const char *path)
 	return -1;
 }
 
-void win32_random_name(char name[7])
-{
-	static LONG calls;
-	LARGE_INTEGER now;
-	uint64_t mixed;
-
-	/* Only distinct names are wanted: the files are created with CREATE_NEW. */
-	(void)QueryPerformanceCounter(&now);
-	mixed = (uint64_t)now.QuadPart * 1000003u + (uint64_t)GetCurrentProcessId() * 7919u +
-			(uint64_t)InterlockedIncrement(&calls) * 104729u;
-	for (size_t i = 0; i < 6; i++, mixed /= 26)
-		name[i] = (char)('a' + mixed % 26);
-	name[6] = '\0';
-}
-
 static const int64_t from_1601_to_1970 = INT64_C(116444736000000000);
 
 FILETIME win32_file_time(int64_t ns)

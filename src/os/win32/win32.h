@@ -11,11 +11,8 @@
 
 #include <windows.h>
 
-struct os_file {
-	HANDLE handle;
-	char *path;
-	bool locked;
-};
+/* Others may do with a file what they like while we have it open, as on POSIX systems. */
+enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
 /* Nothing that Windows calls a path is longer (32,767 UTF-16 units). */
 enum { WIN32_MOST_PATH = 32768 };
@@ -42,9 +39,6 @@ int win32_error(struct jw_error *err, const char *path);
 /* Another program that has the file open, by the Restart Manager; false where it knows of none. */
 struct os_program;
 bool win32_user_of(const char *path, struct os_program *ret_program);
-
-/* Six random letters for the name of a temporary file. */
-void win32_random_name(char name[7]);
 
 /* Room for any SID. */
 union sid_room {

@@ -1,0 +1,133 @@
+/* What both systems do with directories alike. */
+#include "os/file.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/uv.h"
+
+bool os_exists(const char *path)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat);
+}
+
+char *os_nearest(struct jw_error *err, const char *path)
+{
+	char *at = mem_string(err, path);
+
+	while (at && !os_exists(at)) {
+		char *above = os_dir_name(err, at);
+		bool top = above && !strcmp(above, at);
+
+		mem_free(at);
+		at = above;
+		if (top)
+			break;
+	}
+	return at;
+}
+
+int os_may_make(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+	char *above;
+	int result;
+
+	if (!os_may_write(&why, path))
+		return os_stat(err, path, &stat) ? -1
+			   : stat.kind != OS_DIRECTORY
+				   ? error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", path)
+				   : 0;
+	if (why.code != JW_ERR_NOT_FOUND)
+		return error_copy(err, &why);
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	result = strcmp(above, path) != 0 ? os_may_make(err, above) : error_copy(err, &why);
+	mem_free(above);
+	return result;
+}
+
+/* That it could not be made is of no matter where it is there: a level above may be read-only. */
+static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *given = os_uv_path(err, path);
+	struct os_stat stat;
+	uv_fs_t request;
+	int result = -1;
+
+	if (!given)
+		return -1;
+	result = uv_fs_mkdir(NULL, &request, given, (int)mode, NULL);
+	mem_free(given);
+	if (result && !os_stat(NULL, path, &stat)) {
+		uv_fs_req_cleanup(&request);
+		return stat.kind == OS_DIRECTORY
+				   ? 0
+				   : error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
+	}
+	return os_uv_result(err, path, &request, result);
+}
+
+int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	struct jw_error why = {0};
+	char *above;
+	int result;
+
+	/* Mostly only the last level is missing. */
+	if (!make_dir(&why, path, mode))
+		return 0;
+	above = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, path) : NULL;
+	if (!above || !strcmp(above, path))
+		result = error_set(err, why.code, "%s", why.message);
+	else
+		result = os_make_dirs(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;
+	mem_free(above);
+	return result;
+}
+
+int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *above;
+	int result = 0;
+
+	if (os_exists(path))
+		return 0;
+	above = os_dir_name(err, path);
+	if (!above)
+		return -1;
+	if (strcmp(above, path) != 0)
+		result = os_make_shared_dirs(err, above, mode);
+	mem_free(above);
+	return result || os_make_dirs(err, path, mode) || os_set_mode(err, path, mode) ? -1 : 0;
+}
+
+int os_remove_empty_dir(struct jw_error *err, const char *path)
+{
+	char *given = os_uv_path(err, path);
+	uv_fs_t request;
+	int result = -1;
+
+	if (given)
+		result = os_uv_result(err, path, &request, uv_fs_rmdir(NULL, &request, given, NULL));
+	mem_free(given);
+	return result;
+}
+
+int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
+{
+	char *given = os_uv_path(err, path);
+	uv_fs_t request;
+	int result = -1;
+
+	if (given)
+		result = os_uv_result(
+			err, path, &request,
+			uv_fs_lchown(NULL, &request, given, (uv_uid_t)owner, (uv_gid_t)group, NULL));
+	mem_free(given);
+	return result;
+}

@@ -1,0 +1,199 @@
+#include "os/file.h"
+
+#include "base/mem.h"
+#include "os/open_file.h"
+#include "os/uv.h"
+
+/* The descriptor, or -1. */
+static int open_fd(struct jw_error *err, const char *path, int flags)
+{
+	char *given = os_uv_path(err, path);
+	uv_fs_t request;
+	int fd = -1;
+
+	if (given)
+		fd = os_uv_result(err, path, &request,
+						  uv_fs_open(NULL, &request, given, flags | UV_FS_O_NOCTTY, 0666, NULL));
+	mem_free(given);
+	return fd;
+}
+
+int close_fd(struct jw_error *err, const char *path, int fd)
+{
+	uv_fs_t request;
+
+	return os_uv_result(err, path, &request, uv_fs_close(NULL, &request, fd, NULL));
+}
+
+int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat)
+{
+	int fd = open_fd(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
+
+	if (fd < 0)
+		return -1;
+	if (!fd_stat(err, fd, path, ret_stat)) {
+		if (ret_stat->kind == OS_REGULAR)
+			return fd;
+		error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
+				  ret_stat->kind == OS_DIRECTORY ? "is a directory" : "is no regular file");
+	}
+	(void)close_fd(NULL, path, fd);
+	return -1;
+}
+
+/* ---- whole files */
+
+static int too_large(struct jw_error *err, const char *path, size_t most)
+{
+	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
+}
+
+/* One byte more than the size tells whether the file grew meanwhile; files in /proc have size 0 and
+ * content. A file of sysfs says it has a page, and has a few bytes: of a small one its end tells.
+ */
+static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t size,
+					  struct buf *content)
+{
+	enum { MOST_PAGE = 65536 }; /* the largest that Linux has */
+	const size_t most = content->most;
+	int got = 1;
+
+	if (size > most && size > MOST_PAGE)
+		return too_large(err, path, most);
+	while (got > 0 && content->size < most) {
+		size_t step = content->size < size ? (size_t)size - content->size : 4096;
+
+		if (step > most - content->size)
+			step = most - content->size;
+		if (buf_reserve(err, content, step))
+			return -1;
+		got = os_uv_read(err, path, fd, content->data + content->size, step, -1);
+		if (got < 0)
+			return -1;
+		content->size += (size_t)got;
+	}
+	if (got > 0 && size > most)
+		return too_large(err, path, most);
+	if (content->data)
+		content->data[content->size] = 0;
+	return 0;
+}
+
+int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf *ret_content)
+{
+	struct os_stat stat;
+	struct buf content = BUF_MAX(most);
+	int fd = open_regular(err, path, &stat), result;
+
+	if (fd < 0)
+		return -1;
+	result = read_whole(err, fd, path, stat.size_bytes, &content);
+	(void)close_fd(NULL, path, fd);
+	if (result)
+		buf_free(&content);
+	else
+		*ret_content = content;
+	return result;
+}
+
+size_t os_read_head(const char *path, void *bytes, size_t size)
+{
+	struct os_file *file;
+	size_t got;
+
+	if (os_file_open(NULL, path, OS_OPEN_READ, &file))
+		return 0;
+	if (os_file_read(NULL, file, 0, bytes, size, &got))
+		got = 0;
+	os_file_close(file);
+	return got;
+}
+
+/* ---- files open for writing in place */
+
+int os_file_open(struct jw_error *err, const char *path, enum os_open how,
+				 struct os_file **ret_file)
+{
+	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY : UV_FS_O_RDWR) |
+				(how == OS_OPEN_CREATE ? UV_FS_O_CREAT : 0);
+	struct os_file *file = mem_alloc(err, sizeof *file);
+
+	if (!file)
+		return -1;
+	file->path = mem_string(err, path);
+	file->fd = file->path ? open_fd(err, path, flags) : -1;
+	if (file->fd < 0) {
+		mem_free(file->path);
+		mem_free(file);
+		return -1;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+void os_file_close(struct os_file *file)
+{
+	if (!file)
+		return;
+	/* Windows lets go of the lock by itself, but says that it may take its time. */
+	if (file->locked)
+		(void)os_file_unlock(NULL, file);
+	(void)close_fd(NULL, file->path, file->fd);
+	mem_free(file->path);
+	mem_free(file);
+}
+
+int os_file_stat(struct jw_error *err, struct os_file *file, struct os_stat *ret_stat)
+{
+	return fd_stat(err, file->fd, file->path, ret_stat);
+}
+
+int os_file_size(struct jw_error *err, struct os_file *file, uint64_t *ret_size)
+{
+	struct os_stat stat;
+
+	if (os_file_stat(err, file, &stat))
+		return -1;
+	*ret_size = stat.size_bytes;
+	return 0;
+}
+
+int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, void *data,
+				 size_t size, size_t *ret_got)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		int got = os_uv_read(err, file->path, file->fd, (uint8_t *)data + done, size - done,
+							 (int64_t)(offset + done));
+
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		done += (size_t)got;
+	}
+	*ret_got = done;
+	return 0;
+}
+
+int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
+				  size_t size)
+{
+	return os_uv_write(err, file->path, file->fd, data, size, (int64_t)offset);
+}
+
+int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size)
+{
+	uv_fs_t request;
+
+	return os_uv_result(err, file->path, &request,
+						uv_fs_ftruncate(NULL, &request, file->fd, (int64_t)size, NULL));
+}
+
+int os_file_sync(struct jw_error *err, struct os_file *file)
+{
+	uv_fs_t request;
+
+	return os_uv_result(err, file->path, &request, uv_fs_fsync(NULL, &request, file->fd, NULL));
+}

@@ -1,0 +1,89 @@
+#include "os/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "os/open_file.h"
+#include "os/posix/posix.h"
+
+static void convert(const struct stat *from, struct os_stat *to)
+{
+	*to = (struct os_stat){
+		.kind = S_ISREG(from->st_mode)   ? OS_REGULAR
+				: S_ISDIR(from->st_mode) ? OS_DIRECTORY
+										 : OS_OTHER,
+		.size_bytes = (uint64_t)from->st_size,
+		.mtime_ns = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
+		.device = (uint64_t)from->st_dev,
+		.inode = (uint64_t)from->st_ino,
+		.mode = from->st_mode & 07777u,
+		.owner = from->st_uid,
+		.group = from->st_gid,
+	};
+}
+
+int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
+{
+	struct stat native;
+
+	if (stat(path, &native))
+		return posix_error(err, path);
+	convert(&native, ret_stat);
+	return 0;
+}
+
+int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat)
+{
+	struct stat native;
+
+	if (fstat(fd, &native))
+		return posix_error(err, path);
+	convert(&native, ret_stat);
+	return 0;
+}
+
+uint64_t os_identity(const char *path)
+{
+	struct statx native;
+	uint64_t state;
+
+	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &native))
+		return errno == ENOENT || errno == ENOTDIR ? 0 : OS_UNIDENTIFIED;
+	if (!(native.stx_mask & STATX_BTIME) || !native.stx_btime.tv_sec)
+		return OS_UNIDENTIFIED;
+	state = fnv_update(FNV_START, &native.stx_ino, sizeof native.stx_ino);
+	state = fnv_update(state, &native.stx_btime.tv_sec, sizeof native.stx_btime.tv_sec);
+	return fnv_update(state, &native.stx_btime.tv_nsec, sizeof native.stx_btime.tv_nsec);
+}
+
+int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns)
+{
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = (time_t)(mtime_ns / 1000000000), .tv_nsec = (long)(mtime_ns % 1000000000)}};
+
+	return futimens(file->fd, times) ? posix_error(err, file->path) : 0;
+}
+
+int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
+{
+	return chmod(path, (mode_t)mode) ? posix_error(err, path) : 0;
+}
+
+/* Another account's file stays that account's, where we may; else it is not replaced. */
+int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
+				  const struct os_stat *like)
+{
+	if (mode == RIGHTS_OF_NEW) {
+		mode_t mask = umask(0);
+
+		(void)umask(mask);
+		mode = 0666 & ~mask;
+	}
+	if ((like && fchown(fd, like->owner, like->group)) || fchmod(fd, (mode_t)mode))
+		return posix_error(err, path);
+	return 0;
+}
