@@ -92,7 +92,8 @@ static int read_switches(struct jw_error *err, struct cache_settings *settings)
 		return -1;
 	if (disable &&
 		warn(err, settings,
-			 "%s=1: the driver compiles no PTX; what is not in its cache fails to load", disable))
+			 "%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
+			 disable))
 		return -1;
 	return 0;
 }

@@ -17,7 +17,7 @@ static int copy_text(struct jw_error *err, const cJSON *object, const char *name
 	return *ret_text ? 0 : -1;
 }
 
-/* The strings of a list, each cut off at the first of `stop`. What is no string is left out. */
+/* The strings of a list, each cut off at the first of `stop`. Other values are left out. */
 static int copy_list(struct jw_error *err, const cJSON *object, const char *name, const char *stop,
 					 char ***ret_items, size_t *ret_count)
 {

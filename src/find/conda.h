@@ -1,4 +1,4 @@
-/* What conda says about an installed package: conda-meta/NAME-VERSION-BUILD.json. */
+/* conda's record of an installed package: conda-meta/NAME-VERSION-BUILD.json. */
 #ifndef JW_FIND_CONDA_H
 #define JW_FIND_CONDA_H
 

@@ -10,7 +10,7 @@
 #include "find/named_paths.h"
 #include "find/packages.h"
 
-/* What stays open while the names are worked off. */
+/* State that is kept while the names are resolved. */
 struct finder {
 	struct found_list list;
 	struct sites environment;
@@ -97,7 +97,7 @@ static int take_package(struct jw_error *err, struct finder *finder,
 	return result;
 }
 
-/* What a user may type for a package: a name and extras, no version. */
+/* A package as a user may type it: a name and extras, no version. */
 static bool parse_typed(const char *name, struct requirement *ret_requirement)
 {
 	static const char allowed[] =

@@ -31,7 +31,7 @@ struct found_list {
 };
 
 int found_open(struct jw_error *err, struct found_list *list);
-/* Frees what only the making needs; `found` is the caller's. */
+/* Frees the parts that only the search needs; `found` is the caller's. */
 void found_close(struct found_list *list);
 
 /* Remembers a file or directory; *ret_new is false where it was there already. */
@@ -42,8 +42,8 @@ int found_see(struct jw_error *err, struct found_list *list, const struct os_sta
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* The same where it is a file that may hold device code, as far as its name has not told; what is
- * missing or no such file is passed over. */
+/* The same for a path that is a file and may hold device code, unless its name has told already. A
+ * missing path or another kind of file is passed over. */
 int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
 					enum code_file name, const struct find_package *package);
 /* Strings that live as long as `found`. */
@@ -52,7 +52,7 @@ int found_package(struct jw_error *err, struct found_list *list, const char *nam
 /* Past FOUND_MOST_NOTES notes are counted as troubles, but not kept. */
 int found_note(struct jw_error *err, struct found_list *list, const char *format, ...)
 	JW_PRINTF(3, 4);
-/* A note about what went wrong: `why` is its text. */
+/* A note about a failure: `why` is its text. */
 int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why);
 
 #endif

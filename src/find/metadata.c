@@ -81,7 +81,7 @@ int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				goto fail;
 			used = 0;
 		}
-		/* What is longer than any sensible field is cut off. */
+		/* A field longer than any sensible one is cut off. */
 		if (length > sizeof field - 1 - used)
 			length = sizeof field - 1 - used;
 		memcpy(field + used, line, length);

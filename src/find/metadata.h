@@ -1,4 +1,4 @@
-/* What a package says about itself: METADATA and PKG-INFO (RFC 822 headers, PEP 566). */
+/* A package's metadata: METADATA and PKG-INFO (RFC 822 headers, PEP 566). */
 #ifndef JW_FIND_METADATA_H
 #define JW_FIND_METADATA_H
 
@@ -13,8 +13,8 @@ struct metadata {
 	size_t require_count, require_capacity;
 };
 
-/* Reads the header; the description behind the first empty line is passed over. Fields that make
- * no sense are left out. Fails only out of memory or past the limits. */
+/* Reads the header, not the description behind the first empty line. Malformed fields are left out.
+ * Fails only out of memory or past the limits. */
 int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				   struct metadata *ret_metadata);
 int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_metadata);

@@ -65,7 +65,7 @@ static bool look_below(const char *root, char **ret_path)
 	return false;
 }
 
-/* What a package brings, or what it requires. */
+/* The NVRTC of a package, or of those that it requires. */
 static bool look_in_package(struct jw_error *err, const char *name, char **ret_path)
 {
 	struct jw_found *found = NULL;
@@ -97,7 +97,7 @@ static int look_where_named(struct jw_error *err, const char *name, char **ret_p
 		return 0;
 	return error_set(err, JW_ERR_NOT_FOUND, "--nvrtc %s: %s%s", name,
 					 why.message[0] ? why.message
-									: "neither it nor what it requires brings an NVRTC",
+									: "neither it nor a package that it requires brings an NVRTC",
 					 why.message[0] ? "" : " (libnvrtc.so, nvrtc64_*.dll)");
 }
 

@@ -1,4 +1,4 @@
-/* The files of one package, and what it requires. */
+/* The files and requirements of one package. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ int wanted_add(struct jw_error *err, struct wanted *wanted, const struct require
 	return 0;
 }
 
-/* Where the paths of a package's record start and what they must not leave. */
+/* The folder where the paths of a package's record start, and the one that they must not leave. */
 struct place {
 	const char *base, *root;
 	struct find_package package;

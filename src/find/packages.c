@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "find/wheel_record.h"
 
-/* What an installed package is called on disk: NAME-VERSION.dist-info, NAME-VERSION-pyX.egg-info or
- * NAME.egg-info. False where the file's name is none of them. */
+/* Splits the name of an installed package on disk: NAME-VERSION.dist-info,
+ * NAME-VERSION-pyX.egg-info or NAME.egg-info. False for any other name. */
 static bool name_on_disk(const char *file, enum package_kind *ret_kind,
 						 char name[REQUIREMENT_MOST_NAME])
 {
@@ -40,7 +40,7 @@ static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
 		return false;
 	for (int dashes = 0; stem && dashes < 2; stem--)
 		dashes += file[stem - 1] == '-';
-	/* conda's names may begin with an underscore ("_libgcc_mutex"): nothing that anybody names. */
+	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not name those. */
 	return stem && requirement_normalise(file, stem, name);
 }
 

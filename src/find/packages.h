@@ -1,4 +1,4 @@
-/* The packages of an environment: which there are, which files they have, what they require. */
+/* The packages of an environment: their names, files and requirements. */
 #ifndef JW_FIND_PACKAGES_H
 #define JW_FIND_PACKAGES_H
 
@@ -13,7 +13,7 @@ struct package {
 	char *name; /* normalised */
 	char *path; /* its .dist-info or .egg-info (folder or file), or its JSON in conda-meta */
 	enum package_kind kind;
-	size_t site; /* index in environment.sites; none for conda */
+	size_t site; /* index in environment.sites; unused for conda */
 };
 
 struct packages {
@@ -23,23 +23,23 @@ struct packages {
 	struct set by_name;
 };
 
-/* Reads the names of what is installed; nothing of it is opened yet. */
+/* Reads the names of the installed packages and opens no file of theirs. */
 int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages);
 void packages_close(struct packages *packages);
 
-/* The first package of that normalised name at or behind `start`, SET_NONE where there is none.
- * What an earlier folder of sys.path has hides what a later one has; conda's own record of a
- * package counts beside it. */
+/* The first package of that normalised name at or behind `start`, SET_NONE if there is no other. A
+ * package in an earlier folder of sys.path hides one in a later; conda's own record of a package
+ * counts beside it. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
-/* The package that has a top-level module of this name ("cv2"), SET_NONE where there is none. Reads
+/* The package that has a top-level module of this name ("cv2"), SET_NONE if no package has. Reads
  * the records of all packages. */
 size_t packages_find_module(const struct packages *packages, const char *module);
 
-/* Adds the files of a package that may hold device code to the list; what it requires is appended
- * to `wanted` where that is not NULL. `extras` as in requirement_applies. What cannot be read
- * becomes a trouble or a note in the list. */
+/* Adds the files of a package that may hold device code to the list, and appends its requirements
+ * to `wanted` unless that is NULL. `extras` as in requirement_applies. An unreadable file becomes a
+ * trouble or a note in the list. */
 struct wanted {
 	struct requirement *items;
 	size_t count, capacity;

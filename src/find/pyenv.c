@@ -42,7 +42,8 @@ static char *pyenv_root(const char *shim)
 	return root;
 }
 
-/* The first lines of a version file joined with ':', as PYENV_VERSION is; NULL where there is none.
+/* The first lines of a version file joined with ':', like PYENV_VERSION; NULL if there is no such
+ * file.
  */
 static char *read_versions(const char *folder, const char *name)
 {
@@ -117,7 +118,7 @@ static char *version_executable(const char *root, const char *version)
 	return NULL;
 }
 
-/* "3.11" may stand for the newest 3.11.x that is installed. */
+/* "3.11" may mean the newest 3.11.x that is installed. */
 static char *newest_executable(const char *root, const char *version)
 {
 	char *folder = os_join(NULL, root, "versions"), *best = NULL;
@@ -153,7 +154,7 @@ int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable)
 		char *next = rest + length + (rest[length] != 0);
 
 		rest[length] = 0;
-		/* A version is a folder's name: what could lead elsewhere is none. */
+		/* A version is a folder's name. A name that could lead elsewhere is not a version. */
 		if (*rest && *rest != '.' && !strpbrk(rest, "/\\") && strcmp(rest, "system") != 0) {
 			executable = version_executable(root, rest);
 			if (!executable)
@@ -164,7 +165,7 @@ int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable)
 	mem_free(root);
 	mem_free(versions);
 	if (!executable)
-		return error_set(err, JW_ERR_NOT_FOUND, "%s chooses no python of its own", shim);
+		return error_set(err, JW_ERR_NOT_FOUND, "%s chooses no python", shim);
 	*ret_executable = executable;
 	return 0;
 }

@@ -34,7 +34,7 @@ bool requirement_normalise(const char *text, size_t length, char name[REQUIREMEN
 	return true;
 }
 
-/* Appends one normalised name to "a,b"; what is no name or has no room is left out. */
+/* Appends one normalised name to "a,b", if it is a name and there is room. */
 static void list_append(char list[REQUIREMENT_MOST_NAME], const char *text, size_t length)
 {
 	char name[REQUIREMENT_MOST_NAME];
@@ -53,7 +53,7 @@ static const char *skip_space(const char *text)
 	return text + strspn(text, " \t");
 }
 
-/* "[a, b]" at `text`; what follows it. */
+/* Reads "[a, b]" at `text` and returns the rest. */
 static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NAME])
 {
 	if (*text != '[')

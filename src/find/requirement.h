@@ -1,4 +1,4 @@
-/* Names of packages and what they require (PEP 503, PEP 508). */
+/* Names of packages and requirements (PEP 503, PEP 508). */
 #ifndef JW_FIND_REQUIREMENT_H
 #define JW_FIND_REQUIREMENT_H
 
@@ -16,17 +16,19 @@ bool requirement_normalise(const char *text, size_t length, char name[REQUIREMEN
 /* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
 struct requirement {
 	char name[REQUIREMENT_MOST_NAME];   /* normalised */
-	char extras[REQUIREMENT_MOST_NAME]; /* those it asks for, normalised: "a,b"; "" for none */
-	char when[REQUIREMENT_MOST_NAME];   /* the extras that its marker names: "a,b"; "" for none */
+	char extras[REQUIREMENT_MOST_NAME]; /* the extras it asks for, normalised: "a,b"; "" for no
+										   extra */
+	char when[REQUIREMENT_MOST_NAME]; /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
-/* Reads the value of a Requires-Dist field, or what a user typed. Of the marker only what it says
- * about `extra` is read: a requirement that the environment has is taken whatever the platform. */
+/* Reads the value of a Requires-Dist field, or a requirement that a user typed. Of the marker only
+ * `extra` is read: an installed requirement is taken whatever the platform. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* Whether the requirement counts for a package whose extras `extras` ("a,b") are wanted: it has no
- * extra in its marker, or one of these, or one that speaks of CUDA or a GPU (tensorflow[and-cuda],
- * jax[cuda12]): whoever has such a package beside the framework has it for the framework. */
+/* Whether the requirement counts for a package whose extras `extras` ("a,b") are wanted. It does if
+ * its marker has no extra, or one of these, or one that is about CUDA or a GPU
+ * (tensorflow[and-cuda], jax[cuda12]): if such a package is installed beside the framework, it
+ * serves it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
 
 #endif

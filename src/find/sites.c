@@ -280,7 +280,7 @@ static int fill_from_path(struct jw_error *err, struct sites *environment)
 	int result;
 
 	if (python_on_path(err, &executable)) {
-		/* Windows: where nothing is on PATH, what is registered (PEP 514). */
+		/* Windows: the registered python (PEP 514), if there is no python on PATH. */
 		if (os_python_registered(NULL, &prefix))
 			return -1;
 		return fill_installation(err, environment, prefix, NULL);

@@ -20,8 +20,8 @@ struct sites {
 	size_t count;
 };
 
-/* VIRTUAL_ENV, else CONDA_PREFIX, else the python on PATH (python.h). What the variables name but
- * is not there becomes a note. JW_ERR_NOT_FOUND where there is none. */
+/* VIRTUAL_ENV, else CONDA_PREFIX, else the python on PATH (python.h). A variable that names a
+ * missing folder becomes a note. JW_ERR_NOT_FOUND if there is no environment. */
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
 void sites_free(struct sites *environment);
 

@@ -103,7 +103,7 @@ static size_t trimmed_length(const char *path)
 	return length;
 }
 
-/* Applies the components of `path` to what `to` holds (room for all of them is there). */
+/* Appends the components of `path` to `to`, which has room for all of them. */
 static bool apply(char *to, const char *path)
 {
 	size_t length = strlen(to);

@@ -291,7 +291,7 @@ static void take_trouble(void *context, const char *path, const char *member,
 	struct analysis *analysis = context;
 	struct jw_error named = *why;
 
-	/* What the system says names the file already. */
+	/* The system's message names the file already. */
 	if (member)
 		error_prefix(&named, "%s: %s", path, member);
 	else if (!strstr(why->message, path))

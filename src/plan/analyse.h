@@ -1,6 +1,6 @@
-/* What one file holds for the GPUs asked about: device code goes by once, container after
- * container, and for each image comes one account: what is in it, the verdicts per target, and the
- * modules that the driver would compile.
+/* Device code of one file, judged for the GPUs asked about. The file is read once, container after
+ * container. For each image the caller gets one account: its content, the verdicts per target, and
+ * the modules that the driver would compile.
  */
 #ifndef JW_PLAN_ANALYSE_H
 #define JW_PLAN_ANALYSE_H
@@ -25,7 +25,7 @@ struct analyse_question {
 	const struct jw_target *targets; /* devices; at most ANALYSE_MOST_TARGETS */
 	size_t target_count;
 	struct jw_driver driver;
-	const struct cache_profile *profile; /* for keys; NULL: none are computed */
+	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
 	bool verdicts_only;                  /* no modules */
 	bool digests; /* every PTX entry with the BLAKE2b-256 of its payload (analyse_image.entries) */
 };
@@ -35,7 +35,7 @@ enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
 struct analyse_target {
 	size_t verdicts[VERDICT_COUNT]; /* containers */
-	size_t reasons[REASON_COUNT];   /* of those that cannot */
+	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	size_t jit_modules;             /* distinct pairs of payload and option string */
 	uint64_t jit_bytes;             /* decompressed */
 	size_t link_modules;            /* the same of the inputs of run-time linking, needed or not */
@@ -67,7 +67,7 @@ struct analyse_count {
 /* One PTX entry (digests only). */
 struct analyse_entry {
 	uint64_t offset;  /* in the image */
-	uint32_t section; /* index in the image's sections, UINT32_MAX for none */
+	uint32_t section; /* index in the image's sections, UINT32_MAX if it has no section */
 	uint32_t container;
 	uint32_t kind;
 	struct jw_target target;

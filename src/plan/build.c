@@ -112,7 +112,7 @@ static int add_module(struct jw_error *err, struct build *build, uint32_t file,
 }
 
 /* Inputs of a link are compiled only where the CUDA runtime links, and only those that it hands to
- * the linker: cuSPARSE links its own, through nvJitLink, which has a cache of its own. */
+ * the linker. cuSPARSE links its inputs itself, through nvJitLink, which has a cache of its own. */
 static bool is_compiled(const struct build *build, const struct analyse_module *module,
 						const struct analyse_target *target)
 {

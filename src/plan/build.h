@@ -19,7 +19,7 @@ struct build {
 	size_t module_capacity, file_capacity, note_capacity;
 };
 
-/* What an image, or the inventory's memory of it, brings. */
+/* The modules and sums of an image, read from the file or replayed from the inventory. */
 struct build_image {
 	const char *path, *member;
 	bool library; /* ELF or PE, rather than a loose file */

@@ -3,7 +3,7 @@
 
 #include "os/cores.h"
 
-/* What scripts/fit-costs.py makes of the test data; tests/unit/test_plan_fit.c fits them again. */
+/* Made by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */
 #define START_MS     8.0
 #define STATEMENT_MS 0.0242
 #define BRANCH_MS    0.162
@@ -13,11 +13,11 @@
 #define PLAN_USUAL_LOAD 1.3
 #define PLAN_USUAL_LINK 2.0
 
-/* What the second thread of a core adds to the first: 62 s of compiles in one to four threads of
- * eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
+/* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
+ * four threads of eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
 static const double SECOND_THREAD = 0.15;
 
-/* Of a key: stamp, "HOST64", the architecture, and what ends the text (docs/driver-cache.md). */
+/* Of a key: stamp, "HOST64", the architecture, and the end of the text (docs/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,

@@ -1,9 +1,9 @@
-/* What a compile will take: time, memory, and the size of its result.
+/* Estimates of a compile: time, memory, and size of its result.
  *
  * Source: docs/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
  * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, held out
- * of the fit within 18 %; a single module typically within 17 %. What this machine takes is learnt
- * (history/speed_model.h).
+ * of the fit within 18 %; a single module typically within 17 %. The speed of this machine is
+ * learnt (history/speed_model.h).
  */
 #ifndef JW_PLAN_ESTIMATE_H
 #define JW_PLAN_ESTIMATE_H
@@ -23,20 +23,20 @@ struct plan_features {
 struct plan_estimate {
 	double cost_ms;        /* wall time on one core */
 	uint64_t cubin_bytes;  /* size of the result, typically within a fifth */
-	uint64_t entry_bytes;  /* what it counts against the cache's limit: key, which has the whole PTX
-							  in it, and cubin */
+	uint64_t entry_bytes;  /* counted against the cache's limit: the key, which holds the whole PTX,
+							  and the cubin */
 	uint64_t memory_bytes; /* peak resident memory; doubled already, to be admitted with */
 };
 
 /* How much longer the driver's compiler takes on this machine than the model says, by the form of
- * the key (cache/key.h). 0: not known; then what was measured elsewhere stands in. */
+ * the key (cache/key.h). 0: not known; a factor that was measured elsewhere is used then. */
 struct plan_factors {
 	double load, link;
 };
 double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
 
-/* How much so many workers do together, in what one alone does, on so many hardware threads, which
- * belong to so many cores: the first of a core counts as one, another as SECOND_THREAD. */
+/* The throughput of `workers` together, in units of one alone, on so many hardware threads of so
+ * many cores: the first thread of a core counts as one, another as SECOND_THREAD. */
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
 
 /* `machine_factor`: how much longer than the model; 0: as the model. */

@@ -127,7 +127,7 @@ done:
 	return result;
 }
 
-/* The day of last use is written anew now and then. */
+/* The day of last use is updated now and then. */
 static void mark_used(struct inventory *inventory, struct inventory_slot *slot)
 {
 	uint8_t *body = (slot->added ? inventory->added.data : inventory->old.data) + slot->offset;

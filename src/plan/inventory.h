@@ -1,10 +1,10 @@
-/* What files held when they were last looked at, so that nothing of them has to be read again.
+/* Contents of files that were read before, so that they need not be read again.
  *
- * One file in the state directory for each version of the code that judges, so that no other's
- * verdicts are taken for its own; in it a record per library: its identity (path, device, inode,
+ * The state directory has one file for each version of the judging code, so no version takes
+ * another's verdicts for its own. It holds a record per library: its identity (path, device, inode,
  * size, mtime) and, per driver and GPU asked about, the verdicts and modules with their keys. It is
- * a cache: whatever is missing, damaged or foreign is as if it had never been written, and two
- * processes that write at once lose no more than one another's additions.
+ * a cache: a missing, damaged or foreign file counts as empty, and two processes that write at once
+ * lose at most each other's additions.
  *
  *     inventory_open(...);
  *     if (!inventory_replay(..., &known) && !known) {
@@ -31,9 +31,9 @@ int inventory_parse(struct jw_error *err, const void *data, size_t size,
 					struct inventory **ret_inventory);
 void inventory_close(struct inventory *inventory);
 
-/* Hands over what is remembered of a file that has not changed since, image by image, for all of
- * the question's targets. *ret_known is false, and nothing was handed over, where that is not the
- * case for every target. -1: the callback said so, or out of memory. */
+/* Hands over the records of a file that has not changed since, image by image, for all of the
+ * question's targets. If a target has no record, *ret_known is false and nothing was handed over.
+ * -1: the callback failed, or out of memory. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
 								  const struct build_image *image);
 int inventory_replay(struct jw_error *err, struct inventory *inventory,

@@ -1,4 +1,4 @@
-/* The file of an inventory: reading, and writing it anew. */
+/* Reading and writing the file of an inventory. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ enum {
 };
 
 static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
-/* Other versions' files go when nobody has written them for so long. */
+/* Files of other versions are deleted when they were not written for so long. */
 enum { OTHERS_DAYS = 60 };
 
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, 0};
@@ -39,7 +39,7 @@ int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 
 /* ---- reading */
 
-/* What comes after damage is forgotten, what stands before it is kept. */
+/* Records behind damage are dropped, those before it are kept. */
 static int read_records(struct jw_error *err, struct inventory *inventory)
 {
 	const uint8_t *data = inventory->old.data;

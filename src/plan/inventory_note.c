@@ -1,4 +1,4 @@
-/* What is learnt of a file that is being read, for the next time. */
+/* Recording a file while it is read, for the next time. */
 #include <string.h>
 
 #include "base/mem.h"

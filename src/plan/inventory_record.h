@@ -39,7 +39,7 @@ struct record_file {
 
 struct record_image {
 	bool library;
-	const char *member; /* likewise; NULL for none */
+	const char *member; /* likewise; NULL: it is not in an archive */
 	size_t member_length;
 	uint32_t views;
 };

@@ -1,5 +1,5 @@
-/* Between the parts of inventory.h: the file (inventory_file.c), what is known of files
- * (inventory.c), and what is being learnt of one (inventory_note.c). */
+/* Shared by the parts of inventory.h: the file (inventory_file.c), records of files (inventory.c),
+ * and the record in progress (inventory_note.c). */
 #ifndef JW_PLAN_INVENTORY_STATE_H
 #define JW_PLAN_INVENTORY_STATE_H
 

@@ -15,7 +15,7 @@ enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MOST_THREADS = 4, THREAD_B
 
 struct picks_slot {
 	struct devcode_entry entry; /* its payload_offset is that in `stored` */
-	struct devcode_view stored; /* what is to be decompressed: in `copy`, or in the container */
+	struct devcode_view stored; /* the bytes to decompress: in `copy`, or in the container */
 	struct buf copy;
 	struct buf payload;
 	struct devcode_view view; /* the payload, in `payload` or in `stored` */
@@ -133,7 +133,7 @@ static void drop_first(char *tail, uint32_t *bytes)
 	memmove(tail, tail + 1, --*bytes);
 }
 
-/* What can be said before it is decompressed. */
+/* The facts that are known before decompression. */
 static void describe_options(struct pick *pick, struct picks_slot *slot,
 							 const struct devcode_container *container,
 							 const struct devcode_entry *entry)
@@ -161,8 +161,8 @@ static uint64_t bulk_of(const struct devcode_entry *entry)
 	return entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
 }
 
-/* The container's bytes do not outlive the call, so they are copied, unless there are so many that
- * they are worked off at once. *ret_taken is false where there are none. */
+/* The container's bytes do not outlive the call, so they are copied, unless so many are gathered
+ * that they are processed at once. *ret_taken is false if there are no bytes. */
 static int take_stored(struct jw_error *err, struct picks_slot *slot,
 					   const struct devcode_container *container, const struct devcode_entry *entry,
 					   bool *ret_taken)
@@ -216,9 +216,9 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* ---- working off what was gathered */
+/* ---- processing the gathered picks */
 
-/* Decompresses one, and counts it. What cannot be decompressed stays not readable; -1: out of
+/* Decompresses and counts one. It stays not readable if it cannot be decompressed; -1: out of
  * memory. */
 static int unpack(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
 {
@@ -252,7 +252,7 @@ static void finish_keys(const struct picks *picks, const struct picks_slot *slot
 	keys->link = fnv_update(state, slot->link_tail, pick->link_tail_bytes);
 }
 
-/* A lane for each target's key, or one for the identity; which is which stands beside it. */
+/* A lane for each target's key, or one for the identity, and the number that tells which. */
 struct lane_use {
 	uint16_t slot, target; /* target == PICKS_MOST_TARGETS: the identity */
 };
@@ -280,7 +280,7 @@ static size_t set_lanes(const struct picks *picks, size_t slot_index, struct fnv
 	return count;
 }
 
-/* The longest payloads first: then little is left at the end that has nothing beside it. */
+/* The longest payloads first, so that few lanes are idle at the end. */
 static void order_slots(const struct picks *picks, size_t *order)
 {
 	for (size_t i = 0; i < picks->used_slots; i++) {
@@ -293,7 +293,7 @@ static void order_slots(const struct picks *picks, size_t *order)
 	}
 }
 
-/* What one thread does of it: from `first` on every `step`-th of `order`. */
+/* The share of one thread: every `step`-th of `order` from `first` on. */
 struct share {
 	const struct picks *picks;
 	const size_t *order;

@@ -29,7 +29,7 @@ enum {
 	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
 };
 
-/* What the hashes of one target begin with. */
+/* The beginning of the hashed text, for one target. */
 struct picks_target {
 	uint64_t start;
 	size_t start_bytes;
@@ -72,11 +72,11 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 void picks_free(struct picks *picks);
 
 /* Takes one entry of a container for the targets whose bits are set in `targets`. A payload that
- * cannot be decompressed is taken too, as not readable; -1 is for what ends the reading (memory).
- * What is found out about it is complete after picks_flush only. */
+ * cannot be decompressed is taken as not readable; -1 only for failures that end the reading
+ * (memory). Its facts are complete after picks_flush. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
-/* Works off what has been gathered. -1: out of memory. */
+/* Processes the gathered picks. -1: out of memory. */
 int picks_flush(struct jw_error *err, struct picks *picks);
 void picks_clear(struct picks *picks);
 

@@ -30,12 +30,12 @@ void plan_free(struct plan *plan)
 /* Reading the files of a plan. */
 struct reading {
 	struct build build;
-	struct inventory *inventory; /* NULL: none is kept */
+	struct inventory *inventory; /* NULL: no inventory is kept */
 	bool remembers;              /* of the file that is being read */
 };
 
-/* The inventory only saves time: what it cannot hold is not remembered. Running out of memory here
- * means that soon enough something that matters will, too. */
+/* The inventory only saves time: a record that does not fit is dropped. If memory runs out here, a
+ * failure that matters follows soon. */
 static void remember_image(struct reading *reading, const struct build_image *image)
 {
 	if (reading->remembers && inventory_image(NULL, reading->inventory, image))
@@ -212,7 +212,7 @@ static int read_files(struct jw_error *err, struct reading *reading)
 	result = take_notes(err, &reading->build, found);
 	for (size_t i = 0; !result && i < found->file_count; i++)
 		result = take_file(err, reading, &found->files[i]);
-	/* What was read is remembered, also where the rest was not. */
+	/* Files that were read are remembered even if others failed. */
 	if (reading->inventory)
 		(void)inventory_save(NULL, reading->inventory);
 	inventory_close(reading->inventory);

@@ -36,18 +36,18 @@ struct plan_module {
 	enum cache_key_form form;
 	enum plan_state state;
 	bool loose; /* in no registered section of a library: loaded only when the library wants it */
-	/* Its entry holds what an older driver's compiler has made (history/ledger.h): that value. */
+	/* Its entry holds this value, which an older driver's compiler made (history/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
 	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t payload_bytes;
 	uint32_t statements, branches,
-		entries;    /* of the PTX: what its compilation costs (docs/estimates.md) */
-	bool line_info; /* its cubin is larger by that */
-	double cost_ms; /* predicted wall time on one core of this machine */
-	uint64_t
-		entry_bytes; /* what its entry counts against the cache's limit; predicted unless warm */
+		entries;           /* of the PTX: inputs of the cost model (docs/estimates.md) */
+	bool line_info;        /* its cubin is larger by that */
+	double cost_ms;        /* predicted wall time on one core of this machine */
+	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
+							  unless warm */
 	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled to be admitted with; the
 							  driver's context comes on top */
 };
@@ -72,8 +72,8 @@ struct plan {
 	size_t module_count;
 	struct cache_profile profile;
 	char *cache_dir;
-	/* Lines for people, UTF-8: files that could not be read, what was left out and how to include
-	 * it. */
+	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
+	 * that includes them. */
 	char **notes;
 	size_t note_count;
 	size_t troubles; /* how many of the notes are about files that could not be read */
@@ -86,12 +86,12 @@ struct plan_request {
 	size_t target_count;
 	const struct cache_profile *profile;
 	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
-	const char *state_dir; /* inventory of files seen before; NULL: none is kept */
+	const char *state_dir; /* inventory of files seen before; NULL: no inventory is kept */
 	bool everything;       /* --all: nothing is left out */
 	bool link_inputs; /* relocatable code too where the CUDA runtime does not link it: a library
 						 may do so by itself */
 	struct jw_cancel cancel;
-	struct plan_factors factors; /* what is known of this machine's speed */
+	struct plan_factors factors; /* the learnt speed of this machine */
 };
 
 /* Files that cannot be read become notes (troubles). -1: out of memory, too many targets, or
@@ -100,8 +100,8 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 void plan_free(struct plan *plan);
 /* Modules that were cold and whose entries are in the cache by now are warm. */
 void plan_look_again(struct plan *plan);
-/* Whether somebody has compiled it by now: its entry is there, and another one than was carried
- * over. */
+/* Whether it was compiled meanwhile: its entry is there, and is not the one that was carried over.
+ */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
 
 #endif

@@ -65,7 +65,7 @@ static int read_text(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-/* What an entry is for: its text decides, where that was read. */
+/* The target of an entry: its text decides, if that was read. */
 static struct jw_target target_of(const struct seen *seen, size_t index)
 {
 	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;

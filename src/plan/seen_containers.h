@@ -1,5 +1,5 @@
-/* What is kept of containers until their image is complete: only then is it known in which section
- * each of them lies, and whether it is one at all. */
+/* Facts about containers that are kept until their image is complete: only then is the section of
+ * each known, and whether it is a container at all. */
 #ifndef JW_PLAN_SEEN_CONTAINERS_H
 #define JW_PLAN_SEEN_CONTAINERS_H
 
@@ -17,7 +17,7 @@ enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
 /* The verdict on one container for one target, its section aside. */
 struct seen_judgement {
 	uint8_t verdict, reason;
-	uint32_t pick; /* SEEN_NO_PICK where nothing is to be compiled */
+	uint32_t pick; /* SEEN_NO_PICK if there is nothing to compile */
 };
 
 struct seen_entry {
@@ -41,8 +41,8 @@ struct seen {
 	size_t entry_count, entry_capacity;
 	struct analyse_entry *listed;
 	size_t listed_count, listed_capacity;
-	/* Of the container at hand: its entries, corrected by what their texts say, and the targets
-	 * that these name, as far as they were read (else sm is 0). */
+	/* Of the current container: its entries, corrected by their texts, and the targets that these
+	 * name, as far as they were read (else sm is 0). */
 	struct devcode_entry *corrected;
 	struct jw_target *texts;
 	size_t corrected_capacity;

@@ -128,7 +128,8 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	return taken;
 }
 
-/* Where none is taken: PTX that would be old enough, were it not for its kind or its suffix. */
+/* No entry is usable: finds PTX that is old enough and that only its kind or its suffix excludes.
+ */
 static enum plan_reason why_none_taken(const struct devcode_container *container,
 									   struct jw_target device, const struct jw_driver *driver)
 {

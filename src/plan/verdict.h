@@ -1,4 +1,4 @@
-/* What happens to one container on one GPU: the verdict, and the entry that the driver takes. */
+/* The verdict on one container and GPU, and the entry that the driver takes. */
 #ifndef JW_PLAN_VERDICT_H
 #define JW_PLAN_VERDICT_H
 
@@ -16,7 +16,7 @@ enum plan_verdict {
 	VERDICT_LINK,       /* relocatable, and its PTX is usable */
 	VERDICT_JIT,        /* usable PTX */
 	VERDICT_CANNOT,     /* PTX for this or an older capability which is nevertheless unusable */
-	VERDICT_NOTHING,    /* only code for other or newer capabilities, or none at all */
+	VERDICT_NOTHING,    /* only code for other or newer capabilities, or no code */
 	VERDICT_COUNT
 };
 
@@ -44,8 +44,8 @@ struct plan_judgement {
 };
 
 /* Judges one container. `texts`: for each entry the target that its PTX text names, as far as it
- * was read (else sm is 0); NULL where none was. The driver chooses by the entries' headers, but
- * compiles the text. `relocatable`: the container stands in a section of relocatable code. */
+ * was read (else sm is 0); NULL if no text was read. The driver chooses by the entries' headers,
+ * but compiles the text. `relocatable`: the container is in a section of relocatable code. */
 struct plan_judgement plan_judge(const struct devcode_container *container,
 								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);

@@ -29,7 +29,7 @@ struct jw_run_state {
 	uint64_t index_bytes; /* of the cache's index: a driver that wipes makes it smaller */
 };
 
-/* ---- what it depends on */
+/* ---- inputs of the fingerprint */
 
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
 					 int64_t mtime_ns)
@@ -153,7 +153,7 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 
 /* ---- remembering it */
 
-/* Each set of names has a file of its own: several tasks do not disturb each other. */
+/* One file for each set of names, so that several tasks do not disturb each other. */
 static int choose_file(struct jw_error *err, const struct jw_run_key *key,
 					   struct jw_run_state *state)
 {

@@ -26,7 +26,7 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* In place, since others may have it open: what is behind the middle goes to the front. */
+/* In place, since other processes may have it open: the second half moves to the front. */
 static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 {
 	struct buf half = BUF_MAX(2 * MOST_LOG);
@@ -50,7 +50,7 @@ done:
 /* Every line of such a log begins so. */
 static const char beginning[] = "{\"schema\":\"jitwarm.run/";
 
-/* Somebody else's file, named by mistake, is neither lengthened nor halved. */
+/* A foreign file that was named by mistake is neither lengthened nor cut. */
 static int check_ours(struct jw_error *err, struct os_file *file, const char *path)
 {
 	char start[sizeof beginning - 1];

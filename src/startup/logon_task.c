@@ -10,7 +10,7 @@
 const char startup_task_name[] = "jitwarm prime",
 		   startup_task_of_everyone[] = "jitwarm prime (all users)";
 
-/* What was handed to schtasks stays in the state directory: a task cannot be read back everywhere.
+/* The XML for schtasks stays in the state directory, since not every system can read a task back.
  */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
@@ -28,8 +28,8 @@ static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 	return 0;
 }
 
-/* Its output is in the console's code page, or in UTF-16: what is looked for is ASCII, NULs are
- * passed over. */
+/* Its output is in the console's code page, or in UTF-16. The search is for ASCII and skips NULs.
+ */
 static bool output_has(const struct buf *output, const char *what)
 {
 	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
@@ -54,8 +54,8 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 	if (!program || kept_path(err, item->where, &kept) ||
 		startup_command(err, NULL, arguments, &output, &item->there))
 		goto done;
-	/* Wine's says nothing, and ends with 0 all the same. The apostrophe in the mark may have become
-	 * an entity: its end will do. */
+	/* Wine's schtasks prints nothing and ends with 0. The apostrophe in the mark may have become an
+	 * entity, so only the end of the mark is compared. */
 	item->there = item->there && output_has(&output, "<Task");
 	item->ours = item->there && output_has(&output, "JIT cache (jitwarm startup)");
 	if (!item->there && os_exists(kept))

@@ -10,9 +10,9 @@ enum { STARTUP_MOST_COMMANDS = 8, STARTUP_MOST_TEXT = 1 << 20 };
 
 bool startup_on_windows(void);
 
-/* Runs a program of the system's and notes it in `startup` (NULL: nowhere); what it says when it
- * fails becomes `failed`. *ret_good: it ended with 0. `ret_output` may be NULL; the caller frees
- * it. */
+/* Runs a program of the system and notes it in `startup` (NULL: no note); its message becomes
+ * `failed` if it fails. *ret_good: it ended with 0. `ret_output` may be NULL; the caller frees it.
+ */
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *const *arguments,
 					struct buf *ret_output, bool *ret_good);
 /* The system's own program: `name` in System32 below the folder that a variable names, or (NULL) on

@@ -39,7 +39,7 @@ void jw_startup_free(struct jw_startup *startup)
 	mem_free(startup);
 }
 
-/* ---- what is to be written */
+/* ---- texts to write */
 
 typedef int (*text_fn)(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
 
@@ -68,7 +68,7 @@ static int add_item(struct jw_error *err, struct jw_startup *startup, char *wher
 	return item->text ? 0 : -1;
 }
 
-/* What a file has that is there already. */
+/* The content of an existing file. */
 static void look_at_file(struct jw_startup_item *item)
 {
 	struct buf text = {0};

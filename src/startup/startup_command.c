@@ -80,7 +80,7 @@ char *startup_program(struct jw_error *err, const char *other, const char *folde
 		return own;
 	mem_free(own);
 	base = folder ? os_env(folder) : NULL;
-	/* By its whole path: what lies in the current folder is not run. */
+	/* By its absolute path: a program in the current folder is not run. */
 	path = base ? mem_printf(err, "%s\\System32\\%s", base, name) : mem_string(err, name);
 	mem_free(base);
 	return path;

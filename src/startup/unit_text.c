@@ -57,8 +57,8 @@ static int append_element(struct jw_error *err, struct buf *text, const char *na
 
 int startup_task(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
 {
-	/* BUILTIN\Users: a task of a group runs as whoever of it has logged on. With IgnoreNew the
-	 * second of two accounts that are logged on would go without. */
+	/* BUILTIN\Users: a task of a group runs as its member who logged on. With IgnoreNew the second
+	 * of two accounts that are logged on would get no run. */
 	static const char users[] = "S-1-5-32-545";
 	const bool everyone = facts->options->everyone;
 	struct buf line = BUF_MAX(1 << 16);
@@ -152,7 +152,7 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
 
 /* ---- Linux */
 
-/* Paths in Path units are taken as they stand but for %. */
+/* Paths in Path units are literal but for %. */
 static int append_watch(struct jw_error *err, struct buf *text, const char *key, const char *path)
 {
 	if (!path || strpbrk(path, "\n\r"))
@@ -185,7 +185,8 @@ static const char oneshot[] = "Type=oneshot\nSuccessExitStatus=1 2\n",
 
 int startup_service(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
 {
-	/* A package that is being installed changes several times: what starts us may be the first. */
+	/* A package that is being installed changes several times; the first change may be the trigger.
+	 */
 	return buf_printf(err, text,
 					  "[Unit]\nDescription=%s\nConditionACPower=true\n\n[Service]\n%s%s"
 					  "ExecStartPre=/bin/sleep 20\n",
@@ -220,7 +221,7 @@ int startup_template(struct jw_error *err, const struct startup_facts *facts, st
 	return buf_printf(err, text,
 					  "[Unit]\nDescription=%s, before %%i starts\nBefore=%%i.service\n"
 					  "After=local-fs.target nvidia-persistenced.service\n\n"
-					  "# What each service has of its own (account, packages) is in "
+					  "# The settings of each service (account, packages) are in "
 					  "jitwarm@SERVICE.service.d.\n[Service]\n%s"
 					  "TimeoutStartSec=30min\n",
 					  startup_mark, oneshot) ||

@@ -1,4 +1,4 @@
-/* What the task and the units say. */
+/* The text of the task and the units. */
 #ifndef JW_STARTUP_UNIT_TEXT_H
 #define JW_STARTUP_UNIT_TEXT_H
 
@@ -6,15 +6,15 @@
 
 #include "base/buf.h"
 
-/* What stands in each of them, so that ours are told from others'. */
+/* The mark in each of them, which tells ours from others'. */
 extern const char startup_mark[];
 
 struct startup_facts {
 	const char *program; /* jitwarm, or jitwarmw.exe */
 	const struct jw_startup_options *options;
 	const char *account;  /* Windows: the user's SID */
-	const char *driver;   /* Linux: the library to watch; NULL: none */
-	const char *packages; /* Linux: the folder to watch; NULL: none */
+	const char *driver;   /* Linux: the library to watch; NULL: no library */
+	const char *packages; /* Linux: the folder to watch; NULL: no folder */
 };
 
 /* The XML of a logon task (UTF-8; schtasks is handed UTF-16: startup_utf16). Source: Microsoft,
@@ -27,8 +27,8 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide);
 int startup_service(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
 int startup_timer(struct jw_error *err, struct buf *text);
 int startup_path(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-/* ... and of the system: a template that runs before the service of its name, and what one service
- * has of its own. */
+/* ... and of the system: a template that runs before the service of its name, and the settings of
+ * one service. */
 int startup_template(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
 int startup_instance(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
 

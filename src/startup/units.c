@@ -1,4 +1,4 @@
-/* systemd's units: files, and what systemctl is told. */
+/* systemd's units: files, and calls of systemctl. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -142,8 +142,8 @@ static void remove_link(const char *folder, const char *wants, const char *unit)
 	mem_free(links);
 }
 
-/* What enabling the account's own units has made beside them, and their folders if nothing else is
- * in them. */
+/* Files that enabling the account's own units made beside them, and their folders if they are
+ * empty. */
 static void clean_up(const struct jw_startup *startup)
 {
 	char *folder = os_dir_name(NULL, startup->items[0].where),

@@ -1,4 +1,4 @@
-/* What the settings should be, and what speaks against a directory. */
+/* Advice on the settings, and objections to a directory. */
 #include <jitwarm/tune.h>
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 {
 	struct os_space space;
 
-	/* One that is there is the settings' affair, its index too. */
+	/* The settings judge an existing directory, and its index. */
 	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
 		add(lines, mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
 							  path, there)))

@@ -31,7 +31,8 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 
 	if (places_of(err, job->request, &places))
 		return -1;
-	/* Backwards: the file for which a folder was made goes after those that were added to it. */
+	/* Backwards: the file that a folder was made for is undone after the files that were added to
+	 * it. */
 	for (size_t i = places.count; !result && i > 0; i--)
 		result = tune_job_undo_file(err, job, &places.items[i - 1]);
 	places_free(&places);
@@ -41,7 +42,7 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 	return result;
 }
 
-/* What cannot be undone stays on record, and does not keep the rest from being undone. */
+/* A change that cannot be undone stays on record, and the others are undone. */
 static int undo_record(struct jw_error *err, struct tune_job *job)
 {
 	int result = 0;

@@ -72,7 +72,7 @@ static char escaped(char c)
 	return (char)(c == '\n' ? 0 : c); /* a line that goes on */
 }
 
-/* Up to the closing quote; in double quotes a backslash keeps what follows. */
+/* Up to the closing quote; in double quotes a backslash escapes the next character. */
 static void read_quoted(struct parse *parse, char quote, struct word *word)
 {
 	while (parse->at < parse->end && *parse->at != quote) {
@@ -175,8 +175,8 @@ static bool is_assignment(const char *word)
 	return length && word[length] == '=';
 }
 
-/* Assignments before a command count for that command alone: they are handed over only where none
- * follows. */
+/* Assignments before a command count for that command alone. They are handed over only if no
+ * command follows. */
 static bool command_follows(struct parse parse)
 {
 	struct word word;
@@ -215,7 +215,7 @@ static int take_statement(struct jw_error *err, struct parse *parse)
 	return 0;
 }
 
-/* What a statement that was left early has not read. */
+/* Skips the rest of a statement that was left early. */
 static void skip_statement(struct parse *parse)
 {
 	struct word word;

@@ -45,7 +45,8 @@ static bool read_flags(const char *at, const char *end, struct block_found *foun
 	return made > 0 && made <= BLOCK_MOST_MADE;
 }
 
-/* A line of ours: the comment sign, the mark. NULL or what stands behind. */
+/* Whether a line is one of ours: the comment sign and the mark. NULL, or the text behind the mark.
+ */
 static const char *behind_mark(const char *at, const char *end, const char *comment,
 							   const char *mark)
 {
@@ -136,7 +137,7 @@ int block_take(struct jw_error *err, const char *comment, const char *text, size
 	if (block_find(err, comment, text, size, &there, &found))
 		return -1;
 	before = there ? found.start : size;
-	/* Our own line feed goes too, unless somebody has written behind the block. */
+	/* Our own line feed is removed too, unless text was added behind the block. */
 	if (there && found.joined && found.end == size && before && text[before - 1] == '\n')
 		before--;
 	if ((before && buf_append(err, &result, text, before)) ||

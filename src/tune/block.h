@@ -1,12 +1,12 @@
-/* A marked block in a text file that somebody else owns.
+/* A marked block in another program's or person's text file.
  *
  *     # >>> jitwarm tune (made 1) >>>
  *     export CUDA_CACHE_MAXSIZE=2147483648
  *     # <<< jitwarm tune <<<
  *
- * The first line says what taking it back needs: "joined": the text before had no final line feed;
- * "made N": the file was not there, nor N-1 folders above it. So nothing else has to be remembered,
- * and block_take after block_put gives the text of before to the byte.
+ * The first line holds what undoing it needs: "joined": the text before had no final line feed;
+ * "made N": the file was not there, nor N-1 folders above it. No other record is needed: block_take
+ * after block_put gives the former text to the byte.
  */
 #ifndef JW_TUNE_BLOCK_H
 #define JW_TUNE_BLOCK_H
@@ -26,18 +26,18 @@ struct block_found {
 	unsigned made; /* 0: the file was there before */
 };
 
-/* Looks for a block. False where there is none. A block without an end is JW_ERR_FORMAT. `comment`:
- * what begins a comment ("# ", "rem "). */
+/* Looks for a block. False if there is no block. A block without an end is JW_ERR_FORMAT.
+ * `comment`: the sign of a comment ("# ", "rem "). */
 int block_find(struct jw_error *err, const char *comment, const char *text, size_t size,
 			   bool *ret_there, struct block_found *ret_found);
 
-/* The text with a block that holds `body` (whole lines): in place of the one that is there, else at
- * its end. `made`: as above, for a new file. */
+/* The text with a block that holds `body` (whole lines): it replaces an existing block, else it is
+ * appended. `made`: as above, for a new file. */
 int block_put(struct jw_error *err, const char *comment, const char *text, size_t size,
 			  const char *body, unsigned made, struct buf *ret_text);
 
-/* The text without its block. *ret_found is that block; where there is none, *ret_there is false
- * and the text is what it was. */
+/* The text without its block. *ret_found is that block; if there is no block, *ret_there is false
+ * and the text is unchanged. */
 int block_take(struct jw_error *err, const char *comment, const char *text, size_t size,
 			   struct buf *ret_text, bool *ret_there, struct block_found *ret_found);
 

@@ -104,8 +104,8 @@ static const struct line sh = {"export ", "=", "\n", QUOTE_SH},
 						 bat = {"set \"", "=", "\"\n", QUOTE_BAT},
 						 ps1 = {"$env:", " = ", "\n", QUOTE_PS1};
 
-/* What conda's scripts do beside setting: keep the value of before, and bring it back. Each line
- * has the name four times at most. */
+/* conda's scripts also keep the former value and restore it. Each line has the name four times at
+ * most. */
 static int append_kept(struct jw_error *err, struct buf *buf, enum place_form form,
 					   uint64_t limit_bytes, const char *path)
 {
@@ -250,7 +250,7 @@ int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, 
 				  char **ret_text)
 {
 	static const struct line conda = {"conda env config vars set ", "=", "\n", QUOTE_SH};
-	/* TaskProlog: what it prints so is in the environment of the task. */
+	/* TaskProlog: lines that it prints in this form enter the environment of the task. */
 	static const struct line slurm = {"echo export ", "=", "\n", QUOTE_SH};
 	static const struct {
 		const char *name;

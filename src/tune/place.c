@@ -70,7 +70,7 @@ static enum shell shell_of_account(void)
 	return shell;
 }
 
-/* bash reads the first of these that is there. Source: bash(1), INVOCATION. */
+/* bash reads the first of these that exists. Source: bash(1), INVOCATION. */
 static char *bash_login_profile(struct jw_error *err)
 {
 	static const char *const names[] = {".bash_profile", ".bash_login"};
@@ -141,7 +141,7 @@ static int add_conda(struct jw_error *err, struct places *places)
 	return result;
 }
 
-/* A name goes into a path: nothing but what systemd allows in one. */
+/* A name becomes part of a path: only characters that systemd allows. */
 static bool is_unit_name(const char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -14,7 +14,7 @@ enum place_form {
 	PLACE_FISH_LOGIN, /* for login shells alone */
 	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
 	PLACE_UNIT,
-	PLACE_ACTIVATE_SH, /* conda's scripts: what was set before comes back */
+	PLACE_ACTIVATE_SH, /* conda's scripts: the former value is restored */
 	PLACE_DEACTIVATE_SH,
 	PLACE_ACTIVATE_FISH,
 	PLACE_DEACTIVATE_FISH,
@@ -36,19 +36,19 @@ struct places {
 	size_t count;
 };
 
-/* The files of a scope on this system; none of them need be there. On Windows those of the user's
- * and the machine's scope are none (os/variables.h). */
+/* The files of a scope on this system; they may be missing. On Windows the user's and the machine's
+ * scope have no files (os/variables.h). */
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
 			  struct places *ret_places);
 void places_free(struct places *places);
 
 /* "# " or "rem ". */
 const char *place_comment(enum place_form form);
-/* The form of a file by its name, for one that is on record: false where it is none of ours. */
+/* The form of a file on record, by its name: false if it is not one of ours. */
 bool place_form_of(const char *path, enum place_form *ret_form);
 
-/* The lines that set what the request asks for, appended to `text`. JW_ERR_USAGE for a path that
- * the form cannot hold. */
+/* Appends to `text` the lines that set what the request asks for. JW_ERR_USAGE for a path that the
+ * form cannot hold. */
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
 				struct buf *text);
 

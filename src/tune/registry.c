@@ -15,7 +15,7 @@ static int note_variable(struct jw_error *err, struct tune_job *job, enum os_var
 	return result;
 }
 
-/* What is there now; NULL where nothing is. */
+/* The present value; NULL if there is no value. */
 static int read_variable(struct jw_error *err, enum os_variables where, const char *name,
 						 struct os_variable *ret_variable)
 {
@@ -37,7 +37,7 @@ static int remember_variable(struct jw_error *err, struct tune_job *job, enum os
 	bool still_ours = old && now->value && !strcmp(now->value, old->set_to);
 	int result = -1;
 
-	/* What somebody else has set since counts as what was there before. */
+	/* A value that another program has set since counts as the former value. */
 	fresh.expands = still_ours ? old->expands : now->expands;
 	fresh.was = still_ours ? old->was : now->value;
 	if (fresh.name && fresh.set_to) {
@@ -58,7 +58,7 @@ static int remember_variable(struct jw_error *err, struct tune_job *job, enum os
 	return result;
 }
 
-/* It was not written after all: what the registry has is what it had. */
+/* The write failed, so the registry still has the former value. */
 static void forget_variable(struct tune_job *job, enum os_variables where, const char *name,
 							const struct os_variable *now, bool was_known)
 {
@@ -108,8 +108,9 @@ int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os
 	char number[24];
 
 	if (!job->state_dir)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "there is no folder to remember in what was set before (LOCALAPPDATA)");
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"LOCALAPPDATA is not set, so there is no folder to keep the former values in");
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)job->request->limit_bytes);
 	if (job->request->limit_bytes && apply_variable(err, job, where, "CUDA_CACHE_MAXSIZE", number))
 		return -1;

@@ -37,7 +37,7 @@ static int add_warning(struct jw_error *err, struct jw_settings *settings, const
 	return 0;
 }
 
-/* What a value means to the driver, where that is not what it looks like. */
+/* The meaning of a value to the driver, if it differs from its looks. */
 static int judge(struct jw_error *err, struct jw_settings *settings,
 				 const struct jw_setting *setting)
 {
@@ -57,14 +57,15 @@ static int judge(struct jw_error *err, struct jw_settings *settings,
 												: "empty: the driver caches nothing")
 				   : NULL;
 	else if (cache_switch_is_on(setting->value))
-		line = mem_printf(err, "%s=1: %s", setting->name,
-						  text_starts(setting->name, "CUDA_CACHE")
-							  ? "the driver neither reads nor writes its cache"
-						  : text_starts(setting->name, "CUDA_FORCE")
-							  ? "the driver compiles everything at every start, and no warm cache "
-								"helps"
-							  : "the driver compiles no PTX; what is not in its cache fails to "
-								"load");
+		line = mem_printf(
+			err, "%s=1: %s", setting->name,
+			text_starts(setting->name, "CUDA_CACHE")
+				? "the driver neither reads nor writes its cache"
+			: text_starts(setting->name, "CUDA_FORCE")
+				? "the driver compiles everything at every start, and no warm cache "
+				  "helps"
+				: "the driver compiles no PTX; a module that is not in its cache fails to "
+				  "load");
 	if (result || !line)
 		return result;
 	whole = setting->line ? mem_printf(err, "%s:%zu: %s", setting->where, setting->line, line)
@@ -127,7 +128,7 @@ static int read_file(struct jw_error *err, struct jw_settings *settings, const c
 	if (os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
 		if (why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_UNSUPPORTED)
 			return 0;
-		(void)snprintf(line, sizeof line, "what it sets is not known: %s", why.message);
+		(void)snprintf(line, sizeof line, "its settings are unknown: %s", why.message);
 		return add_warning(err, settings, line);
 	}
 	if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
@@ -212,7 +213,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	return 0;
 }
 
-/* What the container was started with: its first process has it. */
+/* The container's environment: that of its first process. */
 static int read_container(struct jw_error *err, struct jw_settings *settings)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};

@@ -1,6 +1,6 @@
-/* What jitwarm has set and where, kept in the state directory: files with a block of ours (the
- * blocks themselves say what taking them back needs), and variables of Windows' registry with what
- * they were before. The file is read as hostile input. */
+/* A record in the state directory of the changes that jitwarm made to settings: files with a block
+ * of ours (the blocks hold what undoing them needs), and variables of Windows' registry with their
+ * former values. The file is read as hostile input. */
 #ifndef JW_TUNE_SETTINGS_RECORD_H
 #define JW_TUNE_SETTINGS_RECORD_H
 
@@ -25,7 +25,7 @@ struct settings_record {
 	size_t variable_count;
 };
 
-/* An empty one where nothing is on record. One that cannot be read is put aside, since it alone may
+/* An empty record if there is no file. A file that cannot be read is put aside, since it alone may
  * know what the registry held: *ret_aside is its new path, else NULL; the caller frees it. */
 int settings_record_read(struct jw_error *err, const char *state_dir,
 						 struct settings_record *ret_record, char **ret_aside);
@@ -41,7 +41,7 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 int settings_record_add_file(struct jw_error *err, struct settings_record *record,
 							 const char *path);
 void settings_record_drop_file(struct settings_record *record, const char *path);
-/* NULL where there is none. */
+/* NULL if it is not on record. */
 struct settings_record_variable *settings_record_variable(struct settings_record *record,
 														  bool machine, const char *name);
 /* A new one; strings are copied. */

@@ -93,7 +93,7 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result)
 {
-	/* Also after a failure: what was done is done. */
+	/* Also after a failure: changes that were made stay on record. */
 	if (job->lock && settings_record_write(result ? NULL : err, job->state_dir, &job->record))
 		result = -1;
 	if (job->announce)

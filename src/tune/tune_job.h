@@ -1,5 +1,5 @@
-/* One run that writes settings or takes them back: one at a time, with what is on record of earlier
- * ones and what it does itself. Shared by the files that do it in different places. */
+/* One run that writes settings or undoes them. Runs take turns. It holds the record of earlier runs
+ * and its own changes, and is shared by the files that write to different places. */
 #ifndef JW_TUNE_TUNE_JOB_H
 #define JW_TUNE_TUNE_JOB_H
 
@@ -19,15 +19,15 @@ struct tune_job {
 	bool announce; /* variables of the registry have changed */
 };
 
-/* Takes the lock and reads the record. tune_job_finish comes after it in any case: it writes the
- * record, since what was done before a failure is done, and hands over the result or frees it.
- * Returns `result`, or -1 where the record cannot be written. */
+/* Takes the lock and reads the record. tune_job_finish follows in any case: it writes the record,
+ * since changes before a failure were made, and hands over the result or frees it. Returns
+ * `result`, or -1 if the record cannot be written. */
 int tune_job_open(struct jw_error *err, const struct jw_tune_request *request,
 				  struct tune_job *job);
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result);
 
-/* What was done, for the caller's report; `what` as in struct jw_tune_change. */
+/* One change, for the caller's report; `what` as in struct jw_tune_change. */
 int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
 
 /* Our block in a file (files.c). */
