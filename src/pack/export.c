@@ -27,12 +27,26 @@
 /* With one thread: 228 MB in all, and two may take more than 350. */
 enum { LEVEL_BEST = 19 };
 
+struct job;
+
+/* Entries, or where their form is not known the whole directory: told apart once, in jw_export. */
+struct form {
+	/* Fills the manifest and `contributors`; counts what is left out. */
+	int (*gather)(struct jw_error *err, struct job *job, struct jw_export_result *result);
+	/* The bytes of a member that is not thin, valid until the next call. */
+	int (*read)(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data);
+};
+
 struct job {
 	const struct jw_export_options *options;
+	const struct form *form;
 	char *dir;
 	struct gather gather;
 	struct pack_manifest manifest;
-	size_t *contributors; /* of each member, the gathered item that has it */
+	size_t *contributors; /* of each member, the gathered item or file that has it */
+	struct buf bytes;     /* of the contributor that was read last: */
+	size_t loaded;
+	struct gather_parts parts;
 	struct buf manifest_text;
 	struct os_file *file;
 	uint64_t file_bytes;
@@ -46,20 +60,6 @@ static bool is_wanted(void *context, uint64_t key)
 	size_t cursor = 0;
 
 	return set_find(&((const struct job *)context)->wanted, key, &cursor) != SET_NONE;
-}
-
-/* With paths, their modules' names stand between the caller's wishes and the cache. */
-static int gather(struct jw_error *err, struct job *job, struct jw_export_result *result)
-{
-	struct jw_export_options options = *job->options;
-
-	if (options.path_count) {
-		if (wanted_of_paths(err, job->options, &job->wanted))
-			return -1;
-		options.context = job;
-		options.wanted = is_wanted;
-	}
-	return gather_cache(err, &options, job->dir, &job->gather, result);
 }
 
 /* ---- the manifest */
@@ -149,13 +149,79 @@ static int make_manifest(struct jw_error *err, struct job *job)
 	if (manifest->entries && manifest->members && manifest->drivers && job->contributors)
 		result = add_items(err, job, &set);
 	set_free(&set);
-	if (!result && manifest_content(manifest) > PACK_MOST_TOTAL)
-		result = error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
-						   (unsigned long long)(PACK_MOST_TOTAL >> 30));
-	if (!result && job->options->thin)
-		result = thin_find(err, job->options, manifest);
-	return result ? -1 : manifest_format(err, manifest, &job->manifest_text);
+	return !result && job->options->thin ? thin_find(err, job->options, manifest) : result;
 }
+
+static int nothing_there(struct jw_error *err, const struct job *job,
+						 const struct jw_export_result *result)
+{
+	if (result->other_drivers)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s: holds entries of other drivers only (%zu): --all takes them",
+						 job->dir, result->other_drivers);
+	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
+					 result->other_targets ? " for these GPUs" : "");
+}
+
+/* With paths, their modules' names stand between the caller's wishes and the cache. */
+static int gather_wanted(struct jw_error *err, struct job *job, struct jw_export_result *result)
+{
+	struct jw_export_options options = *job->options;
+
+	if (options.path_count) {
+		if (wanted_of_paths(err, job->options, &job->wanted))
+			return -1;
+		options.context = job;
+		options.wanted = is_wanted;
+	}
+	return gather_cache(err, &options, job->dir, &job->gather, result);
+}
+
+static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
+{
+	if (gather_wanted(err, job, result))
+		return -1;
+	return job->gather.count ? make_manifest(err, job) : nothing_there(err, job, result);
+}
+
+static int read_entry(struct jw_error *err, struct job *job, size_t member,
+					  const uint8_t **ret_data)
+{
+	size_t item = job->contributors[member];
+
+	if (item != job->loaded &&
+		gather_read(err, job->dir, &job->gather.items[item], &job->bytes, &job->parts))
+		return -1;
+	job->loaded = item;
+	*ret_data =
+		job->manifest.members[member].kind == PACK_PTX ? job->parts.payload : job->parts.cubin;
+	return 0;
+}
+
+/* Where the form of the cache is not known, all of it or nothing. */
+static int gather_tree(struct jw_error *err, struct job *job, struct jw_export_result *result)
+{
+	const struct jw_export_options *options = job->options;
+
+	(void)result;
+	if (options->target_count || options->path_count || options->thin || options->wanted)
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"this driver's cache is of a form that is not known: it can only be packed "
+			"as a whole");
+	return opaque_gather(err, options, job->dir, &job->manifest, &job->contributors);
+}
+
+static int read_file(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data)
+{
+	if (opaque_take(err, job->dir, &job->manifest, member, job->contributors[member], &job->bytes))
+		return -1;
+	*ret_data = job->bytes.data;
+	return 0;
+}
+
+static const struct form of_entries = {gather_entries, read_entry},
+						 of_tree = {gather_tree, read_file};
 
 /* ---- the bytes */
 
@@ -181,46 +247,32 @@ static int put_manifest(struct jw_error *err, const struct job *job, struct writ
 			   : 0;
 }
 
-static int put_content(struct jw_error *err, const struct job *job, struct writer *writer)
+static int put_member(struct jw_error *err, struct job *job, struct writer *writer, size_t at)
+{
+	const struct pack_member *member = &job->manifest.members[at];
+	char name[TAR_MOST_NAME + 1];
+	const uint8_t *data;
+
+	return cancel_check(err, &job->options->cancel) || job->form->read(err, job, at, &data)
+			   ? -1
+			   : writer_member(err, writer, pack_member_name(name, member), data,
+							   member->size_bytes);
+}
+
+static int put_content(struct jw_error *err, struct job *job, struct writer *writer)
 {
 	static const uint8_t end[TAR_END];
 	const struct pack_manifest *manifest = &job->manifest;
-	struct buf bytes = {0};
-	struct gather_parts parts = {0};
-	size_t loaded = SIZE_MAX;
 	uint64_t size = TAR_END;
-	int result;
 
 	for (size_t i = 0; i < manifest->member_count; i++)
 		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
-	result = writer_frame(err, writer, size);
-	for (size_t i = 0; !result && i < manifest->member_count; i++) {
-		const struct pack_member *member = &manifest->members[i];
-		char name[TAR_MOST_NAME + 1];
-
-		result = cancel_check(err, &job->options->cancel);
-		if (result)
-			break;
-		if (member->thin)
-			continue;
-		if (manifest->opaque) {
-			result = opaque_take(err, job->dir, manifest, i, job->contributors[i], &bytes);
-			if (!result)
-				result = writer_member(err, writer, pack_member_name(name, member), bytes.data,
-									   member->size_bytes);
-			continue;
-		}
-		if (job->contributors[i] != loaded) {
-			loaded = job->contributors[i];
-			result = gather_read(err, job->dir, &job->gather.items[loaded], &bytes, &parts);
-		}
-		if (!result)
-			result = writer_member(err, writer, pack_member_name(name, member),
-								   member->kind == PACK_PTX ? parts.payload : parts.cubin,
-								   member->size_bytes);
-	}
-	buf_free(&bytes);
-	return result ? -1 : writer_put(err, writer, end, sizeof end);
+	if (writer_frame(err, writer, size))
+		return -1;
+	for (size_t i = 0; i < manifest->member_count; i++)
+		if (!manifest->members[i].thin && put_member(err, job, writer, i))
+			return -1;
+	return writer_put(err, writer, end, sizeof end);
 }
 
 static int write_pack(struct jw_error *err, struct job *job, struct written *ret_written)
@@ -301,7 +353,7 @@ static void describe(const struct job *job, const struct written *written,
 	result->opaque = manifest->opaque;
 	(void)pack_targets_text(result->targets, manifest);
 	(void)pack_drivers_text(result->drivers, manifest);
-	result->entries = manifest->opaque ? manifest->tree_count : manifest->entry_count;
+	result->entries = manifest->tree_count + manifest->entry_count; /* one of them is zero */
 	result->split = manifest_split(manifest);
 	result->content_bytes = manifest_content(manifest);
 	result->thin_bytes = result->content_bytes - manifest_stored(manifest);
@@ -333,40 +385,12 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	return taken;
 }
 
-static int nothing_there(struct jw_error *err, const struct job *job,
-						 const struct jw_export_result *result)
+static int finish_manifest(struct jw_error *err, struct job *job)
 {
-	if (result->other_drivers)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "%s: holds entries of other drivers only (%zu): --all takes them",
-						 job->dir, result->other_drivers);
-	return error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export%s", job->dir,
-					 result->other_targets ? " for these GPUs" : "");
-}
-
-/* Where the form of the cache is not known, all of it or nothing. */
-static int gather_opaque(struct jw_error *err, struct job *job)
-{
-	const struct jw_export_options *options = job->options;
-
-	if (options->target_count || options->path_count || options->thin || options->wanted)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"this driver's cache is of a form that is not known: it can only be packed "
-			"as a whole");
-	if (opaque_gather(err, options, job->dir, &job->manifest, &job->contributors))
-		return -1;
 	if (manifest_content(&job->manifest) > PACK_MOST_TOTAL)
 		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
 						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
 	return manifest_format(err, &job->manifest, &job->manifest_text);
-}
-
-static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
-{
-	if (gather(err, job, result))
-		return -1;
-	return job->gather.count ? make_manifest(err, job) : nothing_there(err, job, result);
 }
 
 static bool is_opaque(const struct jw_export_options *options)
@@ -377,7 +401,9 @@ static bool is_opaque(const struct jw_export_options *options)
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
-	struct job job = {.options = options};
+	struct job job = {.options = options,
+					  .form = is_opaque(options) ? &of_tree : &of_entries,
+					  .loaded = SIZE_MAX};
 	struct jw_export_result result = {0};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
@@ -390,7 +416,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
-	if ((is_opaque(options) ? gather_opaque(err, &job) : gather_entries(err, &job, &result)) ||
+	if (job.form->gather(err, &job, &result) || finish_manifest(err, &job) ||
 		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))
@@ -405,6 +431,7 @@ done:
 	gather_free(&job.gather);
 	manifest_free(&job.manifest);
 	buf_free(&job.manifest_text);
+	buf_free(&job.bytes);
 	mem_free(job.contributors);
 	mem_free(job.dir);
 	return done;
