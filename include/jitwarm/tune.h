@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <jitwarm/error.h>
+#include <jitwarm/system.h>
 
 /* Where settings can be written. */
 enum jw_scope {
@@ -60,6 +61,11 @@ void jw_tune_lines_free(char **lines, size_t count);
  * than the 4 GiB that any driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
 
+/* What the results of these files (there may be none) would add to the system's cache, in bytes: 0
+ * where no GPU is known, or nothing is cold. */
+int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
+					size_t count, uint64_t *ret_bytes);
+
 struct jw_tune_request {
 	enum jw_scope scope;
 	const char *unit;     /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
@@ -87,6 +93,10 @@ struct jw_tune_result {
  * jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
+/* Sets for this account what the results of these files need, in system->cache too, where the limit
+ * in force is too small; else *ret_result is NULL. */
+int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
+					  size_t count, struct jw_tune_result **ret_result);
 /* Takes back what jw_tune_apply did in a scope; with `request` NULL, in every place on record. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);

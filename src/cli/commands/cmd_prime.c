@@ -296,7 +296,8 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 	}
 	if (found)
 		found_print_notes(&cli->out, found);
-	if (options_given(&cli->options, "tune") && tune_change_on_the_way(&err, cli, system, found)) {
+	if (options_given(&cli->options, "tune") && !priming.only_plan &&
+		tune_change_on_the_way(&err, cli, system, found)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}

@@ -43,8 +43,8 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	if (paths) {
 		for (size_t i = 0; i < found->file_count; i++)
 			paths[i] = found->files[i].path;
-		result = tune_change_predict(err, tuning->system, paths, found->file_count,
-									 &tuning->predicted_bytes);
+		result = jw_tune_predict(err, tuning->system, paths, found->file_count,
+								 &tuning->predicted_bytes);
 	}
 	mem_free(paths);
 	jw_found_free(found);
@@ -217,7 +217,10 @@ static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_req
 		return -1;
 	request->limit_bytes = tuning->limit_bytes;
 	request->path = options_given(&tuning->cli->options, "path") || !shared ? tuning->path : NULL;
-	return tune_change_apply(err, out, request, &tuning->result);
+	if (jw_tune_apply(err, request, &tuning->result))
+		return -1;
+	tune_change_print(out, request, tuning->result);
+	return 0;
 }
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <jitwarm/check.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/environment.h"
@@ -28,24 +26,6 @@ int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_req
 						 text);
 	request->scope = JW_SCOPE_UNIT;
 	request->unit = strchr(text, '=') + 1;
-	return 0;
-}
-
-int tune_change_predict(struct jw_error *err, const struct jw_system *system,
-						const char *const *paths, size_t count, uint64_t *ret_bytes)
-{
-	const struct jw_check_options options = {.paths = paths, .path_count = count, .system = system};
-	struct jw_check_result *result;
-	uint64_t bytes = 0;
-
-	if (count && system->gpu_count) {
-		if (jw_check(err, &options, &result))
-			return -1;
-		for (size_t i = 0; i < result->gpu_count; i++)
-			bytes += result->gpus[i].cache_bytes;
-		jw_check_result_free(result);
-	}
-	*ret_bytes = bytes;
 	return 0;
 }
 
@@ -116,43 +96,31 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 	jw_tune_programs_free(programs);
 }
 
-int tune_change_apply(struct jw_error *err, const struct output *output,
-					  const struct jw_tune_request *request, struct jw_tune_result **ret_result)
+void tune_change_print(const struct output *output, const struct jw_tune_request *request,
+					   const struct jw_tune_result *result)
 {
-	if (jw_tune_apply(err, request, ret_result))
-		return -1;
-	tune_change_print_changes(output, *ret_result);
+	tune_change_print_changes(output, result);
 	warn_of_shell(output, request);
 	print_restart(output, request);
-	return 0;
 }
 
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
 						   const struct jw_found *found)
 {
-	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
-	struct jw_tune_result *result;
-	const char **paths = mem_array(err, found ? found->file_count + 1 : 1, sizeof *paths);
-	uint64_t predicted_bytes;
+	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+	size_t count = found ? found->file_count : 0;
+	struct jw_tune_result *result = NULL;
+	const char **paths = mem_array(err, count, sizeof *paths);
 	int failed;
 
 	if (!paths)
 		return -1;
-	for (size_t i = 0; found && i < found->file_count; i++)
+	for (size_t i = 0; i < count; i++)
 		paths[i] = found->files[i].path;
-	failed =
-		tune_change_predict(err, system, paths, found ? found->file_count : 0, &predicted_bytes);
+	failed = jw_tune_for_files(err, system, paths, count, &result);
 	mem_free(paths);
-	if (failed)
-		return -1;
-	request.limit_bytes = jw_tune_limit(system->cache.size_bytes, predicted_bytes);
-	/* A directory that was named for this run is none for every program. */
-	request.path = options_given(&cli->options, "cache") ? NULL : system->cache.path;
-	if (options_given(&cli->options, "dry-run") || system->cache.limit_bytes >= request.limit_bytes)
-		return 0;
-	if (tune_change_apply(err, &cli->out, &request, &result))
-		return -1;
+	if (result)
+		tune_change_print(&cli->out, &request, result);
 	jw_tune_result_free(result);
-	system->cache.limit_bytes = request.limit_bytes;
-	return 0;
+	return failed;
 }

@@ -11,14 +11,9 @@
 /* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);
 
-/* What the results of these files (paths; there may be none) would add to the cache, in bytes: 0
- * where no GPU is known, or nothing is cold. */
-int tune_change_predict(struct jw_error *err, const struct jw_system *system,
-						const char *const *paths, size_t count, uint64_t *ret_bytes);
-
-/* Writes the settings and says what was done and what has to be started again. */
-int tune_change_apply(struct jw_error *err, const struct output *output,
-					  const struct jw_tune_request *request, struct jw_tune_result **ret_result);
+/* What was done, and what has to be started again. */
+void tune_change_print(const struct output *output, const struct jw_tune_request *request,
+					   const struct jw_tune_result *result);
 /* For `prime --tune`: what these files' results need is set for this account, and counts for this
  * run already. Nothing is done where the limit in force suffices. */
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
