@@ -41,21 +41,21 @@ size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, 
 	return lead_length + options_length;
 }
 
-uint64_t cache_key_hash(const struct cache_profile *profile, uint16_t sm, enum cache_key_form form,
-						const void *payload, size_t payload_size, const char *options,
-						size_t options_length, uint64_t *ret_key_bytes)
+uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
+						uint64_t *ret_key_bytes)
 {
 	char tail[CACHE_KEY_MOST_TAIL];
-	size_t start_length, tail_length = cache_key_tail(tail, form, options, options_length);
-	size_t body_length = cache_key_payload(form, payload, payload_size);
-	uint64_t hash = cache_key_start(profile, sm, &start_length);
+	size_t start_length;
+	size_t tail_length = cache_key_tail(tail, input->form, input->options, input->options_length);
+	size_t body_length = cache_key_payload(input->form, input->payload, input->payload_size);
+	uint64_t hash = cache_key_start(profile, input->sm, &start_length);
 
 	if (!start_length || !tail_length) {
 		if (ret_key_bytes)
 			*ret_key_bytes = 0;
 		return 0;
 	}
-	hash = fnv_update(hash, payload, body_length);
+	hash = fnv_update(hash, input->payload, body_length);
 	if (ret_key_bytes)
 		*ret_key_bytes = start_length + body_length + tail_length;
 	return fnv_update(hash, tail, tail_length);

@@ -41,11 +41,20 @@ enum { CACHE_KEY_MOST_TAIL = 4096 };
 size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 
+/* What a key is made of, beside the driver. */
+struct cache_key_input {
+	uint16_t sm; /* the device's capability without suffix */
+	enum cache_key_form form;
+	const void *payload;
+	size_t payload_size;
+	const char *options; /* not terminated; may be NULL where it is empty */
+	size_t options_length;
+};
+
 /* One key's hash, which names its entry, and its length in bytes (ret_key_bytes may be NULL); 0 and
  * 0 where the profile has no stamp or the options are too long. For many modules at once, build the
  * lanes of fnv_update_many from the functions above. */
-uint64_t cache_key_hash(const struct cache_profile *profile, uint16_t sm, enum cache_key_form form,
-						const void *payload, size_t payload_size, const char *options,
-						size_t options_length, uint64_t *ret_key_bytes);
+uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
+						uint64_t *ret_key_bytes);
 
 #endif

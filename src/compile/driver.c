@@ -86,8 +86,7 @@ static int add_to_link(const struct cuda *cuda, void *image, size_t size, struct
 	return result;
 }
 
-int driver_compile(struct jw_error *err, struct driver *driver, int device, uint64_t spare_bytes,
-				   enum cache_key_form form, void *image, size_t size,
+int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome)
 {
 	static struct logs
@@ -95,19 +94,20 @@ int driver_compile(struct jw_error *err, struct driver *driver, int device, uint
 	const struct cuda *cuda = &driver->cuda;
 	uint64_t used_ns;
 
-	if (device < 0 || device >= DRIVER_MOST_DEVICES)
-		return error_set(err, JW_ERR_USAGE, "no device %d", device);
-	if (form == CACHE_KEY_LINK &&
+	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
+		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
+	if (input->form == CACHE_KEY_LINK &&
 		(!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy))
 		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
 	memset(ret_outcome, 0, sizeof *ret_outcome);
-	use_device(driver, device, spare_bytes, ret_outcome);
+	use_device(driver, input->device, input->spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)
 		return 0;
 	logs_prepare(&logs);
 	used_ns = os_cpu_ns();
-	ret_outcome->result =
-		form == CACHE_KEY_LINK ? add_to_link(cuda, image, size, &logs) : load(cuda, image, &logs);
+	ret_outcome->result = input->form == CACHE_KEY_LINK
+							  ? add_to_link(cuda, input->image, input->size, &logs)
+							  : load(cuda, input->image, &logs);
 	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';

@@ -31,12 +31,17 @@ struct driver_outcome {
 	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, "" where it has none */
 };
 
-/* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one container or PTX text,
- * and lets go of it again. `spare_bytes` of the device's memory have to be free beside a context
- * that is made for this; 0: never mind. `image` must be followed by a NUL where it is text. -1
- * where it could not be tried; what the driver says is in *ret_outcome. */
-int driver_compile(struct jw_error *err, struct driver *driver, int device, uint64_t spare_bytes,
-				   enum cache_key_form form, void *image, size_t size,
+struct driver_input {
+	int device;
+	uint64_t spare_bytes; /* of its memory, free beside a context that is made for this; 0: any */
+	enum cache_key_form form;
+	void *image; /* a container, or PTX text with a NUL behind it */
+	size_t size;
+};
+
+/* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one module, and lets go of
+ * it again. -1 where it could not be tried; what the driver says is in *ret_outcome. */
+int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome);
 
 #endif

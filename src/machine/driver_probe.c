@@ -100,8 +100,12 @@ static int read_entry(struct jw_error *err, const char *cache_dir,
 		cache_entry_parse(bytes.data, bytes.size, &entry) == CACHE_SOUND &&
 		cache_key_split(entry.key, (size_t)entry.key_bytes, &parts)) {
 		memcpy(found.stamp, parts.stamp, sizeof found.stamp);
-		key = cache_key_hash(&found, device->target.sm, CACHE_KEY_LOAD, probe_payload()->text,
-							 sizeof(struct payload) - 1, "", 0, NULL);
+		key = cache_key_hash(&found,
+							 &(struct cache_key_input){.sm = device->target.sm,
+													   .form = CACHE_KEY_LOAD,
+													   .payload = probe_payload()->text,
+													   .payload_size = sizeof(struct payload) - 1},
+							 NULL);
 		cache_entry_name(name, key);
 		if (text_ends(path, name + 4) &&
 			cache_entry_verify(bytes.data, bytes.size, key, &entry) == CACHE_SOUND)

@@ -164,10 +164,14 @@ static void compile(struct worker *worker, const struct protocol_job *job,
 					struct protocol_answer *answer)
 {
 	static struct driver_outcome outcome;
+	const struct driver_input input = {.device = job->device,
+									   .spare_bytes = job->spare_bytes,
+									   .form = job->form,
+									   .image = worker->image.data,
+									   .size = worker->image.size};
 	struct jw_error why = {0};
 
-	if (driver_compile(&why, &worker->driver, job->device, job->spare_bytes, job->form,
-					   worker->image.data, worker->image.size, &outcome)) {
+	if (driver_compile(&why, &worker->driver, &input, &outcome)) {
 		TEXT_COPY(answer->error, why.message);
 		return;
 	}

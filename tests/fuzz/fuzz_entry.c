@@ -16,8 +16,11 @@ static void rebuild(const struct cache_entry *entry, const struct cache_key_part
 	uint64_t hash;
 
 	memcpy(profile.stamp, parts->stamp, sizeof profile.stamp);
-	hash = cache_key_hash(&profile, parts->target.sm, parts->form, parts->payload,
-						  parts->payload_size, parts->options, parts->options_length, &length);
+	hash = cache_key_hash(&profile,
+						  &(struct cache_key_input){parts->target.sm, parts->form, parts->payload,
+													parts->payload_size, parts->options,
+													parts->options_length},
+						  &length);
 	if (parts->target.suffix || parts->word_bits != 64 || !length ||
 		length != entry->key_bytes) /* "sm_086" */
 		return;

@@ -38,8 +38,11 @@ static void keys_are_what_the_driver_hashes(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t length;
 
-		assert_int_equal(cache_key_hash(&profile, cases[i].sm, cases[i].form, ".version 7.0\n", 14,
-										cases[i].options, strlen(cases[i].options), &length),
+		assert_int_equal(cache_key_hash(&profile,
+										&(struct cache_key_input){
+											cases[i].sm, cases[i].form, ".version 7.0\n", 14,
+											cases[i].options, strlen(cases[i].options)},
+										&length),
 						 cases[i].hash);
 		assert_int_equal(length, cases[i].length);
 	}
@@ -62,11 +65,17 @@ static void what_has_no_key_says_so(void **state)
 
 	(void)state;
 	memset(options, 'x', sizeof options);
-	assert_int_equal(cache_key_hash(&unknown, 86, CACHE_KEY_LOAD, "", 0, "", 0, &length), 0);
+	assert_int_equal(cache_key_hash(&unknown,
+									&(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, "", 0},
+									&length),
+					 0);
 	assert_int_equal(length, 0);
 	length = 1;
-	assert_int_equal(
-		cache_key_hash(&known, 86, CACHE_KEY_LOAD, "", 0, options, sizeof options, &length), 0);
+	assert_int_equal(cache_key_hash(&known,
+									&(struct cache_key_input){86, CACHE_KEY_LOAD, "", 0, options,
+															  sizeof options},
+									&length),
+					 0);
 	assert_int_equal(length, 0);
 }
 
@@ -225,8 +234,10 @@ static void rebuild(const struct cache_key_parts *parts, const struct cache_entr
 	struct cache_profile profile = profile_of(parts->stamp);
 	uint64_t length;
 
-	assert_int_equal(cache_key_hash(&profile, parts->target.sm, parts->form, parts->payload,
-									parts->payload_size, parts->options, parts->options_length,
+	assert_int_equal(cache_key_hash(&profile,
+									&(struct cache_key_input){
+										parts->target.sm, parts->form, parts->payload,
+										parts->payload_size, parts->options, parts->options_length},
 									&length),
 					 name);
 	assert_int_equal(length, entry->key_bytes);

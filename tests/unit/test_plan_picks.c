@@ -55,7 +55,9 @@ static struct pick_keys keys_of(uint32_t kind, enum devcode_compression compress
 
 static uint64_t key(enum cache_key_form form, const char *payload, size_t size, const char *options)
 {
-	return cache_key_hash(&profile, device.sm, form, payload, size, options, strlen(options), NULL);
+	return cache_key_hash(
+		&profile,
+		&(struct cache_key_input){device.sm, form, payload, size, options, strlen(options)}, NULL);
 }
 
 static void payload_and_options_go_in_as_they_are(void **state)
