@@ -134,7 +134,7 @@ static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t c
 static void cut_raw_text(struct devcode_entry *entry, const uint8_t *container)
 {
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
-		(entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX) &&
+		devcode_kind_is_ptx(entry->kind) &&
 		!container[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
 }

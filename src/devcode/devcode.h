@@ -58,6 +58,10 @@ enum {
 	DEVCODE_KIND_LTOIR = 8,
 	DEVCODE_KIND_RELOCATABLE_PTX = 0x40
 };
+static inline bool devcode_kind_is_ptx(uint32_t kind)
+{
+	return kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX;
+}
 
 enum devcode_compression {
 	DEVCODE_RAW,

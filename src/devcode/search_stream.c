@@ -109,8 +109,7 @@ static int pass_entry(struct jw_error *err, struct large *large)
 		return 0;
 	kind = load_u32(data) & 0xffff;
 	if (pass(err, large, &large->kept, header) ||
-		pass(err, large,
-			 kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX ? &large->kept : NULL,
+		pass(err, large, devcode_kind_is_ptx(kind) ? &large->kept : NULL,
 			 large->walk.at - start - header) ||
 		image_entry_room(err, image, large->walk.entries))
 		return -1;
@@ -119,7 +118,7 @@ static int pass_entry(struct jw_error *err, struct large *large)
 
 		(void)container_entry(large->kept.data, large->kept.size, at, large->offset + start - at,
 							  entry);
-		if (kind != DEVCODE_KIND_PTX && kind != DEVCODE_KIND_RELOCATABLE_PTX)
+		if (!devcode_kind_is_ptx(kind))
 			entry->payload_offset = DEVCODE_NOT_HELD;
 	}
 	return 0;

@@ -14,7 +14,7 @@ struct waiting {
 	size_t count, capacity;
 };
 
-static int wait_for(struct jw_error *err, struct waiting *waiting, char *path)
+static int walk_next(struct jw_error *err, struct waiting *waiting, char *path)
 {
 	if (VEC_ROOM(err, waiting->paths, waiting->capacity, waiting->count, MOST_WAITING)) {
 		mem_free(path);
@@ -31,7 +31,7 @@ static int walk_later(struct jw_error *err, struct found_list *list, struct wait
 	int result;
 
 	if (strlen(path) < MOST_PATH)
-		return wait_for(err, waiting, path);
+		return walk_next(err, waiting, path);
 	error_set(&why, JW_ERR_LIMIT, "%.200s… goes deeper than %d bytes of path: not looked into",
 			  path, MOST_PATH);
 	result = found_trouble(err, list, &why);
@@ -39,8 +39,8 @@ static int walk_later(struct jw_error *err, struct found_list *list, struct wait
 	return result;
 }
 
-static int take_file(struct jw_error *err, struct found_list *list, const char *directory,
-					 const char *name, const struct find_package *package)
+static int take_listed_file(struct jw_error *err, struct found_list *list, const char *directory,
+							const char *name, const struct find_package *package)
 {
 	enum code_file kind = code_file_by_name(name);
 	char *path;
@@ -71,7 +71,7 @@ static int take_names(struct jw_error *err, struct found_list *list, struct wait
 	}
 	for (size_t i = 0; i < names->count; i++)
 		if (names->kinds[i] == OS_REGULAR &&
-			take_file(err, list, directory, names->items[i], package))
+			take_listed_file(err, list, directory, names->items[i], package))
 			return -1;
 	return 0;
 }
@@ -90,8 +90,8 @@ static int read_directory(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
-static int enter(struct jw_error *err, struct found_list *list, struct waiting *waiting,
-				 const char *directory, const struct find_package *package)
+static int enter_directory(struct jw_error *err, struct found_list *list, struct waiting *waiting,
+						   const char *directory, const struct find_package *package)
 {
 	struct os_stat stat;
 	struct jw_error why;
@@ -109,11 +109,11 @@ int directory_walk(struct jw_error *err, struct found_list *list, const char *di
 {
 	struct waiting waiting = {0};
 	char *path = mem_string(err, directory);
-	int result = path ? wait_for(err, &waiting, path) : -1;
+	int result = path ? walk_next(err, &waiting, path) : -1;
 
 	while (!result && waiting.count) {
 		path = waiting.paths[--waiting.count];
-		result = enter(err, list, &waiting, path, package);
+		result = enter_directory(err, list, &waiting, path, package);
 		mem_free(path);
 	}
 	while (waiting.count)

@@ -11,7 +11,7 @@
 #include "find/packages.h"
 
 /* State that is kept while the names are resolved. */
-struct finder {
+struct name_search {
 	struct found_list list;
 	struct sites environment;
 	struct packages packages;
@@ -22,7 +22,7 @@ struct finder {
 };
 
 /* The environment, when first a name needs it. */
-static int open_environment(struct jw_error *err, struct finder *finder)
+static int open_environment(struct jw_error *err, struct name_search *finder)
 {
 	if (!finder->was_tried) {
 		finder->was_tried = true;
@@ -39,7 +39,8 @@ static int open_environment(struct jw_error *err, struct finder *finder)
 
 /* ---- packages */
 
-static bool is_visited(struct finder *finder, const struct requirement *wanted, bool *ret_failed)
+static bool is_visited(struct name_search *finder, const struct requirement *wanted,
+					   bool *ret_failed)
 {
 	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
 	size_t cursor = 0;
@@ -52,8 +53,9 @@ static bool is_visited(struct finder *finder, const struct requirement *wanted, 
 }
 
 /* Every record of one package: Python's and conda's. *ret_found counts them. */
-static int take_one(struct jw_error *err, struct finder *finder, const struct requirement *wanted,
-					struct wanted *more, size_t *ret_found)
+static int take_records_of(struct jw_error *err, struct name_search *finder,
+						   const struct requirement *wanted, struct requirements *more,
+						   size_t *ret_found)
 {
 	size_t at = packages_find(&finder->packages, wanted->name, 0);
 	bool failed = false;
@@ -72,19 +74,19 @@ static int take_one(struct jw_error *err, struct finder *finder, const struct re
 }
 
 /* A package and all that it requires, as far as it is there. */
-static int take_package(struct jw_error *err, struct finder *finder,
+static int take_package(struct jw_error *err, struct name_search *finder,
 						const struct requirement *first)
 {
-	struct wanted wanted = {0};
+	struct requirements wanted = {0};
 	struct found_list *list = &finder->list;
 	size_t files = list->found->file_count, packages = 0, found;
-	int result = wanted_add(err, &wanted, first);
+	int result = requirements_add(err, &wanted, first);
 
 	for (size_t i = 0; !result && i < wanted.count; i++) {
 		/* Copied, since the list grows while it is worked off. */
 		struct requirement next = wanted.items[i];
 
-		result = take_one(err, finder, &next, &wanted, &found);
+		result = take_records_of(err, finder, &next, &wanted, &found);
 		packages += found > 0;
 	}
 	mem_free(wanted.items);
@@ -106,7 +108,7 @@ static bool parse_typed(const char *name, struct requirement *ret_requirement)
 	return !name[strspn(name, allowed)] && requirement_parse(name, ret_requirement);
 }
 
-static int not_there(struct jw_error *err, struct finder *finder, const char *name,
+static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
 					 const struct requirement *typed)
 {
 	struct suggest nearest = suggest_for(typed->name, strlen(typed->name));
@@ -126,7 +128,7 @@ static int not_there(struct jw_error *err, struct finder *finder, const char *na
 	return found_trouble(err, &finder->list, &why);
 }
 
-static int take_named_package(struct jw_error *err, struct finder *finder, const char *name,
+static int take_named_package(struct jw_error *err, struct name_search *finder, const char *name,
 							  struct requirement *typed)
 {
 	size_t at;
@@ -148,7 +150,7 @@ static int take_named_package(struct jw_error *err, struct finder *finder, const
 	return take_package(err, finder, typed);
 }
 
-static int take_name(struct jw_error *err, struct finder *finder, const char *name)
+static int take_typed_name(struct jw_error *err, struct name_search *finder, const char *name)
 {
 	struct requirement typed;
 	struct os_stat stat;
@@ -167,7 +169,7 @@ static int take_name(struct jw_error *err, struct finder *finder, const char *na
 
 /* ---- the whole environment */
 
-static int take_environment(struct jw_error *err, struct finder *finder)
+static int take_environment(struct jw_error *err, struct name_search *finder)
 {
 	const struct sites *environment = &finder->environment;
 
@@ -196,7 +198,7 @@ static int take_environment(struct jw_error *err, struct finder *finder)
 }
 
 /* Nothing at all was found, and a reason is known: that is the call's failure. */
-static int judge(struct jw_error *err, const struct jw_found *found)
+static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 {
 	if (found->file_count || !found->trouble_count)
 		return 0;
@@ -209,7 +211,7 @@ static int judge(struct jw_error *err, const struct jw_found *found)
 int jw_find(struct jw_error *err, const char *const *names, size_t count,
 			struct jw_found **ret_found)
 {
-	struct finder finder = {0};
+	struct name_search finder = {0};
 	int result = found_open(err, &finder.list);
 
 	if (result)
@@ -217,9 +219,9 @@ int jw_find(struct jw_error *err, const char *const *names, size_t count,
 	if (!count)
 		result = take_environment(err, &finder);
 	for (size_t i = 0; !result && i < count; i++)
-		result = take_name(err, &finder, names[i]);
+		result = take_typed_name(err, &finder, names[i]);
 	if (!result)
-		result = judge(err, finder.list.found);
+		result = fail_if_empty(err, finder.list.found);
 	if (result)
 		jw_found_free(finder.list.found);
 	else

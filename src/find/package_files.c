@@ -12,7 +12,8 @@
 
 enum { MOST_WANTED = 1 << 16, MOST_TOP_LEVEL = 1 << 20 };
 
-int wanted_add(struct jw_error *err, struct wanted *wanted, const struct requirement *requirement)
+int requirements_add(struct jw_error *err, struct requirements *wanted,
+					 const struct requirement *requirement)
 {
 	if (VEC_ROOM(err, wanted->items, wanted->capacity, wanted->count, MOST_WANTED))
 		return -1;
@@ -21,15 +22,15 @@ int wanted_add(struct jw_error *err, struct wanted *wanted, const struct require
 }
 
 /* The folder where the paths of a package's record start, and the one that they must not leave. */
-struct place {
+struct record_base {
 	const char *base, *root;
 	struct find_package package;
 	size_t refused; /* paths that leave the root */
 	char first_refused[256];
 };
 
-static int take_path(struct jw_error *err, struct found_list *list, struct place *place,
-					 const char *relative)
+static int take_record_path(struct jw_error *err, struct found_list *list,
+							struct record_base *place, const char *relative)
 {
 	enum code_file kind = code_file_by_name(relative);
 	struct jw_error why;
@@ -50,7 +51,8 @@ static int take_path(struct jw_error *err, struct found_list *list, struct place
 	return result;
 }
 
-static int note_refused(struct jw_error *err, struct found_list *list, const struct place *place)
+static int note_refused_paths(struct jw_error *err, struct found_list *list,
+							  const struct record_base *place)
 {
 	if (!place->refused)
 		return 0;
@@ -59,7 +61,7 @@ static int note_refused(struct jw_error *err, struct found_list *list, const str
 					  place->first_refused);
 }
 
-static int take_record(struct jw_error *err, struct found_list *list, struct place *place,
+static int take_record(struct jw_error *err, struct found_list *list, struct record_base *place,
 					   const struct buf *record)
 {
 	struct cursor cursor = cursor_of(buf_text(record), record->size);
@@ -67,13 +69,13 @@ static int take_record(struct jw_error *err, struct found_list *list, struct pla
 	int result = 0;
 
 	while (!result && wheel_record_next(&cursor, &path))
-		result = take_path(err, list, place, buf_text(&path));
+		result = take_record_path(err, list, place, buf_text(&path));
 	buf_free(&path);
 	return result;
 }
 
 /* Without a record: the folders and extension modules of the package's top-level names. */
-static int take_top_level(struct jw_error *err, struct found_list *list, struct place *place,
+static int take_top_level(struct jw_error *err, struct found_list *list, struct record_base *place,
 						  const char *name)
 {
 	char *folder = NULL;
@@ -94,13 +96,13 @@ static int take_top_level(struct jw_error *err, struct found_list *list, struct 
 	for (size_t i = 0; !result && i < names.count; i++)
 		if (!strncmp(names.items[i], name, length) && names.items[i][length] == '.' &&
 			names.kinds[i] == OS_REGULAR)
-			result = take_path(err, list, place, names.items[i]);
+			result = take_record_path(err, list, place, names.items[i]);
 	os_names_free(&names);
 	return result;
 }
 
-static int take_without_record(struct jw_error *err, struct found_list *list, struct place *place,
-							   const struct package *package)
+static int take_without_record(struct jw_error *err, struct found_list *list,
+							   struct record_base *place, const struct package *package)
 {
 	char *path = os_join(err, package->path, "top_level.txt"), *name;
 	struct buf text = {0};
@@ -133,8 +135,8 @@ static int take_without_record(struct jw_error *err, struct found_list *list, st
 
 /* RECORD lists paths from the site's folder, installed-files.txt from the .egg-info itself, one a
  * line (which is CSV of one field). */
-static int take_files(struct jw_error *err, struct found_list *list, struct place *place,
-					  const struct package *package)
+static int take_package_files(struct jw_error *err, struct found_list *list,
+							  struct record_base *place, const struct package *package)
 {
 	bool egg = package->kind == PACKAGE_EGG_INFO;
 	char *path = os_join(err, package->path, egg ? "installed-files.txt" : "RECORD");
@@ -145,7 +147,7 @@ static int take_files(struct jw_error *err, struct found_list *list, struct plac
 	if (!path)
 		return -1;
 	if (!os_read_file(&why, path, RECORD_MOST_BYTES, &record)) {
-		struct place inner = *place;
+		struct record_base inner = *place;
 
 		if (egg)
 			inner.base = package->path;
@@ -159,15 +161,15 @@ static int take_files(struct jw_error *err, struct found_list *list, struct plac
 	}
 	buf_free(&record);
 	mem_free(path);
-	return result ? result : note_refused(err, list, place);
+	return result ? result : note_refused_paths(err, list, place);
 }
 
 static int take_requirements(struct jw_error *err, const struct metadata *metadata,
-							 const char *extras, struct wanted *wanted)
+							 const char *extras, struct requirements *wanted)
 {
 	for (size_t i = 0; wanted && i < metadata->require_count; i++)
 		if (requirement_applies(&metadata->requires[i], extras) &&
-			wanted_add(err, wanted, &metadata->requires[i]))
+			requirements_add(err, wanted, &metadata->requires[i]))
 			return -1;
 	return 0;
 }
@@ -186,10 +188,10 @@ static char *metadata_path(const struct package *package)
 
 static int take_python(struct jw_error *err, const struct packages *packages,
 					   const struct package *package, const char *extras, struct found_list *list,
-					   struct wanted *wanted)
+					   struct requirements *wanted)
 {
 	const struct site *site = &packages->environment->items[package->site];
-	struct place place = {.base = site->path, .root = site->root};
+	struct record_base place = {.base = site->path, .root = site->root};
 	struct metadata metadata = {0};
 	struct jw_error why;
 	char *path = metadata_path(package);
@@ -202,7 +204,7 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 		result = found_package(err, list, metadata.name ? metadata.name : package->name,
 							   metadata.version, &place.package);
 	if (!result)
-		result = take_files(err, list, &place, package);
+		result = take_package_files(err, list, &place, package);
 	if (!result)
 		result = take_requirements(err, &metadata, extras, wanted);
 	metadata_free(&metadata);
@@ -211,10 +213,11 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 }
 
 static int take_conda(struct jw_error *err, const struct packages *packages,
-					  const struct package *package, struct found_list *list, struct wanted *wanted)
+					  const struct package *package, struct found_list *list,
+					  struct requirements *wanted)
 {
 	const char *prefix = packages->environment->prefix;
-	struct place place = {.base = prefix, .root = prefix};
+	struct record_base place = {.base = prefix, .root = prefix};
 	struct conda_package conda = {0};
 	struct jw_error why;
 	int result;
@@ -223,21 +226,21 @@ static int take_conda(struct jw_error *err, const struct packages *packages,
 		return found_trouble(err, list, &why);
 	result = found_package(err, list, conda.name, conda.version, &place.package);
 	for (size_t i = 0; !result && i < conda.file_count; i++)
-		result = take_path(err, list, &place, conda.files[i]);
+		result = take_record_path(err, list, &place, conda.files[i]);
 	for (size_t i = 0; !result && wanted && i < conda.depend_count; i++) {
 		struct requirement requirement;
 
 		if (requirement_parse(conda.depends[i], &requirement))
-			result = wanted_add(err, wanted, &requirement);
+			result = requirements_add(err, wanted, &requirement);
 	}
 	if (!result)
-		result = note_refused(err, list, &place);
+		result = note_refused_paths(err, list, &place);
 	conda_free(&conda);
 	return result;
 }
 
 int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
-				  const char *extras, struct found_list *list, struct wanted *wanted)
+				  const char *extras, struct found_list *list, struct requirements *wanted)
 {
 	const struct package *package = &packages->items[at];
 

@@ -82,7 +82,7 @@ static int read_site(struct jw_error *err, struct packages *packages, size_t sit
 	return result;
 }
 
-static int read_conda(struct jw_error *err, struct packages *packages)
+static int read_conda_meta(struct jw_error *err, struct packages *packages)
 {
 	char *folder = os_join(err, packages->environment->prefix, "conda-meta");
 	struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
@@ -110,7 +110,7 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 	for (size_t i = 0; i < environment->count; i++)
 		if (read_site(err, &packages, i))
 			goto fail;
-	if (environment->conda && read_conda(err, &packages))
+	if (environment->conda && read_conda_meta(err, &packages))
 		goto fail;
 	*ret_packages = packages;
 	return 0;
@@ -173,7 +173,7 @@ static bool has_line(const struct buf *text, const char *module)
 }
 
 /* Whether a RECORD lists module/__init__.py or module.*.so. */
-static bool has_module(const struct buf *record, const char *module)
+static bool record_has_module(const struct buf *record, const char *module)
 {
 	struct cursor cursor = cursor_of(buf_text(record), record->size);
 	struct buf path = BUF_MAX(RECORD_MOST_PATH + 1);
@@ -212,7 +212,7 @@ size_t packages_find_module(const struct packages *packages, const char *module)
 
 		if (package->kind != PACKAGE_CONDA &&
 			(package_file_tells(package, "top_level.txt", module, has_line) ||
-			 package_file_tells(package, "RECORD", module, has_module)))
+			 package_file_tells(package, "RECORD", module, record_has_module)))
 			return i;
 	}
 	return SET_NONE;

@@ -40,12 +40,13 @@ size_t packages_find_module(const struct packages *packages, const char *module)
 /* Adds the files of a package that may hold device code to the list, and appends its requirements
  * to `wanted` unless that is NULL. `extras` as in requirement_applies. An unreadable file becomes a
  * trouble or a note in the list. */
-struct wanted {
+struct requirements {
 	struct requirement *items;
 	size_t count, capacity;
 };
 int packages_take(struct jw_error *err, const struct packages *packages, size_t at,
-				  const char *extras, struct found_list *list, struct wanted *wanted);
-int wanted_add(struct jw_error *err, struct wanted *wanted, const struct requirement *requirement);
+				  const char *extras, struct found_list *list, struct requirements *wanted);
+int requirements_add(struct jw_error *err, struct requirements *wanted,
+					 const struct requirement *requirement);
 
 #endif

@@ -104,7 +104,7 @@ static size_t trimmed_length(const char *path)
 }
 
 /* Appends the components of `path` to `to`, which has room for all of them. */
-static bool apply(char *to, const char *path)
+static bool apply_components(char *to, const char *path)
 {
 	size_t length = strlen(to);
 
@@ -144,7 +144,7 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 		memcpy(full, path, 2);
 		path += 2;
 	}
-	if (odd || !apply(full, path) || !is_within(full, root, trimmed_length(root))) {
+	if (odd || !apply_components(full, path) || !is_within(full, root, trimmed_length(root))) {
 		error_set(err, JW_ERR_FORMAT, "“%.300s” lies outside of %s", path, root);
 		mem_free(full);
 		return NULL;

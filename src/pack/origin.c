@@ -121,7 +121,7 @@ static int try_payload(struct jw_error *err, struct finder *finder,
 static bool is_worth_it(const struct finder *finder, const struct devcode_entry *entry)
 {
 	if (entry->damaged || entry->compression == DEVCODE_FOREIGN ||
-		(entry->kind != DEVCODE_KIND_PTX && entry->kind != DEVCODE_KIND_RELOCATABLE_PTX))
+		!devcode_kind_is_ptx(entry->kind))
 		return false;
 	return entry->compression == DEVCODE_RAW || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX ||
 		   wanted_size(finder, entry->size_bytes);

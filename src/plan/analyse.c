@@ -9,7 +9,7 @@
 #include "plan/seen_containers.h"
 
 /* The account of one image while it is made up. */
-struct account {
+struct image_account {
 	const struct seen *seen;
 	const struct devcode_image *image;
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
@@ -44,12 +44,12 @@ static int analyse_count_compare(const void *a, const void *b)
 	return left->target.suffix - right->target.suffix;
 }
 
-static int count_entry(struct jw_error *err, struct account *account,
+static int count_entry(struct jw_error *err, struct image_account *account,
 					   const struct seen_entry *entry)
 {
 	struct analyse_count *count;
 
-	if (entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX)
+	if (devcode_kind_is_ptx(entry->kind))
 		account->ptx_bytes += entry->size_bytes;
 	for (size_t i = 0; i < account->count_count; i++) {
 		count = &account->counts[i];
@@ -75,8 +75,8 @@ static enum devcode_role role_of(const struct devcode_image *image,
 
 /* The module that the account has already for this target, or NULL. A loose one that turns up in a
  * registered section counts as registered. */
-static struct analyse_module *known_module(struct account *account,
-										   const struct analyse_module *module)
+static struct analyse_module *accounted_module(struct image_account *account,
+											   const struct analyse_module *module)
 {
 	const uint64_t name = module->key ? module->key : module->identity;
 	size_t cursor = 0, index;
@@ -90,7 +90,7 @@ static struct analyse_module *known_module(struct account *account,
 	return NULL;
 }
 
-static void count_module(struct analyse_target *target, const struct analyse_module *module)
+static void count_compile(struct analyse_target *target, const struct analyse_module *module)
 {
 	if (module->form == CACHE_KEY_LINK) {
 		target->link_modules++;
@@ -103,11 +103,11 @@ static void count_module(struct analyse_target *target, const struct analyse_mod
 		target->loose_bytes += module->payload_bytes;
 }
 
-static int add_module(struct jw_error *err, struct account *account,
-					  const struct analyse_module *module)
+static int account_module(struct jw_error *err, struct image_account *account,
+						  const struct analyse_module *module)
 {
 	struct analyse_target *target = &account->targets[module->target];
-	struct analyse_module *known = known_module(account, module);
+	struct analyse_module *known = accounted_module(account, module);
 
 	if (known && known->role == DEVCODE_LOOSE && module->role != DEVCODE_LOOSE) {
 		target->loose_bytes -= module->form == CACHE_KEY_LINK ? 0 : known->payload_bytes;
@@ -120,12 +120,12 @@ static int add_module(struct jw_error *err, struct account *account,
 		set_add(err, &account->known[module->target], module->key ? module->key : module->identity,
 				account->module_count))
 		return -1;
-	count_module(target, module);
+	count_compile(target, module);
 	account->modules[account->module_count++] = *module;
 	return 0;
 }
 
-static int take_pick(struct jw_error *err, struct account *account, uint32_t target,
+static int take_pick(struct jw_error *err, struct image_account *account, uint32_t target,
 					 enum plan_verdict verdict, enum devcode_role role, uint32_t index)
 {
 	const struct picks *picks = &account->seen->picks;
@@ -154,11 +154,11 @@ static int take_pick(struct jw_error *err, struct account *account, uint32_t tar
 	if (picks->keyed)
 		module.key_bytes = picks->targets[target].start_bytes + pick->body_bytes +
 						   (link ? pick->link_tail_bytes : pick->load_tail_bytes);
-	return add_module(err, account, &module);
+	return account_module(err, account, &module);
 }
 
 /* One container, now that its section is known. */
-static int judge_container(struct jw_error *err, struct account *account, size_t index,
+static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
 						   enum devcode_role role, bool linked)
 {
 	const size_t targets = account->seen->question->target_count;
@@ -184,8 +184,8 @@ static int judge_container(struct jw_error *err, struct account *account, size_t
 	return 0;
 }
 
-static int list_entries(struct jw_error *err, struct account *account,
-						const struct seen_container *seen, uint32_t container, uint32_t section)
+static int account_entries(struct jw_error *err, struct image_account *account,
+						   const struct seen_container *seen, uint32_t container, uint32_t section)
 {
 	for (uint32_t i = 0; i < seen->listed_count; i++) {
 		struct analyse_entry entry = account->seen->listed[seen->first_listed + i];
@@ -200,7 +200,7 @@ static int list_entries(struct jw_error *err, struct account *account,
 	return 0;
 }
 
-static int go_through(struct jw_error *err, struct account *account)
+static int go_through(struct jw_error *err, struct image_account *account)
 {
 	const struct devcode_image *image = account->image;
 
@@ -214,7 +214,7 @@ static int go_through(struct jw_error *err, struct account *account)
 		for (uint32_t k = 0; k < seen->entry_count; k++)
 			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
 				return -1;
-		if (list_entries(err, account, seen, (uint32_t)i, container->section) ||
+		if (account_entries(err, account, seen, (uint32_t)i, container->section) ||
 			judge_container(err, account, container->index, role_of(image, container),
 							container->linked))
 			return -1;
@@ -223,7 +223,7 @@ static int go_through(struct jw_error *err, struct account *account)
 }
 
 /* Run-time linking is needed exactly where a linked container has no cubin that runs. */
-static void conclude(struct account *account)
+static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
 		if (account->unlinked[t])
@@ -236,7 +236,7 @@ static void conclude(struct account *account)
 			  analyse_count_compare);
 }
 
-static void account_free(struct account *account)
+static void image_account_free(struct image_account *account)
 {
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&account->known[t]);
@@ -245,10 +245,10 @@ static void account_free(struct account *account)
 	mem_free(account->entries);
 }
 
-static int take_image(struct jw_error *err, void *context, const struct devcode_image *image)
+static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
 {
 	struct analysis *analysis = context;
-	struct account account = {.seen = &analysis->seen, .image = image};
+	struct image_account account = {.seen = &analysis->seen, .image = image};
 	int result = -1;
 
 	if (!picks_flush(err, &analysis->seen.picks) && !go_through(err, &account)) {
@@ -258,7 +258,7 @@ static int take_image(struct jw_error *err, void *context, const struct devcode_
 			.ptx_bytes = account.ptx_bytes,
 		};
 
-		conclude(&account);
+		finish_account(&account);
 		told.counts = account.counts;
 		told.count_count = account.count_count;
 		told.modules = account.modules;
@@ -268,13 +268,13 @@ static int take_image(struct jw_error *err, void *context, const struct devcode_
 		result = analysis->sink->image(err, analysis->sink->context, &told);
 		analysis->stopped = result != 0;
 	}
-	account_free(&account);
+	image_account_free(&account);
 	seen_clear(&analysis->seen);
 	return result;
 }
 
-static int take_container(struct jw_error *err, void *context,
-						  const struct devcode_container *container)
+static int analyse_container(struct jw_error *err, void *context,
+							 const struct devcode_container *container)
 {
 	struct analysis *analysis = context;
 
@@ -285,7 +285,7 @@ static int take_container(struct jw_error *err, void *context,
 	return seen_add(err, &analysis->seen, container);
 }
 
-static void take_trouble(void *context, const char *path, const char *member,
+static void name_trouble(void *context, const char *path, const char *member,
 						 const struct jw_error *why)
 {
 	struct analysis *analysis = context;
@@ -306,9 +306,9 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	struct analysis analysis = {.question = question, .sink = sink};
 	const struct devcode_sink device_code = {
 		.context = &analysis,
-		.container = take_container,
-		.image = take_image,
-		.trouble = take_trouble,
+		.container = analyse_container,
+		.image = account_image,
+		.trouble = name_trouble,
 		.cancel = sink->cancel,
 	};
 	struct jw_error why = {0};
@@ -322,6 +322,6 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 		return 0;
 	if (analysis.stopped || why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);
-	take_trouble(&analysis, path, NULL, &why);
+	name_trouble(&analysis, path, NULL, &why);
 	return 0;
 }

@@ -28,8 +28,8 @@ int build_note(struct jw_error *err, struct build *build, bool trouble, const ch
 	return 0;
 }
 
-static int add_file(struct jw_error *err, struct build *build, const struct build_image *image,
-					uint32_t *ret_index)
+static int plan_add_file(struct jw_error *err, struct build *build, const struct build_image *image,
+						 uint32_t *ret_index)
 {
 	struct plan *plan = build->plan;
 	struct plan_file file = {0};
@@ -52,7 +52,7 @@ static int add_file(struct jw_error *err, struct build *build, const struct buil
 }
 
 /* The module that the plan has already, or NULL. */
-static struct plan_module *known_module(struct build *build, const struct analyse_module *module)
+static struct plan_module *planned_module(struct build *build, const struct analyse_module *module)
 {
 	const uint64_t name = module->key ? module->key : module->identity;
 	size_t cursor = 0, index;
@@ -66,8 +66,8 @@ static struct plan_module *known_module(struct build *build, const struct analys
 	return NULL;
 }
 
-static int append(struct jw_error *err, struct build *build, const struct analyse_module *module,
-				  const struct plan_module *planned)
+static int append_module(struct jw_error *err, struct build *build,
+						 const struct analyse_module *module, const struct plan_module *planned)
 {
 	struct plan *plan = build->plan;
 
@@ -80,10 +80,10 @@ static int append(struct jw_error *err, struct build *build, const struct analys
 	return 0;
 }
 
-static int add_module(struct jw_error *err, struct build *build, uint32_t file,
-					  const struct analyse_module *module, bool loose, enum plan_state state)
+static int plan_add_module(struct jw_error *err, struct build *build, uint32_t file,
+						   const struct analyse_module *module, bool loose, enum plan_state state)
 {
-	struct plan_module *known = known_module(build, module);
+	struct plan_module *known = planned_module(build, module);
 	const struct plan_module planned = {
 		.file = file,
 		.target = module->target,
@@ -103,7 +103,7 @@ static int add_module(struct jw_error *err, struct build *build, uint32_t file,
 	};
 
 	if (!known)
-		return append(err, build, module, &planned);
+		return append_module(err, build, module, &planned);
 	known->loose = known->loose && loose;
 	/* Wanted from here, though left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
@@ -162,7 +162,8 @@ static int note_left_out(struct jw_error *err, struct build *build, const struct
 					  targets);
 }
 
-static int note_doubts(struct jw_error *err, struct build *build, const struct build_image *image)
+static int note_link_doubts(struct jw_error *err, struct build *build,
+							const struct build_image *image)
 {
 	char name[1024];
 	size_t unreadable = 0;
@@ -203,14 +204,14 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 
 		if (!is_compiled(build, module, &image->targets[module->target]))
 			continue;
-		if (file == UINT32_MAX && add_file(err, build, image, &file))
+		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
-		if (add_module(err, build, file, module, loose && image->library,
-					   leave ? PLAN_LEFT_OUT : PLAN_COLD))
+		if (plan_add_module(err, build, file, module, loose && image->library,
+							leave ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
 		left_out[module->target] += leave;
 	}
 	if (note_left_out(err, build, image, left_out))
 		return -1;
-	return note_doubts(err, build, image);
+	return note_link_doubts(err, build, image);
 }

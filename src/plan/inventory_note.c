@@ -121,7 +121,7 @@ done:
 }
 
 /* A file that was written a moment ago may be written again within its time stamp's grain. */
-static bool is_settled(int64_t mtime_ns)
+static bool is_old_enough(int64_t mtime_ns)
 {
 	return os_now_s() - mtime_ns / INT64_C(1000000000) > 2;
 }
@@ -140,7 +140,7 @@ int inventory_end(struct jw_error *err, struct inventory *inventory)
 	struct inventory_slot slot = {
 		.device = file.device, .inode = file.inode, .added = true, .used_day = file.used_day};
 
-	if (!pending->open || !is_settled(pending->from.mtime_ns) ||
+	if (!pending->open || !is_old_enough(pending->from.mtime_ns) ||
 		strlen(pending->from.path) > RECORD_MOST_PATH)
 		return 0;
 	pending->open = false;

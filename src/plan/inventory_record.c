@@ -20,7 +20,7 @@ struct record_question record_question_of(const struct analyse_question *questio
 	return made;
 }
 
-static bool read_text(struct cursor *cursor, const char **ret_text, size_t *ret_length)
+static bool read_record_text(struct cursor *cursor, const char **ret_text, size_t *ret_length)
 {
 	size_t length = cursor_u16(cursor);
 
@@ -42,7 +42,7 @@ bool record_read_file(struct cursor *cursor, struct record_file *ret_file)
 	file.size_bytes = cursor_u64(cursor);
 	file.mtime_ns = (int64_t)cursor_u64(cursor);
 	file.used_day = cursor_u32(cursor);
-	if (!read_text(cursor, &file.path, &file.path_length) || !file.path)
+	if (!read_record_text(cursor, &file.path, &file.path_length) || !file.path)
 		return false;
 	file.images = cursor_u32(cursor);
 	*ret_file = file;
@@ -53,14 +53,14 @@ bool record_read_image(struct cursor *cursor, struct record_image *ret_image)
 {
 	struct record_image image = {.library = cursor_u8(cursor) == 1};
 
-	if (!read_text(cursor, &image.member, &image.member_length))
+	if (!read_record_text(cursor, &image.member, &image.member_length))
 		return false;
 	image.views = cursor_u32(cursor);
 	*ret_image = image;
 	return !cursor->overrun && image.views <= RECORD_MOST_VIEWS;
 }
 
-static bool read_target(struct cursor *cursor, struct analyse_target *target)
+static bool read_verdicts(struct cursor *cursor, struct analyse_target *target)
 {
 	uint8_t need;
 
@@ -94,7 +94,7 @@ bool record_read_view(struct cursor *cursor, struct record_view *ret_view)
 	if (!stamp)
 		return false;
 	memcpy(view.question.stamp, stamp, CACHE_STAMP_SIZE);
-	if (!read_target(cursor, &view.target))
+	if (!read_verdicts(cursor, &view.target))
 		return false;
 	view.modules = cursor_u32(cursor);
 	if (view.modules > RECORD_MOST_MODULES)
@@ -139,7 +139,7 @@ static int write_number(struct jw_error *err, struct buf *buf, uint64_t value, s
 	return buf_append(err, buf, bytes, size);
 }
 
-static int write_text(struct jw_error *err, struct buf *buf, const char *text, size_t length)
+static int write_record_text(struct jw_error *err, struct buf *buf, const char *text, size_t length)
 {
 	if (!text)
 		return write_number(err, buf, NO_TEXT, 2);
@@ -154,7 +154,7 @@ int record_write_file(struct jw_error *err, struct buf *buf, const struct record
 		write_number(err, buf, file->size_bytes, 8) ||
 		write_number(err, buf, (uint64_t)file->mtime_ns, 8) ||
 		write_number(err, buf, file->used_day, 4) ||
-		write_text(err, buf, file->path, file->path_length))
+		write_record_text(err, buf, file->path, file->path_length))
 		return -1;
 	return write_number(err, buf, file->images, 4);
 }
@@ -162,7 +162,7 @@ int record_write_file(struct jw_error *err, struct buf *buf, const struct record
 int record_write_image(struct jw_error *err, struct buf *buf, const struct record_image *image)
 {
 	if (write_number(err, buf, image->library, 1) ||
-		write_text(err, buf, image->member, image->member_length))
+		write_record_text(err, buf, image->member, image->member_length))
 		return -1;
 	return write_number(err, buf, image->views, 4);
 }

@@ -92,7 +92,7 @@ static bool is_text(const struct devcode_container *container)
 }
 
 /* A payload has at most 2^30 bytes. */
-static struct plan_features count(struct devcode_view view)
+static struct plan_features count_statements(struct devcode_view view)
 {
 	struct ptx_features features;
 
@@ -220,7 +220,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 
 /* Decompresses and counts one. It stays not readable if it cannot be decompressed; -1: out of
  * memory. */
-static int unpack(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
+static int unpack_payload(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
 	const struct devcode_container alone = {.bytes = slot->stored.data,
@@ -237,7 +237,7 @@ static int unpack(struct jw_error *err, const struct picks *picks, struct picks_
 	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
 										 slot->view.data, slot->view.size);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	pick->features = count(slot->view);
+	pick->features = count_statements(slot->view);
 	pick->features.line_info = line_info;
 	return 0;
 }
@@ -328,7 +328,7 @@ static void work_off(void *context)
 	const struct picks *picks = share->picks;
 
 	for (size_t i = share->first; i < picks->used_slots; i += share->step)
-		if (unpack(&share->why, picks, &picks->slots[share->order[i]]))
+		if (unpack_payload(&share->why, picks, &picks->slots[share->order[i]]))
 			return;
 	hash_share(share);
 }

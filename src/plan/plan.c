@@ -28,7 +28,7 @@ void plan_free(struct plan *plan)
 }
 
 /* Reading the files of a plan. */
-struct reading {
+struct plan_reading {
 	struct build build;
 	struct inventory *inventory; /* NULL: no inventory is kept */
 	bool remembers;              /* of the file that is being read */
@@ -36,15 +36,15 @@ struct reading {
 
 /* The inventory only saves time: a record that does not fit is dropped. If memory runs out here, a
  * failure that matters follows soon. */
-static void remember_image(struct reading *reading, const struct build_image *image)
+static void remember_image(struct plan_reading *reading, const struct build_image *image)
 {
 	if (reading->remembers && inventory_image(NULL, reading->inventory, image))
 		reading->remembers = false;
 }
 
-static int take_image(struct jw_error *err, void *context, const struct analyse_image *image)
+static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
-	struct reading *reading = context;
+	struct plan_reading *reading = context;
 	const struct devcode_image *from = image->image;
 	const struct build_image brought = {
 		.path = from->path,
@@ -59,17 +59,17 @@ static int take_image(struct jw_error *err, void *context, const struct analyse_
 	return build_take(err, &reading->build, &brought);
 }
 
-static int take_remembered(struct jw_error *err, void *context, const struct build_image *image)
+static int plan_remembered(struct jw_error *err, void *context, const struct build_image *image)
 {
-	struct reading *reading = context;
+	struct plan_reading *reading = context;
 
 	return build_take(err, &reading->build, image);
 }
 
-static void take_trouble(void *context, const char *path, const char *member,
-						 const struct jw_error *why)
+static void note_unreadable(void *context, const char *path, const char *member,
+							const struct jw_error *why)
 {
-	struct reading *reading = context;
+	struct plan_reading *reading = context;
 
 	(void)path;
 	(void)member;
@@ -77,13 +77,13 @@ static void take_trouble(void *context, const char *path, const char *member,
 	(void)build_note(NULL, &reading->build, true, "%s", error_text(why));
 }
 
-static int take_file(struct jw_error *err, struct reading *reading,
-					 const struct jw_found_file *file)
+static int read_found_file(struct jw_error *err, struct plan_reading *reading,
+						   const struct jw_found_file *file)
 {
 	const struct plan_request *request = reading->build.request;
 	const struct analyse_sink sink = {.context = reading,
-									  .image = take_image,
-									  .trouble = take_trouble,
+									  .image = plan_image,
+									  .trouble = note_unreadable,
 									  .cancel = request->cancel};
 	const struct analyse_question question = {
 		.targets = request->targets,
@@ -96,7 +96,7 @@ static int take_file(struct jw_error *err, struct reading *reading,
 	if (cancel_asked(&request->cancel))
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
 	if (reading->inventory && inventory_replay(err, reading->inventory, file, &question,
-											   take_remembered, reading, &known))
+											   plan_remembered, reading, &known))
 		return -1;
 	if (known)
 		return 0;
@@ -149,7 +149,7 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 		   !(module->carried && probed.checksum == module->carried_checksum);
 }
 
-static void conclude(struct plan *plan, const struct plan_factors *factors)
+static void estimate_modules(struct plan *plan, const struct plan_factors *factors)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
@@ -193,7 +193,7 @@ fail:
 	return NULL;
 }
 
-static int take_notes(struct jw_error *err, struct build *build, const struct jw_found *found)
+static int note_found(struct jw_error *err, struct build *build, const struct jw_found *found)
 {
 	for (size_t i = 0; i < found->note_count; i++)
 		if (build_note(err, build, found->notes[i].is_trouble, "%s", found->notes[i].text))
@@ -201,7 +201,7 @@ static int take_notes(struct jw_error *err, struct build *build, const struct jw
 	return 0;
 }
 
-static int read_files(struct jw_error *err, struct reading *reading)
+static int read_found_files(struct jw_error *err, struct plan_reading *reading)
 {
 	const struct plan_request *request = reading->build.request;
 	const struct jw_found *found = request->found;
@@ -209,9 +209,9 @@ static int read_files(struct jw_error *err, struct reading *reading)
 
 	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
 		return -1;
-	result = take_notes(err, &reading->build, found);
+	result = note_found(err, &reading->build, found);
 	for (size_t i = 0; !result && i < found->file_count; i++)
-		result = take_file(err, reading, &found->files[i]);
+		result = read_found_file(err, reading, &found->files[i]);
 	/* Files that were read are remembered even if others failed. */
 	if (reading->inventory)
 		(void)inventory_save(NULL, reading->inventory);
@@ -221,7 +221,7 @@ static int read_files(struct jw_error *err, struct reading *reading)
 
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan)
 {
-	struct reading reading = {.build = {.request = request}};
+	struct plan_reading reading = {.build = {.request = request}};
 	int result;
 
 	if (request->target_count > ANALYSE_MOST_TARGETS)
@@ -230,14 +230,14 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	reading.build.plan = plan_begin(err, request);
 	if (!reading.build.plan)
 		return -1;
-	result = read_files(err, &reading);
+	result = read_found_files(err, &reading);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&reading.build.known[t]);
 	if (result) {
 		plan_free(reading.build.plan);
 		return -1;
 	}
-	conclude(reading.build.plan, &request->factors);
+	estimate_modules(reading.build.plan, &request->factors);
 	*ret_plan = reading.build.plan;
 	return 0;
 }

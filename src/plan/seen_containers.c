@@ -39,21 +39,16 @@ void seen_free(struct seen *seen)
 	*seen = (struct seen){0};
 }
 
-static bool is_ptx(const struct devcode_entry *entry)
-{
-	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
-}
-
 /* The driver chooses by the entry's header, but compiles the text. -1: out of memory. */
-static int read_text(struct jw_error *err, struct seen *seen,
-					 const struct devcode_container *container, size_t index)
+static int read_ptx_text(struct jw_error *err, struct seen *seen,
+						 const struct devcode_container *container, size_t index)
 {
 	struct devcode_entry *entry = &seen->corrected[index];
 	struct devcode_ptx_header header;
 	struct jw_error why = {0};
 
-	if (!is_ptx(entry) || entry->damaged || entry->compression == DEVCODE_FOREIGN ||
-		seen->texts[index].sm)
+	if (!devcode_kind_is_ptx(entry->kind) || entry->damaged ||
+		entry->compression == DEVCODE_FOREIGN || seen->texts[index].sm)
 		return 0;
 	if (devcode_ptx_header(&why, container, entry, &header)) {
 		entry->damaged = true;
@@ -76,7 +71,8 @@ enum { FIRST_SUFFIX_SM = 90 };
 
 static bool is_doubtful(const struct devcode_entry *entry)
 {
-	return is_ptx(entry) && entry->target.sm >= FIRST_SUFFIX_SM && !entry->target.suffix;
+	return devcode_kind_is_ptx(entry->kind) && entry->target.sm >= FIRST_SUFFIX_SM &&
+		   !entry->target.suffix;
 }
 
 static int room_for_entries(struct jw_error *err, struct seen *seen, size_t count)
@@ -115,7 +111,7 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 	ret_copy->entries = seen->corrected;
 	for (size_t i = 0; i < count; i++)
 		if ((seen->question->digests || is_doubtful(&seen->corrected[i])) &&
-			read_text(err, seen, ret_copy, i))
+			read_ptx_text(err, seen, ret_copy, i))
 			return -1;
 	return 0;
 }
@@ -167,19 +163,19 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 	return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 }
 
-static int list_entries(struct jw_error *err, struct seen *seen,
-						const struct devcode_container *container)
+static int list_ptx_entries(struct jw_error *err, struct seen *seen,
+							const struct devcode_container *container)
 {
 	for (size_t i = 0; i < container->entry_count; i++)
-		if (is_ptx(&container->entries[i]) && list_entry(err, seen, container, i))
+		if (devcode_kind_is_ptx(container->entries[i].kind) && list_entry(err, seen, container, i))
 			return -1;
 	return 0;
 }
 
 /* The same entry is taken once, for all targets that want it. */
-static int pick_entries(struct jw_error *err, struct seen *seen,
-						const struct devcode_container *container,
-						const struct plan_judgement *judged, struct seen_judgement *kept)
+static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
+							const struct devcode_container *container,
+							const struct plan_judgement *judged, struct seen_judgement *kept)
 {
 	const size_t count = seen->question->target_count;
 
@@ -215,7 +211,7 @@ static int judge_targets(struct jw_error *err, struct seen *seen,
 		if (judged[t].verdict < VERDICT_LINK || judged[t].verdict == VERDICT_NOTHING || read)
 			continue;
 		for (size_t i = 0; i < container->entry_count; i++)
-			if (read_text(err, seen, container, i))
+			if (read_ptx_text(err, seen, container, i))
 				return -1;
 		read = true;
 		judged[t] =
@@ -224,7 +220,8 @@ static int judge_targets(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-static int judge(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
+static int judge_seen(struct jw_error *err, struct seen *seen,
+					  const struct devcode_container *container)
 {
 	const struct analyse_question *question = seen->question;
 	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
@@ -235,7 +232,7 @@ static int judge(struct jw_error *err, struct seen *seen, const struct devcode_c
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
 										  SEEN_NO_PICK};
-	if (!question->verdicts_only && pick_entries(err, seen, container, judged, kept))
+	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
 		return -1;
 	for (size_t t = 0; t < question->target_count; t++) {
 		if (VEC_ROOM(err, seen->judgements, seen->judgement_capacity, seen->judgement_count,
@@ -261,7 +258,8 @@ int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_conta
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
 		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy) ||
-		(seen->question->digests && list_entries(err, seen, &copy)) || judge(err, seen, &copy))
+		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
+		judge_seen(err, seen, &copy))
 		return -1;
 	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
 	seen->containers[seen->count++] = note;

@@ -21,11 +21,6 @@ const char *plan_reason_name(enum plan_reason reason)
 	return reason_names[reason];
 }
 
-static bool is_ptx(const struct devcode_entry *entry)
-{
-	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
-}
-
 /* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
  * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
 static bool plan_entry_relocatable(const struct devcode_container *container,
@@ -45,7 +40,7 @@ static bool plan_entry_relocatable(const struct devcode_container *container,
 
 /* A driver that does not know kind 0x40 refuses to load it (209) and compiles nothing of it when it
  * is linked. */
-static bool is_known(const struct devcode_entry *entry, const struct jw_driver *driver)
+static bool is_readable_by(const struct devcode_entry *entry, const struct jw_driver *driver)
 {
 	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX ||
 		   gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN;
@@ -57,7 +52,7 @@ static bool is_spoiled(const struct devcode_container *container, struct jw_targ
 					   const struct jw_driver *driver)
 {
 	for (size_t i = 0; i < container->entry_count; i++)
-		if (!is_known(&container->entries[i], driver) &&
+		if (!is_readable_by(&container->entries[i], driver) &&
 			gpu_sass_fit(container->entries[i].target, device) != GPU_FIT_NONE)
 			return true;
 	return false;
@@ -138,9 +133,9 @@ static enum plan_reason why_none_taken(const struct devcode_container *container
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
 
-		if (!is_ptx(entry) || !gpu_not_newer(entry->target, device))
+		if (!devcode_kind_is_ptx(entry->kind) || !gpu_not_newer(entry->target, device))
 			continue;
-		if (!is_known(entry, driver))
+		if (!is_readable_by(entry, driver))
 			return REASON_TOO_NEW;
 		reason = REASON_EXCLUSIVE;
 	}

@@ -19,15 +19,15 @@ enum {
 };
 
 /* A CUDA entry of the cache. */
-struct seen_entry {
+struct cached_entry {
 	uint64_t key, payload_bytes;
 	char stamp[CACHE_STAMP_SIZE + 1];
 	uint16_t sm;
 	enum cache_key_form form;
 };
 
-struct seen_cache {
-	struct seen_entry *entries;
+struct cached_entries {
+	struct cached_entry *entries;
 	size_t count;
 	struct set by_size; /* of the payload */
 };
@@ -51,7 +51,7 @@ static bool open_entry(const char *dir, uint64_t key, struct os_map *map,
 	return false;
 }
 
-static int see_cache(struct jw_error *err, const char *dir, struct seen_cache *seen)
+static int see_cache(struct jw_error *err, const char *dir, struct cached_entries *seen)
 {
 	struct cache_files scan = {0};
 	struct jw_error why = {0};
@@ -64,15 +64,15 @@ static int see_cache(struct jw_error *err, const char *dir, struct seen_cache *s
 	if (!seen->entries)
 		goto done;
 	for (size_t i = 0; i < scan.count; i++) {
-		struct seen_entry *entry = &seen->entries[seen->count];
+		struct cached_entry *entry = &seen->entries[seen->count];
 		struct cache_key_parts parts;
 		struct os_map map;
 
 		if (!open_entry(dir, scan.files[i].key, &map, &parts))
 			continue;
 		if (!parts.jitlink) {
-			*entry = (struct seen_entry){scan.files[i].key, parts.payload_size, "", parts.target.sm,
-										 parts.form};
+			*entry = (struct cached_entry){scan.files[i].key, parts.payload_size, "",
+										   parts.target.sm, parts.form};
 			memcpy(entry->stamp, parts.stamp, sizeof entry->stamp);
 			if (set_add(err, &seen->by_size, parts.payload_size, seen->count++)) {
 				os_map_close(&map);
@@ -90,7 +90,7 @@ done:
 /* ---- other drivers */
 
 /* The stamps of other drivers, those with the most entries first. */
-static size_t other_stamps(const struct seen_cache *seen, const char *own,
+static size_t other_stamps(const struct cached_entries *seen, const char *own,
 						   const char *stamps[MOST_STAMPS])
 {
 	size_t counts[MOST_STAMPS] = {0}, used = 0;
@@ -166,7 +166,7 @@ static size_t count_never(const struct explain_request *request,
 }
 
 static int ask_drivers(struct jw_error *err, const struct explain_request *request,
-					   const struct seen_cache *seen, struct explanation *explanations)
+					   const struct cached_entries *seen, struct explanation *explanations)
 {
 	const char *stamps[MOST_STAMPS];
 	size_t count = other_stamps(seen, request->plan->profile.stamp, stamps);
@@ -254,7 +254,7 @@ static bool same_payload(const struct cache_key_parts *parts, struct devcode_vie
 	return parts->payload_size == view.size && !memcmp(parts->payload, view.data, view.size);
 }
 
-static void compare(const struct explain_request *request, const struct seen_cache *seen,
+static void compare(const struct explain_request *request, const struct cached_entries *seen,
 					const struct plan_module *module, struct explanation *explanation)
 {
 	const struct plan *plan = request->plan;
@@ -266,7 +266,7 @@ static void compare(const struct explain_request *request, const struct seen_cac
 
 	while (seen->entries &&
 		   (at = set_find(&seen->by_size, module->payload_bytes, &cursor)) != SET_NONE) {
-		const struct seen_entry *entry = &seen->entries[at];
+		const struct cached_entry *entry = &seen->entries[at];
 		struct cache_key_parts parts;
 		struct os_map map;
 
@@ -291,7 +291,7 @@ static void compare(const struct explain_request *request, const struct seen_cac
 int explain_by_cache(struct jw_error *err, const struct explain_request *request,
 					 struct explanation *explanations)
 {
-	struct seen_cache seen = {0};
+	struct cached_entries seen = {0};
 	size_t compared = 0;
 	int result = -1;
 

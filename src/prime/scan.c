@@ -24,22 +24,17 @@ struct told {
 	char (*digests)[DIGEST_TEXT_SIZE];
 };
 
-static bool is_ptx(uint32_t kind)
-{
-	return kind == DEVCODE_KIND_PTX || kind == DEVCODE_KIND_RELOCATABLE_PTX;
-}
-
 /* 0 cubins, 1 PTX, 2 other. */
 static int family_of(uint32_t kind)
 {
-	return kind == DEVCODE_KIND_CUBIN ? 0 : is_ptx(kind) ? 1 : 2;
+	return kind == DEVCODE_KIND_CUBIN ? 0 : devcode_kind_is_ptx(kind) ? 1 : 2;
 }
 
 static void name_count(char name[JW_SCAN_NAME], const struct analyse_count *count)
 {
 	if (count->kind == DEVCODE_KIND_CUBIN)
 		jw_target_sm(name, count->target);
-	else if (is_ptx(count->kind))
+	else if (devcode_kind_is_ptx(count->kind))
 		jw_target_compute(name, count->target);
 	else if (count->kind == DEVCODE_KIND_LTOIR)
 		(void)snprintf(name, JW_SCAN_NAME, "lto-ir");
@@ -190,7 +185,7 @@ static int tell_modules(struct jw_error *err, struct told *told, const struct an
 	return 0;
 }
 
-static int take_image(struct jw_error *err, void *context, const struct analyse_image *from)
+static int tell_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
 	const struct scan *scan = context;
 	const struct devcode_image *image = from->image;
@@ -218,7 +213,7 @@ static int take_image(struct jw_error *err, void *context, const struct analyse_
 	return result;
 }
 
-static void take_trouble(void *context, const char *path, const char *member,
+static void tell_trouble(void *context, const char *path, const char *member,
 						 const struct jw_error *why)
 {
 	const struct scan *scan = context;
@@ -229,8 +224,8 @@ static void take_trouble(void *context, const char *path, const char *member,
 }
 
 /* Troubles are told of the path that was named. */
-static int find_files(struct jw_error *err, struct scan *scan, const char *path,
-					  struct found_list *list)
+static int find_path_files(struct jw_error *err, struct scan *scan, const char *path,
+						   struct found_list *list)
 {
 	size_t told = list->found->note_count;
 
@@ -242,7 +237,7 @@ static int find_files(struct jw_error *err, struct scan *scan, const char *path,
 
 		error_set(&why, note->code, "%s", note->text);
 		if (note->is_trouble)
-			take_trouble(scan, path, NULL, &why);
+			tell_trouble(scan, path, NULL, &why);
 	}
 	return 0;
 }
@@ -258,7 +253,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .digests = options->modules},
 	};
 	const struct analyse_sink sink = {
-		.context = &scan, .image = take_image, .trouble = take_trouble, .cancel = options->cancel};
+		.context = &scan, .image = tell_image, .trouble = tell_trouble, .cancel = options->cancel};
 	struct found_list list;
 	int result;
 
@@ -267,7 +262,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 						 ANALYSE_MOST_TARGETS);
 	result = found_open(err, &list);
 	for (size_t i = 0; !result && i < options->path_count; i++)
-		result = find_files(err, &scan, options->paths[i], &list);
+		result = find_path_files(err, &scan, options->paths[i], &list);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
 		result = analyse_path(err, list.found->files[i].path, &scan.question, &sink);
 	jw_found_free(list.found);

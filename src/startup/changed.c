@@ -19,7 +19,7 @@
 enum { MOST_GPUS = 64, MOST_PART = 64 << 20, MOST_STATE = 1 << 20 };
 static const char schema[] = "jitwarm.last-run/1";
 
-enum part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
+enum state_part { PART_DRIVER, PART_GPUS, PART_PACKAGES, PART_SETTINGS, PARTS };
 static const char *const part_names[PARTS] = {"driver", "GPUs", "packages", "settings"};
 
 struct jw_run_state {
@@ -42,7 +42,7 @@ static int add_stamp(struct jw_error *err, struct buf *text, const char *path, u
 			   : 0;
 }
 
-static int add_driver(struct jw_error *err, struct buf *text)
+static int add_driver_stamp(struct jw_error *err, struct buf *text)
 {
 	struct os_stat stat = {0};
 	char *path = NULL;
@@ -105,15 +105,15 @@ static int add_settings(struct jw_error *err, struct buf *text)
 	return result;
 }
 
-static int look_at(struct jw_error *err, const struct jw_run_key *key, enum part part,
-				   char digest[DIGEST_TEXT_SIZE])
+static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
+							 enum state_part part, char digest[DIGEST_TEXT_SIZE])
 {
 	struct buf text = BUF_MAX(MOST_PART);
 	struct digest sum;
 	int result = 0;
 
 	switch (part) {
-	case PART_DRIVER: result = add_driver(err, &text); break;
+	case PART_DRIVER: result = add_driver_stamp(err, &text); break;
 	case PART_GPUS: result = add_gpus(err, &text); break;
 	case PART_PACKAGES: result = add_files(err, key, &text); break;
 	case PART_SETTINGS: result = add_settings(err, &text); break;
@@ -182,7 +182,8 @@ static int append_change(struct jw_error *err, struct buf *text, const char *wha
 	return buf_printf(err, text, "%s%s", text->size ? ", " : "", what);
 }
 
-static int compare(struct jw_error *err, const struct jw_run_state *state, struct buf *changes)
+static int compare_with_last(struct jw_error *err, const struct jw_run_state *state,
+							 struct buf *changes)
 {
 	struct buf text = {0};
 	cJSON *document = NULL;
@@ -213,9 +214,9 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 	int result = state ? 0 : -1;
 
 	for (size_t i = 0; !result && i < PARTS; i++)
-		result = look_at(err, key, (enum part)i, state->parts[i]);
+		result = digest_state_part(err, key, (enum state_part)i, state->parts[i]);
 	if (result || find_cache(err, key, state) || choose_file(err, key, state) ||
-		compare(err, state, &changes) || !(text = mem_string(err, buf_text(&changes))))
+		compare_with_last(err, state, &changes) || !(text = mem_string(err, buf_text(&changes))))
 		result = -1;
 	buf_free(&changes);
 	if (result) {

@@ -63,7 +63,8 @@ static int check_ours(struct jw_error *err, struct os_file *file, const char *pa
 	return 0;
 }
 
-static int append(struct jw_error *err, struct os_file *file, const char *path, const char *line)
+static int append_log_line(struct jw_error *err, struct os_file *file, const char *path,
+						   const char *line)
 {
 	struct buf text = BUF_MAX(MOST_LOG);
 	uint64_t size;
@@ -95,7 +96,7 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 
 	if (folder && !os_make_dirs(err, folder, 0700) &&
 		!os_file_open(err, path, OS_OPEN_CREATE, &file)) {
-		result = append(err, file, path, line);
+		result = append_log_line(err, file, path, line);
 		os_file_close(file);
 	}
 	mem_free(folder);

@@ -11,17 +11,11 @@
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/library.h"
-#include "os/platform.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 enum { MOST_ITEMS = 4 };
-
-bool startup_on_windows(void)
-{
-	return !strcmp(os_name, "windows");
-}
 
 void jw_startup_free(struct jw_startup *startup)
 {

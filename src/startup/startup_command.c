@@ -6,8 +6,14 @@
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/platform.h"
 #include "os/process.h"
 #include "os/quote.h"
+
+bool startup_on_windows(void)
+{
+	return !strcmp(os_name, "windows");
+}
 
 /* Its first line, without blanks at the end. */
 static void cut_line(char *text)

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "os/file.h"
 #include "startup/parts.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 enum { MOST_ARGUMENTS = 12 };
 

@@ -54,7 +54,7 @@ void jw_tune_lines_free(char **lines, size_t count)
 }
 
 /* Takes `line` over. */
-static int add(struct lines *lines, char *line)
+static int add_advice(struct lines *lines, char *line)
 {
 	if (!line)
 		return -1;
@@ -76,11 +76,11 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 	if (os_account(err, &account))
 		return -1;
 	if (stat.owner != account.owner)
-		result =
-			add(lines, mem_printf(err,
-								  "%s: belongs to another account (number %u, this one is %u), "
-								  "whose programs may take it for theirs",
-								  path, stat.owner, account.owner));
+		result = add_advice(
+			lines, mem_printf(err,
+							  "%s: belongs to another account (number %u, this one is %u), "
+							  "whose programs may take it for theirs",
+							  path, stat.owner, account.owner));
 	os_account_free(&account);
 	return result;
 }
@@ -102,16 +102,17 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 	char free_text[TEXT_SHORT], limit[TEXT_SHORT];
 
 	if (space->free_bytes < limit_bytes &&
-		add(lines,
-			mem_printf(err,
-					   space->quota ? "%s: this account's quota leaves only %s there, less "
-									  "than the limit of %s"
-									: "%s: only %s are free there, less than the limit of %s",
-					   path, text_bytes(free_text, space->free_bytes),
-					   text_bytes(limit, limit_bytes))))
+		add_advice(lines, mem_printf(err,
+									 space->quota
+										 ? "%s: this account's quota leaves only %s there, less "
+										   "than the limit of %s"
+										 : "%s: only %s are free there, less than the limit of %s",
+									 path, text_bytes(free_text, space->free_bytes),
+									 text_bytes(limit, limit_bytes))))
 		return -1;
 	if (space->free_files < LITTLE_FILES &&
-		add(lines, mem_printf(err,
+		add_advice(lines,
+				   mem_printf(err,
 							  space->file_quota
 								  ? "%s: this account's quota leaves only %llu files there; each "
 									"entry is one"
@@ -128,34 +129,39 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 
 	/* The settings judge an existing directory, and its index. */
 	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
-		add(lines, mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
+		add_advice(lines,
+				   mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
 							  path, there)))
 		return -1;
 	if (os_is_volatile(there) &&
-		add(lines, mem_printf(err,
+		add_advice(lines,
+				   mem_printf(err,
 							  "%s: is gone after a restart (a folder in memory, or one that is "
 							  "emptied): everything is compiled again then",
 							  path)))
 		return -1;
 	if (os_is_roaming(path) &&
-		add(lines, mem_printf(err,
+		add_advice(lines,
+				   mem_printf(err,
 							  "%s: lies in a roaming profile, which is copied at every logon; set "
 							  "CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
 							  path)))
 		return -1;
 	if (is_synchronised(path) &&
-		add(lines, mem_printf(err,
+		add_advice(lines,
+				   mem_printf(err,
 							  "%s: lies in a folder that is copied to other machines; a cache "
 							  "belongs on a local disk",
 							  path)))
 		return -1;
 	if (os_space(NULL, there, &space))
 		return 0;
-	if (space.network && add(lines, mem_printf(err,
-											   "%s: on a network file system: the driver caches "
-											   "only where locks work there, and every look-up "
-											   "waits for the network",
-											   path)))
+	if (space.network &&
+		add_advice(lines, mem_printf(err,
+									 "%s: on a network file system: the driver caches "
+									 "only where locks work there, and every look-up "
+									 "waits for the network",
+									 path)))
 		return -1;
 	return look_at_space(err, path, &space, limit_bytes, lines);
 }

@@ -2,10 +2,10 @@
 #include "base/mem.h"
 #include "tune/tune_job.h"
 
-static int apply(struct jw_error *err, struct tune_job *job)
+static int apply_scope(struct jw_error *err, struct tune_job *job)
 {
 	const struct jw_tune_request *request = job->request;
-	struct places places;
+	struct setting_places places;
 	int result = 0;
 
 	if (request->path && !os_is_absolute(request->path))
@@ -26,7 +26,7 @@ static int apply(struct jw_error *err, struct tune_job *job)
 static int undo_scope(struct jw_error *err, struct tune_job *job)
 {
 	enum jw_scope scope = job->request->scope;
-	struct places places;
+	struct setting_places places;
 	int result = 0;
 
 	if (places_of(err, job->request, &places))
@@ -48,7 +48,7 @@ static int undo_record(struct jw_error *err, struct tune_job *job)
 	int result = 0;
 
 	for (size_t i = job->record.file_count; i > 0; i--) {
-		struct place place = {.path = mem_string(err, job->record.files[i - 1])};
+		struct setting_place place = {.path = mem_string(err, job->record.files[i - 1])};
 
 		if (!place.path)
 			return -1;
@@ -65,7 +65,7 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 	struct tune_job job;
 	int result = tune_job_open(err, request, &job);
 
-	return tune_job_finish(err, &job, result ? result : apply(err, &job), ret_result);
+	return tune_job_finish(err, &job, result ? result : apply_scope(err, &job), ret_result);
 }
 
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,

@@ -54,7 +54,7 @@ static void split_name(struct parse *parse, const char *text, const char *equals
 	TEXT_COPY(parse->assign.value, equals + 1);
 }
 
-static int hand_over(struct jw_error *err, struct parse *parse)
+static int hand_assignment(struct jw_error *err, struct parse *parse)
 {
 	return assign_concerns(parse->assign.name) ? parse->take(err, parse->context, &parse->assign)
 											   : 0;
@@ -151,7 +151,7 @@ static int take_set(struct jw_error *err, struct parse *parse, struct word *word
 	if (!read_word(parse, word))
 		*word = (struct word){0};
 	TEXT_COPY(parse->assign.value, word->text);
-	return word->size || erase ? hand_over(err, parse) : 0;
+	return word->size || erase ? hand_assignment(err, parse) : 0;
 }
 
 static int take_unset(struct jw_error *err, struct parse *parse, struct word *word)
@@ -162,7 +162,7 @@ static int take_unset(struct jw_error *err, struct parse *parse, struct word *wo
 		parse->assign.name[0] = '\0';
 		if (word->size < sizeof parse->assign.name)
 			TEXT_COPY(parse->assign.name, word->text);
-		if (hand_over(err, parse))
+		if (hand_assignment(err, parse))
 			return -1;
 	}
 	return 0;
@@ -209,7 +209,7 @@ static int take_statement(struct jw_error *err, struct parse *parse)
 		if (!is_assignment(word.text) || (!exported && command_follows(*parse)))
 			continue;
 		split_name(parse, word.text, strchr(word.text, '='));
-		if (hand_over(err, parse))
+		if (hand_assignment(err, parse))
 			return -1;
 	}
 	return 0;
@@ -241,12 +241,12 @@ static int parse_shell(struct jw_error *err, struct parse *parse)
 /* ---- lines */
 
 /* Whatever is no assignment is passed over. */
-static int take_word(struct jw_error *err, struct parse *parse, const struct word *word)
+static int take_shell_word(struct jw_error *err, struct parse *parse, const struct word *word)
 {
 	if (!is_assignment(word->text))
 		return 0;
 	split_name(parse, word->text, strchr(word->text, '='));
-	return hand_over(err, parse);
+	return hand_assignment(err, parse);
 }
 
 /* "NAME=value", perhaps behind "export ", perhaps in quotes. Source: pam_env(7), environment.d(5).
@@ -274,7 +274,7 @@ static int take_list_line(struct jw_error *err, struct parse *parse, const char 
 	}
 	for (; at < end; at++)
 		word_add(&word, *at);
-	return take_word(err, parse, &word);
+	return take_shell_word(err, parse, &word);
 }
 
 static int take_unit_line(struct jw_error *err, struct parse *parse)
@@ -283,7 +283,7 @@ static int take_unit_line(struct jw_error *err, struct parse *parse)
 
 	/* Words may hold ; & | here, but no variable of the driver does. */
 	while (read_word(parse, &word))
-		if (take_word(err, parse, &word))
+		if (take_shell_word(err, parse, &word))
 			return -1;
 	return 0;
 }
@@ -329,7 +329,7 @@ static int parse_nuls(struct jw_error *err, struct parse *parse)
 		for (; parse->at < end; parse->at++)
 			word_add(&word, *parse->at);
 		parse->at = end + (end < parse->end);
-		if (take_word(err, parse, &word))
+		if (take_shell_word(err, parse, &word))
 			return -1;
 	}
 	return 0;

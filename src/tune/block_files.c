@@ -5,7 +5,7 @@
 #include "tune/block.h"
 #include "tune/tune_job.h"
 
-static int read_text(struct jw_error *err, const char *path, struct buf *text)
+static int read_block_file(struct jw_error *err, const char *path, struct buf *text)
 {
 	struct jw_error why = {0};
 
@@ -44,8 +44,8 @@ static int make_folder(struct jw_error *err, const char *path)
 	return result;
 }
 
-static int write_text(struct jw_error *err, const struct tune_job *job, const char *path,
-					  const struct buf *text)
+static int write_block_file(struct jw_error *err, const struct tune_job *job, const char *path,
+							const struct buf *text)
 {
 	if (!make_folder(err, path) && !os_rewrite(err, path, buf_text(text), text->size))
 		return 0;
@@ -63,14 +63,15 @@ static bool same(const struct buf *a, const struct buf *b)
 	return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
 }
 
-int tune_job_apply_file(struct jw_error *err, struct tune_job *job, const struct place *place)
+int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
+						const struct setting_place *place)
 {
 	struct buf before = {0}, after = {0}, body = BUF_MAX(BLOCK_MOST_FILE);
 	unsigned made = missing_levels(place->path);
 	int result = -1;
 
 	if (place_lines(err, place->form, job->request->limit_bytes, job->request->path, &body) ||
-		read_text(err, place->path, &before))
+		read_block_file(err, place->path, &before))
 		goto done;
 	if (block_put(err, place_comment(place->form), buf_text(&before), before.size, buf_text(&body),
 				  made, &after)) {
@@ -83,7 +84,7 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job, const struct
 		goto done;
 	if (same(&before, &after))
 		result = tune_job_note(err, job, place->path, "unchanged");
-	else if (!write_text(err, job, place->path, &after))
+	else if (!write_block_file(err, job, place->path, &after))
 		result = tune_job_note(err, job, place->path, "written");
 done:
 	buf_free(&before);
@@ -110,14 +111,15 @@ static int remove_made(struct jw_error *err, const char *path, unsigned made)
 	return result;
 }
 
-int tune_job_undo_file(struct jw_error *err, struct tune_job *job, const struct place *place)
+int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
+					   const struct setting_place *place)
 {
 	struct buf before = {0}, after = {0};
 	struct block_found found;
 	bool there;
 	int result = -1;
 
-	if (read_text(err, place->path, &before))
+	if (read_block_file(err, place->path, &before))
 		goto done;
 	if (block_take(err, place_comment(place->form), buf_text(&before), before.size, &after, &there,
 				   &found)) {
@@ -131,7 +133,7 @@ int tune_job_undo_file(struct jw_error *err, struct tune_job *job, const struct 
 						 tune_job_note(err, job, place->path, "removed")
 					 ? -1
 					 : 0;
-	else if (!write_text(err, job, place->path, &after))
+	else if (!write_block_file(err, job, place->path, &after))
 		result = tune_job_note(err, job, place->path, "restored");
 	if (!result)
 		settings_record_drop_file(&job->record, place->path);

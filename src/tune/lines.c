@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 /* ---- quoting */
 
 /* Characters that would need quoting which not every reader of such files undoes alike. */
-static int refuse(struct jw_error *err, const char *path, const char *characters, const char *where)
+static int refuse_path(struct jw_error *err, const char *path, const char *characters,
+					   const char *where)
 {
 	size_t at = strcspn(path, characters);
 
@@ -49,14 +50,14 @@ static int append_unit_value(struct jw_error *err, struct buf *buf, const char *
 static int append_value(struct jw_error *err, struct buf *buf, enum quoting quoting,
 						const char *text)
 {
-	if (refuse(err, text, "\n\r", "such a file"))
+	if (refuse_path(err, text, "\n\r", "such a file"))
 		return -1;
 	switch (quoting) {
 	case QUOTE_SH: return append_escaped(err, buf, text, "'", "'", "'\\'");
 	case QUOTE_FISH: return append_escaped(err, buf, text, "'", "'\\", "\\");
 	case QUOTE_LIST:
 		/* pam_env knows no escapes, environment.d expands $ and \. */
-		return refuse(err, text, "\"'$#\\", "a list of variables") ||
+		return refuse_path(err, text, "\"'$#\\", "a list of variables") ||
 			   buf_printf(err, buf, "%s", text);
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
 	case QUOTE_BAT: return append_escaped(err, buf, text, "", "%", "%");

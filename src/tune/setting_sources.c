@@ -13,11 +13,11 @@
 #include "os/folders.h"
 #include "os/variables.h"
 #include "tune/block.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 enum { MOST_SETTINGS = 4096 };
 
-struct reading {
+struct settings_file {
 	struct jw_settings *settings;
 	const char *source, *where;
 	struct block_found block; /* of ours in this file */
@@ -38,8 +38,8 @@ static int add_warning(struct jw_error *err, struct jw_settings *settings, const
 }
 
 /* The meaning of a value to the driver, if it differs from its looks. */
-static int judge(struct jw_error *err, struct jw_settings *settings,
-				 const struct jw_setting *setting)
+static int explain_setting(struct jw_error *err, struct jw_settings *settings,
+						   const struct jw_setting *setting)
 {
 	const char *right = cache_lookalike_of(setting->name);
 	char *line = NULL, *whole;
@@ -83,7 +83,8 @@ static void setting_free(struct jw_setting *setting)
 	mem_free(setting->where);
 }
 
-static int add(struct jw_error *err, const struct reading *reading, const struct assign *assign)
+static int add_setting(struct jw_error *err, const struct settings_file *reading,
+					   const struct assign *assign)
 {
 	struct jw_settings *settings = reading->settings;
 	struct jw_setting setting = {
@@ -105,21 +106,21 @@ static int add(struct jw_error *err, const struct reading *reading, const struct
 	settings->items[settings->count++] = setting;
 	/* Of this process the system's own report tells. */
 	return *reading->where && !setting.unset
-			   ? judge(err, settings, &settings->items[settings->count - 1])
+			   ? explain_setting(err, settings, &settings->items[settings->count - 1])
 			   : 0;
 }
 
-static int take(struct jw_error *err, void *context, const struct assign *assign)
+static int take_assignment(struct jw_error *err, void *context, const struct assign *assign)
 {
-	return add(err, context, assign);
+	return add_setting(err, context, assign);
 }
 
 /* ---- files */
 
-static int read_file(struct jw_error *err, struct jw_settings *settings, const char *source,
-					 const char *path, enum assign_form form)
+static int read_settings_file(struct jw_error *err, struct jw_settings *settings,
+							  const char *source, const char *path, enum assign_form form)
 {
-	struct reading reading = {.settings = settings, .source = source, .where = path};
+	struct settings_file reading = {.settings = settings, .source = source, .where = path};
 	struct jw_error why = {0};
 	struct buf text = {0};
 	char line[sizeof why.message + 64];
@@ -133,7 +134,7 @@ static int read_file(struct jw_error *err, struct jw_settings *settings, const c
 	}
 	if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
 		reading.has_block = false;
-	result = assign_parse(err, form, buf_text(&text), text.size, take, &reading);
+	result = assign_parse(err, form, buf_text(&text), text.size, take_assignment, &reading);
 	buf_free(&text);
 	return result;
 }
@@ -142,7 +143,7 @@ static int read_file(struct jw_error *err, struct jw_settings *settings, const c
 static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
 					  char *path, enum assign_form form)
 {
-	int result = path ? read_file(err, settings, source, path, form) : -1;
+	int result = path ? read_settings_file(err, settings, source, path, form) : -1;
 
 	mem_free(path);
 	return result;
@@ -194,7 +195,7 @@ static int read_units(struct jw_error *err, struct jw_settings *settings, char *
 
 static int read_process(struct jw_error *err, struct jw_settings *settings)
 {
-	const struct reading reading = {.settings = settings, .source = "process", .where = ""};
+	const struct settings_file reading = {.settings = settings, .source = "process", .where = ""};
 
 	for (size_t i = 0; assign_names[i]; i++) {
 		struct assign assign = {0};
@@ -204,7 +205,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 		if (value) {
 			TEXT_COPY(assign.name, assign_names[i]);
 			TEXT_COPY(assign.value, value);
-			result = add(err, &reading, &assign);
+			result = add_setting(err, &reading, &assign);
 		}
 		mem_free(value);
 		if (result)
@@ -217,7 +218,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 static int read_container(struct jw_error *err, struct jw_settings *settings)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
-	struct reading reading = {.settings = settings, .source = "container"};
+	struct settings_file reading = {.settings = settings, .source = "container"};
 	bool inside = false;
 	char *path;
 	struct os_file *file;
@@ -237,7 +238,8 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	if (path && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
 		if (!buf_reserve(err, &text, BLOCK_MOST_FILE / 4) &&
 			!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
-			result = assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, take, &reading);
+			result = assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, take_assignment,
+								  &reading);
 		os_file_close(file);
 	}
 	buf_free(&text);
@@ -294,7 +296,7 @@ static int read_account(struct jw_error *err, struct jw_settings *settings)
 /* "conda env config vars set" keeps its variables in a JSON file. */
 static int read_conda_state(struct jw_error *err, struct jw_settings *settings, const char *path)
 {
-	const struct reading reading = {
+	const struct settings_file reading = {
 		.settings = settings, .source = "conda environment", .where = path};
 	struct buf text = {0};
 	cJSON *document = NULL;
@@ -311,14 +313,14 @@ static int read_conda_state(struct jw_error *err, struct jw_settings *settings, 
 			continue;
 		TEXT_COPY(assign.name, item->string);
 		TEXT_COPY(assign.value, item->valuestring);
-		result = add(err, &reading, &assign);
+		result = add_setting(err, &reading, &assign);
 	}
 	cJSON_Delete(document);
 	buf_free(&text);
 	return result;
 }
 
-static int read_conda(struct jw_error *err, struct jw_settings *settings)
+static int read_conda_settings(struct jw_error *err, struct jw_settings *settings)
 {
 	char *prefix = os_env("CONDA_PREFIX"), *state = NULL;
 	int result = 0;
@@ -340,7 +342,7 @@ static int read_conda(struct jw_error *err, struct jw_settings *settings)
 static int read_registry(struct jw_error *err, struct jw_settings *settings,
 						 enum os_variables where, const char *source)
 {
-	const struct reading reading = {
+	const struct settings_file reading = {
 		.settings = settings, .source = source, .where = os_variables_key(where)};
 
 	for (size_t i = 0; assign_names[i]; i++) {
@@ -353,7 +355,7 @@ static int read_registry(struct jw_error *err, struct jw_settings *settings,
 		TEXT_COPY(assign.name, assign_names[i]);
 		TEXT_COPY(assign.value, variable.value);
 		mem_free(variable.value);
-		result = add(err, &reading, &assign);
+		result = add_setting(err, &reading, &assign);
 		if (result)
 			return -1;
 	}
@@ -374,7 +376,7 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 	else if (!result)
 		result = read_container(err, settings) || read_system(err, settings) ||
 				 read_account(err, settings);
-	if (result || read_conda(err, settings)) {
+	if (result || read_conda_settings(err, settings)) {
 		jw_settings_free(settings);
 		return -1;
 	}

@@ -31,7 +31,7 @@ void jw_tune_result_free(struct jw_tune_result *result)
 	mem_free(result);
 }
 
-static int take_lock(struct jw_error *err, struct tune_job *job)
+static int lock_state(struct jw_error *err, struct tune_job *job)
 {
 	char *path = os_join(err, job->state_dir, "tune.lock");
 	bool held = false;
@@ -87,7 +87,7 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 	/* Without a home nothing can be remembered; blocks in files remember themselves. */
 	if (os_state_dir(NULL, &job->state_dir))
 		job->state_dir = NULL;
-	return job->state_dir && (take_lock(err, job) || read_record(err, job)) ? -1 : 0;
+	return job->state_dir && (lock_state(err, job) || read_record(err, job)) ? -1 : 0;
 }
 
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,

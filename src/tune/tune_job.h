@@ -7,7 +7,7 @@
 
 #include "os/file.h"
 #include "os/variables.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 #include "tune/settings_record.h"
 
 struct tune_job {
@@ -31,8 +31,10 @@ int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
 
 /* Our block in a file (files.c). */
-int tune_job_apply_file(struct jw_error *err, struct tune_job *job, const struct place *place);
-int tune_job_undo_file(struct jw_error *err, struct tune_job *job, const struct place *place);
+int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
+						const struct setting_place *place);
+int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
+					   const struct setting_place *place);
 
 /* Windows' variables in the registry (registry.c). */
 int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where);

@@ -87,11 +87,6 @@ static int take_entry(struct jw_error *err, struct ptxas_task *task,
 	return 0;
 }
 
-static bool is_ptx(const struct devcode_entry *entry)
-{
-	return entry->kind == DEVCODE_KIND_PTX || entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
-}
-
 static int find_entry(struct jw_error *err, struct ptxas_task *task, const struct buf *image,
 					  uint64_t offset, struct module *module)
 {
@@ -108,7 +103,7 @@ static int find_entry(struct jw_error *err, struct ptxas_task *task, const struc
 		return -1;
 	container_entries(image->data, walk.size_bytes, 0, entries, walk.entries);
 	for (size_t i = 0; i < walk.entries; i++)
-		if (entries[i].offset == offset && is_ptx(&entries[i])) {
+		if (entries[i].offset == offset && devcode_kind_is_ptx(entries[i].kind)) {
 			result = take_entry(err, task, &container, &entries[i], module);
 			goto done;
 		}

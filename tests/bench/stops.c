@@ -1,5 +1,5 @@
-/* Writes every function that is entered and left into a file in the folder $STOPS, as an offset in the program:
- * linked into a build with -finstrument-functions by scripts/stops.py. */
+/* Writes every function that is entered and left into a file in the folder $STOPS, as an offset in
+ * the program: linked into a build with -finstrument-functions by scripts/stops.py. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "tune/assign.h"
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 static int take(struct jw_error *err, void *context, const struct assign *assign)
 {

@@ -1,4 +1,4 @@
-#include "tune/place.h"
+#include "tune/setting_places.h"
 
 #include <string.h>
 
@@ -45,11 +45,11 @@ char *place_config_path(struct jw_error *err, const char *rest)
 }
 
 /* Takes `path` over. */
-static int add(struct places *places, char *path, enum place_form form)
+static int add_setting_place(struct setting_places *places, char *path, enum place_form form)
 {
 	if (!path)
 		return -1;
-	places->items[places->count++] = (struct place){path, form};
+	places->items[places->count++] = (struct setting_place){path, form};
 	return 0;
 }
 
@@ -94,25 +94,28 @@ static char *zsh_file(struct jw_error *err, const char *name)
 	return path;
 }
 
-static int add_shell(struct jw_error *err, bool login, struct places *places)
+static int add_shell(struct jw_error *err, bool login, struct setting_places *places)
 {
 	switch (shell_of_account()) {
 	/* fish has no profile for login shells, and reads these two in this order. A file for each
 	 * scope, or taking one back would take the other. */
 	case SHELL_FISH:
-		return login ? add(places, place_config_path(err, "fish/conf.d/jitwarm-login.fish"),
-						   PLACE_FISH_LOGIN)
-					 : add(places, place_config_path(err, "fish/conf.d/jitwarm.fish"), PLACE_FISH);
-	case SHELL_ZSH: return add(places, zsh_file(err, login ? ".zprofile" : ".zshenv"), PLACE_SH);
+		return login ? add_setting_place(places,
+										 place_config_path(err, "fish/conf.d/jitwarm-login.fish"),
+										 PLACE_FISH_LOGIN)
+					 : add_setting_place(places, place_config_path(err, "fish/conf.d/jitwarm.fish"),
+										 PLACE_FISH);
+	case SHELL_ZSH:
+		return add_setting_place(places, zsh_file(err, login ? ".zprofile" : ".zshenv"), PLACE_SH);
 	case SHELL_BASH:
-		return add(places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"),
-				   PLACE_SH);
+		return add_setting_place(
+			places, login ? bash_login_profile(err) : place_home_path(err, ".bashrc"), PLACE_SH);
 	case SHELL_OTHER: break;
 	}
-	return add(places, place_home_path(err, ".profile"), PLACE_SH);
+	return add_setting_place(places, place_home_path(err, ".profile"), PLACE_SH);
 }
 
-static int add_conda(struct jw_error *err, struct places *places)
+static int add_conda(struct jw_error *err, struct setting_places *places)
 {
 	static const struct {
 		const char *path;
@@ -136,7 +139,7 @@ static int add_conda(struct jw_error *err, struct places *places)
 						   "no conda environment is active (CONDA_PREFIX): “conda activate” one");
 	for (size_t i = 0; !result && i < sizeof files / sizeof *files; i++)
 		if (files[i].windows == os_variables_kept())
-			result = add(places, os_join(err, prefix, files[i].path), files[i].form);
+			result = add_setting_place(places, os_join(err, prefix, files[i].path), files[i].form);
 	mem_free(prefix);
 	return result;
 }
@@ -151,7 +154,7 @@ static bool is_unit_name(const char *name)
 }
 
 static int add_unit(struct jw_error *err, const struct jw_tune_request *request,
-					struct places *places)
+					struct setting_places *places)
 {
 	const char *name = request->unit ? request->unit : "";
 	char *rest, *path = NULL;
@@ -164,13 +167,13 @@ static int add_unit(struct jw_error *err, const struct jw_tune_request *request,
 	if (rest)
 		path = request->of_user ? place_config_path(err, rest) : place_system_path(err, rest);
 	mem_free(rest);
-	return add(places, path, PLACE_UNIT);
+	return add_setting_place(places, path, PLACE_UNIT);
 }
 
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
-			  struct places *ret_places)
+			  struct setting_places *ret_places)
 {
-	struct places places = {0};
+	struct setting_places places = {0};
 	bool registry = os_variables_kept();
 	int result = 0;
 
@@ -182,12 +185,14 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 	case JW_SCOPE_USER:
 		if (!registry)
 			result =
-				add(&places, place_config_path(err, "environment.d/60-jitwarm.conf"), PLACE_LIST) ||
+				add_setting_place(&places, place_config_path(err, "environment.d/60-jitwarm.conf"),
+								  PLACE_LIST) ||
 				add_shell(err, true, &places);
 		break;
 	case JW_SCOPE_SYSTEM:
 		if (!registry)
-			result = add(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
+			result =
+				add_setting_place(&places, place_system_path(err, "/etc/environment"), PLACE_LIST);
 		break;
 	case JW_SCOPE_CONDA: result = add_conda(err, &places); break;
 	case JW_SCOPE_SHELL: result = add_shell(err, false, &places); break;
@@ -201,11 +206,11 @@ int places_of(struct jw_error *err, const struct jw_tune_request *request,
 	return 0;
 }
 
-void places_free(struct places *places)
+void places_free(struct setting_places *places)
 {
 	for (size_t i = 0; i < places->count; i++)
 		mem_free(places->items[i].path);
-	*places = (struct places){0};
+	*places = (struct setting_places){0};
 }
 
 bool place_form_of(const char *path, enum place_form *ret_form)

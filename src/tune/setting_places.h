@@ -1,6 +1,6 @@
 /* Which files hold the settings of a scope. */
-#ifndef JW_TUNE_PLACE_H
-#define JW_TUNE_PLACE_H
+#ifndef JW_TUNE_SETTING_PLACES_H
+#define JW_TUNE_SETTING_PLACES_H
 
 #include <jitwarm/tune.h>
 
@@ -25,22 +25,22 @@ enum place_form {
 	PLACE_FORMS
 };
 
-struct place {
+struct setting_place {
 	char *path;
 	enum place_form form;
 };
 
 enum { PLACE_MOST = 12 };
-struct places {
-	struct place items[PLACE_MOST];
+struct setting_places {
+	struct setting_place items[PLACE_MOST];
 	size_t count;
 };
 
 /* The files of a scope on this system; they may be missing. On Windows the user's and the machine's
  * scope have no files (os/variables.h). */
 int places_of(struct jw_error *err, const struct jw_tune_request *request,
-			  struct places *ret_places);
-void places_free(struct places *places);
+			  struct setting_places *ret_places);
+void places_free(struct setting_places *places);
 
 /* "# " or "rem ". */
 const char *place_comment(enum place_form form);
