@@ -198,3 +198,12 @@ cJSON *json_object(struct jw_error *err, const struct json_table *table, const v
 	cJSON_Delete(object);
 	return NULL;
 }
+
+char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values)
+{
+	cJSON *object = json_object(err, table, values);
+	char *line = object ? json_line(err, object) : NULL;
+
+	cJSON_Delete(object);
+	return line;
+}

@@ -153,5 +153,7 @@ const char *json_name_of(const struct json_field *field);
  * of whatever bytes: what is no UTF-8 becomes U+FFFD. NULL and err set when memory is short, or a
  * text is longer than JSON_MOST_TEXT. */
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
+/* The same as one line without blanks; the caller frees it with cJSON_free. */
+char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);
 
 #endif

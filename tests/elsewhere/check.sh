@@ -122,7 +122,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 		exit $failed
 	) || failed=1
 	timeout 300 "$jitwarm" prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 --cache whole long.ptx >out 2>&1 &&
-		told "1 entries" cache verify --cache whole && ! grep -q threads out && ok "of no other" || fail "told of another: $(cat out)"
+		told "1 entry" cache verify --cache whole && ! grep -q threads out && ok "of no other" || fail "told of another: $(cat out)"
 	rm -rf parted there whole other ./*.jwpack
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"

@@ -85,19 +85,19 @@ static void print_result(const struct output *out, const struct jw_prune_result 
 	uint64_t bytes;
 	size_t sum = sum_of(result, &bytes);
 
-	output_line(out, STYLE_STRONG, "%s: %zu entries, %s", result->path, result->entries,
-				text_bytes(all, result->bytes));
+	output_line(out, STYLE_STRONG, "%s: %s, %s", result->path,
+				TEXT_COUNT(result->entries, "entry", "entries"), text_bytes(all, result->bytes));
 	print_groups(out, result);
 	if (!sum)
 		output_line(out, STYLE_GOOD, "  nothing to prune");
 	else if (options->apply)
-		output_line(out, STYLE_GOOD, "  %zu entries removed, %s%s%s", result->removed,
+		output_line(out, STYLE_GOOD, "  %s removed, %s%s%s",
+					TEXT_COUNT(result->removed, "entry", "entries"),
 					text_bytes(size, result->removed_bytes), result->kept ? "; kept in " : "",
 					result->kept ? options->keep : "");
 	else
-		output_line(out, STYLE_PLAIN,
-					"  %zu entries would go, %s. Nothing was removed: --apply does it.", sum,
-					text_bytes(size, bytes));
+		output_line(out, STYLE_PLAIN, "  %s would go, %s. Nothing was removed: --apply does it.",
+					TEXT_COUNT(sum, "entry", "entries"), text_bytes(size, bytes));
 	if (result->not_kept)
 		output_line(out, STYLE_WARN, "  %zu stay: a pack cannot hold them", result->not_kept);
 	if (result->changed)

@@ -43,10 +43,9 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 		output_line(out, STYLE_FAINT, "  %zu rows of the index stand for files that are gone",
 					report->rows_without_file);
 	if (report->files_without_row)
-		output_line(
-			out, STYLE_FAINT,
-			"  %zu entries have no row in the index: drivers use them and do not count them",
-			report->files_without_row);
+		output_line(out, STYLE_FAINT,
+					"  %s without a row in the index: drivers use them and do not count them",
+					TEXT_COUNT(report->files_without_row, "entry", "entries"));
 	if (report->rows_repeated)
 		output_line(out, STYLE_FAINT, "  %zu rows of the index stand there more than once",
 					report->rows_repeated);
@@ -95,7 +94,8 @@ static void print_report(const struct output *out, const struct jw_cache_report 
 	if (!report->entries && !report->rows) {
 		output_line(out, STYLE_PLAIN, "  empty");
 	} else {
-		output_line(out, STYLE_PLAIN, "  %zu entries, %s: %zu sound, %zu damaged", report->entries,
+		output_line(out, STYLE_PLAIN, "  %s, %s: %zu sound, %zu damaged",
+					TEXT_COUNT(report->entries, "entry", "entries"),
 					text_bytes(size, report->bytes), report->sound, report->damaged);
 		print_groups(out, "GPU", report->by_arch, report->arch_count, false);
 		print_groups(out, "driver", report->by_driver, report->driver_count, true);
@@ -112,7 +112,8 @@ static void print_report(const struct output *out, const struct jw_cache_report 
 static void print_repaired(const struct output *out, const struct jw_cache_repaired *repaired)
 {
 	if (repaired->removed)
-		output_line(out, STYLE_GOOD, "  repaired: %zu damaged entries removed", repaired->removed);
+		output_line(out, STYLE_GOOD, "  repaired: %s removed",
+					TEXT_COUNT(repaired->removed, "damaged entry", "damaged entries"));
 	if (repaired->counted || repaired->dropped || repaired->mended)
 		output_line(out, STYLE_GOOD,
 					"  repaired: the index (%zu rows for entries that had none, %zu rows out)",

@@ -27,9 +27,9 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 	(void)gpu_targets_name(name, gpu->target);
 	if (!gpu->modules && gpu->cannot)
 		output_line(out, STYLE_BAD,
-					"%s: %zu containers hold code that this driver cannot use here; nothing can be "
+					"%s: %s with code that this driver cannot use here; nothing can be "
 					"compiled beforehand",
-					name, gpu->cannot);
+					name, TEXT_COUNT(gpu->cannot, "container", "containers"));
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
 	else if (!gpu->cold)
@@ -53,8 +53,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 			"every start",
 			gpu->link);
 	if (gpu->modules && gpu->cannot)
-		output_line(out, STYLE_PLAIN, "  %zu containers hold code that this driver cannot use here",
-					gpu->cannot);
+		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",
+					TEXT_COUNT(gpu->cannot, "container", "containers"));
 }
 
 static bool same_text(const char *a, const char *b)

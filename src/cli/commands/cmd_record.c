@@ -34,9 +34,9 @@ static void print_others(const struct output *out, const struct jw_recording *re
 	}
 	if (generated)
 		output_note(out,
-					"%zu modules are in no file that was looked at: made at run time (NVRTC, "
+					"%s in no file that was looked at: made at run time (NVRTC, "
 					"Triton), or in a file that can be named before “--”",
-					generated);
+					TEXT_COUNT(generated, "module", "modules"));
 	if (new)
 		output_note(out,
 					"%zu of these were not in your cache before: a second recording tells whether "
@@ -48,11 +48,11 @@ static void print_others(const struct output *out, const struct jw_recording *re
 		output_note(out, "%zu inputs of run-time linking are in no file that was looked at",
 					inputs);
 	if (linked)
-		output_note(out,
-					"%zu entries are results of compilers that are libraries (libnvJitLink, NVRTC)",
-					linked);
+		output_note(out, "%s made by compilers that are libraries (libnvJitLink, NVRTC)",
+					TEXT_COUNT(linked, "entry", "entries"));
 	if (other)
-		output_note(out, "%zu entries are OpenCL's, or of a form that is not known", other);
+		output_note(out, "%s of OpenCL, or of a form that is not known",
+					TEXT_COUNT(other, "entry", "entries"));
 }
 
 static void print_result(const struct output *out, const struct jw_record_result *result,
@@ -67,8 +67,8 @@ static void print_result(const struct output *out, const struct jw_record_result
 		output_note(out, "%s had nothing compiled in %s", recording->command,
 					text_duration(time, result->seconds));
 	else
-		output_note(out, "%s had %zu modules compiled; %zu of them come from %s",
-					recording->command, recording->module_count, result->found,
+		output_note(out, "%s had %s compiled; %zu of them come from %s", recording->command,
+					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
 					TEXT_COUNT(recording->file_count, "file", "files"));
 	print_others(out, recording);
 	if (result->added)
@@ -79,9 +79,9 @@ static void print_result(const struct output *out, const struct jw_record_result
 					   result->evicted);
 	if (result->refused)
 		output_warning(out,
-					   "%zu entries were not put into your cache: damaged, or nothing that a "
+					   "%s not put into your cache: damaged, or nothing that a "
 					   "driver loads",
-					   result->refused);
+					   TEXT_COUNT(result->refused, "entry", "entries"));
 	if (result->unwarmed.code)
 		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
 	if (result->interrupted)

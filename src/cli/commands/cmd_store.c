@@ -18,8 +18,8 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	char size[TEXT_SHORT];
 	int result;
 
-	output_line(out, STYLE_STRONG, "%s: %zu packs, %s", store->path, store->count,
-				text_bytes(size, store->bytes));
+	output_line(out, STYLE_STRONG, "%s: %s, %s", store->path,
+				TEXT_COUNT(store->count, "pack", "packs"), text_bytes(size, store->bytes));
 	if (!store->count)
 		return 0;
 	table_column(&table, "pack", TABLE_LEFT);
@@ -133,7 +133,8 @@ static enum exit_status gc_run(struct cli *cli)
 	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
 		status = cli_fail(cli, &err);
 	} else {
-		output_line(&cli->out, STYLE_PLAIN, "%zu packs removed, %s", swept.removed,
+		output_line(&cli->out, STYLE_PLAIN, "%s removed, %s",
+					TEXT_COUNT(swept.removed, "pack", "packs"),
 					text_bytes(size, swept.removed_bytes));
 		if (swept.made)
 			output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged,

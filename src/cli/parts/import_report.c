@@ -37,12 +37,13 @@ static void print_missing(const struct output *out, const struct jw_import_resul
 	for (size_t i = 0; i < result->missing_file_count; i++) {
 		const struct jw_import_missing *missing = &result->missing_files[i];
 
-		output_line(
-			out, STYLE_WARN, "  PTX not found: %s%s%s%s%s%s%s: %zu modules for %zu entries: %s",
-			missing->package ? missing->package : "", missing->version ? " " : "",
-			missing->version ? missing->version : "", missing->package ? ", " : "", missing->path,
-			missing->member ? ": " : "", missing->member ? missing->member : "", missing->modules,
-			missing->entries, missing->why);
+		output_line(out, STYLE_WARN, "  PTX not found: %s%s%s%s%s%s%s: %s for %s: %s",
+					missing->package ? missing->package : "", missing->version ? " " : "",
+					missing->version ? missing->version : "", missing->package ? ", " : "",
+					missing->path, missing->member ? ": " : "",
+					missing->member ? missing->member : "",
+					TEXT_COUNT(missing->modules, "module", "modules"),
+					TEXT_COUNT(missing->entries, "entry", "entries"), missing->why);
 	}
 }
 
@@ -65,8 +66,8 @@ void import_report_print(const struct output *out, const struct jw_import_result
 		output_line(out, STYLE_GOOD, "%s added, %s, in %s", ENTRY_COUNT(result, result->added),
 					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
 	if (result->replaced)
-		output_line(out, STYLE_PLAIN, "%zu entries were there with other bytes, and were replaced",
-					result->replaced);
+		output_line(out, STYLE_PLAIN, "%s with other bytes replaced",
+					TEXT_COUNT(result->replaced, "entry", "entries"));
 	if (result->evicted)
 		output_line(out, STYLE_WARN, "%zu of the oldest entries had to make room", result->evicted);
 }

@@ -32,8 +32,8 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		if (lines[i].count)
-			output_line(out, STYLE_FAINT, "  left out: %zu entries %s", lines[i].count,
-						lines[i].what);
+			output_line(out, STYLE_FAINT, "  left out: %s %s",
+						TEXT_COUNT(lines[i].count, "entry", "entries"), lines[i].what);
 }
 
 void pack_report_print(const struct output *out, const char *file,
@@ -41,8 +41,9 @@ void pack_report_print(const struct output *out, const char *file,
 {
 	char pack[TEXT_SHORT], all[TEXT_SHORT], time[TEXT_SHORT];
 
-	output_line(out, STYLE_GOOD, "%s: %zu %s (%s) in %s, %.1f times smaller, %s", file,
-				result->entries, result->opaque ? "files as they are" : "entries",
+	output_line(out, STYLE_GOOD, "%s: %s (%s) in %s, %.1f times smaller, %s", file,
+				result->opaque ? TEXT_COUNT(result->entries, "file as it is", "files as they are")
+							   : TEXT_COUNT(result->entries, "entry", "entries"),
 				text_bytes(all, result->entry_bytes), text_bytes(pack, result->pack_bytes),
 				(double)result->entry_bytes / (double)result->pack_bytes,
 				text_duration(time, result->seconds));

@@ -63,8 +63,9 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 		output_warning(out,
 					   "this driver's cache is not of the form that jitwarm knows: the driver "
 					   "filled it by itself in %s, and "
-					   "added %zu entries; more than that cannot be told",
-					   text_duration(time, result->seconds), result->compiled);
+					   "added %s; more than that cannot be told",
+					   text_duration(time, result->seconds),
+					   TEXT_COUNT(result->compiled, "entry", "entries"));
 	else if (result->compiled)
 		prime_print_compiled(out, result);
 	if (result->evicted)
@@ -76,7 +77,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(result->failed, "module", "modules"));
 	if (result->interrupted)
-		output_warning(out, "interrupted with %zu modules left%s", result->undone,
+		output_warning(out, "interrupted with %s left%s",
+					   TEXT_COUNT(result->undone, "module", "modules"),
 					   priming->elsewhere->scratch ? "" : "; the same command goes on from here");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
@@ -93,8 +95,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	if (result->plan.too_much)
 		output_error(out, "%s", result->stopped.message);
 	else if (result->stopped.code)
-		output_error(out, "stopped with %zu modules left: %s", result->undone,
-					 result->stopped.message);
+		output_error(out, "stopped with %s left: %s",
+					 TEXT_COUNT(result->undone, "module", "modules"), result->stopped.message);
 }
 
 int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,

@@ -42,9 +42,9 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 
 	if (plan->cannot)
 		output_line(out, STYLE_WARN,
-					"%zu containers hold PTX that this driver cannot use for these GPUs; “jitwarm "
+					"%s with PTX that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",
-					plan->cannot);
+					TEXT_COUNT(plan->cannot, "container", "containers"));
 	if (!plan->modules) {
 		output_line(out, STYLE_PLAIN,
 					"There is nothing here that the driver would compile for these GPUs.");
@@ -121,6 +121,5 @@ void prime_print_left(const struct output *out, const struct jw_prime_result *re
 		output_line(out, STYLE_WARN, "The time is up with %s left: %s.",
 					TEXT_COUNT(left, "module", "modules"), how);
 	else
-		output_line(out, STYLE_WARN, "%zu module%s left: %s.", left, left == 1 ? " is" : "s are",
-					how);
+		output_line(out, STYLE_WARN, "%s left: %s.", TEXT_COUNT(left, "module", "modules"), how);
 }

@@ -56,19 +56,10 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 	return 0;
 }
 
-static char *log_line(struct jw_error *err, const struct unattended *run)
-{
-	cJSON *document = json_object(err, &document_run, run);
-	char *line = document ? json_line(err, document) : NULL;
-
-	cJSON_Delete(document);
-	return line;
-}
-
 static int write_logs(struct jw_error *err, const struct cli *cli, const struct unattended *run)
 {
 	const char *file = options_value(&cli->options, "json-log");
-	char *line = log_line(err, run), *own = NULL;
+	char *line = json_object_line(err, &document_run, run), *own = NULL;
 	int result = 0;
 
 	if (!line)

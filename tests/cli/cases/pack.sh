@@ -41,7 +41,7 @@ for f in $(cd "$cache" && find . -type f -not -name index); do cmp "$cache/$f" "
 
 # Architectures, standard output and input
 run 0 export --all --cache "$dir" --arch sm_75 -o "$pack"
-out_has "1 entries"
+out_has "1 entry"
 out_has "left out: 2 entries for other GPUs"
 # shellcheck disable=SC2086
 $JITWARM export --all --cache "$dir" -o - 2>/dev/null </dev/null | $JITWARM import --allow-unsigned --cache "$(native "$work/piped")" --as-is - >"$out" 2>"$err"

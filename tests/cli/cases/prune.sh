@@ -35,7 +35,7 @@ truncate -s 40 "$first"
 printf xx >"$cache/index"
 run 1 cache verify --cache "$dir"
 run 0 cache verify --cache "$dir" --repair
-out_has "1 damaged entries removed"
+out_has "1 damaged entry removed"
 run 0 cache verify --cache "$dir" --json
 json 'd["sound"] == 3 and d["rows"] == 3 and d["next_insert"] == "adds"'
 # Another version of the format is not ours to remove
@@ -81,7 +81,7 @@ second=$(find "$cache" -type f -path '*/?/?/*' | sort | sed -n 2p)
 printf y | dd of="$first" bs=1 seek=150 conv=notrunc status=none
 printf '\x42' | dd of="$second" bs=1 conv=notrunc status=none
 run 1 cache prune --cache "$dir" --damaged
-out_has "1 entries would go"
+out_has "1 entry would go"
 run 0 cache prune --cache "$dir" --damaged --apply --keep "$(native "$work/damaged.jwpack")"
 [[ ! -e $first && -e $second && ! -e $work/damaged.jwpack ]] || fail "the wrong one went"
 run 0 cache prune --cache "$dir" --damaged
@@ -122,7 +122,7 @@ if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	run 0 cache verify
 	pack_entry "$cache" 5 "$own" 75
 	run 0 cache prune --arch other --apply
-	out_has "1 entries removed"
+	out_has "1 entry removed"
 	(
 		# shellcheck disable=SC2030
 		export CUDA_VISIBLE_DEVICES=

@@ -40,7 +40,7 @@ pack 6
 printf x | dd of="$(find "$store" -name '*0006.jwpack')" bs=1 seek=100 conv=notrunc status=none
 pack 7
 run 0 store gc
-out_has "1 packs removed"
+out_has "1 pack removed"
 out_has "2 small packs became 1"
 holds 6
 

@@ -70,7 +70,7 @@ run 0 store verify
 run 64 store gc "$(basename "$pack")"
 err_has "store remove"
 run 0 store gc --max-size 1
-out_has "1 packs removed"
+out_has "1 pack removed"
 [[ $(packs) == 0 ]] || fail "gc left something"
 run 3 store remove none.jwpack
 run 64 store remove ../x.jwpack
