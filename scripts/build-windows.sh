@@ -11,12 +11,12 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/debian.sh
 . scripts/debian.sh
 
-recipe=7 # raise it when build_* below changes
+recipe=8 # raise it when build_* below changes
 triple=x86_64-w64-mingw32
 store=${XDG_CACHE_HOME:-$HOME/.cache}/jitwarm/windows
 state=$store/.apt
 jobs=${JITWARM_JOBS:-2}
-sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 cmocka)
+sources=(zlib libzstd lz4 cjson libarchive libsodium libuv1 curl cmocka)
 tools=(gcc-mingw-w64-x86-64-win32 binutils-mingw-w64-x86-64 mingw-w64-x86-64-dev cmake ninja-build make pkg-config
 	autoconf automake libtool dpkg-dev patch xz-utils)
 
@@ -173,6 +173,23 @@ build_libuv1() {
 	autotools_build
 }
 
+# HTTP and HTTPS by Windows' own TLS (Schannel) and its certificates, and nothing else.
+build_curl() {
+	local off=() what
+	for what in CURL_DISABLE_{ALTSVC,COOKIES,HSTS,DOH,MIME,GETOPTIONS,LIBCURL_OPTION,OPENSSL_AUTO_LOAD_CONFIG} HTTP_ONLY; do
+		off+=("-D$what=ON")
+	done
+	for what in BUILD_CURL_EXE BUILD_TESTING CURL_WERROR CURL_USE_LIBSSH2 CURL_USE_LIBPSL CURL_BROTLI CURL_ZSTD USE_NGHTTP2 USE_LIBIDN2 \
+		ENABLE_MANUAL ENABLE_UNIX_SOCKETS CURL_LTO; do
+		off+=("-D$what=OFF")
+	done
+	cmake_build . "${off[@]}" -DCURL_USE_SCHANNEL=ON -DCURL_WINDOWS_SSPI=ON -DCURL_ZLIB=ON -DUSE_ZLIB=ON -DENABLE_IPV6=ON \
+		"-DZLIB_INCLUDE_DIR=$prefix/include" "-DZLIB_LIBRARY=$prefix/lib/libz.a" -DCURL_TARGET_WINDOWS_VERSION=0x0A00
+	grep -q 'define USE_SCHANNEL 1' cross/lib/curl_config.h && grep -q 'define HAVE_LIBZ 1' cross/lib/curl_config.h
+	write_pc libcurl "$(sed -n 's/^#define LIBCURL_VERSION "\(.*\)"$/\1/p' include/curl/curlver.h)" \
+		"-lcurl -lz -lws2_32 -lcrypt32 -lbcrypt -ladvapi32" -DCURL_STATICLIB
+}
+
 # For the unit tests, which run under Wine
 build_cmocka() {
 	cmake_configure . -DWITH_STATIC_LIB=ON -DWITH_EXAMPLES=OFF
@@ -249,7 +266,7 @@ fi
 exe=$folder/src/jitwarm.exe
 if [ -f "$exe" ]; then
 	foreign=$($triple-objdump -p "$exe" | sed -n 's/^[[:space:]]*DLL Name: //p' |
-		grep -viE '^(advapi32|bcrypt|dbghelp|iphlpapi|kernel32|msvcrt|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
+		grep -viE '^(advapi32|bcrypt|crypt32|dbghelp|iphlpapi|kernel32|msvcrt|ole32|psapi|setupapi|shell32|user32|userenv|uuid|version|ws2_32)\.dll$' || true)
 	[ -z "$foreign" ] || die "jitwarm.exe needs more than Windows brings: $foreign"
 	$triple-strip -o "$folder/jitwarm.exe" "$exe"
 	# The same without a console window, for the logon task and installers

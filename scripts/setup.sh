@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
 #
-# --compiler  what “jitwarm compiler fetch” needs: python3-pip
+# --compiler  what “jitwarm compiler fetch” needs: ca-certificates
 # --tests     what the tests need too: clang and its tools, minisign, valgrind, the real drivers for the phantom GPU,
 #             XGBoost as the real program
 # --windows   mingw-w64 and Wine
@@ -11,11 +11,11 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # Named in full: what one of them only recommends (gcc: libc6-dev) is not installed.
 packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libcjson-dev libsodium-dev libarchive-dev libuv1-dev
-	libcmocka-dev python3 procps)
+	libcurl4-openssl-dev libcmocka-dev python3 procps)
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
-	--compiler) packages+=(python3-pip ca-certificates) ;;
+	--compiler) packages+=(ca-certificates) ;;
 	--tests) tests=1
 		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip python3-jsonschema
 			ca-certificates) ;;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
@@ -30,9 +31,23 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
-/* Gets the ptxas of a CUDA version ("12.4", "12.4.131") from NVIDIA's wheel, by python's pip, into
- * $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas (%LOCALAPPDATA%\jitwarm\ptxas). One that is there is not
- * fetched again. The caller frees *ret_path. */
-int jw_compiler_fetch(struct jw_error *err, const char *version, char **ret_path);
+/* `progress`, which may be NULL: so many bytes of the wheel are here. `cancel` is asked at least
+ * every second. */
+struct jw_compiler_fetch_options {
+	void *context;
+	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	struct jw_cancel cancel;
+};
+
+/* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
+ * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
+ * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; on failure nothing is left there. One that is
+ * there is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
+ * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path.
+ *
+ * libcurl is used here alone. Its global state is counted by libcurl itself, from any thread (7.84
+ * and later; before that, an application calls curl_global_init before it starts threads). */
+int jw_compiler_fetch(struct jw_error *err, const char *version,
+					  const struct jw_compiler_fetch_options *options, char **ret_path);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <cjson/cJSON.h>
+#include <curl/curl.h>
 #include <lz4.h>
 #include <sodium.h>
 #include <uv.h>
@@ -50,14 +51,15 @@ static const char *archive_number(void)
 
 const struct jw_component *jw_components(size_t *ret_count)
 {
-	static struct jw_component components[6];
+	static struct jw_component components[7];
 
 	components[0] = (struct jw_component){"cJSON", cJSON_Version()};
 	components[1] = (struct jw_component){"libarchive", archive_number()};
-	components[2] = (struct jw_component){"libsodium", sodium_version_string()};
-	components[3] = (struct jw_component){"libuv", uv_version_string()};
-	components[4] = (struct jw_component){"lz4", LZ4_versionString()};
-	components[5] = (struct jw_component){"zstd", ZSTD_versionString()};
+	components[2] = (struct jw_component){"libcurl", curl_version_info(CURLVERSION_NOW)->version};
+	components[3] = (struct jw_component){"libsodium", sodium_version_string()};
+	components[4] = (struct jw_component){"libuv", uv_version_string()};
+	components[5] = (struct jw_component){"lz4", LZ4_versionString()};
+	components[6] = (struct jw_component){"zstd", ZSTD_versionString()};
 	*ret_count = sizeof components / sizeof *components;
 	return components;
 }

@@ -49,8 +49,8 @@ static void describe(char text[WORDS], const struct progress *progress, uint64_t
 	double seconds =
 		progress_seconds_left(seconds_between(progress->started_ns, now_ns),
 							  seconds_between(progress->started_ns, progress->changed_ns), share);
-	int length = snprintf(text, WORDS, "%3u %%  %zu/%zu modules", (unsigned)(share * 100),
-						  progress->done_modules, progress->total_modules);
+	int length = snprintf(text, WORDS, "%3u %%  %zu/%zu %s", (unsigned)(share * 100),
+						  progress->done_modules, progress->total_modules, progress->unit);
 	size_t used = length > 0 ? (size_t)length : 0;
 
 	if (progress->done_bytes && used < WORDS)

@@ -22,6 +22,7 @@
 struct progress {
 	const struct output *output;
 	const char *label;
+	const char *unit; /* "modules", unless it is changed before the first update */
 	size_t total_modules, done_modules;
 	double total_weight_ms, done_weight_ms;
 	uint64_t done_bytes;

@@ -1,21 +1,23 @@
 #include "compile/compiler_fetch.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/compiler.h>
+#include <jitwarm/version.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "compile/package_index.h"
+#include "compile/wheel_member.h"
 #include "os/clock.h"
 #include "os/environment.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"
-#include "os/process.h"
 
-enum { MOST_SAID = 1 << 20 };
+enum { MOST_WHEEL = 1 << 30, DAY_S = 86400 };
 
 int compiler_fetch_store(struct jw_error *err, char **ret_path)
 {
@@ -45,94 +47,133 @@ const char *compiler_fetch_package(char text[64], unsigned major)
 	return text;
 }
 
-/* ---- running python */
+/* ---- the wheel */
 
-/* The last line that is not empty: pip's own reason. */
-static void last_line(const struct buf *said, char *line, size_t size)
+struct fetch {
+	const struct jw_compiler_fetch_options *options;
+	struct wheel_wanted wanted;
+	const char *program; /* "ptxas" */
+	struct os_file *file;
+	uint64_t size;
+	crypto_hash_sha256_state hash;
+};
+
+static int begin_wheel(struct jw_error *err, void *context)
 {
-	const char *text = buf_text(said), *end = text + said->size, *start;
+	struct fetch *fetch = context;
 
-	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-		end--;
-	for (start = end; start > text && start[-1] != '\n';)
-		start--;
-	(void)snprintf(line, size, "%.*s", (int)(end - start < 400 ? end - start : 400), start);
+	fetch->size = 0;
+	(void)crypto_hash_sha256_init(&fetch->hash);
+	return os_file_truncate(err, fetch->file, 0);
 }
 
-static int run(struct jw_error *err, const char *const *arguments, const char *folder)
+static int take_wheel(struct jw_error *err, void *context, const void *data, size_t size)
 {
-	char *output = os_join(err, folder, "said"), line[512];
-	struct buf said = {0};
-	struct os_ended ended;
+	struct fetch *fetch = context;
+
+	if (os_file_write(err, fetch->file, fetch->size, data, size))
+		return -1;
+	(void)crypto_hash_sha256_update(&fetch->hash, data, size);
+	fetch->size += size;
+	return 0;
+}
+
+static int check_wheel(struct jw_error *err, struct fetch *fetch, const struct wheel_found *found)
+{
+	uint8_t hash[crypto_hash_sha256_BYTES];
+	char text[2 * sizeof hash + 1];
+
+	(void)crypto_hash_sha256_final(&fetch->hash, hash);
+	(void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
+	if (*found->sha256 && strcmp(text, found->sha256) != 0)
+		return error_set(err, JW_ERR_FORMAT, "%.400s: its SHA-256 is %s, and by the index it is %s",
+						 found->place, text, found->sha256);
+	return 0;
+}
+
+static int download(struct jw_error *err, struct fetch *fetch, struct http *http,
+					const struct wheel_found *found, const char *to)
+{
+	struct http_request request = {.url = found->place,
+								   .most_bytes = MOST_WHEEL,
+								   .sink = {fetch, begin_wheel, take_wheel},
+								   .progress = fetch->options->progress,
+								   .context = fetch->options->context};
+	struct http_answer answer;
+	int result;
+
+	if (os_file_open(err, to, OS_OPEN_CREATE, &fetch->file))
+		return -1;
+	result = http_get(err, http, &request, &answer);
+	os_file_close(fetch->file);
+	if (result)
+		return -1;
+	mem_free(answer.url);
+	return check_wheel(err, fetch, found);
+}
+
+static int take_program(struct jw_error *err, struct fetch *fetch, struct http *http,
+						const struct wheel_found *found, const char *folder)
+{
+	char *wheel = found->local ? mem_string(err, found->place) : os_join(err, folder, "wheel"),
+		 *program = os_join(err, folder, fetch->program);
 	int result = -1;
 
-	if (!output || os_run(err, arguments, output, &ended))
-		goto done;
-	if (!ended.status && !ended.signal) {
-		result = 0;
-		goto done;
+	if (wheel && program && (found->local || !download(err, fetch, http, found, wheel))) {
+		result = wheel_member_take(err, wheel, fetch->program, program, &fetch->options->cancel);
+		if (result)
+			error_prefix(err, "%.400s", found->place);
 	}
-	if (os_read_file(err, output, MOST_SAID, &said))
-		goto done;
-	last_line(&said, line, sizeof line);
-	error_set(err, JW_ERR_IO, "python could not do it: %s", *line ? line : "it does not say why");
-done:
-	if (output)
-		(void)os_remove(NULL, output);
-	buf_free(&said);
-	mem_free(output);
+	if (wheel && !found->local)
+		(void)os_remove(NULL, wheel);
+	mem_free(program);
+	mem_free(wheel);
 	return result;
 }
 
-/* The one program out of the wheel, by the library that every Python has. */
-static const char unpack[] =
-	"import glob, os, sys, zipfile\n"
-	"folder, name = sys.argv[1:]\n"
-	"[wheel] = glob.glob(os.path.join(folder, '*.whl'))\n"
-	"with zipfile.ZipFile(wheel) as archive:\n"
-	"    [member] = [n for n in archive.namelist() if n.endswith('/bin/' + name)]\n"
-	"    with open(os.path.join(folder, name), 'wb') as file:\n"
-	"        file.write(archive.read(member))\n"
-	"os.chmod(os.path.join(folder, name), 0o755)\n"
-	"os.remove(wheel)\n";
-
-static int fill(struct jw_error *err, const char *folder, const char *requirement, const char *name)
+static int fill(struct jw_error *err, struct fetch *fetch, const char *folder)
 {
-	const char *python = !strcmp(os_name, "windows") ? "python" : "python3";
-	const char *const download[] = {python,      "-m",
-									"pip",       "download",
-									"--quiet",   "--disable-pip-version-check",
-									"--no-deps", "--only-binary=:all:",
-									"-d",        folder,
-									requirement, NULL};
-	const char *const extract[] = {python, "-c", unpack, folder, name, NULL};
+	struct pip_config config;
+	struct wheel_found found;
+	struct http *http;
+	int result = -1;
 
-	if (run(err, download, folder))
-		return error_prefix(err, "pip download %s", requirement);
-	if (run(err, extract, folder))
-		return error_prefix(err, "%s holds no %s", requirement, name);
-	return 0;
+	if (pip_config_load(err, &config))
+		return -1;
+	http = http_open(err, &config, &fetch->options->cancel);
+	if (http && !package_index_find(err, http, &config, &fetch->wanted, &found)) {
+		result = take_program(err, fetch, http, &found, folder);
+		mem_free(found.place);
+	}
+	http_close(http);
+	pip_config_free(&config);
+	return result;
 }
 
 /* ---- one version */
 
-static bool read_version(const char *text, unsigned numbers[3], int *ret_count)
+/* What killed runs have left; a living one is done within a day. */
+static void remove_old(const char *store)
 {
-	int used[3] = {0};
-	size_t end;
+	struct os_names names;
+	struct os_stat stat;
 
-	/* NOLINTNEXTLINE(cert-err34-c): so few digits cannot overflow */
-	*ret_count = sscanf(text, "%3u%n.%3u%n.%5u%n", &numbers[0], &used[0], &numbers[1], &used[1],
-						&numbers[2], &used[2]);
-	if (*ret_count < 2 || strspn(text, "0123456789.") != strlen(text))
-		return false;
-	end = (size_t)used[*ret_count - 1];
-	return !text[end] && numbers[0] >= 11;
+	if (os_list(NULL, store, &names))
+		return;
+	for (size_t i = 0; i < names.count; i++) {
+		char *path =
+			text_starts(names.items[i], ".new-") ? os_join(NULL, store, names.items[i]) : NULL;
+
+		if (path && !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - DAY_S)
+			(void)os_remove_tree(NULL, path);
+		mem_free(path);
+	}
+	os_names_free(&names);
 }
 
 /* Made beside its place and moved there whole. */
-static int fetch_into(struct jw_error *err, const char *store, const char *place,
-					  const char *requirement, const char *name)
+static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
+					  const char *place)
 {
 	char *fresh = mem_printf(err, "%s%c.new-%llx", store, os_separator,
 							 (unsigned long long)os_monotonic_ns());
@@ -141,7 +182,8 @@ static int fetch_into(struct jw_error *err, const char *store, const char *place
 
 	if (!fresh)
 		return -1;
-	if (os_make_dirs(err, fresh, 0755) || fill(err, fresh, requirement, name))
+	remove_old(store);
+	if (os_make_dirs(err, fresh, 0755) || fill(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
 	/* Another one was faster. */
@@ -155,30 +197,38 @@ done:
 	return result;
 }
 
-int jw_compiler_fetch(struct jw_error *err, const char *version, char **ret_path)
+static bool is_cuda(const struct wheel_version *version)
 {
-	const char *name = !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
-	char *store = NULL, *place = NULL, *path = NULL, *requirement = NULL;
-	unsigned numbers[3] = {0};
-	char package[64];
-	int count = 0, result = -1;
+	return (version->count == 2 || version->count == 3) && version->numbers[0] >= 11 &&
+		   version->numbers[0] < 1000;
+}
 
-	if (!read_version(version, numbers, &count))
+int jw_compiler_fetch(struct jw_error *err, const char *version,
+					  const struct jw_compiler_fetch_options *options, char **ret_path)
+{
+	static const struct jw_compiler_fetch_options none;
+	struct fetch fetch = {.options = options ? options : &none,
+						  .program = !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas"};
+	char *store = NULL, *place, *path, package[64];
+	int result = -1;
+
+	if (!wheel_version_read(version, strlen(version), &fetch.wanted.version) ||
+		!is_cuda(&fetch.wanted.version))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
+	if (sodium_init() < 0)
+		return error_set(err, JW_ERR_IO, "libsodium cannot start");
 	if (compiler_fetch_store(err, &store))
 		return -1;
+	fetch.wanted.package = compiler_fetch_package(package, fetch.wanted.version.numbers[0]);
+	fetch.wanted.platform = jw_platform();
 	place = os_join(err, store, version);
-	path = place ? os_join(err, place, name) : NULL;
-	requirement = mem_printf(err, count == 3 ? "%s==%s" : "%s==%s.*",
-							 compiler_fetch_package(package, numbers[0]), version);
-	if (path && requirement &&
-		(os_exists(path) || !fetch_into(err, store, place, requirement, name))) {
+	path = place ? os_join(err, place, fetch.program) : NULL;
+	if (path && (os_exists(path) || !fetch_into(err, &fetch, store, place))) {
 		*ret_path = path;
 		path = NULL;
 		result = 0;
 	}
-	mem_free(requirement);
 	mem_free(path);
 	mem_free(place);
 	mem_free(store);

@@ -61,7 +61,7 @@ static void try_store(struct search *search)
 		return;
 	if (!os_list(NULL, store, &names)) {
 		for (size_t i = 0; i < names.count; i++)
-			if (names.kinds[i] == OS_DIRECTORY)
+			if (names.kinds[i] == OS_DIRECTORY && *names.items[i] != '.')
 				try_in(search, store, names.items[i]);
 		os_names_free(&names);
 	}

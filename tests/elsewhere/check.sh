@@ -144,25 +144,6 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	expect 1 0 "not sound" $sm --driver 550.163.01 "$library"
 	fake 12.4 'exit 0'; cp -r 12.4 store/
 	expect 1 0 "module.cubin: No such file" $sm --driver 550.163.01 "$library"
-	# Fetching, with a python that only looks like one: pip's reason, and what is there.
-	fetch() { JITWARM_PTXAS=$scratch/fetched PATH=$scratch/python:$PATH timeout 300 "$jitwarm" compiler fetch "$@" >out 2>&1; }
-	mkdir python
-	python=$(command -v python3)
-	printf '#!/bin/sh\necho "some words"; echo "ERROR: No matching distribution found" >&2; exit 1\n' >python/python3; chmod +x python/python3
-	fetch 12.3; [ $? = 3 ] && grep -q "pip download nvidia-cuda-nvcc-cu12==12.3.\*: .*ERROR: No matching distribution found" out && ok "pip's own reason" || fail "pip's own reason: $(cat out)"
-	fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat out)"
-	fetch; [ $? = 64 ] && ok "no version at all" || fail "no version at all: $(cat out)"
-	cat >python/python3 <<-P
-		#!/bin/sh
-		[ "\$1" = -m ] || exec $python "\$@"
-		while [ "\$1" != -d ]; do shift; done
-		mkdir -p wheel/nvidia/cuda_nvcc/bin && cp $scratch/12.4/ptxas wheel/nvidia/cuda_nvcc/bin/ && cd wheel && $python -m zipfile -c "\$2/x.whl" nvidia
-	P
-	fetch 12.3; [ $? = 0 ] && [ "$(cat out)" = "$scratch/fetched/12.3/ptxas" ] && [ -x fetched/12.3/ptxas ] && ok "fetched" || fail "fetched: $(cat out)"
-	rm -r python
-	fetch 12.3; [ $? = 0 ] && ok "not fetched again" || fail "not fetched again: $(cat out)"
-	JITWARM_PTXAS=$scratch/fetched PATH=$scratch/nothing timeout 300 "$jitwarm" compiler fetch 12.4.131 >out 2>&1 && fail "no python, and yet it was fetched"
-	[ -z "$(ls -A fetched | grep new)" ] && ok "nothing half made is left" || fail "left: $(ls -A fetched)"
 	# A supervisor that is killed takes the compilers with it.
 	fake 12.4 'echo $$ >>'"$scratch"'/pids; exec sleep 300'; cp -r 12.4 store/
 	"$jitwarm" prime --cache cache $sm --driver 550.163.01 "$library" >out 2>&1 &
@@ -177,12 +158,13 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	exit $failed
 fi
 
-"$root/scripts/get-ptxas.sh" 12.4 >/dev/null 2>&1 || { echo "skipped: no ptxas 12.4 (scripts/get-ptxas.sh 12.4)"; exit 77; }
+get_ptxas() { timeout 300 "$jitwarm" compiler fetch "$1" 2>/dev/null; } # from the real index, where it is not there yet
+get_ptxas 12.4 >/dev/null || { echo "skipped: no ptxas 12.4 (jitwarm compiler fetch 12.4)"; exit 77; }
 [ -d "$drivers/550.163.01" ] || { echo "skipped: no driver 550.163.01"; exit 77; }
 # compare DRIVER GPU,… : both ways, from nothing
 compare() {
 	local driver=$1 gpus=$2 targets=() gpu
-	[ -d "$drivers/$driver" ] && "$root/scripts/get-ptxas.sh" "$3" >/dev/null 2>&1 || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
+	[ -d "$drivers/$driver" ] && get_ptxas "$3" >/dev/null || { echo "(left out: driver $driver or ptxas $3 is not at hand)"; return; }
 	for gpu in ${gpus//,/ }; do targets+=(--target "$gpu"); done
 	rm -rf cache there
 	timeout 300 "$jitwarm" prime --cache cache "${targets[@]}" --driver "$driver" "$library" >out 2>&1 || fail "$driver $gpus: $(cat out)"
@@ -256,7 +238,7 @@ rm by-library/index
 cp cache/index . && rm cache/index && diff -r cache by-library >/dev/null && ok "library and profile name the same driver" || fail "library and profile differ"
 mv index cache/
 # One long module over several threads, by a ptxas that can: not the driver's own bytes, which is told now and later.
-if split=$("$root/scripts/get-ptxas.sh" 13.0 2>/dev/null); then
+if split=$(get_ptxas 13.0); then
 	python3 "$root/ptx/make-sample.py" long 42000 >long.ptx
 	there=(--target sm_86 --driver 580.159.04 --cache)
 	timeout 300 "$jitwarm" prime "${there[@]}" parted --ptxas "$split" --split -j 2 --json long.ptx >document 2>out || fail "--split: $(cat out)"

@@ -80,6 +80,7 @@ static void lines_are_wrapped(void **state)
 static struct progress half_done(void)
 {
 	return (struct progress){.label = "sm_86",
+							 .unit = "modules",
 							 .total_modules = 400,
 							 .done_modules = 100,
 							 .total_weight_ms = 1000,

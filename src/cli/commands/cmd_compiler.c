@@ -4,19 +4,63 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/progress.h"
+#include "os/interrupt.h"
+
+struct fetching {
+	const struct output *output;
+	const char *label;
+	struct progress progress;
+	bool started;
+};
+
+static size_t megabytes(uint64_t bytes)
+{
+	return (size_t)(bytes / 1000000 + (bytes % 1000000 != 0));
+}
+
+static void on_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+{
+	struct fetching *fetching = context;
+
+	if (total_bytes < 1000000) /* is here before anyone has looked */
+		return;
+	if (!fetching->started) {
+		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),
+					   (double)total_bytes, fetching->label);
+		fetching->progress.unit = "MB";
+		fetching->started = true;
+	}
+	progress_update(&fetching->progress,
+					done_bytes < total_bytes ? (size_t)(done_bytes / 1000000)
+											 : megabytes(total_bytes),
+					(double)done_bytes, 0);
+}
+
+static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)
+{
+	struct fetching fetching = {.output = &cli->out, .label = row->version};
+	const struct jw_compiler_fetch_options options = {
+		.context = &fetching, .progress = on_progress, .cancel = cli_cancel};
+	int result = jw_compiler_fetch(err, row->version, &options, &row->path);
+
+	if (fetching.started)
+		progress_finish(&fetching.progress);
+	return result;
+}
 
 static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document *fetched)
 {
 	const struct options *options = &cli->options;
 
 	if (!options->operand_count)
-		return error_set(err, JW_ERR_USAGE, "which CUDA version? (12.4)");
+		return error_set(err, JW_ERR_USAGE, "name a CUDA version: jitwarm compiler fetch 12.4");
 	fetched->rows = mem_array(err, options->operand_count, sizeof *fetched->rows);
 	for (size_t i = 0; fetched->rows && i < options->operand_count; i++) {
 		struct compiler_row *row = &fetched->rows[i];
 
 		row->version = options->operands[i];
-		if (jw_compiler_fetch(err, row->version, &row->path))
+		if (fetch_one(err, cli, row))
 			return -1;
 		fetched->count++;
 		output_line(&cli->out, STYLE_PLAIN, "%s", row->path);
@@ -28,8 +72,10 @@ static enum exit_status fetch_run(struct cli *cli)
 {
 	struct compiler_document fetched = {0};
 	struct jw_error err = {0};
-	enum exit_status status = fetch(&err, cli, &fetched) ? cli_fail(cli, &err) : EXIT_DONE;
+	enum exit_status status;
 
+	os_catch_interrupts();
+	status = fetch(&err, cli, &fetched) ? cli_fail(cli, &err) : EXIT_DONE;
 	for (size_t i = 0; i < fetched.count; i++)
 		mem_free(fetched.rows[i].path);
 	mem_free(fetched.rows);
@@ -42,10 +88,11 @@ const struct cli_command command_compiler_fetch = {
 	.usage = "VERSION…",
 	.description =
 		"Gets the compiler with which “jitwarm prime --target” makes what a driver would make: the "
-		"ptxas of CUDA VERSION (12.4, or 12.4.131), out of NVIDIA's Python wheel, by python's pip. "
-		"Nothing is installed: it is kept in $JITWARM_PTXAS, else ~/.cache/jitwarm/ptxas, on "
-		"Windows "
-		"%LOCALAPPDATA%\\jitwarm\\ptxas, and its path is printed. One that is there is not fetched "
-		"again.",
+		"ptxas of CUDA VERSION (12.4, or 12.4.131), out of NVIDIA's Python wheel. The package "
+		"index "
+		"is PyPI, or what pip's configuration and environment name (PIP_INDEX_URL); Python is not "
+		"needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
+		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and its path is "
+		"printed. One that is there is not fetched again.",
 	.run = fetch_run,
 };

@@ -1,0 +1,369 @@
+#include "compile/package_index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/folders.h"
+
+static const char pypi[] = "";
+
+/* Source: pip's own header, PEP 691. */
+static const char accept_pages[] = "application/vnd.pypi.simple.v1+json, "
+								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
+
+/* ---- names of wheels */
+
+bool wheel_version_read(const char *text, size_t length, struct wheel_version *ret_version)
+{
+	struct wheel_version version = {.count = 0};
+
+	for (size_t at = 0; at <= length; at++) {
+		size_t start = at;
+		unsigned number = 0;
+
+		for (; at < length && text[at] >= '0' && text[at] <= '9' && at - start < 8; at++)
+			number = number * 10 + (unsigned)(text[at] - '0');
+		if (at == start || (at < length && text[at] != '.') || version.count == VERSION_NUMBERS)
+			return false;
+		version.numbers[version.count++] = number;
+	}
+	*ret_version = version;
+	return true;
+}
+
+static int compare(const struct wheel_version *a, const struct wheel_version *b, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (a->numbers[i] != b->numbers[i])
+			return a->numbers[i] < b->numbers[i] ? -1 : 1;
+	return 0;
+}
+
+/* Runs of “-”, “_” and “.” are one “-” (PEP 503), and case does not count. */
+static bool is_package(const char *package, const char *name, size_t length)
+{
+	size_t at = 0;
+
+	while (*package && at < length) {
+		bool separator = strchr("-_.", name[at]);
+		char lower = (char)(name[at] >= 'A' && name[at] <= 'Z' ? name[at] + ('a' - 'A') : name[at]);
+
+		if (separator ? *package != '-' : *package != lower)
+			return false;
+		while (separator && at + 1 < length && strchr("-_.", name[at + 1]))
+			at++;
+		package++;
+		at++;
+	}
+	return !*package && at == length;
+}
+
+static bool ends(const char *text, size_t length, const char *tail)
+{
+	size_t size = strlen(tail);
+
+	return length >= size && !memcmp(text + length - size, tail, size);
+}
+
+/* Which glibc a manylinux tag asks for is left to ptxas itself, which says so. */
+static bool is_platform(const char *platform, const char *tag, size_t length)
+{
+	size_t machine = strcspn(platform, "-");
+	char tail[40];
+
+	if (text_ends(platform, "-windows")) {
+		bool arm = text_starts(platform, "a") && !text_starts(platform, "amd");
+
+		return length == 9 && !memcmp(tag, arm ? "win_arm64" : "win_amd64", 9);
+	}
+	(void)snprintf(tail, sizeof tail, "_%.*s", (int)machine, platform);
+	return length > 5 && (!memcmp(tag, "manyl", 5) || !memcmp(tag, "linux", 5)) &&
+		   ends(tag, length, tail);
+}
+
+/* One of the platforms between dots at the end of a name. */
+static bool is_any_platform(const char *platform, const char *tags, size_t length)
+{
+	while (length) {
+		const char *dot = memchr(tags, '.', length);
+		size_t part = dot ? (size_t)(dot - tags) : length;
+
+		if (is_platform(platform, tags, part))
+			return true;
+		tags += part + (dot != NULL);
+		length -= part + (dot != NULL);
+	}
+	return false;
+}
+
+/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl */
+bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
+					 char version[VERSION_TEXT])
+{
+	size_t length = strlen(name), starts[7] = {0}, parts = 1;
+
+	if (length < 4 || !ends(name, length, ".whl"))
+		return false;
+	length -= 4;
+	for (size_t at = 0; at < length; at++)
+		if (name[at] == '-') {
+			if (parts == 6)
+				return false;
+			starts[parts++] = at + 1;
+		}
+	if (parts < 5 || !is_package(wanted->package, name, starts[1] - 1) ||
+		!is_any_platform(wanted->platform, name + starts[parts - 1], length - starts[parts - 1]) ||
+		starts[2] - 1 - starts[1] >= VERSION_TEXT)
+		return false;
+	memcpy(version, name + starts[1], starts[2] - 1 - starts[1]);
+	version[starts[2] - 1 - starts[1]] = 0;
+	return true;
+}
+
+/* ---- choosing */
+
+struct choice {
+	const struct wheel_wanted *wanted;
+	struct wheel_found best;
+	struct wheel_version version, newest; /* newest: of the platform, whatever is wanted */
+	char newest_text[VERSION_TEXT];
+	const char *page;       /* the address of the page that is being read */
+	struct jw_error missed; /* the first place that could not be asked */
+	struct buf asked;
+};
+
+static bool is_wanted(const struct wheel_version *wanted, const struct wheel_version *version)
+{
+	return !compare(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
+}
+
+/* Whether a file is better than the best so far. */
+static bool is_better(struct choice *choice, const char *name, char text[VERSION_TEXT],
+					  struct wheel_version *version)
+{
+	if (!wheel_name_fits(choice->wanted, name, text) ||
+		!wheel_version_read(text, strlen(text), version))
+		return false;
+	if (compare(version, &choice->newest, VERSION_NUMBERS) > 0) {
+		choice->newest = *version;
+		memcpy(choice->newest_text, text, VERSION_TEXT);
+	}
+	return is_wanted(&choice->wanted->version, version) &&
+		   (!choice->best.place || compare(version, &choice->version, VERSION_NUMBERS) > 0);
+}
+
+static void take(struct choice *choice, char *place, bool local, const char *sha256,
+				 const char *text, const struct wheel_version *version)
+{
+	mem_free(choice->best.place);
+	choice->best.place = place;
+	choice->best.local = local;
+	text_copy(choice->best.sha256, sizeof choice->best.sha256, sha256 ? sha256 : "");
+	TEXT_COPY(choice->best.version, text);
+	choice->version = *version;
+}
+
+static int on_file(struct jw_error *err, void *context, const struct index_file *file)
+{
+	struct choice *choice = context;
+	struct wheel_version version;
+	char text[VERSION_TEXT], *base = NULL, *url;
+	int result;
+
+	if (file->yanked || !is_better(choice, file->name, text, &version))
+		return 0;
+	if (*file->base && http_resolve(err, choice->page, file->base, &base))
+		return -1;
+	result = http_resolve(err, base ? base : choice->page, file->url, &url);
+	mem_free(base);
+	if (!result)
+		take(choice, url, false, file->sha256, text, &version);
+	return result;
+}
+
+/* ---- one place */
+
+static int begin_page(struct jw_error *err, void *context)
+{
+	(void)err;
+	buf_clear(context);
+	return 0;
+}
+
+static int take_page(struct jw_error *err, void *context, const void *data, size_t size)
+{
+	return buf_append(err, context, data, size);
+}
+
+static int read_page(struct jw_error *err, struct choice *choice, const struct http_answer *answer,
+					 const struct buf *text)
+{
+	const struct index_reader reader = {choice, on_file};
+	int result;
+
+	choice->page = answer->url;
+	if (text_ends(answer->type, "json"))
+		result = index_page_read_json(err, buf_text(text), text->size, &reader);
+	else if (text_ends(answer->type, "html"))
+		result = index_page_read_html(err, buf_text(text), text->size, &reader);
+	else
+		return error_set(err, JW_ERR_FORMAT, "%.500s: “%s” is not a package index' answer",
+						 answer->url, answer->type);
+	return result ? error_prefix(err, "%.500s", answer->url) : 0;
+}
+
+static int ask_page(struct jw_error *err, struct http *http, struct choice *choice, const char *url)
+{
+	struct buf text = BUF_MAX(INDEX_PAGE_MOST_BYTES);
+	struct http_request request = {.url = url,
+								   .accept = accept_pages,
+								   .most_bytes = INDEX_PAGE_MOST_BYTES,
+								   .sink = {&text, begin_page, take_page}};
+	struct http_answer answer;
+	int result = http_get(err, http, &request, &answer);
+
+	if (!result) {
+		result = read_page(err, choice, &answer, &text);
+		mem_free(answer.url);
+	}
+	buf_free(&text);
+	return result;
+}
+
+/* Wheels that lie in a folder. */
+static int ask_folder(struct jw_error *err, struct choice *choice, const char *folder)
+{
+	struct wheel_version version;
+	struct os_names names;
+	char text[VERSION_TEXT], *path;
+	int result = 0;
+
+	if (os_list(err, folder, &names))
+		return -1;
+	for (size_t i = 0; !result && i < names.count; i++) {
+		if (names.kinds[i] != OS_REGULAR || !is_better(choice, names.items[i], text, &version))
+			continue;
+		if ((path = os_join(err, folder, names.items[i])))
+			take(choice, path, true, NULL, text, &version);
+		else
+			result = -1;
+	}
+	os_names_free(&names);
+	return result;
+}
+
+/* "~/wheels", "file:///srv/wheels"; NULL out of memory. */
+static char *local_path(struct jw_error *err, const char *text)
+{
+	char *home = NULL, *path;
+
+	if (text_starts(text, "file://"))
+		return mem_string(err, text + strlen("file://") + (os_list_separator == ';'));
+	if (!text_starts(text, "~/") || os_home_dir(NULL, &home))
+		return mem_string(err, text);
+	path = mem_printf(err, "%s%s", home, text + 1);
+	mem_free(home);
+	return path;
+}
+
+static bool is_address(const char *text)
+{
+	return text_starts(text, "http://") || text_starts(text, "https://");
+}
+
+/* `project`: of an index; NULL: the page or folder itself. */
+static int ask_place(struct jw_error *err, struct http *http, struct choice *choice,
+					 const char *place, const char *project)
+{
+	char *clean = NULL, *url = NULL;
+	size_t length;
+	int result = -1;
+
+	if (!project && !is_address(place)) {
+		if (!(url = local_path(err, place)))
+			return -1;
+		result = ask_folder(err, choice, url);
+		(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", url);
+		mem_free(url);
+		return result;
+	}
+	if (http_login(err, http, place, &clean))
+		return -1;
+	for (length = strlen(clean); length && clean[length - 1] == '/';)
+		length--;
+	(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", clean);
+	url =
+		project ? mem_printf(err, "%.*s/%s/", (int)length, clean, project) : mem_string(err, clean);
+	if (url)
+		result = ask_page(err, http, choice, url);
+	mem_free(url);
+	mem_free(clean);
+	return result;
+}
+
+/* A project that an index does not have is no failure of the index'. */
+static int ask_places(struct jw_error *err, struct http *http, struct choice *choice,
+					  const char *places, const char *project)
+{
+	struct jw_error why;
+	char *place;
+
+	while ((place = pip_config_next(err, &places))) {
+		why = (struct jw_error){0};
+		if (ask_place(&why, http, choice, place, project) && why.code != JW_ERR_NOT_FOUND &&
+			!choice->missed.code)
+			choice->missed = why;
+		mem_free(place);
+		if (why.code == JW_ERR_INTERRUPTED || why.code == JW_ERR_MEMORY)
+			return error_copy(err, &why);
+	}
+	return 0;
+}
+
+static int report_missing(struct jw_error *err, const struct choice *choice)
+{
+	const struct wheel_wanted *wanted = choice->wanted;
+	char version[VERSION_TEXT] = "", newest[VERSION_TEXT + 24] = "";
+	size_t used = 0;
+
+	if (choice->missed.code)
+		return error_copy(err, &choice->missed);
+	for (unsigned i = 0; i < wanted->version.count; i++)
+		used += (size_t)snprintf(version + used, sizeof version - used, "%s%u", i ? "." : "",
+								 wanted->version.numbers[i]);
+	if (*choice->newest_text)
+		(void)snprintf(newest, sizeof newest, "; the newest is %s", choice->newest_text);
+	if (!choice->asked.size)
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "pip's configuration names no index and no folder (no-index)");
+	return error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
+					 buf_text(&choice->asked), wanted->package, version,
+					 wanted->version.count < 3 ? ".*" : "", wanted->platform, newest);
+}
+
+int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
+					   const struct wheel_wanted *wanted, struct wheel_found *ret_found)
+{
+	struct choice choice = {.wanted = wanted, .asked = BUF_MAX(4096)};
+	const char *index = config->values[PIP_INDEX_URL];
+	int result = ask_places(err, http, &choice, config->values[PIP_FIND_LINKS], NULL);
+
+	if (!result && !pip_config_bool(config, PIP_NO_INDEX))
+		result = ask_places(err, http, &choice, index ? index : pypi, wanted->package) ||
+						 ask_places(err, http, &choice, config->values[PIP_EXTRA_INDEX_URL],
+									wanted->package)
+					 ? -1
+					 : 0;
+	if (!result && !choice.best.place)
+		result = report_missing(err, &choice);
+	buf_free(&choice.asked);
+	if (result)
+		mem_free(choice.best.place);
+	else
+		*ret_found = choice.best;
+	return result;
+}

@@ -1,0 +1,45 @@
+/* Where a wheel is: the folders and indexes that pip's configuration names. */
+#ifndef JW_COMPILE_PACKAGE_INDEX_H
+#define JW_COMPILE_PACKAGE_INDEX_H
+
+#include <stdbool.h>
+
+#include "compile/http.h"
+#include "compile/index_page.h"
+
+enum { VERSION_NUMBERS = 6, VERSION_TEXT = 64 };
+
+/* "12.4.131"; what is not there counts as 0. */
+struct wheel_version {
+	unsigned numbers[VERSION_NUMBERS];
+	unsigned count;
+};
+
+/* Digits and dots; false for anything else ("1.0rc1", "1!2.0"), and past VERSION_NUMBERS. */
+bool wheel_version_read(const char *text, size_t length, struct wheel_version *ret_version);
+
+struct wheel_wanted {
+	const char *package;          /* "nvidia-cuda-nvcc-cu12" */
+	struct wheel_version version; /* 12.4 is any 12.4.x, 12.4.131 only that */
+	const char *platform;         /* as jw_platform says it: "x86_64-linux" */
+};
+
+struct wheel_found {
+	char *place;     /* an address, or a file's path */
+	bool local;      /* it is a file */
+	char sha256[65]; /* "" where the index tells none */
+	char version[VERSION_TEXT];
+};
+
+/* The version of a wheel, by its file's name, if it is of this package and runs on this platform
+ * (PEP 427); false where not. For tests too. */
+bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
+					 char version[VERSION_TEXT]);
+
+/* The newest that fits, of all places together; the first of several with one version. Those that
+ * were taken back do not count. A place that cannot be asked counts only where no other has it.
+ * JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
+int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
+					   const struct wheel_wanted *wanted, struct wheel_found *ret_found);
+
+#endif

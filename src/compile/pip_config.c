@@ -1,0 +1,365 @@
+#include "compile/pip_config.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/environment.h"
+#include "os/file.h"
+#include "os/folders.h"
+#include "os/platform.h"
+
+enum { MOST_VALUE = 1 << 16, MOST_NAME = 64, RANK_VARIABLE = 4 };
+
+static const char blanks[] = " \t\r\n\f\v";
+
+static const struct {
+	const char *name;
+	enum pip_option option;
+} option_names[] = {
+	{"index-url", PIP_INDEX_URL},       {"extra-index-url", PIP_EXTRA_INDEX_URL},
+	{"no-index", PIP_NO_INDEX},         {"find-links", PIP_FIND_LINKS},
+	{"trusted-host", PIP_TRUSTED_HOST}, {"cert", PIP_CERT},
+	{"client-cert", PIP_CLIENT_CERT},   {"proxy", PIP_PROXY},
+	{"timeout", PIP_TIMEOUT},           {"default-timeout", PIP_TIMEOUT},
+	{"retries", PIP_RETRIES},
+};
+
+/* Sections by their weight; a value from a heavier one is not replaced by a later file's. */
+static const char *const sections[RANK_VARIABLE] = {"", "global", "install", "download"};
+
+/* An empty value is as if it were not there. */
+static int set(struct jw_error *err, struct pip_config *config, enum pip_option option,
+			   unsigned char rank, const char *value)
+{
+	char *copy;
+
+	if (!*value || rank < config->ranks[option])
+		return 0;
+	if (!(copy = mem_string(err, value)))
+		return -1;
+	mem_free(config->values[option]);
+	config->values[option] = copy;
+	config->ranks[option] = rank;
+	return 0;
+}
+
+/* ---- a file: INI as Python's configparser reads it */
+
+struct line {
+	const char *text; /* without blanks around it */
+	size_t length;
+	size_t indent;
+};
+
+/* A key and its value, which may go on over indented lines. */
+struct entry {
+	unsigned char rank; /* 0: of a section that is not for us */
+	size_t indent;
+	int option; /* -1: no option of ours */
+	struct buf value;
+};
+
+static struct line next_line(const char **at, const char *end)
+{
+	const char *feed = memchr(*at, '\n', (size_t)(end - *at));
+	const char *stop = feed ? feed : end;
+	struct line line = {.text = *at};
+
+	while (line.text < stop && strchr(blanks, *line.text) && *line.text)
+		line.text++;
+	line.indent = (size_t)(line.text - *at);
+	line.length = (size_t)(stop - line.text);
+	while (line.length && line.text[line.length - 1] && strchr(blanks, line.text[line.length - 1]))
+		line.length--;
+	*at = feed ? feed + 1 : end;
+	return line;
+}
+
+static unsigned char section_rank(const char *name, size_t length)
+{
+	for (unsigned char rank = 1; rank < RANK_VARIABLE; rank++)
+		if (strlen(sections[rank]) == length && !memcmp(sections[rank], name, length))
+			return rank;
+	return 0;
+}
+
+/* “--Index_URL” is index-url. -1 where it is none of ours. */
+static int find_option(const char *name, size_t length)
+{
+	char text[MOST_NAME];
+	size_t at = 0;
+
+	if (length >= sizeof text)
+		return -1;
+	for (; at < length; at++)
+		text[at] = (char)(name[at] == '_'                      ? '-'
+						  : name[at] >= 'A' && name[at] <= 'Z' ? name[at] + ('a' - 'A')
+															   : name[at]);
+	text[at] = 0;
+	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++)
+		if (!strcmp(text_starts(text, "--") ? text + 2 : text, option_names[i].name))
+			return (int)option_names[i].option;
+	return -1;
+}
+
+static int finish(struct jw_error *err, struct pip_config *config, struct entry *entry)
+{
+	int option = entry->option;
+
+	entry->option = -1;
+	return option < 0 || !entry->rank
+			   ? 0
+			   : set(err, config, (enum pip_option)option, entry->rank, buf_text(&entry->value));
+}
+
+static int append(struct jw_error *err, struct buf *value, const char *text, size_t length)
+{
+	if (memchr(text, 0, length))
+		return error_set(err, JW_ERR_FORMAT, "a NUL in it");
+	return (value->size && buf_append(err, value, "\n", 1)) || buf_append(err, value, text, length)
+			   ? -1
+			   : 0;
+}
+
+/* “key = value” or “key: value” */
+static int begin(struct jw_error *err, struct entry *entry, const struct line *line)
+{
+	size_t key = 0, value;
+
+	while (key < line->length && line->text[key] != '=' && line->text[key] != ':')
+		key++;
+	if (!key || key == line->length)
+		return error_set(err, JW_ERR_FORMAT, "neither a section nor “name = value”");
+	for (value = key + 1; value < line->length && strchr(blanks, line->text[value]); value++)
+		;
+	while (key && strchr(blanks, line->text[key - 1]))
+		key--;
+	entry->option = find_option(line->text, key);
+	entry->indent = line->indent;
+	buf_clear(&entry->value);
+	return append(err, &entry->value, line->text + value, line->length - value);
+}
+
+static int take_line(struct jw_error *err, struct pip_config *config, struct entry *entry,
+					 const struct line *line, bool *in_entry)
+{
+	const char *close;
+
+	if (!line->length || *line->text == '#' || *line->text == ';')
+		return 0;
+	if (*in_entry && line->indent > entry->indent)
+		return append(err, &entry->value, line->text, line->length);
+	if (finish(err, config, entry))
+		return -1;
+	if (*line->text != '[') {
+		*in_entry = true;
+		return begin(err, entry, line);
+	}
+	if (!(close = memchr(line->text, ']', line->length)))
+		return error_set(err, JW_ERR_FORMAT, "a section without its “]”");
+	*in_entry = false;
+	entry->rank = section_rank(line->text + 1, (size_t)(close - line->text) - 1);
+	return 0;
+}
+
+int pip_config_parse(struct jw_error *err, struct pip_config *config, const char *text, size_t size)
+{
+	struct entry entry = {.option = -1, .value = BUF_MAX(MOST_VALUE)};
+	const char *at = text, *end = size ? text + size : text;
+	bool in_entry = false;
+	size_t number = 0;
+	int result = 0;
+
+	while (!result && at < end) {
+		struct line line = next_line(&at, end);
+
+		number++;
+		if ((result = take_line(err, config, &entry, &line, &in_entry)))
+			error_prefix(err, "line %zu", number);
+	}
+	if (!result)
+		result = finish(err, config, &entry);
+	buf_free(&entry.value);
+	return result;
+}
+
+/* ---- where files are */
+
+/* A file that is not there, or that may not be read, says nothing: so pip has it. */
+static int read_file(struct jw_error *err, struct pip_config *config, const char *path)
+{
+	struct buf text = {0};
+	struct jw_error why = {0};
+	int result = 0;
+
+	if (!os_read_file(&why, path, PIP_MOST_FILE, &text)) {
+		if (pip_config_parse(err, config, buf_text(&text), text.size))
+			result = error_prefix(err, "%s", path);
+		buf_free(&text);
+	}
+	return result;
+}
+
+static int read_in(struct jw_error *err, struct pip_config *config, const char *folder,
+				   const char *below)
+{
+	char *path;
+	int result;
+
+	if (!folder || !*folder)
+		return 0;
+	path = mem_printf(err, "%s%c%s", folder, os_separator, below);
+	result = path ? read_file(err, config, path) : -1;
+	mem_free(path);
+	return result;
+}
+
+static int read_in_variable(struct jw_error *err, struct pip_config *config, const char *variable,
+							const char *otherwise, const char *below)
+{
+	char *folder = os_env(variable);
+	int result = read_in(err, config, folder && *folder ? folder : otherwise, below);
+
+	mem_free(folder);
+	return result;
+}
+
+static int read_system(struct jw_error *err, struct pip_config *config)
+{
+	char *list = os_env("XDG_CONFIG_DIRS"), *at, *end;
+	int result = 0;
+
+	if (list && *list)
+		for (at = list; !result && at; at = end) {
+			if ((end = strchr(at, ':')))
+				*end++ = 0;
+			result = read_in(err, config, at, "pip/pip.conf");
+		}
+	else
+		result = read_file(err, config, "/etc/xdg/pip/pip.conf");
+	mem_free(list);
+	return result || read_file(err, config, "/etc/pip.conf") ? -1 : 0;
+}
+
+static int read_user(struct jw_error *err, struct pip_config *config)
+{
+	char *home = NULL, *folder = NULL;
+	int result = 0;
+
+	if (os_home_dir(NULL, &home))
+		return 0;
+	if (!(folder = mem_printf(err, "%s/.config", home)) ||
+		read_in(err, config, home, ".pip/pip.conf") ||
+		read_in_variable(err, config, "XDG_CONFIG_HOME", folder, "pip/pip.conf"))
+		result = -1;
+	mem_free(folder);
+	mem_free(home);
+	return result;
+}
+
+/* `user`: false where PIP_CONFIG_FILE replaces the user's own. */
+static int read_files(struct jw_error *err, struct pip_config *config, bool user)
+{
+	bool windows = !strcmp(os_name, "windows");
+	char *site;
+	int result;
+
+	if (windows ? read_in_variable(err, config, "ProgramData", NULL, "pip\\pip.ini")
+				: read_system(err, config))
+		return -1;
+	if (user && (windows ? read_in_variable(err, config, "USERPROFILE", NULL, "pip\\pip.ini") ||
+							   read_in_variable(err, config, "APPDATA", NULL, "pip\\pip.ini")
+						 : read_user(err, config)))
+		return -1;
+	site = os_env("VIRTUAL_ENV");
+	result = read_in_variable(err, config, site && *site ? "VIRTUAL_ENV" : "CONDA_PREFIX", NULL,
+							  windows ? "pip.ini" : "pip.conf");
+	mem_free(site);
+	return result;
+}
+
+static int read_all_files(struct jw_error *err, struct pip_config *config)
+{
+	char *named = os_env("PIP_CONFIG_FILE");
+	int result = 0;
+
+	if (!named || strcmp(named, !strcmp(os_name, "windows") ? "nul" : "/dev/null") != 0)
+		result = read_files(err, config, !named || !os_exists(named)) ||
+						 (named && read_file(err, config, named))
+					 ? -1
+					 : 0;
+	mem_free(named);
+	return result;
+}
+
+static int read_variables(struct jw_error *err, struct pip_config *config)
+{
+	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++) {
+		char name[MOST_NAME] = "PIP_", *value;
+		size_t at = 4;
+		int result;
+
+		for (const char *c = option_names[i].name; *c; c++)
+			name[at++] = (char)(*c == '-' ? '_' : *c - ('a' - 'A'));
+		value = os_env(name);
+		result = value ? set(err, config, option_names[i].option, RANK_VARIABLE, value) : 0;
+		mem_free(value);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+int pip_config_load(struct jw_error *err, struct pip_config *ret_config)
+{
+	struct pip_config config = {{0}, {0}};
+
+	if (read_all_files(err, &config) || read_variables(err, &config)) {
+		pip_config_free(&config);
+		return error_prefix(err, "pip's configuration");
+	}
+	*ret_config = config;
+	return 0;
+}
+
+void pip_config_free(struct pip_config *config)
+{
+	for (size_t i = 0; i < PIP_OPTIONS; i++)
+		mem_free(config->values[i]);
+	*config = (struct pip_config){{0}, {0}};
+}
+
+/* ---- values */
+
+bool pip_config_bool(const struct pip_config *config, enum pip_option option)
+{
+	static const char *const yes[] = {"y", "yes", "t", "true", "on", "1"};
+
+	for (size_t i = 0; config->values[option] && i < sizeof yes / sizeof *yes; i++)
+		if (text_equal_fold(config->values[option], yes[i]))
+			return true;
+	return false;
+}
+
+unsigned pip_config_number(const struct pip_config *config, enum pip_option option,
+						   unsigned otherwise)
+{
+	uint64_t number;
+
+	return config->values[option] && text_number(config->values[option], 86400, &number)
+			   ? (unsigned)number
+			   : otherwise;
+}
+
+char *pip_config_next(struct jw_error *err, const char **at)
+{
+	const char *start;
+
+	if (!*at)
+		return NULL;
+	start = *at + strspn(*at, blanks);
+	*at = start + strcspn(start, blanks);
+	return *start ? mem_string_n(err, start, (size_t)(*at - start)) : NULL;
+}

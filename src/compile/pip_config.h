@@ -1,0 +1,52 @@
+/* pip's own configuration: which package index to ask, and how.
+ *
+ * Source: pip's documentation, “Configuration”: files of the system, the user and the virtual
+ * environment, then PIP_CONFIG_FILE, then variables PIP_*; [global] before the command's section.
+ * pip reads [download] for `pip download`; [install] counts as well here, where most people write
+ * it. */
+#ifndef JW_COMPILE_PIP_CONFIG_H
+#define JW_COMPILE_PIP_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum pip_option {
+	PIP_INDEX_URL,
+	PIP_EXTRA_INDEX_URL,
+	PIP_NO_INDEX,
+	PIP_FIND_LINKS,
+	PIP_TRUSTED_HOST,
+	PIP_CERT,
+	PIP_CLIENT_CERT,
+	PIP_PROXY,
+	PIP_TIMEOUT,
+	PIP_RETRIES,
+	PIP_OPTIONS
+};
+
+enum { PIP_MOST_FILE = 1 << 20 };
+
+struct pip_config {
+	char *values[PIP_OPTIONS];        /* as written; NULL: not set. Never empty */
+	unsigned char ranks[PIP_OPTIONS]; /* of the section that a value is from */
+};
+
+/* Merges one file's text into `config`, over what files before it said. JW_ERR_FORMAT names the
+ * line that pip could not read either. */
+int pip_config_parse(struct jw_error *err, struct pip_config *config, const char *text,
+					 size_t size);
+/* All files and variables, in pip's order. The caller frees with pip_config_free. */
+int pip_config_load(struct jw_error *err, struct pip_config *ret_config);
+void pip_config_free(struct pip_config *config);
+
+/* A switch, a number. */
+bool pip_config_bool(const struct pip_config *config, enum pip_option option);
+unsigned pip_config_number(const struct pip_config *config, enum pip_option option,
+						   unsigned otherwise);
+/* The next of several values between blanks: a copy for the caller, NULL after the last or out of
+ * memory. Start with *at = config->values[option]. */
+char *pip_config_next(struct jw_error *err, const char **at);
+
+#endif

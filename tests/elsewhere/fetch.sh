@@ -1,0 +1,222 @@
+#!/bin/bash
+# fetch.sh BUILD-FOLDER [COMMAND...]   jitwarm compiler fetch, from package indexes on this machine, honest and lying (index-server.py)
+#
+# COMMAND: what stands before the program (Wine), which is jitwarm.exe then.
+# Exit status 1 if a case fails, 77 where something is not at hand.
+set -uo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -ge 1 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+build=$(cd "$1" && pwd)
+shift
+program=ptxas jitwarm=("$build/src/jitwarm")
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+scratch=$(mktemp -d)
+servers=()
+trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 3
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+ok() { echo "ok: $*"; }
+await() {
+	local end=$((SECONDS + 60))
+	until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 0.05; done
+}
+
+serve() { # FOLDER [CERTIFICATE]
+	mkdir "$1"
+	python3 "$here/index-server.py" "$@" >"$1/said" 2>&1 &
+	servers+=($!)
+	await test -s "$1/port" || { cat "$1/said"; echo "skipped: no server"; exit 77; }
+}
+serve http
+: >http/log
+site=http://127.0.0.1:$(cat http/port)
+
+# Nothing of this account's own configuration counts.
+while read -r name; do unset "$name"; done < <(env | grep -oiE '^(PIP_[A-Z_]*|[a-z]*_proxy|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|SSL_CERT_FILE|NETRC|VIRTUAL_ENV|CONDA_PREFIX)=' | tr -d =)
+mkdir home
+export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home/.config XDG_CONFIG_DIRS=$scratch/etc JITWARM_PTXAS=$scratch/store JITWARM_STATE=$scratch/state \
+	NO_COLOR=1 PIP_CONFIG_FILE=/dev/null PIP_RETRIES=0 no_proxy='*'
+
+fetch() { timeout 120 "${jitwarm[@]}" compiler fetch "$@" >out 2>err; }
+whole() { # VERSION: it is there, and nothing else
+	[ "$(find store -mindepth 1 | sort)" = "$(printf '%s\n' "store/$1" "store/$1/$program")" ] && [ -x "store/$1/$program" ]
+}
+# good TEXT KIND [VERSION [FULL]]: fetched from that index
+good() {
+	local text=$1 kind=$2 version=${3:-12.3} full=${4:-12.3.107}
+	rm -rf store
+	if PIP_INDEX_URL=${PIP_INDEX_URL-$site/$kind/simple} fetch "$version" && whole "$version" && [ "$(cat out)" = "$scratch/store/$version/$program" ] &&
+		grep -q "V$full\"" "store/$version/$program"; then
+		ok "$text"
+	else
+		fail "$text: $(cat out err; find store; tail -n 5 http/log)"
+	fi
+}
+# bad TEXT KIND SAID [VERSION]: one line that says SAID, and nothing is left
+bad() {
+	local text=$1 kind=$2 said=$3 version=${4:-12.3} got
+	rm -rf store
+	PIP_INDEX_URL=${PIP_INDEX_URL-$site/$kind/simple} fetch "$version"
+	got=$?
+	if [ $got = 3 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "$said" err && [ -z "$(find store -mindepth 1 2>/dev/null)" ] && ! grep -qF 'p@ss' err; then
+		ok "$text ($said)"
+	else
+		fail "$text: status $got, not “$said”, or something is left: $(cat out err; find store)"
+	fi
+}
+
+# ---- what an index says
+good "the newest that fits, of an HTML page" good
+grep -q "GET /good/simple/nvidia-cuda-nvcc-cu12/ 127.0.0.1 None application/vnd.pypi.simple.v1+json, " http/log && ok "asked as pip asks" || fail "asked: $(cat http/log)"
+good "of a JSON page" json
+good "a page without hashes" json-unhashed
+good "<base href>" base
+good "just this one" good 12.3.52 12.3.52
+bad "one that was taken back" good "no wheel nvidia-cuda-nvcc-cu12==12.3.999 for " 12.3.999
+bad "none of that version" good "; the newest is 12.4.99" 12.7
+bad "no such project" empty "no wheel nvidia-cuda-nvcc-cu12==12.3.*"
+good "a redirect" moved
+good "a redirect to another host" moved-away
+good "the wheel is on another host" elsewhere
+PIP_RETRIES=1 good "a server that is busy once" busy-once
+PIP_RETRIES=1 good "a wheel that breaks off once" cut-once
+export PIP_INDEX_URL=$site/500/simple PIP_EXTRA_INDEX_URL="$site/empty/simple $site/good/simple/"
+good "what one index cannot say, another does" ""
+unset PIP_INDEX_URL PIP_EXTRA_INDEX_URL
+fetch 12.3 && [ "$(cat out)" = "$scratch/store/12.3/$program" ] && [ ! -s err ] && ok "not fetched again" || fail "not fetched again: $(cat out err)"
+for kind in 400 500 503; do bad "status $kind" $kind "$site/$kind/simple/nvidia-cuda-nvcc-cu12/: the server answers with status $kind"; done
+bad "no wheel at that address" missing-wheel "the server answers with status 404"
+bad "a page that breaks off" cut-index "nvidia-cuda-nvcc-cu12/: "
+bad "a page without end" endless "more than 67108864 bytes"
+bad "no HTML" garbage "not HTML"
+bad "another page" login-page "no wheel nvidia-cuda-nvcc-cu12==12.3.*"
+bad "another kind of text" plain "“text/plain” is not a package index' answer"
+bad "broken JSON" json-broken "not JSON at byte"
+bad "JSON of another version" json-2 "not a project's page of API version 1"
+bad "redirects without end" circle "more than 10 redirects"
+bad "a redirect to another protocol" moved-to-ftp "an index is asked by https or http"
+bad "a redirect to a host that is not trusted" moved-to-http "name the host as trusted-host"
+PIP_TIMEOUT=1 bad "no answer" silent "$site/silent/simple/"
+PIP_INDEX_URL=http://127.0.0.1:1/simple bad "no server" "" "http://127.0.0.1:1/simple/nvidia-cuda-nvcc-cu12/: "
+PIP_INDEX_URL=http://example.invalid/simple bad "plain http" "" "plain http can be changed on its way"
+PIP_INDEX_URL=http://127.0.0.1.example.invalid/simple bad "a name that begins like this machine" "" "plain http can be changed on its way"
+PIP_INDEX_URL=ftp://127.0.0.1/simple bad "another protocol" "" "an index is asked by https or http"
+PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "an address that is none"
+
+# ---- what is in a wheel
+bad "another hash" wrong-hash "its SHA-256 is "
+bad "a wheel that breaks off" cut-wheel "cut-wheel/files/"
+bad "half a zip file" torn-zip "torn-zip/files/"
+bad "no zip file" no-zip "no-zip/files/"
+bad "no program in it" no-program "no bin/$program in it"
+bad "two of them" two-programs "two of them: nvidia/cu"
+bad "a link" link "no bin/$program in it"
+bad "a RECORD that says otherwise" other-record "is not what its RECORD says"
+bad "a RECORD without it" short-record "its RECORD does not tell of"
+bad "no RECORD" no-record "its RECORD does not tell of"
+good "members that climb out of the folder stay inside" climbing
+[ -z "$(find . -name outside)" ] && [ ! -e ../outside ] && ok "and nothing is written outside" || fail "written outside"
+
+# ---- names and passwords
+PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login/simple good "a name and password in the address" login
+grep -q "/login/files/.* Basic " http/log && ok "for wheels on the same host too" || fail "for wheels: $(tail -n 3 http/log)"
+bad "none" login "status 401; write the name and password into the index-url of pip's configuration, or into ~/.netrc"
+PIP_INDEX_URL=http://us%20er:wrong@127.0.0.1:${site##*:}/login/simple bad "wrong ones" login "status 401"
+: >http/log
+PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/elsewhere-login/simple good "wheels on another host" elsewhere-login
+PIP_INDEX_URL=http://us%20er:p%40ss%2Fw@127.0.0.1:${site##*:}/login-away/simple good "a redirect to another host" login-away
+grep -q "localhost None" http/log && ! grep -q "localhost Basic" http/log && ok "no password goes to another host" || fail "to another host: $(cat http/log)"
+printf 'machine 127.0.0.1\nlogin "us er"\npassword p@ss/w\n' >netrc
+chmod 600 netrc
+NETRC=$scratch/netrc good "~/.netrc" login
+rm netrc
+
+# ---- pip's configuration: each place is heavier than the one before
+conf() { mkdir -p "$(dirname "$1")"; printf '%s\n' "${@:2}" >"$1"; }
+from() { # KIND TEXT: the index that was asked
+	rm -rf store
+	: >http/log
+	fetch 12.3 && [ "$(sed -n '1s|^GET /\([a-z-]*\)/simple/.*|\1|p' http/log)" = "$1" ] && ok "$2" || fail "$2: $(cat err http/log)"
+}
+if [ ${#jitwarm[@]} = 1 ]; then
+	unset PIP_CONFIG_FILE
+	conf etc/pip/pip.conf "# the system's" "[global]" "index-url: $site/good/simple"
+	from good "the system's configuration"
+	conf home/.pip/pip.conf "[global]" "timeout = 60" "Index_URL =" "  $site/moved/simple" "[list]" "index-url = $site/500/simple"
+	from moved "the user's"
+	conf home/.config/pip/pip.conf "[global]" "index-url = $site/json/simple"
+	from json "the user's newer one"
+	conf venv/pip.conf "[global]" "index-url = $site/base/simple"
+	VIRTUAL_ENV=$scratch/venv from base "the environment's"
+	conf named.conf "[global]" "index-url = $site/elsewhere/simple"
+	PIP_CONFIG_FILE=$scratch/named.conf VIRTUAL_ENV=$scratch/venv from elsewhere "PIP_CONFIG_FILE"
+	conf etc/pip/pip.conf "[global]" "index-url = $site/500/simple" "[download]" "index-url = $site/good/simple" "[install]" "index-url = $site/500/simple"
+	PIP_CONFIG_FILE=$scratch/named.conf from good "[download] is heavier than any [global]"
+	PIP_INDEX_URL=$site/moved/simple from moved "a variable is heavier than any file"
+	PIP_INDEX_URL='' from good "an empty variable is none"
+	conf named.conf "[global]" "no section's line"
+	rm -rf store
+	PIP_CONFIG_FILE=$scratch/named.conf fetch 12.3; [ $? = 3 ] && grep -qF "named.conf: line 2: neither a section nor “name = value”" err && ok "a broken file" || fail "a broken file: $(cat err)"
+	PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$site/json/simple from json "PIP_CONFIG_FILE=/dev/null"
+	rm -r etc home/.pip home/.config
+	export PIP_CONFIG_FILE=/dev/null
+fi
+
+# ---- folders of wheels
+mkdir wheels && python3 - "$site" <<-'P'
+	import sys, urllib.request
+	for version in ("12.3.52", "12.4.99"):
+	    for tag in ("manylinux1_x86_64", "win_amd64"):
+	        name = f"nvidia_cuda_nvcc_cu12-{version}-py3-none-{tag}.whl"
+	        open("wheels/" + name, "wb").write(urllib.request.urlopen(f"{sys.argv[1]}/good/files/{name}").read())
+P
+export PIP_NO_INDEX=1
+PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
+PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/" good "a page of links" good
+PIP_FIND_LINKS=wheels bad "not in it" good "wheels: no wheel nvidia-cuda-nvcc-cu12==12.5.*" 12.5
+bad "neither index nor folder" good "names no index and no folder"
+unset PIP_NO_INDEX
+PIP_FIND_LINKS=wheels good "the newest of folder and index" good
+
+# ---- https
+if [ ${#jitwarm[@]} = 1 ] && command -v openssl >/dev/null &&
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost >openssl.log 2>&1; then
+	cat key.pem cert.pem >both.pem
+	serve https "$scratch/both.pem"
+	safe=https://localhost:$(cat https/port)/good/simple
+	export PIP_INDEX_URL=$safe
+	PIP_CERT=$scratch/cert.pem good "https, with the certificate that “cert” names" good
+	REQUESTS_CA_BUNDLE=$scratch/cert.pem good "https, with REQUESTS_CA_BUNDLE" good
+	PIP_TRUSTED_HOST="x.example localhost:$(cat https/port)" good "https, with trusted-host" good
+	bad "https, unknown to all" good "$safe/nvidia-cuda-nvcc-cu12/: "
+	PIP_TRUSTED_HOST=127.0.0.1 bad "https, another host is trusted" good "$safe/nvidia-cuda-nvcc-cu12/: "
+	PIP_INDEX_URL=${safe/good/moved-away} PIP_CERT=$scratch/cert.pem bad "https, redirected to http" good "a redirect from https to http"
+	unset PIP_INDEX_URL
+else
+	echo "(left out: https)"
+fi
+
+# ---- usage, Ctrl-C, and what killed runs leave
+fetch twelve; [ $? = 64 ] && ok "no version" || fail "no version: $(cat err)"
+fetch 10.2; [ $? = 64 ] && ok "too old" || fail "too old: $(cat err)"
+fetch; [ $? = 64 ] && ok "no version at all" || fail "no version at all: $(cat err)"
+if [ ${#jitwarm[@]} = 1 ]; then
+	rm -rf store
+	: >http/log
+	PIP_INDEX_URL=$site/trickle/simple timeout -s KILL 60 "${jitwarm[@]}" compiler fetch 12.3 >out 2>err &
+	fetcher=$!
+	await grep -q "/trickle/files/" http/log
+	[ -n "$(find store -name wheel)" ] || await sh -c 'find store -name wheel | grep -q .'
+	kill -INT $fetcher; got=0; wait $fetcher || got=$?
+	[ $got = 1 ] && [ -z "$(find store -mindepth 1)" ] && ok "Ctrl-C" || fail "Ctrl-C: status $got: $(cat err; find store)"
+	mkdir -p store/.new-old/x store/.new-young
+	touch -d '2 days ago' store/.new-old
+	PIP_INDEX_URL=$site/good/simple fetch 12.3 && [ ! -e store/.new-old ] && [ -e store/.new-young ] && ok "what killed runs left goes after a day" || fail "left by killed runs: $(cat err; ls -A store)"
+	# Only whole ones are looked at.
+	printf '#!/bin/sh\ntouch %s/started\n' "$scratch" >store/.new-young/ptxas; chmod +x store/.new-young/ptxas
+	"${jitwarm[@]}" prime --cache cache --target sm_86 --driver 535.309.01 "$build/tests/framework/libsample_framework.so" >out 2>&1
+	[ ! -e started ] && ok "what is being fetched is not started" || fail "what is being fetched was started"
+fi
+exit $failed

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""index-server.py FOLDER [CERTIFICATE]   a package index on 127.0.0.1, honest and lying, for fetch.sh
+
+Writes its port to FOLDER/port once it answers, and each request to FOLDER/log: METHOD PATH HOST AUTHORIZATION ACCEPT.
+Below /KIND/simple/ every index holds the same wheels, but for what KIND says of it. CERTIFICATE: a PEM file with key, for https.
+"""
+import base64
+import hashlib
+import http.server
+import io
+import json
+import os
+import pathlib
+import ssl
+import sys
+import threading
+import time
+import zipfile
+
+FOLDER = pathlib.Path(sys.argv[1])
+PACKAGE = "nvidia-cuda-nvcc-cu12"
+LOG = threading.Lock()
+ASKED = {}
+
+
+def program(version):
+    return (f'#!/bin/sh\necho "ptxas: NVIDIA (R) Ptx optimizing assembler"\n'
+            f'echo "Cuda compilation tools, release {version.rsplit(".", 1)[0]}, V{version}"\n').encode()
+
+
+def wheel(version, name="ptxas", kind="good"):
+    """A wheel as NVIDIA's are: the program, and a RECORD that knows its hash."""
+    files = {f"nvidia/cuda_nvcc/bin/{name}": program(version), "nvidia/cuda_nvcc/nvvm/x": b"x" * 1000}
+    if kind == "no-program":
+        files = {f"nvidia/cuda_nvcc/lib/{name}": program(version)}
+    if kind == "two-programs":
+        files[f"nvidia/cu12/bin/{name}"] = program(version)
+    if kind == "climbing":
+        files = {f"../../../../outside/bin/{name}": program(version), "/outside": b"x", "../outside": b"x"}
+    rows = []
+    for path, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        rows.append(f"{path},sha256={digest},{len(content)}")
+    rows.append("x.dist-info/RECORD,,")
+    if kind == "other-record":
+        rows[0] = rows[0].replace("sha256=", "sha256=A")
+    if kind == "short-record":
+        del rows[0]
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            info = zipfile.ZipInfo(path)  # of 1980: the same bytes each time
+            if kind == "link":
+                info.external_attr = 0o120777 << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+        if kind != "no-record":
+            archive.writestr(zipfile.ZipInfo("x.dist-info/RECORD"), "\n".join(rows) + "\n")
+    data = memory.getvalue()
+    if kind == "torn-zip":
+        data = data[:len(data) // 2]
+    if kind == "no-zip":
+        data = b"<html>please log in</html>"
+    return data
+
+
+WHEELS = {  # name: (content, taken back)
+    f"nvidia_cuda_nvcc_cu12-{version}-py3-none-{tag}.whl": (version, "ptxas.exe" if tag.startswith("win") else "ptxas", yanked)
+    for tag in ("manylinux1_x86_64", "manylinux2014_x86_64.manylinux_2_17_x86_64", "win_amd64", "manylinux2014_aarch64")
+    for version, yanked in (("12.3.52", False), ("12.3.107", False), ("12.3.103", False), ("12.3.999", True), ("12.4.99", False))
+    if tag != "manylinux1_x86_64" or version != "12.3.107"
+}
+EXTRA = {"nvidia_cuda_nvcc_cu12-12.3.200-py3-none-macosx_11_0_arm64.whl": ("12.3.200", "ptxas", False),
+         "nvidia_cuda_nvcc_cu12-12.3.200rc1-py3-none-manylinux1_x86_64.whl": ("12.3.200", "ptxas", False),
+         "nvidia_cuda_nvcc_cu123-12.3.200-py3-none-manylinux1_x86_64.whl": ("12.3.200", "ptxas", False),
+         "nvidia_cuda_nvcc_cu12-12.3.200.tar.gz": ("12.3.200", "ptxas", False)}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        with LOG, open(FOLDER / "log", "a", encoding="utf-8") as log:
+            log.write(f"{self.command} {self.path} {self.headers['Host'].split(':')[0]} {self.headers['Authorization']} {self.headers['Accept']}\n")
+
+    def answer(self, body, kind="text/html; charset=utf-8", status=200, **headers):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def endless(self, kind, step=b"x" * 65536, pause=0.0):
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        while True:
+            self.wfile.write(step)
+            self.wfile.flush()
+            time.sleep(pause)
+
+    def page(self, kind):
+        rows, files = [], []
+        for name, (version, program_name, yanked) in {**WHEELS, **EXTRA}.items():
+            content = wheel(version, program_name, kind)
+            digest = hashlib.sha256(content if kind != "wrong-hash" else b"").hexdigest()
+            url = f"../../files/{name}" if kind != "base" else name
+            if kind in ("elsewhere", "elsewhere-login"):
+                url = f"http://localhost:{self.server.server_port}/good/files/{name}"
+            files.append({"filename": name, "url": url, "hashes": {"sha256": digest} if kind != "json-unhashed" else {},
+                          "yanked": yanked and "broken", "requires-python": ">=99", "size": len(content)})
+            rows.append(f'<a class=x href="{url}#sha256={digest}" data-requires-python="&gt;=99"{" data-yanked" if yanked else ""}>{name}</a><br>')
+        if kind.startswith("json"):
+            document = {"meta": {"api-version": "1.1" if kind != "json-2" else "2.0"}, "name": PACKAGE, "files": files}
+            return json.dumps(document).encode(), "application/vnd.pypi.simple.v1+json"
+        head = '<base href="/good/files/">' if kind == "base" else ""
+        return f"<!DOCTYPE html><html><head>{head}<title>Links</title></head><body><!-- <a href=\"x.whl\"> -->{''.join(rows)}</body></html>".encode(), "text/html"
+
+    def do_GET(self):
+        try:
+            self.serve()
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+            self.close_connection = True
+
+    def serve(self):
+        parts = self.path.strip("/").split("/")
+        kind, place = parts[0], parts[1] if len(parts) > 1 else ""
+        ASKED[self.path] = ASKED.get(self.path, 0) + 1
+        if kind in ("login", "elsewhere-login"):
+            wanted = "Basic " + base64.b64encode(b"us er:p@ss/w").decode()
+            if self.headers["Authorization"] != wanted:
+                return self.answer(b"who?", status=401, **{"WWW-Authenticate": 'Basic realm="x"'})
+        if place == "simple":
+            return self.index(kind, parts)
+        if place == "files":
+            return self.file(kind, parts[-1])
+        return self.answer(b"nothing", status=404)
+
+    def index(self, kind, parts):
+        rest = "/".join(parts[1:])
+        if len(parts) == 3 and parts[2] != PACKAGE or kind == "empty":
+            return self.answer(b"no such project", status=404)
+        if kind.isdigit():
+            return self.answer(b"<html>no</html>", status=int(kind))
+        if kind == "busy-once" and ASKED[self.path] == 1:
+            return self.answer(b"later", status=503)
+        if kind == "moved":
+            return self.answer(b"", status=301, Location=f"/good/{rest}/")
+        if kind == "moved-away":
+            return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
+        if kind == "login-away":
+            return self.answer(b"", status=302, Location=f"http://localhost:{self.server.server_port}/good/{rest}/")
+        if kind == "moved-to-ftp":
+            return self.answer(b"", status=302, Location="ftp://127.0.0.1/x")
+        if kind == "moved-to-http":
+            return self.answer(b"", status=302, Location=f"http://other.invalid/good/{rest}/")
+        if kind == "circle":
+            return self.answer(b"", status=302, Location=f"/circle/{rest}/?{ASKED.get('circle', 0)}")
+        if kind == "endless":
+            return self.endless("text/html", b"<a href=x>" * 6000)
+        if kind == "silent":
+            return time.sleep(30)
+        if kind == "garbage":
+            return self.answer(os.urandom(20000).replace(b"<", b" "))
+        if kind == "login-page":
+            return self.answer(b"<html><form action=login></form></html>")
+        if kind == "plain":
+            return self.answer(b"hello", kind="text/plain")
+        if kind == "json-broken":
+            return self.answer(b'{"meta": {"api-version": "1.0"}, "files": [', kind="application/vnd.pypi.simple.v1+json")
+        body, media = self.page(kind)
+        if kind == "cut-index":
+            self.send_response(200)
+            self.send_header("Content-Type", media)
+            self.send_header("Content-Length", str(2 * len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            self.close_connection = True
+            return None
+        return self.answer(body, kind=media)
+
+    def file(self, kind, name):
+        version, program_name, _ = WHEELS[name]
+        content = wheel(version, program_name, kind)
+        if kind == "cut-wheel" or (kind == "cut-once" and ASKED[self.path] == 1):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content[:len(content) // 2])
+            self.close_connection = True
+            return None
+        if kind == "trickle":
+            return self.endless("application/octet-stream", b"x" * 100, 0.1)
+        if kind == "missing-wheel":
+            return self.answer(b"", status=404)
+        return self.answer(content, kind="application/octet-stream")
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server.daemon_threads = True
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+(FOLDER / "port.new").write_text(str(server.server_port))
+(FOLDER / "port.new").rename(FOLDER / "port")
+server.serve_forever()
