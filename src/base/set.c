@@ -30,7 +30,7 @@ size_t set_find(const struct set *set, uint64_t key, size_t *cursor)
 	return SET_NONE;
 }
 
-static void put(struct set *set, uint64_t key, size_t index)
+static void place(struct set *set, uint64_t key, size_t index)
 {
 	size_t at = slot_of(set, key);
 
@@ -49,7 +49,7 @@ static int grow(struct jw_error *err, struct set *set)
 		return -1;
 	for (size_t i = 0; i < set->capacity; i++)
 		if (set->slots[i].index_plus_one)
-			put(&larger, set->slots[i].key, set->slots[i].index_plus_one - 1);
+			place(&larger, set->slots[i].key, set->slots[i].index_plus_one - 1);
 	mem_free(set->slots);
 	*set = larger;
 	return 0;
@@ -59,7 +59,7 @@ int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index)
 {
 	if (set->count * 3 >= set->capacity * 2 && grow(err, set))
 		return -1;
-	put(set, key, index);
+	place(set, key, index);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/terminal.h"
-#include "os/terminal.h"
+#include "os/console.h"
 
 enum { WIDEST = 100, NARROWEST = 40, OPTION_COLUMN = 26 };
 

@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "os/arguments.h"
-#include "os/terminal.h"
+#include "os/console.h"
 
 #include <sodium.h>
 

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "cli/terminal.h"
-#include "os/environment.h"
-#include "os/terminal.h"
+#include "os/console.h"
+#include "os/env.h"
 
 enum { MOST_LINE = 1 << 20 };
 

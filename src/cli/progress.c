@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "os/clock.h"
-#include "os/environment.h"
-#include "os/terminal.h"
+#include "os/console.h"
+#include "os/env.h"
 
 static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
 enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MOST_MESSAGE = 1 << 16, WORDS = 160 };

@@ -12,7 +12,7 @@
 #include "compile/package_index.h"
 #include "compile/wheel_member.h"
 #include "os/clock.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
 #include "compile/ptxas.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"

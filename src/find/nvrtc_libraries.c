@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 /* libnvrtc.so.12, nvrtc64_120_0.dll; not their builtins, nor the variant that CUDA calls "alt". */

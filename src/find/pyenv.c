@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "find/metadata.h"
 #include "find/python.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 enum { MOST_SHIM = 65536, MOST_VERSION_FILE = 65536, MOST_LEVELS = 64 };

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/metadata.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
 

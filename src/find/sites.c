@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/python.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/folders.h"
 #include "os/platform.h"
 #include "os/python.h"

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 enum { MOST_BYTES = 1 << 20 };

@@ -13,7 +13,7 @@
 #include "machine/driver_probe.h"
 #include "machine/driver_query.h"
 #include "machine/known_gpus.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"

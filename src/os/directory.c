@@ -55,21 +55,21 @@ int os_may_make(struct jw_error *err, const char *path)
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *given = os_uv_path(err, path);
+	struct jw_error why = {0}, unknown = {0};
 	struct os_stat stat;
 	uv_fs_t request;
 	int result = -1;
 
 	if (!given)
 		return -1;
-	result = uv_fs_mkdir(NULL, &request, given, (int)mode, NULL);
+	result =
+		os_uv_result(&why, path, &request, uv_fs_mkdir(NULL, &request, given, (int)mode, NULL));
 	mem_free(given);
-	if (result && !os_stat(NULL, path, &stat)) {
-		uv_fs_req_cleanup(&request);
-		return stat.kind == OS_DIRECTORY
-				   ? 0
-				   : error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
-	}
-	return os_uv_result(err, path, &request, result);
+	if (!result || (!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
+		return 0;
+	if (!unknown.code)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
+	return error_copy(err, unknown.code == JW_ERR_MEMORY ? &unknown : &why);
 }
 
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
@@ -83,7 +83,7 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 		return 0;
 	above = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, path) : NULL;
 	if (!above || !strcmp(above, path))
-		result = error_set(err, why.code, "%s", why.message);
+		result = error_copy(err, &why);
 	else
 		result = os_make_dirs(err, above, mode) || make_dir(err, path, mode) ? -1 : 0;
 	mem_free(above);

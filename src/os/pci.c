@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 
 static bool parse_one(const char *text, size_t length, struct os_pci_device *ret_device)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 
 /* Names of entries, and the lengths of the keys of those that the cache lacks. */
 struct wanted {

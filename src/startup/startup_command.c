@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "worker/task.h"
 
 #define BACKGROUND "JITWARM_BACKGROUND"

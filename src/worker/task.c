@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 enum { MOST_TASK = 1 << 20 };

@@ -14,7 +14,7 @@
 #include "cache/key.h"
 #include "compile/ptxas.h"
 #include "devcode/container.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "worker/task.h"
 

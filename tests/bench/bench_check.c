@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "find/named_paths.h"
 #include "os/clock.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "plan/plan.h"

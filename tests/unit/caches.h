@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 /* What their README says of each archive. */

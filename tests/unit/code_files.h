@@ -13,7 +13,7 @@
 #include <jitwarm/startup.h>
 
 #include "files.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "small_modules.h"
 
 /* One name below the tree. */

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "files.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 

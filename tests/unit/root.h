@@ -8,7 +8,7 @@
 #include "check.h"
 
 #include "files.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/folders.h"
 
 static char *root;

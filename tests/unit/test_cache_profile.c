@@ -10,7 +10,7 @@
 #include "entries.h"
 #include "files.h"
 #include "folder.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/folders.h"
 
 static void a_stamp_is_found_where_it_is_certain(void **state)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cache/settings.h"
 #include "folder.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 static const char *const names[] = {

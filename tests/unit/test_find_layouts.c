@@ -2,7 +2,7 @@
  * layouts are looked for everywhere, so that this test runs on both systems. */
 #include "environments.h"
 
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/platform.h"
 
 /* Whether a file whose path ends in `end` (separators alike) was found, from this package. */

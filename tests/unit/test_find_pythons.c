@@ -2,7 +2,7 @@
  * pyenv. */
 #include "environments_posix.h"
 
-#include "os/environment.h"
+#include "os/env.h"
 
 static void conda_environment_is_read(void **state)
 {

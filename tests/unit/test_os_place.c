@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/cores.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/library.h"

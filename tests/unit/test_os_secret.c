@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
-#include "os/terminal.h"
+#include "os/console.h"
 
 enum { UNASKED = 3, HANGS_S = 60 };
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "folder.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/quote.h"
 #include "startup/unit_text.h"

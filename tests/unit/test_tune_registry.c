@@ -7,7 +7,7 @@
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/variables.h"

@@ -12,8 +12,8 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/found_notes.h"
 #include "cli/parts/pack_report.h"
+#include "os/console.h"
 #include "os/interrupt.h"
-#include "os/terminal.h"
 
 enum { MOST_TARGETS = 32, STANDARD_OUTPUT = 1 };
 

@@ -13,7 +13,7 @@
 #include "cli/parts/found_notes.h"
 #include "cli/parts/import_report.h"
 #include "os/accounts.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/interrupt.h"

@@ -18,7 +18,7 @@
 #include "cli/parts/target_machine.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/parts/unattended.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
 #include "os/interrupt.h"

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "os/console.h"
 #include "os/file.h"
-#include "os/terminal.h"
 
 static int read_first_line(struct jw_error *err, const char *path, char room[PASSPHRASE_SIZE])
 {

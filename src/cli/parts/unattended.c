@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/documents/documents.h"
 #include "os/clock.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
 

@@ -20,8 +20,8 @@ bool jw_is_administrator(void)
 	return geteuid() == 0;
 }
 
-static int add(struct jw_error *err, struct jw_accounts *accounts, const char *name,
-			   const char *home, uid_t owner, gid_t group)
+static int add_account(struct jw_error *err, struct jw_accounts *accounts, const char *name,
+					   const char *home, uid_t owner, gid_t group)
 {
 	const struct jw_account account = {.name = mem_string(err, name),
 									   .home = mem_string(err, home),
@@ -39,7 +39,7 @@ struct range {
 };
 
 /* "UID_MIN  1000". Source: login.defs(5). */
-static void read_line(const char *line, struct range *range)
+static void read_range_line(const char *line, struct range *range)
 {
 	static const char *const names[] = {"UID_MIN", "UID_MAX"};
 	unsigned long *const values[] = {&range->least, &range->most};
@@ -66,7 +66,7 @@ static struct range people_range(void)
 
 	if (path && !os_read_file(NULL, path, MOST_LOGIN_DEFS, &text))
 		for (const char *line = buf_text(&text); *line;) {
-			read_line(line, &range);
+			read_range_line(line, &range);
 			line += strcspn(line, "\n");
 			line += *line == '\n';
 		}
@@ -94,7 +94,7 @@ static int take(struct jw_error *err, const struct passwd *entry, const struct r
 {
 	if (!entry->pw_uid || is_person(entry, range) != people || !has_folder(entry->pw_dir))
 		return 0;
-	return add(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
+	return add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
 }
 
 /* The test beds' own list in place of the system's. */
@@ -161,7 +161,7 @@ static int add_state_folders(struct jw_error *err, const char *folder, struct jw
 		result = home ? 0 : -1;
 		if (home && !has_home(accounts, home) && !os_stat(NULL, home, &stat) &&
 			stat.kind == OS_DIRECTORY)
-			result = add(err, accounts, names.items[i], home, stat.owner, stat.group);
+			result = add_account(err, accounts, names.items[i], home, stat.owner, stat.group);
 		mem_free(home);
 	}
 	os_names_free(&names);

@@ -9,7 +9,7 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/posix/posix.h"
 
 int os_account(struct jw_error *err, struct os_account *ret_account)

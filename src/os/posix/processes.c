@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "os/file.h"
 
-enum { MOST_DEPTH = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
+enum { MOST_GENERATIONS = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
 
 /* ---- what is mapped */
 
@@ -112,7 +112,7 @@ static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned dept
 	DIR *threads;
 	int result = 0;
 
-	if (depth > MOST_DEPTH || tour->processes++ >= MOST_PROCESSES)
+	if (depth > MOST_GENERATIONS || tour->processes++ >= MOST_PROCESSES)
 		return 0;
 	if (take_maps(err, tour, pid))
 		return -1;

@@ -10,7 +10,7 @@
 /* After windows.h, whose types it needs */
 #include <sddl.h>
 
-enum { MOST_NAME = 512 };
+enum { MOST_ACCOUNT_NAME = 512 };
 
 static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
 
@@ -30,8 +30,8 @@ bool jw_is_administrator(void)
 /* NULL where nobody knows the account any more: its folder's name will do. */
 static char *name_of_sid(const wchar_t *id)
 {
-	wchar_t name[MOST_NAME], domain[MOST_NAME];
-	DWORD name_length = MOST_NAME, domain_length = MOST_NAME;
+	wchar_t name[MOST_ACCOUNT_NAME], domain[MOST_ACCOUNT_NAME];
+	DWORD name_length = MOST_ACCOUNT_NAME, domain_length = MOST_ACCOUNT_NAME;
 	SID_NAME_USE use;
 	PSID sid;
 	char *result = NULL;
@@ -90,7 +90,7 @@ static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
 static int read_profiles(struct jw_error *err, const char *const *starts,
 						 struct jw_accounts *accounts)
 {
-	wchar_t id[MOST_NAME];
+	wchar_t id[MOST_ACCOUNT_NAME];
 	HKEY list;
 	LSTATUS status =
 		RegOpenKeyExW(HKEY_LOCAL_MACHINE, profiles, 0, KEY_READ | KEY_WOW64_64KEY, &list);
@@ -99,7 +99,7 @@ static int read_profiles(struct jw_error *err, const char *const *starts,
 	if (status)
 		return os_error_number(err, "the list of profiles", (int)status);
 	for (DWORD i = 0; !result; i++) {
-		DWORD length = MOST_NAME;
+		DWORD length = MOST_ACCOUNT_NAME;
 
 		status = RegEnumKeyExW(list, i, id, &length, NULL, NULL, NULL, NULL);
 		if (status == ERROR_NO_MORE_ITEMS)

@@ -21,7 +21,7 @@ struct arguments {
 };
 
 /* Takes `text` over. */
-static int add(struct arguments *arguments, char *text)
+static int add_argument(struct arguments *arguments, char *text)
 {
 	if (!text || VEC_ROOM(NULL, arguments->items, arguments->capacity, arguments->count + 1,
 						  MOST_ARGUMENTS)) {
@@ -54,7 +54,7 @@ static int add_match(struct arguments *arguments, const wchar_t *pattern, const 
 		return -1;
 	memcpy(path, pattern, folder * sizeof *path);
 	memcpy(path + folder, name, wcslen(name) * sizeof *path);
-	result = add(arguments, win32_utf8(NULL, path));
+	result = add_argument(arguments, win32_utf8(NULL, path));
 	mem_free(path);
 	return result;
 }
@@ -75,7 +75,7 @@ static int add_expanded(struct arguments *arguments, const wchar_t *text)
 		(void)FindClose(search);
 	}
 	if (!result && arguments->count == before)
-		result = add(arguments, win32_utf8(NULL, text));
+		result = add_argument(arguments, win32_utf8(NULL, text));
 	return result;
 }
 
@@ -86,7 +86,8 @@ char **os_arguments(int *argc, char **argv)
 	wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
 
 	for (int i = 0; wide && !result && i < count; i++)
-		result = i ? add_expanded(&arguments, wide[i]) : add(&arguments, win32_utf8(NULL, wide[i]));
+		result = i ? add_expanded(&arguments, wide[i])
+				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
 	if (wide)
 		(void)LocalFree(wide);
 	/* Out of memory at the very start: what the C library made of it will do. */

@@ -29,7 +29,8 @@ static bool load(struct os_library *library, const char *name, void *slot)
 	return function != NULL;
 }
 
-static bool ask(const struct manager *manager, const wchar_t *path, struct os_program *ret_program)
+static bool ask_manager(const struct manager *manager, const wchar_t *path,
+						struct os_program *ret_program)
 {
 	enum { MOST_USERS = 16 };
 	RM_PROCESS_INFO found[MOST_USERS];
@@ -65,7 +66,8 @@ bool win32_user_of(const char *path, struct os_program *ret_program)
 		has = load(library, "RmStartSession", &manager.start) &&
 			  load(library, "RmRegisterResources", &manager.enter) &&
 			  load(library, "RmGetList", &manager.list) &&
-			  load(library, "RmEndSession", &manager.end) && ask(&manager, wide, ret_program);
+			  load(library, "RmEndSession", &manager.end) &&
+			  ask_manager(&manager, wide, ret_program);
 	os_library_close(library);
 	mem_free(wide);
 	return has;

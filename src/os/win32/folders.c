@@ -1,7 +1,7 @@
 #include "os/folders.h"
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/win32/win32.h"
 

@@ -11,11 +11,11 @@
 /* needs windows.h before it */
 #include <psapi.h>
 
-enum { MOST_LINE = 32767 };
+enum { MOST_COMMAND_LINE = 32767 };
 
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
 {
-	struct buf line = BUF_MAX(MOST_LINE);
+	struct buf line = BUF_MAX(MOST_COMMAND_LINE);
 	wchar_t *wide = NULL;
 
 	for (; *arguments; arguments++)

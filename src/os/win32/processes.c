@@ -8,7 +8,7 @@
 #include <psapi.h>
 #include <tlhelp32.h>
 
-enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_NAME = 260 };
+enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_MODULE_NAME = 260 };
 
 /* ---- what a process and its descendants have loaded */
 
@@ -146,14 +146,14 @@ done:
 
 static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
 {
-	wchar_t name[MOST_NAME];
+	wchar_t name[MOST_MODULE_NAME];
 	DWORD bytes = 0;
 
 	if (!K32EnumProcessModulesEx(process, modules, MOST_MODULES * sizeof *modules, &bytes,
 								 LIST_MODULES_ALL))
 		return false;
 	for (size_t i = 0; i < bytes / sizeof *modules && i < MOST_MODULES; i++)
-		if (K32GetModuleBaseNameW(process, modules[i], name, MOST_NAME) &&
+		if (K32GetModuleBaseNameW(process, modules[i], name, MOST_MODULE_NAME) &&
 			!_wcsnicmp(name, start, wcslen(start)))
 			return true;
 	return false;
@@ -161,11 +161,11 @@ static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
 
 static void name_of_handle(HANDLE process, char *name, size_t size)
 {
-	wchar_t wide[MOST_NAME];
+	wchar_t wide[MOST_MODULE_NAME];
 	char *utf8;
 
 	name[0] = '\0';
-	if (!K32GetModuleBaseNameW(process, NULL, wide, MOST_NAME))
+	if (!K32GetModuleBaseNameW(process, NULL, wide, MOST_MODULE_NAME))
 		return;
 	utf8 = win32_utf8(NULL, wide);
 	if (utf8)

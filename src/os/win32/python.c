@@ -2,32 +2,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <windows.h>
 
 #include "base/mem.h"
+#include "os/win32/win32.h"
 
 /* PEP 514: HKxx\Software\Python\COMPANY\TAG\InstallPath, whose default value is the folder. */
-enum { MOST_NAME = 256, MOST_PATH_UNITS = 32768, MOST_KEYS = 256 };
+enum { MOST_KEY_NAME = 256, MOST_KEYS = 256 };
 
 struct best {
 	uint64_t rank;
 	char *prefix;
 };
 
-/* UTF-16 (the registry's) to UTF-8; NULL where it is empty or ill-formed. */
-static char *from_wide(const wchar_t *wide)
-{
-	int size = WideCharToMultiByte(CP_UTF8, WC_ERR_INVALID_CHARS, wide, -1, NULL, 0, NULL, NULL);
-	char *text = size > 1 ? mem_alloc(NULL, (size_t)size) : NULL;
-
-	if (text)
-		(void)WideCharToMultiByte(CP_UTF8, 0, wide, -1, text, size, NULL, NULL);
-	return text;
-}
-
 static char *install_path(HKEY tag)
 {
-	DWORD size = MOST_PATH_UNITS * sizeof(wchar_t);
+	DWORD size = WIN32_MOST_PATH * sizeof(wchar_t);
 	wchar_t *wide = mem_alloc(NULL, size + sizeof(wchar_t));
 	char *path = NULL;
 	size_t length;
@@ -37,7 +26,7 @@ static char *install_path(HKEY tag)
 		while (length > 3 && (wide[length - 1] == L'\\' || wide[length - 1] == L'/'))
 			wide[--length] = 0;
 		if (GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES)
-			path = from_wide(wide);
+			path = win32_utf8(NULL, wide);
 	}
 	mem_free(wide);
 	return path;
@@ -59,12 +48,12 @@ static uint64_t tag_rank(const wchar_t *company, const wchar_t *tag)
 static void look_at_company(HKEY python, const wchar_t *company, struct best *best)
 {
 	HKEY key, tag;
-	wchar_t name[MOST_NAME];
+	wchar_t name[MOST_KEY_NAME];
 
 	if (RegOpenKeyExW(python, company, 0, KEY_READ, &key))
 		return;
 	for (DWORD i = 0; i < MOST_KEYS; i++) {
-		DWORD length = MOST_NAME;
+		DWORD length = MOST_KEY_NAME;
 		char *prefix;
 
 		if (RegEnumKeyExW(key, i, name, &length, NULL, NULL, NULL, NULL))
@@ -85,12 +74,12 @@ static void look_at_company(HKEY python, const wchar_t *company, struct best *be
 static void look_at_root(HKEY root, REGSAM view, struct best *best)
 {
 	HKEY python;
-	wchar_t company[MOST_NAME];
+	wchar_t company[MOST_KEY_NAME];
 
 	if (RegOpenKeyExW(root, L"Software\\Python", 0, KEY_READ | view, &python))
 		return;
 	for (DWORD i = 0; i < MOST_KEYS; i++) {
-		DWORD length = MOST_NAME;
+		DWORD length = MOST_KEY_NAME;
 
 		if (RegEnumKeyExW(python, i, company, &length, NULL, NULL, NULL, NULL))
 			break;

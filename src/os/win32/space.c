@@ -1,7 +1,8 @@
 #include "os/file.h"
 
 #include "base/mem.h"
-#include "os/environment.h"
+#include "os/env.h"
+#include "os/folders.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types it needs */
@@ -42,17 +43,6 @@ done:
 	return result;
 }
 
-/* Cleaners empty the folder for temporary files. */
-bool os_is_volatile(const char *path)
-{
-	wchar_t temporary[MAX_PATH + 2], *wide = win32_plain_path(NULL, path);
-	DWORD length = GetTempPathW(MAX_PATH + 1, temporary);
-	bool is = wide && length && length <= MAX_PATH && !_wcsnicmp(wide, temporary, length);
-
-	mem_free(wide);
-	return is;
-}
-
 static bool is_below(const char *path, const char *folder)
 {
 	wchar_t *whole = win32_plain_path(NULL, path), *start = win32_plain_path(NULL, folder);
@@ -60,6 +50,16 @@ static bool is_below(const char *path, const char *folder)
 
 	mem_free(whole);
 	mem_free(start);
+	return is;
+}
+
+/* Cleaners empty the folder for temporary files. */
+bool os_is_volatile(const char *path)
+{
+	char *folder = os_temp_dir(NULL);
+	bool is = folder && is_below(path, folder);
+
+	mem_free(folder);
 	return is;
 }
 

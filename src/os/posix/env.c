@@ -1,4 +1,4 @@
-#include "os/environment.h"
+#include "os/env.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "os/terminal.h"
+#include "os/console.h"
 
 #include <uv.h>
 

@@ -1,6 +1,6 @@
 /* Environment variables of this process. */
-#ifndef JW_OS_ENVIRONMENT_H
-#define JW_OS_ENVIRONMENT_H
+#ifndef JW_OS_ENV_H
+#define JW_OS_ENV_H
 
 #include "base/error.h"
 

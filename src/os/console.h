@@ -1,6 +1,6 @@
-/* The terminal. */
-#ifndef JW_OS_TERMINAL_H
-#define JW_OS_TERMINAL_H
+/* The terminal, or console. */
+#ifndef JW_OS_CONSOLE_H
+#define JW_OS_CONSOLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

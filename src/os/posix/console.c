@@ -1,4 +1,4 @@
-#include "os/terminal.h"
+#include "os/console.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,14 +37,14 @@ struct held {
 	sigset_t mask;
 };
 
-static void note(int number)
+static void note_caught(int number)
 {
 	caught = number;
 }
 
 static void hold_signals(struct held *ret_before)
 {
-	const struct sigaction action = {.sa_handler = note};
+	const struct sigaction action = {.sa_handler = note_caught};
 	struct sigaction *before = ret_before->handlers;
 	sigset_t ours;
 

@@ -1,4 +1,4 @@
-#include "os/terminal.h"
+#include "os/console.h"
 
 #include <fcntl.h>
 #include <io.h>
@@ -61,7 +61,7 @@ void os_terminal_prepare(void)
 
 /* ---- asking */
 
-enum { MOST_LINE = 1024 };
+enum { MOST_TYPED = 1024 };
 
 static HANDLE open_console(const wchar_t *name)
 {
@@ -69,10 +69,10 @@ static HANDLE open_console(const wchar_t *name)
 					   OPEN_EXISTING, 0, NULL);
 }
 
-static int ask(struct jw_error *err, HANDLE in, HANDLE out, const char *question, char *ret_line,
-			   size_t size)
+static int ask_console(struct jw_error *err, HANDLE in, HANDLE out, const char *question,
+					   char *ret_line, size_t size)
 {
-	wchar_t line[MOST_LINE + 1];
+	wchar_t line[MOST_TYPED + 1];
 	wchar_t *wide = win32_wide(err, question);
 	DWORD mode, count = 0;
 	char *text;
@@ -85,7 +85,7 @@ static int ask(struct jw_error *err, HANDLE in, HANDLE out, const char *question
 	(void)WriteConsoleW(out, wide, (DWORD)wcslen(wide), NULL, NULL);
 	mem_free(wide);
 	(void)SetConsoleMode(in, (mode | ENABLE_LINE_INPUT) & ~(DWORD)ENABLE_ECHO_INPUT);
-	read = ReadConsoleW(in, line, MOST_LINE, &count, NULL);
+	read = ReadConsoleW(in, line, MOST_TYPED, &count, NULL);
 	(void)SetConsoleMode(in, mode);
 	(void)WriteConsoleW(out, L"\r\n", 2, NULL, NULL);
 	if (!read || !count)
@@ -111,7 +111,7 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	if (in == INVALID_HANDLE_VALUE || out == INVALID_HANDLE_VALUE)
 		result = error_set(err, JW_ERR_NOT_FOUND, "no terminal to ask at");
 	else
-		result = ask(err, in, out, question, ret_line, size);
+		result = ask_console(err, in, out, question, ret_line, size);
 	if (in != INVALID_HANDLE_VALUE)
 		(void)CloseHandle(in);
 	if (out != INVALID_HANDLE_VALUE)
