@@ -10,6 +10,7 @@
 #include "cache/shape.h"
 #include "cache/staging.h"
 #include "os/clock.h"
+#include "os/identity.h"
 
 enum {
 	MOST_OWN = 4 << 20,

@@ -1,7 +1,7 @@
 /* With whose rights a cache is written to. */
 #include "base/mem.h"
 #include "cache/live.h"
-#include "os/accounts.h"
+#include "os/identity.h"
 
 /* The account that the cache belongs to: by its index, else by the directory or the nearest one
  * above it that is there. */

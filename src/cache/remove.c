@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cache/live.h"
+#include "os/identity.h"
 
 /* Each round of a repair goes as far as the lock may be held. */
 enum { MOST_ROUNDS = 64 };

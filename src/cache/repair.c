@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cache/live.h"
 #include "os/clock.h"
+#include "os/identity.h"
 
 enum { NEW_INDEX_MS = 10 };
 

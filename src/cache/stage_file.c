@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cache/staging.h"
+#include "os/identity.h"
 
 enum { PIECE = 1 << 20 };
 

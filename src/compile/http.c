@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/environment.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"

@@ -12,7 +12,6 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/found_notes.h"
 #include "cli/parts/import_report.h"
-#include "os/accounts.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/names.h"
-#include "os/processes.h"
 #include "os/win32/win32.h"
 
 /* ---- names in a directory */
