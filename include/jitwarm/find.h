@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 
 struct jw_found_file {
@@ -40,10 +41,16 @@ struct jw_found {
 	size_t package_count;
 };
 
-/* Finds the files behind `count` names. -1 only where no name led to anything (the first one's
- * reason), where there is no environment to fall back on, or out of memory. The caller frees
- * *ret_found. */
-int jw_find(struct jw_error *err, const char *const *names, size_t count,
+struct jw_find_options {
+	const char *const *names;
+	size_t name_count; /* 0: the whole environment */
+	struct jw_cancel cancel;
+};
+
+/* Finds the files behind the names. -1 only where no name led to anything (the first one's reason),
+ * where there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
+ * frees *ret_found. */
+int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 

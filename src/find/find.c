@@ -208,7 +208,7 @@ static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 	return 0;
 }
 
-int jw_find(struct jw_error *err, const char *const *names, size_t count,
+int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
 	struct name_search finder = {0};
@@ -216,10 +216,11 @@ int jw_find(struct jw_error *err, const char *const *names, size_t count,
 
 	if (result)
 		return -1;
-	if (!count)
+	finder.list.cancel = options->cancel;
+	if (!options->name_count)
 		result = take_environment(err, &finder);
-	for (size_t i = 0; !result && i < count; i++)
-		result = take_typed_name(err, &finder, names[i]);
+	for (size_t i = 0; !result && i < options->name_count; i++)
+		result = take_typed_name(err, &finder, options->names[i]);
 	if (!result)
 		result = fail_if_empty(err, finder.list.found);
 	if (result)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 
 int found_open(struct jw_error *err, struct found_list *list)
@@ -44,6 +45,8 @@ int found_see(struct jw_error *err, struct found_list *list, const struct os_sta
 	struct found_identity identity = {stat->device, stat->inode};
 	size_t cursor = 0, at;
 
+	if (cancel_check(err, &list->cancel))
+		return -1;
 	while ((at = set_find(&list->seen, key, &cursor)) != SET_NONE) {
 		if (list->identities[at].device == identity.device &&
 			list->identities[at].inode == identity.inode) {

@@ -21,6 +21,7 @@ struct find_package {
 
 struct found_list {
 	struct jw_found *found;
+	struct jw_cancel cancel;
 	size_t file_capacity, note_capacity, package_capacity;
 	/* Which (device, inode) are there already: files, and directories that were walked. */
 	struct set seen;
@@ -34,7 +35,8 @@ int found_open(struct jw_error *err, struct found_list *list);
 /* Frees the parts that only the search needs; `found` is the caller's. */
 void found_close(struct found_list *list);
 
-/* Remembers a file or directory; *ret_new is false where it was there already. */
+/* Remembers a file or directory, and asks whether to go on; *ret_new is false where it was there
+ * already. */
 int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
 			  bool *ret_new);
 

@@ -72,7 +72,7 @@ int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording
 	int result = 0;
 
 	if (recording->file_count)
-		(void)jw_find(NULL, NULL, 0, &found);
+		(void)jw_find(NULL, &(struct jw_find_options){.names = NULL}, &found);
 	for (size_t i = 0; !result && i < recording->file_count; i++) {
 		struct jw_recorded_file *file = &recording->files[i];
 
@@ -171,7 +171,10 @@ int jw_recording_find(struct jw_error *err, const struct jw_recording *recording
 
 	if (!names || collect_names(err, recording, names, &count))
 		goto done;
-	if (count && jw_find(&why, (const char *const *)names, count, &found) &&
+	if (count &&
+		jw_find(&why,
+				&(struct jw_find_options){.names = (const char *const *)names, .name_count = count},
+				&found) &&
 		why.code == JW_ERR_MEMORY) {
 		error_copy(err, &why);
 		goto done;

@@ -77,7 +77,8 @@ static int add_files(struct jw_error *err, const struct jw_run_key *key, struct 
 	struct jw_error why;
 	int result = 0;
 
-	if (jw_find(&why, key->names, key->name_count, &found))
+	if (jw_find(&why, &(struct jw_find_options){.names = key->names, .name_count = key->name_count},
+				&found))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why)
 										 : buf_printf(err, text, "%s", why.message);
 	for (size_t i = 0; !result && i < found->file_count; i++) {

@@ -151,7 +151,8 @@ static inline void find_them(struct tally *tally)
 	const char *name = tree;
 	struct jw_found *found = NULL;
 
-	assert_int_equal(jw_find(NULL, &name, 1, &found), 0);
+	assert_int_equal(
+		jw_find(NULL, &(struct jw_find_options){.names = &name, .name_count = 1}, &found), 0);
 	for (size_t i = 0; i < found->file_count; i++)
 		tally_path(tally, found->files[i].path);
 	jw_found_free(found);

@@ -119,7 +119,8 @@ static void others_go_on_where_one_is_missing(void **state)
 	(void)state;
 
 	make_environment();
-	assert_int_equal(jw_find(NULL, names, 2, &found), 0);
+	assert_int_equal(
+		jw_find(NULL, &(struct jw_find_options){.names = names, .name_count = 2}, &found), 0);
 	assert_int_equal(found->trouble_count, 1);
 	assert_true(has_note(found, "nothing-there"));
 	assert_true(found->file_count > 0);
@@ -165,7 +166,8 @@ static void files_come_once(void **state)
 	loose = at("d/odd-name");
 	names[0] = names[1] = folder;
 	names[2] = loose;
-	assert_int_equal(jw_find(NULL, names, 3, &found), 0);
+	assert_int_equal(
+		jw_find(NULL, &(struct jw_find_options){.names = names, .name_count = 3}, &found), 0);
 	/* A file that is named counts whatever its name. */
 	assert_int_equal(found->file_count, 2);
 	jw_found_free(found);
@@ -252,12 +254,40 @@ static void out_of_memory_is_reported(void **state)
 		struct jw_error err = {0};
 
 		mem_fail_after(n);
-		if (!jw_find(&err, &name, 1, &found))
+		if (!jw_find(&err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
 			jw_found_free(found);
 		else
 			assert_true(*err.message);
 		mem_fail_after(0);
 	}
+}
+
+static bool count_down(void *context)
+{
+	unsigned *left = context;
+
+	return !*left || !--*left;
+}
+
+/* At whatever moment: the rest of the environment is not looked into. */
+static void search_that_is_cancelled(void **state)
+{
+	struct jw_found *found = NULL;
+	unsigned most = 1, left;
+	int result;
+
+	(void)state;
+	make_environment();
+	do {
+		const struct jw_find_options options = {.cancel = {&left, count_down}};
+		struct jw_error err = {0};
+
+		left = most++;
+		result = jw_find(&err, &options, &found);
+		assert_int_equal(err.code, result ? JW_ERR_INTERRUPTED : JW_OK);
+	} while (result);
+	assert_true(most > 3);
+	jw_found_free(found);
 }
 
 int main(void)
@@ -276,6 +306,7 @@ int main(void)
 		TEST(packages_without_record_are_found),
 		TEST(package_of_pipes_and_programs),
 		TEST(out_of_memory_is_reported),
+		TEST(search_that_is_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,11 @@ static enum exit_status check_run(struct cli *cli)
 	enum exit_status status;
 
 	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, options, &gpus, &system) ||
-		jw_find(&err, (const char *const *)options->operands, options->operand_count, &found)) {
+		jw_find(&err,
+				&(struct jw_find_options){.names = (const char *const *)options->operands,
+										  .name_count = options->operand_count,
+										  .cancel = cli_cancel},
+				&found)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}

@@ -90,7 +90,9 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		names[i] = options_item(&cli->options, "package", i);
-	result = jw_find(err, names, count, &chosen->found);
+	result = jw_find(
+		err, &(struct jw_find_options){.names = names, .name_count = count, .cancel = cli_cancel},
+		&chosen->found);
 	mem_free(names);
 	if (result)
 		return -1;

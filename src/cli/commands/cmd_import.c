@@ -46,9 +46,13 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 
 	places->asked = true;
 	/* Without any, all is missing, and is named. */
-	if (!again && jw_find(&why, (const char *const *)given->operands + 1, given->operand_count - 1,
-						  &places->found)) {
-		if (why.code == JW_ERR_MEMORY)
+	if (!again &&
+		jw_find(&why,
+				&(struct jw_find_options){.names = (const char *const *)given->operands + 1,
+										  .name_count = given->operand_count - 1,
+										  .cancel = cli_cancel},
+				&places->found)) {
+		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 			return error_copy(err, &why);
 		output_warning(&places->cli->out, "%s", why.message);
 		return 0;

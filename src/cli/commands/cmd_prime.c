@@ -222,7 +222,11 @@ static int find_files(struct jw_error *err, const struct cli *cli,
 		return jw_recording_find(err, *ret_recording, ret_found);
 	if (!sources->other_count && sources->asked)
 		return 0;
-	return jw_find(err, (const char *const *)sources->others, sources->other_count, ret_found);
+	return jw_find(err,
+				   &(struct jw_find_options){.names = (const char *const *)sources->others,
+											 .name_count = sources->other_count,
+											 .cancel = cli_cancel},
+				   ret_found);
 }
 
 /* Files with device code, and what was made of sources. */

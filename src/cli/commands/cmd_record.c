@@ -164,7 +164,11 @@ static enum exit_status record_run(struct cli *cli)
 	}
 	if (jw_system_open(&err, &how, &system) ||
 		(options->divided_at &&
-		 jw_find(&err, (const char *const *)options->operands, options->divided_at, &found))) {
+		 jw_find(&err,
+				 &(struct jw_find_options){.names = (const char *const *)options->operands,
+										   .name_count = options->divided_at,
+										   .cancel = cli_cancel},
+				 &found))) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}

@@ -84,7 +84,11 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	struct jw_found *found;
 	int result;
 
-	if (jw_find(err, (const char *const *)options->operands, options->operand_count, &found))
+	if (jw_find(err,
+				&(struct jw_find_options){.names = (const char *const *)options->operands,
+										  .name_count = options->operand_count,
+										  .cancel = cli_cancel},
+				&found))
 		return -1;
 	found_print_notes(&run->cli->out, found);
 	run->troubles += found->trouble_count;

@@ -36,7 +36,10 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	int result = -1;
 
 	/* Who names nothing, and has no environment, has nothing predicted. */
-	if (jw_find(&why, (const char *const *)cli->options.operands, cli->options.operand_count,
+	if (jw_find(&why,
+				&(struct jw_find_options){.names = (const char *const *)cli->options.operands,
+										  .name_count = cli->options.operand_count,
+										  .cancel = cli_cancel},
 				&found))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
 	paths = mem_array(err, found->file_count + 1, sizeof *paths);
