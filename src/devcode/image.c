@@ -12,33 +12,6 @@ enum {
 	MOST_VAIN_STEPS = 1 << 24,
 };
 
-static int deliver(struct jw_error *err, struct image *image,
-				   const struct devcode_container *container)
-{
-	const struct devcode_sink *sink = image->reading->sink;
-
-	if (sink->container && sink->container(err, sink->context, container)) {
-		image->reading->stopped = true;
-		return -1;
-	}
-	return 0;
-}
-
-/* Hands over a container whose entries are filled in, and notes where it is. */
-static int keep(struct jw_error *err, struct image *image, struct devcode_container container)
-{
-	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
-		return -1;
-	container.index = image->count;
-	container.section = DEVCODE_NO_SECTION;
-	if (deliver(err, image, &container))
-		return -1;
-	container.bytes = NULL;
-	container.entries = NULL;
-	image->containers[image->count++] = container;
-	return 0;
-}
-
 int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 {
 	struct devcode_entry *larger;
@@ -56,27 +29,40 @@ int image_entry_room(struct jw_error *err, struct image *image, size_t count)
 	return 0;
 }
 
-int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					uint64_t offset, const struct container_walk *walk)
+int image_entries(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t offset,
+				  const struct container_walk *walk)
 {
 	if (image_entry_room(err, image, walk->entries))
 		return -1;
 	container_entries(bytes, walk->size_bytes, offset, image->entries, walk->entries);
-	return image_condensed(err, image, bytes, 0, offset, walk);
+	return 0;
 }
 
-int image_condensed(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					size_t held_bytes, uint64_t offset, const struct container_walk *walk)
+int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, size_t held_bytes,
+			   uint64_t offset, const struct container_walk *walk)
 {
-	return keep(err, image,
-				(struct devcode_container){
-					.offset = offset,
-					.size_bytes = walk->size_bytes,
-					.bytes = bytes,
-					.held_bytes = held_bytes,
-					.entries = image->entries,
-					.entry_count = walk->entries,
-				});
+	const struct devcode_sink *sink = image->reading->sink;
+	struct devcode_container container = {
+		.index = image->count,
+		.section = DEVCODE_NO_SECTION,
+		.offset = offset,
+		.size_bytes = walk->size_bytes,
+		.bytes = bytes,
+		.held_bytes = held_bytes,
+		.entries = image->entries,
+		.entry_count = walk->entries,
+	};
+
+	if (VEC_ROOM(err, image->containers, image->capacity, image->count, MOST_CONTAINERS))
+		return -1;
+	if (sink->container && sink->container(err, sink->context, &container)) {
+		image->reading->stopped = true;
+		return -1;
+	}
+	container.bytes = NULL;
+	container.entries = NULL;
+	image->containers[image->count++] = container;
+	return 0;
 }
 
 int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
@@ -133,13 +119,11 @@ int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes
 	if (image->format == DEVCODE_CUBIN ? single_cubin(err, bytes, size, &entry)
 									   : single_ptx(err, bytes, size, &entry))
 		return -1;
-	return keep(err, image,
-				(struct devcode_container){
-					.size_bytes = size,
-					.bytes = bytes,
-					.entries = &entry,
-					.entry_count = 1,
-				});
+	if (image_entry_room(err, image, 1))
+		return -1;
+	image->entries[0] = entry;
+	return image_keep(err, image, bytes, 0, 0,
+					  &(struct container_walk){.size_bytes = size, .entries = 1});
 }
 
 /* ---- when the sections are known */

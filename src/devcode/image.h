@@ -42,13 +42,13 @@ struct image {
 	uint64_t vain_steps; /* entries that were walked over in places that are not containers */
 };
 
-/* A sound container: hands it to the sink and notes it. `offset`s come in ascending order. */
-int image_container(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					uint64_t offset, const struct container_walk *walk);
-/* The same for a container whose entries are in image->entries already; `bytes` holds only their
- * payloads (devcode_container.held_bytes). */
-int image_condensed(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					size_t held_bytes, uint64_t offset, const struct container_walk *walk);
+/* Reads a sound container's entries into image->entries. */
+int image_entries(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t offset,
+				  const struct container_walk *walk);
+/* Hands the container with these entries to the sink, and notes it. `offset`s come in ascending
+ * order. `held_bytes`: not 0 where `bytes` holds only the payloads (devcode_container). */
+int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, size_t held_bytes,
+			   uint64_t offset, const struct container_walk *walk);
 /* Room for `count` of image->entries. */
 int image_entry_room(struct jw_error *err, struct image *image, size_t count);
 /* A place where a container seems to start, without a sound one. A file made of nothing else would

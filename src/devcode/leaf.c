@@ -74,39 +74,11 @@ static int memory_each(struct jw_error *err, void *context, uint64_t offset, uin
 			   : 0;
 }
 
-/* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
- * sections begin anywhere, they do so in their section. */
-static int search_section(struct jw_error *err, struct image *image, const struct stream *stream,
-						  const struct section *section, bool anywhere)
-{
-	uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
-
-	if (skip >= section->size_bytes)
-		return 0;
-	return search_range(err, image, stream, section->offset + skip, section->size_bytes - skip);
-}
-
-static int search_sections(struct jw_error *err, struct image *image, const struct stream *stream,
-						   const struct section_table *table)
-{
-	if (table->absent)
-		return search_range(err, image, stream, 0, stream->size_bytes);
-	for (size_t i = 0; i < table->count; i++) {
-		const struct section *section = &table->items[i];
-
-		if (search_section(err, image, stream, section,
-						   table->object && image->format == DEVCODE_PE) ||
-			(section->wrappers && search_wrappers(err, image, stream, section)))
-			return -1;
-	}
-	return 0;
-}
-
 static int read_memory(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
 	struct section_table table;
-	int result = -1;
+	int result = 0;
 
 	if (read_sections(err, image->format, &bytes, &table)) {
 		/* Old and foreign files are all over an environment: they are worth a line only where they
@@ -115,7 +87,22 @@ static int read_memory(struct jw_error *err, struct image *image, struct stream 
 										 CONTAINER_START) < stream->size_bytes;
 		return -1;
 	}
-	if (!search_sections(err, image, stream, &table))
+	if (table.absent)
+		result = search_range(err, image, stream, 0, stream->size_bytes);
+	for (size_t i = 0; !result && !table.absent && i < table.count; i++) {
+		const struct section *section = &table.items[i];
+		/* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
+		 * sections begin anywhere, they do so in their section. */
+		const bool anywhere = table.object && image->format == DEVCODE_PE;
+		const uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
+
+		if (skip < section->size_bytes)
+			result = search_range(err, image, stream, section->offset + skip,
+								  section->size_bytes - skip);
+		if (!result && section->wrappers)
+			result = search_wrappers(err, image, stream, section);
+	}
+	if (!result)
 		result = image_finish(err, image, &table, &bytes);
 	sections_free(&table);
 	return result;
@@ -269,9 +256,10 @@ static bool is_trouble(const struct image *image, enum kind kind, const struct j
 	return true;
 }
 
-int leaf_read(struct jw_error *err, struct reading *reading, const char *member, enum kind kind,
+int leaf_read(struct jw_error *err, void *context, const char *member, enum kind kind,
 			  struct stream *stream)
 {
+	struct reading *reading = context;
 	struct image image = {.reading = reading, .member = member, .format = format_of(kind)};
 	struct jw_error why = {0};
 	int result;

@@ -6,7 +6,8 @@
 #include "devcode/image.h"
 #include "devcode/image_kind.h"
 
-int leaf_read(struct jw_error *err, struct reading *reading, const char *member, enum kind kind,
+/* As a visitor's leaf (walk.h); `context` is a struct reading. */
+int leaf_read(struct jw_error *err, void *context, const char *member, enum kind kind,
 			  struct stream *stream);
 
 #endif

@@ -10,12 +10,6 @@ const char *devcode_format_name(enum devcode_format format)
 	return names[format];
 }
 
-static int read_leaf(struct jw_error *err, void *context, const char *member, enum kind kind,
-					 struct stream *stream)
-{
-	return leaf_read(err, context, member, kind, stream);
-}
-
 static void read_trouble(void *context, const char *member, const struct jw_error *why)
 {
 	const struct reading *reading = context;
@@ -27,7 +21,7 @@ static void read_trouble(void *context, const char *member, const struct jw_erro
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->cancel};
+	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel};
 
 	return walk_file(err, &visitor, path);
 }
@@ -36,7 +30,7 @@ int devcode_read_memory(struct jw_error *err, const char *path, const void *data
 						const struct devcode_sink *sink)
 {
 	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, read_leaf, read_trouble, &sink->cancel};
+	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel};
 	struct stream stream;
 
 	stream_of_memory(&stream, data, size, NULL);

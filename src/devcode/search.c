@@ -24,40 +24,33 @@ static void forget(struct range *range)
 	}
 }
 
-/* Moves from a possible container past it, or past its first word. */
-static int visit(struct jw_error *err, struct image *image, struct range *range)
-{
-	const uint8_t *bytes = range->stream->memory + range->at;
-	uint64_t left = range->end - range->at;
-	struct container_walk walk = {0};
-
-	if (container_check(&walk, bytes, left, left) != CONTAINER_SOUND) {
-		if (image_damage(err, image, range->at, &walk))
-			return -1;
-		range->at += CONTAINER_ALIGN;
-		return 0;
-	}
-	if (image_container(err, image, bytes, range->at, &walk))
-		return -1;
-	range->at += walk.size_bytes;
-	return 0;
-}
-
+/* The first word of a container that is none, or a broken one, is passed over. */
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 uint64_t from, uint64_t size)
 {
 	struct range range = {stream, from, from + size, from};
 
 	while (range.at < range.end && range.end - range.at >= CONTAINER_HEADER) {
-		uint64_t left = range.end - range.at;
-		size_t step = left < FORGET ? (size_t)left : FORGET,
-			   found = find_word(stream->memory + range.at, step, CONTAINER_START);
+		const uint64_t left = range.end - range.at;
+		const size_t step = left < FORGET ? (size_t)left : FORGET,
+					 found = find_word(stream->memory + range.at, step, CONTAINER_START);
+		const uint8_t *bytes;
+		struct container_walk walk = {0};
+		bool sound;
 
 		range.at += found == step ? step / CONTAINER_ALIGN * CONTAINER_ALIGN : found;
-		if (found < step && visit(err, image, &range))
-			return -1;
 		if (found == step && left < FORGET)
 			break;
+		if (found < step) {
+			bytes = stream->memory + range.at;
+			sound = container_check(&walk, bytes, range.end - range.at, range.end - range.at) ==
+					CONTAINER_SOUND;
+			if (sound ? image_entries(err, image, bytes, range.at, &walk) ||
+							image_keep(err, image, bytes, 0, range.at, &walk)
+					  : image_damage(err, image, range.at, &walk))
+				return -1;
+			range.at += sound ? walk.size_bytes : CONTAINER_ALIGN;
+		}
 		forget(&range);
 	}
 	return 0;

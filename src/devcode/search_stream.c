@@ -141,8 +141,8 @@ static int visit_large(struct jw_error *err, struct image *image, struct stream 
 		result = pass_entry(err, &large);
 	if (!result)
 		result = large.broken ? image_damage(err, image, large.offset, &large.walk)
-							  : image_condensed(err, image, large.kept.data, large.kept.size,
-												large.offset, &large.walk);
+							  : image_keep(err, image, large.kept.data, large.kept.size,
+										   large.offset, &large.walk);
 	buf_free(&large.kept);
 	return result;
 }
@@ -172,7 +172,8 @@ static int visit_stream(struct jw_error *err, struct image *image, struct stream
 					   take(err, stream, capture, data, CONTAINER_ALIGN)
 				   ? -1
 				   : 0;
-	if (image_container(err, image, data, stream->offset, &walk))
+	if (image_entries(err, image, data, stream->offset, &walk) ||
+		image_keep(err, image, data, 0, stream->offset, &walk))
 		return -1;
 	return take(err, stream, capture, data, (size_t)walk.size_bytes);
 }

@@ -220,15 +220,13 @@ static int judge_targets(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-static int judge_seen(struct jw_error *err, struct seen *seen,
-					  const struct devcode_container *container)
+static int note_judgements(struct jw_error *err, struct seen *seen,
+						   const struct devcode_container *container,
+						   const struct plan_judgement *judged)
 {
 	const struct analyse_question *question = seen->question;
-	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
 	struct seen_judgement kept[ANALYSE_MOST_TARGETS];
 
-	if (judge_targets(err, seen, container, judged))
-		return -1;
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
 										  SEEN_NO_PICK};
@@ -246,6 +244,7 @@ static int judge_seen(struct jw_error *err, struct seen *seen,
 int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
 {
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
+	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
 	struct devcode_container copy;
 
 	/* An image that turned out to be unreadable never came to its end. */
@@ -259,7 +258,7 @@ int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_conta
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
 		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy) ||
 		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
-		judge_seen(err, seen, &copy))
+		judge_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
 		return -1;
 	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
 	seen->containers[seen->count++] = note;
