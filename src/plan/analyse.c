@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
 #include "plan/seen_containers.h"
@@ -23,13 +22,6 @@ struct image_account {
 	struct analyse_entry *entries;
 	size_t entry_count, entry_capacity;
 	uint64_t ptx_bytes;
-};
-
-struct analysis {
-	const struct analyse_question *question;
-	const struct analyse_sink *sink;
-	struct seen seen;
-	bool stopped; /* by the sink */
 };
 
 /* "sm_86"-like names in the order of kind, then capability, then suffix. */
@@ -247,11 +239,11 @@ static void image_account_free(struct image_account *account)
 
 static int account_image(struct jw_error *err, void *context, const struct devcode_image *image)
 {
-	struct analysis *analysis = context;
-	struct image_account account = {.seen = &analysis->seen, .image = image};
+	struct seen *seen = context;
+	struct image_account account = {.seen = seen, .image = image};
 	int result = -1;
 
-	if (!picks_flush(err, &analysis->seen.picks) && !go_through(err, &account)) {
+	if (!picks_flush(err, &seen->picks) && !go_through(err, &account)) {
 		struct analyse_image told = {
 			.image = image,
 			.targets = account.targets,
@@ -265,30 +257,18 @@ static int account_image(struct jw_error *err, void *context, const struct devco
 		told.module_count = account.module_count;
 		told.entries = account.entries;
 		told.entry_count = account.entry_count;
-		result = analysis->sink->image(err, analysis->sink->context, &told);
-		analysis->stopped = result != 0;
+		result = seen->sink->image(err, seen->sink->context, &told);
+		seen->stopped = result != 0;
 	}
 	image_account_free(&account);
-	seen_clear(&analysis->seen);
+	seen_clear(seen);
 	return result;
-}
-
-static int analyse_container(struct jw_error *err, void *context,
-							 const struct devcode_container *container)
-{
-	struct analysis *analysis = context;
-
-	if (cancel_asked(&analysis->sink->cancel)) {
-		analysis->stopped = true;
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
-	}
-	return seen_add(err, &analysis->seen, container);
 }
 
 static void name_trouble(void *context, const char *path, const char *member,
 						 const struct jw_error *why)
 {
-	struct analysis *analysis = context;
+	struct seen *seen = context;
 	struct jw_error named = *why;
 
 	/* The system's message names the file already. */
@@ -296,17 +276,17 @@ static void name_trouble(void *context, const char *path, const char *member,
 		error_prefix(&named, "%s: %s", path, member);
 	else if (!strstr(why->message, path))
 		error_prefix(&named, "%s", path);
-	if (analysis->sink->trouble)
-		analysis->sink->trouble(analysis->sink->context, path, member, &named);
+	if (seen->sink->trouble)
+		seen->sink->trouble(seen->sink->context, path, member, &named);
 }
 
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink)
 {
-	struct analysis analysis = {.question = question, .sink = sink};
+	struct seen seen;
 	const struct devcode_sink device_code = {
-		.context = &analysis,
-		.container = analyse_container,
+		.context = &seen,
+		.container = seen_add,
 		.image = account_image,
 		.trouble = name_trouble,
 		.cancel = sink->cancel,
@@ -314,14 +294,15 @@ int analyse_path(struct jw_error *err, const char *path, const struct analyse_qu
 	struct jw_error why = {0};
 	int result;
 
-	if (seen_init(err, &analysis.seen, question))
+	if (seen_init(err, &seen, question, sink))
 		return -1;
 	result = devcode_read(&why, path, &device_code);
-	seen_free(&analysis.seen);
-	if (!result)
-		return 0;
-	if (analysis.stopped || why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
-		return error_copy(err, &why);
-	name_trouble(&analysis, path, NULL, &why);
-	return 0;
+	if (result && !seen.stopped && why.code != JW_ERR_MEMORY && why.code != JW_ERR_INTERRUPTED) {
+		name_trouble(&seen, path, NULL, &why);
+		result = 0;
+	}
+	if (result)
+		error_copy(err, &why);
+	seen_free(&seen);
+	return result;
 }

@@ -201,24 +201,6 @@ static int note_found(struct jw_error *err, struct build *build, const struct jw
 	return 0;
 }
 
-static int read_found_files(struct jw_error *err, struct plan_reading *reading)
-{
-	const struct plan_request *request = reading->build.request;
-	const struct jw_found *found = request->found;
-	int result;
-
-	if (request->state_dir && inventory_open(err, request->state_dir, &reading->inventory))
-		return -1;
-	result = note_found(err, &reading->build, found);
-	for (size_t i = 0; !result && i < found->file_count; i++)
-		result = read_found_file(err, reading, &found->files[i]);
-	/* Files that were read are remembered even if others failed. */
-	if (reading->inventory)
-		(void)inventory_save(NULL, reading->inventory);
-	inventory_close(reading->inventory);
-	return result;
-}
-
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan)
 {
 	struct plan_reading reading = {.build = {.request = request}};
@@ -230,7 +212,15 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	reading.build.plan = plan_begin(err, request);
 	if (!reading.build.plan)
 		return -1;
-	result = read_found_files(err, &reading);
+	result = request->state_dir && inventory_open(err, request->state_dir, &reading.inventory)
+				 ? -1
+				 : note_found(err, &reading.build, request->found);
+	for (size_t i = 0; !result && i < request->found->file_count; i++)
+		result = read_found_file(err, &reading, &request->found->files[i]);
+	/* Files that were read are remembered even if others failed. */
+	if (reading.inventory)
+		(void)inventory_save(NULL, reading.inventory);
+	inventory_close(reading.inventory);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&reading.build.known[t]);
 	if (result) {

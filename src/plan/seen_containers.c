@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 
-int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question)
+int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
+			  const struct analyse_sink *sink)
 {
-	struct seen made = {.question = question, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
+	struct seen made = {
+		.question = question, .sink = sink, .scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD)};
 
 	if (picks_init(err, &made.picks, question->targets, question->target_count, question->profile))
 		return -1;
@@ -241,12 +244,17 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container)
+int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
 {
+	struct seen *seen = context;
 	struct seen_container note = {.entry_count = (uint32_t)container->entry_count};
 	struct plan_judgement judged[ANALYSE_MOST_TARGETS];
 	struct devcode_container copy;
 
+	if (cancel_asked(&seen->sink->cancel)) {
+		seen->stopped = true;
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
+	}
 	/* An image that turned out to be unreadable never came to its end. */
 	if (!container->index)
 		seen_clear(seen);

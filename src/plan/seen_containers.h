@@ -33,6 +33,8 @@ struct seen_container {
 
 struct seen {
 	const struct analyse_question *question;
+	const struct analyse_sink *sink;
+	bool stopped; /* by the sink */
 	struct seen_container *containers;
 	size_t count, capacity;
 	struct seen_judgement *judgements; /* containers * targets */
@@ -50,10 +52,11 @@ struct seen {
 	struct buf scratch;
 };
 
-int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question);
+int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
+			  const struct analyse_sink *sink);
 void seen_free(struct seen *seen);
-/* Takes note of one container. */
-int seen_add(struct jw_error *err, struct seen *seen, const struct devcode_container *container);
+/* Takes note of one container, as a devcode_sink's; `context` is a struct seen. */
+int seen_add(struct jw_error *err, void *context, const struct devcode_container *container);
 /* For the next image. */
 void seen_clear(struct seen *seen);
 
