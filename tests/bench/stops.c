@@ -1,5 +1,5 @@
-/* Writes every function that is entered and left into a file in the folder $STOPS, as an offset in
- * the program: linked into a build with -finstrument-functions by scripts/stops.py. */
+/* Writes each function that is entered or left into a file of this process in the folder $STOPS, as
+ * an offset in the program. scripts/stops.py links it into a build with -finstrument-functions. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@ __attribute__((no_instrument_function)) static void note(char sign, void *functi
 	static _Thread_local uint64_t lines[4096];
 	static _Thread_local size_t count;
 	static int file = -1;
-
 	char name[4096];
 
 	if (file == -1) {
