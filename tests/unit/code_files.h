@@ -200,7 +200,7 @@ static inline void prime_them(struct tally *tally)
 	for (size_t i = 0; i < tally->count; i++)
 		expected += tally->files[i].counts;
 	if (modules != expected)
-		print_error("jw_prime: %zu modules, should be %zu\n", modules, expected);
+		print_error("jw_prime: %u modules, should be %u\n", (unsigned)modules, (unsigned)expected);
 	tally->wrong += modules != expected;
 }
 
