@@ -17,8 +17,13 @@ esac
 failed=0
 complain() { [ -z "$2" ] || { printf '%s\n%s\n\n' "$1" "$2"; failed=1; }; }
 
-complain "Not as .clang-format wants it (scripts/lint.sh --format):" \
-	"$(sources | xargs clang-format --dry-run 2>&1 | grep -oE '^[^:]+\.[ch]' | sort -u)"
+# Releases of clang-format differ in what they make of the same rules: Debian 12's is the one that counts.
+if clang-format --version | grep -q 'version 14\.'; then
+	complain "Not as .clang-format wants it (scripts/lint.sh --format):" \
+		"$(sources | xargs clang-format --dry-run 2>&1 | grep -oE '^[^:]+\.[ch]' | sort -u)"
+else
+	echo "lint.sh: this is not clang-format 14: formatting left out" >&2
+fi
 complain "The platform shows outside src/os:" \
 	"$(git ls-files 'src/*.[ch]' | grep -v '^src/os/' | xargs grep -nE '_WIN32|<windows\.h>|<unistd\.h>|<sys/(mman|stat|wait)\.h>')"
 complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \

@@ -108,6 +108,7 @@ snapshot "$work/env" | diff before.env - || fail "the environment is not as it w
 
 # fish has one file for every scope of ours, and its shells take from each what is theirs.
 export SHELL=/usr/bin/fish
+fish() { XDG_CACHE_HOME=$work/fish command fish "$@"; } # fish 4 makes a folder there whenever it starts
 run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"
 run 0 tune --apply --scope shell --max-size 3GiB --path "$work/my cache"
 conf=$HOME/.config/fish/conf.d
