@@ -16,7 +16,9 @@
 #include <jitwarm/target.h>
 
 struct jw_nvrtc_options {
-	const char *library;        /* libnvrtc's file; NULL: as the system's linker finds one */
+	/* Which one, as jw_find_nvrtc takes it. NULL: that of the environment or toolkit, else the one
+	 * that the system's linker finds. */
+	const char *where;
 	const char *const *options; /* for the compiler, verbatim */
 	size_t option_count;
 	const char *name;          /* what the program calls the source; NULL: the file's own name */
@@ -35,7 +37,7 @@ struct jw_nvrtc {
 };
 
 /* Asks the library, in a process of its own, for its version and architectures. The options' lists
- * and names (not `library`) must stay where they are, and the results' files live, until
+ * and names (not `where`) must stay where they are, and the results' files live, until
  * jw_nvrtc_close. */
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc);

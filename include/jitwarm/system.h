@@ -94,6 +94,8 @@ struct jw_system_options {
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
+/* The architectures of its GPUs, each once and in their order, at most `most`. Returns how many. */
+size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most);
 
 /* Writes what has to be known of this system's driver to prime for it elsewhere. JW_ERR_NOT_FOUND
  * without a driver; JW_ERR_UNSUPPORTED where its stamp is not known, or its cache is of another

@@ -34,6 +34,9 @@ const char *jw_target_products(struct jw_target target);
 /* Whether a device of this capability exists, or may: it is known, or newer than all that are. */
 bool jw_target_plausible(struct jw_target target);
 bool jw_target_equal(struct jw_target a, struct jw_target b);
+/* A list of targets in which each is once, with room for `most`: appends one unless it is there, or
+ * the list full. Returns how many there are then. */
+size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target);
 
 /* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
 struct jw_driver {

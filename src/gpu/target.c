@@ -83,3 +83,14 @@ bool jw_target_equal(struct jw_target a, struct jw_target b)
 {
 	return a.sm == b.sm && a.suffix == b.suffix;
 }
+
+size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target)
+{
+	for (size_t i = 0; i < count; i++)
+		if (jw_target_equal(targets[i], target))
+			return count;
+	if (count == most)
+		return count;
+	targets[count] = target;
+	return count + 1;
+}

@@ -10,19 +10,12 @@
 static size_t targets_of(const struct jw_export_options *options,
 						 struct jw_target targets[ANALYSE_MOST_TARGETS])
 {
-	size_t count = 0,
-		   wanted = options->target_count ? options->target_count : options->system->gpu_count;
+	size_t count = 0;
 
-	for (size_t i = 0; i < wanted && count < ANALYSE_MOST_TARGETS; i++) {
-		struct jw_target target =
-			options->target_count ? options->targets[i] : options->system->gpus[i].target;
-		size_t known = 0;
-
-		while (known < count && targets[known].sm != target.sm)
-			known++;
-		if (known == count)
-			targets[count++] = target;
-	}
+	if (!options->target_count)
+		return jw_system_targets(options->system, targets, ANALYSE_MOST_TARGETS);
+	for (size_t i = 0; i < options->target_count; i++)
+		count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, options->targets[i]);
 	return count;
 }
 

@@ -32,20 +32,12 @@ void jw_check_result_free(struct jw_check_result *result)
 /* Several GPUs of one architecture are asked about once. */
 static size_t collect_targets(const struct jw_check_options *options, struct jw_target *targets)
 {
-	const size_t wanted =
-		options->target_count ? options->target_count : options->system->gpu_count;
 	size_t count = 0;
 
-	for (size_t i = 0; i < wanted && count < ANALYSE_MOST_TARGETS; i++) {
-		struct jw_target target =
-			options->target_count ? options->targets[i] : options->system->gpus[i].target;
-		bool known = false;
-
-		for (size_t k = 0; k < count; k++)
-			known = known || jw_target_equal(targets[k], target);
-		if (!known)
-			targets[count++] = target;
-	}
+	if (!options->target_count)
+		return jw_system_targets(options->system, targets, ANALYSE_MOST_TARGETS);
+	for (size_t i = 0; i < options->target_count; i++)
+		count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, options->targets[i]);
 	return count;
 }
 

@@ -1,3 +1,4 @@
+#include <jitwarm/find.h>
 #include <jitwarm/nvrtc.h>
 
 #include <stdio.h>
@@ -33,11 +34,10 @@ static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char
 {
 	const struct jw_nvrtc_options *options = &nvrtc->inner->options;
 	cJSON *object = cJSON_CreateObject(), *array = cJSON_CreateArray();
-	bool complete =
-		array && cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
-		cJSON_AddStringToObject(object, "library", options->library ? options->library : "") &&
-		cJSON_AddStringToObject(object, "name", name) &&
-		cJSON_AddStringToObject(object, "output", output);
+	bool complete = array && cJSON_AddStringToObject(object, "compiler", "nvrtc") &&
+					cJSON_AddStringToObject(object, "library", nvrtc->library) &&
+					cJSON_AddStringToObject(object, "name", name) &&
+					cJSON_AddStringToObject(object, "output", output);
 
 	for (size_t i = 0; complete && i < options->option_count; i++)
 		complete = cJSON_AddItemToArray(array, cJSON_CreateString(options->options[i]));
@@ -78,11 +78,26 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 static void take_hello(struct jw_nvrtc *nvrtc, const struct protocol_hello *hello)
 {
 	TEXT_COPY(nvrtc->library, hello->library);
-	nvrtc->inner->options.library = nvrtc->library;
 	nvrtc->major = hello->cuda / 1000;
 	nvrtc->minor = hello->cuda % 1000 / 10;
 	for (size_t i = 0; i < hello->device_count; i++)
 		nvrtc->archs[nvrtc->arch_count++] = hello->devices[i].target;
+}
+
+/* Without any in sight the system's linker may know one. */
+static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *where)
+{
+	char *path = NULL;
+	int result = 0;
+
+	if (jw_find_nvrtc(where ? err : NULL, where, &path))
+		return where ? -1 : 0;
+	if (strlen(path) < sizeof nvrtc->library)
+		TEXT_COPY(nvrtc->library, path);
+	else
+		result = error_set(err, JW_ERR_LIMIT, "%s: its path is too long", path);
+	mem_free(path);
+	return result;
 }
 
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
@@ -99,7 +114,8 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 	}
 	nvrtc->inner = inner;
 	inner->options = *options;
-	if (run_folder_make(err, options->state_dir, &inner->folder) ||
+	if (find_library(err, nvrtc, options->where) ||
+		run_folder_make(err, options->state_dir, &inner->folder) ||
 		worker_command_find(err, options->worker, &inner->self) ||
 		ask_nvrtc(err, nvrtc, task_of(nvrtc, "", "", ""), NULL, &hello, NULL)) {
 		jw_nvrtc_close(nvrtc);

@@ -18,22 +18,6 @@
 #include "run/prime_result.h"
 #include "worker/worker_command.h"
 
-/* Each architecture once, however many GPUs share it. */
-static size_t distinct_targets(const struct jw_system *system, struct jw_target *targets)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < system->gpu_count; i++) {
-		size_t known = 0;
-
-		while (known < count && !jw_target_equal(targets[known], system->gpus[i].target))
-			known++;
-		if (known == count)
-			targets[count++] = system->gpus[i].target;
-	}
-	return count;
-}
-
 static int note_missing(struct jw_error *err, const struct jw_recording *recording,
 						const struct recorded_account *account, struct jw_prime_result *result)
 {
@@ -114,7 +98,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 	planning->request = (struct plan_request){
 		.found = planning->found,
 		.targets = planning->targets,
-		.target_count = distinct_targets(system, planning->targets),
+		.target_count = jw_system_targets(system, planning->targets, system->gpu_count),
 		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,

@@ -14,14 +14,9 @@ static size_t targets_of(const struct jw_recording *recording, struct jw_target 
 
 	for (size_t i = 0; i < recording->module_count; i++) {
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
-		size_t known = 0;
 
-		if (recording->modules[i].file == JW_RECORDED_NO_FILE)
-			continue;
-		while (known < count && !jw_target_equal(targets[known], target))
-			known++;
-		if (known == count && count < ANALYSE_MOST_TARGETS)
-			targets[count++] = target;
+		if (recording->modules[i].file != JW_RECORDED_NO_FILE)
+			count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, target);
 	}
 	return count;
 }

@@ -42,13 +42,9 @@ static size_t targets_of(const struct jw_recording *recording, struct jw_target 
 
 	for (size_t i = 0; i < recording->module_count; i++) {
 		const struct jw_target target = {.sm = recording->modules[i].target.sm};
-		size_t known = 0;
 
-		while (known < count && !jw_target_equal(targets[known], target))
-			known++;
-		if (known == count && count < ANALYSE_MOST_TARGETS && target.sm &&
-			recording->modules[i].kind <= JW_RECORDED_LINK)
-			targets[count++] = target;
+		if (target.sm && recording->modules[i].kind <= JW_RECORDED_LINK)
+			count = jw_target_add(targets, count, ANALYSE_MOST_TARGETS, target);
 	}
 	return count;
 }

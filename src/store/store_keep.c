@@ -9,7 +9,7 @@
 #include "store/store_packs.h"
 
 /* After a prime a few packs may stay as they are: making one of them takes a moment. */
-enum { FEW_PACKS = 16 };
+enum { FEW_PACKS = 16, MOST_TARGETS = 32 };
 
 /* ---- removing and merging */
 
@@ -155,14 +155,6 @@ done:
 	return result;
 }
 
-static bool is_repeated(const struct jw_system *system, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (system->gpus[i].target.sm == system->gpus[at].target.sm)
-			return true;
-	return false;
-}
-
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries)
 {
@@ -173,7 +165,8 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	struct os_file *lock = NULL;
 	struct known known = {0};
 	struct jw_store_swept swept;
-	size_t entries = 0;
+	struct jw_target targets[MOST_TARGETS];
+	size_t entries = 0, target_count;
 	int result = -1;
 
 	if (!system->cache.path || !system->driver.stamp[0] ||
@@ -185,9 +178,9 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		learn_store(err, store, &known))
 		goto done;
 	result = 0;
-	for (size_t i = 0; !result && i < system->gpu_count; i++)
-		if (!is_repeated(system, i))
-			result = keep_target(err, options, store, &known, system->gpus[i].target, &entries);
+	target_count = jw_system_targets(system, targets, MOST_TARGETS);
+	for (size_t i = 0; !result && i < target_count; i++)
+		result = keep_target(err, options, store, &known, targets[i], &entries);
 	if (result)
 		goto done;
 	/* What is kept is kept even if the rest cannot be put in order: the next run tries again. */

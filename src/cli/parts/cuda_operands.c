@@ -2,13 +2,11 @@
 
 #include <string.h>
 
-#include <jitwarm/find.h>
-
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
 
-enum { MOST_OPTIONS = 4096, MOST_PTX = 1 << 16, LOG_LINES = 60 };
+enum { MOST_OPTIONS = 4096, MOST_PTX = 1 << 16, LOG_LINES = 60, MOST_TARGETS = 32 };
 
 static bool is_source(const char *name)
 {
@@ -155,58 +153,36 @@ static enum exit_status compile_one(struct cli *cli, const struct jw_system *sys
 	return status;
 }
 
-/* Whether an earlier GPU is of the same architecture. */
-static bool is_repeated(const struct jw_system *system, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (jw_target_equal(system->gpus[i].target, system->gpus[at].target))
-			return true;
-	return false;
-}
-
-static int open_nvrtc(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
-					  const struct words *words, struct jw_nvrtc **ret_nvrtc)
-{
-	const char *name = options_value(&cli->options, "nvrtc");
-	struct jw_nvrtc_options options = {.options = words->items,
-									   .option_count = words->count,
-									   .name = options_value(&cli->options, "nvrtc-name"),
-									   .driver = system->driver.version,
-									   .state_dir = system->state_dir};
-	char *library = NULL;
-	int result;
-
-	/* Without any in sight the system's linker may know one. */
-	if (jw_find_nvrtc(err, name, &library) && name)
-		return -1;
-	options.library = library;
-	result = jw_nvrtc_open(err, &options, ret_nvrtc);
-	mem_free(library);
-	return result;
-}
-
 enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
 									   struct cuda_operands *sources)
 {
 	const char *text = options_value(&cli->options, "nvrtc-options");
 	enum exit_status status = EXIT_DONE;
+	struct jw_nvrtc_options how = {.where = options_value(&cli->options, "nvrtc"),
+								   .name = options_value(&cli->options, "nvrtc-name"),
+								   .driver = system->driver.version,
+								   .state_dir = system->state_dir};
+	struct jw_target targets[MOST_TARGETS];
 	struct words words = {0};
 	struct jw_error err = {0};
+	size_t target_count;
 
 	if (!sources->asked)
 		return EXIT_DONE;
-	if (split(&err, text ? text : "", &words) ||
-		open_nvrtc(&err, cli, system, &words, &sources->nvrtc)) {
+	if (!split(&err, text ? text : "", &words)) {
+		how.options = words.items;
+		how.option_count = words.count;
+	}
+	if (err.code || jw_nvrtc_open(&err, &how, &sources->nvrtc)) {
 		status = cli_fail_as(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code),
 							 &err);
 		goto done;
 	}
+	target_count = jw_system_targets(system, targets, MOST_TARGETS);
 	for (size_t i = 0; i < cli->options.operand_count; i++)
-		for (size_t gpu = 0; is_source(cli->options.operands[i]) && gpu < system->gpu_count; gpu++)
-			if (!is_repeated(system, gpu))
-				status =
-					exit_combine(status, compile_one(cli, system, sources, cli->options.operands[i],
-													 system->gpus[gpu].target));
+		for (size_t k = 0; is_source(cli->options.operands[i]) && k < target_count; k++)
+			status = exit_combine(
+				status, compile_one(cli, system, sources, cli->options.operands[i], targets[k]));
 done:
 	mem_free(words.items);
 	mem_free(words.text);
