@@ -33,6 +33,9 @@ complain "Called outside its wrapper (base/mem.h, os/file.h, base/buf.h):" \
 complain "Prints or exits below src/cli:" \
 	"$(git ls-files 'src/*.c' | grep -vE '^src/(cli/|worker/worker\.c)' | xargs grep -nE '\b(printf|puts|exit|abort)\(|fprintf\(std')"
 complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/layers.sh)"
+complain "A header of src/os, or a file that one system alone has, that docs/porting.md does not name:" \
+	"$( (ls src/os/*.h; comm -3 <(cd src/os/posix && ls ./*.c) <(cd src/os/win32 && ls ./*.c)) | sed 's|.*/||' |
+		while read -r name; do grep -qF "$name" docs/porting.md || echo "$name"; done)"
 complain "Files over 600 lines:" "$(git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.c' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
 complain "Functions over 120 lines:" "$(git ls-files 'src/*.c' 'tests/*.c' | xargs awk '
 	FNR == 1 { start = 0 } /^\{/ { start = FNR }
