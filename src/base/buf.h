@@ -6,8 +6,7 @@
  * `data` always has one NUL behind `size` bytes once something was appended, so text can be used as
  * a C string.
  */
-#ifndef JW_BASE_BUF_H
-#define JW_BASE_BUF_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ const char *buf_text(const struct buf *buf);
 /* Forgets the content, keeps the memory. */
 void buf_clear(struct buf *buf);
 void buf_free(struct buf *buf);
-
-#endif

@@ -1,6 +1,5 @@
 /* Asking whether a long call is to end early (jitwarm/cancel.h). */
-#ifndef JW_BASE_CANCEL_H
-#define JW_BASE_CANCEL_H
+#pragma once
 
 #include <jitwarm/cancel.h>
 
@@ -18,5 +17,3 @@ static inline int cancel_check(struct jw_error *err, const struct jw_cancel *can
 {
 	return cancel_asked(cancel) ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
 }
-
-#endif

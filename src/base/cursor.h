@@ -1,8 +1,7 @@
 /* Reading hostile bytes: a cursor that never leaves its range. A read past the end gives zeros and
  * sets `overrun`, so that a parser can read a whole header and test once. All numbers are little
  * endian. */
-#ifndef JW_BASE_CURSOR_H
-#define JW_BASE_CURSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ static inline void store_u64(void *to, uint64_t value)
 	store_u32(to, (uint32_t)value);
 	store_u32((uint8_t *)to + 4, (uint32_t)(value >> 32));
 }
-
-#endif

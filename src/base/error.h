@@ -1,6 +1,5 @@
 /* Filling in struct jw_error. Each of these is -1, so that `return error_set(...)` reads well. */
-#ifndef JW_BASE_ERROR_H
-#define JW_BASE_ERROR_H
+#pragma once
 
 #include <jitwarm/error.h>
 
@@ -33,5 +32,3 @@ static inline int error_result(int filled)
 
 /* The message, or "" where there is none. Never NULL. */
 const char *error_text(const struct jw_error *err);
-
-#endif

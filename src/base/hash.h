@@ -3,8 +3,7 @@
  * FNV-1a-64 names the driver's cache entries (measured on five drivers, docs/driver-cache.md).
  * BLAKE2b-256 identifies payloads (`b2sum -l 256`); libsodium computes it.
  */
-#ifndef JW_BASE_HASH_H
-#define JW_BASE_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool digest_equal(const struct digest *a, const struct digest *b);
 #define DIGEST_TEXT_SIZE (2 * DIGEST_SIZE + 1)
 /* Lower-case hex with a NUL. */
 void digest_text(char text[DIGEST_TEXT_SIZE], const struct digest *digest);
-
-#endif

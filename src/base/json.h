@@ -1,7 +1,6 @@
 /* Reading JSON that may be hostile: every accessor checks the type, none returns NULL text. Writing
  * is cJSON's own. */
-#ifndef JW_BASE_JSON_H
-#define JW_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ int json_add_text(struct jw_error *err, cJSON *object, const char *name, const c
 /* The document as one line without blanks; the caller frees it with cJSON_free. NULL and err set
  * when memory is short. */
 char *json_line(struct jw_error *err, const cJSON *document);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The kind of a row follows from the member's type. The same tables give the reference of all
  * documents and their JSON Schemas (tests/documents). */
-#ifndef JW_BASE_JSON_TABLE_H
-#define JW_BASE_JSON_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -155,5 +154,3 @@ const char *json_name_of(const struct json_field *field);
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
 /* The same as one line without blanks; the caller frees it with cJSON_free. */
 char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);
-
-#endif

@@ -4,8 +4,7 @@
  * Every function that allocates takes an upper bound or is given a size that the caller has
  * checked; none aborts.
  */
-#ifndef JW_BASE_MEM_H
-#define JW_BASE_MEM_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 
 /* Tests only: the n-th allocation from now fails (1: the next one); 0 turns it off. */
 void mem_fail_after(size_t allocations);
-
-#endif

@@ -1,7 +1,6 @@
 /* A hash table from 64-bit keys to indices, for finding duplicates: the caller keeps the elements
  * in an array and compares them itself where two share a key. */
-#ifndef JW_BASE_SET_H
-#define JW_BASE_SET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
 /* Adds (key, index); the same key may be added several times. */
 int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index);
 void set_free(struct set *set);
-
-#endif

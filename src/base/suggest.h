@@ -1,6 +1,5 @@
 /* "Did you mean ...?": the name nearest to what was typed. */
-#ifndef JW_BASE_SUGGEST_H
-#define JW_BASE_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct suggest {
 /* `typed` need not end in NUL and must outlive the result. */
 struct suggest suggest_for(const char *typed, size_t length);
 void suggest_offer(struct suggest *suggest, const char *candidate);
-
-#endif

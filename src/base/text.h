@@ -1,6 +1,5 @@
 /* Text for people: sizes, times, and strings that come from outside. */
-#ifndef JW_BASE_TEXT_H
-#define JW_BASE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ size_t text_utf8_put(uint32_t point, char utf8[4]);
 /* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line
  * feed. */
 bool text_is_utf8(const void *data, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* What an entry's file says of itself, by its header, both ends of its key and the beginning of its
  * value: an entry may have 40 MB, and none of the rest tells anything. */
-#ifndef JW_CACHE_BRIEF_H
-#define JW_CACHE_BRIEF_H
+#pragma once
 
 #include "cache/key_parts.h"
 #include "os/file.h"
@@ -26,5 +25,3 @@ enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entr
 /* As cache_key_split, but for parts->payload, which may lack its middle; payload_size is that of
  * the whole. */
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts);
-
-#endif

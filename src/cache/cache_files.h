@@ -1,7 +1,6 @@
 /* Walking a cache directory: the files that are entries by their place and name, and how many are
  * not. */
-#ifndef JW_CACHE_CACHE_FILES_H
-#define JW_CACHE_CACHE_FILES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ const struct cache_file *cache_files_find(const struct cache_files *scan, uint64
 /* Where files stand before they are renamed into the tree: beside it, since a driver that wipes
  * goes through the tree's folders only (measured: names at the top are left alone). */
 #define CACHE_STAGING_PREFIX ".jitwarm-"
-
-#endif

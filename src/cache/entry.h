@@ -9,8 +9,7 @@
  * cubin; OpenCL's entries (value: PTX) share the directory. The key's own grammar is in
  * cache/key_parts.h.
  */
-#ifndef JW_CACHE_ENTRY_H
-#define JW_CACHE_ENTRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);
-
-#endif

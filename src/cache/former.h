@@ -7,8 +7,7 @@
  * libraries here, and what a caller adds of its own history. Where such a library is still in its
  * place, as it was (CUDA's compatibility packages bring a second driver), it is a living one.
  */
-#ifndef JW_CACHE_FORMER_H
-#define JW_CACHE_FORMER_H
+#pragma once
 
 #include "cache/profile.h"
 
@@ -34,5 +33,3 @@ void former_free(struct former_drivers *drivers);
 
 /* Of a stamp, or of the release that OpenCL's keys name ("418.39"); "": unknown. */
 enum former_verdict former_of(const struct former_drivers *drivers, const char *driver);
-
-#endif

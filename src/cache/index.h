@@ -9,8 +9,7 @@
  * header counts, so rows may be left there. It adds what it stores to the total and subtracts what
  * it evicts, and never compares the total with the rows: a wrong one stays wrong.
  */
-#ifndef JW_CACHE_INDEX_H
-#define JW_CACHE_INDEX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ enum cache_next_insert {
 /* "adds", "evicts_soon", "evicts_all", "wipes" */
 const char *cache_next_insert_name(enum cache_next_insert next);
 enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes);
-
-#endif

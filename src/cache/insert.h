@@ -19,8 +19,7 @@
  *     cache_insert(err, live, additions, count);   ... any number of times ...
  *     cache_live_close(err, live);
  */
-#ifndef JW_CACHE_INSERT_H
-#define JW_CACHE_INSERT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,5 +132,3 @@ int cache_live_close(struct jw_error *err, struct cache_live *live);
 /* Brings the index in line with the files, without adding any: rows for files that have none, no
  * rows without files, the right total. cache_insert does it too, the first time. */
 int cache_repair(struct jw_error *err, struct cache_live *live);
-
-#endif

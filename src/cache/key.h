@@ -7,8 +7,7 @@
  * `options` the entry's option string verbatim. Of parts of kind 0x40 the payload ends before its
  * first NUL, and there are no options, whatever the entry says.
  */
-#ifndef JW_CACHE_KEY_H
-#define JW_CACHE_KEY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ struct cache_key_input {
  * lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);
-
-#endif

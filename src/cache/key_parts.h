@@ -13,8 +13,7 @@
  *
  * Anything else is foreign: counted, reported, left alone.
  */
-#ifndef JW_CACHE_KEY_PARTS_H
-#define JW_CACHE_KEY_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ struct cache_origin {
 										   unknown */
 };
 void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin);
-
-#endif

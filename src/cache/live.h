@@ -1,6 +1,5 @@
 /* Between the parts of cache/insert.h: the handle, its lock, and the index under it. */
-#ifndef JW_CACHE_LIVE_H
-#define JW_CACHE_LIVE_H
+#pragma once
 
 #include "base/set.h"
 #include "cache/cache_files.h"
@@ -79,5 +78,3 @@ int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, ui
 /* cache_repair, with the rights of the cache: one hold of the lock, which may not suffice
  * (live->repaired). */
 int live_repair(struct jw_error *err, struct cache_live *live);
-
-#endif

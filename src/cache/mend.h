@@ -1,6 +1,5 @@
 /* Which entries may be taken out for their damage: those that jitwarm understands to be damaged. */
-#ifndef JW_CACHE_MEND_H
-#define JW_CACHE_MEND_H
+#pragma once
 
 #include "cache/remove.h"
 
@@ -15,5 +14,3 @@ enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal
 
 /* The name of a damaged entry ("a/b/cdef0123456789", jw_cache_report) as a key. */
 bool mend_key(const char *name, uint64_t *ret_key);
-
-#endif

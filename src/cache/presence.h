@@ -1,7 +1,6 @@
 /* Whether an entry is there, by its header and size alone: what `check` and `prime` ask for each
  * module. A few microseconds a call; values are hashed by `cache verify` only. */
-#ifndef JW_CACHE_PRESENCE_H
-#define JW_CACHE_PRESENCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ struct cache_probed {
  * *ret_probed (may be NULL) is set unless the entry is absent. */
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed);
-
-#endif

@@ -4,8 +4,7 @@
  * Source: docs/driver-cache.md (measured on drivers 535, 550, 555). A profile belongs to one
  * library file and is kept in the state directory under that file's identity.
  */
-#ifndef JW_CACHE_PROFILE_H
-#define JW_CACHE_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ struct cache_known_driver {
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
 /* The row at `index`, NULL behind the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);
-
-#endif

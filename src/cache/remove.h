@@ -2,8 +2,7 @@
  * holds here too: files go first and their rows after them, since a row without a file does no
  * harm; the index is one that no driver answers with a wipe at every instant; the lock is held for
  * CACHE_HOLD_MS at a time. */
-#ifndef JW_CACHE_REMOVE_H
-#define JW_CACHE_REMOVE_H
+#pragma once
 
 #include "cache/insert.h"
 #include "cache/presence.h"
@@ -33,5 +32,3 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
 /* Whether a file is as it was, as far as size, time and header tell. */
 bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b);
-
-#endif

@@ -5,8 +5,7 @@
  * The driver's default place and size are the system's; jitwarm sees the environment of its own
  * process, which need not be the application's.
  */
-#ifndef JW_CACHE_SETTINGS_H
-#define JW_CACHE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
 bool cache_switch_is_on(const char *text);
 /* The name that somebody meant who set this variable, which no driver reads; NULL for others. */
 const char *cache_lookalike_of(const char *name);
-
-#endif

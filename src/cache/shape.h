@@ -12,8 +12,7 @@
  * So a folder of jitwarm's own in the cache is a witness: a driver leaves it, and who empties the
  * cache does not. jw_cache_forget takes it away.
  */
-#ifndef JW_CACHE_SHAPE_H
-#define JW_CACHE_SHAPE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ enum cache_loss {
 };
 enum cache_loss cache_shape_compare(const struct cache_shape *before,
 									const struct cache_shape *now);
-
-#endif

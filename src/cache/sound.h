@@ -1,8 +1,7 @@
 /* Whether entries' files are sound: names and checksums, as a driver checks them. Files are read a
  * piece at a time, however large they are, and several side by side, since that is how hashes are
  * fast (base/hash.h). They are read, not mapped: a driver rewrites a damaged entry in place. */
-#ifndef JW_CACHE_SOUND_H
-#define JW_CACHE_SOUND_H
+#pragma once
 
 #include "base/cancel.h"
 #include "cache/brief.h"
@@ -22,5 +21,3 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 
 /* One of them. */
 enum cache_damage cache_sound(const char *dir, uint64_t key);
-
-#endif

@@ -1,7 +1,6 @@
 /* Between the parts of cache/insert.h: additions, each written beside the cache's tree and judged
  * there, ready to be renamed into place. All of it is done with the rights of the cache. */
-#ifndef JW_CACHE_STAGING_H
-#define JW_CACHE_STAGING_H
+#pragma once
 
 #include "cache/live.h"
 #include "devcode/cubin.h"
@@ -48,5 +47,3 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 /* Several in parts, by two threads. *ret_staged: so many were staged, the first in `staged`. */
 int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				size_t count, struct live_staged *staged, size_t *ret_staged);
-
-#endif

@@ -6,8 +6,7 @@
  * 460 to 580, six of them confirmed by keys. What is read is a guess until an entry of the cache
  * shows the same stamp.
  */
-#ifndef JW_CACHE_STAMP_H
-#define JW_CACHE_STAMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD
 
 /* Whether the text is a stamp by its form. */
 bool stamp_is(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* A cache directory as verify and list see it: its files and its index at one moment, without the
  * lock. A driver that inserts meanwhile may make the two differ by the entry that it adds. */
-#ifndef JW_CACHE_VIEW_H
-#define JW_CACHE_VIEW_H
+#pragma once
 
 #include <jitwarm/cache.h>
 
@@ -16,5 +15,3 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 /* Each row's position by its key; the first row of a key is found first. */
 int cache_index_map(struct jw_error *err, const struct cache_index *index, struct set *ret_rows);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a command of the program is. To add one: write src/cli/commands/cmd_NAME.c with a
  * `const struct cli_command command_NAME`, and its line in COMMANDS (command_table.c). */
-#ifndef JW_CLI_COMMAND_H
-#define JW_CLI_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -55,5 +54,3 @@ int cli_need_administrator(struct jw_error *err, const char *option);
 
 /* Runs the command of argv (argv[0] is the program's name). */
 enum exit_status cli_run(int argc, char **argv);
-
-#endif

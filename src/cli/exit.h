@@ -1,6 +1,5 @@
 /* Exit statuses, part of the interface (docs/man, docs/json.md). */
-#ifndef JW_CLI_EXIT_H
-#define JW_CLI_EXIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images);
 
 /* A code's name in JSON documents: "usage", "not_found", "io", ... */
 const char *exit_code_name(enum jw_code code);
-
-#endif

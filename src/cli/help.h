@@ -1,6 +1,5 @@
 /* Help, written from the tables of commands and options. */
-#ifndef JW_CLI_HELP_H
-#define JW_CLI_HELP_H
+#pragma once
 
 #include "base/buf.h"
 #include "cli/command.h"
@@ -14,5 +13,3 @@ int help_commands(struct jw_error *err, struct buf *buf, const struct cli_comman
 
 /* The columns that help is written for: the terminal's, 100 at most. */
 size_t help_columns(void);
-
-#endif

@@ -1,11 +1,8 @@
 /* Manual pages of commands (mdoc), written from the same tables as help. */
-#ifndef JW_CLI_MANUAL_H
-#define JW_CLI_MANUAL_H
+#pragma once
 
 #include "base/buf.h"
 #include "cli/command.h"
 
 /* Appends the page of one command: jitwarm-NAME(1), spaces in the name as dashes. */
 int manual_page(struct jw_error *err, struct buf *buf, const struct cli_command *command);
-
-#endif

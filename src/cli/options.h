@@ -11,8 +11,7 @@
  * mixed; "--" ends the options. Help is written from the same tables (help.h). Asking for a name
  * that the table does not hold is a mistake in the program (assert).
  */
-#ifndef JW_CLI_OPTIONS_H
-#define JW_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ uint64_t options_number(const struct options *options, const char *name, uint64_
 bool options_parse_size(const char *text, uint64_t *ret_bytes);
 /* Reads "90" (seconds), "90s", "5m", "1h30m", "250ms". False where it is no duration. */
 bool options_parse_duration(const char *text, uint64_t *ret_ms);
-
-#endif

@@ -6,8 +6,7 @@
  * not "dumb" and NO_COLOR is not set. Text is made harmless for terminals here (terminal.h), so
  * callers pass names of files as they are.
  */
-#ifndef JW_CLI_OUTPUT_H
-#define JW_CLI_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ const char *style_end(bool color, enum style style);
 
 /* Flushes standard output: a full disk is noticed here. */
 int output_close(struct jw_error *err);
-
-#endif

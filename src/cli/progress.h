@@ -10,8 +10,7 @@
  *     ... progress_update(&progress, done, done_weight_ms, done_bytes) at each event and on a
  * timer, so that the time left goes on ... progress_finish(&progress);
  */
-#ifndef JW_CLI_PROGRESS_H
-#define JW_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ double progress_seconds_left(double elapsed_s, double changed_s, double share);
 enum { PROGRESS_LINE = 256 };
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
 						  uint64_t now_ns, unsigned columns);
-
-#endif

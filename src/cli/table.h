@@ -8,8 +8,7 @@
  *
  * A failure (out of memory) is remembered and reported by table_print.
  */
-#ifndef JW_CLI_TABLE_H
-#define JW_CLI_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void table_column(struct table *table, const char *title, enum table_align align
 void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);
 int table_print(struct jw_error *err, const struct table *table, const struct output *output);
 void table_free(struct table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* Text on its way to a terminal: how wide it is, and what must not get there. */
-#ifndef JW_CLI_TERMINAL_H
-#define JW_CLI_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
  */
 int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_t indent,
 				  size_t columns);
-
-#endif

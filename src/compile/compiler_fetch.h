@@ -1,6 +1,5 @@
 /* Where fetched compilers are kept, and what their wheels are called. */
-#ifndef JW_COMPILE_COMPILER_FETCH_H
-#define JW_COMPILE_COMPILER_FETCH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -9,5 +8,3 @@
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);
-
-#endif

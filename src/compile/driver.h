@@ -4,8 +4,7 @@
  * the entry that the CUDA runtime would have made (measured on 535, 550, 555;
  * docs/driver-cache.md). Workers only.
  */
-#ifndef JW_COMPILE_DRIVER_H
-#define JW_COMPILE_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ struct driver_input {
  * it again. -1 where it could not be tried; what the driver says is in *ret_outcome. */
 int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome);
-
-#endif

@@ -3,8 +3,7 @@
  * An address in plain http is asked only where its host is this machine or one that the
  * configuration trusts. Names and passwords go to the host, scheme and port that they were given
  * for, and to no other that one redirects to. Messages never hold them. */
-#ifndef JW_COMPILE_HTTP_H
-#define JW_COMPILE_HTTP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ int http_resolve(struct jw_error *err, const char *page, const char *link, char 
  * ret_answer->url. */
 int http_get(struct jw_error *err, struct http *http, const struct http_request *request,
 			 struct http_answer *ret_answer);
-
-#endif

@@ -1,8 +1,7 @@
 /* A project's page in a package index: PEP 503 (HTML) and PEP 691 (JSON).
  *
  * Both readers are given a page that is in memory already, and call `file` for each file on it. */
-#ifndef JW_COMPILE_INDEX_PAGE_H
-#define JW_COMPILE_INDEX_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int index_page_read_html(struct jw_error *err, const char *text, size_t size,
 						 const struct index_reader *reader);
 int index_page_read_json(struct jw_error *err, const char *text, size_t size,
 						 const struct index_reader *reader);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Source: NVRTC's documentation, nvrtc.h of CUDA 11.2 to 13.0.
  */
-#ifndef JW_COMPILE_NVRTC_H
-#define JW_COMPILE_NVRTC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
 
 /* "NVRTC_ERROR_COMPILATION" */
 const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result);
-
-#endif

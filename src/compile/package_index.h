@@ -1,6 +1,5 @@
 /* Where a wheel is: the folders and indexes that pip's configuration names. */
-#ifndef JW_COMPILE_PACKAGE_INDEX_H
-#define JW_COMPILE_PACKAGE_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
  * JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
 int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
 					   const struct wheel_wanted *wanted, struct wheel_found *ret_found);
-
-#endif

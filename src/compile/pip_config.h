@@ -4,8 +4,7 @@
  * environment, then PIP_CONFIG_FILE, then variables PIP_*; [global] before the command's section.
  * pip reads [download] for `pip download`; [install] counts as well here, where most people write
  * it. */
-#ifndef JW_COMPILE_PIP_CONFIG_H
-#define JW_COMPILE_PIP_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ unsigned pip_config_number(const struct pip_config *config, enum pip_option opti
 /* The next of several values between blanks: a copy for the caller, NULL after the last or out of
  * memory. Start with *at = config->values[option]. */
 char *pip_config_next(struct jw_error *err, const char **at);
-
-#endif

@@ -1,8 +1,7 @@
 /* The back end that needs no GPU: NVIDIA's ptxas. That of a driver's own CUDA minor version makes
  * the bytes that the driver's JIT makes (measured: docs/compiler-twin.md).
  */
-#ifndef JW_COMPILE_PTXAS_H
-#define JW_COMPILE_PTXAS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ struct ptxas_outcome {
 /* 0: it was tried; -1: it could not be. The caller frees log and cubin. */
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin);
-
-#endif

@@ -1,6 +1,5 @@
 /* Taking one program out of a wheel (PEP 427: a zip file with a RECORD of hashes). */
-#ifndef JW_COMPILE_WHEEL_MEMBER_H
-#define JW_COMPILE_WHEEL_MEMBER_H
+#pragma once
 
 #include "base/cancel.h"
 
@@ -11,5 +10,3 @@ enum { WHEEL_MOST_RECORD = 4 << 20, WHEEL_MOST_PROGRAM = 1 << 30 };
  * a part. */
 int wheel_member_take(struct jw_error *err, const char *wheel, const char *name, const char *path,
 					  const struct jw_cancel *cancel);
-
-#endif

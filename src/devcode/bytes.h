@@ -1,6 +1,5 @@
 /* Reading ranges of an image that is mapped, or that was streamed and has to be read again. */
-#ifndef JW_DEVCODE_BYTES_H
-#define JW_DEVCODE_BYTES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ static inline int bytes_get(struct jw_error *err, const struct bytes *bytes, uin
 {
 	return bytes->get(err, bytes->context, offset, size, ret_data);
 }
-
-#endif

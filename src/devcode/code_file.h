@@ -2,8 +2,7 @@
  * records of packages asks here, so that all of it finds the same. A file that somebody names is
  * read whatever its name is.
  */
-#ifndef JW_DEVCODE_CODE_FILE_H
-#define JW_DEVCODE_CODE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool code_folder_is_searched(const char *name);
 /* What the name promises ("a wheel"), NULL where it promises nothing: text files are called
  * libc.so, and a .dll may be for another machine. */
 const char *code_file_promise(const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* A stream of bytes from a mapping, a member of an archive or a decompressor. A caller can look
  * ahead up to the stream's maximum; containers from archives are held in memory that way. */
-#ifndef JW_DEVCODE_CODE_STREAM_H
-#define JW_DEVCODE_CODE_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 /* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
 int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
-
-#endif

@@ -4,8 +4,7 @@
  * The magic also occurs by chance, so nothing counts as a container before its walk has come out
  * exactly at its end. The walk can be fed piece by piece, for containers that come out of a stream.
  */
-#ifndef JW_DEVCODE_CONTAINER_H
-#define JW_DEVCODE_CONTAINER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void container_entries(const uint8_t *bytes, uint64_t size_bytes, uint64_t offse
  * PTX. `offset`: of the first byte, in the image. Returns the distance to the next entry. */
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry);
-
-#endif

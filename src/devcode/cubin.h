@@ -1,6 +1,5 @@
 /* A cubin's own header: an ELF64 file for a GPU. Source: docs/fatbin.md, "Cubin". */
-#ifndef JW_DEVCODE_CUBIN_H
-#define JW_DEVCODE_CUBIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 
 /* Offset in e_flags and width of the architecture, for writers of test data. */
 uint32_t cubin_flags(enum cubin_abi abi, uint16_t sm);
-
-#endif

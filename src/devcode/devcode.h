@@ -14,8 +14,7 @@
  * At most one container is held in memory, so memory does not grow with the file. Of a large
  * container from an archive only headers and PTX are held.
  */
-#ifndef JW_DEVCODE_DEVCODE_H
-#define JW_DEVCODE_DEVCODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -209,5 +208,3 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 /* One part, into memory. The caller frees *ret_bytes. */
 int devcode_reread(struct jw_error *err, const char *path, const struct devcode_part *part,
 				   const struct jw_cancel *cancel, struct buf *ret_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* ELF host files: their sections, and the relocations of fat binary wrappers. */
-#ifndef JW_DEVCODE_ELF_H
-#define JW_DEVCODE_ELF_H
+#pragma once
 
 #include "devcode/bytes.h"
 #include "devcode/sections.h"
@@ -20,5 +19,3 @@ struct elf_pointer {
  * a fixed address, RELR). */
 int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct section_table *table,
 				 struct elf_pointer *pointers, size_t count);
-
-#endif

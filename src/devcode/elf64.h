@@ -1,7 +1,6 @@
 /* ELF64, little endian: the two structures that host files and cubins share. Source: System V ABI,
  * chapter 4; e_shnum, e_shstrndx and e_phnum may overflow into section 0. */
-#ifndef JW_DEVCODE_ELF64_H
-#define JW_DEVCODE_ELF64_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ struct elf64_section {
 bool elf64_header_read(const uint8_t *bytes, size_t size, struct elf64_header *ret_header);
 /* `bytes` holds ELF64_SHDR_SIZE bytes. */
 void elf64_section_read(const uint8_t *bytes, struct elf64_section *ret_section);
-
-#endif

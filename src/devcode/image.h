@@ -1,7 +1,6 @@
 /* Parts of one image, gathered until it can be handed over: containers, places that only look like
  * one, wrappers. */
-#ifndef JW_DEVCODE_IMAGE_H
-#define JW_DEVCODE_IMAGE_H
+#pragma once
 
 #include "devcode/bytes.h"
 #include "devcode/container.h"
@@ -68,5 +67,3 @@ void image_free(struct image *image);
  * be told. */
 bool wrappers_follow(struct image *image, const struct section_table *table,
 					 const struct bytes *bytes, struct devcode_container *containers, size_t count);
-
-#endif

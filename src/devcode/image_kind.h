@@ -1,6 +1,5 @@
 /* The kind of a file or member, by its first bytes. */
-#ifndef JW_DEVCODE_IMAGE_KIND_H
-#define JW_DEVCODE_IMAGE_KIND_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ enum kind {
 enum { KIND_HEAD = 4096 };
 
 enum kind kind_of(const uint8_t *head, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* One image from beginning to end: searched, its sections read, handed to the sink. */
-#ifndef JW_DEVCODE_LEAF_H
-#define JW_DEVCODE_LEAF_H
+#pragma once
 
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
@@ -9,5 +8,3 @@
 /* As a visitor's leaf (walk.h); `context` is a struct reading. */
 int leaf_read(struct jw_error *err, void *context, const char *member, enum kind kind,
 			  struct stream *stream);
-
-#endif

@@ -1,7 +1,6 @@
 /* Windows programs, libraries and objects (PE32+, COFF): their sections. Source: Microsoft's PE
  * format specification. */
-#ifndef JW_DEVCODE_PE_H
-#define JW_DEVCODE_PE_H
+#pragma once
 
 #include "devcode/bytes.h"
 #include "devcode/sections.h"
@@ -15,5 +14,3 @@ bool pe_is_object(const uint8_t *data, size_t size);
  * pointers can be followed unchanged. JW_ERR_UNSUPPORTED for 32-bit images and plain MS-DOS
  * programs, JW_ERR_FORMAT where headers or sections leave the file. */
 int pe_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table);
-
-#endif

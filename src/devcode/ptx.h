@@ -1,6 +1,5 @@
 /* PTX text: its first lines, and the cost of its compilation. */
-#ifndef JW_DEVCODE_PTX_H
-#define JW_DEVCODE_PTX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct ptx_features {
 /* Counts at several GB/s. It counts text, not grammar, like the measurements that the model was
  * fitted to. */
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);
-
-#endif

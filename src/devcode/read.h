@@ -1,7 +1,6 @@
 /* devcode_read over bytes that are in memory already, for fuzzing and for callers that have them.
  */
-#ifndef JW_DEVCODE_READ_H
-#define JW_DEVCODE_READ_H
+#pragma once
 
 #include "devcode/devcode.h"
 
@@ -9,5 +8,3 @@
  */
 int devcode_read_memory(struct jw_error *err, const char *path, const void *data, size_t size,
 						const struct devcode_sink *sink);
-
-#endif

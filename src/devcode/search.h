@@ -1,6 +1,5 @@
 /* Searching an image for containers: in memory section by section, or whole as it streams by. */
-#ifndef JW_DEVCODE_SEARCH_H
-#define JW_DEVCODE_SEARCH_H
+#pragma once
 
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
@@ -24,5 +23,3 @@ struct capture {
 /* Searches a stream to its end, and notes wrappers on the way (search_stream.c). */
 int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
 				  struct capture *capture);
-
-#endif

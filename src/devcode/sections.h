@@ -3,8 +3,7 @@
  * Filled by elf_sections or pe_sections. Code, debug data and sections without bytes in the file
  * are left out.
  */
-#ifndef JW_DEVCODE_SECTIONS_H
-#define JW_DEVCODE_SECTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ const struct section *sections_holding(const struct section_table *table, uint64
 /* Where an address lies in the file; false where no section has it. */
 bool sections_offset(const struct section_table *table, uint64_t address, uint64_t *ret_offset);
 void sections_free(struct section_table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* Going through a file and whatever it is packed in: archives, wheels, zstd. */
-#ifndef JW_DEVCODE_WALK_H
-#define JW_DEVCODE_WALK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 				 struct stream *stream, unsigned depth);
 int walk_zstd(struct jw_error *err, const struct visitor *visitor, const char *member,
 			  struct stream *stream, unsigned depth);
-
-#endif

@@ -1,6 +1,5 @@
 /* Writing minimal containers: one PTX entry each. For the probe, the sample framework and tests. */
-#ifndef JW_DEVCODE_WRITE_H
-#define JW_DEVCODE_WRITE_H
+#pragma once
 
 #include "devcode/devcode.h"
 
@@ -21,5 +20,3 @@ struct write_ptx {
 /* Appends one container, header and entry, to `out`. The same input gives the same bytes for one
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* conda's record of an installed package: conda-meta/NAME-VERSION-BUILD.json. */
-#ifndef JW_FIND_CONDA_H
-#define JW_FIND_CONDA_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -19,5 +18,3 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 				struct conda_package *ret_package);
 int conda_read(struct jw_error *err, const char *path, struct conda_package *ret_package);
 void conda_free(struct conda_package *package);
-
-#endif

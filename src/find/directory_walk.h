@@ -1,6 +1,5 @@
 /* Files below a directory. */
-#ifndef JW_FIND_DIRECTORY_WALK_H
-#define JW_FIND_DIRECTORY_WALK_H
+#pragma once
 
 #include "find/found.h"
 
@@ -9,5 +8,3 @@
  * the list; the walk goes on. */
 int directory_walk(struct jw_error *err, struct found_list *list, const char *directory,
 				   const struct find_package *package);
-
-#endif

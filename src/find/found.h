@@ -1,6 +1,5 @@
 /* The list that jw_find makes: files once each, notes, packages. */
-#ifndef JW_FIND_FOUND_H
-#define JW_FIND_FOUND_H
+#pragma once
 
 #include <jitwarm/find.h>
 
@@ -56,5 +55,3 @@ int found_note(struct jw_error *err, struct found_list *list, const char *format
 	JW_PRINTF(3, 4);
 /* A note about a failure: `why` is its text. */
 int found_trouble(struct jw_error *err, struct found_list *list, const struct jw_error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* A package's metadata: METADATA and PKG-INFO (RFC 822 headers, PEP 566). */
-#ifndef JW_FIND_METADATA_H
-#define JW_FIND_METADATA_H
+#pragma once
 
 #include "base/buf.h"
 #include "find/requirement.h"
@@ -22,5 +21,3 @@ void metadata_free(struct metadata *metadata);
 
 /* One line of `size` bytes at *at, without its line feed or carriage return; false at the end. */
 bool metadata_line(const char **at, const char *end, const char **ret_line, size_t *ret_length);
-
-#endif

@@ -1,6 +1,5 @@
 /* The files behind named paths: a file itself, or the files below a directory. */
-#ifndef JW_FIND_NAMED_PATHS_H
-#define JW_FIND_NAMED_PATHS_H
+#pragma once
 
 #include "find/found.h"
 
@@ -15,5 +14,3 @@ int named_path_find(struct jw_error *err, struct found_list *list, const char *p
 /* The files behind all paths, each once. -1: out of memory. The caller frees with jw_found_free. */
 int named_paths_find(struct jw_error *err, const char *const *paths, size_t count,
 					 struct jw_found **ret_found);
-
-#endif

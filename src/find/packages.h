@@ -1,6 +1,5 @@
 /* The packages of an environment: their names, files and requirements. */
-#ifndef JW_FIND_PACKAGES_H
-#define JW_FIND_PACKAGES_H
+#pragma once
 
 #include "find/requirement.h"
 #include "find/sites.h"
@@ -48,5 +47,3 @@ int packages_take(struct jw_error *err, const struct packages *packages, size_t 
 				  const char *extras, struct found_list *list, struct requirements *wanted);
 int requirements_add(struct jw_error *err, struct requirements *wanted,
 					 const struct requirement *requirement);
-
-#endif

@@ -1,7 +1,6 @@
 /* Finding the python that a user would start, without starting it: on Windows it may be the
  * Store's stub, on a login node it may take seconds. */
-#ifndef JW_FIND_PYTHON_H
-#define JW_FIND_PYTHON_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable)
 
 /* The value of `key` in a pyvenv.cfg; NULL where it is missing. The caller frees it. */
 char *pyvenv_value(const char *directory, const char *key);
-
-#endif

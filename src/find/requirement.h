@@ -1,6 +1,5 @@
 /* Names of packages and requirements (PEP 503, PEP 508). */
-#ifndef JW_FIND_REQUIREMENT_H
-#define JW_FIND_REQUIREMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement);
  * (tensorflow[and-cuda], jax[cuda12]): if such a package is installed beside the framework, it
  * serves it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);
-
-#endif

@@ -1,6 +1,5 @@
 /* The active Python or conda environment, and the folders in it that hold packages. */
-#ifndef JW_FIND_SITES_H
-#define JW_FIND_SITES_H
+#pragma once
 
 #include "find/found.h"
 
@@ -24,5 +23,3 @@ struct sites {
  * missing folder becomes a note. JW_ERR_NOT_FOUND if there is no environment. */
 int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_environment);
 void sites_free(struct sites *environment);
-
-#endif

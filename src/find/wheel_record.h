@@ -1,6 +1,5 @@
 /* The files of an installed package: RECORD (PEP 376 and 627: CSV) and paths in it. */
-#ifndef JW_FIND_WHEEL_RECORD_H
-#define JW_FIND_WHEEL_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path);
  * absolute. The caller frees it. */
 char *wheel_record_resolve(struct jw_error *err, const char *root, const char *base,
 						   const char *path);
-
-#endif

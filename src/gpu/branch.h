@@ -5,8 +5,7 @@
  * taken for the older; a newer one than the table for its last row. Properties that follow the CUDA
  * version evenly, like the PTX ISA, are in release.h.
  */
-#ifndef JW_GPU_BRANCH_H
-#define JW_GPU_BRANCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct gpu_branch {
 /* The row for a driver: by its release where that is known whole, else by its CUDA version. An
  * unknown driver is taken for a new one. Never NULL. */
 const struct gpu_branch *gpu_branch_of(const struct jw_driver *driver);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Types and numbers: CUDA Driver API documentation and cuda.h. Handles are opaque pointers.
  */
-#ifndef JW_GPU_CUDA_H
-#define JW_GPU_CUDA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ int cuda_open(struct jw_error *err, struct cuda *ret_cuda);
 /* "CUDA_ERROR_INVALID_PTX", or "error 218" where the driver has no name for it. Valid until the
  * next call. */
 const char *cuda_error_name(const struct cuda *cuda, int result);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compat.md.
  */
-#ifndef JW_GPU_RELEASE_H
-#define JW_GPU_RELEASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ const struct gpu_release *gpu_release_for_isa(struct gpu_isa isa);
 
 /* The first PTX ISA in which a target can be named; false for a target that is not in the table. */
 bool gpu_first_isa(struct jw_target target, struct gpu_isa *ret_isa);
-
-#endif

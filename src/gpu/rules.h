@@ -3,8 +3,7 @@
  * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
  * Compatibility guide; docs/compat.md.
  */
-#ifndef JW_GPU_RULES_H
-#define JW_GPU_RULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
 /* Whether code for `code` is for this capability or an older one, whatever its suffix. If it cannot
  * be used on the device nevertheless, a property of the code is the reason. */
 bool gpu_not_newer(struct jw_target code, struct jw_target device);
-
-#endif

@@ -26,8 +26,7 @@
  * pass them over, and drop them when they write. Other than records, marks are changed under a
  * lock, so that none is lost.
  */
-#ifndef JW_HISTORY_LEDGER_H
-#define JW_HISTORY_LEDGER_H
+#pragma once
 
 #include <jitwarm/system.h>
 
@@ -173,5 +172,3 @@ void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark)
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 void ledger_free_marks(struct ledger *ledger);
-
-#endif

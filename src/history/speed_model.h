@@ -12,8 +12,7 @@
  * caches and cores; time that a virtual machine was not given), so it counts the less, the less of
  * the wall time it is.
  */
-#ifndef JW_HISTORY_SPEED_MODEL_H
-#define JW_HISTORY_SPEED_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
 struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* The GPUs that a run's workers see, and on which of them a module is compiled. */
-#ifndef JW_MACHINE_DEVICE_POOL_H
-#define JW_MACHINE_DEVICE_POOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ size_t device_pool_choose(const struct device_pool *pool, struct jw_target targe
 /* False where no other device is left at all: then err says so. */
 bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device,
 					 const char *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Confirming a driver's profile: have it compile a tiny module into an empty directory, and look at
  * the entry it makes. */
-#ifndef JW_MACHINE_DRIVER_PROBE_H
-#define JW_MACHINE_DRIVER_PROBE_H
+#pragma once
 
 #include <jitwarm/system.h>
 
@@ -20,5 +19,3 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
  * the state directory. `worker`: as in jw_system_options. */
 int driver_probe_confirm(struct jw_error *err, const char *const *worker,
 						 const struct jw_system *system, struct cache_profile *profile);
-
-#endif

@@ -1,6 +1,5 @@
 /* One question to the driver: a worker that is started, answers and ends. Waits for it. */
-#ifndef JW_MACHINE_DRIVER_QUERY_H
-#define JW_MACHINE_DRIVER_QUERY_H
+#pragma once
 
 #include "worker/protocol.h"
 
@@ -17,5 +16,3 @@ struct driver_query {
  */
 int driver_query(struct jw_error *err, const struct driver_query *ask,
 				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer);
-
-#endif

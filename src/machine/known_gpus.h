@@ -1,8 +1,7 @@
 /* The GPUs that a worker reported last, kept in the state directory: valid for the same driver
  * file, the same PCI devices and the same variables that choose among them. The file is read as
  * hostile input; what does not fit is forgotten. */
-#ifndef JW_MACHINE_KNOWN_GPUS_H
-#define JW_MACHINE_KNOWN_GPUS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void known_gpus_forget(const char *state_dir);
  * for anything. */
 bool known_gpus_parse(const char *text, size_t size, const char *identity,
 					  struct protocol_hello *ret_hello);
-
-#endif

@@ -1,6 +1,5 @@
 /* Priming for another machine, by ptxas (docs/elsewhere.md). */
-#ifndef JW_MACHINE_OFFLINE_TARGET_H
-#define JW_MACHINE_OFFLINE_TARGET_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -12,5 +11,3 @@ int offline_write_task(struct jw_error *err, const struct plan *plan, const char
  * a cache directory that is not there yet is made open to them, with the levels above it, and what
  * goes in follows it. */
 int offline_make_cache(struct jw_error *err, const char *cache_dir);
-
-#endif

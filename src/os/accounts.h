@@ -1,6 +1,5 @@
 /* The accounts of this machine (jitwarm/accounts.h lists them). */
-#ifndef JW_OS_ACCOUNTS_H
-#define JW_OS_ACCOUNTS_H
+#pragma once
 
 #include <jitwarm/accounts.h>
 
@@ -16,5 +15,3 @@ int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
  * those whose registry is loaded, and of others the usual place is given. The path may be any that
  * the account has chosen: write there with its rights alone. */
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
-
-#endif

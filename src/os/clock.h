@@ -1,6 +1,5 @@
 /* Time. */
-#ifndef JW_OS_CLOCK_H
-#define JW_OS_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ uint64_t os_monotonic_ns(void);
 int64_t os_now_s(void);
 /* Processor time that this process has used, all its threads together. 0 where unknown. */
 uint64_t os_cpu_ns(void);
-
-#endif

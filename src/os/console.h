@@ -1,6 +1,5 @@
 /* The terminal, or console. */
-#ifndef JW_OS_CONSOLE_H
-#define JW_OS_CONSOLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ void os_terminal_prepare(void);
 /* Asks at the terminal, whatever standard input is, and reads a line that does not show, without
  * its end. JW_ERR_NOT_FOUND where there is no terminal. */
 int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
  * turned into UTF-16 at the system's door. Every message names the path and the system's reason.
  */
-#ifndef JW_OS_FILE_H
-#define JW_OS_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -174,5 +173,3 @@ extern const char os_list_separator;
 /* Bytes at the start that name the root ("/", "C:\\", "\\\\server\\share\\"); 0 for a relative
  * path. */
 size_t os_root_length(const char *path);
-
-#endif

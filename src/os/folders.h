@@ -1,6 +1,5 @@
 /* Folders that the system or the account has for a purpose. The caller frees every name. */
-#ifndef JW_OS_FOLDERS_H
-#define JW_OS_FOLDERS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -20,5 +19,3 @@ int os_self_path(struct jw_error *err, char **ret_path);
 char *os_temp_dir(struct jw_error *err);
 /* A new private directory (0700) there. */
 int os_make_temp_dir(struct jw_error *err, const char *prefix, char **ret_path);
-
-#endif

@@ -1,6 +1,5 @@
 /* The account that we run as, and acting as another one. */
-#ifndef JW_OS_IDENTITY_H
-#define JW_OS_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group);
  * restricted token with the account's SID), and no privilege. -1: nothing changed. */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 void os_act_as_self(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Ctrl-C and its like. */
-#ifndef JW_OS_INTERRUPT_H
-#define JW_OS_INTERRUPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ void os_pause_process(int pid, bool paused);
 /* Writing to a pipe that nobody reads any more fails, and does not end the process. A program that
  * has its own idea of that signal keeps it. */
 void os_ignore_broken_pipes(void);
-
-#endif

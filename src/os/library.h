@@ -1,6 +1,5 @@
 /* Vendor libraries, loaded at run time (in workers only). */
-#ifndef JW_OS_LIBRARY_H
-#define JW_OS_LIBRARY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ int os_find_driver(struct jw_error *err, char **ret_path);
 /* The four numbers of a file's version resource (31.0.15.3623). JW_ERR_NOT_FOUND where it has none;
  * only Windows has them. */
 int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4]);
-
-#endif

@@ -1,6 +1,5 @@
 /* The encoding of text for libraries. */
-#ifndef JW_OS_LOCALE_H
-#define JW_OS_LOCALE_H
+#pragma once
 
 /* While it lasts, text in UTF-8 is in the C locale's encoding for libraries in this thread
  * (libarchive converts names by it). NULL where the system has no such locale, which is fine for
@@ -8,5 +7,3 @@
 struct os_locale;
 struct os_locale *os_locale_utf8(void);
 void os_locale_restore(struct os_locale *locale);
-
-#endif

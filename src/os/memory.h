@@ -1,6 +1,5 @@
 /* Memory: the machine's, and how much of it we use. */
-#ifndef JW_OS_MEMORY_H
-#define JW_OS_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void os_prefer_large_pages(void *memory, size_t size);
 /* When memory runs out all the same, this process goes first (Linux), before anything of the
  * user's. */
 void os_be_first_to_go(void);
-
-#endif

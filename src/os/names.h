@@ -1,6 +1,5 @@
 /* What both systems do with the names that a directory holds. */
-#ifndef JW_OS_NAMES_H
-#define JW_OS_NAMES_H
+#pragma once
 
 #include "os/file.h"
 
@@ -16,5 +15,3 @@ struct named {
  * success alone. */
 int names_finish(struct jw_error *err, struct named *found, size_t count,
 				 struct os_names *ret_names);
-
-#endif

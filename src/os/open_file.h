@@ -1,6 +1,5 @@
 /* Between the common part of os/file.h and each system's own. Files are descriptors of libuv's. */
-#ifndef JW_OS_OPEN_FILE_H
-#define JW_OS_OPEN_FILE_H
+#pragma once
 
 #include "os/file.h"
 
@@ -26,5 +25,3 @@ int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 /* NULL on failure. */
 void *map_view(struct jw_error *err, int fd, const char *path, size_t size);
 void map_unview(void *view, size_t size);
-
-#endif

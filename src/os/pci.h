@@ -1,6 +1,5 @@
 /* PCI display devices by NVIDIA, found without the driver (sysfs; on Windows the registry). */
-#ifndef JW_OS_PCI_H
-#define JW_OS_PCI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ int os_pci_enumerate(struct jw_error *err, struct os_pci_device *devices, size_t
 /* A list as in JITWARM_PCI_DEVICES. */
 int os_pci_parse(struct jw_error *err, const char *list, struct os_pci_device *devices, size_t most,
 				 size_t *ret_count);
-
-#endif

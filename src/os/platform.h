@@ -1,6 +1,5 @@
 /* Which system this is. */
-#ifndef JW_OS_PLATFORM_H
-#define JW_OS_PLATFORM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,5 +8,3 @@ extern const char os_name[];
 /* Whether this Linux runs inside Windows (WSL): its driver is Windows' own, handed in, and its
  * cache another than that of Windows' programs. */
 bool os_is_wsl(void);
-
-#endif

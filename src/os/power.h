@@ -1,6 +1,5 @@
 /* Power, and working at the lowest priority. */
-#ifndef JW_OS_POWER_H
-#define JW_OS_POWER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ bool os_on_battery(void);
  * (Linux: nice 19, SCHED_IDLE, the idle class of I/O; Windows: the background mode, and slow,
  * efficient cores). Not for a process that holds locks which others want. */
 void os_work_in_background(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Running another program to its end, and being one that another has started. */
-#ifndef JW_OS_PROCESS_H
-#define JW_OS_PROCESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 void os_die_with_parent(void);
 /* Crashes end the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);
-
-#endif

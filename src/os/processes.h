@@ -1,6 +1,5 @@
 /* Other processes, and what they have mapped. */
-#ifndef JW_OS_PROCESSES_H
-#define JW_OS_PROCESSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ void os_program_name(int pid, char *name, size_t size);
  * passed over. */
 int os_programs_with(struct jw_error *err, const char *start, struct os_program *programs,
 					 size_t most, size_t *ret_count);
-
-#endif

@@ -1,6 +1,5 @@
 /* Installations of Python that the system knows of, beside those on PATH. */
-#ifndef JW_OS_PYTHON_H
-#define JW_OS_PYTHON_H
+#pragma once
 
 #include "base/error.h"
 
@@ -8,5 +7,3 @@
  * HKEY_LOCAL_MACHINE, both views; PythonCore before other companies). JW_ERR_NOT_FOUND where there
  * is none, and always on POSIX, which has no such register. The caller frees it. */
 int os_python_registered(struct jw_error *err, char **ret_prefix);
-
-#endif

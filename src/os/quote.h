@@ -1,6 +1,5 @@
 /* Command lines as the two systems' own files want them. */
-#ifndef JW_OS_QUOTE_H
-#define JW_OS_QUOTE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -11,5 +10,3 @@ int quote_windows(struct jw_error *err, struct buf *line, const char *argument);
 
 /* The same for ExecStart= of a systemd unit. Source: systemd.service(5), "Command lines". */
 int quote_systemd(struct jw_error *err, struct buf *line, const char *argument);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pipes and standard streams, by descriptor. */
-#ifndef JW_OS_STREAM_H
-#define JW_OS_STREAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ int os_fd_read_some(struct jw_error *err, int fd, void *data, size_t size, size_
 /* Reads or writes everything asked for on a descriptor; *ret_got is less only at its end. */
 int os_fd_read(struct jw_error *err, int fd, void *data, size_t size, size_t *ret_got);
 int os_fd_write(struct jw_error *err, int fd, const void *data, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Between our functions and libuv's: paths and errors. For the files of this room alone. */
-#ifndef JW_OS_UV_H
-#define JW_OS_UV_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_
 /* Everything. */
 int os_uv_write(struct jw_error *err, const char *path, int fd, const void *data, size_t size,
 				int64_t offset);
-
-#endif

@@ -1,6 +1,5 @@
 /* Environment variables that Windows keeps for an account or for the machine, in the registry. */
-#ifndef JW_OS_VARIABLES_H
-#define JW_OS_VARIABLES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ int os_variable_write(struct jw_error *err, enum os_variables where, const char 
 /* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that what Explorer
  * starts from now on has them. Waits a second at most. */
 void os_variables_announce(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Drivers as packs name them. */
-#ifndef JW_PACK_DRIVER_TEXT_H
-#define JW_PACK_DRIVER_TEXT_H
+#pragma once
 
 #include "pack/manifest.h"
 
@@ -21,5 +20,3 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 enum { PACK_TARGETS_TEXT = 256, PACK_DRIVERS_TEXT = 512 };
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest);
 const char *pack_drivers_text(char text[PACK_DRIVERS_TEXT], const struct pack_manifest *manifest);
-
-#endif

@@ -1,7 +1,6 @@
 /* The files that a thin pack's modules come from, in its manifest. They are told to people and
  * compared with names of files that are here; no path is ever made of them. */
-#ifndef JW_PACK_FILE_LIST_H
-#define JW_PACK_FILE_LIST_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -20,5 +19,3 @@ bool file_list_write(cJSON *document, const struct pack_manifest *manifest);
 /* Reads them, hostile as they may be. A document without any has none. */
 int file_list_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest);
 void file_list_free(struct pack_manifest *manifest);
-
-#endif

@@ -1,7 +1,6 @@
 /* The pack: entries of drivers' caches, in one file that travels. docs/pack-format.md is its
  * grammar; what follows is how much of it a reader takes. */
-#ifndef JW_PACK_FORMAT_H
-#define JW_PACK_FORMAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ enum {
 /* Features that a manifest requires: */
 #define PACK_THIN   "thin"
 #define PACK_OPAQUE "opaque"
-
-#endif

@@ -1,7 +1,6 @@
 /* What of a cache directory goes into a pack: every entry read and checked as an import will check
  * it, on all cores. */
-#ifndef JW_PACK_GATHER_H
-#define JW_PACK_GATHER_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -37,5 +36,3 @@ struct gather_parts {
 };
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts);
-
-#endif

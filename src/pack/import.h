@@ -2,8 +2,7 @@
  * the second inserts what was found new. import.c is the door, where packs of entries
  * (import_check.c, import_decide.c, import_insert.c) and opaque ones (opaque_import.c) are told
  * apart. */
-#ifndef JW_PACK_IMPORT_H
-#define JW_PACK_IMPORT_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -81,5 +80,3 @@ uint64_t import_free_room(const char *dir, uint64_t limit_bytes);
 
 /* Why an entry of a cache that is filled again stays out. */
 #define IMPORT_NO_ROOM "no room in the cache"
-
-#endif

@@ -1,7 +1,6 @@
 /* Whether entries of a pack, or of another driver, would be found and loaded by the driver of a
  * machine. */
-#ifndef JW_PACK_JUDGE_H
-#define JW_PACK_JUDGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *
 /* By the cubin itself; false and `why` where the machine's driver cannot load it: it would not heal
  * that, but fail the application (docs/driver-cache.md, "Values"). */
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512]);
-
-#endif

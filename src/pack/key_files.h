@@ -1,8 +1,7 @@
 /* Keys as files: $STATE/keys/NAME.key (secret, 0600), $STATE/keys/NAME.pub,
  * $STATE/trusted/NAME.pub.
  */
-#ifndef JW_PACK_KEY_FILES_H
-#define JW_PACK_KEY_FILES_H
+#pragma once
 
 #include <jitwarm/key.h>
 
@@ -15,5 +14,3 @@ int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
 /* The trusted key with this id, and what it is called; JW_ERR_NOT_FOUND. */
 int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
 					  struct minisign_public *ret_public, char ret_name[64]);
-
-#endif

@@ -3,8 +3,7 @@
  * Members are PTX payloads and cubins, each once, named by their hash; an entry names one of each
  * and whatever else its key is made of (cache/key.h). Format: docs/pack-format.md.
  */
-#ifndef JW_PACK_MANIFEST_H
-#define JW_PACK_MANIFEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ bool pack_entry_is_relocatable(const struct pack_entry *entry);
 enum { PACK_MOST_START = 64, PACK_MOST_TAIL = PACK_MOST_OPTIONS + 8 };
 size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target);
 size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry);
-
-#endif

@@ -1,7 +1,6 @@
 /* Once through a pack's members, each entry handed over as soon as its module and its cubin are
  * both at hand; members are kept until the last entry that needs them, and no longer. */
-#ifndef JW_PACK_MEMBER_WALK_H
-#define JW_PACK_MEMBER_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct read
 /* Once more through the members that were kept, their entries handed over all together. */
 int member_walk_again(struct jw_error *err, struct member_walk *walk);
 void member_walk_free(struct member_walk *walk);
-
-#endif

@@ -1,8 +1,7 @@
 /* Several packs as one: what they hold, each member and each entry once, with all that their
  * manifests say of it. Nothing is unpacked to disk, and of the content a member at a time is in
  * memory. */
-#ifndef JW_PACK_MERGE_H
-#define JW_PACK_MERGE_H
+#pragma once
 
 #include "pack/writer.h"
 
@@ -11,5 +10,3 @@
  * where they hold too much for one pack. What is left at `output` then is none. */
 int merge_packs(struct jw_error *err, char *const *paths, size_t count, const char *output,
 				struct written *ret_written);
-
-#endif

@@ -9,8 +9,7 @@
  *     signature    "untrusted comment: …" LF  base64("ED" · id[8] · signature[64]) LF
  *                  "trusted comment: " comment LF  base64(signature of (signature · comment)) LF
  */
-#ifndef JW_PACK_MINISIGN_H
-#define JW_PACK_MINISIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 /* Whether the signature is the key's, over this file and its own trusted comment. */
 bool minisign_verify(const struct minisign_signature *signature, const struct minisign_public *key,
 					 const uint8_t prehash[MINISIGN_PREHASH]);
-
-#endif

@@ -1,6 +1,5 @@
 /* What of a cache directory of unknown form goes into a pack: all of it. */
-#ifndef JW_PACK_OPAQUE_GATHER_H
-#define JW_PACK_OPAQUE_GATHER_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -15,5 +14,3 @@ int opaque_gather(struct jw_error *err, const struct jw_export_options *options,
 /* A member's bytes again; JW_ERR_BUSY where the file has changed since. */
 int opaque_take(struct jw_error *err, const char *dir, const struct pack_manifest *manifest,
 				size_t member, size_t source, struct buf *bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a manifest says of an opaque pack: a cache directory whose form is not known, file by file,
  * for the very driver that wrote it. docs/pack-format.md, "Opaque packs". */
-#ifndef JW_PACK_OPAQUE_MANIFEST_H
-#define JW_PACK_OPAQUE_MANIFEST_H
+#pragma once
 
 #include <cjson/cJSON.h>
 
@@ -17,5 +16,3 @@ bool opaque_write(cJSON *document, const struct pack_manifest *manifest);
 /* Members are read already. */
 int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest);
 void opaque_free(struct pack_manifest *manifest);
-
-#endif

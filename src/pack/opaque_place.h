@@ -1,7 +1,6 @@
 /* Where an opaque pack goes: a new directory beside the cache, which takes its place when it is
  * complete. */
-#ifndef JW_PACK_OPAQUE_PLACE_H
-#define JW_PACK_OPAQUE_PLACE_H
+#pragma once
 
 #include "pack/import.h"
 
@@ -22,5 +21,3 @@ int place_open(struct jw_error *err, const struct import *import, struct place *
 void place_close(struct place *place);
 /* From now on it is the cache, with the owner and mode of the empty one that it replaces. */
 int place_take(struct jw_error *err, const struct import *import, struct place *place);
-
-#endif

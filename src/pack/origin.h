@@ -4,8 +4,7 @@
  * what is missing, and which files to look into first; what is opened are files that somebody on
  * this machine has named, and what counts is the hash of what stands in them, wherever that is.
  */
-#ifndef JW_PACK_ORIGIN_H
-#define JW_PACK_ORIGIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ struct origin_search {
 int origin_find(struct jw_error *err, const struct origin_search *search);
 /* Frees the array with what it holds. */
 void origin_free(struct origin_module *modules, size_t count);
-
-#endif

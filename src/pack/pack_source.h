@@ -2,8 +2,7 @@
  * and a file may change in between: the first reading remembers a hash of each block, and each
  * later one is held against it. Standard input is spooled into a private file first, as it comes.
  */
-#ifndef JW_PACK_PACK_SOURCE_H
-#define JW_PACK_PACK_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ const uint8_t *source_prehash(const struct source *source); /* PACK_PREHASH_SIZE
  * bytes are valid until the next call. */
 int source_block(struct jw_error *err, struct source *source, size_t at, const uint8_t **ret_data,
 				 size_t *ret_size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Members of a pack's tar: ustar headers of one form, so that a reader need not parse any: it makes
  * the header that must be there and compares. */
-#ifndef JW_PACK_PACK_TAR_H
-#define JW_PACK_PACK_TAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ size_t tar_padding(uint64_t size_bytes);
 uint64_t tar_extent(uint64_t size_bytes);
 /* The size that a header states, if it is exactly the one that tar_header makes for `name`. */
 bool tar_read(const uint8_t header[TAR_BLOCK], const char *name, uint64_t *ret_size_bytes);
-
-#endif

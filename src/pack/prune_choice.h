@@ -1,6 +1,5 @@
 /* Which entries of a cache directory jw_prune takes out, and why. Nothing is written. */
-#ifndef JW_PACK_PRUNE_CHOICE_H
-#define JW_PACK_PRUNE_CHOICE_H
+#pragma once
 
 #include <jitwarm/prune.h>
 
@@ -21,5 +20,3 @@ struct chosen {
 int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
 				   struct jw_prune_result *result, struct chosen *ret_chosen);
 void chosen_free(struct chosen *chosen);
-
-#endif

@@ -1,7 +1,6 @@
 /* Going through a pack's content, from its manifest to its last member, as often as wanted. Nothing
  * that is not exactly as it must be is passed over: every header, every padding byte, the end. */
-#ifndef JW_PACK_READER_H
-#define JW_PACK_READER_H
+#pragma once
 
 #include "base/buf.h"
 #include "pack/manifest.h"
@@ -25,5 +24,3 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 /* After the last: nothing more may follow. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);
-
-#endif

@@ -3,8 +3,7 @@
  * It is looked for once, and what is found lies in a private file from then on: a module may come
  * out of an archive, and no library is held to stay as it is until the last entry is written.
  */
-#ifndef JW_PACK_SUPPLY_H
-#define JW_PACK_SUPPLY_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -28,5 +27,3 @@ int supply_read(struct jw_error *err, const struct supply *supply, uint32_t memb
 int supply_report(struct jw_error *err, const struct supply *supply, const bool *lacking,
 				  struct jw_import_result *result);
 void supply_free_report(struct jw_import_result *result);
-
-#endif

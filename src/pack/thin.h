@@ -1,6 +1,5 @@
 /* Which modules of a pack need not be in it: those that stand in files that are here. */
-#ifndef JW_PACK_THIN_H
-#define JW_PACK_THIN_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -10,5 +9,3 @@
  * no file has stays in the pack. */
 int thin_find(struct jw_error *err, const struct jw_export_options *options,
 			  struct pack_manifest *manifest);
-
-#endif

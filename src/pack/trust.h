@@ -1,6 +1,5 @@
 /* Whether a pack comes from somebody who is trusted: cubins are code that GPUs will run. */
-#ifndef JW_PACK_TRUST_H
-#define JW_PACK_TRUST_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -24,5 +23,3 @@ int trust_check(struct jw_error *err, const struct jw_import_options *options,
 int trust_check_comment(struct jw_error *err, const struct jw_import_options *options,
 						const struct source *source, const struct minisign_signature *signature,
 						const struct pack_manifest *manifest, struct jw_import_result *result);
-
-#endif

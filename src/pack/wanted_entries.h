@@ -1,6 +1,5 @@
 /* The entries that some files' modules would have. */
-#ifndef JW_PACK_WANTED_ENTRIES_H
-#define JW_PACK_WANTED_ENTRIES_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -11,5 +10,3 @@
  * or the GPUs are not known. The caller frees the set. */
 int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
 					struct set *ret_keys);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Nothing but what a compressor needs is in memory.
  */
-#ifndef JW_PACK_WRITER_H
-#define JW_PACK_WRITER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ int writer_close(struct jw_error *err, struct writer *writer, struct written *re
 
 /* The trailer behind bytes with this BLAKE2b-256. */
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32]);
-
-#endif

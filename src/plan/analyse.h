@@ -2,8 +2,7 @@
  * container. For each image the caller gets one account: its content, the verdicts per target, and
  * the modules that the driver would compile.
  */
-#ifndef JW_PLAN_ANALYSE_H
-#define JW_PLAN_ANALYSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ struct analyse_sink {
  * memory. */
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink);
-
-#endif

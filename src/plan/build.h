@@ -1,6 +1,5 @@
 /* Inside of plan_build: a plan while it is put together, image by image. */
-#ifndef JW_PLAN_BUILD_H
-#define JW_PLAN_BUILD_H
+#pragma once
 
 #include "base/set.h"
 #include "plan/analyse.h"
@@ -33,5 +32,3 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 /* A line for people; `trouble`: about a file that could not be read. */
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
 	JW_PRINTF(4, 5);
-
-#endif

@@ -5,8 +5,7 @@
  * of the fit within 18 %; a single module typically within 17 %. The speed of this machine is
  * learnt (history/speed_model.h).
  */
-#ifndef JW_PLAN_ESTIMATE_H
-#define JW_PLAN_ESTIMATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
 /* `machine_factor`: how much longer than the model; 0: as the model. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);
-
-#endif

@@ -12,8 +12,7 @@
  *     }
  *     inventory_save(...);  inventory_close(...);
  */
-#ifndef JW_PLAN_INVENTORY_H
-#define JW_PLAN_INVENTORY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ int inventory_end(struct jw_error *err, struct inventory *inventory);
 
 /* Writes the file, where something is new. A failure is no more than that it will be slow again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);
-
-#endif

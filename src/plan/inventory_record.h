@@ -9,8 +9,7 @@
  * information)   u32 statements, branches, entries u64 container offset, bytes, entry offset,
  * payload bytes, key, key bytes, identity text    u16 length (0xffff: none), bytes
  */
-#ifndef JW_PLAN_INVENTORY_RECORD_H
-#define JW_PLAN_INVENTORY_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -75,5 +74,3 @@ int record_write_image(struct jw_error *err, struct buf *buf, const struct recor
 int record_write_view(struct jw_error *err, struct buf *buf, const struct record_question *question,
 					  const struct analyse_target *target, uint32_t modules);
 int record_write_module(struct jw_error *err, struct buf *buf, const struct analyse_module *module);
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the parts of inventory.h: the file (inventory_file.c), records of files (inventory.c),
  * and the record in progress (inventory_note.c). */
-#ifndef JW_PLAN_INVENTORY_STATE_H
-#define JW_PLAN_INVENTORY_STATE_H
+#pragma once
 
 #include "base/set.h"
 #include "plan/inventory.h"
@@ -53,5 +52,3 @@ int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 /* The sound record of a file that has not changed, with a cursor behind its head; NULL without. */
 struct inventory_slot *inventory_find(struct inventory *inventory, const struct jw_found_file *from,
 									  struct cursor *ret_cursor, struct record_file *ret_file);
-
-#endif

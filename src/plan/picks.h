@@ -10,8 +10,7 @@
  *     picks_clear(&picks);           for the next image
  *     picks_free(&picks);
  */
-#ifndef JW_PLAN_PICKS_H
-#define JW_PLAN_PICKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 /* Processes the gathered picks. -1: out of memory. */
 int picks_flush(struct jw_error *err, struct picks *picks);
 void picks_clear(struct picks *picks);
-
-#endif

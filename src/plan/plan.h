@@ -4,8 +4,7 @@
  * Made by plan_build from files on disk (or the inventory that remembers them), without driver or
  * GPU. `check` prints it, `prime` works it off.
  */
-#ifndef JW_PLAN_PLAN_H
-#define JW_PLAN_PLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,5 +102,3 @@ void plan_look_again(struct plan *plan);
 /* Whether it was compiled meanwhile: its entry is there, and is not the one that was carried over.
  */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);
-
-#endif

@@ -1,7 +1,6 @@
 /* Facts about containers that are kept until their image is complete: only then is the section of
  * each known, and whether it is a container at all. */
-#ifndef JW_PLAN_SEEN_CONTAINERS_H
-#define JW_PLAN_SEEN_CONTAINERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ void seen_free(struct seen *seen);
 int seen_add(struct jw_error *err, void *context, const struct devcode_container *container);
 /* For the next image. */
 void seen_clear(struct seen *seen);
-
-#endif

@@ -1,6 +1,5 @@
 /* The verdict on one container and GPU, and the entry that the driver takes. */
-#ifndef JW_PLAN_VERDICT_H
-#define JW_PLAN_VERDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ struct plan_judgement {
 struct plan_judgement plan_judge(const struct devcode_container *container,
 								 const struct jw_target *texts, bool relocatable,
 								 struct jw_target device, const struct jw_driver *driver);
-
-#endif

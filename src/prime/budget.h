@@ -8,8 +8,7 @@
  * dearest first, since time saved and time spent are the same. What does not fit any more is passed
  * over, and smaller ones may.
  */
-#ifndef JW_PRIME_BUDGET_H
-#define JW_PRIME_BUDGET_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -30,5 +29,3 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 /* Whether what stays cold would be evicted again, since the cache does not hold it beside what is
  * warm: then *ret_why is JW_ERR_UNSUPPORTED with a line on what to set. */
 bool budget_is_too_much(const struct jw_prime_plan *sum, struct jw_error *ret_why);
-
-#endif

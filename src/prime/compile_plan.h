@@ -1,6 +1,5 @@
 /* Compiling what a plan has cold, into the live cache. */
-#ifndef JW_PRIME_COMPILE_PLAN_H
-#define JW_PRIME_COMPILE_PLAN_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -12,5 +11,3 @@
 int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
 				 const struct jw_prime_options *options, struct trace *trace,
 				 struct jw_prime_result *result);
-
-#endif

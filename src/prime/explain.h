@@ -1,7 +1,6 @@
 /* Why a module is cold, from what is on disk: its entry, the cache's other entries and index, and
  * what the cache has held before (ledger.h). */
-#ifndef JW_PRIME_EXPLAIN_H
-#define JW_PRIME_EXPLAIN_H
+#pragma once
 
 #include <jitwarm/check.h>
 
@@ -45,5 +44,3 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 				  const struct explanation *explanations);
 /* Whether two modules have one reason. */
 bool explain_same(const struct explanation *a, const struct explanation *b);
-
-#endif

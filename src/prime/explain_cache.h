@@ -1,6 +1,5 @@
 /* The part of explain.h that looks at the cache's other entries. */
-#ifndef JW_PRIME_EXPLAIN_CACHE_H
-#define JW_PRIME_EXPLAIN_CACHE_H
+#pragma once
 
 #include "prime/explain.h"
 
@@ -8,5 +7,3 @@
  * made of them, or this one with other options or for other GPUs. */
 int explain_by_cache(struct jw_error *err, const struct explain_request *request,
 					 struct explanation *explanations);
-
-#endif

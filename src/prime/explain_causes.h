@@ -1,6 +1,5 @@
 /* Grouping explanations for a report. */
-#ifndef JW_PRIME_EXPLAIN_CAUSES_H
-#define JW_PRIME_EXPLAIN_CAUSES_H
+#pragma once
 
 #include "prime/explain.h"
 
@@ -10,5 +9,3 @@ int explain_causes(struct jw_error *err, const struct explain_request *request,
 				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
 				   size_t *ret_count);
 void explain_causes_free(struct jw_check_cause *causes, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* What stands to be done: the plan of a run, its sum, and what of it limits and budgets allow. */
-#ifndef JW_PRIME_PLANNING_H
-#define JW_PRIME_PLANNING_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -37,5 +36,3 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 					const struct jw_prime_options *options, struct jw_prime_result *result);
 /* How many cores a run may use. */
 unsigned planning_cores(const struct jw_prime_options *options);
-
-#endif

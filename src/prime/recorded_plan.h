@@ -1,6 +1,5 @@
 /* Narrowing a plan to what a recording names. */
-#ifndef JW_PRIME_RECORDED_PLAN_H
-#define JW_PRIME_RECORDED_PLAN_H
+#pragma once
 
 #include <jitwarm/recording.h>
 
@@ -19,5 +18,3 @@ struct recorded_account {
 int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 					const struct plan_request *request, struct plan *plan,
 					struct recorded_account *ret_account);
-
-#endif

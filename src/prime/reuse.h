@@ -1,7 +1,6 @@
 /* What was compiled before and is not compiled again: packs of the store, and results of other
  * drivers that go over to this one. */
-#ifndef JW_PRIME_REUSE_H
-#define JW_PRIME_REUSE_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -16,5 +15,3 @@ int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 /* Keeps in the store what the run has compiled. */
 void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
 				struct jw_prime_reuse *reuse);
-
-#endif

@@ -1,8 +1,7 @@
 /* Between the parts of jw_record: record.c runs the command, record_entries.c reads what it left in
  * its cache, record_owners.c finds the files that it came from, record_warm.c puts it into the
  * user's cache. */
-#ifndef JW_RECORD_RECORD_STATE_H
-#define JW_RECORD_RECORD_STATE_H
+#pragma once
 
 #include <jitwarm/record.h>
 
@@ -44,5 +43,3 @@ void record_warm(struct recorder *recorder);
 bool record_is_stopped(struct recorder *recorder);
 
 int record_note(struct jw_error *err, struct jw_record_result *result, const char *line);
-
-#endif

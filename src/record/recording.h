@@ -1,6 +1,5 @@
 /* What a recording may hold at most, and making one. */
-#ifndef JW_RECORD_RECORDING_H
-#define JW_RECORD_RECORDING_H
+#pragma once
 
 #include <jitwarm/recording.h>
 
@@ -16,5 +15,3 @@ enum {
 
 /* The text of a recording: an element of its lists a line. Appended to `text`. */
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text);
-
-#endif

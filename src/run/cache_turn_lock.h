@@ -1,8 +1,7 @@
 /* Whose turn it is: several runs that prime the same cache work one after the other, and each finds
  * warm what those before it have done. A lock beside the cache's tree tells; its holder's name
  * stands in a file next to it. A lock ends with the process that holds it, however that ends. */
-#ifndef JW_RUN_CACHE_TURN_LOCK_H
-#define JW_RUN_CACHE_TURN_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct ca
 					struct cache_turn *ret_turn);
 /* One that was never taken ({0}) is fine. */
 void cache_turn_end(struct cache_turn *turn);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compiled modules whose entries wait for the live cache's lock, which another process holds. */
-#ifndef JW_RUN_INSERT_BACKLOG_H
-#define JW_RUN_INSERT_BACKLOG_H
+#pragma once
 
 #include "worker/collect.h"
 
@@ -26,5 +25,3 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 					   void (*done)(void *context, size_t module, uint64_t bytes,
 									const struct jw_error *why),
 					   void *context);
-
-#endif

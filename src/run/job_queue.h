@@ -1,7 +1,6 @@
 /* What is still to be compiled: the cold modules of a plan, dearest first, then those that have
  * taken a worker with them, which are tried once more when nothing else is left. */
-#ifndef JW_RUN_JOB_QUEUE_H
-#define JW_RUN_JOB_QUEUE_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -45,5 +44,3 @@ void job_queue_return(struct job_queue *queue, size_t module);
 /* A module whose worker came to grief: true where it will be tried again, with the suspects, false
  * where it is to be set aside. */
 bool job_queue_retry(struct job_queue *queue, size_t module);
-
-#endif

@@ -1,7 +1,6 @@
 /* How many workers memory has room for: what is expected of each, and what the machine says
  * meanwhile. No clock and no system calls in here. */
-#ifndef JW_RUN_MEMORY_BUDGET_H
-#define JW_RUN_MEMORY_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ enum memory_verdict {
 enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t now_ns, unsigned busy,
 									   double pressure, uint64_t total_bytes,
 									   uint64_t available_bytes);
-
-#endif

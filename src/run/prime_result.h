@@ -1,6 +1,5 @@
 /* Filling in struct jw_prime_result. */
-#ifndef JW_RUN_PRIME_RESULT_H
-#define JW_RUN_PRIME_RESULT_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -13,5 +12,3 @@ int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *resul
 /* Another run begins anew. */
 void prime_result_forget_failures(struct jw_prime_result *result);
 int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line);
-
-#endif

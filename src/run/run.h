@@ -1,6 +1,5 @@
 /* Working off a plan with several workers: an event loop in the supervisor. */
-#ifndef JW_RUN_RUN_H
-#define JW_RUN_RUN_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -34,5 +33,3 @@ struct run_setup {
  * failures, undone ...). -1 where no worker can be kept alive or the live cache cannot be written:
  * then what was done stays done. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);
-
-#endif

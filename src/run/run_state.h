@@ -2,8 +2,7 @@
  * and looks at the clock; run_answers.c takes what they have made, run_losses.c what has become of
  * those that are lost, run_room.c looks at memory, run_feed.c says what is next for a worker, and
  * run_report.c tells the caller. */
-#ifndef JW_RUN_RUN_STATE_H
-#define JW_RUN_RUN_STATE_H
+#pragma once
 
 #include <uv.h>
 
@@ -155,5 +154,3 @@ void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_e
 /* While the loop runs, a request to stand still for a while is one to the workers too. */
 void run_catch_stop(struct run *run);
 void run_release_stop(struct run *run);
-
-#endif

@@ -4,8 +4,7 @@
  * compressed as a whole is taken out once, one archive after the other, into a file of the run's
  * own, which holds nothing but the containers that are wanted.
  */
-#ifndef JW_RUN_SPOOL_H
-#define JW_RUN_SPOOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 			   void (*trouble)(void *context, const char *line), void *context,
 			   const struct jw_cancel *cancel, struct spool *ret_spool);
 void spool_free(struct spool *spool);
-
-#endif

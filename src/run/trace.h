@@ -8,8 +8,7 @@
  * Source: "Trace Event Format", Google: an array of objects with name, ph, ts and dur
  * (microseconds), pid, tid, args.
  */
-#ifndef JW_RUN_TRACE_H
-#define JW_RUN_TRACE_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -27,5 +26,3 @@ void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 				  const struct plan_module *module, uint64_t from_ns, const char *result);
 /* -1: a part is missing, and why. */
 int trace_close(struct jw_error *err, struct trace *trace);
-
-#endif

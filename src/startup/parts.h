@@ -1,6 +1,5 @@
 /* Between the parts of jitwarm/startup.h. */
-#ifndef JW_STARTUP_PARTS_H
-#define JW_STARTUP_PARTS_H
+#pragma once
 
 #include <jitwarm/startup.h>
 
@@ -32,5 +31,3 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup);
 int units_disable(struct jw_error *err, const struct jw_startup_options *options,
 				  struct jw_startup *startup);
-
-#endif

@@ -1,6 +1,5 @@
 /* The text of the task and the units. */
-#ifndef JW_STARTUP_UNIT_TEXT_H
-#define JW_STARTUP_UNIT_TEXT_H
+#pragma once
 
 #include <jitwarm/startup.h>
 
@@ -31,5 +30,3 @@ int startup_path(struct jw_error *err, const struct startup_facts *facts, struct
  * one service. */
 int startup_template(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
 int startup_instance(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-
-#endif

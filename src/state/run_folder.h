@@ -1,6 +1,5 @@
 /* A run's own directory in the state directory: the workers' private caches and the spool. */
-#ifndef JW_STATE_RUN_FOLDER_H
-#define JW_STATE_RUN_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 void run_folder_remove(struct run_folder *folder);
 /* Files other than an index anywhere below a cache directory; 0 where it cannot be read. */
 uint64_t run_folder_count_entries(const char *path);
-
-#endif

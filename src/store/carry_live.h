@@ -1,6 +1,5 @@
 /* The entries of the live cache that former drivers have made of wanted modules. */
-#ifndef JW_STORE_CARRY_LIVE_H
-#define JW_STORE_CARRY_LIVE_H
+#pragma once
 
 #include <jitwarm/carry.h>
 
@@ -38,5 +37,3 @@ int carry_look(struct jw_error *err, struct carry *carry);
 /* Inserts those that go over and are an older compiler's, or are none, under their new names; each
  * is read and verified once more. -1 where the cache cannot be written: what was done is done. */
 int carry_insert(struct jw_error *err, struct carry *carry, bool older);
-
-#endif

@@ -1,6 +1,5 @@
 /* Packs of the store into the system's cache. */
-#ifndef JW_STORE_REFILL_H
-#define JW_STORE_REFILL_H
+#pragma once
 
 #include <jitwarm/pack.h>
 #include <jitwarm/store.h>
@@ -30,5 +29,3 @@ struct refill_request {
  * passed over, and told. */
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled);
-
-#endif

@@ -1,6 +1,5 @@
 /* Many packs of a store into few: each prime that compiled something leaves one. */
-#ifndef JW_STORE_STORE_MERGE_H
-#define JW_STORE_STORE_MERGE_H
+#pragma once
 
 #include <jitwarm/store.h>
 
@@ -11,5 +10,3 @@
  * packs that are gone, `count_made` what they have become. */
 int store_merge(struct jw_error *err, const struct jw_store *store, size_t least,
 				size_t *count_merged, size_t *count_made);
-
-#endif

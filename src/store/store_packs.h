@@ -1,6 +1,5 @@
 /* The store's folder, and the packs in it. */
-#ifndef JW_STORE_STORE_PACKS_H
-#define JW_STORE_STORE_PACKS_H
+#pragma once
 
 #include <jitwarm/store.h>
 
@@ -22,5 +21,3 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 int store_read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest);
 /* All of a pack, as an import would check it. */
 int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel);
-
-#endif

@@ -1,8 +1,7 @@
 /* Which variables of the driver's cache a file sets: shell profiles, lists of variables, systemd
  * units, the environment of a process. Nothing is executed: conditions are not looked at, and a
  * value with $ in it stays as it is written. */
-#ifndef JW_TUNE_ASSIGN_H
-#define JW_TUNE_ASSIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool assign_concerns(const char *name);
 int assign_parse(struct jw_error *err, enum assign_form form, const char *text, size_t size,
 				 int (*take)(struct jw_error *err, void *context, const struct assign *assign),
 				 void *context);
-
-#endif

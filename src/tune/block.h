@@ -8,8 +8,7 @@
  * "made N": the file was not there, nor N-1 folders above it. No other record is needed: block_take
  * after block_put gives the former text to the byte.
  */
-#ifndef JW_TUNE_BLOCK_H
-#define JW_TUNE_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int block_put(struct jw_error *err, const char *comment, const char *text, size_
  * and the text is unchanged. */
 int block_take(struct jw_error *err, const char *comment, const char *text, size_t size,
 			   struct buf *ret_text, bool *ret_there, struct block_found *ret_found);
-
-#endif

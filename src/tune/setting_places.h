@@ -1,6 +1,5 @@
 /* Which files hold the settings of a scope. */
-#ifndef JW_TUNE_SETTING_PLACES_H
-#define JW_TUNE_SETTING_PLACES_H
+#pragma once
 
 #include <jitwarm/tune.h>
 
@@ -59,5 +58,3 @@ char *place_system_path(struct jw_error *err, const char *path);
 char *place_config_path(struct jw_error *err, const char *rest);
 /* Below the home directory. */
 char *place_home_path(struct jw_error *err, const char *rest);
-
-#endif

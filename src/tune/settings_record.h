@@ -1,8 +1,7 @@
 /* A record in the state directory of the changes that jitwarm made to settings: files with a block
  * of ours (the blocks hold what undoing them needs), and variables of Windows' registry with their
  * former values. The file is read as hostile input. */
-#ifndef JW_TUNE_SETTINGS_RECORD_H
-#define JW_TUNE_SETTINGS_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ int settings_record_add_variable(struct jw_error *err, struct settings_record *r
 								 const struct settings_record_variable *variable);
 void settings_record_drop_variable(struct settings_record *record,
 								   struct settings_record_variable *variable);
-
-#endif

@@ -1,7 +1,6 @@
 /* One run that writes settings or undoes them. Runs take turns. It holds the record of earlier runs
  * and its own changes, and is shared by the files that write to different places. */
-#ifndef JW_TUNE_TUNE_JOB_H
-#define JW_TUNE_TUNE_JOB_H
+#pragma once
 
 #include <jitwarm/tune.h>
 
@@ -39,5 +38,3 @@ int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
 /* Windows' variables in the registry (registry.c). */
 int tune_job_apply_variables(struct jw_error *err, struct tune_job *job, enum os_variables where);
 int tune_job_undo_variables(struct jw_error *err, struct tune_job *job, bool user, bool machine);
-
-#endif

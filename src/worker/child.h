@@ -7,8 +7,7 @@
  * Everything runs on the loop's thread. After events.end the child is gone; nothing may use it any
  * more.
  */
-#ifndef JW_WORKER_CHILD_H
-#define JW_WORKER_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ void child_distrust(struct child *child, const char *why);
 /* "killed by signal 11 (segmentation fault)", "exit status 3", "answered what cannot be read: ...";
  * returns `text`. */
 const char *child_end_text(char *text, size_t size, const struct child_end *how);
-
-#endif

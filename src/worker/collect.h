@@ -1,6 +1,5 @@
 /* What a worker made goes into the live cache: only here, only after it was checked. */
-#ifndef JW_WORKER_COLLECT_H
-#define JW_WORKER_COLLECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
  * then err says so. A driver says nothing: it leaves a torn entry, or deletes what it could not
  * write. */
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* The environments of processes that we start. */
-#ifndef JW_WORKER_ENVIRONMENT_H
-#define JW_WORKER_ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint6
 							  const char *task, bool background);
 bool environment_is_background(void);
 void environment_free(char **environment);
-
-#endif

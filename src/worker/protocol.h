@@ -5,8 +5,7 @@
  * The first answer, "hello", comes unasked once the driver is up; then one answer for each job, in
  * order.
  */
-#ifndef JW_WORKER_PROTOCOL_H
-#define JW_WORKER_PROTOCOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ cJSON *protocol_devices_to_json(struct jw_error *err, const struct protocol_devi
 								size_t count);
 int protocol_devices_from_json(struct jw_error *err, const cJSON *array,
 							   struct protocol_device *devices, size_t *ret_count);
-
-#endif

@@ -4,8 +4,7 @@
  *     {"compiler": "nvrtc", "library": "/…/libnvrtc.so.12", "name": "kernels.cu",
  *      "options": ["-DN=4"], "output": "/…/kernels.ptx"}
  */
-#ifndef JW_WORKER_TASK_H
-#define JW_WORKER_TASK_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/json.h"
@@ -34,5 +33,3 @@ int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_tas
 /* Writes such a document to FOLDER/task.json and deletes it (NULL is out of memory). The caller
  * frees the path. */
 int task_write(struct jw_error *err, const char *folder, cJSON *document, char **ret_path);
-
-#endif

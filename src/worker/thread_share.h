@@ -1,7 +1,6 @@
 /* Over how many threads one module is compiled, so that no core idles beside a long one. No clock
  * and no system calls in here. */
-#ifndef JW_WORKER_THREAD_SHARE_H
-#define JW_WORKER_THREAD_SHARE_H
+#pragma once
 
 enum {
 	/* Shorter ones are over before it matters. */
@@ -13,5 +12,3 @@ enum {
 /* A module of `cost_ms` that begins while others have `others_ms` of work left, in their hands or
  * waiting: its share of the cores, 1 where they have enough to do without. */
 unsigned thread_share(double cost_ms, double others_ms, unsigned cores);
-
-#endif

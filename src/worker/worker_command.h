@@ -1,6 +1,5 @@
 /* The command that starts a worker, and what a system's driver profile is. */
-#ifndef JW_WORKER_WORKER_COMMAND_H
-#define JW_WORKER_WORKER_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void worker_command_free(struct worker_command *command);
 struct cache_profile profile_of_system(const struct jw_system *system);
 /* Whether entries' names can be predicted. */
 bool profile_is_known(const struct jw_system *system);
-
-#endif

@@ -1,8 +1,7 @@
 /* The documents that --json prints, as tables (base/json_table.h): docs/json.md and the schemas in
  * data/schemas are made from them by scripts/make-documents.sh. To add one, write its table here
  * and name it in tests/documents/schemas.c. */
-#ifndef JW_CLI_DOCUMENTS_DOCUMENTS_H
-#define JW_CLI_DOCUMENTS_DOCUMENTS_H
+#pragma once
 
 #include <jitwarm/accounts.h>
 #include <jitwarm/cache.h>
@@ -175,5 +174,3 @@ struct uninstall_document {
 const char *document_sm(char room[JSON_ROOM], const void *target);
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);
-
-#endif

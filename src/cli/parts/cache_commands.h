@@ -1,6 +1,5 @@
 /* What “cache list” and “cache verify” have in common. */
-#ifndef JW_CLI_PARTS_CACHE_COMMANDS_H
-#define JW_CLI_PARTS_CACHE_COMMANDS_H
+#pragma once
 
 #include <jitwarm/cache.h>
 #include <jitwarm/marks.h>
@@ -26,5 +25,3 @@ enum exit_status cache_command_check_operands(struct cli *cli);
 int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks);
 /* "Apr  8 202512:10:18" as people write it, with the release where it is known; returns `text`. */
 const char *cache_command_driver_text(char text[64], const char *driver);
-
-#endif

@@ -1,7 +1,6 @@
 /* CUDA C sources among the operands of prime: compiled to PTX files, which are primed like others.
  */
-#ifndef JW_CLI_PARTS_CUDA_OPERANDS_H
-#define JW_CLI_PARTS_CUDA_OPERANDS_H
+#pragma once
 
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/system.h>
@@ -42,5 +41,3 @@ int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
 enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
 									   struct cuda_operands *sources);
 void cuda_operands_free(struct cuda_operands *sources);
-
-#endif

@@ -1,6 +1,5 @@
 /* Every driver's cache that jitwarm may have written to without being told where. */
-#ifndef JW_CLI_PARTS_DRIVER_CACHES_H
-#define JW_CLI_PARTS_DRIVER_CACHES_H
+#pragma once
 
 #include <jitwarm/accounts.h>
 
@@ -19,5 +18,3 @@ struct driver_caches {
  * The caller frees them. */
 int driver_caches_all(struct jw_error *err, struct driver_caches *ret_caches);
 void driver_caches_free(struct driver_caches *caches);
-
-#endif

@@ -1,6 +1,5 @@
 /* The GPUs that a command is about: those named by --target, else those of this machine. */
-#ifndef JW_CLI_PARTS_GPU_TARGETS_H
-#define JW_CLI_PARTS_GPU_TARGETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 		.name = "driver", .kind = OPTION_VALUE, .value = "VERSION",                                \
 		.help = "What the driver can read: a CUDA version (12.2) or a driver's (550.163.01)"       \
 	}
-
-#endif

@@ -1,6 +1,5 @@
 /* What became of a pack, for people. */
-#ifndef JW_CLI_PARTS_IMPORT_REPORT_H
-#define JW_CLI_PARTS_IMPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -10,5 +9,3 @@
 
 void import_report_print(const struct output *out, const struct jw_import_result *result,
 						 bool dry_run);
-
-#endif

@@ -1,6 +1,5 @@
 /* What `export` and `prime -o` share: the pack's signature, and what they say of the pack. */
-#ifndef JW_CLI_PARTS_PACK_REPORT_H
-#define JW_CLI_PARTS_PACK_REPORT_H
+#pragma once
 
 #include <jitwarm/pack.h>
 
@@ -29,5 +28,3 @@ int pack_report_sign(struct jw_error *err, const struct options *given,
 					 struct jw_export_options *options, char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Passphrases of keys: from a file, else asked for at the terminal; never from the command line. */
-#ifndef JW_CLI_PARTS_PASSPHRASE_H
-#define JW_CLI_PARTS_PASSPHRASE_H
+#pragma once
 
 #include "cli/options.h"
 
@@ -22,5 +21,3 @@ int passphrase_of_key(struct jw_error *err, const struct options *options, const
 int passphrase_ask(struct jw_error *err, const struct options *options, const char *question,
 				   bool is_new, char room[PASSPHRASE_SIZE]);
 void passphrase_forget(char room[PASSPHRASE_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* One run of `jitwarm prime`, and what is said of it in the end. */
-#ifndef JW_CLI_PARTS_PRIME_OUTCOME_H
-#define JW_CLI_PARTS_PRIME_OUTCOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 /* A driver that does not cache, or a cache where no file can be locked: no help there. A full cache
  * is a part left undone. */
 enum exit_status prime_outcome_status_of_error(const struct jw_error *err);
-
-#endif

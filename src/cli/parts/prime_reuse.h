@@ -1,6 +1,5 @@
 /* What prime took from the store and from former drivers, as it says it. */
-#ifndef JW_CLI_PARTS_PRIME_REUSE_H
-#define JW_CLI_PARTS_PRIME_REUSE_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -24,5 +23,3 @@
 
 /* Before anything is compiled. */
 void prime_reuse_print(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
-
-#endif

@@ -1,6 +1,5 @@
 /* What prime says of its plan and of what came of it. */
-#ifndef JW_CLI_PARTS_PRIME_TEXT_H
-#define JW_CLI_PARTS_PRIME_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 void prime_print_compiled(const struct output *out, const struct jw_prime_result *result);
 /* After a run that a budget has cut short (`by_size`: one of size): how to go on. */
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* The command with which a failure can be seen again, and the option that it uses. */
-#ifndef JW_CLI_PARTS_REPRODUCE_H
-#define JW_CLI_PARTS_REPRODUCE_H
+#pragma once
 
 #include <jitwarm/prime.h>
 
@@ -14,5 +13,3 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 /* The offsets of --only; the caller frees them. */
 int reproduce_offsets(struct jw_error *err, const struct options *options, uint64_t **ret_offsets,
 					  size_t *ret_count);
-
-#endif

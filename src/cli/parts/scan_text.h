@@ -1,6 +1,5 @@
 /* `scan` for people: a line per library and GPU. */
-#ifndef JW_CLI_PARTS_SCAN_TEXT_H
-#define JW_CLI_PARTS_SCAN_TEXT_H
+#pragma once
 
 #include <jitwarm/scan.h>
 
@@ -24,5 +23,3 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 					 const struct scan_machine *machine, struct scan_total *totals);
 void scan_text_total(const struct output *output, struct jw_target target,
 					 const struct scan_total *total, const struct scan_machine *machine);
-
-#endif

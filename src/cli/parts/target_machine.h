@@ -1,6 +1,5 @@
 /* Priming for another machine: its GPUs and driver are named, and ptxas compiles. */
-#ifndef JW_CLI_PARTS_TARGET_MACHINE_H
-#define JW_CLI_PARTS_TARGET_MACHINE_H
+#pragma once
 
 #include <jitwarm/compiler.h>
 #include <jitwarm/find.h>
@@ -80,5 +79,3 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 /* What the status of such a failure is. */
 enum exit_status target_machine_status(const struct jw_error *err);
 void target_machine_free(struct target_machine *elsewhere);
-
-#endif

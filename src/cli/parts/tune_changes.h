@@ -1,6 +1,5 @@
 /* Settings that stay, as `tune` and `prime --tune` write them. */
-#ifndef JW_CLI_PARTS_TUNE_CHANGES_H
-#define JW_CLI_PARTS_TUNE_CHANGES_H
+#pragma once
 
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>
@@ -19,5 +18,3 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
 						   const struct jw_found *found);
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs of `prime` that nobody watches: --if-changed, --environment, --json-log. */
-#ifndef JW_CLI_PARTS_UNATTENDED_H
-#define JW_CLI_PARTS_UNATTENDED_H
+#pragma once
 
 #include <jitwarm/startup.h>
 
@@ -39,5 +38,3 @@ enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum ex
 		.name = "json-log", .kind = OPTION_VALUE, .value = "FILE",                                 \
 		.help = "Append a line of JSON to FILE when the run ends, also when it fails"              \
 	}
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files of this folder alone. */
-#ifndef JW_OS_POSIX_H
-#define JW_OS_POSIX_H
+#pragma once
 
 #include "os/file.h"
 
@@ -12,5 +11,3 @@ char *posix_system_path(const char *path);
 /* The text of such a file, whose path is made as printf does; false where there is none. The caller
  * frees it. */
 bool posix_kernel_text(struct buf *text, const char *format, ...) JW_PRINTF(2, 3);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the files of this folder alone: between UTF-8 and the system's UTF-16, and errors. */
-#ifndef JW_OS_WIN32_H
-#define JW_OS_WIN32_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ static inline uint64_t win32_u64(DWORD high, DWORD low)
 {
 	return (uint64_t)high << 32 | low;
 }
-
-#endif
