@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 
 function(jitwarm_dependency name module)
   pkg_check_modules(${name} REQUIRED ${module})
+  set_property(GLOBAL APPEND PROPERTY JITWARM_MODULES ${module})
   add_library(jitwarm_dep::${name} INTERFACE IMPORTED GLOBAL)
   set(form "")
   if(WIN32)

@@ -28,15 +28,16 @@ identifier=${identifier:-${publisher//[^A-Za-z0-9]/}.jitwarm}
 for program in jitwarm.exe jitwarmw.exe; do
 	[ -s "$build/$program" ] || die "$build/$program is missing: scripts/build-windows.sh makes it"
 done
-version=$(sed -nE 's/^project\(jitwarm VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)
+version=$(sed -nE 's/^#define JW_VERSION_(MAJOR|MINOR|PATCH) +([0-9]+)$/\2/p' include/jitwarm/version.h | paste -sd.)
 description=$(sed -nE 's/^project\(jitwarm .*DESCRIPTION "([^"]*)".*/\1/p' CMakeLists.txt)
 [ -n "$version" ] && [ -n "$description" ] || die 'CMakeLists.txt: no version or description of the project'
 url=${url//VERSION/$version}
 
 mkdir -p "$out"
+cat LICENSE packaging/licences/*.txt >"$out/LICENSE"
 archive=$out/jitwarm-$version-windows-x64.zip
 # Fixed order, time and modes: who builds the same programs gets the same hash.
-python3 - "$archive" "$build/jitwarm.exe" "$build/jitwarmw.exe" LICENSE README.md <<'PYTHON'
+python3 - "$archive" "$build/jitwarm.exe" "$build/jitwarmw.exe" "$out/LICENSE" README.md <<'PYTHON'
 import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
     for path in sys.argv[2:]:

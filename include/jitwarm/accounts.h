@@ -8,6 +8,8 @@
 
 #include <jitwarm/error.h>
 
+JW_BEGIN_DECLS
+
 struct jw_account {
 	char *name;            /* "alice", "LocalSystem" */
 	char *home;            /* its folder, absolute */
@@ -45,5 +47,7 @@ struct jw_other_cache {
 /* Those that this account can see. The caller frees the array with jw_other_caches_free. */
 int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, size_t *ret_count);
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
+
+JW_END_DECLS
 
 #endif

@@ -11,6 +11,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 /* What has made an entry, and of what. */
 enum jw_cache_kind {
 	JW_CACHE_CUDA,
@@ -88,9 +90,8 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 /* Takes away the empty folder that jitwarm keeps beside the driver's files (by it `check --explain`
  * tells who has emptied a cache); one that something is in stays. Entries and index are not looked
  * at. *ret_path is what was removed, NULL where there was nothing; the caller frees it with
- * jw_cache_text_free. */
+ * jw_text_free. */
 int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path);
-void jw_cache_text_free(char *text);
 
 enum jw_cache_form {
 	JW_CACHE_LOAD,    /* a module that is loaded */
@@ -113,7 +114,7 @@ struct jw_cache_entry {
 	int64_t mtime_ns;
 };
 
-struct jw_cache_list {
+struct jw_cache_listing {
 	char *path;
 	struct jw_cache_entry *entries; /* in the order in which the driver will evict them, those
 									   without a row last */
@@ -121,10 +122,12 @@ struct jw_cache_list {
 };
 
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
-				  struct jw_cache_list **ret_list);
-void jw_cache_list_free(struct jw_cache_list *list);
+				  struct jw_cache_listing **ret_list);
+void jw_cache_list_free(struct jw_cache_listing *list);
 
 /* The release of a known driver by its stamp ("550.163.01"), NULL where it is not known. */
 const char *jw_cache_driver_of_stamp(const char *stamp);
+
+JW_END_DECLS
 
 #endif

@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+#include <jitwarm/api.h>
+
+JW_BEGIN_DECLS
+
 /* A member of the options of each call that takes long. Zeros: the call runs to its end.
  * `is_cancelled` is asked often, at least once a file, entry or module, on the threads of the call.
  * Once it has returned true it must go on doing so. The call then ends soon: with
@@ -13,5 +17,7 @@ struct jw_cancel {
 	void *context;
 	bool (*is_cancelled)(void *context);
 };
+
+JW_END_DECLS
 
 #endif

@@ -16,6 +16,8 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 /* Modules with something in common. */
 struct jw_carry_group {
 	char driver[64]; /* what has compiled them: "535.309.01 (CUDA 12.2)", "built …" */
@@ -66,5 +68,7 @@ void jw_carry_result_free(struct jw_carry_result *result);
 /* How many entries of the system's cache are marked as carried over from older drivers, by their
  * headers and what jitwarm remembers. */
 size_t jw_carry_count(const struct jw_system *system);
+
+JW_END_DECLS
 
 #endif

@@ -11,6 +11,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
+JW_BEGIN_DECLS
+
 struct jw_check_options {
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
@@ -94,5 +96,7 @@ struct jw_check_result {
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
 void jw_check_result_free(struct jw_check_result *result);
+
+JW_END_DECLS
 
 #endif

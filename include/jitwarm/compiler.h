@@ -13,6 +13,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 struct jw_compiler {
 	char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
@@ -43,11 +45,14 @@ struct jw_compiler_fetch_options {
  * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
  * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; on failure nothing is left there. One that is
  * there is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
- * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path.
+ * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with
+ * jw_text_free.
  *
  * libcurl is used here alone. Its global state is counted by libcurl itself, from any thread (7.84
  * and later; before that, an application calls curl_global_init before it starts threads). */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);
+
+JW_END_DECLS
 
 #endif

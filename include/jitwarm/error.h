@@ -7,6 +7,12 @@
 #ifndef JITWARM_ERROR_H
 #define JITWARM_ERROR_H
 
+#include <stddef.h>
+
+#include <jitwarm/api.h>
+
+JW_BEGIN_DECLS
+
 enum jw_code {
 	JW_OK = 0,
 	JW_ERR_USAGE,       /* an argument makes no sense */
@@ -25,5 +31,12 @@ struct jw_error {
 	enum jw_code code;
 	char message[1024]; /* one line, UTF-8, no full stop at its end */
 };
+
+/* What functions of this library return as a text or as lines is let go of by these, and not by
+ * free(), which on Windows may be another one. NULL is nothing. */
+void jw_text_free(char *text);
+void jw_lines_free(char **lines, size_t count);
+
+JW_END_DECLS
 
 #endif

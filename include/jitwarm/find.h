@@ -15,6 +15,8 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 
+JW_BEGIN_DECLS
+
 struct jw_found_file {
 	char *path;          /* as given, or absolute; a file that exists */
 	const char *package; /* what installed it, and its version; NULL where unknown */
@@ -56,7 +58,10 @@ void jw_found_free(struct jw_found *found);
 
 /* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
  * holds a toolkit, or a package that brings or requires one; NULL: the environment's, else that of
- * CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path. */
+ * CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path
+ * with jw_text_free. */
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
+
+JW_END_DECLS
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <jitwarm/error.h>
 
+JW_BEGIN_DECLS
+
 enum jw_mark {
 	JW_MARK_OLDER, /* an older driver's compiler made it (jitwarm/carry.h) */
 	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): of the same worth */
@@ -24,5 +26,7 @@ void jw_marks_close(struct jw_marks *marks);
 /* A mark ends when the entry is compiled anew. */
 bool jw_marks_has(const struct jw_marks *marks, enum jw_mark mark, uint64_t key);
 size_t jw_marks_count(const struct jw_marks *marks, enum jw_mark mark);
+
+JW_END_DECLS
 
 #endif

@@ -15,6 +15,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 struct jw_nvrtc_options {
 	/* Which one, as jw_find_nvrtc takes it. NULL: that of the environment or toolkit, else the one
 	 * that the system's linker finds. */
@@ -24,7 +26,7 @@ struct jw_nvrtc_options {
 	const char *name;          /* what the program calls the source; NULL: the file's own name */
 	struct jw_driver driver;   /* that will compile the PTX; {0}: unknown */
 	const char *state_dir;     /* jw_system.state_dir */
-	const char *const *worker; /* as in jw_system_options */
+	const char *const *worker; /* as in jw_system_options, and for as long as this NVRTC */
 };
 
 /* One NVRTC. The members are for reading. */
@@ -59,5 +61,7 @@ struct jw_nvrtc_result {
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);
+
+JW_END_DECLS
 
 #endif

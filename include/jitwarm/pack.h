@@ -12,6 +12,8 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 /* A file that may hold modules: a thin pack has their PTX from there. */
 struct jw_pack_file {
 	const char *path; /* here */
@@ -197,5 +199,6 @@ struct jw_import_all_result {
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);
+JW_END_DECLS
 
 #endif

@@ -15,6 +15,8 @@
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
+JW_BEGIN_DECLS
+
 /* What stands to be done, once it is known and before anything is compiled. */
 struct jw_prime_plan {
 	size_t modules; /* that the driver would compile for these GPUs: warm, cold and over_budget */
@@ -142,7 +144,6 @@ struct jw_prime_options {
 	/* A module that takes longer hangs; 0: forty times what is predicted, at least ten minutes. */
 	uint64_t module_timeout_ms;
 	const char *trace; /* a file for Chrome trace events, NULL for none; whole JSON at any moment */
-	const char *const *worker; /* as in jw_system_options */
 	const char *ptxas; /* compile with this program (jw_compiler_find) in the driver's place; NULL:
 						  the driver */
 	/* Of the last modules, where cores would idle, long ones are compiled over several threads, by
@@ -158,13 +159,16 @@ struct jw_prime_options {
 	void (*message)(void *context, const char *line);
 };
 
-/* Primes the live cache of `system` for its GPUs. 0: the run came to an end, *ret_result tells
- * which; -1: it could not be begun (no GPU, out of memory; JW_ERR_UNSUPPORTED: a driver that keeps
- * nothing, or reads nothing of it; JW_ERR_INTERRUPTED: it was cancelled while files were read). The
- * caller frees with jw_prime_result_free. Interrupted or killed at any moment, the cache is sound
- * and the next run goes on from there. */
+/* Primes the live cache of `system` for its GPUs, by workers that `system->worker` starts;
+ * JW_ERR_USAGE where it names none (but for a dry run), and in a worker. 0: the run came to an end,
+ * *ret_result tells which; -1: it could not be begun (no GPU, out of memory; JW_ERR_UNSUPPORTED: a
+ * driver that keeps nothing, or reads nothing of it; JW_ERR_INTERRUPTED: it was cancelled while
+ * files were read). The caller frees with jw_prime_result_free. Interrupted or killed at any
+ * moment, the cache is sound and the next run goes on from there. */
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result);
 void jw_prime_result_free(struct jw_prime_result *result);
+
+JW_END_DECLS
 
 #endif

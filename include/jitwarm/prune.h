@@ -11,6 +11,8 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 /* Why an entry goes; the first that holds counts. */
 enum jw_prune_reason {
 	JW_PRUNE_DAMAGED, /* no driver uses it as it is */
@@ -80,5 +82,7 @@ struct jw_prune_result {
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
 void jw_prune_result_free(struct jw_prune_result *result);
+
+JW_END_DECLS
 
 #endif

@@ -11,6 +11,8 @@
 #include <jitwarm/recording.h>
 #include <jitwarm/system.h>
 
+JW_BEGIN_DECLS
+
 struct jw_record_options {
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *const *paths;   /* where to look for what it had compiled; none: in the files that
@@ -45,5 +47,7 @@ struct jw_record_result {
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result);
 void jw_record_result_free(struct jw_record_result *result);
+
+JW_END_DECLS
 
 #endif

@@ -12,6 +12,8 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 /* Room for any name in these structures. */
 #define JW_SCAN_NAME 32
 
@@ -109,5 +111,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 
 /* Wall time for an amount of work by workers of this capacity (estimate.h). */
 double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity);
+
+JW_END_DECLS
 
 #endif

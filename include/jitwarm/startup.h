@@ -9,6 +9,8 @@
 
 #include <jitwarm/error.h>
 
+JW_BEGIN_DECLS
+
 struct jw_startup_options {
 	const char *const *names; /* what `prime` is to work on; none: the environment */
 	size_t name_count;
@@ -49,7 +51,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 void jw_startup_free(struct jw_startup *startup);
-/* The services that have a unit of ours. The caller frees with jw_log_free. */
+/* The services that have a unit of ours. The caller frees with jw_lines_free. */
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count);
 
 /* ---- has anything changed since the last run? */
@@ -70,17 +72,17 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 /* The run came to its end: the next one compares with this. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
-void jw_run_text_free(char *text);
 
 /* Appends a line to a log of JSON lines; one that has grown past a megabyte loses its older half.
  */
 int jw_log_append(struct jw_error *err, const char *path, const char *line);
 /* The log that runs with --if-changed write (in the state directory). The caller frees it with
- * jw_run_text_free. */
+ * jw_text_free. */
 int jw_log_path(struct jw_error *err, char **ret_path);
-/* Its last lines, the newest last; at most `most`. The caller frees with jw_log_free. */
+/* Its last lines, the newest last; at most `most`. The caller frees with jw_lines_free. */
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
 				size_t *ret_count);
-void jw_log_free(char **lines, size_t count);
+
+JW_END_DECLS
 
 #endif

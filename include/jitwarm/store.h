@@ -11,6 +11,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
+JW_BEGIN_DECLS
+
 #define JW_STORE_DEFAULT_BYTES (UINT64_C(2) << 30)
 
 struct jw_store_pack {
@@ -91,5 +93,7 @@ int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes
 				struct jw_store_swept *ret_swept);
 /* Removes one pack by its name; JW_ERR_NOT_FOUND. */
 int jw_store_remove(struct jw_error *err, const char *state_dir, const char *name);
+
+JW_END_DECLS
 
 #endif

@@ -10,6 +10,8 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
 
+JW_BEGIN_DECLS
+
 struct jw_gpu {
 	char name[128];
 	struct jw_target target;
@@ -70,15 +72,17 @@ struct jw_system {
 	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
 	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
 	struct jw_speed speed;      /* what runs here have taught; zeros for another machine */
+	const char *const *worker;  /* as it was given */
 	struct run_folder *scratch; /* private */
 };
 
 struct jw_system_options {
 	bool asleep; /* use what is remembered or read off files only; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
-	const char *const *worker; /* the command that runs jw_worker_main, NULL at its end; NULL: this
-								  program with "worker" */
-	const char *cache_dir;     /* another directory in place of the live cache, NULL for that */
+	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
+	 * the driver may have to be started: unless `asleep`, with `probe`, and for jw_prime. */
+	const char *const *worker;
+	const char *cache_dir; /* another directory in place of the live cache, NULL for that */
 	bool scratch; /* a new one for this run alone, which jw_system_free removes with all in it */
 	/* Not this machine, but one with these GPUs; 0: this machine. Then the driver is that of
 	 * `driver` ("550.163.01", or a CUDA version to go with the file), of the library
@@ -89,8 +93,9 @@ struct jw_system_options {
 	const char *driver, *driver_library, *driver_profile;
 };
 
-/* Having no GPU or no driver is no failure: why_none says so. With targets it is one not to know
- * the driver's stamp (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
+/* Having no GPU or no driver is no failure: why_none says so. JW_ERR_USAGE: a worker is needed and
+ * not named, or this is one. With targets it is one not to know the driver's stamp
+ * (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
@@ -102,5 +107,7 @@ size_t jw_system_targets(const struct jw_system *system, struct jw_target *targe
  * form.
  */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
+
+JW_END_DECLS
 
 #endif

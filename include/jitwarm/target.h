@@ -13,6 +13,8 @@
 
 #include <jitwarm/error.h>
 
+JW_BEGIN_DECLS
+
 struct jw_target {
 	uint16_t sm;
 	char suffix; /* 'a', 'f' or 0 */
@@ -52,5 +54,7 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 #define JW_DRIVER_TEXT 64
 /* "CUDA 12.2", "550.163.01 (CUDA 12.4)" or "unknown driver"; returns `text`. */
 const char *jw_driver_text(char text[JW_DRIVER_TEXT], const struct jw_driver *driver);
+
+JW_END_DECLS
 
 #endif

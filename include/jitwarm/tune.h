@@ -10,6 +10,8 @@
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
+JW_BEGIN_DECLS
+
 /* Where settings can be written. */
 enum jw_scope {
 	JW_SCOPE_USER,   /* this account: environment.d and the login shell's profile; on Windows
@@ -51,10 +53,9 @@ void jw_settings_free(struct jw_settings *settings);
 
 /* One line each on what is wrong with a directory for a cache: volatile, of another account, on a
  * network, with little space, few files or little quota left. The caller frees the lines and the
- * array with jw_tune_lines_free. */
+ * array with jw_lines_free. */
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count);
-void jw_tune_lines_free(char **lines, size_t count);
 
 /* What CUDA_CACHE_MAXSIZE should be: what is there and a quarter more than what is predicted to
  * come, in whole 256 MiB, never less than the 1 GiB that new drivers take by themselves, never more
@@ -104,10 +105,9 @@ void jw_tune_result_free(struct jw_tune_result *result);
 
 /* The lines that set them: "sh", "fish", "cmd", "powershell", "docker", "compose", "k8s", "slurm",
  * "systemd" or "conda". JW_ERR_USAGE for another form, and for a value that it cannot hold. The
- * caller frees it with jw_tune_text_free. */
+ * caller frees it with jw_text_free. */
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text);
-void jw_tune_text_free(char *text);
 
 /* A program that has the driver loaded, with the settings that it was started with. */
 struct jw_tune_program {
@@ -119,5 +119,7 @@ struct jw_tune_program {
 int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs,
 					 size_t *ret_count);
 void jw_tune_programs_free(struct jw_tune_program *programs);
+
+JW_END_DECLS
 
 #endif

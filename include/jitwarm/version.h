@@ -2,12 +2,27 @@
 #ifndef JITWARM_VERSION_H
 #define JITWARM_VERSION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/* "0.1.0" */
+#include <jitwarm/api.h>
+
+JW_BEGIN_DECLS
+
+/* Of these headers. MAJOR changes with what breaks programs, MINOR with what is added, PATCH with
+ * neither (docs/library.md). */
+#define JW_VERSION_MAJOR 0
+#define JW_VERSION_MINOR 1
+#define JW_VERSION_PATCH 0
+/* Rises with every release: `#if JW_VERSION_NUMBER >= 10203` is 1.2.3 or later. */
+#define JW_VERSION_NUMBER (JW_VERSION_MAJOR * 10000 + JW_VERSION_MINOR * 100 + JW_VERSION_PATCH)
+
+/* Of the library that runs, which may be newer than the headers: "0.1.0", and as JW_VERSION_NUMBER.
+ */
 const char *jw_version(void);
+unsigned jw_version_number(void);
 /* "gcc 12.2.0" */
-const char *jw_compiler(void);
+const char *jw_build_compiler(void);
 /* "RelWithDebInfo", with the sanitizers in parentheses where there are some */
 const char *jw_build_type(void);
 /* "x86_64-linux" */
@@ -17,7 +32,9 @@ const char *jw_platform(void);
 struct jw_component {
 	const char *name, *version;
 };
-/* *ret_count of them, sorted by name; static. */
-const struct jw_component *jw_components(size_t *ret_count);
+/* The one at `index` by name, from 0 on; false behind the last. */
+bool jw_component_at(size_t index, struct jw_component *ret_component);
+
+JW_END_DECLS
 
 #endif

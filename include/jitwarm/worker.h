@@ -2,9 +2,25 @@
 #ifndef JITWARM_WORKER_H
 #define JITWARM_WORKER_H
 
+#include <jitwarm/error.h>
+
+JW_BEGIN_DECLS
+
 /* Serves jobs from stdin until its end, answers on what was stdout (one JSON object a line,
- * docs/worker.md), and returns the exit status. A program that embeds libjitwarm calls this where
- * it is started with the arguments that it gave as jw_prime_options.worker. */
+ * docs/worker.md), and returns the exit status. A program that names itself as
+ * jw_system_options.worker calls this, before anything else, where it is started with those
+ * arguments:
+ *
+ *     if (argc == 2 && !strcmp(argv[1], "--jitwarm-worker"))
+ *         return jw_worker_main();
+ *
+ * A process belongs to this call: it changes signals, priorities and what standard output is. */
 int jw_worker_main(void);
+
+/* The file of the program that runs, absolute, to name itself by. The caller frees it with
+ * jw_text_free. */
+int jw_program_path(struct jw_error *err, char **ret_path);
+
+JW_END_DECLS
 
 #endif

@@ -1,5 +1,7 @@
 #include <jitwarm/version.h>
 
+#include <string.h>
+
 #include <archive.h>
 #include <cjson/cJSON.h>
 #include <curl/curl.h>
@@ -13,10 +15,15 @@
 
 const char *jw_version(void)
 {
-	return JITWARM_VERSION;
+	return NUMBER(JW_VERSION_MAJOR) "." NUMBER(JW_VERSION_MINOR) "." NUMBER(JW_VERSION_PATCH);
 }
 
-const char *jw_compiler(void)
+unsigned jw_version_number(void)
+{
+	return JW_VERSION_NUMBER;
+}
+
+const char *jw_build_compiler(void)
 {
 #if defined(__clang__)
 	return "clang " NUMBER(__clang_major__) "." NUMBER(__clang_minor__) "." NUMBER(
@@ -44,22 +51,28 @@ static const char *archive_number(void)
 {
 	const char *text = archive_version_string();
 
-	while (*text && (*text < '0' || *text > '9'))
-		text++;
-	return text;
+	return text + strcspn(text, "0123456789");
 }
 
-const struct jw_component *jw_components(size_t *ret_count)
+static const char *curl_number(void)
 {
-	static struct jw_component components[7];
+	return curl_version_info(CURLVERSION_NOW)->version;
+}
 
-	components[0] = (struct jw_component){"cJSON", cJSON_Version()};
-	components[1] = (struct jw_component){"libarchive", archive_number()};
-	components[2] = (struct jw_component){"libcurl", curl_version_info(CURLVERSION_NOW)->version};
-	components[3] = (struct jw_component){"libsodium", sodium_version_string()};
-	components[4] = (struct jw_component){"libuv", uv_version_string()};
-	components[5] = (struct jw_component){"lz4", LZ4_versionString()};
-	components[6] = (struct jw_component){"zstd", ZSTD_versionString()};
-	*ret_count = sizeof components / sizeof *components;
-	return components;
+static const struct {
+	const char *name;
+	const char *(*version)(void); /* of what runs, which may not be what was compiled with */
+} components[] = {
+	{"cJSON", cJSON_Version},     {"libarchive", archive_number},
+	{"libcurl", curl_number},     {"libsodium", sodium_version_string},
+	{"libuv", uv_version_string}, {"lz4", LZ4_versionString},
+	{"zstd", ZSTD_versionString},
+};
+
+bool jw_component_at(size_t index, struct jw_component *ret_component)
+{
+	if (index >= sizeof components / sizeof *components)
+		return false;
+	*ret_component = (struct jw_component){components[index].name, components[index].version()};
+	return true;
 }

@@ -70,7 +70,7 @@ static void read_entry(const char *dir, const struct cache_file *file, bool in_i
 
 static int fill(struct jw_error *err, const struct jw_cache_options *options,
 				const struct cache_files *scan, const struct cache_index *index,
-				struct jw_cache_list *list)
+				struct jw_cache_listing *list)
 {
 	struct set rows = {0};
 	int result = -1;
@@ -100,9 +100,9 @@ done:
 }
 
 int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
-				  struct jw_cache_list **ret_list)
+				  struct jw_cache_listing **ret_list)
 {
-	struct jw_cache_list *list = mem_alloc(err, sizeof *list);
+	struct jw_cache_listing *list = mem_alloc(err, sizeof *list);
 	struct cache_files scan = {0};
 	struct cache_index index = {0};
 	uint64_t limit_bytes;
@@ -121,7 +121,7 @@ done:
 	return result;
 }
 
-void jw_cache_list_free(struct jw_cache_list *list)
+void jw_cache_list_free(struct jw_cache_listing *list)
 {
 	if (!list)
 		return;

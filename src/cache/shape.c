@@ -62,11 +62,6 @@ int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path)
 	return result;
 }
 
-void jw_cache_text_free(char *text)
-{
-	mem_free(text);
-}
-
 static bool is_known(uint64_t identity)
 {
 	return identity && identity != OS_UNIDENTIFIED;

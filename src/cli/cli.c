@@ -26,18 +26,22 @@ static enum exit_status show_help(struct cli *cli, const char *group)
 
 static enum exit_status show_version(struct cli *cli)
 {
+	enum { MOST = 32 };
+	struct jw_component libraries[MOST];
 	struct version_document built = {.version = jw_version(),
 									 .platform = jw_platform(),
-									 .compiler = jw_compiler(),
-									 .build_type = jw_build_type()};
+									 .compiler = jw_build_compiler(),
+									 .build_type = jw_build_type(),
+									 .libraries = libraries};
 	struct jw_error err;
 
-	built.libraries = jw_components(&built.library_count);
+	while (built.library_count < MOST &&
+		   jw_component_at(built.library_count, &libraries[built.library_count]))
+		built.library_count++;
 	output_line(&cli->out, STYLE_PLAIN, "jitwarm %s (%s)", built.version, built.platform);
 	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", built.compiler, built.build_type);
 	for (size_t i = 0; i < built.library_count; i++)
-		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", built.libraries[i].name,
-					built.libraries[i].version);
+		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", libraries[i].name, libraries[i].version);
 	return document_print(&err, &cli->out, &document_version, &built) ? cli_fail(cli, &err)
 																	  : EXIT_DONE;
 }
@@ -129,5 +133,6 @@ enum exit_status cli_run(int argc, char **argv)
 
 	if (output_close(&err))
 		status = exit_combine(status, cli_fail(&cli, &err));
+	jw_text_free(cli.program);
 	return status;
 }

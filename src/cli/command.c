@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/worker.h>
 
 #include "base/suggest.h"
 #include "cli/documents/documents.h"
@@ -80,6 +81,16 @@ enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const str
 enum exit_status cli_fail(struct cli *cli, const struct jw_error *err)
 {
 	return cli_fail_as(cli, exit_of(err->code), err);
+}
+
+int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
+{
+	if (!cli->program && jw_program_path(err, &cli->program))
+		return -1;
+	cli->worker[0] = cli->program;
+	cli->worker[1] = "worker";
+	*ret_worker = cli->worker;
+	return 0;
 }
 
 int cli_need_administrator(struct jw_error *err, const char *option)

@@ -29,6 +29,8 @@ struct cli {
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;
+	char *program; /* this one's file, once cli_worker has looked */
+	const char *worker[3];
 };
 
 /* The command of `commands` named by the first one or two of `count` words, and how many they were.
@@ -48,6 +50,8 @@ enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const str
 
 /* For the options of long calls: Ctrl-C cancels them, once os_catch_interrupts was called. */
 extern const struct jw_cancel cli_cancel;
+/* The command that starts this program as a worker; it stays valid until the end. */
+int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
 
 /* What concerns other accounts is an administrator's: JW_ERR_IO, with what to do, for others. */
 int cli_need_administrator(struct jw_error *err, const char *option);

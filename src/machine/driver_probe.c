@@ -174,21 +174,18 @@ static int ask_each(struct jw_error *err, const char *const *worker, const char 
 	return result;
 }
 
-int driver_probe_confirm(struct jw_error *err, const char *const *worker,
-						 const struct jw_system *system, struct cache_profile *profile)
+int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
+						 struct cache_profile *profile)
 {
-	struct worker_command self = {0};
 	struct run_folder folder = {0};
 	int result = -1;
 
-	if (!worker_command_find(err, worker, &self) &&
-		!run_folder_make(err, system->state_dir, &folder) &&
-		!ask_each(err, self.command, folder.path, system, profile)) {
+	if (!run_folder_make(err, system->state_dir, &folder) &&
+		!ask_each(err, system->worker, folder.path, system, profile)) {
 		if (system->state_dir)
 			(void)cache_profile_save(NULL, system->state_dir, profile);
 		result = 0;
 	}
 	run_folder_remove(&folder);
-	worker_command_free(&self);
 	return result;
 }

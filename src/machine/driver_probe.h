@@ -16,6 +16,6 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 				 const struct protocol_device *device, struct cache_profile *profile);
 
 /* The same for the first GPU of a system that can be used, in a directory of its own, and kept in
- * the state directory. `worker`: as in jw_system_options. */
-int driver_probe_confirm(struct jw_error *err, const char *const *worker,
-						 const struct jw_system *system, struct cache_profile *profile);
+ * the state directory. Its `worker` is started. */
+int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
+						 struct cache_profile *profile);

@@ -120,16 +120,14 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 					   const struct known_gpus_key *key, struct jw_system *system)
 {
 	static struct protocol_hello hello;
-	struct worker_command self = {0};
 	struct jw_error why = {0};
 	struct driver_query ask = {.limit_s = LIMIT_S};
 	struct run_folder folder = {0};
 	int result = -1;
 
-	if (worker_command_find(err, options->worker, &self) ||
-		run_folder_make(err, system->state_dir, &folder))
+	if (run_folder_make(err, system->state_dir, &folder))
 		goto done;
-	ask.worker = self.command;
+	ask.worker = options->worker;
 	ask.cache_dir = folder.path;
 	if (driver_query(&why, &ask, &hello, NULL))
 		TEXT_COPY(system->why_none, why.message);
@@ -144,7 +142,6 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 	result = 0;
 done:
 	run_folder_remove(&folder);
-	worker_command_free(&self);
 	return result;
 }
 
@@ -220,7 +217,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
 	if (options->probe && system->gpu_count && !is_settled(&profile) &&
-		driver_probe_confirm(err, options->worker, system, &profile))
+		driver_probe_confirm(err, system, &profile))
 		return -1;
 	system->driver.version = profile.driver;
 	system->driver.trust = trust_of(&profile);
@@ -373,15 +370,21 @@ static int make_scratch(struct jw_error *err, struct jw_system *system, char **r
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system)
 {
-	struct jw_system *system = mem_alloc(err, sizeof *system);
+	struct jw_system *system;
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;
 	char *library = NULL, *scratch = NULL;
 	struct jw_error why = {0};
 	struct forced forced;
 
+	/* Not only where there is a GPU to ask about: the machine of a developer may have none. */
+	if (!options->target_count && (!options->asleep || options->probe) &&
+		worker_command_check(err, options->worker))
+		return -1;
+	system = mem_alloc(err, sizeof *system);
 	if (!system)
 		return -1;
+	system->worker = options->worker;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
 		(given->scratch && make_scratch(err, system, &scratch)))

@@ -17,7 +17,7 @@ struct choose {
 	const struct jw_prune_options *options;
 	struct jw_prune_result *result;
 	struct former_drivers drivers;
-	struct jw_cache_list *list;
+	struct jw_cache_listing *list;
 	struct jw_cache_report *report; /* where damaged ones are to go */
 	struct set damaged;             /* by the report */
 	uint8_t *reasons;               /* of each entry of the list; STAYS */
@@ -105,7 +105,7 @@ static int reason_of(struct choose *choose, size_t at)
 /* Entries come in the order in which the driver would evict them. */
 static void choose_for_size(struct choose *choose)
 {
-	const struct jw_cache_list *list = choose->list;
+	const struct jw_cache_listing *list = choose->list;
 	uint64_t left = 0;
 
 	for (size_t i = 0; i < list->count; i++)

@@ -26,12 +26,12 @@ enum { LOCK_WAIT_MS = 200 };
 
 /* A prediction has failed. Asking the driver once more tells a driver whose stamp or form has
  * changed, so that the next run knows; this one counts. */
-static void look_again(const struct jw_system *system, const struct jw_prime_options *options)
+static void look_again(const struct jw_system *system)
 {
 	struct cache_profile profile;
 
 	if (!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, options->worker, system, &profile);
+		(void)driver_probe_confirm(NULL, system, &profile);
 }
 
 /* Without a known form the driver fills the live cache itself, one worker at a time (several could
@@ -242,7 +242,6 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 							  .trace = trace,
 							  .learnt = options->ptxas ? NULL : &learnt};
 	struct spool spool = {0};
-	struct worker_command self = {0};
 	struct run_folder folder = {0};
 	struct jw_error why = {0};
 	char *task = NULL;
@@ -250,8 +249,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 
 	setup.inserted = mem_array(err, plan->module_count, sizeof *setup.inserted);
 	setup.split = mem_array(err, plan->module_count, sizeof *setup.split);
-	if (!setup.inserted || !setup.split || run_folder_make(err, system->state_dir, &folder) ||
-		worker_command_find(err, options->worker, &self))
+	if (!setup.inserted || !setup.split || run_folder_make(err, system->state_dir, &folder))
 		goto done;
 	if (spool_fill(&why, plan, folder.path, options->message, options->context, &options->cancel,
 				   &spool)) {
@@ -261,7 +259,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	if (options->ptxas && offline_write_task(err, plan, options->ptxas, folder.path, &task))
 		goto done;
 	setup.task = task;
-	setup.worker = self.command;
+	setup.worker = system->worker;
 	setup.folder = folder.path;
 	setup.spool = &spool;
 	failed = 0;
@@ -271,7 +269,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 		failed =
 			error_set(&why, JW_ERR_FORMAT, "what ptxas made has not the name that was predicted");
 	if (profile_is_known(system) && !failed && result->opaque)
-		look_again(system, options);
+		look_again(system);
 	if (!profile_is_known(system) || (!failed && result->opaque))
 		failed = run_opaque(&why, &setup, result);
 	/* What is done is done, and is told. */
@@ -286,7 +284,6 @@ done:
 	mem_free(setup.split);
 	mem_free(task);
 	spool_free(&spool);
-	worker_command_free(&self);
 	run_folder_remove(&folder);
 	return failed;
 }

@@ -23,7 +23,6 @@ enum {
 struct jw_nvrtc_inner {
 	struct jw_nvrtc_options options;
 	struct run_folder folder;
-	struct worker_command self;
 	unsigned count; /* of results so far */
 };
 
@@ -56,7 +55,7 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 					 struct protocol_answer *ret_answer)
 {
 	struct jw_nvrtc_inner *inner = nvrtc->inner;
-	struct driver_query ask = {.worker = inner->self.command,
+	struct driver_query ask = {.worker = inner->options.worker,
 							   .cache_dir = inner->folder.path,
 							   .job = job,
 							   .limit_s = LIMIT_S};
@@ -104,9 +103,13 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc)
 {
 	static struct protocol_hello hello;
-	struct jw_nvrtc *nvrtc = mem_alloc(err, sizeof *nvrtc);
-	struct jw_nvrtc_inner *inner = mem_alloc(err, sizeof *inner);
+	struct jw_nvrtc_inner *inner;
+	struct jw_nvrtc *nvrtc;
 
+	if (worker_command_check(err, options->worker))
+		return -1;
+	nvrtc = mem_alloc(err, sizeof *nvrtc);
+	inner = mem_alloc(err, sizeof *inner);
 	if (!nvrtc || !inner) {
 		mem_free(inner);
 		mem_free(nvrtc);
@@ -116,7 +119,6 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 	inner->options = *options;
 	if (find_library(err, nvrtc, options->where) ||
 		run_folder_make(err, options->state_dir, &inner->folder) ||
-		worker_command_find(err, options->worker, &inner->self) ||
 		ask_nvrtc(err, nvrtc, task_of(nvrtc, "", "", ""), NULL, &hello, NULL)) {
 		jw_nvrtc_close(nvrtc);
 		return -1;
@@ -131,7 +133,6 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
 	if (!nvrtc)
 		return;
 	run_folder_remove(&nvrtc->inner->folder);
-	worker_command_free(&nvrtc->inner->self);
 	mem_free(nvrtc->inner);
 	mem_free(nvrtc);
 }

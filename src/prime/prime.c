@@ -11,6 +11,7 @@
 #include "run/prime_result.h"
 #include "run/trace.h"
 #include "state/run_folder.h"
+#include "worker/worker_command.h"
 
 /* Where a warm cache is of no use. */
 static int cannot_help(struct jw_error *err, const struct jw_system *system)
@@ -50,7 +51,7 @@ static int note_trace(struct jw_error *err, struct jw_prime_result *result,
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
-	struct jw_prime_result *result = mem_alloc(err, sizeof *result);
+	struct jw_prime_result *result;
 	const char *home = ledger_home(system);
 	struct planning planning = {0};
 	struct ledger ledger = {0};
@@ -59,6 +60,9 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	uint64_t began_ns;
 	int failed = -1;
 
+	if (!options->dry_run && worker_command_check(err, system->worker))
+		return -1;
+	result = mem_alloc(err, sizeof *result);
 	if (!result)
 		return -1;
 	if (!system->gpu_count) {

@@ -266,8 +266,3 @@ void jw_run_state_free(struct jw_run_state *state)
 	mem_free(state->cache_dir);
 	mem_free(state);
 }
-
-void jw_run_text_free(char *text)
-{
-	mem_free(text);
-}

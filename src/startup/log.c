@@ -103,13 +103,6 @@ int jw_log_append(struct jw_error *err, const char *path, const char *line)
 	return result;
 }
 
-void jw_log_free(char **lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		mem_free(lines[i]);
-	mem_free(lines);
-}
-
 int jw_log_tail(struct jw_error *err, const char *path, size_t most, char ***ret_lines,
 				size_t *ret_count)
 {

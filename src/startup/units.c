@@ -102,7 +102,7 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 		names[count] = mem_string_n(err, name + sizeof start - 1,
 									strlen(name) - (sizeof start - 1) - (sizeof end - 1));
 		if (!names[count++]) {
-			jw_log_free(names, count);
+			jw_lines_free(names, count);
 			names = NULL;
 		}
 	}
@@ -127,7 +127,7 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 		result = os_remove(err, item->where);
 		item->there = item->ours = result != 0;
 	}
-	jw_log_free(names, count);
+	jw_lines_free(names, count);
 	return result;
 }
 

@@ -46,13 +46,6 @@ struct lines {
 	size_t count;
 };
 
-void jw_tune_lines_free(char **lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		mem_free(lines[i]);
-	mem_free(lines);
-}
-
 /* Takes `line` over. */
 static int add_advice(struct lines *lines, char *line)
 {
@@ -175,7 +168,7 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 	if (!there || (!strcmp(path, there) && look_at_owner(err, there, &lines)) ||
 		look_at_place(err, path, there, limit_bytes, &lines)) {
 		mem_free(there);
-		jw_tune_lines_free(lines.items, lines.count);
+		jw_lines_free(lines.items, lines.count);
 		return -1;
 	}
 	mem_free(there);

@@ -288,8 +288,3 @@ done:
 	*ret_text = text;
 	return 0;
 }
-
-void jw_tune_text_free(char *text)
-{
-	mem_free(text);
-}

@@ -390,7 +390,7 @@ void jw_settings_free(struct jw_settings *settings)
 		return;
 	for (size_t i = 0; i < settings->count; i++)
 		setting_free(&settings->items[i]);
-	jw_tune_lines_free(settings->warnings, settings->warning_count);
+	jw_lines_free(settings->warnings, settings->warning_count);
 	mem_free(settings->items);
 	mem_free(settings);
 }

@@ -18,6 +18,7 @@
 static const struct environment_variable fixed[] = {
 	{"CUDA_CACHE_DISABLE", "0"}, {"CUDA_MODULE_LOADING", "EAGER"}, {"CUDA_FORCE_PTX_JIT", NULL},
 	{"CUDA_FORCE_JIT", NULL},    {"CUDA_DISABLE_PTX_JIT", NULL},   {"CUDA_DISABLE_JIT", NULL},
+	{WORKER_MARKER, "1"},
 };
 
 enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 
+/* Set in every worker's environment. */
+#define WORKER_MARKER "JITWARM_WORKER"
+
 struct environment_variable {
 	const char *name, *value; /* NULL: the variable is taken away */
 };

@@ -1,30 +1,35 @@
 #include "worker/worker_command.h"
 
+#include <jitwarm/worker.h>
+
 #include <string.h>
 
 #include "base/mem.h"
+#include "os/env.h"
 #include "os/folders.h"
+#include "worker/environment.h"
 
-int worker_command_find(struct jw_error *err, const char *const *given,
-						struct worker_command *ret_command)
+int worker_command_check(struct jw_error *err, const char *const *command)
 {
-	if (given) {
-		ret_command->command = given;
-		return 0;
-	}
-	if (os_self_path(err, &ret_command->path))
-		return -1;
-	ret_command->own[0] = ret_command->path;
-	ret_command->own[1] = "worker";
-	ret_command->own[2] = NULL;
-	ret_command->command = ret_command->own;
+	char *marker = os_env(WORKER_MARKER);
+	bool inside = marker && *marker;
+
+	mem_free(marker);
+	if (inside)
+		return error_set(err, JW_ERR_USAGE,
+						 "a worker starts no workers (" WORKER_MARKER
+						 " is set): where the program is started with the arguments that it named "
+						 "for its workers, it calls jw_worker_main first");
+	if (!command || !command[0])
+		return error_set(err, JW_ERR_USAGE,
+						 "no worker is named: jw_system_options.worker takes a command that calls "
+						 "jw_worker_main, such as “jitwarm worker”");
 	return 0;
 }
 
-void worker_command_free(struct worker_command *command)
+int jw_program_path(struct jw_error *err, char **ret_path)
 {
-	mem_free(command->path);
-	*command = (struct worker_command){0};
+	return os_self_path(err, ret_path);
 }
 
 struct cache_profile profile_of_system(const struct jw_system *system)

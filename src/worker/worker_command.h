@@ -7,17 +7,9 @@
 
 #include "cache/profile.h"
 
-struct worker_command {
-	const char *const *command; /* NULL at its end */
-	char *path;                 /* our own program, where that is the worker */
-	const char *own[3];
-};
-
-/* `given` where it is not NULL, else this program with the argument "worker". worker_command_free
- * afterwards; `ret_command` must stay where it is until then. */
-int worker_command_find(struct jw_error *err, const char *const *given,
-						struct worker_command *ret_command);
-void worker_command_free(struct worker_command *command);
+/* JW_ERR_USAGE where no command is named, and in a worker, which starts none: a program that
+ * forgets either would start itself, and that one itself again. */
+int worker_command_check(struct jw_error *err, const char *const *command);
 
 struct cache_profile profile_of_system(const struct jw_system *system);
 /* Whether entries' names can be predicted. */

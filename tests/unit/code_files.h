@@ -189,8 +189,11 @@ static inline void prime_them(struct tally *tally)
 {
 	const char *paths[] = {tree};
 	size_t modules = 0, expected = 0;
-	const struct jw_prime_options options = {
-		.paths = paths, .path_count = 1, .context = &modules, .planned = plan_alone};
+	const struct jw_prime_options options = {.paths = paths,
+											 .path_count = 1,
+											 .dry_run = true,
+											 .context = &modules,
+											 .planned = plan_alone};
 	struct jw_prime_result *result = NULL;
 	struct jw_error err = {0};
 
@@ -218,7 +221,7 @@ static inline bool has_changed(void)
 	changed = strstr(changes, "packages") != NULL;
 	assert_int_equal(jw_run_remember(NULL, now), 0);
 	jw_run_state_free(now);
-	jw_run_text_free(changes);
+	jw_text_free(changes);
 	return changed;
 }
 

@@ -149,7 +149,7 @@ static void a_list_is_in_the_order_of_eviction(void **state)
 {
 	char *dir = make_cache("list", 0);
 	struct jw_cache_options options = {.path = dir};
-	struct jw_cache_list *list = NULL;
+	struct jw_cache_listing *list = NULL;
 	struct entries_entry entry;
 
 	(void)state;
@@ -272,7 +272,7 @@ static void large_entries_are_read_in_pieces(void **state)
 	uint64_t sound = put_large(dir, true), damaged = put_large(dir, false), before, after;
 	struct jw_cache_options options = {.path = dir, .limit_bytes = UINT64_C(1) << 30};
 	struct jw_cache_report *report;
-	struct jw_cache_list *list;
+	struct jw_cache_listing *list;
 
 	(void)state;
 	before = os_peak_resident_bytes();
@@ -321,7 +321,7 @@ static size_t group(const struct jw_cache_group *groups, size_t count, const cha
 static void check_list(const char *dir, size_t entries)
 {
 	const struct jw_cache_options options = {.path = dir};
-	struct jw_cache_list *list;
+	struct jw_cache_listing *list;
 
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);
 	assert_int_equal(list->count, entries);

@@ -35,7 +35,7 @@ static bool has_changed(const char *package)
 	changed = *changes != '\0';
 	assert_int_equal(jw_run_remember(NULL, now), 0);
 	jw_run_state_free(now);
-	jw_run_text_free(changes);
+	jw_text_free(changes);
 	return changed;
 }
 

@@ -95,7 +95,7 @@ static void expect(const struct jw_run_key *key, bool remember, const char *want
 	char *text = changes(key, remember);
 
 	assert_string_equal(text, wanted);
-	jw_run_text_free(text);
+	jw_text_free(text);
 }
 
 static void only_what_matters_is_a_change(void **state)
@@ -155,12 +155,12 @@ static void a_log_keeps_its_newest_lines(void **state)
 	assert_int_equal(jw_log_tail(NULL, path, 2, &lines, &count), 0);
 	assert_int_equal(count, 2);
 	assert_string_equal(lines[1], line);
-	jw_log_free(lines, count);
+	jw_lines_free(lines, count);
 	/* Every line is whole. */
 	assert_int_equal(jw_log_tail(NULL, path, 1000, &lines, &count), 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(strlen(lines[i]), strlen(line));
-	jw_log_free(lines, count);
+	jw_lines_free(lines, count);
 	mem_free(path);
 }
 

@@ -78,7 +78,7 @@ static char *lines_on_root(void)
 	assert_int_equal(jw_tune_look_at_path(NULL, "/", GIB, &lines, &count), 0);
 	for (size_t i = 0, at = 0; i < count && at < sizeof all; i++)
 		at += (size_t)snprintf(all + at, sizeof all - at, "%s\n", lines[i]);
-	jw_tune_lines_free(lines, count);
+	jw_lines_free(lines, count);
 	return all;
 }
 

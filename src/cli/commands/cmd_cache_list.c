@@ -36,7 +36,7 @@ static const char *date_text(char text[32], int64_t mtime_ns)
 }
 
 static int print_list(struct jw_error *err, const struct output *out,
-					  const struct jw_cache_list *list, const struct jw_marks *marks)
+					  const struct jw_cache_listing *list, const struct jw_marks *marks)
 {
 	struct table table = {0};
 	int result;
@@ -72,7 +72,7 @@ static int print_list(struct jw_error *err, const struct output *out,
 }
 
 static int print_document(struct jw_error *err, struct output *out,
-						  const struct jw_cache_list *list, const struct jw_marks *marks)
+						  const struct jw_cache_listing *list, const struct jw_marks *marks)
 {
 	struct cache_list_document values = {.path = list->path};
 	int result;
@@ -97,7 +97,7 @@ static int print_document(struct jw_error *err, struct output *out,
 static enum exit_status list_run(struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
-	struct jw_cache_list *list = NULL;
+	struct jw_cache_listing *list = NULL;
 	struct jw_marks *marks = NULL;
 	struct jw_error err = {0};
 	enum exit_status status = cache_command_check_operands(cli);

@@ -200,7 +200,8 @@ static enum exit_status prune_run(struct cli *cli)
 	enum exit_status status = EXIT_DONE;
 
 	os_catch_interrupts();
-	if (read_options(&err, given, targets, drivers, &options)) {
+	if (read_options(&err, given, targets, drivers, &options) ||
+		cli_worker(&err, cli, &how.worker)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}

@@ -201,10 +201,11 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 }
 
 /* Without the driver, if what is remembered will do. */
-static int open_system(struct jw_error *err, const struct options *options,
-					   const struct gpu_targets *gpus, struct jw_system **ret_system)
+static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					   struct jw_system **ret_system)
 {
-	struct jw_system_options how = {.asleep = true, .cache_dir = options_value(options, "cache")};
+	struct jw_system_options how = {.asleep = true,
+									.cache_dir = options_value(&cli->options, "cache")};
 	struct jw_system *system;
 
 	if (jw_system_open(err, &how, &system))
@@ -212,7 +213,7 @@ static int open_system(struct jw_error *err, const struct options *options,
 	if (system->unasked && !gpus->count) {
 		jw_system_free(system);
 		how.asleep = false;
-		if (jw_system_open(err, &how, &system))
+		if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &system))
 			return -1;
 	}
 	*ret_system = system;
@@ -229,7 +230,7 @@ static enum exit_status check_run(struct cli *cli)
 	struct gpu_targets gpus;
 	enum exit_status status;
 
-	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, options, &gpus, &system) ||
+	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, cli, &gpus, &system) ||
 		jw_find(&err,
 				&(struct jw_find_options){.names = (const char *const *)options->operands,
 										  .name_count = options->operand_count,

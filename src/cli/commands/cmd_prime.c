@@ -257,7 +257,8 @@ static int open_system(struct jw_error *err, struct cli *cli, struct target_mach
 									.cache_dir = options_value(&cli->options, "cache")};
 	struct jw_system *system;
 
-	if (target_machine_read(err, &cli->options, elsewhere, &how) ||
+	if (cli_worker(err, cli, &how.worker) ||
+		target_machine_read(err, &cli->options, elsewhere, &how) ||
 		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &system))
 		return -1;
 	if (elsewhere->given && !options_given(&cli->options, "dry-run") &&

@@ -247,8 +247,8 @@ static enum exit_status status_run(struct cli *cli)
 		if (print_document(&err, &cli->out, startup, lines, count))
 			status = cli_fail(cli, &err);
 	}
-	jw_log_free(lines, count);
-	jw_run_text_free(log);
+	jw_lines_free(lines, count);
+	jw_text_free(log);
 	jw_startup_free(startup);
 	asked_free(&asked);
 	return status;

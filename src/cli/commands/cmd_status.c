@@ -84,11 +84,12 @@ static enum exit_status status_run(struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct status_document found = {.wsl = os_is_wsl()};
+	struct jw_system_options how = {.probe = profile};
 	struct jw_system *system = NULL;
 	struct jw_error err;
 	enum exit_status status;
 
-	if (jw_system_open(&err, &(struct jw_system_options){.probe = profile}, &system))
+	if (cli_worker(&err, cli, &how.worker) || jw_system_open(&err, &how, &system))
 		return cli_fail(cli, &err);
 	if (profile && jw_system_write_profile(&err, system, profile)) {
 		jw_system_free(system);

@@ -69,9 +69,10 @@ static uint64_t best_limit(const struct tuning *tuning)
 static int collect(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
+	struct jw_system_options how = {0};
 	const char *path;
 
-	if (jw_system_open(err, &(struct jw_system_options){0}, &tuning->system) ||
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &tuning->system) ||
 		jw_settings_read(err, &tuning->settings) || predict(err, tuning))
 		return -1;
 	tuning->limit_bytes = best_limit(tuning);
@@ -238,7 +239,7 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 	if (!result)
 		output_text(&tuning->cli->out, &buf);
 	buf_free(&buf);
-	jw_tune_text_free(text);
+	jw_text_free(text);
 	return result;
 }
 
@@ -283,7 +284,7 @@ static enum exit_status tune_run(struct cli *cli)
 		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
 												: cli_fail(cli, &err);
 	jw_tune_result_free(tuning.result);
-	jw_tune_lines_free(tuning.path_lines, tuning.path_line_count);
+	jw_lines_free(tuning.path_lines, tuning.path_line_count);
 	jw_settings_free(tuning.settings);
 	jw_system_free(tuning.system);
 	return status;

@@ -85,7 +85,7 @@ static void disable_all(struct uninstall *job)
 	}
 	for (size_t i = 0; i < count; i++)
 		disable(job, names[i], false);
-	jw_log_free(names, count);
+	jw_lines_free(names, count);
 }
 
 /* ---- settings */
@@ -187,7 +187,7 @@ static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 		failed(job, &err);
 	if (path)
 		gone(job, path, "");
-	jw_cache_text_free(path);
+	jw_text_free(path);
 }
 
 static void leave_caches(struct uninstall *job, const struct driver_caches *caches)
@@ -218,7 +218,7 @@ static enum exit_status uninstall_run(struct cli *cli)
 					"deleted now.");
 	if (document_print(&err, &cli->out, &document_uninstall, &job.gone))
 		job.status = cli_fail(cli, &err);
-	jw_log_free(job.gone.removed, job.gone.count);
+	jw_lines_free(job.gone.removed, job.gone.count);
 	return job.status;
 }
 

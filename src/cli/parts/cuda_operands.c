@@ -173,7 +173,8 @@ enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *
 		how.options = words.items;
 		how.option_count = words.count;
 	}
-	if (err.code || jw_nvrtc_open(&err, &how, &sources->nvrtc)) {
+	if (err.code || cli_worker(&err, cli, &how.worker) ||
+		jw_nvrtc_open(&err, &how, &sources->nvrtc)) {
 		status = cli_fail_as(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code),
 							 &err);
 		goto done;

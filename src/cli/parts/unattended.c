@@ -69,7 +69,7 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 		result = jw_log_append(err, own, line);
 	if (file && jw_log_append(err, file, line))
 		result = -1;
-	jw_run_text_free(own);
+	jw_text_free(own);
 	cJSON_free(line);
 	return result;
 }
@@ -92,6 +92,6 @@ enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum ex
 	if ((run->state || options_given(&cli->options, "json-log")) && write_logs(&err, cli, run))
 		status = exit_combine(status, cli_fail(cli, &err));
 	jw_run_state_free(run->state);
-	jw_run_text_free(run->changes);
+	jw_text_free(run->changes);
 	return status;
 }

@@ -1,0 +1,24 @@
+/* The frame of every public header: C linkage for C++, and default visibility, since everything
+ * else in the library is compiled hidden. No declaration stands outside JW_BEGIN_DECLS and
+ * JW_END_DECLS. */
+#ifndef JITWARM_API_H
+#define JITWARM_API_H
+
+#ifdef __cplusplus
+#define JW_LINKAGE_BEGIN extern "C" {
+#define JW_LINKAGE_END   }
+#else
+#define JW_LINKAGE_BEGIN
+#define JW_LINKAGE_END
+#endif
+
+/* Windows' libraries export what a list names, which is made from these headers. */
+#if defined(__GNUC__) && !defined(_WIN32)
+#define JW_BEGIN_DECLS JW_LINKAGE_BEGIN _Pragma("GCC visibility push(default)")
+#define JW_END_DECLS   _Pragma("GCC visibility pop") JW_LINKAGE_END
+#else
+#define JW_BEGIN_DECLS JW_LINKAGE_BEGIN
+#define JW_END_DECLS   JW_LINKAGE_END
+#endif
+
+#endif
