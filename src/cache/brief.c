@@ -1,7 +1,5 @@
 #include "cache/brief.h"
 
-#include <string.h>
-
 enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret_entry)
 {
 	uint8_t header[CACHE_ENTRY_HEADER];

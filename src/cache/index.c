@@ -1,7 +1,5 @@
 #include "cache/index.h"
 
-#include <string.h>
-
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "cache/entry.h"

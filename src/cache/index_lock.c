@@ -1,5 +1,4 @@
 /* The lock on the index, and the index under it. */
-#include <string.h>
 
 #include <uv.h>
 

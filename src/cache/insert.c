@@ -1,7 +1,5 @@
 #include "cache/insert.h"
 
-#include <string.h>
-
 #include <sodium.h>
 #include <uv.h>
 

@@ -1,5 +1,4 @@
 /* jw_cache_list: the entries one by one, by header and both ends of the key. */
-#include <stdlib.h>
 #include <string.h>
 
 #include <jitwarm/cache.h>

@@ -2,7 +2,6 @@
  * module. A few microseconds a call; values are hashed by `cache verify` only. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cache/entry.h"

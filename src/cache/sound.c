@@ -1,6 +1,5 @@
 #include "cache/sound.h"
 
-#include "base/cancel.h"
 #include "base/hash.h"
 #include "base/mem.h"
 

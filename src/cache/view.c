@@ -1,7 +1,5 @@
 #include "cache/view.h"
 
-#include <string.h>
-
 #include <uv.h>
 
 #include "base/mem.h"

@@ -1,7 +1,5 @@
 #include "cli/manual.h"
 
-#include <string.h>
-
 #include <jitwarm/version.h>
 
 /* Text of a paragraph: a backslash is written \e, a line never begins like a macro, an empty line

@@ -1,7 +1,6 @@
 /* Text on its way to a terminal: how wide it is, and what must not get there. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"

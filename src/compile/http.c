@@ -1,11 +1,8 @@
 #include "compile/http.h"
 
 #include <curl/curl.h>
-#include <stdio.h>
 #include <string.h>
 #include <uv.h>
-
-#include <jitwarm/version.h>
 
 #include "base/mem.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 
 #include "base/cancel.h"
 #include "devcode/code_file.h"
-#include "devcode/devcode.h"
 
 enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
 

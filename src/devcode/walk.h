@@ -1,8 +1,6 @@
 /* Going through a file and whatever it is packed in: archives, wheels, zstd. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "devcode/code_stream.h"
 #include "devcode/devcode.h"
 #include "devcode/image_kind.h"

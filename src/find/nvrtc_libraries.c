@@ -1,5 +1,4 @@
 /* Where an NVRTC lies: in a toolkit, a wheel, a conda environment. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/find.h>

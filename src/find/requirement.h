@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/error.h"
-
 enum { REQUIREMENT_MOST_NAME = 256 };
 
 /* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. False where `text` (its first

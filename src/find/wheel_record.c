@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "os/file.h"
 
 /* One character of the row's first field; -1 at the field's end. `quoted` is kept between calls. */

@@ -1,6 +1,5 @@
 #include "machine/driver_probe.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,8 +1,5 @@
 #include "machine/driver_query.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <uv.h>
 
 #include "worker/child.h"

@@ -1,7 +1,6 @@
 /* jw_export: from a cache directory to a pack. */
 #include <jitwarm/pack.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include <sodium.h>

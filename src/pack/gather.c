@@ -14,7 +14,6 @@
 #include "history/ledger.h"
 #include "os/cores.h"
 #include "os/file.h"
-#include "pack/driver_text.h"
 
 enum { MOST_THREADS = 8 };
 /* Entries that a thread reads and hashes together: side by side their hashes are three times as

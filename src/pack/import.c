@@ -1,8 +1,6 @@
 /* jw_import: the first pass over the pack checks all of it, the second inserts what is new. */
 #include "pack/import.h"
 
-#include <string.h>
-
 #include <sodium.h>
 
 #include "base/mem.h"

@@ -1,7 +1,5 @@
 /* The first pass over a pack of entries: what its manifest says of each, and whether its content is
  * what the manifest says. */
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "pack/import.h"

@@ -4,7 +4,6 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/mem.h"
 #include "os/memory.h"
 

@@ -1,5 +1,4 @@
 /* From an opaque pack to the directory of the very driver that it is for. */
-#include <string.h>
 
 #include "base/cancel.h"
 #include "base/mem.h"

@@ -1,8 +1,6 @@
 /* jw_prune: chosen entries, into a pack where one is wanted, and out of the cache. */
 #include <jitwarm/prune.h>
 
-#include <string.h>
-
 #include <jitwarm/pack.h>
 
 #include "base/cancel.h"

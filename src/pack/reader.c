@@ -1,7 +1,5 @@
 #include "pack/reader.h"
 
-#include <string.h>
-
 /* For ZSTD_d_stableOutBuffer, which a libzstd may refuse. */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>

@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
 #include "cache/profile.h"
 #include "devcode/devcode.h"
 #include "plan/estimate.h"

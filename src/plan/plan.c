@@ -1,12 +1,10 @@
 #include "plan/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cache/presence.h"
 #include "plan/build.h"
-#include "plan/estimate.h"
 #include "plan/inventory.h"
 
 void plan_free(struct plan *plan)

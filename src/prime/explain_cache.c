@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cache/cache_files.h"
 #include "cache/key_parts.h"
-#include "cache/presence.h"
 #include "devcode/container.h"
 #include "os/file.h"
 

@@ -5,7 +5,6 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 #include "run/run.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <uv.h>
 

@@ -2,7 +2,6 @@
 #include <jitwarm/find.h>
 #include <jitwarm/startup.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"

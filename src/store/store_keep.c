@@ -1,5 +1,4 @@
 /* jw_store_keep and jw_store_gc: what goes into the store, and what leaves it. */
-#include <string.h>
 
 #include <jitwarm/pack.h>
 

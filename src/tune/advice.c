@@ -1,7 +1,6 @@
 /* Advice on the settings, and objections to a directory. */
 #include <jitwarm/tune.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

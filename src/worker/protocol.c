@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/text.h"
 
 static const char *const form_names[] = {

@@ -1,5 +1,4 @@
 /* A worker with NVRTC in it: the job is a CUDA C source, the result a PTX file. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

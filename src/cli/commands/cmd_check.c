@@ -1,6 +1,5 @@
 /* jitwarm check: is it warm? */
 #include <jitwarm/estimate.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/check.h>

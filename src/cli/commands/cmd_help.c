@@ -1,5 +1,4 @@
 /* jitwarm help [COMMAND] */
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/help.h"

@@ -1,5 +1,4 @@
 /* jitwarm startup: priming by itself. */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* jitwarm store: what was compiled here before. */
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include <jitwarm/store.h>

@@ -1,5 +1,4 @@
 /* jitwarm tune: settings of the driver's cache that stay. */
-#include <string.h>
 
 #include <jitwarm/find.h>
 #include <jitwarm/system.h>

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/target.h>
-
 int gpu_targets_add(struct jw_error *err, struct gpu_targets *gpus, struct jw_target target)
 {
 	for (size_t i = 0; i < gpus->count; i++)

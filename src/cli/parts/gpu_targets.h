@@ -1,7 +1,6 @@
 /* The GPUs that a command is about: those named by --target, else those of this machine. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <jitwarm/target.h>

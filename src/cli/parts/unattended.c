@@ -1,10 +1,7 @@
 #include "cli/parts/unattended.h"
 
-#include <string.h>
-
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/documents/documents.h"
 #include "os/clock.h"
 #include "os/env.h"
