@@ -110,7 +110,8 @@ static inline void tally_path(struct tally *tally, const char *path)
 		char *expected = tree_path(tally->files[i].name);
 
 		for (char *c = expected; *c; c++)
-			*c = os_is_separator(*c) ? '/' : *c;
+			if (os_is_separator(*c))
+				*c = '/';
 		for (size_t at = 0;; at++) {
 			if (expected[at] != (os_is_separator(path[at]) ? '/' : path[at]))
 				break;
