@@ -277,14 +277,19 @@ static int read_tags(struct jw_error *err, struct html *html, const struct index
 int index_page_read_html(struct jw_error *err, const char *text, size_t size,
 						 const struct index_reader *reader)
 {
-	struct html html = {.at = text, .end = size ? text + size : text};
-	struct buf *const buffers[] = {&html.name, &html.value, &html.base, &html.href, &html.file};
-	int result;
+	struct html html = {.at = text,
+						.end = size ? text + size : text,
+						.name = BUF_MAX(INDEX_PAGE_MOST_TEXT),
+						.value = BUF_MAX(INDEX_PAGE_MOST_TEXT),
+						.base = BUF_MAX(INDEX_PAGE_MOST_TEXT),
+						.href = BUF_MAX(INDEX_PAGE_MOST_TEXT),
+						.file = BUF_MAX(INDEX_PAGE_MOST_TEXT)};
+	int result = read_tags(err, &html, reader);
 
-	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-		*buffers[i] = BUF_MAX(INDEX_PAGE_MOST_TEXT);
-	result = read_tags(err, &html, reader);
-	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-		buf_free(buffers[i]);
+	buf_free(&html.name);
+	buf_free(&html.value);
+	buf_free(&html.base);
+	buf_free(&html.href);
+	buf_free(&html.file);
 	return result;
 }

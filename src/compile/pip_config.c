@@ -79,9 +79,9 @@ static struct line next_line(const char **at, const char *end)
 
 static unsigned char section_rank(const char *name, size_t length)
 {
-	for (unsigned char rank = 1; rank < RANK_VARIABLE; rank++)
+	for (size_t rank = 1; rank < RANK_VARIABLE; rank++)
 		if (strlen(sections[rank]) == length && !memcmp(sections[rank], name, length))
-			return rank;
+			return (unsigned char)rank;
 	return 0;
 }
 
