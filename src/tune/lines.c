@@ -67,221 +67,149 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	return 0;
 }
 
-/* before NAME middle VALUE after */
-struct line {
-	const char *before, *middle, *after;
+/* How a file or a program sets variables. In the texts @N is the name of a variable, @V its value,
+ * @P the cache's path here and @I its path inside a container; both are quoted but for @I. */
+struct manner {
+	const char *name; /* as --print knows it */
+	const char *head;
+	const char *keep;  /* for each variable, before all of `set`; NULL: nothing */
+	const char *set;   /* for each variable */
+	const char *mount; /* if a path is asked for: then the variable is @I */
+	const char *tail;
 	enum quoting quoting;
 };
 
-static int append_line(struct jw_error *err, struct buf *buf, const struct line *line,
-					   const char *name, const char *value)
+/* A container's user may have no home. */
+static const char inside[] = "/var/cache/ComputeCache";
+
+static const struct manner place_manners[PLACE_FORMS] = {
+	[PLACE_SH] = {.set = "export @N=@V\n", .quoting = QUOTE_SH},
+	[PLACE_FISH] = {.set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
+	[PLACE_FISH_LOGIN] = {.head = "if status is-login\n",
+						  .set = "    set -gx @N @V\n",
+						  .tail = "end\n",
+						  .quoting = QUOTE_FISH},
+	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
+	[PLACE_UNIT] = {.head = "[Service]\n", .set = "Environment=\"@N=@V\"\n", .quoting = QUOTE_UNIT},
+	/* conda's scripts also keep the former value and restore it. */
+	[PLACE_ACTIVATE_SH] = {.keep = "[ -z \"${@N+x}\" ] || export JITWARM_KEPT_@N=\"$@N\"\n",
+						   .set = "export @N=@V\n",
+						   .quoting = QUOTE_SH},
+	[PLACE_DEACTIVATE_SH] = {.keep = "unset @N\n[ -z \"${JITWARM_KEPT_@N+x}\" ] || { export "
+									 "@N=\"$JITWARM_KEPT_@N\"; unset JITWARM_KEPT_@N; }\n"},
+	[PLACE_ACTIVATE_FISH] = {.keep = "set -q @N; and set -gx JITWARM_KEPT_@N $@N\n",
+							 .set = "set -gx @N @V\n",
+							 .quoting = QUOTE_FISH},
+	[PLACE_DEACTIVATE_FISH] = {.keep = "set -e @N\nset -q JITWARM_KEPT_@N; and set -gx @N "
+									   "$JITWARM_KEPT_@N; and set -e JITWARM_KEPT_@N\n"},
+	[PLACE_ACTIVATE_BAT] = {.keep = "if defined @N set \"JITWARM_KEPT_@N=%@N%\"\n",
+							.set = "set \"@N=@V\"\n",
+							.quoting = QUOTE_BAT},
+	[PLACE_DEACTIVATE_BAT] = {.keep = "set \"@N=%JITWARM_KEPT_@N%\"\nset \"JITWARM_KEPT_@N=\"\n"},
+	[PLACE_ACTIVATE_PS1] = {.keep = "$env:JITWARM_KEPT_@N = $env:@N\n",
+							.set = "$env:@N = @V\n",
+							.quoting = QUOTE_PS1},
+	[PLACE_DEACTIVATE_PS1] = {.keep =
+								  "$env:@N = $env:JITWARM_KEPT_@N\n$env:JITWARM_KEPT_@N = $null\n"},
+};
+
+static const struct manner print_manners[] = {
+	{.name = "sh", .set = "export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "fish", .set = "set -gx @N @V\n", .quoting = QUOTE_FISH},
+	{.name = "cmd", .set = "set \"@N=@V\"\n", .quoting = QUOTE_BAT},
+	{.name = "powershell", .set = "$env:@N = @V\n", .quoting = QUOTE_PS1},
+	{.name = "docker", .set = "-e @N=@V ", .mount = "-v @P:@I", .tail = "\n", .quoting = QUOTE_SH},
+	{.name = "compose",
+	 .head = "environment:\n",
+	 .set = "  @N: @V\n",
+	 .mount = "volumes:\n  - type: bind\n    source: @P\n    target: @I\n",
+	 .quoting = QUOTE_YAML},
+	{.name = "k8s",
+	 .head = "# of the container\nenv:\n",
+	 .set = "  - name: @N\n    value: @V\n",
+	 .mount = "volumeMounts:\n  - name: compute-cache\n    mountPath: @I\n# of the pod\nvolumes:\n "
+			  " - name: compute-cache\n"
+			  "    hostPath:\n      type: DirectoryOrCreate\n      path: @P\n",
+	 .quoting = QUOTE_YAML},
+	/* TaskProlog: lines that it prints in this form enter the environment of the task. */
+	{.name = "slurm", .set = "echo export @N=@V\n", .quoting = QUOTE_SH},
+	{.name = "systemd",
+	 .head = "[Service]\n",
+	 .set = "Environment=\"@N=@V\"\n",
+	 .quoting = QUOTE_UNIT},
+	{.name = "conda", .set = "conda env config vars set @N=@V\n", .quoting = QUOTE_SH},
+};
+
+struct setting {
+	const char *name, *value; /* NULL value: not asked for */
+	const char *path;
+};
+
+/* `text` with its placeholders replaced; NULL is nothing. */
+static int expand(struct jw_error *err, struct buf *buf, const char *text, enum quoting quoting,
+				  const struct setting *setting)
 {
-	return buf_printf(err, buf, "%s%s%s", line->before, name, line->middle) ||
-				   append_value(err, buf, line->quoting, value) ||
-				   buf_printf(err, buf, "%s", line->after)
-			   ? -1
-			   : 0;
-}
-
-/* Both variables, each where it is asked for. */
-static int append_lines(struct jw_error *err, struct buf *buf, const struct line *line,
-						uint64_t limit_bytes, const char *path)
-{
-	char number[24];
-
-	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
-	if (limit_bytes && append_line(err, buf, line, "CUDA_CACHE_MAXSIZE", number))
-		return -1;
-	return path ? append_line(err, buf, line, "CUDA_CACHE_PATH", path) : 0;
-}
-
-/* ---- files */
-
-static const struct line sh = {"export ", "=", "\n", QUOTE_SH},
-						 fish = {"set -gx ", " ", "\n", QUOTE_FISH},
-						 fish_login = {"    set -gx ", " ", "\n", QUOTE_FISH},
-						 list = {"", "=", "\n", QUOTE_LIST},
-						 unit = {"Environment=\"", "=", "\"\n", QUOTE_UNIT},
-						 bat = {"set \"", "=", "\"\n", QUOTE_BAT},
-						 ps1 = {"$env:", " = ", "\n", QUOTE_PS1};
-
-/* conda's scripts also keep the former value and restore it. Each line has the name four times at
- * most. */
-static int append_kept(struct jw_error *err, struct buf *buf, enum place_form form,
-					   uint64_t limit_bytes, const char *path)
-{
-	static const char *const names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH"};
-	const bool wanted[] = {limit_bytes != 0, path != NULL};
 	int result = 0;
 
-	for (size_t i = 0; !result && i < 2; i++) {
-		const char *n = names[i];
-
-		if (!wanted[i])
+	for (; !result && text && *text; text++) {
+		if (*text != '@') {
+			result = buf_append(err, buf, text, 1);
 			continue;
-		switch ((int)form) {
-		case PLACE_ACTIVATE_SH:
-			result = buf_printf(err, buf, "[ -z \"${%s+x}\" ] || export JITWARM_KEPT_%s=\"$%s\"\n",
-								n, n, n);
-			break;
-		case PLACE_DEACTIVATE_SH:
-			result = buf_printf(err, buf,
-								"unset %s\n[ -z \"${JITWARM_KEPT_%s+x}\" ] || { export "
-								"%s=\"$JITWARM_KEPT_%s\"; unset JITWARM_KEPT_%s; }\n",
-								n, n, n, n, n);
-			break;
-		case PLACE_ACTIVATE_FISH:
-			result = buf_printf(err, buf, "set -q %s; and set -gx JITWARM_KEPT_%s $%s\n", n, n, n);
-			break;
-		case PLACE_DEACTIVATE_FISH:
-			result = buf_printf(err, buf,
-								"set -e %s\nset -q JITWARM_KEPT_%s; and set -gx %s "
-								"$JITWARM_KEPT_%s; and set -e JITWARM_KEPT_%s\n",
-								n, n, n, n, n);
-			break;
-		case PLACE_ACTIVATE_BAT:
-			result =
-				buf_printf(err, buf, "if defined %s set \"JITWARM_KEPT_%s=%%%s%%\"\n", n, n, n);
-			break;
-		case PLACE_DEACTIVATE_BAT:
-			result = buf_printf(
-				err, buf, "set \"%s=%%JITWARM_KEPT_%s%%\"\nset \"JITWARM_KEPT_%s=\"\n", n, n, n);
-			break;
-		case PLACE_ACTIVATE_PS1:
-			result = buf_printf(err, buf, "$env:JITWARM_KEPT_%s = $env:%s\n", n, n);
-			break;
-		case PLACE_DEACTIVATE_PS1:
-			result = buf_printf(err, buf,
-								"$env:%s = $env:JITWARM_KEPT_%s\n$env:JITWARM_KEPT_%s = $null\n", n,
-								n, n);
-			break;
-		default: break;
+		}
+		switch (*++text) {
+		case 'N': result = buf_printf(err, buf, "%s", setting->name); break;
+		case 'V': result = append_value(err, buf, quoting, setting->value); break;
+		case 'P': result = append_value(err, buf, quoting, setting->path); break;
+		default: result = buf_printf(err, buf, "%s", inside);
 		}
 	}
-	return result;
+	return result ? -1 : 0;
+}
+
+static int append_manner(struct jw_error *err, struct buf *buf, const struct manner *manner,
+						 uint64_t limit_bytes, const char *path)
+{
+	char number[24];
+	const struct setting settings[] = {
+		{"CUDA_CACHE_MAXSIZE", limit_bytes ? number : NULL, path},
+		{"CUDA_CACHE_PATH", path && manner->mount ? inside : path, path},
+	};
+	const char *const passes[] = {manner->keep, manner->set};
+	int result = expand(err, buf, manner->head, manner->quoting, settings);
+
+	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; !result && i < 2; i++)
+			if (settings[i].value)
+				result = expand(err, buf, passes[pass], manner->quoting, &settings[i]);
+	if (!result && path)
+		result = expand(err, buf, manner->mount, manner->quoting, settings);
+	return result ? -1 : expand(err, buf, manner->tail, manner->quoting, settings);
 }
 
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
 				struct buf *text)
 {
-	if (append_kept(err, text, form, limit_bytes, path))
-		return -1;
-	switch (form) {
-	case PLACE_SH:
-	case PLACE_ACTIVATE_SH: return append_lines(err, text, &sh, limit_bytes, path);
-	case PLACE_FISH:
-	case PLACE_ACTIVATE_FISH: return append_lines(err, text, &fish, limit_bytes, path);
-	case PLACE_FISH_LOGIN:
-		return buf_printf(err, text, "if status is-login\n") ||
-					   append_lines(err, text, &fish_login, limit_bytes, path) ||
-					   buf_printf(err, text, "end\n")
-				   ? -1
-				   : 0;
-	case PLACE_LIST: return append_lines(err, text, &list, limit_bytes, path);
-	case PLACE_UNIT:
-		return buf_printf(err, text, "[Service]\n")
-				   ? -1
-				   : append_lines(err, text, &unit, limit_bytes, path);
-	case PLACE_ACTIVATE_BAT: return append_lines(err, text, &bat, limit_bytes, path);
-	case PLACE_ACTIVATE_PS1: return append_lines(err, text, &ps1, limit_bytes, path);
-	case PLACE_DEACTIVATE_SH:
-	case PLACE_DEACTIVATE_FISH:
-	case PLACE_DEACTIVATE_BAT:
-	case PLACE_DEACTIVATE_PS1:
-	case PLACE_FORMS: break;
-	}
-	return 0;
-}
-
-/* ---- other programs' */
-
-/* Where a container has the cache: its user may have no home. */
-static const char inside[] = "/var/cache/ComputeCache";
-
-static int print_docker(struct jw_error *err, struct buf *buf, uint64_t limit_bytes,
-						const char *path)
-{
-	static const struct line e = {"-e ", "=", " ", QUOTE_SH};
-
-	if (append_lines(err, buf, &e, limit_bytes, path ? inside : NULL))
-		return -1;
-	if (path && (buf_printf(err, buf, "-v ") || append_value(err, buf, QUOTE_SH, path) ||
-				 buf_printf(err, buf, ":%s", inside)))
-		return -1;
-	return buf_printf(err, buf, "\n");
-}
-
-static int print_compose(struct jw_error *err, struct buf *buf, uint64_t limit_bytes,
-						 const char *path)
-{
-	static const struct line entry = {"  ", ": ", "\n", QUOTE_YAML};
-
-	if (buf_printf(err, buf, "environment:\n") ||
-		append_lines(err, buf, &entry, limit_bytes, path ? inside : NULL))
-		return -1;
-	if (!path)
-		return 0;
-	return buf_printf(err, buf, "volumes:\n  - type: bind\n    source: ") ||
-				   append_value(err, buf, QUOTE_YAML, path) ||
-				   buf_printf(err, buf, "\n    target: %s\n", inside)
-			   ? -1
-			   : 0;
-}
-
-static int print_k8s(struct jw_error *err, struct buf *buf, uint64_t limit_bytes, const char *path)
-{
-	static const struct line entry = {"  - name: ", "\n    value: ", "\n", QUOTE_YAML};
-
-	if (buf_printf(err, buf, "# of the container\nenv:\n") ||
-		append_lines(err, buf, &entry, limit_bytes, path ? inside : NULL))
-		return -1;
-	if (!path)
-		return 0;
-	return buf_printf(err, buf,
-					  "volumeMounts:\n  - name: compute-cache\n    mountPath: %s\n# of the "
-					  "pod\nvolumes:\n  - name: compute-cache\n    hostPath:\n      type: "
-					  "DirectoryOrCreate\n      path: ",
-					  inside) ||
-				   append_value(err, buf, QUOTE_YAML, path) || buf_printf(err, buf, "\n")
-			   ? -1
-			   : 0;
+	return append_manner(err, text, &place_manners[form], limit_bytes, path);
 }
 
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text)
 {
-	static const struct line conda = {"conda env config vars set ", "=", "\n", QUOTE_SH};
-	/* TaskProlog: lines that it prints in this form enter the environment of the task. */
-	static const struct line slurm = {"echo export ", "=", "\n", QUOTE_SH};
-	static const struct {
-		const char *name;
-		const struct line *line;
-	} simple[] = {{"sh", &sh},          {"fish", &fish},   {"cmd", &bat},
-				  {"powershell", &ps1}, {"conda", &conda}, {"slurm", &slurm}};
 	struct buf buf = BUF_MAX(1 << 20);
-	char *text;
-	int result = -1;
+	char *text = NULL;
+	size_t at = 0;
 
-	for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
-		if (!strcmp(form, simple[i].name)) {
-			result = append_lines(err, &buf, simple[i].line, limit_bytes, path);
-			goto done;
-		}
-	if (!strcmp(form, "docker"))
-		result = print_docker(err, &buf, limit_bytes, path);
-	else if (!strcmp(form, "compose"))
-		result = print_compose(err, &buf, limit_bytes, path);
-	else if (!strcmp(form, "k8s"))
-		result = print_k8s(err, &buf, limit_bytes, path);
-	else if (!strcmp(form, "systemd"))
-		result = place_lines(err, PLACE_UNIT, limit_bytes, path, &buf);
-	else
+	while (at < sizeof print_manners / sizeof *print_manners &&
+		   strcmp(form, print_manners[at].name) != 0)
+		at++;
+	if (at == sizeof print_manners / sizeof *print_manners)
 		error_set(err, JW_ERR_USAGE,
 				  "--print %.50s: sh, fish, cmd, powershell, docker, compose, k8s, slurm, systemd "
 				  "or conda",
 				  form);
-done:
-	text = result ? NULL : mem_string(err, buf_text(&buf));
+	else if (!append_manner(err, &buf, &print_manners[at], limit_bytes, path))
+		text = mem_string(err, buf_text(&buf));
 	buf_free(&buf);
 	if (!text)
 		return -1;
