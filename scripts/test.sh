@@ -2,8 +2,8 @@
 # test.sh [--quick]   installs what is missing, builds, and runs every test
 #
 # In this order: the release build with gcc and all its tests (real drivers on the phantom GPU and the simulated driver among
-# them), the same with address and undefined-behaviour sanitizers, the Windows build under Wine, the linters, and fresh.sh --quick
-# (skipped without root). What is built and linted later is begun beside the tests, at the lowest priority, for the time that
+# them), the same with address and undefined-behaviour sanitizers, two threads under the thread sanitizer, the Windows build
+# under Wine, the linters, and fresh.sh --quick (skipped without root). What is built and linted later is begun beside the tests, at the lowest priority, for the time that
 # those wait. Where setting up or the first build fails, it ends there.
 # --quick stops after the first. What third parties' things it fetches or builds is kept in ~/.cache/jitwarm.
 # At its end it names the slowest tests and, once more, those that failed.
@@ -80,6 +80,7 @@ test_windows() { ./scripts/test-windows.sh || return 1; }
 # What needs no test's result, one piece after the other
 work_ahead() {
 	piece sanitize ./scripts/build.sh sanitize
+	piece threads ./scripts/test-threads.sh
 	piece windows-setup ./scripts/setup.sh --windows
 	piece windows ./scripts/build-windows.sh
 	piece lint ./scripts/lint.sh
@@ -116,6 +117,7 @@ stage "release tests" run release
 if [ -z "$quick" ]; then
 	stage "sanitizer build" await_piece sanitize
 	stage "sanitizer tests" run sanitize -LE 'real|slow|driver'
+	stage "threads" await_piece threads
 	stage "set up for Windows" await_piece windows-setup
 	stage "Windows build" await_piece windows
 	stage "Windows" test_windows

@@ -1,4 +1,6 @@
-/* Other accounts of this machine, and the driver's caches that are theirs. */
+/* Other accounts of this machine, and the driver's caches that are theirs.
+ *
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ACCOUNTS_H
 #define JITWARM_ACCOUNTS_H
 

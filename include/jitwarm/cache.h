@@ -1,5 +1,8 @@
 /* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes but
- * jw_cache_repair and jw_cache_forget. */
+ * jw_cache_repair and jw_cache_forget.
+ *
+ * Threads: any number of threads may call these functions at the same time. Of one directory, one
+ * call of jw_cache_repair at a time in a process. */
 #ifndef JITWARM_CACHE_H
 #define JITWARM_CACHE_H
 

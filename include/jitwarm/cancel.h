@@ -1,4 +1,6 @@
-/* Ending a long call early. */
+/* Ending a long call early.
+ *
+ * Threads: `is_cancelled` is called on threads of the library, on several at the same time. */
 #ifndef JITWARM_CANCEL_H
 #define JITWARM_CANCEL_H
 

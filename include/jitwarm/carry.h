@@ -3,7 +3,10 @@
  *
  * Another build of the same CUDA minor version compiles to the same bytes, so its entries go over
  * by themselves. What an older compiler has made goes over where it is asked for, and is marked, so
- * that it can be compiled again later (jw_prime_options.recompile_carried). */
+ * that it can be compiled again later (jw_prime_options.recompile_carried).
+ *
+ * Threads: any number of threads may call these functions at the same time. Of one cache, one call
+ * of jw_carry at a time in a process. */
 #ifndef JITWARM_CARRY_H
 #define JITWARM_CARRY_H
 

@@ -1,5 +1,8 @@
 /* Whether what the driver would compile is in its cache already. Nothing is compiled, and no GPU
- * wakes up. */
+ * wakes up.
+ *
+ * Threads: any number of threads may call these functions at the same time. A jw_system may serve
+ * several of them. */
 #ifndef JITWARM_CHECK_H
 #define JITWARM_CHECK_H
 

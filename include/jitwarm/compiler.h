@@ -2,7 +2,8 @@
  *
  * The ptxas of a driver's own CUDA minor version makes the bytes that the driver makes
  * (docs/compiler-twin.md).
- */
+ *
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_COMPILER_H
 #define JITWARM_COMPILER_H
 

@@ -3,7 +3,8 @@
  * Every function that can fail takes `struct jw_error *err` first and returns 0, or -1 with *err
  * filled in. `err` may be NULL where the caller does not want to know why. On failure outputs are
  * untouched.
- */
+ *
+ * Threads: a jw_error belongs to one call at a time. */
 #ifndef JITWARM_ERROR_H
 #define JITWARM_ERROR_H
 

@@ -1,4 +1,6 @@
-/* How long work takes on several cores. */
+/* How long work takes on several cores.
+ *
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ESTIMATE_H
 #define JITWARM_ESTIMATE_H
 

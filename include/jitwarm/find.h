@@ -4,7 +4,8 @@
  * without extras ("jax[cuda12]"). Without names it is the whole environment: VIRTUAL_ENV, else
  * CONDA_PREFIX, else that of the python3 or python on PATH, which is found without running it.
  * Environment variables are read; nothing is written.
- */
+ *
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_FIND_H
 #define JITWARM_FIND_H
 

@@ -1,5 +1,8 @@
 /* Keys that sign packs, in minisign's format: one's own, and those of others that are trusted. They
- * lie in the state directory, below keys/ and trusted/. */
+ * lie in the state directory, below keys/ and trusted/.
+ *
+ * Threads: any number of threads may call these functions at the same time. Of one state directory,
+ * one that writes at a time in a process. */
 #ifndef JITWARM_KEY_H
 #define JITWARM_KEY_H
 

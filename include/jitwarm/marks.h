@@ -1,5 +1,8 @@
 /* Which entries of a cache are not its driver's own bytes, as far as jitwarm has made or imported
- * them. */
+ * them.
+ *
+ * Threads: any number of threads may call these functions at the same time. What was opened may be
+ * read by several. */
 #ifndef JITWARM_MARKS_H
 #define JITWARM_MARKS_H
 

@@ -4,7 +4,8 @@
  * A module's name in the driver's cache is made of its text. The text is the program's own only
  * where NVRTC's version, the options, the name of the source and the source itself are the
  * program's own.
- */
+ *
+ * Threads: a jw_nvrtc belongs to one thread at a time; several may each have their own. */
 #ifndef JITWARM_NVRTC_H
 #define JITWARM_NVRTC_H
 

@@ -1,5 +1,9 @@
 /* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
- * docs/pack-format.md. */
+ * docs/pack-format.md.
+ *
+ * Threads: any number of threads may call these functions at the same time. Into one cache, one
+ * import at a time in a process. With jw_import_options.account, and in jw_import_all, the whole
+ * process acts as another account meanwhile: then no other thread may use files. */
 #ifndef JITWARM_PACK_H
 #define JITWARM_PACK_H
 

@@ -1,6 +1,9 @@
 /* The main job: have the driver compile beforehand what it would compile at an application's first
  * start. What was compiled here before comes from the store, what other drivers have compiled is
- * carried over, and what is compiled now is kept in the store. */
+ * carried over, and what is compiled now is kept in the store.
+ *
+ * Threads: any number of threads may call these functions at the same time. Of one cache, one call
+ * of jw_prime at a time in a process. Callbacks come on the thread that called. */
 #ifndef JITWARM_PRIME_H
 #define JITWARM_PRIME_H
 

@@ -1,4 +1,7 @@
-/* Taking out of the driver's cache what no program will look for any more. */
+/* Taking out of the driver's cache what no program will look for any more.
+ *
+ * Threads: any number of threads may call these functions at the same time. Of one cache, one call
+ * of jw_prune at a time in a process. */
 #ifndef JITWARM_PRUNE_H
 #define JITWARM_PRUNE_H
 

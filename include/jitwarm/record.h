@@ -1,4 +1,7 @@
-/* Running a command with an empty cache of its own, to see what it has compiled. */
+/* Running a command with an empty cache of its own, to see what it has compiled.
+ *
+ * Threads: one call of jw_record at a time in a process: it passes on the signals that the process
+ * is sent. */
 #ifndef JITWARM_RECORD_H
 #define JITWARM_RECORD_H
 

@@ -1,6 +1,9 @@
 /* A recording: which modules a command had compiled, and which files they come from. It holds no
  * code, only hashes and places (docs/recording-format.md), so that `prime` can compile the same
- * modules on any machine with the same files. */
+ * modules on any machine with the same files.
+ *
+ * Threads: any number of threads may call these functions at the same time. A recording that nobody
+ * changes may be read by several. */
 #ifndef JITWARM_RECORDING_H
 #define JITWARM_RECORDING_H
 

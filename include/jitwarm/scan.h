@@ -1,5 +1,8 @@
 /* What files hold for GPUs that may not be here: device code, verdicts, and what the driver would
- * have to compile. Needs neither driver nor GPU. */
+ * have to compile. Needs neither driver nor GPU.
+ *
+ * Threads: any number of threads may call these functions at the same time. Callbacks come on the
+ * thread that called. */
 #ifndef JITWARM_SCAN_H
 #define JITWARM_SCAN_H
 

@@ -1,5 +1,8 @@
 /* Priming by itself after a logon and when packages or the driver change: a logon task on Windows,
- * systemd units on Linux. */
+ * systemd units on Linux.
+ *
+ * Threads: any number of threads may call these functions at the same time. One that enables or
+ * disables at a time. */
 #ifndef JITWARM_STARTUP_H
 #define JITWARM_STARTUP_H
 

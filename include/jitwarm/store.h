@@ -1,5 +1,8 @@
 /* The store: packs of what was compiled on this machine, in the state directory, so that a cache
- * that was wiped or evicted is filled again in seconds. */
+ * that was wiped or evicted is filled again in seconds.
+ *
+ * Threads: any number of threads may call these functions at the same time. Several processes and
+ * threads may use one store. */
 #ifndef JITWARM_STORE_H
 #define JITWARM_STORE_H
 

@@ -1,4 +1,7 @@
-/* What this machine has: GPUs, driver, and the driver's cache as it is in force. */
+/* What this machine has: GPUs, driver, and the driver's cache as it is in force.
+ *
+ * Threads: any number of threads may call these functions at the same time. A jw_system that is
+ * open is only read, by as many as like. */
 #ifndef JITWARM_SYSTEM_H
 #define JITWARM_SYSTEM_H
 

@@ -1,5 +1,8 @@
 /* Settings of the driver's cache that stay: where each comes from, what they should be, and
- * writing them so that they can be taken back to the byte. */
+ * writing them so that they can be taken back to the byte.
+ *
+ * Threads: any number of threads may call these functions at the same time. One that applies or
+ * undoes at a time. */
 #ifndef JITWARM_TUNE_H
 #define JITWARM_TUNE_H
 

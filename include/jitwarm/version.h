@@ -1,4 +1,6 @@
-/* What this libjitwarm is and what it was built with. */
+/* What this libjitwarm is and what it was built with.
+ *
+ * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_VERSION_H
 #define JITWARM_VERSION_H
 

@@ -20,22 +20,25 @@ enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 /* The module as it is stored: raw, and filled up to eight bytes with NULs. Of these the driver's
  * key holds all, and no NUL of its own behind them (measured on 535 and 550), so the last of them
  * is the one that the tail of a key begins with. */
-static const struct payload {
+struct payload {
 	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in one NUL at least */
-} * probe_payload(void)
+};
+
+static struct payload probe_payload(void)
 {
-	static struct payload payload;
+	struct payload payload = {0};
 
 	memcpy(payload.text, probe_ptx, sizeof probe_ptx);
-	return &payload;
+	return payload;
 }
 
 static int write_probe(struct jw_error *err, const char *path)
 {
+	const struct payload payload = probe_payload();
 	struct buf bytes = BUF_MAX(64 << 10);
 	struct write_ptx ptx = {
-		.payload = probe_payload()->text,
-		.payload_size = sizeof(struct payload),
+		.payload = payload.text,
+		.payload_size = sizeof payload,
 		.isa_major = 6,
 		.target = {.sm = 52},
 		.compression = DEVCODE_RAW,
@@ -77,6 +80,7 @@ static char *find_entry(const char *dir, int level)
 static int read_entry(struct jw_error *err, const char *cache_dir,
 					  const struct protocol_device *device, struct cache_profile *profile)
 {
+	const struct payload payload = probe_payload();
 	char *path = find_entry(cache_dir, 0);
 	struct cache_key_parts parts;
 	struct cache_entry entry;
@@ -102,8 +106,8 @@ static int read_entry(struct jw_error *err, const char *cache_dir,
 		key = cache_key_hash(&found,
 							 &(struct cache_key_input){.sm = device->target.sm,
 													   .form = CACHE_KEY_LOAD,
-													   .payload = probe_payload()->text,
-													   .payload_size = sizeof(struct payload) - 1},
+													   .payload = payload.text,
+													   .payload_size = sizeof payload - 1},
 							 NULL);
 		cache_entry_name(name, key);
 		if (text_ends(path, name + 4) &&
@@ -119,9 +123,9 @@ static int read_entry(struct jw_error *err, const char *cache_dir,
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile)
 {
-	static struct protocol_hello hello;
-	static struct protocol_answer answer;
-	static struct protocol_job job;
+	struct protocol_hello hello = {0};
+	struct protocol_answer answer = {0};
+	struct protocol_job job = {0};
 	char *container = os_join(err, folder, "probe.fatbin"),
 		 *cache_dir = os_join(err, folder, "probe-cache");
 	struct driver_query ask = {

@@ -119,7 +119,7 @@ static void take_hello(struct jw_system *system, const struct protocol_hello *he
 static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
 					   const struct known_gpus_key *key, struct jw_system *system)
 {
-	static struct protocol_hello hello;
+	struct protocol_hello hello = {0};
 	struct jw_error why = {0};
 	struct driver_query ask = {.limit_s = LIMIT_S};
 	struct run_folder folder = {0};
@@ -163,7 +163,7 @@ static bool has_device_file(void)
 static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
 					 const char *library, struct jw_system *system)
 {
-	static struct protocol_hello hello;
+	struct protocol_hello hello = {0};
 	struct os_pci_device pci[MOST_PCI];
 	struct known_gpus_key key = {.library = library, .pci = pci};
 

@@ -102,7 +102,7 @@ static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc)
 {
-	static struct protocol_hello hello;
+	struct protocol_hello hello = {0};
 	struct jw_nvrtc_inner *inner;
 	struct jw_nvrtc *nvrtc;
 
@@ -270,9 +270,9 @@ static int take_answer(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 static int compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 				   struct jw_nvrtc_result *result)
 {
-	static struct protocol_hello hello;
-	static struct protocol_answer answer;
-	static struct protocol_job job;
+	struct protocol_hello hello = {0};
+	struct protocol_answer answer = {0};
+	struct protocol_job job = {0};
 	struct jw_nvrtc_inner *inner = nvrtc->inner;
 	const char *name = inner->options.name ? inner->options.name : os_base_name(source);
 	char option[JW_TARGET_TEXT + 32] = "";

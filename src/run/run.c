@@ -141,7 +141,7 @@ static void finish(struct slot *slot)
 
 static int send_job(struct run *run, struct slot *slot, const struct job *job)
 {
-	static struct protocol_job protocol;
+	struct protocol_job protocol = {0};
 
 	run_describe_job(run, slot, job, &protocol);
 	if (child_send(run->err, slot->child, &protocol))

@@ -124,8 +124,8 @@ static void give_up(struct child *child, const char *why)
 
 static void take_line(struct child *child, const char *line, size_t size)
 {
-	static struct protocol_hello hello;
-	static struct protocol_answer answer;
+	struct protocol_hello hello = {0};
+	struct protocol_answer answer = {0};
 	struct jw_error err = {0};
 
 	if (child->how.killed || child->why[0])

@@ -14,6 +14,7 @@ for header in jitwarm.h jitwarm/*.h; do
 	# Nothing but the language's own headers, and this library's
 	grep -nE '^#include' "$header" | grep -vE '<(stdbool|stddef|stdint)\.h>|<jitwarm/[a-z]+\.h>' && { echo "$header includes more"; status=1; }
 	case $header in jitwarm.h | jitwarm/api.h) continue ;; esac
+	grep -q "Threads: " "$header" || { echo "$header says nothing of threads"; status=1; }
 	awk '/^JW_BEGIN_DECLS/ { inside = 1 } /^JW_END_DECLS/ { inside = 0 }
 		!inside && /^[a-z].*\(|^(struct|enum) / { print FILENAME ": outside JW_BEGIN_DECLS: " $0; bad = 1 } END { exit bad }' \
 		"$header" || status=1

@@ -1,8 +1,9 @@
 #include "os/folders.h"
 
-#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <uv.h>
 
 #include "base/mem.h"
 #include "os/posix/posix.h"
@@ -10,16 +11,20 @@
 int os_home_dir(struct jw_error *err, char **ret_path)
 {
 	const char *home = getenv("HOME");
-	struct passwd *account;
+	uv_passwd_t account = {0};
+	char *path;
 
-	if (!home || !*home) {
-		account = getpwuid(geteuid());
-		home = account ? account->pw_dir : NULL;
-	}
+	if ((!home || !*home) && !uv_os_get_passwd(&account))
+		home = account.homedir;
 	if (!home)
 		return error_set(err, JW_ERR_NOT_FOUND, "no home directory: HOME is not set");
-	*ret_path = mem_string(err, home);
-	return *ret_path ? 0 : -1;
+	path = mem_string(err, home);
+	if (account.homedir)
+		uv_os_free_passwd(&account);
+	if (!path)
+		return -1;
+	*ret_path = path;
+	return 0;
 }
 
 int os_state_dir(struct jw_error *err, char **ret_path)

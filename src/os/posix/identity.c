@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <uv.h>
+
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
@@ -36,10 +38,13 @@ int os_account(struct jw_error *err, struct os_account *ret_account)
 
 int os_account_id(struct jw_error *err, char **ret_id)
 {
-	const struct passwd *account = getpwuid(geteuid());
-	char *id = account ? mem_string(err, account->pw_name)
-					   : mem_printf(err, "%lu", (unsigned long)geteuid());
+	uv_passwd_t account;
+	bool named = !uv_os_get_passwd(&account);
+	char *id = named ? mem_string(err, account.username)
+					 : mem_printf(err, "%lu", (unsigned long)geteuid());
 
+	if (named)
+		uv_os_free_passwd(&account);
 	if (!id)
 		return -1;
 	*ret_id = id;

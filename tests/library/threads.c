@@ -1,0 +1,113 @@
+/* threads FILE CACHE...: a thread for each cache. All of them at the same time list what is in
+ * FILE, check it, prime it, and check again. */
+#include <jitwarm.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+struct job {
+	const char *file, *cache;
+	const char *const *worker;
+	pthread_t thread;
+	struct jw_error err;
+	size_t compiled, cold_before, cold_after, containers;
+	bool failed;
+};
+
+static int count(struct jw_error *err, void *context, const struct jw_scan_image *image)
+{
+	(void)err;
+	((struct job *)context)->containers += image->containers;
+	return 0;
+}
+
+static int scan(struct job *job)
+{
+	const struct jw_scan_options options = {
+		.paths = &job->file, .path_count = 1, .context = job, .image = count};
+
+	return jw_scan(&job->err, &options);
+}
+
+static int check(struct job *job, const struct jw_system *system, size_t *ret_cold)
+{
+	const struct jw_check_options options = {
+		.paths = &job->file, .path_count = 1, .system = system};
+	struct jw_check_result *result;
+
+	if (jw_check(&job->err, &options, &result))
+		return -1;
+	*ret_cold = result->gpu_count ? result->gpus[0].cold : 0;
+	jw_check_result_free(result);
+	return 0;
+}
+
+static int prime(struct job *job, const struct jw_system *system)
+{
+	const struct jw_prime_options options = {.paths = &job->file, .path_count = 1, .jobs = 2};
+	struct jw_prime_result *result;
+
+	if (jw_prime(&job->err, system, &options, &result))
+		return -1;
+	job->compiled = result->compiled;
+	jw_prime_result_free(result);
+	return 0;
+}
+
+static void *work(void *context)
+{
+	struct job *job = context;
+	const struct jw_system_options how = {
+		.worker = job->worker, .cache_dir = job->cache, .probe = true};
+	struct jw_system *system = NULL;
+
+	job->failed = scan(job) || jw_system_open(&job->err, &how, &system) ||
+				  check(job, system, &job->cold_before) || prime(job, system) ||
+				  check(job, system, &job->cold_after);
+	jw_system_free(system);
+	return NULL;
+}
+
+static int report(const struct job *job)
+{
+	if (job->failed)
+		(void)fprintf(stderr, "%s: %s\n", job->cache, job->err.message);
+	else
+		(void)printf("%s: %zu containers, %zu cold, %zu compiled, %zu cold\n", job->cache,
+					 job->containers, job->cold_before, job->compiled, job->cold_after);
+	return job->failed || !job->containers || !job->cold_before ||
+		   job->compiled != job->cold_before || job->cold_after;
+}
+
+int main(int argc, char **argv)
+{
+	struct job jobs[MOST] = {0};
+	struct jw_error err;
+	char *program;
+	size_t job_count = 0;
+	int status = 0;
+
+	if (argc == 2 && !strcmp(argv[1], "worker"))
+		return jw_worker_main();
+	if (argc < 3 || argc - 2 > MOST || jw_program_path(&err, &program))
+		return 64;
+	const char *const worker[] = {program, "worker", NULL};
+
+	for (int i = 2; i < argc; i++) {
+		struct job *job = &jobs[job_count];
+
+		*job = (struct job){.file = argv[1], .cache = argv[i], .worker = worker};
+		if (pthread_create(&job->thread, NULL, work, job))
+			return 3;
+		job_count++;
+	}
+	for (size_t i = 0; i < job_count; i++)
+		if (pthread_join(jobs[i].thread, NULL) || report(&jobs[i]))
+			status = 1;
+	jw_text_free(program);
+	return status;
+}
