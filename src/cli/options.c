@@ -16,12 +16,9 @@ struct option_given {
 };
 
 const struct cli_option options_common[] = {
-	{.name = "json", .kind = OPTION_FLAG, .help = "Print one JSON document on standard output"},
-	{.name = "quiet",
-	 .letter = 'q',
-	 .kind = OPTION_FLAG,
-	 .help = "Print nothing but errors; the exit status tells the outcome"},
-	{.name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "Show this help"},
+	CLI_FLAG("json", "Print one JSON document on standard output"),
+	CLI_FLAG("quiet", "Print nothing but errors; the exit status tells the outcome", .letter = 'q'),
+	CLI_FLAG("help", "Show this help", .letter = 'h'),
 	{0}};
 
 /* Every option that the command understands, one after the other; NULL at the end. */

@@ -1,10 +1,9 @@
 /* The command line of one command, read by its table of options.
  *
  *     static const struct cli_option options[] = {
- *         {.name = "target", .kind = OPTION_LIST, .value = "SM", .help = "Ask about ..."},
- *         {.name = "workers", .letter = 'j', .kind = OPTION_NUMBER, .value = "N", .most = 1024,
- *          .help = "..."},
- *         {.name = "modules", .kind = OPTION_FLAG, .help = "..."},
+ *         CLI_LIST("target", "SM", "Ask about ..."),
+ *         CLI_NUMBER("workers", "N", "...", .letter = 'j', .most = 1024),
+ *         CLI_FLAG("modules", "..."),
  *         {0}};
  *
  * Every command also has the common options (--json, --quiet, --help). Options and operands may be
@@ -37,6 +36,21 @@ struct cli_option {
 	uint64_t most;     /* OPTION_NUMBER: 0 means no limit but its type's */
 	bool hidden;       /* not in help: for tests and repairs */
 };
+
+/* Rows: the name, what help calls the value, the help text; then .letter, .most, .hidden. */
+#define CLI_FLAG(name_, ...)                                                                       \
+	{                                                                                              \
+		.name = (name_), .kind = OPTION_FLAG, .help = __VA_ARGS__                                  \
+	}
+#define CLI_VALUE(name_, value_, ...)    CLI_OPTION(OPTION_VALUE, name_, value_, __VA_ARGS__)
+#define CLI_LIST(name_, value_, ...)     CLI_OPTION(OPTION_LIST, name_, value_, __VA_ARGS__)
+#define CLI_NUMBER(name_, value_, ...)   CLI_OPTION(OPTION_NUMBER, name_, value_, __VA_ARGS__)
+#define CLI_SIZE(name_, value_, ...)     CLI_OPTION(OPTION_SIZE, name_, value_, __VA_ARGS__)
+#define CLI_DURATION(name_, value_, ...) CLI_OPTION(OPTION_DURATION, name_, value_, __VA_ARGS__)
+#define CLI_OPTION(kind_, name_, value_, ...)                                                      \
+	{                                                                                              \
+		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
+	}
 
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];

@@ -8,18 +8,13 @@
 #include "cli/options.h"
 
 static const struct cli_option table[] = {
-	{.name = "target", .letter = 't', .kind = OPTION_LIST, .value = "SM", .help = "x"},
-	{.name = "driver", .kind = OPTION_VALUE, .value = "V", .help = "x"},
-	{.name = "workers",
-	 .letter = 'j',
-	 .kind = OPTION_NUMBER,
-	 .value = "N",
-	 .help = "x",
-	 .most = 64},
-	{.name = "max-mem", .kind = OPTION_SIZE, .value = "SIZE", .help = "x"},
-	{.name = "timeout", .kind = OPTION_DURATION, .value = "TIME", .help = "x"},
-	{.name = "modules", .letter = 'm', .kind = OPTION_FLAG, .help = "x"},
-	{.name = "seam", .kind = OPTION_FLAG, .help = "x", .hidden = true},
+	CLI_LIST("target", "SM", "x", .letter = 't'),
+	CLI_VALUE("driver", "V", "x"),
+	CLI_NUMBER("workers", "N", "x", .letter = 'j', .most = 64),
+	CLI_SIZE("max-mem", "SIZE", "x"),
+	CLI_DURATION("timeout", "TIME", "x"),
+	CLI_FLAG("modules", "x", .letter = 'm'),
+	CLI_FLAG("seam", "x", .hidden = true),
 	{0}};
 
 /* Splits at spaces; "_" stands for an empty argument. */

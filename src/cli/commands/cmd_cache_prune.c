@@ -234,35 +234,22 @@ done:
 }
 
 static const struct cli_option prune_options[] = {
-	{.name = "driver",
-	 .kind = OPTION_LIST,
-	 .value = "former|VERSION|STAMP",
-	 .help = "Entries of drivers that this machine had before (former), of this one (535.309.01), "
-			 "or with this stamp (“Mar 25 202615:25:13”); may be repeated"},
-	{.name = "arch",
-	 .kind = OPTION_LIST,
-	 .value = "other|SM",
-	 .help = "Entries for GPUs that this machine has not (other), or for this one (sm_70); may be "
-			 "repeated"},
-	{.name = "damaged", .kind = OPTION_FLAG, .help = "Entries that no driver accepts"},
-	{.name = "older-than",
-	 .kind = OPTION_DURATION,
-	 .value = "AGE",
-	 .help = "Entries that were written longer ago (30d); beside the options above, only those of "
-			 "what they name"},
-	{.name = "to",
-	 .kind = OPTION_SIZE,
-	 .value = "SIZE",
-	 .help = "Then what the driver would evict first, until no more than this is left"},
-	{.name = "keep",
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "With --apply: write what goes into this pack first; what no pack can hold stays"},
-	{.name = "apply", .kind = OPTION_FLAG, .help = "Remove them; without it they are only named"},
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Prune this directory instead of the one that the driver uses"},
+	CLI_LIST("driver", "former|VERSION|STAMP",
+			 "Entries of drivers that this machine had before (former), of this one (535.309.01), "
+			 "or with this stamp (“Mar 25 202615:25:13”); may be repeated"),
+	CLI_LIST("arch", "other|SM",
+			 "Entries for GPUs that this machine has not (other), or for this one (sm_70); may be "
+			 "repeated"),
+	CLI_FLAG("damaged", "Entries that no driver accepts"),
+	CLI_DURATION("older-than", "AGE",
+				 "Entries that were written longer ago (30d); beside the options above, only those "
+				 "of what they name"),
+	CLI_SIZE("to", "SIZE",
+			 "Then what the driver would evict first, until no more than this is left"),
+	CLI_VALUE("keep", "FILE",
+			  "With --apply: write what goes into this pack first; what no pack can hold stays"),
+	CLI_FLAG("apply", "Remove them; without it they are only named"),
+	CLI_VALUE("cache", "DIR", "Prune this directory instead of the one that the driver uses"),
 	{0}};
 
 const struct cli_command command_cache_prune = {

@@ -158,10 +158,8 @@ static enum exit_status verify_run(struct cli *cli)
 
 static const struct cli_option verify_options[] = {
 	CACHED_OPTION,
-	{.name = "repair",
-	 .kind = OPTION_FLAG,
-	 .help = "Remove damaged entries and bring the index in line with the files; what is not "
-			 "understood is left alone"},
+	CLI_FLAG("repair", "Remove damaged entries and bring the index in line with the files; what is "
+					   "not understood is left alone"),
 	{0}};
 
 const struct cli_command command_cache_verify = {

@@ -250,18 +250,11 @@ done:
 
 static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Look into this directory instead of the one that the driver uses"},
-	{.name = "all",
-	 .kind = OPTION_FLAG,
-	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
-	{.name = "explain",
-	 .kind = OPTION_FLAG,
-	 .help =
-		 "Say why what is cold is so, from what is on disk: never primed, another driver, other "
-		 "options, damaged, evicted, deleted, wiped"},
+	CLI_VALUE("cache", "DIR", "Look into this directory instead of the one that the driver uses"),
+	CLI_FLAG("all",
+			 "Include modules outside the sections that the CUDA runtime registers, however many"),
+	CLI_FLAG("explain", "Say why what is cold is so, from what is on disk: never primed, another "
+						"driver, other options, damaged, evicted, deleted, wiped"),
 	{0},
 };
 

@@ -176,37 +176,22 @@ static enum exit_status export_run(struct cli *cli)
 }
 
 static const struct cli_option export_options[] = {
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "Write the pack there instead of jitwarm.jwpack; “-”: to standard output"},
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Take the entries of this directory instead of the one that the driver uses"},
-	{.name = "arch",
-	 .kind = OPTION_LIST,
-	 .value = "SM",
-	 .help = "Only entries for GPUs of this compute capability (sm_86); may be repeated"},
-	{.name = "package",
-	 .kind = OPTION_LIST,
-	 .value = "NAME|PATH",
-	 .help = "Only entries of the modules in this package or file; may be repeated"},
-	{.name = "all",
-	 .kind = OPTION_FLAG,
-	 .help = "Entries of other drivers than this machine's too"},
-	{.name = "thin",
-	 .kind = OPTION_FLAG,
-	 .help = "Without the PTX that stands in files of --package, or of the active environment: "
-			 "“jitwarm import” takes it from the same files there"},
-	{.name = "opaque",
-	 .kind = OPTION_FLAG,
-	 .help = "The whole directory, byte for byte, for machines with the very same driver; so it is "
-			 "by itself where the form of this driver's cache is not known"},
-	{.name = "best",
-	 .kind = OPTION_FLAG,
-	 .help = "As small as can be: a third smaller, at forty times the time"},
+	CLI_VALUE("output", "FILE",
+			  "Write the pack there instead of jitwarm.jwpack; “-”: to standard output",
+			  .letter = 'o'),
+	CLI_VALUE("cache", "DIR",
+			  "Take the entries of this directory instead of the one that the driver uses"),
+	CLI_LIST("arch", "SM",
+			 "Only entries for GPUs of this compute capability (sm_86); may be repeated"),
+	CLI_LIST("package", "NAME|PATH",
+			 "Only entries of the modules in this package or file; may be repeated"),
+	CLI_FLAG("all", "Entries of other drivers than this machine's too"),
+	CLI_FLAG("thin", "Without the PTX that stands in files of --package, or of the active "
+					 "environment: “jitwarm import” takes it from the same files there"),
+	CLI_FLAG("opaque",
+			 "The whole directory, byte for byte, for machines with the very same driver; so it is "
+			 "by itself where the form of this driver's cache is not known"),
+	CLI_FLAG("best", "As small as can be: a third smaller, at forty times the time"),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 

@@ -41,10 +41,8 @@ static enum exit_status help_run(struct cli *cli)
 }
 
 static const struct cli_option help_options[] = {
-	{.name = "man",
-	 .kind = OPTION_FLAG,
-	 .help = "Print the command's manual page (mdoc), as the installation does",
-	 .hidden = true},
+	CLI_FLAG("man", "Print the command's manual page (mdoc), as the installation does",
+			 .hidden = true),
 	{0}};
 
 const struct cli_command command_help = {

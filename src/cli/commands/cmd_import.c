@@ -260,35 +260,21 @@ static enum exit_status import_run(struct cli *cli)
 }
 
 static const struct cli_option import_options[] = {
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Add to this directory instead of the one that the driver uses"},
-	{.name = "all-users",
-	 .kind = OPTION_FLAG,
-	 .help = "Add to the cache of every person's account on this machine, each with that account's "
-			 "rights. As an administrator (root); the pack is trusted or not by your own keys"},
-	{.name = "dry-run",
-	 .kind = OPTION_FLAG,
-	 .help = "Read and check everything, whether the directory may be written to included, and say "
-			 "what would happen; write nothing"},
-	{.name = "signature",
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "The pack's signature, where it is not FILE.minisig"},
-	{.name = "allow-unsigned",
-	 .kind = OPTION_FLAG,
-	 .help =
-		 "Take a pack that no trusted key has signed. It holds code that GPUs run: know where it "
-		 "comes from"},
-	{.name = "as-is",
-	 .kind = OPTION_FLAG,
-	 .help = "With --cache: the directory is for another machine; entries go in for the drivers "
-			 "and GPUs that they were made for. So it is anyway where no driver is installed"},
-	{.name = "carry-over",
-	 .kind = OPTION_FLAG,
-	 .help = "Take entries of older drivers too, where there are none: this machine's loads what "
-			 "they compiled. They are marked for “jitwarm prime --recompile-carried”"},
+	CLI_VALUE("cache", "DIR", "Add to this directory instead of the one that the driver uses"),
+	CLI_FLAG("all-users",
+			 "Add to the cache of every person's account on this machine, each with that account's "
+			 "rights. As an administrator (root); the pack is trusted or not by your own keys"),
+	CLI_FLAG("dry-run", "Read and check everything, whether the directory may be written to "
+						"included, and say what would happen; write nothing"),
+	CLI_VALUE("signature", "FILE", "The pack's signature, where it is not FILE.minisig"),
+	CLI_FLAG("allow-unsigned", "Take a pack that no trusted key has signed. It holds code that "
+							   "GPUs run: know where it comes from"),
+	CLI_FLAG("as-is",
+			 "With --cache: the directory is for another machine; entries go in for the drivers "
+			 "and GPUs that they were made for. So it is anyway where no driver is installed"),
+	CLI_FLAG("carry-over",
+			 "Take entries of older drivers too, where there are none: this machine's loads what "
+			 "they compiled. They are marked for “jitwarm prime --recompile-carried”"),
 	{0}};
 
 const struct cli_command command_import = {

@@ -63,9 +63,7 @@ static enum exit_status generate_run(struct cli *cli)
 }
 
 static const struct cli_option generate_options[] = {
-	{.name = "no-passphrase",
-	 .kind = OPTION_FLAG,
-	 .help = "Whoever can read the key's file can sign with it"},
+	CLI_FLAG("no-passphrase", "Whoever can read the key's file can sign with it"),
 	PASSPHRASE_OPTION,
 	{0}};
 

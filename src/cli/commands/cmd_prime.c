@@ -336,71 +336,40 @@ static enum exit_status prime_run(struct cli *cli)
 }
 
 static const struct cli_option prime_options[] = {
-	{.name = "all",
-	 .kind = OPTION_FLAG,
-	 .help = "Include modules outside the sections that the CUDA runtime registers, however many"},
-	{.name = "jobs",
-	 .letter = 'j',
-	 .kind = OPTION_NUMBER,
-	 .value = "N",
-	 .most = 1024,
-	 .help = "Compile with N workers; as many as cores without it"},
-	{.name = "budget-time",
-	 .kind = OPTION_DURATION,
-	 .value = "TIME",
-	 .help = "Compile for so long (5m, 1h30m), the most valuable modules first"},
-	{.name = "budget-size",
-	 .kind = OPTION_SIZE,
-	 .value = "SIZE",
-	 .help = "Let what is named take so much of the cache (1G, 500M), what is warm included, the "
-			 "most valuable modules first"},
-	{.name = "max-mem",
-	 .kind = OPTION_SIZE,
-	 .value = "SIZE",
-	 .help = "Let the workers together take no more memory than this (2G); three quarters of what "
-			 "is available without it. One module at a time is compiled in any case"},
-	{.name = "module-timeout",
-	 .kind = OPTION_DURATION,
-	 .value = "TIME",
-	 .help = "Give up on a module after TIME (90s, 5m); without it after forty times what is "
-			 "predicted, and never before ten minutes"},
-	{.name = "only",
-	 .kind = OPTION_LIST,
-	 .value = "OFFSET",
-	 .help = "Only the modules of the container at this offset in its file; may be repeated"},
-	{.name = "dry-run",
-	 .letter = 'n',
-	 .kind = OPTION_FLAG,
-	 .help = "Only say what would be compiled"},
-	{.name = "recording",
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "Prime just the modules that “jitwarm record” has written down in FILE, found in the "
-			 "files that it names, or in what is named here"},
-	{.name = "trace",
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
-			 "chrome://tracing or Perfetto"},
+	CLI_FLAG("all",
+			 "Include modules outside the sections that the CUDA runtime registers, however many"),
+	CLI_NUMBER("jobs", "N", "Compile with N workers; as many as cores without it", .letter = 'j',
+			   .most = 1024),
+	CLI_DURATION("budget-time", "TIME",
+				 "Compile for so long (5m, 1h30m), the most valuable modules first"),
+	CLI_SIZE("budget-size", "SIZE",
+			 "Let what is named take so much of the cache (1G, 500M), what is warm included, the "
+			 "most valuable modules first"),
+	CLI_SIZE("max-mem", "SIZE",
+			 "Let the workers together take no more memory than this (2G); three quarters of what "
+			 "is available without it. One module at a time is compiled in any case"),
+	CLI_DURATION("module-timeout", "TIME",
+				 "Give up on a module after TIME (90s, 5m); without it after forty times what is "
+				 "predicted, and never before ten minutes"),
+	CLI_LIST("only", "OFFSET",
+			 "Only the modules of the container at this offset in its file; may be repeated"),
+	CLI_FLAG("dry-run", "Only say what would be compiled", .letter = 'n'),
+	CLI_VALUE("recording", "FILE",
+			  "Prime just the modules that “jitwarm record” has written down in FILE, found in the "
+			  "files that it names, or in what is named here"),
+	CLI_VALUE("trace", "FILE",
+			  "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
+			  "chrome://tracing or Perfetto"),
 	REUSE_OPTIONS,
 	UNATTENDED_OPTIONS,
-	{.name = "tune",
-	 .kind = OPTION_FLAG,
-	 .help = "Where the driver's limit is too small for the results, set a better one for this "
-			 "account first (“jitwarm tune”)"},
-	{.name = "background",
-	 .kind = OPTION_FLAG,
-	 .help = "Work at the lowest priority for processor and disk, and wait while the machine runs "
-			 "on its battery"},
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Warm this directory instead of the one that the driver uses"},
+	CLI_FLAG("tune", "Where the driver's limit is too small for the results, set a better one for "
+					 "this account first (“jitwarm tune”)"),
+	CLI_FLAG("background", "Work at the lowest priority for processor and disk, and wait while the "
+						   "machine runs on its battery"),
+	CLI_VALUE("cache", "DIR", "Warm this directory instead of the one that the driver uses"),
 	ELSEWHERE_OPTIONS,
 	SOURCES_OPTIONS,
-	{.name = "sudo-user",
-	 .kind = OPTION_FLAG,
-	 .help = "Under sudo: be the account that called it, and warm its cache"},
+	CLI_FLAG("sudo-user", "Under sudo: be the account that called it, and warm its cache"),
 	{0}};
 
 const struct cli_command command_prime = {

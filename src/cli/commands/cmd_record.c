@@ -184,15 +184,9 @@ done:
 }
 
 static const struct cli_option record_options[] = {
-	{.name = "output",
-	 .letter = 'o',
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "Write the recording to FILE; jitwarm-recording.json without it"},
-	{.name = "cache",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "Warm this directory instead of the one that the driver uses"},
+	CLI_VALUE("output", "FILE", "Write the recording to FILE; jitwarm-recording.json without it",
+			  .letter = 'o'),
+	CLI_VALUE("cache", "DIR", "Warm this directory instead of the one that the driver uses"),
 	{0}};
 
 const struct cli_command command_record = {

@@ -159,9 +159,7 @@ static enum exit_status scan_run(struct cli *cli)
 
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
-	{.name = "modules",
-	 .kind = OPTION_FLAG,
-	 .help = "With --json: list every PTX module with the BLAKE2b-256 of its text"},
+	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},
 };
 

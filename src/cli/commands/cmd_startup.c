@@ -254,31 +254,22 @@ static enum exit_status status_run(struct cli *cli)
 }
 
 #define SERVICE_OPTION                                                                             \
-	{                                                                                              \
-		.name = "service", .kind = OPTION_VALUE, .value = "NAME",                                  \
-		.help = "Linux, as root: a unit of the system, ordered before the service NAME (ollama), " \
-				"instead of units of this account"                                                 \
-	}
+	CLI_VALUE("service", "NAME",                                                                   \
+			  "Linux, as root: a unit of the system, ordered before the service NAME (ollama), "   \
+			  "instead of units of this account")
 
 #define EVERYONE_OPTION                                                                            \
-	{                                                                                              \
-		.name = "all-users", .kind = OPTION_FLAG,                                                  \
-		.help = "As an administrator (root): for every account of this machine, at its own logon " \
-				"and for its own cache"                                                            \
-	}
+	CLI_FLAG("all-users", "As an administrator (root): for every account of this machine, at its " \
+						  "own logon and for its own cache")
 
 static const struct cli_option enable_options[] = {
 	SERVICE_OPTION,
 	EVERYONE_OPTION,
-	{.name = "account",
-	 .kind = OPTION_VALUE,
-	 .value = "NAME",
-	 .help = "With --service: the account that the service runs as, whose cache is warmed; root "
-			 "without it"},
-	{.name = "replace",
-	 .kind = OPTION_FLAG,
-	 .help = "Overwrite a task or unit of the same name that jitwarm has not made"},
-	{.name = "print", .kind = OPTION_FLAG, .help = "Print the units or the task's XML instead"},
+	CLI_VALUE("account", "NAME",
+			  "With --service: the account that the service runs as, whose cache is warmed; root "
+			  "without it"),
+	CLI_FLAG("replace", "Overwrite a task or unit of the same name that jitwarm has not made"),
+	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	{0}};
 static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
 

@@ -121,10 +121,8 @@ static enum exit_status status_run(struct cli *cli)
 }
 
 static const struct cli_option status_options[] = {
-	{.name = "driver-profile",
-	 .kind = OPTION_VALUE,
-	 .value = "FILE",
-	 .help = "Write what has to be known of this driver to prime for it on another machine"},
+	CLI_VALUE("driver-profile", "FILE",
+			  "Write what has to be known of this driver to prime for it on another machine"),
 	{0}};
 
 const struct cli_command command_status = {

@@ -143,11 +143,8 @@ static enum exit_status gc_run(struct cli *cli)
 	return status;
 }
 
-static const struct cli_option gc_options[] = {{.name = "max-size",
-												.kind = OPTION_SIZE,
-												.value = "SIZE",
-												.help = "Keep no more than this, instead of 2 GiB"},
-											   {0}};
+static const struct cli_option gc_options[] = {
+	CLI_SIZE("max-size", "SIZE", "Keep no more than this, instead of 2 GiB"), {0}};
 
 const struct cli_command command_store_gc = {
 	.name = "store gc",

@@ -290,34 +290,20 @@ static enum exit_status tune_run(struct cli *cli)
 }
 
 static const struct cli_option tune_options[] = {
-	{.name = "apply",
-	 .kind = OPTION_FLAG,
-	 .help = "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH, in a marked block; what is there stays, "
-			 "and a second time changes nothing"},
-	{.name = "undo",
-	 .kind = OPTION_FLAG,
-	 .help = "Take it back: every file is what it was before, to the byte. Without --scope "
-			 "wherever this account has applied it"},
-	{.name = "scope",
-	 .kind = OPTION_VALUE,
-	 .value = "SCOPE",
-	 .help = "Where: user (this account; the default), system (all accounts), conda (the active "
-			 "environment), shell (what the shell reads), systemd=UNIT or systemd-user=UNIT (one "
-			 "service). CUDA_CACHE_PATH is set for all accounts, or for a service, only where "
-			 "--path names one"},
-	{.name = "print",
-	 .kind = OPTION_VALUE,
-	 .value = "FORM",
-	 .help = "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
-			 "systemd or conda"},
-	{.name = "max-size",
-	 .kind = OPTION_SIZE,
-	 .value = "SIZE",
-	 .help = "This limit (2GiB) instead of the one that is computed"},
-	{.name = "path",
-	 .kind = OPTION_VALUE,
-	 .value = "DIR",
-	 .help = "This directory for the cache instead of the one in force"},
+	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH, in a marked block; what is "
+					  "there stays, and a second time changes nothing"),
+	CLI_FLAG("undo", "Take it back: every file is what it was before, to the byte. Without --scope "
+					 "wherever this account has applied it"),
+	CLI_VALUE("scope", "SCOPE",
+			  "Where: user (this account; the default), system (all accounts), conda (the active "
+			  "environment), shell (what the shell reads), systemd=UNIT or systemd-user=UNIT (one "
+			  "service). CUDA_CACHE_PATH is set for all accounts, or for a service, only where "
+			  "--path names one"),
+	CLI_VALUE("print", "FORM",
+			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
+			  "systemd or conda"),
+	CLI_SIZE("max-size", "SIZE", "This limit (2GiB) instead of the one that is computed"),
+	CLI_VALUE("path", "DIR", "This directory for the cache instead of the one in force"),
 	{0}};
 
 const struct cli_command command_tune = {

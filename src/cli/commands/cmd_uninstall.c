@@ -223,7 +223,7 @@ static enum exit_status uninstall_run(struct cli *cli)
 }
 
 static const struct cli_option uninstall_options[] = {
-	{.name = "keys", .kind = OPTION_FLAG, .help = "Remove your own signing keys too"}, {0}};
+	CLI_FLAG("keys", "Remove your own signing keys too"), {0}};
 
 const struct cli_command command_uninstall = {
 	.name = "uninstall",

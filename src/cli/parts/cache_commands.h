@@ -7,10 +7,7 @@
 #include "cli/command.h"
 
 #define CACHED_OPTION                                                                              \
-	{                                                                                              \
-		.name = "cache", .kind = OPTION_VALUE, .value = "DIR",                                     \
-		.help = "Look at this directory instead of the one that the driver uses"                   \
-	}
+	CLI_VALUE("cache", "DIR", "Look at this directory instead of the one that the driver uses")
 
 /* "cuda", "opencl", "other" of enum jw_cache_kind; "load", "link", "nvjitlink" of enum
  * jw_cache_form */

@@ -18,20 +18,13 @@ struct cuda_operands {
 
 /* --nvrtc, --nvrtc-options, --nvrtc-name */
 #define SOURCES_OPTIONS                                                                            \
-	{.name = "nvrtc-options",                                                                      \
-	 .kind = OPTION_VALUE,                                                                         \
-	 .value = "OPTIONS",                                                                           \
-	 .help = "Compile *.cu with NVRTC and these options, as the program does"},                    \
-		{.name = "nvrtc",                                                                          \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE|PACKAGE",                                                                  \
-		 .help =                                                                                   \
-			 "The NVRTC that the program uses: a library, a toolkit, or a package that brings "    \
-			 "or requires one"},                                                                   \
-	{                                                                                              \
-		.name = "nvrtc-name", .kind = OPTION_VALUE, .value = "NAME",                               \
-		.help = "What the program calls the source; the file's own name without it"                \
-	}
+	CLI_VALUE("nvrtc-options", "OPTIONS",                                                          \
+			  "Compile *.cu with NVRTC and these options, as the program does"),                   \
+		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                         \
+				  "The NVRTC that the program uses: a library, a toolkit, or a package that "      \
+				  "brings or requires one"),                                                       \
+		CLI_VALUE("nvrtc-name", "NAME",                                                            \
+				  "What the program calls the source; the file's own name without it")
 
 /* Separates sources from other operands. */
 int cuda_operands_pick(struct jw_error *err, const struct cli *cli,

@@ -7,20 +7,12 @@
 #include "cli/output.h"
 #include "cli/parts/passphrase.h"
 
-#define PACKING_SIGN_OPTIONS                                                                       \
-	{.name = "sign",                                                                               \
-	 .kind = OPTION_FLAG,                                                                          \
-	 .help = "Sign the pack: the signature is written beside it, into FILE.minisig"},              \
-		{.name = "key",                                                                            \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "NAME|FILE",                                                                     \
-		 .help = "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
-				 "minisign's file"},                                                               \
-		{.name = "signature",                                                                      \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE",                                                                          \
-		 .help = "Write the signature there"},                                                     \
-		PASSPHRASE_OPTION
+#define PACKING_SIGN_OPTIONS                                                                        \
+	CLI_FLAG("sign", "Sign the pack: the signature is written beside it, into FILE.minisig"),       \
+		CLI_VALUE("key", "NAME|FILE",                                                               \
+				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
+				  "minisign's file"),                                                               \
+		CLI_VALUE("signature", "FILE", "Write the signature there"), PASSPHRASE_OPTION
 
 /* Enters --sign, --key and --signature, and asks for the passphrase, which `room` takes
  * (passphrase_forget). options->state_dir is known. */

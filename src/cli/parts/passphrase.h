@@ -7,12 +7,9 @@ enum { PASSPHRASE_SIZE = 1025 };
 #define PASSPHRASE_DEFAULT_KEY "default"
 
 #define PASSPHRASE_OPTION                                                                          \
-	{                                                                                              \
-		.name = "passphrase-file", .kind = OPTION_VALUE, .value = "FILE",                          \
-		.help =                                                                                    \
-			"The key's passphrase is the first line of this file; else it is asked for at the "    \
-			"terminal"                                                                             \
-	}
+	CLI_VALUE("passphrase-file", "FILE",                                                           \
+			  "The key's passphrase is the first line of this file; else it is asked for at the "  \
+			  "terminal")
 
 /* The passphrase for an existing key, NULL where it has none. `room` takes it. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,

@@ -25,41 +25,25 @@ struct target_machine {
 
 /* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
 #define ELSEWHERE_OPTIONS                                                                          \
-	{.name = "target",                                                                             \
-	 .kind = OPTION_LIST,                                                                          \
-	 .value = "SM",                                                                                \
-	 .help = "For another machine with this GPU (sm_86), into --cache or -o, without GPU and "     \
-			 "driver; may be repeated"},                                                           \
-		{.name = "driver",                                                                         \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "VERSION",                                                                       \
-		 .help = "That machine's driver (550.163.01)"},                                            \
-		{.name = "driver-lib",                                                                     \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE",                                                                          \
-		 .help = "That driver's libcuda.so or nvcuda64.dll, for one that jitwarm does not know"},  \
-		{.name = "driver-profile",                                                                 \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE",                                                                          \
-		 .help = "What “jitwarm status --driver-profile” has written there of its driver"},        \
-		{.name = "ptxas",                                                                          \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE",                                                                          \
-		 .help = "Compile with this ptxas; without it, that of the driver's CUDA version"},        \
-		{.name = "split",                                                                          \
-		 .kind = OPTION_FLAG,                                                                      \
-		 .help =                                                                                   \
-			 "With --target: where few long modules are left and cores idle, compile one over "    \
-			 "several threads (ptxas of CUDA 12.8 and newer): code of the same worth at twice "    \
-			 "the memory, but not the driver's own bytes"},                                        \
-		{.name = "output",                                                                         \
-		 .letter = 'o',                                                                            \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "FILE",                                                                          \
-		 .help = "Write that machine's entries into a pack, for “jitwarm import” there"},          \
-		{.name = "thin",                                                                           \
-		 .kind = OPTION_FLAG,                                                                      \
-		 .help = "With -o: without the PTX, which import takes there from the same files"},        \
+	CLI_LIST("target", "SM",                                                                       \
+			 "For another machine with this GPU (sm_86), into --cache or -o, without GPU and "     \
+			 "driver; may be repeated"),                                                           \
+		CLI_VALUE("driver", "VERSION", "That machine's driver (550.163.01)"),                      \
+		CLI_VALUE("driver-lib", "FILE",                                                            \
+				  "That driver's libcuda.so or nvcuda64.dll, for one that jitwarm does not know"), \
+		CLI_VALUE("driver-profile", "FILE",                                                        \
+				  "What “jitwarm status --driver-profile” has written there of its driver"),       \
+		CLI_VALUE("ptxas", "FILE",                                                                 \
+				  "Compile with this ptxas; without it, that of the driver's CUDA version"),       \
+		CLI_FLAG("split",                                                                          \
+				 "With --target: where few long modules are left and cores idle, compile one "     \
+				 "over several threads (ptxas of CUDA 12.8 and newer): code of the same worth at " \
+				 "twice the memory, but not the driver's own bytes"),                              \
+		CLI_VALUE("output", "FILE",                                                                \
+				  "Write that machine's entries into a pack, for “jitwarm import” there",          \
+				  .letter = 'o'),                                                                  \
+		CLI_FLAG("thin",                                                                           \
+				 "With -o: without the PTX, which import takes there from the same files"),        \
 		PACKING_SIGN_OPTIONS
 
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */

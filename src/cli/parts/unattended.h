@@ -26,15 +26,10 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status);
 
 #define UNATTENDED_OPTIONS                                                                         \
-	{.name = "if-changed",                                                                         \
-	 .kind = OPTION_FLAG,                                                                          \
-	 .help = "End at once, without waking the driver, where driver, GPUs, packages, settings and " \
-			 "cache are what they were at the end of the last such run"},                          \
-		{.name = "environment",                                                                    \
-		 .kind = OPTION_VALUE,                                                                     \
-		 .value = "DIR",                                                                           \
-		 .help = "The virtual or conda environment in DIR, instead of the active one"},            \
-	{                                                                                              \
-		.name = "json-log", .kind = OPTION_VALUE, .value = "FILE",                                 \
-		.help = "Append a line of JSON to FILE when the run ends, also when it fails"              \
-	}
+	CLI_FLAG("if-changed",                                                                         \
+			 "End at once, without waking the driver, where driver, GPUs, packages, settings and " \
+			 "cache are what they were at the end of the last such run"),                          \
+		CLI_VALUE("environment", "DIR",                                                            \
+				  "The virtual or conda environment in DIR, instead of the active one"),           \
+		CLI_VALUE("json-log", "FILE",                                                              \
+				  "Append a line of JSON to FILE when the run ends, also when it fails")
