@@ -33,7 +33,6 @@ static enum exit_status show_version(struct cli *cli)
 									 .compiler = jw_build_compiler(),
 									 .build_type = jw_build_type(),
 									 .libraries = libraries};
-	struct jw_error err;
 
 	while (built.library_count < MOST &&
 		   jw_component_at(built.library_count, &libraries[built.library_count]))
@@ -42,8 +41,7 @@ static enum exit_status show_version(struct cli *cli)
 	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", built.compiler, built.build_type);
 	for (size_t i = 0; i < built.library_count; i++)
 		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", libraries[i].name, libraries[i].version);
-	return document_print(&err, &cli->out, &document_version, &built) ? cli_fail(cli, &err)
-																	  : EXIT_DONE;
+	return cli_end(cli, EXIT_DONE, &document_version, &built);
 }
 
 /* Whether an argument before any "--" is this option: known before the options are read, since
@@ -67,27 +65,29 @@ static enum exit_status run_command(struct cli *cli, int argc, char **argv)
 		return cli_fail(cli, &err);
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
-	status = options_given(&cli->options, "help") ? show_help(cli, NULL) : cli->command->run(cli);
+	if (options_given(&cli->options, "help"))
+		status = show_help(cli, NULL);
+	else if (cli->command->no_operands && cli->options.operand_count)
+		status =
+			cli_usage(cli, "“%.100s”: %s", cli->options.operands[0], cli->command->no_operands);
+	else
+		status = cli->command->run(cli);
 	options_free(&cli->options);
 	return status;
 }
 
 static enum exit_status no_command(struct cli *cli, char **words, size_t count)
 {
-	struct jw_error err;
 	const char *nearest = commands_suggest(cli->commands, words[0]);
 
-	if (commands_is_group(cli->commands, words[0]) && count > 1)
-		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s %.100s”", words[0],
-						words[1]);
-	else if (commands_is_group(cli->commands, words[0]))
-		(void)error_set(&err, JW_ERR_USAGE, "“%.100s” wants a second word", words[0]);
-	else if (nearest)
-		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
-						words[0], nearest);
-	else
-		(void)error_set(&err, JW_ERR_USAGE, "no command is called “%.100s”", words[0]);
-	return cli_fail(cli, &err);
+	if (commands_is_group(cli->commands, words[0]))
+		return count > 1
+				   ? cli_usage(cli, "no command is called “%.100s %.100s”", words[0], words[1])
+				   : cli_usage(cli, "“%.100s” wants a second word", words[0]);
+	if (nearest)
+		return cli_usage(cli, "no command is called “%.100s” (did you mean “%s”?)", words[0],
+						 nearest);
+	return cli_usage(cli, "no command is called “%.100s”", words[0]);
 }
 
 static bool is_help(const char *word)
@@ -107,8 +107,7 @@ static size_t leading_words(int argc, char **argv)
 
 static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
 {
-	static char status[] = "status";
-	char *const standard[] = {status};
+	const char *const standard[] = {"status"};
 	size_t words = leading_words(argc, argv), used = 0;
 
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
@@ -117,7 +116,7 @@ static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
 		return show_help(cli, words ? argv[0] : NULL);
 	if (argc && (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")))
 		return show_version(cli);
-	cli->command = words ? commands_find(cli->commands, argv, words, &used)
+	cli->command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 						 : commands_find(cli->commands, standard, 1, &used);
 	if (!cli->command)
 		return argc ? no_command(cli, argv, words ? words : 1) : show_help(cli, NULL);

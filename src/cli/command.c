@@ -1,6 +1,8 @@
 /* Finding a command in the table, and its failure on standard error. */
 #include "cli/command.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
@@ -20,7 +22,7 @@ static bool is_interrupted(void *context)
 const struct jw_cancel cli_cancel = {.is_cancelled = is_interrupted};
 
 /* Whether `name` is exactly the first `count` words, separated by single spaces. */
-static bool name_is(const char *name, char *const *words, size_t count)
+static bool name_is(const char *name, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(words[i]);
@@ -33,7 +35,7 @@ static bool name_is(const char *name, char *const *words, size_t count)
 }
 
 const struct cli_command *commands_find(const struct cli_command *const *commands,
-										char *const *words, size_t count, size_t *ret_used)
+										const char *const *words, size_t count, size_t *ret_used)
 {
 	for (size_t used = count < 2 ? count : 2; used > 0; used--) {
 		for (size_t i = 0; commands[i]; i++) {
@@ -91,6 +93,32 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 	cli->worker[1] = "worker";
 	*ret_worker = cli->worker;
 	return 0;
+}
+
+enum exit_status cli_usage(struct cli *cli, const char *format, ...)
+{
+	char message[sizeof((struct jw_error *)0)->message];
+	struct jw_error err;
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(message, sizeof message, format, arguments);
+	va_end(arguments);
+	(void)error_set(&err, JW_ERR_USAGE, "%s", message);
+	return cli_fail(cli, &err);
+}
+
+enum exit_status cli_fail_unless(struct cli *cli, enum jw_code hopeless, const struct jw_error *err)
+{
+	return cli_fail_as(cli, err->code == hopeless ? EXIT_CANNOT : exit_of(err->code), err);
+}
+
+enum exit_status cli_end(struct cli *cli, enum exit_status status,
+						 const struct json_table *document, const void *values)
+{
+	struct jw_error err;
+
+	return document_print(&err, &cli->out, document, values) ? cli_fail(cli, &err) : status;
 }
 
 int cli_need_administrator(struct jw_error *err, const char *option)

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 
 struct cli;
+struct json_table;
 
 struct cli_command {
 	const char *name;                 /* "scan", "cache list" */
@@ -18,6 +19,7 @@ struct cli_command {
 	const char *usage;                /* what follows the name: "[OPTION]… [PATH|PACKAGE]…" */
 	const char *description;          /* paragraphs, separated by an empty line; wrapped by help */
 	const struct cli_option *options; /* own ones (options.h); NULL for none */
+	const char *no_operands;          /* refuses operands, with this hint; NULL: takes them */
 	bool hidden;                      /* not listed by help */
 	/* Prints through cli->out and returns the exit status. */
 	enum exit_status (*run)(struct cli *cli);
@@ -36,7 +38,7 @@ struct cli {
 /* The command of `commands` named by the first one or two of `count` words, and how many they were.
  * NULL where there is none. */
 const struct cli_command *commands_find(const struct cli_command *const *commands,
-										char *const *words, size_t count, size_t *ret_used);
+										const char *const *words, size_t count, size_t *ret_used);
 /* Whether `word` is the first word of commands of two ("cache"). */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
 /* The first word of the command nearest to `word`, or NULL. */
@@ -47,6 +49,15 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 enum exit_status cli_fail(struct cli *cli, const struct jw_error *err);
 /* The same with a status of one's own (EXIT_CANNOT). */
 enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err);
+
+/* A failure of usage: the message, and where help is. */
+enum exit_status cli_usage(struct cli *cli, const char *format, ...) JW_PRINTF(2, 3);
+/* A failure with code `hopeless` is one that jitwarm cannot help with (EXIT_CANNOT). */
+enum exit_status cli_fail_unless(struct cli *cli, enum jw_code hopeless,
+								 const struct jw_error *err);
+/* Prints the document (documents.h); `status`, or that of a failure to print. */
+enum exit_status cli_end(struct cli *cli, enum exit_status status,
+						 const struct json_table *document, const void *values);
 
 /* For the options of long calls: Ctrl-C cancels them, once os_catch_interrupts was called. */
 extern const struct jw_cancel cli_cancel;

@@ -52,6 +52,10 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
 	}
 
+/* Of every command on the driver's cache. */
+#define CLI_CACHE                                                                                  \
+	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's")
+
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
 
@@ -59,7 +63,7 @@ struct options {
 	const struct cli_option *table;
 	struct option_given *given; /* private */
 	size_t given_count, given_capacity;
-	char **operands; /* point into argv; NULL behind the last */
+	const char **operands; /* point into argv; NULL behind the last */
 	size_t operand_count;
 	bool divided;      /* there was a "--": */
 	size_t divided_at; /* so many operands stood before it */

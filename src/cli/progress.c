@@ -123,6 +123,7 @@ void progress_start(struct progress *progress, const struct output *output, size
 
 	*progress = (struct progress){.output = output,
 								  .label = label,
+								  .unit = "modules",
 								  .total_modules = total_modules,
 								  .total_weight_ms = total_weight_ms,
 								  .started_ns = os_monotonic_ns()};

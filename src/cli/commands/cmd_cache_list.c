@@ -100,10 +100,8 @@ static enum exit_status list_run(struct cli *cli)
 	struct jw_cache_listing *list = NULL;
 	struct jw_marks *marks = NULL;
 	struct jw_error err = {0};
-	enum exit_status status = cache_command_check_operands(cli);
+	enum exit_status status = EXIT_DONE;
 
-	if (status != EXIT_DONE)
-		return status;
 	os_catch_interrupts();
 	if (jw_cache_list(&err, &options, &list))
 		return cache_command_fail(cli, &err);
@@ -122,19 +120,19 @@ static enum exit_status list_run(struct cli *cli)
 	return status;
 }
 
-static const struct cli_option list_options[] = {CACHED_OPTION, {0}};
+static const struct cli_option list_options[] = {CLI_CACHE, {0}};
 
 const struct cli_command command_cache_list = {
 	.name = "cache list",
 	.summary = "List the entries of the driver's cache",
 	.usage = "[--cache DIR]",
 	.description =
-		"Lists what the driver's JIT cache holds, in the order in which the driver will evict it; "
-		"entries that its index does not count come last. What: “load” is a module, “link” an "
-		"input "
-		"of run-time linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL "
-		"program; “carried”: by an older driver's compiler; “split”: over several threads "
-		"(prime --split). Values are not hashed; “jitwarm cache verify” does that.",
+		"Lists the entries of the driver's JIT cache in the order of eviction; entries that the "
+		"index does not count come last. What: “load” is a module, “link” an input of run-time "
+		"linking, “nvjitlink” made by that library, “opencl” the PTX of an OpenCL program; "
+		"“carried”: by an older driver's compiler; “split”: over several threads (prime --split). "
+		"Values are not hashed; “jitwarm cache verify” does that.",
 	.options = list_options,
+	.no_operands = "a directory is named with --cache DIR",
 	.run = list_run,
 };

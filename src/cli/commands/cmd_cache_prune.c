@@ -161,9 +161,6 @@ static int read_options(struct jw_error *err, const struct options *given,
 						struct jw_target targets[MOST_TARGETS], const char *drivers[MOST_DRIVERS],
 						struct jw_prune_options *options)
 {
-	if (given->operand_count)
-		return error_set(err, JW_ERR_USAGE, "“%.100s”: a directory is named with --cache DIR",
-						 given->operands[0]);
 	if (read_targets(err, given, targets, options) || read_drivers(err, given, drivers, options) ||
 		read_age(err, given, &options->older_s))
 		return -1;
@@ -200,34 +197,26 @@ static enum exit_status prune_run(struct cli *cli)
 	enum exit_status status = EXIT_DONE;
 
 	os_catch_interrupts();
-	if (read_options(&err, given, targets, drivers, &options) ||
-		cli_worker(&err, cli, &how.worker)) {
-		status = cli_fail(cli, &err);
-		goto done;
-	}
+	if (read_options(&err, given, targets, drivers, &options) || cli_worker(&err, cli, &how.worker))
+		return cli_fail(cli, &err);
 	/* Only the driver knows which GPUs there are. */
 	how.asleep = !options.other_targets;
-	if (jw_system_open(&err, &how, &system)) {
-		status = cli_fail(cli, &err);
-		goto done;
-	}
+	if (jw_system_open(&err, &how, &system))
+		return cli_fail(cli, &err);
 	options.system = system;
 	if (jw_prune(&err, &options, &result)) {
-		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-												: cli_fail(cli, &err);
-		goto done;
+		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
+	} else {
+		print_result(&cli->out, result, &options);
+		chosen = sum_of(result, &bytes);
+		if (result->not_kept || result->changed || (chosen && !options.apply))
+			status = EXIT_COLD;
+		status = cli_end(cli, status, &document_cache_prune,
+						 &(struct cache_prune_document){.result = *result,
+														.applied = options.apply,
+														.chosen_entries = chosen,
+														.chosen_bytes = bytes});
 	}
-	print_result(&cli->out, result, &options);
-	chosen = sum_of(result, &bytes);
-	if (document_print(&err, &cli->out, &document_cache_prune,
-					   &(struct cache_prune_document){.result = *result,
-													  .applied = options.apply,
-													  .chosen_entries = chosen,
-													  .chosen_bytes = bytes}))
-		status = cli_fail(cli, &err);
-	else if (result->not_kept || result->changed || (chosen && !options.apply))
-		status = EXIT_COLD;
-done:
 	jw_prune_result_free(result);
 	jw_system_free(system);
 	return status;
@@ -235,37 +224,36 @@ done:
 
 static const struct cli_option prune_options[] = {
 	CLI_LIST("driver", "former|VERSION|STAMP",
-			 "Entries of drivers that this machine had before (former), of this one (535.309.01), "
-			 "or with this stamp (“Mar 25 202615:25:13”); may be repeated"),
-	CLI_LIST("arch", "other|SM",
-			 "Entries for GPUs that this machine has not (other), or for this one (sm_70); may be "
-			 "repeated"),
+			 "Entries of former drivers (former), of this version (535.309.01), or with this stamp "
+			 "(“Mar 25 202615:25:13”); may be repeated"),
+	CLI_LIST(
+		"arch", "other|SM",
+		"Entries for GPUs that are not here (other), or for this one (sm_70); may be repeated"),
 	CLI_FLAG("damaged", "Entries that no driver accepts"),
 	CLI_DURATION("older-than", "AGE",
-				 "Entries that were written longer ago (30d); beside the options above, only those "
-				 "of what they name"),
+				 "Entries written longer ago (30d); with the options above, only of those"),
 	CLI_SIZE("to", "SIZE",
-			 "Then what the driver would evict first, until no more than this is left"),
+			 "Then the oldest entries, in the driver's order of eviction, down to this size"),
 	CLI_VALUE("keep", "FILE",
-			  "With --apply: write what goes into this pack first; what no pack can hold stays"),
-	CLI_FLAG("apply", "Remove them; without it they are only named"),
-	CLI_VALUE("cache", "DIR", "Prune this directory instead of the one that the driver uses"),
+			  "With --apply: write them into this pack first; entries that no pack can hold stay"),
+	CLI_FLAG("apply", "Remove them; without it they are only listed"),
+	CLI_CACHE,
 	{0}};
 
 const struct cli_command command_cache_prune = {
 	.name = "cache prune",
-	.summary = "Remove entries that no program looks for any more",
+	.summary = "Remove entries that no program uses any more",
 	.usage = "OPTION… [--keep FILE] [--apply]",
 	.description =
-		"Says, and with --apply does it, which entries of the driver's JIT cache are of no more "
-		"use: of former drivers, for other GPUs, damaged or old ones. It works beside running "
-		"programs, under the driver's own lock.\n\n"
-		"Former drivers are those that jitwarm knows or has seen here and whose library is gone. "
-		"An entry whose stamp nobody knows may belong to a compiler library that is in use "
-		"(nvJitLink): it goes only where --driver names its stamp. Entries of no known form and "
-		"foreign files are left alone.\n\n"
-		"Exit status: 0 where nothing is left to prune, 1 where something would go with --apply, "
-		"or could not go, 2 where this machine's driver or GPUs cannot be told, 3 on failure.",
+		"Reports, and with --apply removes, useless entries of the driver's JIT cache: of former "
+		"drivers, for other GPUs, damaged or old ones. It works beside running programs, under the "
+		"driver's own lock.\n\nFormer drivers are those that jitwarm knows or has seen here and "
+		"whose library is gone. An entry with an unknown stamp may belong to a compiler library in "
+		"use (nvJitLink): it is removed only where --driver names its stamp. Entries of no known "
+		"form and foreign files are left alone.\n\nExit status: 0 where nothing is left to prune, "
+		"1 where --apply would remove something or could not, 2 where this machine's driver or "
+		"GPUs are unknown, 3 on failure.",
 	.options = prune_options,
+	.no_operands = "a directory is named with --cache DIR",
 	.run = prune_run,
 };

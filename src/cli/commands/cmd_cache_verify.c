@@ -127,10 +127,8 @@ static enum exit_status verify_run(struct cli *cli)
 	struct jw_cache_repaired repaired = {0};
 	struct jw_marks *marks = NULL;
 	struct jw_error err = {0};
-	enum exit_status status = cache_command_check_operands(cli);
+	enum exit_status status;
 
-	if (status != EXIT_DONE)
-		return status;
 	os_catch_interrupts();
 	if ((options_given(&cli->options, "repair") && jw_cache_repair(&err, &options, &repaired)) ||
 		jw_cache_verify(&err, &options, &report))
@@ -141,25 +139,23 @@ static enum exit_status verify_run(struct cli *cli)
 	}
 	print_report(&cli->out, report, marks);
 	print_repaired(&cli->out, &repaired);
-	if (document_print(&err, &cli->out, &document_cache_verify,
-					   &(struct cache_verify_document){
-						   .report = *report,
-						   .carried = jw_marks_count(marks, JW_MARK_OLDER),
-						   .split = jw_marks_count(marks, JW_MARK_SPLIT),
-						   .repaired = repaired,
-					   }))
-		status = cli_fail(cli, &err);
-	else if (report->damaged || report->harmful)
-		status = EXIT_COLD;
+	status = cli_end(cli, report->damaged || report->harmful ? EXIT_COLD : EXIT_DONE,
+					 &document_cache_verify,
+					 &(struct cache_verify_document){
+						 .report = *report,
+						 .carried = jw_marks_count(marks, JW_MARK_OLDER),
+						 .split = jw_marks_count(marks, JW_MARK_SPLIT),
+						 .repaired = repaired,
+					 });
 	jw_marks_close(marks);
 	jw_cache_report_free(report);
 	return status;
 }
 
 static const struct cli_option verify_options[] = {
-	CACHED_OPTION,
-	CLI_FLAG("repair", "Remove damaged entries and bring the index in line with the files; what is "
-					   "not understood is left alone"),
+	CLI_CACHE,
+	CLI_FLAG("repair", "Remove damaged entries and bring the index in line with the files; unknown "
+					   "files are left alone"),
 	{0}};
 
 const struct cli_command command_cache_verify = {
@@ -167,15 +163,12 @@ const struct cli_command command_cache_verify = {
 	.summary = "Check every entry of the driver's cache",
 	.usage = "[--repair] [--cache DIR]",
 	.description =
-		"Reads every entry of the driver's JIT cache and checks it as the driver does: its format, "
-		"its name, the checksum of what it holds; then compares the index with the files. Without "
-		"--repair nothing "
-		"is changed.\n\n"
-		"Exit status: 0 where all is sound, 1 where entries are damaged or the index would make "
-		"the "
-		"driver throw entries away, 2 where the driver does not cache at all, 3 where the "
-		"directory "
-		"cannot be read or is none of a driver's. A cache that is not there yet is empty.",
+		"Checks every entry of the driver's JIT cache as the driver does: format, name, checksum; "
+		"then compares the index with the files. Without --repair nothing is changed.\n\nExit "
+		"status: 0 where all is sound, 1 where entries are damaged or the index would make the "
+		"driver discard entries, 2 where the driver does not cache at all, 3 where the directory "
+		"cannot be read or is not a driver's. A missing cache is an empty one.",
 	.options = verify_options,
+	.no_operands = "a directory is named with --cache DIR",
 	.run = verify_run,
 };

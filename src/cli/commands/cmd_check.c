@@ -3,14 +3,12 @@
 #include <string.h>
 
 #include <jitwarm/check.h>
-#include <jitwarm/find.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "os/cores.h"
 
@@ -159,12 +157,11 @@ static enum exit_status status_of(const struct jw_check_result *result, size_t t
 }
 
 static enum exit_status check_found(struct cli *cli, const struct jw_system *system,
-									const struct gpu_targets *gpus, const struct jw_found *found,
-									const char **paths)
+									const struct gpu_targets *gpus, const struct found_files *files)
 {
 	const struct jw_check_options options = {
-		.paths = paths,
-		.path_count = found->file_count,
+		.paths = files->paths,
+		.path_count = files->count,
 		.system = system,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
@@ -177,24 +174,20 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 	struct jw_error err;
 	enum exit_status status;
 
-	for (size_t i = 0; i < found->file_count; i++)
-		paths[i] = found->files[i].path;
 	if (jw_check(&err, &options, &result))
-		return err.code == JW_ERR_NOT_FOUND ? cli_fail_as(cli, EXIT_CANNOT, &err)
-											: cli_fail(cli, &err);
+		return cli_fail_unless(cli, JW_ERR_NOT_FOUND, &err);
 	print_result(&cli->out, result);
-	status = status_of(result, result->troubles + found->trouble_count);
+	status = status_of(result, result->troubles + files->found->trouble_count);
 	useless = options.driver ? "" : system->cache.why_useless;
 	if (*useless) {
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		status = EXIT_CANNOT;
 	}
-	if (document_print(&err, &cli->out, &document_check,
-					   &(struct check_document){.result = *result,
-												.sum = sum_of(result),
-												.why_useless = useless,
-												.explain = options.explain}))
-		status = cli_fail(cli, &err);
+	status = cli_end(cli, status, &document_check,
+					 &(struct check_document){.result = *result,
+											  .sum = sum_of(result),
+											  .why_useless = useless,
+											  .explain = options.explain});
 	jw_check_result_free(result);
 	return status;
 }
@@ -223,38 +216,28 @@ static enum exit_status check_run(struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct jw_system *system = NULL;
-	struct jw_found *found = NULL;
-	const char **paths = NULL;
+	struct found_files files = {0};
 	struct jw_error err;
 	struct gpu_targets gpus;
 	enum exit_status status;
 
 	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, cli, &gpus, &system) ||
-		jw_find(&err,
-				&(struct jw_find_options){.names = (const char *const *)options->operands,
-										  .name_count = options->operand_count,
-										  .cancel = cli_cancel},
-				&found)) {
+		found_files_find(&err, &cli->out, options->operands, options->operand_count, &files))
 		status = cli_fail(cli, &err);
-		goto done;
-	}
-	found_print_notes(&cli->out, found);
-	paths = mem_array(&err, found->file_count, sizeof *paths);
-	status = paths ? check_found(cli, system, &gpus, found, paths) : cli_fail(cli, &err);
-done:
-	mem_free(paths);
-	jw_found_free(found);
+	else
+		status = check_found(cli, system, &gpus, &files);
+	found_files_free(&files);
 	jw_system_free(system);
 	return status;
 }
 
 static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
-	CLI_VALUE("cache", "DIR", "Look into this directory instead of the one that the driver uses"),
+	CLI_CACHE,
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many"),
-	CLI_FLAG("explain", "Say why what is cold is so, from what is on disk: never primed, another "
-						"driver, other options, damaged, evicted, deleted, wiped"),
+	CLI_FLAG("explain", "Say why modules are cold: never primed, another driver, other options, "
+						"damaged, evicted, deleted, wiped"),
 	{0},
 };
 
@@ -264,12 +247,11 @@ const struct cli_command command_check = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Computes the name of every entry that the driver will look for in its cache, and looks "
-		"whether it is there. Neither the driver nor a GPU is needed for that, and what files "
-		"hold is remembered, so that a second look takes a moment. Without a name it takes the "
-		"active Python environment.\n\n"
-		"Ends with 0 where everything is warm, 1 where something is cold or cannot be read, 2 "
-		"where jitwarm cannot help (the driver cannot use the code, or its settings keep it from "
-		"using its cache), 3 where nothing could be read.",
+		"for it. This needs neither driver nor GPU; the content of files is remembered, so a "
+		"second check is quick. Without a name it checks the active Python environment.\n\nEnds "
+		"with 0 where everything is warm, 1 where something is cold or cannot be read, 2 where "
+		"jitwarm cannot help (the driver cannot use the code, or its settings keep it from using "
+		"its cache), 3 where nothing could be read.",
 	.options = check_options,
 	.run = check_run,
 };

@@ -87,12 +87,10 @@ const struct cli_command command_compiler_fetch = {
 	.summary = "Get NVIDIA's ptxas of a CUDA version",
 	.usage = "VERSION…",
 	.description =
-		"Gets the compiler with which “jitwarm prime --target” makes what a driver would make: the "
-		"ptxas of CUDA VERSION (12.4, or 12.4.131), out of NVIDIA's Python wheel. The package "
-		"index "
-		"is PyPI, or what pip's configuration and environment name (PIP_INDEX_URL); Python is not "
-		"needed. Nothing is installed: it is kept in $JITWARM_PTXAS, else "
-		"~/.cache/jitwarm/ptxas, on Windows %LOCALAPPDATA%\\jitwarm\\ptxas, and its path is "
-		"printed. One that is there is not fetched again.",
+		"Gets the compiler of “jitwarm prime --target”: the ptxas of CUDA VERSION (12.4, or "
+		"12.4.131), from NVIDIA's Python wheel. The package index is PyPI, or the one of pip's "
+		"configuration and environment (PIP_INDEX_URL); Python is not needed. Nothing is "
+		"installed: it is kept in $JITWARM_PTXAS, else ~/.cache/jitwarm/ptxas, on Windows "
+		"%LOCALAPPDATA%\\jitwarm\\ptxas, and its path is printed. A kept one is not fetched again.",
 	.run = fetch_run,
 };

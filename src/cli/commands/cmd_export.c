@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
@@ -10,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/pack_report.h"
 #include "os/console.h"
 #include "os/interrupt.h"
@@ -38,43 +37,33 @@ static int read_targets(struct jw_error *err, const struct options *options,
 static enum exit_status check_usage(struct cli *cli)
 {
 	const char *file = options_value(&cli->options, "output");
-	struct jw_error err;
+	const bool to_stdout = file && !strcmp(file, "-");
 
-	if (cli->options.operand_count)
-		(void)error_set(&err, JW_ERR_USAGE, "“%.100s”: the file is named with -o FILE",
-						cli->options.operands[0]);
-	else if (file && !strcmp(file, "-") && cli->out.json)
-		(void)error_set(&err, JW_ERR_USAGE, "--json and -o -: both want standard output");
-	else if (file && !strcmp(file, "-") && options_given(&cli->options, "sign") &&
-			 !options_given(&cli->options, "signature"))
-		(void)error_set(&err, JW_ERR_USAGE,
-						"-o - and --sign: name the signature's file with "
-						"--signature");
-	else if (file && !strcmp(file, "-") && os_is_terminal(STANDARD_OUTPUT))
-		(void)error_set(&err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack");
-	else if (options_given(&cli->options, "opaque") &&
-			 (options_given(&cli->options, "thin") || options_given(&cli->options, "arch") ||
-			  options_given(&cli->options, "package")))
-		(void)error_set(&err, JW_ERR_USAGE, "--opaque takes the whole directory as it is");
-	else
-		return EXIT_DONE;
-	return cli_fail(cli, &err);
+	if (to_stdout && cli->out.json)
+		return cli_usage(cli, "--json and -o -: both want standard output");
+	if (to_stdout && options_given(&cli->options, "sign") &&
+		!options_given(&cli->options, "signature"))
+		return cli_usage(cli, "-o - and --sign: name the signature's file with --signature");
+	if (to_stdout && os_is_terminal(STANDARD_OUTPUT))
+		return cli_usage(cli, "-o -: a terminal cannot take a pack; name a file");
+	if (options_given(&cli->options, "opaque") &&
+		(options_given(&cli->options, "thin") || options_given(&cli->options, "arch") ||
+		 options_given(&cli->options, "package")))
+		return cli_usage(cli, "--opaque takes the whole directory as it is");
+	return EXIT_DONE;
 }
 
 /* What the pack is made of beside the cache: the files of --package, or, where a thin one is
  * wanted, those of the whole environment. */
 struct chosen {
-	struct jw_found *found; /* NULL where no file was asked for */
+	struct found_files found;
 	struct jw_pack_file *files;
-	const char **paths; /* of --package */
-	size_t path_count;
 };
 
 static void chosen_free(struct chosen *chosen)
 {
-	mem_free(chosen->paths);
 	jw_pack_files_free(chosen->files);
-	jw_found_free(chosen->found);
+	found_files_free(&chosen->found);
 }
 
 static int choose_files(struct jw_error *err, const struct cli *cli, struct chosen *chosen)
@@ -90,23 +79,14 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		names[i] = options_item(&cli->options, "package", i);
-	result = jw_find(
-		err, &(struct jw_find_options){.names = names, .name_count = count, .cancel = cli_cancel},
-		&chosen->found);
+	result = found_files_find(err, &cli->out, names, count, &chosen->found);
 	mem_free(names);
 	if (result)
 		return -1;
-	if (!chosen->found->file_count)
+	if (!chosen->found.count)
 		return error_set(err, JW_ERR_NOT_FOUND,
 						 "there are no files with device code in what was named");
-	found_print_notes(&cli->out, chosen->found);
-	if (jw_pack_files(err, chosen->found, &chosen->files))
-		return -1;
-	chosen->paths = mem_array(err, chosen->found->file_count, sizeof *chosen->paths);
-	for (size_t i = 0; chosen->paths && i < chosen->found->file_count; i++)
-		chosen->paths[i] = chosen->found->files[i].path;
-	chosen->path_count = count ? chosen->found->file_count : 0;
-	return chosen->paths ? 0 : -1;
+	return jw_pack_files(err, chosen->found.found, &chosen->files);
 }
 
 static enum exit_status export_run(struct cli *cli)
@@ -150,24 +130,21 @@ static enum exit_status export_run(struct cli *cli)
 		jw_system_free(system);
 		return cli_fail(cli, &err);
 	}
-	options.paths = chosen.paths;
-	options.path_count = chosen.path_count;
+	options.paths = chosen.found.paths;
+	options.path_count = options_count(given, "package") ? chosen.found.count : 0;
 	options.files = chosen.files;
-	options.file_count = options.thin && chosen.found ? chosen.found->file_count : 0;
+	options.file_count = options.thin ? chosen.found.count : 0;
 	if (pack_report_sign(&err, given, &options, passphrase))
 		status = cli_fail(cli, &err);
 	else if (jw_export(&err, &options, &result)) {
-		status = err.code == JW_ERR_NOT_FOUND && !options.cache_dir
-					 ? cli_fail_as(cli, EXIT_CANNOT, &err)
-					 : cli_fail(cli, &err);
+		status = cli_fail_unless(cli, options.cache_dir ? JW_OK : JW_ERR_NOT_FOUND, &err);
 	} else if (!to_stdout) {
 		pack_report_print(&cli->out, options.output, &result);
 		if (options.thin && !result.thin_modules)
 			output_warning(&cli->out, "none of the modules stands in a file that was looked into: "
 									  "the pack holds all of its PTX");
-		if (document_print(&err, &cli->out, &document_export,
-						   &(struct export_document){.file = options.output, .result = result}))
-			status = cli_fail(cli, &err);
+		status = cli_end(cli, status, &document_export,
+						 &(struct export_document){.file = options.output, .result = result});
 	}
 	passphrase_forget(passphrase);
 	chosen_free(&chosen);
@@ -177,21 +154,19 @@ static enum exit_status export_run(struct cli *cli)
 
 static const struct cli_option export_options[] = {
 	CLI_VALUE("output", "FILE",
-			  "Write the pack there instead of jitwarm.jwpack; “-”: to standard output",
+			  "Write the pack to FILE instead of jitwarm.jwpack; “-”: to standard output",
 			  .letter = 'o'),
-	CLI_VALUE("cache", "DIR",
-			  "Take the entries of this directory instead of the one that the driver uses"),
+	CLI_CACHE,
 	CLI_LIST("arch", "SM",
 			 "Only entries for GPUs of this compute capability (sm_86); may be repeated"),
 	CLI_LIST("package", "NAME|PATH",
 			 "Only entries of the modules in this package or file; may be repeated"),
-	CLI_FLAG("all", "Entries of other drivers than this machine's too"),
-	CLI_FLAG("thin", "Without the PTX that stands in files of --package, or of the active "
-					 "environment: “jitwarm import” takes it from the same files there"),
-	CLI_FLAG("opaque",
-			 "The whole directory, byte for byte, for machines with the very same driver; so it is "
-			 "by itself where the form of this driver's cache is not known"),
-	CLI_FLAG("best", "As small as can be: a third smaller, at forty times the time"),
+	CLI_FLAG("all", "Include entries of other drivers than this machine's"),
+	CLI_FLAG("thin", "Without the PTX in files of --package, or of the active environment: "
+					 "“jitwarm import” takes it from the same files there"),
+	CLI_FLAG("opaque", "The whole directory, byte for byte, for machines with the very same "
+					   "driver; the default where the form of this driver's cache is not known"),
+	CLI_FLAG("best", "As small as possible: a third smaller, in forty times the time"),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 
@@ -201,19 +176,17 @@ const struct cli_command command_export = {
 	.usage = "[-o FILE] [--package NAME]… [--arch SM]… [OPTION]…",
 	.description =
 		"Writes the entries of the driver's JIT cache into one compressed file, a pack, which "
-		"“jitwarm import” adds to the cache of another machine. Each PTX module and each cubin is "
-		"stored once, however many entries share it. The same entries give the same bytes. It is a "
-		"tar archive in zstd frames, which “tar --zstd -tf” lists.\n\n"
-		"Where the machine's driver is known, entries of other drivers are left out: nothing looks "
-		"for them any more. So are damaged entries, OpenCL's, and what “prime --carry-over” has "
-		"taken from an older driver.\n\n"
-		"A thin pack (--thin) is for machines that have the same framework: of each module it has "
-		"the hash, and the package, version, file and offset where it was found. Modules that are "
-		"in no file here, such as NVRTC's, are in the pack.\n\n"
-		"An opaque pack (--opaque) knows nothing of entries: it holds the files of the directory, "
-		"for an empty one elsewhere, under the same driver, system and GPU architecture.\n\n"
-		"Exit status: 0 where the pack was written, 2 where there is no cache to export, 3 on "
-		"failure.",
+		"“jitwarm import” adds to the cache of another machine. Each PTX module and cubin is "
+		"stored once; the same entries give the same bytes. It is a tar archive in zstd frames; "
+		"“tar --zstd -tf” lists it.\n\nWhere the machine's driver is known, entries of other "
+		"drivers are left out. So are damaged entries, OpenCL's, and entries that “prime "
+		"--carry-over” reused from an older driver.\n\nA thin pack (--thin) is for machines with "
+		"the same framework: for each module it has the hash, and the package, version, file and "
+		"offset where it was found. Modules in no file here, such as NVRTC's, are in the "
+		"pack.\n\nAn opaque pack (--opaque) holds the files of the directory, for an empty one "
+		"elsewhere, under the same driver, system and GPU architecture.\n\nExit status: 0 where "
+		"the pack was written, 2 where there is no cache to export, 3 on failure.",
 	.options = export_options,
+	.no_operands = "the file is named with -o FILE",
 	.run = export_run,
 };

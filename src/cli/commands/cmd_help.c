@@ -49,8 +49,8 @@ const struct cli_command command_help = {
 	.name = "help",
 	.summary = "Show the commands, or the help of one",
 	.usage = "[COMMAND]",
-	.description = "Shows the list of commands, or what a command does and which options it has. "
-				   "“jitwarm COMMAND --help” is the same.",
+	.description = "Shows the list of commands, or the description and options of one, as “jitwarm "
+				   "COMMAND --help” does.",
 	.options = help_options,
 	.run = help_run,
 };

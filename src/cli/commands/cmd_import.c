@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 #include <jitwarm/system.h>
 
@@ -10,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/import_report.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -31,7 +30,7 @@ static enum exit_status status_of(const struct jw_import_result *result)
 /* Where a thin pack's PTX may be: what was named behind the pack, else the active environment. */
 struct places {
 	struct cli *cli;
-	struct jw_found *found;
+	struct found_files found;
 	struct jw_pack_file *files;
 	bool asked;
 };
@@ -46,32 +45,24 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 
 	places->asked = true;
 	/* Without any, all is missing, and is named. */
-	if (!again &&
-		jw_find(&why,
-				&(struct jw_find_options){.names = (const char *const *)given->operands + 1,
-										  .name_count = given->operand_count - 1,
-										  .cancel = cli_cancel},
-				&places->found)) {
+	if (!again && found_files_find(&why, &places->cli->out, given->operands + 1,
+								   given->operand_count - 1, &places->found)) {
 		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
 			return error_copy(err, &why);
 		output_warning(&places->cli->out, "%s", why.message);
 		return 0;
 	}
-	if (!places->found)
-		return 0;
-	if (!again)
-		found_print_notes(&places->cli->out, places->found);
-	if (!again && jw_pack_files(err, places->found, &places->files))
+	if (!again && jw_pack_files(err, places->found.found, &places->files))
 		return -1;
 	*ret_files = places->files;
-	*ret_count = places->found->file_count;
+	*ret_count = places->found.count;
 	return 0;
 }
 
 static void places_free(struct places *places)
 {
 	jw_pack_files_free(places->files);
-	jw_found_free(places->found);
+	found_files_free(&places->found);
 }
 
 static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system,
@@ -114,10 +105,8 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 	struct jw_error err = {0};
 	enum exit_status status;
 
-	if (options_given(given, "as-is") && !options_value(given, "cache")) {
-		(void)error_set(&err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
-		return cli_fail(cli, &err);
-	}
+	if (options_given(given, "as-is") && !options_value(given, "cache"))
+		return cli_usage(cli, "--as-is: name the directory with --cache DIR");
 	if (jw_import(&err, &options, &result)) {
 		places_free(&places);
 		return fail(cli, system, &err);
@@ -137,10 +126,8 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
 					   result->unmarked);
 	import_report_print(&cli->out, result, options.dry_run);
-	status = status_of(result);
-	if (document_print(&err, &cli->out, &document_import,
-					   &(struct import_document){.result = *result, .dry_run = options.dry_run}))
-		status = cli_fail(cli, &err);
+	status = cli_end(cli, status_of(result), &document_import,
+					 &(struct import_document){.result = *result, .dry_run = options.dry_run});
 	jw_import_result_free(result);
 	return status;
 }
@@ -246,10 +233,8 @@ static enum exit_status import_run(struct cli *cli)
 	struct jw_error err = {0};
 	enum exit_status status;
 
-	if (!cli->options.operand_count) {
-		(void)error_set(&err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
-		return cli_fail(cli, &err);
-	}
+	if (!cli->options.operand_count)
+		return cli_usage(cli, "name a pack, or “-” for standard input");
 	os_catch_interrupts();
 	if (jw_system_open(&err, &how, &system))
 		return cli_fail(cli, &err);
@@ -260,21 +245,19 @@ static enum exit_status import_run(struct cli *cli)
 }
 
 static const struct cli_option import_options[] = {
-	CLI_VALUE("cache", "DIR", "Add to this directory instead of the one that the driver uses"),
-	CLI_FLAG("all-users",
-			 "Add to the cache of every person's account on this machine, each with that account's "
-			 "rights. As an administrator (root); the pack is trusted or not by your own keys"),
-	CLI_FLAG("dry-run", "Read and check everything, whether the directory may be written to "
-						"included, and say what would happen; write nothing"),
-	CLI_VALUE("signature", "FILE", "The pack's signature, where it is not FILE.minisig"),
+	CLI_CACHE,
+	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
+						  "rights. As an administrator (root); your own keys decide about trust"),
+	CLI_FLAG("dry-run",
+			 "Check everything, also that the directory is writable, and report; write nothing"),
+	CLI_VALUE("signature", "FILE", "The pack's signature, if it is not FILE.minisig"),
 	CLI_FLAG("allow-unsigned", "Take a pack that no trusted key has signed. It holds code that "
-							   "GPUs run: know where it comes from"),
-	CLI_FLAG("as-is",
-			 "With --cache: the directory is for another machine; entries go in for the drivers "
-			 "and GPUs that they were made for. So it is anyway where no driver is installed"),
+							   "GPUs run: make sure of its source"),
+	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
+					  "GPUs of the entries. The default where no driver is installed"),
 	CLI_FLAG("carry-over",
-			 "Take entries of older drivers too, where there are none: this machine's loads what "
-			 "they compiled. They are marked for “jitwarm prime --recompile-carried”"),
+			 "Also take entries of older drivers, for modules without one: this driver loads them. "
+			 "They are marked for “jitwarm prime --recompile-carried”"),
 	{0}};
 
 const struct cli_command command_import = {
@@ -282,32 +265,24 @@ const struct cli_command command_import = {
 	.summary = "Add a pack to the driver's cache",
 	.usage = "[OPTION]… FILE|- [PATH|PACKAGE]…",
 	.description =
-		"Adds the entries of a pack, which “jitwarm export” has written, to the driver's JIT "
-		"cache, "
-		"beside running programs. The pack must be signed by a key that “jitwarm key list” shows "
-		"as "
-		"trusted, in FILE.minisig, or --allow-unsigned be given. All of the pack is read and "
-		"checked before anything is written: "
-		"its digest and signature, every member's hash, every cubin's architecture and form, every "
-		"entry's name "
-		"against its module. Interrupted at any moment, the cache is sound, and another run "
-		"completes it.\n\n"
-		"For each kind of entries it says what becomes of them: accepted, already there, or "
-		"refused, with each field that does not fit: architecture, driver stamp and version, OS, "
-		"pointer size, key form, cubin ABI. Entries that another build of the same CUDA version "
-		"made are the driver's own bytes and are carried over by themselves.\n\n"
-		"A thin pack (“jitwarm export --thin”) lacks PTX: it is taken from the paths and packages "
-		"that are named behind the pack, or from files of the active environment that have the "
-		"package or the name which the pack tells. What counts is its hash, wherever in a file it "
-		"stands. What is in none of them is named, a file a line; the other entries go in.\n\n"
-		"An opaque pack (“jitwarm export --opaque”) is a whole directory, for the very driver that "
-		"made it, on the same system with a GPU of the same architecture, and goes into an empty "
-		"or missing directory only.\n\n"
-		"Exit status: 0 where all is in the cache, 1 where a part was refused or its PTX was not "
-		"found, 2 where that is so of all, or "
-		"there is no driver to import for, 3 where the pack is damaged or the cache cannot be "
-		"written. With --all-users one account that cannot be filled makes it 1, and 3 where none "
-		"could be.",
+		"Adds the entries of a pack of “jitwarm export” to the driver's JIT cache, beside running "
+		"programs. The pack must be signed, in FILE.minisig, by a key that “jitwarm key list” "
+		"shows as trusted, unless --allow-unsigned is given. Everything is checked before anything "
+		"is written: digest and signature, each member's hash, each cubin's architecture and form, "
+		"each entry's name against its module. An interrupted import leaves a sound cache; the "
+		"next one completes it.\n\nFor each kind of entry it reports accepted, already there, or "
+		"refused with each field that does not fit: architecture, driver stamp and version, OS, "
+		"pointer size, key form, cubin ABI. Entries from another build of the same CUDA version "
+		"are the driver's own bytes and are reused.\n\nThe PTX that a thin pack (“jitwarm export "
+		"--thin”) lacks comes from the paths and packages named after the pack, or from files of "
+		"the active environment with the package or name in the pack. The hash decides, at any "
+		"place in a file. Files that are missing are listed; the other entries go in.\n\nAn opaque "
+		"pack (“jitwarm export --opaque”) is a whole directory for the very same driver and system "
+		"and a GPU of the same architecture, and goes only into an empty or missing "
+		"directory.\n\nExit status: 0 where all is in the cache, 1 where a part was refused or its "
+		"PTX was not found, 2 where all of it was or there is no driver to import for, 3 where the "
+		"pack is damaged or the cache cannot be written. With --all-users: 1 where one account "
+		"cannot be filled, 3 where no account can.",
 	.options = import_options,
 	.run = import_run,
 };

@@ -13,11 +13,10 @@
 static enum exit_status print_one(struct cli *cli, struct jw_key *key, const char *what)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
-	struct jw_error err = {0};
 
 	output_line(&cli->out, STYLE_GOOD, "%s “%s”, %s", what, key->name, key->id);
 	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
-	return document_print(&err, &cli->out, &document_key, &keys) ? cli_fail(cli, &err) : EXIT_DONE;
+	return cli_end(cli, EXIT_DONE, &document_key, &keys);
 }
 
 /* The folder of keys; the caller frees it. */
@@ -63,7 +62,8 @@ static enum exit_status generate_run(struct cli *cli)
 }
 
 static const struct cli_option generate_options[] = {
-	CLI_FLAG("no-passphrase", "Whoever can read the key's file can sign with it"),
+	CLI_FLAG("no-passphrase",
+			 "Leave the secret key unencrypted: every reader of its file can sign"),
 	PASSPHRASE_OPTION,
 	{0}};
 
@@ -71,13 +71,10 @@ const struct cli_command command_key_generate = {
 	.name = "key generate",
 	.summary = "Make a key that signs packs",
 	.usage = "[--no-passphrase] [NAME]",
-	.description =
-		"Makes a key pair for “jitwarm export --sign”, in the format of minisign, and trusts it. "
-		"The "
-		"name is “default” unless one is given. The secret key is only readable for you and sealed "
-		"with a passphrase, which is asked for.\n\n"
-		"Other machines take what it signs after “jitwarm key trust” with the public key that is "
-		"printed here.",
+	.description = "Makes a key pair for “jitwarm export --sign”, in minisign's format, and trusts "
+				   "it. The name is “default” unless one is given. The secret key is readable only "
+				   "for you and encrypted with a passphrase.\n\nOther machines accept its packs "
+				   "after “jitwarm key trust” with the public key that is printed here.",
 	.options = generate_options,
 	.run = generate_run,
 };
@@ -109,12 +106,11 @@ static const struct cli_option import_options[] = {PASSPHRASE_OPTION, {0}};
 
 const struct cli_command command_key_import = {
 	.name = "key import",
-	.summary = "Take over a secret key of minisign",
+	.summary = "Import a secret key of minisign",
 	.usage = "FILE [NAME]",
-	.description =
-		"Copies a secret key that minisign has made, so that “jitwarm export --sign” can "
-		"use it under that name (“default” unless one is given), and trusts it. It stays "
-		"sealed with its passphrase, which is asked for once to read the public key.",
+	.description = "Copies a secret key of minisign for “jitwarm export --sign” under that name "
+				   "(“default” unless one is given), and trusts it. It stays encrypted; its "
+				   "passphrase is asked for once, to read the public key.",
 	.options = import_options,
 	.run = import_run,
 };
@@ -139,10 +135,10 @@ static enum exit_status trust_run(struct cli *cli)
 
 const struct cli_command command_key_trust = {
 	.name = "key trust",
-	.summary = "Take the packs that a key signs",
+	.summary = "Accept the packs that a key signs",
 	.usage = "FILE|PUBLIC-KEY [NAME]",
-	.description = "From now on “jitwarm import” takes packs that this key has signed. It is named "
-				   "by minisign's file of a public key (minisign.pub), or by the key itself, 56 "
+	.description = "“jitwarm import” then accepts packs that this key signed. The key is "
+				   "minisign's file of a public key (minisign.pub), or the key itself, 56 "
 				   "characters; without a name its id is its name.",
 	.run = trust_run,
 };
@@ -163,9 +159,9 @@ static enum exit_status distrust_run(struct cli *cli)
 
 const struct cli_command command_key_distrust = {
 	.name = "key distrust",
-	.summary = "No longer take the packs that a key signs",
+	.summary = "No longer accept the packs that a key signs",
 	.usage = "NAME",
-	.description = "Takes back “jitwarm key trust”. What was imported stays.",
+	.description = "Reverts “jitwarm key trust”. Imported entries stay.",
 	.run = distrust_run,
 };
 
@@ -219,8 +215,8 @@ static enum exit_status list_run(struct cli *cli)
 
 const struct cli_command command_key_list = {
 	.name = "key list",
-	.summary = "List the keys that sign packs, and those that are trusted",
+	.summary = "List your signing keys and the trusted ones",
 	.usage = "",
-	.description = "Lists your own keys, and those whose packs “jitwarm import” takes.",
+	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
 	.run = list_run,
 };

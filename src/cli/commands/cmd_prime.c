@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jitwarm/find.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
@@ -10,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/cuda_operands.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
@@ -86,13 +85,12 @@ static int check_budgets(struct jw_error *err, const struct options *options)
 	return 0;
 }
 
-static enum exit_status work(struct prime_outcome *priming, const char *const *paths, size_t count,
-							 size_t troubles)
+static enum exit_status work(struct prime_outcome *priming, const struct found_files *files)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
-		.paths = paths,
-		.path_count = count,
+		.paths = files->paths,
+		.path_count = files->count,
 		.everything = options_given(&cli->options, "all"),
 		.recording = priming->recording,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
@@ -145,7 +143,9 @@ static enum exit_status work(struct prime_outcome *priming, const char *const *p
 		output_note(&cli->out, "%s", result->notes[i]);
 	status = priming->only_plan && result->plan.cold && !result->plan.too_much
 				 ? EXIT_COLD
-				 : prime_outcome_status(priming, result, result->troubles + troubles);
+				 : prime_outcome_status(priming, result,
+										result->troubles +
+											(files->found ? files->found->trouble_count : 0));
 	prime_outcome_print_result(priming, result);
 	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere);
 	if (prime_outcome_document(&err, priming, result))
@@ -212,41 +212,32 @@ static void warn_of_settings(const struct cli *cli, const struct jw_system *syst
  * alone there is nothing else. */
 static int find_files(struct jw_error *err, const struct cli *cli,
 					  const struct cuda_operands *sources, struct jw_recording **ret_recording,
-					  struct jw_found **ret_found)
+					  struct found_files *ret_files)
 {
 	const char *recording = options_value(&cli->options, "recording");
+	struct jw_found *found;
 
 	if (recording && jw_recording_read(err, recording, ret_recording))
 		return -1;
 	if (recording && !cli->options.operand_count)
-		return jw_recording_find(err, *ret_recording, ret_found);
+		return jw_recording_find(err, *ret_recording, &found)
+				   ? -1
+				   : found_files_take(err, &cli->out, found, ret_files);
 	if (!sources->other_count && sources->asked)
 		return 0;
-	return jw_find(err,
-				   &(struct jw_find_options){.names = (const char *const *)sources->others,
-											 .name_count = sources->other_count,
-											 .cancel = cli_cancel},
-				   ret_found);
+	return found_files_find(err, &cli->out, sources->others, sources->other_count, ret_files);
 }
 
-/* Files with device code, and what was made of sources. */
-static enum exit_status work_on(struct prime_outcome *priming, const struct jw_found *found,
+/* Files with device code, and PTX that was made of sources. */
+static enum exit_status work_on(struct prime_outcome *priming, struct found_files *files,
 								const struct cuda_operands *sources)
 {
-	size_t file_count = found ? found->file_count : 0;
 	struct jw_error err;
-	const char **paths = mem_array(&err, file_count + sources->count, sizeof *paths);
-	enum exit_status status;
 
-	if (!paths)
-		return cli_fail(priming->cli, &err);
-	for (size_t i = 0; i < file_count; i++)
-		paths[i] = found->files[i].path;
 	for (size_t i = 0; i < sources->count; i++)
-		paths[file_count + i] = sources->ptx[i];
-	status = work(priming, paths, file_count + sources->count, found ? found->trouble_count : 0);
-	mem_free(paths);
-	return status;
+		if (found_files_add(&err, files, sources->ptx[i]))
+			return cli_fail(priming->cli, &err);
+	return work(priming, files);
 }
 
 /* What is known without looking at any file. */
@@ -279,14 +270,14 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct jw_system *system = NULL;
 	struct jw_recording *recording = NULL;
-	struct jw_found *found = NULL;
+	struct found_files files = {0};
 	struct cuda_operands sources = {0};
 	struct jw_error err;
 	enum exit_status status;
 
 	if (cuda_operands_pick(&err, cli, &sources) || open_system(&err, cli, &elsewhere, &system) ||
-		find_files(&err, cli, &sources, &recording, &found) ||
-		target_machine_thin(&err, cli, found, &elsewhere)) {
+		find_files(&err, cli, &sources, &recording, &files) ||
+		target_machine_thin(&err, cli, files.found, &elsewhere)) {
 		status = cli_fail_as(cli, elsewhere.given ? target_machine_status(&err) : exit_of(err.code),
 							 &err);
 		TEXT_COPY(unattended->problem, err.message);
@@ -299,22 +290,20 @@ static enum exit_status prime_now(struct cli *cli, struct unattended *unattended
 		TEXT_COPY(unattended->problem, err.message);
 		goto done;
 	}
-	if (found)
-		found_print_notes(&cli->out, found);
 	if (options_given(&cli->options, "tune") && !priming.only_plan &&
-		tune_change_on_the_way(&err, cli, system, found)) {
+		tune_change_on_the_way(&err, cli, system, &files)) {
 		status = cli_fail(cli, &err);
 		goto done;
 	}
 	priming.system = system;
 	priming.recording = recording;
 	status = cuda_operands_compile(cli, system, &sources);
-	if (found || sources.count)
-		status = exit_combine(status, work_on(&priming, found, &sources));
+	if (files.found || sources.count)
+		status = exit_combine(status, work_on(&priming, &files, &sources));
 done:
 	cuda_operands_free(&sources);
 	target_machine_free(&elsewhere);
-	jw_found_free(found);
+	found_files_free(&files);
 	jw_recording_free(recording);
 	jw_system_free(system);
 	return status;
@@ -338,68 +327,59 @@ static enum exit_status prime_run(struct cli *cli)
 static const struct cli_option prime_options[] = {
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many"),
-	CLI_NUMBER("jobs", "N", "Compile with N workers; as many as cores without it", .letter = 'j',
+	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_DURATION("budget-time", "TIME",
-				 "Compile for so long (5m, 1h30m), the most valuable modules first"),
+				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first"),
 	CLI_SIZE("budget-size", "SIZE",
-			 "Let what is named take so much of the cache (1G, 500M), what is warm included, the "
-			 "most valuable modules first"),
+			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
+			 "the most valuable modules first"),
 	CLI_SIZE("max-mem", "SIZE",
-			 "Let the workers together take no more memory than this (2G); three quarters of what "
-			 "is available without it. One module at a time is compiled in any case"),
+			 "Memory for all workers together (2G); without it three quarters of what is "
+			 "available. One module is compiled in any case"),
 	CLI_DURATION("module-timeout", "TIME",
-				 "Give up on a module after TIME (90s, 5m); without it after forty times what is "
-				 "predicted, and never before ten minutes"),
+				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
+				 "prediction, ten minutes at least"),
 	CLI_LIST("only", "OFFSET",
 			 "Only the modules of the container at this offset in its file; may be repeated"),
 	CLI_FLAG("dry-run", "Only say what would be compiled", .letter = 'n'),
 	CLI_VALUE("recording", "FILE",
-			  "Prime just the modules that “jitwarm record” has written down in FILE, found in the "
-			  "files that it names, or in what is named here"),
-	CLI_VALUE("trace", "FILE",
-			  "Write Chrome trace events to FILE: a row per worker, a slice per module; for "
-			  "chrome://tracing or Perfetto"),
+			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
+			  "or the named ones"),
+	CLI_VALUE(
+		"trace", "FILE",
+		"Write Chrome trace events to FILE, a row per worker, for chrome://tracing or Perfetto"),
 	REUSE_OPTIONS,
 	UNATTENDED_OPTIONS,
-	CLI_FLAG("tune", "Where the driver's limit is too small for the results, set a better one for "
-					 "this account first (“jitwarm tune”)"),
-	CLI_FLAG("background", "Work at the lowest priority for processor and disk, and wait while the "
-						   "machine runs on its battery"),
-	CLI_VALUE("cache", "DIR", "Warm this directory instead of the one that the driver uses"),
+	CLI_FLAG("tune", "Where the driver's limit is too small for the results, raise it for this "
+					 "account first (“jitwarm tune”)"),
+	CLI_FLAG("background", "Work at the lowest processor and disk priority, and pause on battery"),
+	CLI_CACHE,
 	ELSEWHERE_OPTIONS,
 	SOURCES_OPTIONS,
-	CLI_FLAG("sudo-user", "Under sudo: be the account that called it, and warm its cache"),
+	CLI_FLAG("sudo-user", "Under sudo: run as the account that called it, and warm its cache"),
 	{0}};
 
 const struct cli_command command_prime = {
 	.name = "prime",
-	.summary = "Compile beforehand what a first start would compile",
+	.summary = "Compile now what a first start would compile",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Has NVIDIA's driver compile, on all cores, every module that it would compile "
-		"at the first start of the named "
-		"libraries, wheels, directories or Python packages, and puts the results into "
-		"the driver's cache. Without a name "
-		"it takes the active Python environment. What is in the cache already is not "
-		"compiled again; a run that was "
-		"interrupted goes on where it stopped.\n\n"
-		"Before it begins it says how long it will take, by what the modules hold and "
-		"what this machine took before, and what the cache keeps. What would not fit "
-		"is not begun. --budget-time and --budget-size take the modules first that a "
-		"start is sure to need and that save it the most time.\n\n"
-		"After the driver has changed, what another build of the same CUDA minor version "
-		"has compiled goes over to the new one by itself: the bytes are the same. "
-		"--carry-over takes what older drivers have compiled, too, in seconds; "
-		"--recompile-carried replaces that later.\n\n"
-		"CUDA C sources (*.cu) are compiled to PTX by NVRTC first, for each GPU "
-		"architecture at hand. The driver's cache knows "
-		"a module by its text, so NVRTC's version, the options and the name have to be "
-		"those of the program.\n\n"
-		"With --target it is for another machine, and needs neither GPU nor driver: the "
-		"ptxas of that driver's CUDA version makes the very bytes that the driver would "
-		"make, into the directory that --cache names, or into a pack (-o) that “jitwarm "
-		"import” takes there. “jitwarm compiler fetch” gets that ptxas.",
+		"Lets NVIDIA's driver compile, on all cores, every module that it would compile at the "
+		"first start of the named libraries, wheels, directories or Python packages, into the "
+		"driver's cache. Without a name it primes the active Python environment. Modules in the "
+		"cache are not compiled again; an interrupted run is continued by the next one.\n\nFirst "
+		"it predicts the time, from the modules and earlier runs here, and the space. Modules that "
+		"would not fit are not started. --budget-time and --budget-size prefer modules that every "
+		"start needs and that save it the most time.\n\nAfter a driver update, results of another "
+		"build of the same CUDA minor version are reused: the bytes are the same. --carry-over "
+		"also reuses results of older drivers, in seconds; --recompile-carried replaces them "
+		"later.\n\nCUDA C sources (*.cu) are first compiled to PTX by NVRTC, for each GPU "
+		"architecture. The cache identifies a module by its text, so NVRTC's version, options and "
+		"source name must be those of the program.\n\nWith --target it primes for another machine, "
+		"without GPU and driver: the ptxas of that driver's CUDA version makes the driver's own "
+		"bytes, in the directory of --cache or in a pack (-o) for “jitwarm import” there. “jitwarm "
+		"compiler fetch” gets that ptxas.",
 	.options = prime_options,
 	.run = prime_run,
 };

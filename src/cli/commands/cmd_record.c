@@ -1,13 +1,11 @@
 /* jitwarm record: what does a command have compiled? */
-#include <jitwarm/find.h>
 #include <jitwarm/record.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "os/interrupt.h"
 
 /* As env(1), nohup(1) and timeout(1) end where the command cannot be started. */
@@ -121,14 +119,14 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 }
 
 static enum exit_status record(struct cli *cli, const struct jw_system *system,
-							   const struct jw_found *found, const char **paths)
+							   const struct found_files *files)
 {
 	const struct options *options = &cli->options;
 	const char *file = options_value(options, "output");
 	struct jw_record_options how = {
-		.command = (const char *const *)options->operands + options->divided_at,
-		.paths = paths,
-		.path_count = found ? found->file_count : 0,
+		.command = options->operands + options->divided_at,
+		.paths = files->paths,
+		.path_count = files->count,
 		.output_to_stderr = cli->out.json,
 		.cancel = cli_cancel,
 	};
@@ -136,13 +134,11 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 	struct jw_error err;
 	enum exit_status status;
 
-	for (size_t i = 0; i < how.path_count; i++)
-		paths[i] = found->files[i].path;
 	os_catch_interrupts();
 	if (jw_record(&err, system, &how, &result))
 		return cli_fail_as(
 			cli, (enum exit_status)(err.code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED), &err);
-	status = finish(cli, found, result, file ? file : standard_file);
+	status = finish(cli, files->found, result, file ? file : standard_file);
 	jw_record_result_free(result);
 	return status;
 }
@@ -153,60 +149,45 @@ static enum exit_status record_run(struct cli *cli)
 	const struct jw_system_options how = {.asleep = true,
 										  .cache_dir = options_value(options, "cache")};
 	struct jw_system *system = NULL;
-	struct jw_found *found = NULL;
-	const char **paths = NULL;
+	struct found_files files = {0};
 	struct jw_error err;
 	enum exit_status status;
 
-	if (!options->divided || options->divided_at == options->operand_count) {
-		error_set(&err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
-		return cli_fail(cli, &err);
-	}
+	if (!options->divided || options->divided_at == options->operand_count)
+		return cli_usage(cli, "the command to run is missing: it follows “--”");
 	if (jw_system_open(&err, &how, &system) ||
 		(options->divided_at &&
-		 jw_find(&err,
-				 &(struct jw_find_options){.names = (const char *const *)options->operands,
-										   .name_count = options->divided_at,
-										   .cancel = cli_cancel},
-				 &found))) {
+		 found_files_find(&err, &cli->out, options->operands, options->divided_at, &files)))
 		status = cli_fail(cli, &err);
-		goto done;
-	}
-	if (found)
-		found_print_notes(&cli->out, found);
-	paths = mem_array(&err, found ? found->file_count : 0, sizeof *paths);
-	status = paths ? record(cli, system, found, paths) : cli_fail(cli, &err);
-done:
-	mem_free(paths);
-	jw_found_free(found);
+	else
+		status = record(cli, system, &files);
+	found_files_free(&files);
 	jw_system_free(system);
 	return status;
 }
 
 static const struct cli_option record_options[] = {
-	CLI_VALUE("output", "FILE", "Write the recording to FILE; jitwarm-recording.json without it",
+	CLI_VALUE("output", "FILE", "Write the recording to FILE instead of jitwarm-recording.json",
 			  .letter = 'o'),
-	CLI_VALUE("cache", "DIR", "Warm this directory instead of the one that the driver uses"),
+	CLI_CACHE,
 	{0}};
 
 const struct cli_command command_record = {
 	.name = "record",
-	.summary = "Run a command and write down what it has compiled",
+	.summary = "Run a command and write down which modules it compiles",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
-		"Runs a command with an empty cache of its own beside yours, and writes down which modules "
-		"it really had compiled, with the time of each and the library that owns it. “jitwarm "
-		"prime --recording FILE” then primes just those, here or on any machine with the same "
-		"files: a recording holds hashes and places, no code. What the command had compiled goes "
-		"into your cache, so that recording also warms.\n\n"
-		"The owners are looked for in the named files and packages; without a name, on Linux, in "
-		"the programs and libraries that the command's processes load. What is in none of them "
-		"(PTX that is made at run time, results of a linker) is written down as such.\n\n"
-		"Ends with the command's own exit status, 127 where there is no such command, 126 where it "
-		"cannot be started. What it prints is left alone; with --json its standard output goes to "
-		"standard error.\n\n"
-		"While it runs, Ctrl-C is the command's. After its end Ctrl-C ends the search for owners: "
-		"the recording is written with what is known by then (status 1 where the command's is 0).",
+		"Runs a command with an empty cache beside yours, and writes down which modules it had "
+		"compiled, with the time of each and the library that owns it. “jitwarm prime --recording "
+		"FILE” then primes just those, here or on any machine with the same files: a recording "
+		"holds hashes and places, no code. The results also go into your cache.\n\nOwners are "
+		"searched in the named files and packages; without a name, on Linux, in the programs and "
+		"libraries that the command's processes load. Modules without an owner (PTX made at run "
+		"time, results of a linker) are written down as such.\n\nEnds with the command's exit "
+		"status, 127 where there is no such command, 126 where it cannot be started. Its output is "
+		"left alone; with --json its standard output goes to standard error.\n\nWhile the command "
+		"runs, it receives Ctrl-C. After its end Ctrl-C stops the search for owners; the recording "
+		"is written as far as it is known (status 1 where the command's is 0).",
 	.options = record_options,
 	.run = record_run,
 };

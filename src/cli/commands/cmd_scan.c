@@ -1,12 +1,10 @@
 /* jitwarm scan PATH|PACKAGE… */
-#include <jitwarm/find.h>
 #include <jitwarm/scan.h>
 #include <jitwarm/system.h>
 
-#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_notes.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/scan_text.h"
 #include "os/cores.h"
@@ -52,10 +50,11 @@ static void take_trouble(void *context, const char *path, const struct jw_error 
 }
 
 static int scan_found(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus,
-					  const struct jw_found *found)
+					  const struct found_files *files)
 {
-	struct jw_scan_options options = {
-		.path_count = found->file_count,
+	const struct jw_scan_options options = {
+		.paths = files->paths,
+		.path_count = files->count,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = gpus->driver,
@@ -65,35 +64,21 @@ static int scan_found(struct jw_error *err, struct scan_run *run, const struct g
 		.image = take_image,
 		.trouble = take_trouble,
 	};
-	const char **paths = mem_array(err, found->file_count, sizeof *paths);
-	int result;
 
-	if (!paths)
-		return -1;
-	for (size_t i = 0; i < found->file_count; i++)
-		paths[i] = found->files[i].path;
-	options.paths = paths;
-	result = jw_scan(err, &options);
-	mem_free(paths);
-	return result;
+	return jw_scan(err, &options);
 }
 
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
 	const struct options *options = &run->cli->options;
-	struct jw_found *found;
+	struct found_files files;
 	int result;
 
-	if (jw_find(err,
-				&(struct jw_find_options){.names = (const char *const *)options->operands,
-										  .name_count = options->operand_count,
-										  .cancel = cli_cancel},
-				&found))
+	if (found_files_find(err, &run->cli->out, options->operands, options->operand_count, &files))
 		return -1;
-	found_print_notes(&run->cli->out, found);
-	run->troubles += found->trouble_count;
-	result = scan_found(err, run, gpus, found);
-	jw_found_free(found);
+	run->troubles += files.found->trouble_count;
+	result = scan_found(err, run, gpus, &files);
+	found_files_free(&files);
 	return result;
 }
 
@@ -165,19 +150,17 @@ static const struct cli_option options[] = {
 
 const struct cli_command command_scan = {
 	.name = "scan",
-	.summary = "Show what files hold for a GPU, and what would be compiled",
+	.summary = "Show the device code of files for a GPU, and what would be compiled",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Looks into libraries, programs, static archives, wheels and loose device code, and says "
-		"for each of them and each GPU whether it runs as it is or what the driver would compile "
-		"first, about how long that takes, and how large the driver's cache gets. Neither the "
-		"files' code nor the driver is run.\n\n"
-		"Names are paths, else packages of the active Python or conda environment; without any, "
-		"the whole environment. The time is for all cores of this machine, by a model from the "
-		"modules of four frameworks and, without --target, by what runs of prime took here; expect "
-		"a third more or less.\n\n"
-		"Ends with 1 where a file cannot be read or holds damaged device code, 3 where nothing "
-		"could be read.",
+		"Looks into libraries, programs, static archives, wheels and loose device code. For each "
+		"file and GPU it says whether the code runs as it is or what the driver would compile "
+		"first, how long that takes, and how large the cache gets. It runs neither the files' code "
+		"nor the driver.\n\nNames are paths, else packages of the active Python or conda "
+		"environment; without a name, the whole environment. The time is for all cores of this "
+		"machine, from a model of four frameworks and, without --target, from earlier runs of "
+		"prime here; expect a third more or less.\n\nEnds with 1 where a file cannot be read or "
+		"holds damaged device code, 3 where nothing could be read.",
 	.options = options,
 	.run = scan_run,
 };

@@ -138,6 +138,8 @@ static void print_run(const struct output *out, const char *line)
 
 /* ---- the commands */
 
+extern const struct cli_command command_startup_enable;
+
 typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
 						 struct jw_startup **ret_startup);
 
@@ -150,14 +152,13 @@ static enum exit_status act(struct cli *cli, action_fn action, struct asked *ask
 		(asked->options.everyone && action != jw_startup_look &&
 		 cli_need_administrator(&err, "--all-users")))
 		return cli_fail(cli, &err);
-	if (options_given(&cli->options, "service") && cli->command->options &&
-		!strcmp(cli->command->name, "startup enable"))
-		asked->options.account = options_value(&cli->options, "account");
-	if (!strcmp(cli->command->name, "startup enable"))
+	if (cli->command == &command_startup_enable) {
+		asked->options.account =
+			asked->options.service ? options_value(&cli->options, "account") : NULL;
 		asked->options.replace = options_given(&cli->options, "replace");
+	}
 	if (action(&err, &asked->options, ret_startup))
-		return err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-											  : cli_fail(cli, &err);
+		return cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
 	return EXIT_DONE;
 }
 
@@ -255,45 +256,44 @@ static enum exit_status status_run(struct cli *cli)
 
 #define SERVICE_OPTION                                                                             \
 	CLI_VALUE("service", "NAME",                                                                   \
-			  "Linux, as root: a unit of the system, ordered before the service NAME (ollama), "   \
-			  "instead of units of this account")
+			  "Linux, as root: a system unit, ordered before the service NAME (ollama), instead "  \
+			  "of units of this account")
 
 #define EVERYONE_OPTION                                                                            \
 	CLI_FLAG("all-users", "As an administrator (root): for every account of this machine, at its " \
-						  "own logon and for its own cache")
+						  "logon and for its cache")
 
 static const struct cli_option enable_options[] = {
 	SERVICE_OPTION,
 	EVERYONE_OPTION,
 	CLI_VALUE("account", "NAME",
-			  "With --service: the account that the service runs as, whose cache is warmed; root "
-			  "without it"),
-	CLI_FLAG("replace", "Overwrite a task or unit of the same name that jitwarm has not made"),
+			  "With --service: the account that the service runs as, whose cache is warmed; "
+			  "without it root"),
+	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
 	{0}};
 static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
 
 const struct cli_command command_startup_enable = {
 	.name = "startup enable",
-	.summary = "Prime by itself after each logon, and when packages change",
+	.summary = "Prime automatically after logon, and when packages change",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
-		"Has the system run “jitwarm prime --background --quiet --if-changed” for the named "
-		"libraries or packages (without a name: the active environment): on Windows by a logon "
-		"task in your own account, on Linux by a service of your own systemd with a timer and a "
-		"path unit that watches driver and packages. It runs at the lowest priority, on mains "
-		"power only, and ends in a moment where nothing has changed. A second time replaces the "
-		"first.",
+		"Lets the system run “jitwarm prime --background --quiet --if-changed” for the named "
+		"libraries or packages (without a name: the active environment): on Windows in a logon "
+		"task of your account, on Linux in a service of your systemd with a timer and a path unit "
+		"that watches driver and packages. It runs at the lowest priority, on mains power only, "
+		"and ends at once where nothing has changed. A second call replaces the first.",
 	.options = enable_options,
 	.run = enable_run,
 };
 
 const struct cli_command command_startup_disable = {
 	.name = "startup disable",
-	.summary = "Take away what “startup enable” has set up",
+	.summary = "Remove the task or units of “startup enable”",
 	.usage = "[OPTION]…",
-	.description = "Takes away the task or the units of “startup enable”. What others have made "
-				   "under the same names stays.",
+	.description =
+		"Removes the task or the units of “startup enable”. Others under the same names stay.",
 	.options = other_options,
 	.run = disable_run,
 };
@@ -302,9 +302,8 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description = "Shows whether the task or the units of “startup enable” are there, and of the "
-				   "last runs when they were, what had changed and how long they took. Ends with 1 "
-				   "where they are not there.",
+	.description = "Shows the task or the units of “startup enable”, and the last runs: when, what "
+				   "had changed, how long. Ends with 1 where they are missing.",
 	.options = other_options,
 	.run = status_run,
 };

@@ -112,9 +112,7 @@ static enum exit_status status_run(struct cli *cli)
 		output_line(
 			&cli->out, STYLE_FAINT,
 			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
-	status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
-	if (document_print(&err, &cli->out, &document_status, &found))
-		status = cli_fail(cli, &err);
+	status = cli_end(cli, system->gpu_count ? EXIT_DONE : EXIT_CANNOT, &document_status, &found);
 	jw_other_caches_free(found.others, found.other_count);
 	jw_system_free(system);
 	return status;
@@ -122,19 +120,17 @@ static enum exit_status status_run(struct cli *cli)
 
 static const struct cli_option status_options[] = {
 	CLI_VALUE("driver-profile", "FILE",
-			  "Write what has to be known of this driver to prime for it on another machine"),
+			  "Write a profile of this driver, for priming on another machine"),
 	{0}};
 
 const struct cli_command command_status = {
 	.name = "status",
 	.summary = "Show GPUs, driver and the driver's cache",
 	.usage = "[OPTION]…",
-	.description =
-		"Shows which NVIDIA GPUs and which driver this machine has, where that driver's cache is, "
-		"how full it may become, "
-		"and which settings stand in the way; and the caches of accounts that services run as "
-		"(LocalSystem, ollama), as far as this account may see them: --cache of other commands "
-		"takes their folders. Ends with 2 where there is no GPU to help.",
+	.description = "Shows the NVIDIA GPUs and the driver of this machine, the driver's cache with "
+				   "its limit, and settings that get in the way; then the caches of service "
+				   "accounts (LocalSystem, ollama) that this account may see: --cache of other "
+				   "commands takes their folders. Ends with 2 where there is no GPU.",
 	.options = status_options,
 	.run = status_run,
 };

@@ -50,15 +50,10 @@ static enum exit_status show(struct cli *cli, bool verify)
 {
 	struct jw_store *store = NULL;
 	struct jw_store_options options = {.verify = verify};
-	struct jw_error err = {0};
+	struct jw_error err;
 	char *state = NULL;
 	enum exit_status status = EXIT_DONE;
 
-	if (cli->options.operand_count) {
-		(void)error_set(&err, JW_ERR_USAGE, "“%.100s”: nothing can be named here",
-						cli->options.operands[0]);
-		return cli_fail(cli, &err);
-	}
 	if (!os_state_dir(&err, &state))
 		options.state_dir = state;
 	if (!state || jw_store_open(&err, &options, &store) ||
@@ -83,20 +78,16 @@ static enum exit_status list_run(struct cli *cli)
 
 const struct cli_command command_store_list = {
 	.name = "store list",
-	.summary = "List the packs of what was compiled here",
+	.summary = "List the packs of earlier results",
 	.usage = "",
 	.description =
-		"After “jitwarm prime” the store, a folder of packs in jitwarm's own folder, holds what "
-		"was "
-		"compiled, a hundredth of its size in the cache. Where the driver has evicted or wiped its "
-		"cache, the next “jitwarm prime” takes the entries of what it is asked for from there "
-		"instead "
-		"of compiling them again, as far as the cache has room. Packs of former drivers stay until "
-		"the store has "
-		"grown past 2 GiB. Entries that “prime --split” had compiled over several threads are "
-		"counted "
-		"as split: they are not the driver's own bytes.\n\n"
-		"Exit status: 1 where a pack is damaged.",
+		"The store, in jitwarm's own folder, keeps in packs what “jitwarm prime” compiled, at a "
+		"hundredth of its size in the cache. After the driver has evicted or wiped entries, the "
+		"next “jitwarm prime” restores those that it is asked for instead of compiling them again, "
+		"as far as the cache has room. Packs of former drivers stay until the store exceeds 2 GiB. "
+		"Split entries (“prime --split”) were compiled over several threads: they are not the "
+		"driver's own bytes.\n\nExit status: 1 where a pack is damaged.",
+	.no_operands = "nothing can be named here",
 	.run = list_run,
 };
 
@@ -109,8 +100,9 @@ const struct cli_command command_store_verify = {
 	.name = "store verify",
 	.summary = "Check every pack of the store",
 	.usage = "",
-	.description = "Unpacks every pack of the store to nowhere and checks all of it, as “jitwarm "
-				   "import” does before it writes. Exit status: 1 where one is damaged.",
+	.description = "Checks all of every pack of the store, as “jitwarm import” does before it "
+				   "writes. Exit status: 1 where one is damaged.",
+	.no_operands = "nothing can be named here",
 	.run = verify_run,
 };
 
@@ -122,13 +114,6 @@ static enum exit_status gc_run(struct cli *cli)
 	char *state = NULL, size[TEXT_SHORT];
 	enum exit_status status = EXIT_DONE;
 
-	if (cli->options.operand_count) {
-		(void)error_set(
-			&err, JW_ERR_USAGE,
-			"“%.100s”: nothing can be named here; “jitwarm store remove” removes a pack",
-			cli->options.operands[0]);
-		return cli_fail(cli, &err);
-	}
 	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
 		status = cli_fail(cli, &err);
 	} else {
@@ -148,14 +133,14 @@ static const struct cli_option gc_options[] = {
 
 const struct cli_command command_store_gc = {
 	.name = "store gc",
-	.summary = "Remove the oldest packs of the store, and make one of many small ones",
+	.summary = "Remove the oldest packs of the store, and merge small ones",
 	.usage = "[--max-size SIZE]",
 	.description =
-		"Removes packs that are damaged, and the oldest until the store is no larger than it may "
-		"be. Then it makes one pack of those that are small and for the same GPUs and driver: each "
-		"run that compiled something has left one. “jitwarm prime” removes each time, and makes "
-		"one of sixteen.",
+		"Removes damaged packs, and the oldest ones until the store is within its limit, then "
+		"merges small packs for the same GPUs and driver: each run that compiled something leaves "
+		"one. “jitwarm prime” does the same after each run, and merges sixteen.",
 	.options = gc_options,
+	.no_operands = "nothing can be named here; “jitwarm store remove” removes a pack",
 	.run = gc_run,
 };
 
@@ -165,10 +150,8 @@ static enum exit_status remove_run(struct cli *cli)
 	char *state = NULL;
 	enum exit_status status = EXIT_DONE;
 
-	if (!cli->options.operand_count) {
-		(void)error_set(&err, JW_ERR_USAGE, "name a pack of “jitwarm store list”");
-		return cli_fail(cli, &err);
-	}
+	if (!cli->options.operand_count)
+		return cli_usage(cli, "name a pack of “jitwarm store list”");
 	if (os_state_dir(&err, &state))
 		status = cli_fail(cli, &err);
 	for (size_t i = 0; status == EXIT_DONE && i < cli->options.operand_count; i++)
@@ -182,7 +165,7 @@ const struct cli_command command_store_remove = {
 	.name = "store remove",
 	.summary = "Remove packs from the store",
 	.usage = "PACK…",
-	.description = "Removes packs by the names that “jitwarm store list” shows. The driver's cache "
-				   "stays as it is.",
+	.description =
+		"Removes packs by the names of “jitwarm store list”. The driver's cache is left alone.",
 	.run = remove_run,
 };

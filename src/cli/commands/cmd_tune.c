@@ -1,6 +1,5 @@
 /* jitwarm tune: settings of the driver's cache that stay. */
 
-#include <jitwarm/find.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
@@ -8,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/table.h"
 #include "os/identity.h"
@@ -30,26 +30,15 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
 	struct jw_error why = {0};
-	struct jw_found *found = NULL;
-	const char **paths;
-	int result = -1;
+	struct found_files files;
+	int result;
 
 	/* Who names nothing, and has no environment, has nothing predicted. */
-	if (jw_find(&why,
-				&(struct jw_find_options){.names = (const char *const *)cli->options.operands,
-										  .name_count = cli->options.operand_count,
-										  .cancel = cli_cancel},
-				&found))
+	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
-	paths = mem_array(err, found->file_count + 1, sizeof *paths);
-	if (paths) {
-		for (size_t i = 0; i < found->file_count; i++)
-			paths[i] = found->files[i].path;
-		result = jw_tune_predict(err, tuning->system, paths, found->file_count,
-								 &tuning->predicted_bytes);
-	}
-	mem_free(paths);
-	jw_found_free(found);
+	result =
+		jw_tune_predict(err, tuning->system, files.paths, files.count, &tuning->predicted_bytes);
+	found_files_free(&files);
 	return result;
 }
 
@@ -280,8 +269,7 @@ static enum exit_status tune_run(struct cli *cli)
 	enum exit_status status = EXIT_DONE;
 
 	if (work(&err, &tuning) || print_document(&err, &tuning))
-		status = err.code == JW_ERR_UNSUPPORTED ? cli_fail_as(cli, EXIT_CANNOT, &err)
-												: cli_fail(cli, &err);
+		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
 	jw_tune_result_free(tuning.result);
 	jw_lines_free(tuning.path_lines, tuning.path_line_count);
 	jw_settings_free(tuning.settings);
@@ -290,33 +278,32 @@ static enum exit_status tune_run(struct cli *cli)
 }
 
 static const struct cli_option tune_options[] = {
-	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH, in a marked block; what is "
-					  "there stays, and a second time changes nothing"),
-	CLI_FLAG("undo", "Take it back: every file is what it was before, to the byte. Without --scope "
-					 "wherever this account has applied it"),
+	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
+					  "stay, and a second time changes nothing"),
+	CLI_FLAG(
+		"undo",
+		"Restore every file to the byte; without --scope wherever this account has applied it"),
 	CLI_VALUE("scope", "SCOPE",
 			  "Where: user (this account; the default), system (all accounts), conda (the active "
-			  "environment), shell (what the shell reads), systemd=UNIT or systemd-user=UNIT (one "
-			  "service). CUDA_CACHE_PATH is set for all accounts, or for a service, only where "
-			  "--path names one"),
+			  "environment), shell (the shell's files), systemd=UNIT or systemd-user=UNIT (one "
+			  "service). For all accounts or a service CUDA_CACHE_PATH is set only with --path"),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
 			  "systemd or conda"),
-	CLI_SIZE("max-size", "SIZE", "This limit (2GiB) instead of the one that is computed"),
-	CLI_VALUE("path", "DIR", "This directory for the cache instead of the one in force"),
+	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
+	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force"),
 	{0}};
 
 const struct cli_command command_tune = {
 	.name = "tune",
-	.summary = "Show and set what limits the driver's cache, for good",
+	.summary = "Show the settings of the driver's cache, and set them permanently",
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
-	.description =
-		"Shows which settings of the driver's cache are in force, where each of them comes from "
-		"(environment, shell profiles, environment.d, /etc/environment, systemd units, conda, the "
-		"container, Windows' registry), which of them the driver reads otherwise than they look, "
-		"and what the limit should be: what is in the cache, and a quarter more than what the "
-		"named libraries or packages (without a name: the active environment) would add.\n\n"
-		"With --apply it sets that, with --undo it takes it back.",
+	.description = "Shows the settings of the driver's cache in force and their sources "
+				   "(environment, shell profiles, environment.d, /etc/environment, systemd units, "
+				   "conda, the container, Windows' registry), values that the driver reads "
+				   "otherwise than they look, and the limit that is needed: the present entries, "
+				   "and a quarter more than what the named libraries or packages (without a name: "
+				   "the active environment) would add.\n\n--apply sets it, --undo reverts it.",
 	.options = tune_options,
 	.run = tune_run,
 };

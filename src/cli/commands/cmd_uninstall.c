@@ -216,8 +216,7 @@ static enum exit_status uninstall_run(struct cli *cli)
 		output_line(&cli->out, STYLE_PLAIN,
 					"What the driver's cache holds stays; so does the program, which can be "
 					"deleted now.");
-	if (document_print(&err, &cli->out, &document_uninstall, &job.gone))
-		job.status = cli_fail(cli, &err);
+	job.status = cli_end(cli, job.status, &document_uninstall, &job.gone);
 	jw_lines_free(job.gone.removed, job.gone.count);
 	return job.status;
 }
@@ -227,15 +226,12 @@ static const struct cli_option uninstall_options[] = {
 
 const struct cli_command command_uninstall = {
 	.name = "uninstall",
-	.summary = "Take back everything that jitwarm has set up",
+	.summary = "Remove everything that jitwarm has set up",
 	.usage = "[OPTION]…",
-	.description =
-		"Takes away the task or units of “startup”, the settings of “tune” in every "
-		"place on record (files are what they were before, to the byte), and what "
-		"jitwarm remembers, its empty folder in the driver's cache included. What the cache "
-		"holds stays as it is, and so do your signing "
-		"keys. Ends with 1 where something could not be taken back; then it is still "
-		"on record, and can be tried again.",
+	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
+				   "are restored to the byte) and jitwarm's state, with its empty folder in the "
+				   "driver's cache. The entries of the cache and your signing keys stay. Ends with "
+				   "1 where something could not be removed; it stays on record for another try.",
 	.options = uninstall_options,
 	.run = uninstall_run,
 };

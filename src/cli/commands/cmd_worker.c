@@ -13,9 +13,8 @@ const struct cli_command command_worker = {
 	.name = "worker",
 	.summary = "Compile modules for a supervisor",
 	.usage = "",
-	.description =
-		"Takes jobs on standard input and answers on standard output, in the protocol of "
-		"“jitwarm prime”, which starts it.",
+	.description = "Takes jobs on standard input and answers on standard output, in the protocol "
+				   "of “jitwarm prime”, which starts it.",
 	.hidden = true,
 	.run = worker_run,
 };

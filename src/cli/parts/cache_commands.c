@@ -14,20 +14,8 @@ struct jw_cache_options cache_command_options(const struct cli *cli)
 
 enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err)
 {
-	if (err->code == JW_ERR_UNSUPPORTED && !options_value(&cli->options, "cache"))
-		return cli_fail_as(cli, EXIT_CANNOT, err);
-	return cli_fail(cli, err);
-}
-
-enum exit_status cache_command_check_operands(struct cli *cli)
-{
-	struct jw_error err = {0};
-
-	if (!cli->options.operand_count)
-		return EXIT_DONE;
-	(void)error_set(&err, JW_ERR_USAGE, "“%.100s”: a directory is named with --cache DIR",
-					cli->options.operands[0]);
-	return cli_fail(cli, &err);
+	return cli_fail_unless(cli, options_given(&cli->options, "cache") ? JW_OK : JW_ERR_UNSUPPORTED,
+						   err);
 }
 
 int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks)

@@ -6,9 +6,6 @@
 
 #include "cli/command.h"
 
-#define CACHED_OPTION                                                                              \
-	CLI_VALUE("cache", "DIR", "Look at this directory instead of the one that the driver uses")
-
 /* "cuda", "opencl", "other" of enum jw_cache_kind; "load", "link", "nvjitlink" of enum
  * jw_cache_form */
 extern const char *const cached_kinds[4], *const cached_forms[3];
@@ -16,8 +13,6 @@ extern const char *const cached_kinds[4], *const cached_forms[3];
 struct jw_cache_options cache_command_options(const struct cli *cli);
 /* Where the driver does not cache at all there is nothing that jitwarm could help with. */
 enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err);
-/* Neither command takes any. */
-enum exit_status cache_command_check_operands(struct cli *cli);
 /* What this account has marked of that cache; without a state directory nothing is. */
 int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks);
 /* "Apr  8 202512:10:18" as people write it, with the release where it is known; returns `text`. */

@@ -175,8 +175,7 @@ enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *
 	}
 	if (err.code || cli_worker(&err, cli, &how.worker) ||
 		jw_nvrtc_open(&err, &how, &sources->nvrtc)) {
-		status = cli_fail_as(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code),
-							 &err);
+		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
 		goto done;
 	}
 	target_count = jw_system_targets(system, targets, MOST_TARGETS);

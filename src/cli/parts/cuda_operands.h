@@ -11,7 +11,7 @@ struct cuda_operands {
 	struct jw_nvrtc *nvrtc; /* owns the files */
 	char **ptx;
 	size_t count, capacity;
-	char **others; /* the operands that are none, NULL at the end */
+	const char **others; /* the operands that are none, NULL at the end */
 	size_t other_count;
 	size_t asked; /* sources among the operands */
 };
@@ -19,12 +19,12 @@ struct cuda_operands {
 /* --nvrtc, --nvrtc-options, --nvrtc-name */
 #define SOURCES_OPTIONS                                                                            \
 	CLI_VALUE("nvrtc-options", "OPTIONS",                                                          \
-			  "Compile *.cu with NVRTC and these options, as the program does"),                   \
+			  "Compile *.cu by NVRTC with these options, as the program does"),                    \
 		CLI_VALUE("nvrtc", "FILE|PACKAGE",                                                         \
-				  "The NVRTC that the program uses: a library, a toolkit, or a package that "      \
-				  "brings or requires one"),                                                       \
+				  "The NVRTC of the program: a library, a toolkit, or a package that has or "      \
+				  "requires one"),                                                                 \
 		CLI_VALUE("nvrtc-name", "NAME",                                                            \
-				  "What the program calls the source; the file's own name without it")
+				  "The program's name for the source; without it the file's name")
 
 /* Separates sources from other operands. */
 int cuda_operands_pick(struct jw_error *err, const struct cli *cli,

@@ -29,7 +29,7 @@ const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 /* The two options, for the tables of commands. */
 #define GPUS_OPTIONS                                                                               \
 	CLI_LIST("target", "SM",                                                                       \
-			 "Ask about a GPU of this compute capability (sm_86) instead of those in this "        \
-			 "machine; may be repeated"),                                                          \
+			 "For a GPU of this compute capability (sm_86) instead of those of this machine; may " \
+			 "be repeated"),                                                                       \
 		CLI_VALUE("driver", "VERSION",                                                             \
-				  "What the driver can read: a CUDA version (12.2) or a driver's (550.163.01)")
+				  "For this driver: a CUDA version (12.2) or a driver's (550.163.01)")

@@ -8,7 +8,7 @@
 #include "cli/parts/passphrase.h"
 
 #define PACKING_SIGN_OPTIONS                                                                        \
-	CLI_FLAG("sign", "Sign the pack: the signature is written beside it, into FILE.minisig"),       \
+	CLI_FLAG("sign", "Sign the pack: write the signature into FILE.minisig"),                       \
 		CLI_VALUE("key", "NAME|FILE",                                                               \
 				  "Sign with this key instead of “default”: one of “jitwarm key list”, or " \
 				  "minisign's file"),                                                               \

@@ -8,8 +8,7 @@ enum { PASSPHRASE_SIZE = 1025 };
 
 #define PASSPHRASE_OPTION                                                                          \
 	CLI_VALUE("passphrase-file", "FILE",                                                           \
-			  "The key's passphrase is the first line of this file; else it is asked for at the "  \
-			  "terminal")
+			  "The first line of FILE is the key's passphrase; without it the terminal asks")
 
 /* The passphrase for an existing key, NULL where it has none. `room` takes it. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,

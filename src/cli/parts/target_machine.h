@@ -26,24 +26,21 @@ struct target_machine {
 /* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
 #define ELSEWHERE_OPTIONS                                                                          \
 	CLI_LIST("target", "SM",                                                                       \
-			 "For another machine with this GPU (sm_86), into --cache or -o, without GPU and "     \
+			 "For another machine with this GPU (sm_86), into --cache or -o; needs no GPU and "    \
 			 "driver; may be repeated"),                                                           \
 		CLI_VALUE("driver", "VERSION", "That machine's driver (550.163.01)"),                      \
 		CLI_VALUE("driver-lib", "FILE",                                                            \
-				  "That driver's libcuda.so or nvcuda64.dll, for one that jitwarm does not know"), \
+				  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm"),    \
 		CLI_VALUE("driver-profile", "FILE",                                                        \
-				  "What “jitwarm status --driver-profile” has written there of its driver"),       \
+				  "That driver's profile, from “jitwarm status --driver-profile” there"),          \
 		CLI_VALUE("ptxas", "FILE",                                                                 \
-				  "Compile with this ptxas; without it, that of the driver's CUDA version"),       \
-		CLI_FLAG("split",                                                                          \
-				 "With --target: where few long modules are left and cores idle, compile one "     \
-				 "over several threads (ptxas of CUDA 12.8 and newer): code of the same worth at " \
-				 "twice the memory, but not the driver's own bytes"),                              \
-		CLI_VALUE("output", "FILE",                                                                \
-				  "Write that machine's entries into a pack, for “jitwarm import” there",          \
+				  "Compile with this ptxas instead of that of the driver's CUDA version"),         \
+		CLI_FLAG("split", "With --target: where few long modules are left, compile one over "      \
+						  "several threads (ptxas of CUDA 12.8 and newer): equivalent code at "    \
+						  "twice the memory, but not the driver's own bytes"),                     \
+		CLI_VALUE("output", "FILE", "Write the entries into a pack, for “jitwarm import” there",   \
 				  .letter = 'o'),                                                                  \
-		CLI_FLAG("thin",                                                                           \
-				 "With -o: without the PTX, which import takes there from the same files"),        \
+		CLI_FLAG("thin", "With -o: without the PTX; import takes it from the same files there"),   \
 		PACKING_SIGN_OPTIONS
 
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */

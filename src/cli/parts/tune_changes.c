@@ -105,20 +105,12 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 }
 
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
-						   const struct jw_found *found)
+						   const struct found_files *files)
 {
 	const struct jw_tune_request request = {.scope = JW_SCOPE_USER};
-	size_t count = found ? found->file_count : 0;
 	struct jw_tune_result *result = NULL;
-	const char **paths = mem_array(err, count, sizeof *paths);
-	int failed;
+	int failed = jw_tune_for_files(err, system, files->paths, files->count, &result);
 
-	if (!paths)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		paths[i] = found->files[i].path;
-	failed = jw_tune_for_files(err, system, paths, count, &result);
-	mem_free(paths);
 	if (result)
 		tune_change_print(&cli->out, &request, result);
 	jw_tune_result_free(result);

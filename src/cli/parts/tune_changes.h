@@ -1,11 +1,11 @@
 /* Settings that stay, as `tune` and `prime --tune` write them. */
 #pragma once
 
-#include <jitwarm/find.h>
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
 #include "cli/command.h"
+#include "cli/parts/found_files.h"
 
 /* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);
@@ -16,5 +16,5 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 /* For `prime --tune`: what these files' results need is set for this account, and counts for this
  * run already. Nothing is done where the limit in force suffices. */
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
-						   const struct jw_found *found);
+						   const struct found_files *files);
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);

@@ -29,7 +29,7 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 {
 	const struct options *options = &cli->options;
 	const char *environment = options_value(options, "environment");
-	const struct jw_run_key key = {.names = (const char *const *)options->operands,
+	const struct jw_run_key key = {.names = options->operands,
 								   .name_count = options->operand_count,
 								   .cache_dir = options_value(options, "cache")};
 
@@ -79,8 +79,8 @@ enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum ex
 	bool ended = run->planned && status != EXIT_FAILED && !run->undone && !os_interrupted() &&
 				 !options_given(&cli->options, "dry-run");
 
-	if (run->skip && document_print(&err, &cli->out, &document_prime_skipped, run))
-		status = cli_fail(cli, &err);
+	if (run->skip)
+		status = cli_end(cli, status, &document_prime_skipped, run);
 	/* Modules that cannot be compiled would fail again: only what changes is tried anew. */
 	if (run->state && ended && jw_run_remember(&err, run->state))
 		output_warning(&cli->out, "the next run will not know of this one: %s", err.message);

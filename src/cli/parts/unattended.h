@@ -26,10 +26,9 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status);
 
 #define UNATTENDED_OPTIONS                                                                         \
-	CLI_FLAG("if-changed",                                                                         \
-			 "End at once, without waking the driver, where driver, GPUs, packages, settings and " \
-			 "cache are what they were at the end of the last such run"),                          \
+	CLI_FLAG("if-changed", "End at once, without starting the driver, if driver, GPUs, packages, " \
+						   "settings and cache are unchanged since the last such run"),            \
 		CLI_VALUE("environment", "DIR",                                                            \
-				  "The virtual or conda environment in DIR, instead of the active one"),           \
+				  "Use the virtual or conda environment in DIR instead of the active one"),        \
 		CLI_VALUE("json-log", "FILE",                                                              \
-				  "Append a line of JSON to FILE when the run ends, also when it fails")
+				  "Append a line of JSON to FILE at the end of the run, also after a failure")

@@ -1,0 +1,23 @@
+/* The files with device code that names lead to. */
+#pragma once
+
+#include <jitwarm/find.h>
+
+#include "cli/output.h"
+
+struct found_files {
+	struct jw_found *found; /* NULL: nothing was looked for */
+	const char **paths;
+	size_t count, capacity;
+};
+
+/* jw_find, with its notes and warnings printed (`out` NULL: not). Without names: the active
+ * environment. */
+int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
+					 size_t name_count, struct found_files *ret_files);
+/* The same for what is found already; takes it over, also on failure. */
+int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
+					 struct found_files *ret_files);
+/* Adds a path, which must outlive the list. */
+int found_files_add(struct jw_error *err, struct found_files *files, const char *path);
+void found_files_free(struct found_files *files);
