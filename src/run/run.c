@@ -200,11 +200,6 @@ static void on_hello(void *context, struct child *child, const struct protocol_h
 	(void)child;
 	if (run_take_hello(run, slot, hello))
 		feed(run, slot);
-	/* Those for which the GPU is not: they have no work yet. */
-	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++)
-		if (run->slots[i].retired && run->slots[i].child && !run->slots[i].finishing &&
-			!run->slots[i].job_count)
-			finish(&run->slots[i]);
 	end_event(run);
 }
 

@@ -401,6 +401,103 @@ static void a_lock_is_waited_for_but_not_for_ever(void **state)
 	assert_consistent(2);
 }
 
+/* A child that waits for the folder of entry `n`, which is made while the entry is staged, then
+ * removes `victim` and lets go of the lock. */
+static pid_t remove_when_staged(unsigned n, const char *victim, int release)
+{
+	struct entries_entry entry;
+	char *path, *level;
+	pid_t child;
+
+	entries_make(&entry, n, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	level = os_dir_name(NULL, path);
+	child = fork();
+	if (!child) {
+		while (!os_exists(level))
+			(void)usleep(1000);
+		(void)os_remove_tree(NULL, victim ? victim : level);
+		_exit(0);
+	}
+	(void)close(release);
+	mem_free(path);
+	mem_free(level);
+	return child;
+}
+
+static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live = NULL;
+	pid_t holder, remover;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	holder = hold_lock(&release);
+	remover = remove_when_staged(2, NULL, release);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(waitpid(remover, NULL, 0), remover);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+static void what_is_removed_after_it_was_compared_is_no_hit(void **state)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct entries_entry entries[2];
+	struct cache_addition additions[2];
+	struct cache_live *live = NULL;
+	struct jw_error err = {0};
+	pid_t holder, remover;
+	char *first;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		entries_make(&entries[i], i + 1, 0);
+		additions[i] = addition_of(&entries[i]);
+	}
+	first = cache_entry_path(NULL, dir, entries[0].key);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	holder = hold_lock(&release);
+	remover = remove_when_staged(2, first, release);
+	assert_int_equal(cache_insert(&err, live, additions, 2), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_int_equal(additions[0].added, CACHE_ADDED_NOT);
+	assert_int_equal(waitpid(remover, NULL, 0), remover);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(first);
+}
+
+static void a_pipe_is_no_entry(void **state)
+{
+	struct cache_live *live;
+	struct entries_entry entry;
+	struct cache_addition addition;
+	char *made = os_join(NULL, folder, "pipe");
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	entries_make(&entry, 1, 0);
+	addition = addition_of(&entry);
+	addition.path = made;
+	assert_int_equal(mkfifo(made, 0600), 0);
+	(void)alarm(60); /* one that is opened waits for a writer */
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	(void)alarm(0);
+	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(made);
+}
+
 /* A driver writes the index after it has let go of the lock, and so over rows that came meanwhile.
  */
 static void rows_that_a_late_write_undid_come_back(void **state)
@@ -584,6 +681,9 @@ int main(void)
 		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
 		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
+		cmocka_unit_test(a_folder_that_is_removed_meanwhile_is_made_again),
+		cmocka_unit_test(what_is_removed_after_it_was_compared_is_no_hit),
+		cmocka_unit_test(a_pipe_is_no_entry),
 		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
 		cmocka_unit_test(a_killed_insert_loses_nothing),
 		cmocka_unit_test(what_is_no_directory_is_refused),

@@ -184,7 +184,9 @@ static pid_t hold_lock(unsigned milliseconds)
 	pid = fork();
 	if (!pid) {
 		fd = open(index, O_RDWR | O_CREAT, 0666);
-		if (fcntl(fd, F_SETLK, &lock) || write(ready[1], "x", 1) != 1)
+		while (fcntl(fd, F_SETLK, &lock))
+			(void)usleep(1000);
+		if (write(ready[1], "x", 1) != 1)
 			_exit(1);
 		(void)usleep(milliseconds * 1000);
 		_exit(0);
@@ -272,13 +274,13 @@ static void what_another_run_has_added_is_not_compiled(void **state)
 	mem_free(from);
 }
 
-/* An entry of the driver's that no module of the plan stands for. */
+/* An entry of the driver's that no module of the plan stands for, with a longer key. */
 static void make_foreign(void)
 {
 	char *root = mem_printf(NULL, "%s/trees/77", folder);
 	struct entries_entry entry;
 
-	entries_make(&entry, 77, 100);
+	entries_make(&entry, 100077, 100);
 	files_put_at(cache_entry_path(NULL, root, entry.key), entry.bytes, entry.size);
 	mem_free(root);
 }
@@ -297,6 +299,35 @@ static void one_prediction_that_fails_does_not_end_the_run(void **state)
 	assert_int_equal(result->compiled, MODULES);
 	assert_int_equal(result->misjudged, 1);
 	assert_int_equal(warm(), MODULES - 1);
+}
+
+/* It has no place among those that wait for the lock: there entries have the names of modules. */
+static void a_foreign_entry_does_not_wait_for_the_lock(void **state)
+{
+	struct jw_error err = {0};
+	char *wanted = os_join(NULL, folder, "marks/lock"), *held = os_join(NULL, folder, "marks/held");
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		while (!os_exists(wanted))
+			(void)usleep(1000);
+		pid = hold_lock(1500);
+		_exit(os_make_dirs(NULL, held, 0700) || waitpid(pid, NULL, 0) != pid);
+	}
+	make_foreign();
+	assert_int_equal(run_with(&err, 1,
+							  "do_job() { if [ $1 = 3 ]; then mkdir \"$marks/lock\"\n"
+							  "until [ -e \"$marks/held\" ]; do sleep 0.01; done\n"
+							  "make_entry 77; answer 3 0\n"
+							  "else fine $1; fi; }\nhello; serve\n"),
+					 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(result->compiled, MODULES - 1);
+	assert_int_equal(result->failed, 1);
+	assert_non_null(strstr(result->failures[0].reason, "locked by"));
+	mem_free(wanted);
+	mem_free(held);
 }
 
 static void a_first_prediction_that_fails_does(void **state)
@@ -349,6 +380,7 @@ int main(void)
 		CASE(what_is_being_compiled_moves_the_bar),
 		CASE(what_another_run_has_added_is_not_compiled),
 		CASE(one_prediction_that_fails_does_not_end_the_run),
+		CASE(a_foreign_entry_does_not_wait_for_the_lock),
 		CASE(a_first_prediction_that_fails_does),
 		CASE(workers_that_are_stopped_too_are_no_failure),
 	};
