@@ -95,8 +95,8 @@ void ledger_close(struct ledger *ledger);
 void ledger_parse(struct ledger *ledger, const void *data, size_t size);
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 
-/* Where the ledger of this system's cache is: what lives for one run alone has no history, and
- * takes it along. NULL where there is no state directory. */
+/* The ledger's file for this system's cache; NULL without a state directory. A cache that lives for
+ * one run alone has no history. */
 const char *ledger_home(const struct jw_system *system);
 
 /* Which plan the calls below are about; it must outlive them. */
@@ -104,8 +104,8 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 /* NULL where nothing is known of that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module);
-/* What has become of all entries together since this one was seen; the cache as it is now, of
- * cache_shape_take. */
+/* How all entries were lost together since this one was seen; `shape` is the cache as it is now
+ * (cache_shape_take). */
 enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
 							const struct cache_shape *now);
 /* Of the warm modules of the plan, those whose entries are marked so. */
@@ -127,9 +127,9 @@ const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_m
 size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
 						   const char *cache_dir);
 
-/* Changes the file's marks, under the lock of its folder: new ones, which take the place of those
- * of the same keys and kind, and keys whose marks of a kind go. To be called before such entries
- * are inserted, and after others have taken their place: so that none is ever there without its
+/* Changes the file's marks, under the lock of its folder: new marks, which replace those of the
+ * same keys and kind, and keys whose marks of a kind are cleared. Call it before such entries are
+ * inserted, and after others have replaced them, so that no such entry is ever there without its
  * mark. A state_dir of NULL is JW_ERR_NOT_FOUND. */
 struct ledger_new_mark {
 	enum ledger_kind kind;
@@ -151,7 +151,7 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record);
 struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place);
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp);
-/* The same for a mark: LEDGER_NO_STAMP where there is none, or no room for it. */
+/* The same for a mark: LEDGER_NO_STAMP if it has no stamp, or if there is no room for it. */
 uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(const char *state_dir, const char *cache_dir);
 void ledger_read(struct ledger *ledger, const char *path);
@@ -168,7 +168,7 @@ int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
 struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key);
 /* Adds one, or replaces the one of its key. */
 void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark);
-/* False: what follows cannot be told. */
+/* False: the values below are unknown. */
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 void ledger_free_marks(struct ledger *ledger);

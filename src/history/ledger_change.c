@@ -36,7 +36,7 @@ static bool is_news(const struct ledger *ledger, const struct ledger_change *cha
 	return news;
 }
 
-/* Those that are cleared go, and the oldest for which there is no room beside the new ones. */
+/* Drops the cleared marks, and the oldest ones if there is no room beside the new ones. */
 static int make_room(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
 					 const struct ledger_change *change)
 {

@@ -10,7 +10,7 @@
 #include "os/file.h"
 #include "state/run_folder.h"
 
-/* Whoever has the lock writes some megabytes. */
+/* The holder of the lock writes some megabytes. */
 enum { LOCK_TRIES = 100, LOCK_EVERY_MS = 20 };
 
 static const uint8_t magic[8] = {'J', 'W', 'L', 'E', 'D', 0, 2, 0};
@@ -39,7 +39,7 @@ struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place)
 	return at == SET_NONE ? NULL : &ledger->records[at];
 }
 
-/* LEDGER_MOST_STAMPS where there is no room for another: nobody changes drivers so often. */
+/* LEDGER_MOST_STAMPS if there is no room for another: machines do not change drivers so often. */
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 {
 	size_t i = 0;

@@ -110,7 +110,7 @@ static int format_marks(struct jw_error *err, const struct ledger_marks *marks, 
 	return 0;
 }
 
-/* None behind the last kind of which there are any. */
+/* Kinds behind the last one with marks are not written. */
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes)
 {
 	unsigned kinds = LEDGER_KINDS;

@@ -10,12 +10,12 @@
 enum { MOST_BYTES = 64 << 10 };
 static const char schema[] = "jitwarm.speed/1";
 
-/* No machine is that far from the model: a driver that had nothing to compile, a clock that jumps,
- * a file that somebody has written. */
+/* No machine is that far from the model. Such a value comes from a driver that had nothing to
+ * compile, a clock that jumps, or a forged file. */
 static const double MOST_FACTOR = 20;
 static const double MOST_MS = 1e12;
-/* What was learnt before weighs no more than this; and what is usual (plan/estimate.h) as much as
- * this, so that three tiny modules do not decide. */
+/* Earlier runs weigh at most this much. The usual factor (plan/estimate.h) weighs this much, so
+ * that three tiny modules do not decide. */
 static const double MOST_OLD_MS = 120e3, USUAL_MS = 1e3;
 
 /* ---- the table */
@@ -26,7 +26,7 @@ static bool is_believable(const struct speed_sum *sum)
 		   sum->real_ms < sum->model_ms * MOST_FACTOR && sum->real_ms * MOST_FACTOR > sum->model_ms;
 }
 
-/* A system may count processor time in steps of 16 ms, so a single compile may have taken none. */
+/* A system may count processor time in steps of 16 ms, so a single compile may show 0. */
 void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
 				double wall_ms)
 {
@@ -94,7 +94,7 @@ struct plan_factors speed_factors(const struct speed_table *table, const struct 
 								 find_factor(table, driver, true)};
 }
 
-/* Takes the row out of the table, which closes up; an empty sum where there is none. */
+/* Removes the row from the table; an empty sum if it has no such row. */
 static struct speed_sum take_row(struct speed_table *table, const struct jw_driver *driver,
 								 bool link)
 {

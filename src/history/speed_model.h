@@ -24,7 +24,7 @@
 
 enum { LEARN_MOST_ROWS = 32 };
 
-/* What modules should have taken by the model, and took. */
+/* The times of modules by the model, and as measured. */
 struct speed_sum {
 	double model_ms, real_ms;
 };
@@ -48,22 +48,22 @@ struct speed_run {
 	struct speed_time load, link;
 };
 
-/* One module was compiled in so much time. What cannot be true is passed over. */
+/* Adds the time of one compiled module. Impossible values are skipped. */
 void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
 				double wall_ms);
-/* What the table says of that driver on this machine. A compiler that was not measured yet is taken
- * to be as another one that was. 0 where nothing is known. */
+/* The factor of that driver on this machine. An unmeasured compiler gets the factor of a measured
+ * one. 0 if nothing is known. */
 struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver);
-/* Adds a run. What was learnt before counts for two minutes of compiling at most, so that a machine
- * that has changed is believed soon. */
+/* Adds a run. Earlier runs count for two minutes of compiling at most, so that a change of the
+ * machine shows soon. */
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_run *run);
 
-/* Parses such a file; an empty table where it is none. */
+/* Parses such a file; any other text gives an empty table. */
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
 
-/* The same with the file of the state directory; NULL: none is kept. Failing to remember is no
- * failure: the next run predicts a little worse. */
+/* The same with the file of the state directory; NULL: it is not kept. A failure is not reported:
+ * the next run predicts a little worse. */
 struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_run *run);

@@ -10,16 +10,16 @@
 struct device_pool {
 	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
 	bool works[PROTOCOL_MOST_DEVICES];  /* a worker has had a context there */
-	bool barred[PROTOCOL_MOST_DEVICES]; /* it gives no context to anybody */
+	bool barred[PROTOCOL_MOST_DEVICES]; /* it gives no context */
 	char why[128];                      /* of the last one that was barred */
 	size_t count;
 };
 
 #define DEVICE_NONE SIZE_MAX
 
-/* What the run's first worker has reported. Devices whose compute mode forbids contexts are barred;
- * so are those that give a context to one process only, where others of the same architecture give
- * it to all. */
+/* Fills the pool from the report of the run's first worker. Devices whose compute mode forbids
+ * contexts are barred. So are exclusive-process devices, if others of the same architecture serve
+ * all workers. */
 void device_pool_fill(struct device_pool *pool, const struct protocol_hello *hello);
 /* Why a device of this mode gives no context, for people; "" where the mode is not why. */
 const char *device_pool_mode_text(int compute_mode);
@@ -29,8 +29,8 @@ unsigned device_pool_most_workers(const struct device_pool *pool, const struct p
 								  size_t count);
 /* Whether there is a device of this architecture, barred or not. */
 bool device_pool_has(const struct device_pool *pool, struct jw_target target);
-/* An index in pool.devices, DEVICE_NONE where none is left. Those of the same architecture share
- * the workers by `turn`. */
+/* An index in pool.devices, DEVICE_NONE if no device is left. Devices of the same architecture
+ * share the workers by `turn`. */
 size_t device_pool_choose(const struct device_pool *pool, struct jw_target target, size_t turn);
 /* False where no other device is left at all: then err says so. */
 bool device_pool_bar(struct jw_error *err, struct device_pool *pool, size_t device,

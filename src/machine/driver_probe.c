@@ -17,9 +17,9 @@
 
 enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 
-/* The module as it is stored: raw, and filled up to eight bytes with NULs. Of these the driver's
- * key holds all, and no NUL of its own behind them (measured on 535 and 550), so the last of them
- * is the one that the tail of a key begins with. */
+/* The module as stored: raw, and padded to eight bytes with NULs. The driver's key holds all of
+ * these and no further NUL (measured on 535 and 550), so the last of them counts as the first byte
+ * of the key's tail. */
 struct payload {
 	char text[(sizeof probe_ptx + 7) / 8 * 8]; /* ends in one NUL at least */
 };
@@ -51,8 +51,8 @@ static int write_probe(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* The one entry below a cache directory: the path of the first regular file three levels down. NULL
- * where there is none. */
+/* The path of the only entry below a cache directory: the first regular file three levels down.
+ * NULL if there is no such file. */
 static char *find_entry(const char *dir, int level)
 {
 	struct os_names names;
@@ -75,8 +75,8 @@ static char *find_entry(const char *dir, int level)
 	return found;
 }
 
-/* Whether the entry is what this module gives under the stamp that it carries. -1: there is none,
- * and so nothing to learn about its form. */
+/* Whether the entry is the one that this module gives under the stamp in it. -1: there is no entry,
+ * so its form stays unknown. */
 static int read_entry(struct jw_error *err, const char *cache_dir,
 					  const struct protocol_device *device, struct cache_profile *profile)
 {
@@ -162,7 +162,7 @@ done:
 	return result;
 }
 
-/* The first of them may be in somebody else's hands. */
+/* Another process may have the first of them. */
 static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
 					const struct jw_system *system, struct cache_profile *profile)
 {

@@ -15,7 +15,7 @@
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile);
 
-/* The same for the first GPU of a system that can be used, in a directory of its own, and kept in
- * the state directory. Its `worker` is started. */
+/* The same for the first usable GPU of a system, in a directory made for it; the profile is kept in
+ * the state directory. Starts the system's `worker`. */
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 						 struct cache_profile *profile);

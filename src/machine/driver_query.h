@@ -11,8 +11,8 @@ struct driver_query {
 	unsigned limit_s;               /* how long it may take before it counts as hung */
 };
 
-/* -1: no worker could be started, it died, hung, or said what makes no sense. That the driver
- * reports a failure is in the hello or the answer. `ret_answer` may be NULL where there is no job.
+/* -1: no worker could be started, it died, it hung, or its answer is malformed. A failure of the
+ * driver is in the hello or the answer. `ret_answer` may be NULL if there is no job.
  */
 int driver_query(struct jw_error *err, const struct driver_query *ask,
 				 struct protocol_hello *ret_hello, struct protocol_answer *ret_answer);

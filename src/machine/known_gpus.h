@@ -1,6 +1,6 @@
-/* The GPUs that a worker reported last, kept in the state directory: valid for the same driver
- * file, the same PCI devices and the same variables that choose among them. The file is read as
- * hostile input; what does not fit is forgotten. */
+/* The GPUs that a worker reported last, kept in the state directory. They are valid for the same
+ * driver file, the same PCI devices and the same variables that select among them. The file is read
+ * as hostile input and forgotten if it does not fit. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "os/pci.h"
 #include "worker/protocol.h"
 
-/* What the answer depends on. */
+/* The conditions of the answer. */
 struct known_gpus_key {
 	const char *library; /* the driver as found without loading it */
 	const struct os_pci_device *pci;
@@ -23,10 +23,10 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello);
 
-/* What is remembered has turned out not to hold. */
+/* Forgets an answer that turned out to be wrong. */
 void known_gpus_forget(const char *state_dir);
 
-/* Parses one such document; for tests and the fuzz target. `identity`: what it must be for, NULL
- * for anything. */
+/* Parses one such document; for tests and the fuzz target. `identity`: the conditions it must be
+ * for, NULL for any. */
 bool known_gpus_parse(const char *text, size_t size, const char *identity,
 					  struct protocol_hello *ret_hello);

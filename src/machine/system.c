@@ -62,7 +62,7 @@ static void judge_settings(struct jw_cache_info *cache)
 										  : "the driver cannot use its cache");
 }
 
-/* What CUDA_FORCE_PTX_JIT and CUDA_FORCE_JIT say; which of them counts is the driver's affair. */
+/* The values of CUDA_FORCE_PTX_JIT and CUDA_FORCE_JIT; the driver decides which of them counts. */
 struct forced {
 	bool ptx_jit, jit;
 };
@@ -145,9 +145,9 @@ done:
 	return result;
 }
 
-/* Where the system lists no GPU, the driver's device files say that it is worth asking: under WSL
- * it is no PCI device of the guest (dxg), on Jetson none at all (nvmap), and some containers see no
- * PCI bus (nvidiactl). */
+/* If the system lists no GPU, device files of the driver show that a query is worthwhile: under WSL
+ * the GPU is no PCI device of the guest (dxg), Jetson has no PCI device (nvmap), and some
+ * containers see no PCI bus (nvidiactl). */
 static bool has_device_file(void)
 {
 	static const char *const names[] = {"/dev/dxg", "/dev/nvidiactl", "/dev/nvmap"};
@@ -225,7 +225,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* What is left of the settings, now that the driver is known. */
+/* Completes the settings, now that the driver is known. */
 static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
 						   const struct forced *forced, struct jw_system *system)
 {
@@ -261,7 +261,7 @@ static void take_targets(struct jw_system *system, const struct jw_system_option
 	}
 }
 
-/* A library says which build it is, and often which release; what was said besides counts more. */
+/* A library tells its build, and often its release; a release from another source counts more. */
 static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
 							  const char *library, struct jw_system *system,
 							  struct cache_profile *ret_profile)
@@ -319,7 +319,7 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 
 /* ---- all of it */
 
-/* Whether the nearest folder that is there belongs to this account. */
+/* Whether the nearest existing folder belongs to this account. */
 static bool belongs_to(const char *path, uint32_t owner)
 {
 	char *nearest = os_nearest(NULL, path);
@@ -330,9 +330,9 @@ static bool belongs_to(const char *path, uint32_t owner)
 	return its;
 }
 
-/* An account without a home has no state directory, unless it names one: then nothing is kept.
- * Neither is it where sudo has left us the caller's home (-E): what root makes there the caller
- * could not write to afterwards. */
+/* An account without a home has no state directory unless it names one; nothing is kept then. The
+ * same holds if sudo has left us the caller's home (-E): the caller could not write to files that
+ * root makes there. */
 static int choose_state_dir(struct jw_error *err, char **ret_path)
 {
 	struct os_account account;
@@ -354,7 +354,7 @@ static int choose_state_dir(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* The cache is made by what fills it, with the mode that it is to have. */
+/* The first insert makes the cache, with its final mode. */
 static int make_scratch(struct jw_error *err, struct jw_system *system, char **ret_path)
 {
 	struct run_folder *folder = mem_alloc(err, sizeof *folder);
@@ -377,7 +377,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct jw_error why = {0};
 	struct forced forced;
 
-	/* Not only where there is a GPU to ask about: the machine of a developer may have none. */
+	/* Also without a GPU to ask about: a developer's machine may have none. */
 	if (!options->target_count && (!options->asleep || options->probe) &&
 		worker_command_check(err, options->worker))
 		return -1;

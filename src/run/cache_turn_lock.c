@@ -62,15 +62,13 @@ static void tell_holder(const struct cache_turn *turn, const struct cache_turn_w
 	if (!wait->message)
 		return;
 	read_holder(turn, holder, sizeof holder);
-	(void)snprintf(line, sizeof line,
-				   "%s primes the same cache: waiting for it, to find warm what it does", holder);
+	(void)snprintf(line, sizeof line, "%s primes the same cache: waiting for it to finish", holder);
 	wait->message(wait->context, line);
 }
 
 /* ---- the lock */
 
-/* The file may have been removed by its last holder since we opened it: then a lock on it tells
- * nobody anything. */
+/* The last holder may have removed the file since we opened it; a lock on it means nothing then. */
 static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 {
 	struct os_stat ours, there;

@@ -7,8 +7,8 @@ struct insert_backlog {
 	char *folder; /* where their entries wait, out of the workers' way */
 	size_t *modules;
 	size_t count, capacity;
-	uint64_t tried_ns, progress_ns; /* when the lock was last tried for; when it was to be had */
-	struct jw_error why;            /* why it was not to be had */
+	uint64_t tried_ns, progress_ns; /* when the lock was last tried; when it was last taken */
+	struct jw_error why;            /* the reason of the last refusal */
 };
 
 int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later);
@@ -17,8 +17,8 @@ void insert_backlog_close(struct insert_backlog *later);
 /* The entry of `module` (an index in the plan), which lies at `path`. */
 int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
 					   size_t module, const char *path, const struct jw_error *why);
-/* Puts what waits into the cache, until the lock is not to be had again (which is no failure).
- * `done` is told of each: `why` is NULL, or JW_ERR_FORMAT for an entry that was refused. -1: the
+/* Inserts waiting entries into the cache until the lock is refused again, which is no failure.
+ * `done` is called for each entry: `why` is NULL, or JW_ERR_FORMAT for a refused entry. -1: the
  * cache cannot be written. */
 int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,
 					   const struct plan *plan,

@@ -1,5 +1,5 @@
-/* What is still to be compiled: the cold modules of a plan, dearest first, then those that have
- * taken a worker with them, which are tried once more when nothing else is left. */
+/* Modules still to be compiled: the cold modules of a plan, longest compile first. Modules that
+ * ended a worker are tried once more when no other is left. */
 #pragma once
 
 #include "plan/plan.h"
@@ -25,15 +25,15 @@ int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_que
 void job_queue_close(struct job_queue *queue);
 /* Forgets all that is left. */
 void job_queue_clear(struct job_queue *queue);
-/* The next module that has done nobody any harm, QUEUE_EMPTY where none is left. */
+/* The next module that is no suspect, QUEUE_EMPTY if no such module is left. */
 size_t job_queue_take(struct job_queue *queue);
 /* The one that job_queue_take would give, without taking it. */
 size_t job_queue_peek(const struct job_queue *queue);
-/* The first one that `fits`, QUEUE_WAIT where none of those that are left does. */
+/* The first module that `fits`, QUEUE_WAIT if none of the remaining fits. */
 size_t job_queue_take_fitting(struct job_queue *queue,
 							  bool (*fits)(const void *context, size_t module),
 							  const void *context);
-/* What is predicted for all that is left, on one core. */
+/* The predicted time of all remaining modules, on one core. */
 double job_queue_cost_ms(const struct job_queue *queue);
 /* A module that has to be tried once more, for a time when nothing else is being compiled. */
 size_t job_queue_take_suspect(struct job_queue *queue);
@@ -41,6 +41,6 @@ bool job_queue_has_suspects(const struct job_queue *queue);
 bool job_queue_is_suspect(const struct job_queue *queue, size_t module);
 /* Gives back a module that was taken and never begun. */
 void job_queue_return(struct job_queue *queue, size_t module);
-/* A module whose worker came to grief: true where it will be tried again, with the suspects, false
- * where it is to be set aside. */
+/* A module whose worker was lost. True: it will be tried again, with the suspects. False: it is set
+ * aside. */
 bool job_queue_retry(struct job_queue *queue, size_t module);

@@ -5,10 +5,10 @@ static const uint64_t SMALL_BYTES = UINT64_C(256) << 20;
  * smaller of a fixed size and a part of the machine counts. */
 static const uint64_t SHORT_BYTES = UINT64_C(512) << 20, DIRE_BYTES = UINT64_C(192) << 20;
 enum { SHORT_PART = 16, DIRE_PART = 40 };
-/* Percent of the last ten seconds that somebody waited for memory: the desktop stutters, or it
+/* Percent of the last ten seconds in which a process waited for memory: the desktop stutters, or it
  * hardly moves. */
 static const double SHORT_PRESSURE = 10, DIRE_PRESSURE = 40, CALM_PRESSURE = 1;
-/* What was changed shows after a while. */
+/* A change takes effect after a while. */
 static const uint64_t SETTLE_NS = 2000000000, CALM_NS = 10000000000;
 
 void memory_budget_begin(struct memory_budget *memory, unsigned workers, uint64_t max_bytes,
@@ -46,7 +46,7 @@ void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_byt
 
 	if (peak_bytes <= memory_budget_need(memory, predicted_bytes) || peak_bytes > most_bytes)
 		return;
-	/* Of a small module little is the compiler's: what is unexpected is the driver's own. */
+	/* A small module needs little of the compiler; unexpected memory is the driver's own. */
 	if (predicted_bytes < SMALL_BYTES) {
 		memory->worker_bytes += peak_bytes - memory_budget_need(memory, predicted_bytes);
 		return;

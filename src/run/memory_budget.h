@@ -1,5 +1,5 @@
-/* How many workers memory has room for: what is expected of each, and what the machine says
- * meanwhile. No clock and no system calls in here. */
+/* The number of workers that memory has room for, from the prediction for each and from the
+ * machine's reports. No clock and no system calls in here. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ enum {
 
 struct memory_budget {
 	uint64_t budget_bytes; /* for all workers together; 0: unknown */
-	/* As measured, never less than expected: a worker without work, and what a compile takes over
-	   what was predicted. */
+	/* Measured, never less than expected: a worker without work, and the factor of a compile over
+	 * its prediction. */
 	uint64_t worker_bytes;
 	double factor;
 	unsigned allowed; /* workers that may have work, at least 1 */
@@ -27,12 +27,12 @@ struct memory_budget {
 	uint64_t changed_ns, strained_ns; /* when `allowed` last went down; when things were not well */
 };
 
-/* `max_bytes`: what the user allows; 0: three quarters of what is available. */
+/* `max_bytes`: the user's bound; 0: three quarters of the available memory. */
 void memory_budget_begin(struct memory_budget *memory, unsigned workers, uint64_t max_bytes,
 						 uint64_t available_bytes);
 
-/* What a worker is expected to need at most while it compiles a module for which `predicted_bytes`
- * were predicted; 0: while it waits. */
+/* The most memory that a worker is expected to need while it compiles a module with this
+ * prediction; 0: while it waits. */
 uint64_t memory_budget_need(const struct memory_budget *memory, uint64_t predicted_bytes);
 /* Whether a worker that needs so much may begin beside others that have or need `others_bytes`.
  * Alone it always may. */
@@ -45,10 +45,10 @@ void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_byt
 enum memory_verdict {
 	MEMORY_AS_IT_IS,
 	MEMORY_FEWER,   /* `allowed` is less now */
-	MEMORY_AT_ONCE, /* and one that works has to be ended, or the system will end somebody */
+	MEMORY_AT_ONCE, /* and a working one must be ended, or the system will kill a process */
 };
-/* What the machine says at `now_ns`: the share of time spent waiting for memory (percent), and what
- * is available. `busy`: workers that have work. */
+/* The machine's report at `now_ns`: the share of time spent waiting for memory (percent), and the
+ * available memory. `busy`: workers that have work. */
 enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t now_ns, unsigned busy,
 									   double pressure, uint64_t total_bytes,
 									   uint64_t available_bytes);

@@ -5,10 +5,10 @@
 
 #include "plan/plan.h"
 
-/* One module that could not be compiled: why, and the driver's log ("" for none). */
+/* One module that could not be compiled: the reason, and the driver's log ("" if it has none). */
 int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,
 							 const struct plan *plan, const struct plan_module *module,
 							 const char *reason, const char *log);
-/* Another run begins anew. */
+/* Clears the failures before another run. */
 void prime_result_forget_failures(struct jw_prime_result *result);
 int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line);

@@ -16,8 +16,7 @@
 
 enum {
 	TICK_MS = 100,
-	/* A clock that strikes so late has stood still with us: we were stopped, or the machine
-	   slept. */
+	/* If the clock is this late, we were suspended, or the machine slept. */
 	STOPPED_MS = 2000,
 	HOLD_TRIES_MS = 200,
 	LATE_WRITE_MS = 20,
@@ -37,10 +36,10 @@ static uint64_t ms_to_ns(uint64_t milliseconds)
 
 /* ---- the end of things */
 
-/* Where the worker's driver writes the live cache itself, it must not be killed at it: it would
- * leave an index that the next driver answers with a wipe. While we hold the lock it does not
- * begin, and what it writes after it has let go takes some milliseconds. NULL where there is
- * nothing to hold. */
+/* A worker whose driver writes the live cache itself must not be killed while it writes: it would
+ * leave an index that the next driver answers with a wipe. While we hold the lock it does not begin
+ * to write, and a write after its unlock takes some milliseconds. NULL if there is nothing to hold.
+ */
 static struct os_file *hold_live_cache(const struct run *run)
 {
 	char *path = run->setup->live ? NULL : os_join(NULL, run->setup->system->cache.path, "index");
@@ -96,7 +95,7 @@ static void try_later(struct run *run)
 		run_break_off_with(run, &why);
 }
 
-/* No worker is left: what waits for the cache's lock is all that is to be done. */
+/* No worker is left: only entries that wait for the cache's lock remain. */
 static void last_one_gone(struct run *run)
 {
 	run->last_ns = os_monotonic_ns();
@@ -114,16 +113,16 @@ static struct slot *choose_slot(struct run *run, struct slot *slot)
 	for (unsigned i = 0; i < run->setup->workers; i++)
 		if (!run->slots[i].child && !run->slots[i].retired)
 			return run->alive ? NULL : &run->slots[i];
-	/* Somebody has to do what is left. */
+	/* Starts a worker for the remaining modules. */
 	slot->retired = run->alive > 0;
 	return slot->retired ? NULL : slot;
 }
 
-/* ---- what has happened */
+/* ---- events */
 
 static int start_worker(struct run *run, struct slot *slot);
 
-/* Only now are workers ended, whoever has found that the run is over. */
+/* Ends the workers here only, wherever the end of the run was decided. */
 static void end_event(struct run *run)
 {
 	if (run->stopping && !run->ended)
@@ -155,7 +154,7 @@ static int send_job(struct run *run, struct slot *slot, const struct job *job)
 	return 0;
 }
 
-/* Does for a worker what is to be done, until it has enough or is told to end. */
+/* Gives a worker jobs until it has enough or has to end. */
 static void feed(struct run *run, struct slot *slot)
 {
 	struct order order = {.what = ORDER_MET};
@@ -175,7 +174,7 @@ static void feed(struct run *run, struct slot *slot)
 	}
 }
 
-/* Gives work to those that were held back, and starts workers where there is room again. */
+/* Gives work to workers that were held back, and starts new ones if there is room again. */
 static void wake(struct run *run)
 {
 	run->held_back = false;
@@ -211,7 +210,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	if (run->stopping)
 		return;
 	if (!run_take_answer(run, slot, answer)) {
-		child_distrust(child, "an answer to what was not asked");
+		child_distrust(child, "an answer to a job that was not sent");
 		return;
 	}
 	if (!run->stopping && !slot->spent)
@@ -231,7 +230,7 @@ static void on_end(void *context, struct child *child, const struct child_end *h
 	(void)child;
 	slot->child = NULL;
 	run->alive--;
-	/* Who asks us to stop may have asked the workers too. */
+	/* The same signal may have reached the workers too. */
 	look_for_interrupt(run);
 	if (in_compile && !slot->spent)
 		run_trace(run, slot, slot->jobs[0].module,
@@ -294,7 +293,7 @@ static uint64_t put_off(uint64_t since, uint64_t gap, uint64_t now)
 	return now - since > gap ? since + gap : now;
 }
 
-/* The time in which we were stopped counts for nobody. */
+/* Time while suspended does not count. */
 static void forgive_stop(struct run *run)
 {
 	uint64_t now = os_monotonic_ns(), gap = now - run->ticked_ns;
@@ -315,7 +314,7 @@ static bool has_waited_enough(const struct run *run)
 	return now - run->last_ns > LOCK_LAST_NS && now - run->later.progress_ns > LOCK_LAST_NS;
 }
 
-/* What is being compiled is finished, nothing more is begun. */
+/* Compiles in progress are finished, and no other is begun. */
 static void look_at_budget(struct run *run)
 {
 	uint64_t budget_ms = run->setup->options->budget_ms;

@@ -20,16 +20,16 @@ struct run_setup {
 	unsigned split_cores; /* over which a long module may be split where they idle; 0: never */
 	bool *split; /* of each module of the plan: set when it was compiled over several threads; may
 					be NULL */
-	struct speed_run *learnt; /* what the compiles took is added here; may be NULL */
+	struct speed_run *learnt; /* adds the times of the compiles; may be NULL */
 	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
-	struct trace *trace; /* NULL: none is wanted */
+	struct trace *trace; /* NULL: no trace is written */
 	bool *inserted; /* of each module of the plan: set when its entry is in place; may be NULL */
 };
 
-/* Compiles every cold module once. What came of each is added to *result (compiled, failed,
- * failures, undone ...). -1 where no worker can be kept alive or the live cache cannot be written:
- * then what was done stays done. */
+/* Compiles every cold module once, and adds the outcome of each to *result (compiled, failed,
+ * failures, undone ...). -1 if no worker stays alive or the live cache cannot be written; compiled
+ * modules are kept then. */
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result);

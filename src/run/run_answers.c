@@ -1,4 +1,4 @@
-/* What comes back from workers. */
+/* Answers of workers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -161,8 +161,8 @@ static void refused(struct run *run, struct slot *slot, struct job job,
 	const size_t index = job.module;
 	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
 
-	/* Others may have had the memory, even if they have ended since: so once more in any case. And
-	 * what was split once more whole. */
+	/* Other processes may have had the memory, even if they have ended since, so the module is
+	 * tried once more. A split module is tried once more whole. */
 	if ((answer->sticky || crowded || split) && job_queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)run_retire(run, slot, answer->error);
@@ -183,7 +183,8 @@ static void note_split(const struct run *run, const struct slot *slot, const str
 	if (setup->split)
 		setup->split[job->module] = split;
 	run->result->split += split;
-	/* Before it goes in, so that it is never there unmarked, wherever this is killed. */
+	/* Marked before it is inserted, so that it is never there unmarked, wherever this process is
+	 * killed. */
 	if (split && setup->live &&
 		cache_presence(slot->cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT) {
 		const struct ledger_new_mark mark = {LEDGER_SPLIT, module->key, probed.checksum, NULL};
@@ -194,7 +195,7 @@ static void note_split(const struct run *run, const struct slot *slot, const str
 	}
 }
 
-/* Threads that share a core take longer each; what is learnt is what one alone would take. */
+/* Threads that share a core take longer each; the learnt time is that of one thread alone. */
 static void learn(const struct run *run, const struct slot *slot, const struct job *job,
 				  const struct protocol_answer *answer)
 {
@@ -219,7 +220,7 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 		return;
 	}
 	run->no_context[0] = '\0';
-	/* One that only says that its context is lost is as good as dead. */
+	/* A worker that can only report that its context is lost counts as dead. */
 	if (!answer->sticky)
 		run->fruitless = run->unborn = 0;
 	else

@@ -1,4 +1,4 @@
-/* What a worker is to do next. */
+/* The next step of a worker. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static bool is_there_now(const struct run *run, const struct plan_module *module
 	return run->setup->live && plan_is_compiled(run->setup->system->cache.path, module);
 }
 
-/* What is left to do beside this module, on one core. */
+/* The remaining work beside this module, on one core. */
 static double others_ms(const struct run *run, const struct slot *slot)
 {
 	const struct plan *plan = run->setup->plan;
@@ -33,8 +33,8 @@ static double others_ms(const struct run *run, const struct slot *slot)
 	return left_ms + job_queue_cost_ms(&run->queue);
 }
 
-/* Only where the user allows it: other bytes come of it than the driver's own. What took a worker
- * with it, or failed when it was split, is compiled as it is. */
+/* Only if the user allows it: the bytes are then not the driver's own. A module that ended a
+ * worker, or failed when it was split, is compiled whole. */
 static unsigned threads_for(const struct run *run, const struct slot *slot, size_t index)
 {
 	struct job job = {.module = index};
@@ -80,8 +80,8 @@ static bool has_room(const void *context, size_t module)
 						&(struct job){.module = module, .threads = 1});
 }
 
-/* What this worker does next. A module that took a worker with it comes when all else is done, and
- * alone: then neither a neighbour that wanted the same memory nor a second job is to blame. */
+/* The next job of this worker. A suspect is tried when all else is done, and alone: then neither a
+ * neighbour that wanted the same memory nor a second job is to blame. */
 static size_t take_next(struct run *run, const struct slot *slot)
 {
 	if (slot->job_count && (run_first_cost_ms(run, slot) > SHORT_MS ||
@@ -97,14 +97,14 @@ static size_t take_next(struct run *run, const struct slot *slot)
 	return job_queue_take_fitting(&run->queue, has_room, &(struct candidate){run, slot});
 }
 
-/* It holds memory that those need who have work, or there are too many. */
+/* It holds memory that busy workers need, or there are too many workers. */
 static bool should_go(const struct run *run, const struct slot *slot)
 {
 	return slot->resident_bytes > 2 * run->memory.worker_bytes || run->alive > run->memory.allowed;
 }
 
-/* What a module needs to be compiled, or why it cannot be. GPUs of the same architecture share the
- * workers: each holds a context of its own. */
+/* Finds a device for a module, or the reason why it cannot be compiled. GPUs of the same
+ * architecture share the workers, and each holds its own context. */
 static struct order order_for(const struct run *run, const struct slot *slot, size_t index)
 {
 	const struct plan_module *module = &run->setup->plan->modules[index];

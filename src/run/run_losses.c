@@ -67,8 +67,8 @@ void run_without_context(struct run *run, struct slot *slot, struct job job, con
 
 	job_queue_return(&run->queue, job.module);
 	if (run->pool.works[job.device] || is_in_use(run, slot, job.device)) {
-		/* The only one left is replaced: who had the context may have ended since, for want of
-		 * another job. */
+		/* The only worker is replaced: the process that had the context may have ended meanwhile.
+		 */
 		if (!run_retire(run, slot, why)) {
 			run->fruitless++;
 			(void)snprintf(run->no_context, sizeof run->no_context, "got no CUDA context (%.200s)",
@@ -84,12 +84,11 @@ void run_without_context(struct run *run, struct slot *slot, struct job job, con
 
 void run_count_loss(struct run *run, size_t index)
 {
-	/* Where others were compiled, those that are tried alone at the end may well die one after the
-	 * other. */
+	/* Suspects are tried alone at the end of a good run and may all end their workers. */
 	run->fruitless += !run->result->compiled || !job_queue_is_suspect(&run->queue, index);
 }
 
-/* What a worker came to, for people. */
+/* How a worker ended, for people. */
 static const char *end_text(char *text, size_t size, const struct run *run, const struct slot *slot,
 							const struct child_end *how)
 {

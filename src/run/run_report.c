@@ -1,12 +1,11 @@
-/* What the caller of a run sees of it: how far it is, lines, the trace, modules that are done or
- * failed. */
+/* Reports to the run's caller: progress, lines, the trace, compiled and failed modules. */
 #include "os/clock.h"
 #include "run/prime_result.h"
 #include "run/run_state.h"
 #include "run/trace.h"
 
-/* A module in a worker's hands counts by the time that it has taken, up to nine tenths of the
- * prediction: a bar that stands still for minutes looks like a program that hangs. */
+/* A module in progress counts by its elapsed time, up to nine tenths of the prediction: a bar that
+ * does not move for minutes looks like a program that hangs. */
 static double in_hand_ms(const struct run *run)
 {
 	const uint64_t now = os_monotonic_ns();
@@ -70,7 +69,7 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 	run_module_done(run, index);
 }
 
-/* ---- the end of a run: run.c ends the workers when it is through with what has happened */
+/* ---- the end of a run: run.c ends the workers after the current event */
 
 void run_stop(struct run *run)
 {

@@ -6,14 +6,14 @@
 
 static const uint64_t LOOK_EVERY_NS = 1000000000;
 
-/* Each thread has a part of the module's working memory of its own (measured: docs/elsewhere.md).
+/* Each thread needs its own part of the module's working memory (measured: docs/elsewhere.md).
  */
 uint64_t run_job_bytes(const struct run *run, const struct job *job)
 {
 	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
 }
 
-/* What a worker has, or will have before it is done with what it has in its hands. */
+/* The memory that a worker has, or will have before its jobs are done. */
 static uint64_t bytes_of(const struct run *run, const struct slot *slot)
 {
 	uint64_t dearest = 0, need;
@@ -43,7 +43,7 @@ bool run_has_room(const struct run *run, const struct slot *slot, const struct j
 		alone = alone && !other->job_count;
 		others += bytes_of(run, other);
 	}
-	/* Whoever is alone has to go on, or nobody would. */
+	/* The only worker has to go on, or the run would never end. */
 	if (alone)
 		return job->threads < 2 || !run->memory.budget_bytes || need <= run->memory.budget_bytes;
 	return memory_budget_admits(&run->memory, others, need);

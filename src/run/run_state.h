@@ -1,7 +1,7 @@
-/* Between the parts of run/run.h: the run and its slots. run.c alone starts, feeds and ends workers
- * and looks at the clock; run_answers.c takes what they have made, run_losses.c what has become of
- * those that are lost, run_room.c looks at memory, run_feed.c says what is next for a worker, and
- * run_report.c tells the caller. */
+/* Shared by the parts of run/run.h: the run and its slots. run.c alone starts, feeds and ends
+ * workers and looks at the clock. run_answers.c handles their answers, run_losses.c lost workers,
+ * run_room.c memory. run_feed.c decides the next step of a worker, and run_report.c tells the
+ * caller. */
 #pragma once
 
 #include <uv.h>
@@ -24,7 +24,7 @@ struct job {
 
 struct slot {
 	struct run *run;
-	struct child *child; /* NULL: none is running */
+	struct child *child; /* NULL: no process */
 	char *cache_dir;
 	struct job jobs[RUN_DEPTH]; /* oldest first */
 	size_t job_count;
@@ -56,7 +56,7 @@ struct run {
 	bool told_short;
 	uint64_t last_ns; /* when the last worker was gone */
 	struct slot *slots;
-	unsigned threads, cores;    /* of the machine: those that we may use */
+	unsigned threads, cores;    /* of the machine, as far as we may use them */
 	unsigned alive;             /* slots with a child */
 	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
 	char no_context[256];       /* why the last of them got no context, "" where it had one */
@@ -68,7 +68,7 @@ struct run {
 	struct jw_prime_progress progress;
 };
 
-/* What a worker is to do next. */
+/* The next step of a worker. */
 struct order {
 	enum {
 		ORDER_NOTHING,
@@ -98,15 +98,15 @@ void run_break_off_with(struct run *run, const struct jw_error *why);
 
 /* ---- run_room.c */
 
-/* What is predicted for the compile of a module over so many threads. */
+/* The predicted memory of the compile of a module over so many threads. */
 uint64_t run_job_bytes(const struct run *run, const struct job *job);
-/* Whether memory has room for this job beside what others are at. Alone a module always has, but
+/* Whether memory has room for this job beside the others. A module alone is always admitted, but
  * not split. */
 bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job);
 /* How much of a GPU has to be left when this worker has taken a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
-/* Once a second: looks at memory and returns a worker that has to end since it runs out, or NULL;
- * and at the battery, for who works in the background waits while the machine runs on it. */
+/* Called once a second. Looks at memory and returns a worker that has to end because memory runs
+ * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
 struct slot *run_look_at_machine(struct run *run);
 
 /* ---- run_feed.c */
@@ -116,7 +116,7 @@ unsigned run_busy_workers(const struct run *run);
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Whether there is work for which a worker would have to be started. */
 bool run_needs_worker(const struct run *run);
-/* What this worker is to do next; its module is taken from the queue. */
+/* Decides the next step of this worker, and takes its module from the queue. */
 struct order run_next_order(struct run *run, const struct slot *slot);
 /* A job as the worker is told of it. */
 void run_describe_job(const struct run *run, const struct slot *slot, const struct job *job,
@@ -129,14 +129,14 @@ uint64_t run_limit_ns(const struct run *run, double cost_ms);
 /* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
  * where it is the only one: then there are not too many. */
 bool run_retire(struct run *run, struct slot *slot, const char *why);
-/* The module is as good as ever; it is the device that gives no context. */
+/* The device gives no context; the module is not to blame and goes back to the queue. */
 void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
 /* A worker is lost to this module. Of several in a row too many end the run. */
 void run_count_loss(struct run *run, size_t index);
-/* Of what was in the hands of a worker that has ended, the oldest job is to blame. */
+/* Of the jobs of a worker that has ended, the oldest is to blame. */
 void run_blame(struct run *run, struct slot *slot, const struct child_end *how);
-/* Whether it makes no sense to start others: then run->err says why. `in_compile`: it had a module
- * in its hands. */
+/* Whether starting further workers is pointless; run->err then says why. `in_compile`: it was
+ * compiling a module. */
 bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
 					 bool in_compile);
 
@@ -144,13 +144,13 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 
 /* False where this worker is to get no work. */
 bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello);
-/* False where it answers what it was not asked. */
+/* False for an answer to another job than the one that was sent. */
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
 /* The entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
 
 /* ---- run_suspend.c */
 
-/* While the loop runs, a request to stand still for a while is one to the workers too. */
+/* While the loop runs, Ctrl-Z stops the workers too. */
 void run_catch_stop(struct run *run);
 void run_release_stop(struct run *run);

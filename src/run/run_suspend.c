@@ -1,6 +1,6 @@
-/* Ctrl-Z and going on. The keyboard stops the workers too; a signal to the supervisor alone would
- * not. And it must not be stopped while it holds the lock of the cache's index, for which programs
- * wait: on the loop's thread it holds none. */
+/* Ctrl-Z and continuing. The keyboard stops the workers too; a signal to the supervisor alone would
+ * not. The supervisor must not be stopped while it holds the lock of the cache's index, which
+ * programs wait for. On the loop's thread it holds no lock. */
 #include "os/interrupt.h"
 #include "run/run_state.h"
 

@@ -66,7 +66,8 @@ static void add_parts(struct pass *pass, struct spool *spool, const struct plan 
 	}
 }
 
-/* Wants of one archive. -1: out of memory; what cannot be had is told in `trouble`. */
+/* Reads the wanted containers of one archive. -1: out of memory; `trouble` is told of missing ones.
+ */
 static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
 					struct want *wants, size_t count, const struct jw_cancel *cancel,
 					struct jw_error *trouble)
@@ -95,8 +96,8 @@ done:
 	return result;
 }
 
-/* Whether a file's containers do not stand in it as they are: a member of an archive, or a file
- * that is packed with zstd as a whole (RFC 8878, 3.1.1: the magic number). */
+/* Whether a file's containers are packed: a member of an archive, or a file that is compressed with
+ * zstd as a whole (RFC 8878, 3.1.1: the magic number). */
 static bool is_packed(const struct plan_file *file)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -106,7 +107,7 @@ static bool is_packed(const struct plan_file *file)
 							!memcmp(head, zstd, sizeof head));
 }
 
-/* Those that stand in plain files have their place at once. */
+/* Containers in plain files have their place at once. */
 static void sort_out(struct spool *spool, const struct plan *plan, const bool *packed,
 					 struct want *wants, size_t *ret_count)
 {

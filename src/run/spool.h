@@ -1,8 +1,8 @@
-/* Where workers find the bytes of each module.
+/* The place of each module's bytes, for workers.
  *
- * A container in a plain file is read there by the worker itself. What lies in a wheel or is
- * compressed as a whole is taken out once, one archive after the other, into a file of the run's
- * own, which holds nothing but the containers that are wanted.
+ * A worker reads a container in a plain file itself. A container in a wheel, or in a file that is
+ * compressed as a whole, is unpacked once, one archive after the other, into the run's spool file,
+ * which holds nothing but the wanted containers.
  */
 #pragma once
 
@@ -14,15 +14,15 @@ struct spool_place {
 };
 
 struct spool {
-	char *path; /* of the spool file; NULL while nothing had to be taken out */
+	char *path; /* of the spool file; NULL while there is none */
 	struct os_file *file;
 	uint64_t used_bytes;
 	struct spool_place *places; /* one for each module of the plan */
 };
 
-/* Finds a place for every cold module of the plan. `folder`: the run's own directory. `why` of a
- * module that could not be had is reported through `trouble` (may be NULL); the others are found
- * all the same. `cancel` may be NULL: JW_ERR_INTERRUPTED. */
+/* Finds a place for every cold module of the plan. `folder`: the run's own directory. `trouble`
+ * (may be NULL) is told why a module could not be read; the others are found nevertheless. `cancel`
+ * may be NULL: JW_ERR_INTERRUPTED. */
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
 			   void (*trouble)(void *context, const char *line), void *context,
 			   const struct jw_cancel *cancel, struct spool *ret_spool);

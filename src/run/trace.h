@@ -17,11 +17,11 @@ struct trace;
 /* Row 0 is the supervisor, worker n has row n + 1. */
 enum { TRACE_SUPERVISOR = 0, TRACE_FIRST_WORKER = 1 };
 
-/* Replaces what is at `path`. */
+/* Replaces a file at `path`. */
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace);
 /* A slice from `from_ns` until now (os_monotonic_ns). `trace` may be NULL here and below. */
 void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t from_ns);
-/* The slice of one of the plan's modules; `result`: "compiled", or what became of it. */
+/* The slice of one of the plan's modules; `result`: "compiled", or how it failed. */
 void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 				  const struct plan_module *module, uint64_t from_ns, const char *result);
 /* -1: a part is missing, and why. */

@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* Without a lock that tells, what is this old is left over. */
+/* Without a lock to tell, a folder this old is a leftover. */
 enum { OLD_S = 3600 };
 
 static const char lock_end[] = ".lock";
@@ -54,7 +54,7 @@ static bool is_old(const char *path)
 	return is_older(path, OLD_S);
 }
 
-/* The lock was there before the folder, so a folder whose lock can be had is nobody's. */
+/* The lock is made before the folder, so a folder whose lock is free has no owner. */
 static void sweep_folder(const char *path)
 {
 	char *lock_path = mem_printf(NULL, "%s%s", path, lock_end);
@@ -94,8 +94,8 @@ static const char *own_start(char text[TEXT_SHORT])
 	return text;
 }
 
-/* What killed runs have left. Our own locks are passed over: this process would get them again, and
- * lose them when it closes the file. */
+/* Removes the folders of killed runs. Our own locks are skipped: this process would get them again,
+ * and lose them when it closes the file. */
 static void sweep(const char *work)
 {
 	char own[TEXT_SHORT];

@@ -14,8 +14,8 @@ enum {
 	/* process, stdin, stdout, stderr, clock: each closes by itself, and the child is gone with the
 	   last */
 	HANDLES = 5,
-	/* A process that the kernel holds (a driver that hangs in it) does not die of SIGKILL, and what
-	   a driver has started may hold a dead worker's pipes open: nobody waits longer for either. */
+	/* A process that hangs in the kernel (in the driver) does not die of SIGKILL, and children of
+	 * the driver may hold a dead worker's pipes open. The wait for either is bounded. */
 	PATIENCE_MS = 2000,
 };
 
@@ -25,7 +25,7 @@ struct child {
 	uv_pipe_t in, out, said;
 	uv_timer_t clock;
 	unsigned open_handles; /* not yet closed */
-	unsigned running;      /* of process, out and said: those that have not come to their end */
+	unsigned running;      /* those of process, out and said that have not ended */
 	bool greeted;
 	bool finishing;
 	bool exited;
@@ -113,8 +113,7 @@ static void end_process(struct child *child)
 	lose_patience(child);
 }
 
-/* A worker whose answers make no sense is of no use: it goes, and its job counts as one that killed
- * it. */
+/* A worker with malformed answers is ended, and its job counts as one that killed it. */
 static void give_up(struct child *child, const char *why)
 {
 	if (!child->why[0])
@@ -185,7 +184,7 @@ static void on_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 	}
 }
 
-/* Keeps the end of what it says: the driver's own words before a crash. */
+/* Keeps the end of its stderr: the driver's last words before a crash. */
 static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
@@ -278,8 +277,8 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 	child->open_handles = HANDLES;
 	child->running = 3;
 	if (spawn(err, loop, child, setup, environment)) {
-		/* The handles still have to be closed on the loop; nobody is told of an end, since there
-		 * was no beginning. */
+		/* The handles still have to be closed on the loop. There is no end event, since there was
+		 * no beginning. */
 		child->events.end = NULL;
 		child->running = 1;
 		one_less(child);
@@ -323,7 +322,7 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);
 	result = uv_write(&pending->request, (uv_stream_t *)&child->in, &bytes, 1, on_written);
 	if (result == UV_EPIPE) {
-		/* Windows says at once what comes through on_written elsewhere. */
+		/* Windows reports at once the failure that comes through on_written elsewhere. */
 		on_written(&pending->request, result);
 		return 0;
 	}
@@ -379,8 +378,8 @@ static const char *signal_name(int number)
 	}
 }
 
-/* How Windows says what signals say elsewhere: the status of a process that was ended so. Source:
- * ntstatus.h. Statuses of other ends are small. */
+/* Windows' statuses of processes that ended by an exception, like signals elsewhere. Source:
+ * ntstatus.h. Other statuses are small. */
 static const char *status_name(uint32_t status)
 {
 	switch (status) {
@@ -400,7 +399,7 @@ const char *child_end_text(char *text, size_t size, const struct child_end *how)
 	uint32_t status = (uint32_t)how->exit_status;
 
 	if (how->protocol[0])
-		(void)snprintf(text, size, "answered what cannot be read: %s", how->protocol);
+		(void)snprintf(text, size, "its answer cannot be read: %s", how->protocol);
 	else if (how->stuck)
 		(void)snprintf(text, size, "cannot be ended: the system holds it");
 	else if (how->signal && *name)

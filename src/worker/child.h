@@ -19,10 +19,10 @@ struct child;
 
 struct child_end {
 	int exit_status;
-	int signal;           /* 0, or what killed it */
+	int signal;           /* 0, or the signal that killed it */
 	bool killed;          /* by child_kill */
 	bool stuck;           /* it was killed, and is still there: the kernel holds it */
-	const char *said;     /* the end of what it wrote to stderr, "" for nothing */
+	const char *said;     /* the end of its stderr, "" if it is empty */
 	const char *protocol; /* why its answers could not be read, "" where they could */
 };
 
@@ -35,7 +35,7 @@ struct child_events {
 
 struct child_setup {
 	const char *const *command; /* program and arguments, NULL at the end */
-	const char *cache_dir;      /* what the driver in it uses as its cache */
+	const char *cache_dir;      /* the cache of the driver in it */
 	uint64_t cache_limit_bytes; /* and how large that may become */
 	bool low_priority;
 	const char *task; /* names another compiler (worker/task.h); NULL: the driver's */
@@ -47,12 +47,12 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 /* The number of the process. */
 int child_pid(const struct child *child);
 void child_pause(struct child *child, bool paused);
-/* No more jobs: it ends when it has done what it was sent. */
+/* Sends no more jobs: it ends when those it has are done. */
 void child_finish(struct child *child);
 /* events.end comes within two seconds, whatever the process does. */
 void child_kill(struct child *child);
-/* What it answers makes no sense: it is ended, and events.end says why. */
+/* Its answers are malformed: ends it, and events.end says why. */
 void child_distrust(struct child *child, const char *why);
-/* "killed by signal 11 (segmentation fault)", "exit status 3", "answered what cannot be read: ...";
+/* "killed by signal 11 (segmentation fault)", "exit status 3", "its answer cannot be read: ...";
  * returns `text`. */
 const char *child_end_text(char *text, size_t size, const struct child_end *how);

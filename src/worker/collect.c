@@ -8,7 +8,7 @@
 /* Less than any entry and the index beside it need. */
 enum { FULL_BYTES = 16 << 10 };
 
-/* A place in the cache that is gone each time we look: somebody means it. */
+/* A place in the cache that is missing each time we look is being removed on purpose. */
 enum { MOST_TRIES = 10 };
 
 static bool is_predicted(const struct plan *plan, uint64_t key)
@@ -63,8 +63,8 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	struct jw_error why = {0};
 	int failed = -1;
 
-	/* Somebody may remove the cache, or a driver wipe it, between any two of our steps: then its
-	 * folders are made anew. */
+	/* The cache may be removed, or a driver may wipe it, between any two of our steps: its folders
+	 * are then made again. */
 	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
 		failed = cache_insert(&why, live, &addition, 1);
 		if (failed && why.code != JW_ERR_NOT_FOUND)
@@ -73,7 +73,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	if (failed)
 		return error_copy(err, &why);
 	if (addition.added == CACHE_ADDED_REFUSED)
-		return error_set(err, JW_ERR_FORMAT, "what the driver made is not sound: %s",
+		return error_set(err, JW_ERR_FORMAT, "the driver's entry is not sound: %s",
 						 addition.why.message);
 	if (!addition.taken)
 		(void)os_remove(NULL, addition.path);
@@ -88,8 +88,8 @@ bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_
 	if (os_space(NULL, private_dir, &space) || space.free_bytes >= FULL_BYTES + wanted_bytes)
 		return false;
 	error_set(err, JW_ERR_IO,
-			  "%s: the disk is full: there is no space for what the driver compiles (JITWARM_STATE "
-			  "names another place)",
+			  "%s: the disk is full: the driver has no space for its entries; free some, or let "
+			  "JITWARM_STATE name another place",
 			  private_dir);
 	return true;
 }
@@ -108,8 +108,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 		collected.path = find_foreign(plan, private_dir, NULL, NULL, &collected.key);
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	/* What did not fit was deleted, so that there is space again: twice what is predicted, and
-	 * others as large were being written beside it. */
+	/* The driver deleted what did not fit, so there is space again: compare with twice the
+	 * prediction, since others as large were being written beside it. */
 	if (collected.what == COLLECTED_NOTHING &&
 		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;

@@ -1,11 +1,12 @@
-/* What a worker made goes into the live cache: only here, only after it was checked. */
+/* Inserts a worker's entry into the live cache. This is the only place, and it checks the entry
+ * first. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "plan/plan.h"
 
-/* What a worker has left of a compile. */
+/* The result of a compile in a worker's private cache. */
 struct collected {
 	enum {
 		COLLECTED,         /* the entry that was predicted */
@@ -13,7 +14,7 @@ struct collected {
 		COLLECTED_FOREIGN, /* one under another name: this driver's form is not the one we know, or
 							  it chose otherwise than we thought */
 	} what;
-	char *path; /* of its file; NULL where there is none */
+	char *path; /* of its file; NULL if there is none */
 	uint64_t key;
 };
 
@@ -26,12 +27,11 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 				 const struct plan_module *module, unsigned at_once,
 				 struct collected *ret_collected);
 /* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
- * cache, a foreign one under the name that it has. -1: JW_ERR_FORMAT where it is unsound,
- * JW_ERR_BUSY where the cache's lock is not to be had, others where the cache cannot be written;
- * then the file stays where it is, else it is gone. */
+ * cache; a foreign one under its own name. -1: JW_ERR_FORMAT if it is unsound, JW_ERR_BUSY if the
+ * cache's lock is refused, others if the cache cannot be written. The file stays in place then;
+ * otherwise it is gone. */
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes);
-/* Whether that failure is the disk's on which workers write, which has no room for so many bytes:
- * then err says so. A driver says nothing: it leaves a torn entry, or deletes what it could not
- * write. */
+/* Whether the workers' disk has no room for so many bytes; err then says so. A driver does not
+ * report that: it leaves a torn entry, or deletes what it could not write. */
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes);

@@ -14,8 +14,8 @@ struct environment_variable {
 	const char *name, *value; /* NULL: the variable is taken away */
 };
 
-/* "NAME=VALUE" strings and a NULL; environment_free lets go of them. NULL and err set on failure.
- * Ours with these variables instead. */
+/* Our environment with these variables changed: "NAME=VALUE" strings and a NULL. Free it with
+ * environment_free. NULL and err set on failure. */
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count);
 /* Ours with the driver's variables as a worker needs them; `limit_bytes` becomes

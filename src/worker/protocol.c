@@ -63,7 +63,7 @@ static cJSON *get(struct jw_error *err, const char *line, size_t size, const cha
 	return NULL;
 }
 
-/* A CUresult; -1 for what is none. */
+/* A CUresult; -1 for anything else. */
 static int get_result(const cJSON *object, const char *name)
 {
 	double result = json_number(object, name, -1);

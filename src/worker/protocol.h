@@ -1,5 +1,5 @@
-/* What supervisor and worker say to each other: one JSON object a line, jobs on the worker's stdin,
- * answers on what was its stdout. A worker hosts foreign code that may do anything, so its answers
+/* The protocol between supervisor and worker: one JSON object a line, jobs on the worker's stdin,
+ * answers on its former stdout. A worker hosts foreign code that may do anything, so its answers
  * are read as hostile input.
  *
  * The first answer, "hello", comes unasked once the driver is up; then one answer for each job, in
@@ -46,7 +46,7 @@ struct protocol_hello {
 	size_t device_count;
 };
 
-/* A module to load. The container's bytes stand in a file. */
+/* A module to load, and the file that holds its container. */
 struct protocol_job {
 	uint64_t id;
 	int device;
@@ -72,13 +72,13 @@ struct protocol_answer {
 	char log[PROTOCOL_MOST_LOG];
 };
 
-/* Each writes one line, with its line feed, behind what `line` holds. */
+/* Each appends one line, with its line feed, to `line`. */
 int protocol_put_job(struct jw_error *err, struct buf *line, const struct protocol_job *job);
 int protocol_put_hello(struct jw_error *err, struct buf *line, const struct protocol_hello *hello);
 int protocol_put_answer(struct jw_error *err, struct buf *line,
 						const struct protocol_answer *answer);
 
-/* Each reads one line, without its line feed. JW_ERR_FORMAT where it is not what was expected. */
+/* Each reads one line, without its line feed. JW_ERR_FORMAT for any other line. */
 int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 					 struct protocol_job *ret_job);
 int protocol_get_hello(struct jw_error *err, const char *line, size_t size,

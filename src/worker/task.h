@@ -1,5 +1,5 @@
-/* What a worker is to be when it is not the driver's: another compiler, named in a file of the
- * run's own folder. The variable JITWARM_WORKER_TASK of a worker's environment names that file.
+/* The task of a worker that runs another compiler than the driver's, in a file of the run's folder.
+ * The worker's environment names that file in JITWARM_WORKER_TASK.
  *
  *     {"compiler": "nvrtc", "library": "/…/libnvrtc.so.12", "name": "kernels.cu",
  *      "options": ["-DN=4"], "output": "/…/kernels.ptx"}
@@ -15,7 +15,8 @@
 /* Another compiler in a worker. */
 struct task {
 	void *state;
-	/* As the driver's hello: `result` 0, the file that was loaded, what it compiles for. */
+	/* Like the driver's hello: `result` 0, the loaded file, the architectures that it compiles for.
+	 */
 	void (*greet)(void *state, struct protocol_hello *hello);
 	/* `image`: the job's bytes, with a NUL behind them. Sets result, error and log. */
 	void (*work)(void *state, const struct protocol_job *job, struct buf *image,
@@ -23,7 +24,7 @@ struct task {
 	void (*close)(void *state);
 };
 
-/* What the environment asks for; *ret_task stays untouched where it asks for nothing. */
+/* The task that the environment names; *ret_task is untouched if it names no task. */
 int task_open(struct jw_error *err, struct task *ret_task);
 
 /* The compilers: each reads its own document. */

@@ -1,4 +1,4 @@
-/* A worker with ptxas behind it: what it leaves in its private cache is what the driver would have
+/* A worker that runs ptxas and leaves in its private cache the entry that the driver would have
  * left.
  *
  *     {"compiler": "ptxas", "program": "/…/ptxas", "stamp": "Apr  8 202512:10:18",
@@ -33,7 +33,7 @@ struct ptxas_task {
 struct module {
 	struct devcode_view payload;
 	char options[MOST_OPTIONS_TEXT];
-	bool bare; /* stored raw without a NUL: the key has none either (plan/picks.c) */
+	bool bare; /* stored raw without a NUL, so the key has none (plan/picks.c) */
 };
 
 static void close_task(void *state)
@@ -218,7 +218,7 @@ static int read_targets(struct jw_error *err, const cJSON *array, struct ptxas_t
 	cJSON_ArrayForEach(item, array)
 	{
 		if (!cJSON_IsNumber(item) || !(item->valuedouble >= 10 && item->valuedouble <= 999))
-			return error_set(err, JW_ERR_FORMAT, "a target that is none");
+			return error_set(err, JW_ERR_FORMAT, "not an architecture");
 		task->targets[task->target_count++].sm = (uint16_t)item->valuedouble;
 	}
 	return 0;

@@ -29,7 +29,7 @@ struct worker {
 	int out; /* where answers go; stdout itself was taken away from the driver */
 	struct driver driver;
 	struct task task; /* another compiler; {0}: the driver's own */
-	struct buf in;    /* what was read and not yet used */
+	struct buf in;    /* bytes that were read and not yet used */
 	struct buf line;  /* an answer in the making */
 	struct buf image;
 };
@@ -90,7 +90,7 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	return 0;
 }
 
-/* What one does about it. Source: cuda.h, "CUresult". */
+/* The consequences of a result. Source: cuda.h, "CUresult". */
 static const char *start_hint(int result)
 {
 	switch (result) {
@@ -103,7 +103,7 @@ static const char *start_hint(int result)
 	}
 }
 
-/* What this driver is and which GPUs it has. A failure goes into the hello itself: the supervisor
+/* Describes the driver and its GPUs. A failure goes into the hello itself, and the supervisor
  * reports it. */
 static void greet(struct worker *worker, struct protocol_hello *hello)
 {

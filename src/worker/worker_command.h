@@ -1,4 +1,4 @@
-/* The command that starts a worker, and what a system's driver profile is. */
+/* The command that starts a worker, and a system's driver profile. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 #include "cache/profile.h"
 
-/* JW_ERR_USAGE where no command is named, and in a worker, which starts none: a program that
- * forgets either would start itself, and that one itself again. */
+/* JW_ERR_USAGE if no command is named, and in a worker, which must not start workers: otherwise a
+ * program would start itself, again and again. */
 int worker_command_check(struct jw_error *err, const char *const *command);
 
 struct cache_profile profile_of_system(const struct jw_system *system);
