@@ -85,8 +85,8 @@ static int check_wheel(struct jw_error *err, struct fetch *fetch, const struct w
 
 	(void)crypto_hash_sha256_final(&fetch->hash, hash);
 	(void)sodium_bin2hex(text, sizeof text, hash, sizeof hash);
-	if (*found->sha256 && strcmp(text, found->sha256) != 0)
-		return error_set(err, JW_ERR_FORMAT, "%.400s: its SHA-256 is %s, and by the index it is %s",
+	if (*found->sha256 && !text_equal_fold(text, found->sha256))
+		return error_set(err, JW_ERR_FORMAT, "%.400s: its SHA-256 is %s, but the index lists %s",
 						 found->place, text, found->sha256);
 	return 0;
 }

@@ -12,21 +12,20 @@ enum { INDEX_PAGE_MOST_BYTES = 64 << 20, INDEX_PAGE_MOST_TEXT = 8192 };
 
 struct index_file {
 	const char *name;   /* "nvidia_cuda_nvcc_cu12-12.4.131-py3-none-win_amd64.whl" */
-	const char *base;   /* what `url` is relative to, before the page itself: <base href>, or "" */
+	const char *base;   /* <base href>, to which `url` is relative, or "" */
 	const char *url;    /* without its fragment */
-	const char *sha256; /* 64 hex digits, NULL where the index tells none */
-	bool yanked;        /* taken back by its author (PEP 592) */
+	const char *sha256; /* 64 hex digits of either case; NULL: not listed */
+	bool yanked;        /* withdrawn by its author (PEP 592) */
 };
 
 struct index_reader {
 	void *context;
-	/* What `file` points to is gone after the call. -1 ends the reading. */
+	/* `file` is valid during the call. -1 ends the reading. */
 	int (*file)(struct jw_error *err, void *context, const struct index_file *file);
 };
 
-/* Links whose names or addresses cannot be taken for a file's are passed over. A page without any
- * is one: JW_ERR_FORMAT only where it is not HTML at all, since a proxy's or an editor's page is.
- */
+/* Links that cannot name a file are skipped. A page without links is valid; JW_ERR_FORMAT only for
+ * text that is not HTML (JSON) at all. */
 int index_page_read_html(struct jw_error *err, const char *text, size_t size,
 						 const struct index_reader *reader);
 int index_page_read_json(struct jw_error *err, const char *text, size_t size,

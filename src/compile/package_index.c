@@ -1,5 +1,6 @@
 #include "compile/package_index.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/folders.h"
+
+enum { MOST_NAME = 512 };
 
 static const char pypi[] = "";
 
@@ -43,85 +45,61 @@ static int compare(const struct wheel_version *a, const struct wheel_version *b,
 	return 0;
 }
 
-/* Runs of “-”, “_” and “.” are one “-” (PEP 503), and case does not count. */
-static bool is_package(const char *package, const char *name, size_t length)
+/* Runs of “-”, “_” and “.” are one “-” (PEP 503). Case does not count. */
+static bool is_package(const char *package, const char *name)
 {
-	size_t at = 0;
+	while (*package && *name) {
+		size_t separators = strspn(name, "-_.");
 
-	while (*package && at < length) {
-		bool separator = strchr("-_.", name[at]);
-		char lower = (char)(name[at] >= 'A' && name[at] <= 'Z' ? name[at] + ('a' - 'A') : name[at]);
-
-		if (separator ? *package != '-' : *package != lower)
+		if (separators ? *package != '-' : *package != tolower((unsigned char)*name))
 			return false;
-		while (separator && at + 1 < length && strchr("-_.", name[at + 1]))
-			at++;
+		name += separators ? separators : 1;
 		package++;
-		at++;
 	}
-	return !*package && at == length;
+	return !*package && !*name;
 }
 
-static bool ends(const char *text, size_t length, const char *tail)
+/* Does not compare the glibc of a manylinux tag: ptxas itself reports one that is too old. */
+static bool is_platform(const char *platform, const char *tag)
 {
-	size_t size = strlen(tail);
+	size_t machine = strcspn(platform, "-"), length = strlen(tag);
 
-	return length >= size && !memcmp(text + length - size, tail, size);
+	if (text_ends(platform, "-windows"))
+		return !strcmp(tag, text_starts(platform, "x") || text_starts(platform, "amd")
+								? "win_amd64"
+								: "win_arm64");
+	return (text_starts(tag, "manyl") || text_starts(tag, "linux")) && length > machine &&
+		   tag[length - machine - 1] == '_' && !strncmp(tag + length - machine, platform, machine);
 }
 
-/* Which glibc a manylinux tag asks for is left to ptxas itself, which says so. */
-static bool is_platform(const char *platform, const char *tag, size_t length)
-{
-	size_t machine = strcspn(platform, "-");
-	char tail[40];
-
-	if (text_ends(platform, "-windows")) {
-		bool arm = text_starts(platform, "a") && !text_starts(platform, "amd");
-
-		return length == 9 && !memcmp(tag, arm ? "win_arm64" : "win_amd64", 9);
-	}
-	(void)snprintf(tail, sizeof tail, "_%.*s", (int)machine, platform);
-	return length > 5 && (!memcmp(tag, "manyl", 5) || !memcmp(tag, "linux", 5)) &&
-		   ends(tag, length, tail);
-}
-
-/* One of the platforms between dots at the end of a name. */
-static bool is_any_platform(const char *platform, const char *tags, size_t length)
-{
-	while (length) {
-		const char *dot = memchr(tags, '.', length);
-		size_t part = dot ? (size_t)(dot - tags) : length;
-
-		if (is_platform(platform, tags, part))
-			return true;
-		tags += part + (dot != NULL);
-		length -= part + (dot != NULL);
-	}
-	return false;
-}
-
-/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl */
+/* NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM[.PLATFORM…].whl */
 bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 					 char version[VERSION_TEXT])
 {
-	size_t length = strlen(name), starts[7] = {0}, parts = 1;
+	char copy[MOST_NAME], *parts[6], *at = copy;
+	size_t count = 0;
+	bool fits = false;
 
-	if (length < 4 || !ends(name, length, ".whl"))
+	if (!text_ends(name, ".whl") || strlen(name) >= sizeof copy)
 		return false;
-	length -= 4;
-	for (size_t at = 0; at < length; at++)
-		if (name[at] == '-') {
-			if (parts == 6)
-				return false;
-			starts[parts++] = at + 1;
-		}
-	if (parts < 5 || !is_package(wanted->package, name, starts[1] - 1) ||
-		!is_any_platform(wanted->platform, name + starts[parts - 1], length - starts[parts - 1]) ||
-		starts[2] - 1 - starts[1] >= VERSION_TEXT)
+	TEXT_COPY(copy, name);
+	copy[strlen(copy) - strlen(".whl")] = 0;
+	for (; at && count < 6; count++) {
+		parts[count] = at;
+		if ((at = strchr(at, '-')))
+			*at++ = 0;
+	}
+	if (at || count < 5 || !is_package(wanted->package, parts[0]) ||
+		strlen(parts[1]) >= VERSION_TEXT)
 		return false;
-	memcpy(version, name + starts[1], starts[2] - 1 - starts[1]);
-	version[starts[2] - 1 - starts[1]] = 0;
-	return true;
+	for (char *tag = parts[count - 1], *dot; !fits && tag; tag = dot) {
+		if ((dot = strchr(tag, '.')))
+			*dot++ = 0;
+		fits = is_platform(wanted->platform, tag);
+	}
+	if (fits)
+		text_copy(version, VERSION_TEXT, parts[1]);
+	return fits;
 }
 
 /* ---- choosing */
@@ -211,7 +189,8 @@ static int read_page(struct jw_error *err, struct choice *choice, const struct h
 	else if (text_ends(answer->type, "html"))
 		result = index_page_read_html(err, buf_text(text), text->size, &reader);
 	else
-		return error_set(err, JW_ERR_FORMAT, "%.500s: “%s” is not a package index' answer",
+		return error_set(err, JW_ERR_FORMAT,
+						 "%.500s: the content type “%s” is neither HTML nor JSON; check index-url",
 						 answer->url, answer->type);
 	return result ? error_prefix(err, "%.500s", answer->url) : 0;
 }
@@ -256,50 +235,37 @@ static int ask_folder(struct jw_error *err, struct choice *choice, const char *f
 	return result;
 }
 
-/* "~/wheels", "file:///srv/wheels"; NULL out of memory. */
-static char *local_path(struct jw_error *err, const char *text)
+/* find-links: "~/wheels", "file:///srv/wheels" */
+static int ask_local(struct jw_error *err, struct choice *choice, const char *place)
 {
-	char *home = NULL, *path;
+	size_t scheme = text_starts(place, "file://") ? strlen("file://") + (os_separator == '\\') : 0;
+	char *folder = pip_config_path(err, place + scheme);
+	int result = folder ? ask_folder(err, choice, folder) : -1;
 
-	if (text_starts(text, "file://"))
-		return mem_string(err, text + strlen("file://") + (os_list_separator == ';'));
-	if (!text_starts(text, "~/") || os_home_dir(NULL, &home))
-		return mem_string(err, text);
-	path = mem_printf(err, "%s%s", home, text + 1);
-	mem_free(home);
-	return path;
-}
-
-static bool is_address(const char *text)
-{
-	return text_starts(text, "http://") || text_starts(text, "https://");
+	if (folder)
+		(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", folder);
+	mem_free(folder);
+	return result;
 }
 
 /* `project`: of an index; NULL: the page or folder itself. */
 static int ask_place(struct jw_error *err, struct http *http, struct choice *choice,
 					 const char *place, const char *project)
 {
-	char *clean = NULL, *url = NULL;
+	char *clean, *url;
 	size_t length;
-	int result = -1;
+	int result;
 
-	if (!project && !is_address(place)) {
-		if (!(url = local_path(err, place)))
-			return -1;
-		result = ask_folder(err, choice, url);
-		(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", url);
-		mem_free(url);
-		return result;
-	}
+	if (!project && !text_starts(place, "http://") && !text_starts(place, "https://"))
+		return ask_local(err, choice, place);
 	if (http_login(err, http, place, &clean))
 		return -1;
-	for (length = strlen(clean); length && clean[length - 1] == '/';)
-		length--;
 	(void)buf_printf(NULL, &choice->asked, "%s%.300s", choice->asked.size ? ", " : "", clean);
-	url =
-		project ? mem_printf(err, "%.*s/%s/", (int)length, clean, project) : mem_string(err, clean);
-	if (url)
-		result = ask_page(err, http, choice, url);
+	for (length = strlen(clean); project && length && clean[length - 1] == '/';)
+		length--;
+	url = mem_printf(err, "%.*s%s%s%s", (int)length, clean, project ? "/" : "",
+					 project ? project : "", project ? "/" : "");
+	result = url ? ask_page(err, http, choice, url) : -1;
 	mem_free(url);
 	mem_free(clean);
 	return result;

@@ -187,14 +187,35 @@ int pip_config_parse(struct jw_error *err, struct pip_config *config, const char
 
 /* ---- where files are */
 
-/* A file that is not there, or that may not be read, says nothing: so pip has it. */
+struct place {
+	bool windows;
+	bool user; /* replaced by PIP_CONFIG_FILE */
+	bool list; /* the variable lists folders */
+	const char *variable;
+	const char *otherwise; /* "~/…": of the home folder, "$…": another variable; NULL: none */
+	const char *file;
+};
+
+/* In pip's order. */
+static const struct place places[] = {
+	{.list = true, .variable = "XDG_CONFIG_DIRS", .otherwise = "/etc/xdg", .file = "pip/pip.conf"},
+	{.otherwise = "/etc", .file = "pip.conf"},
+	{.user = true, .otherwise = "~/.pip", .file = "pip.conf"},
+	{.user = true, .variable = "XDG_CONFIG_HOME", .otherwise = "~/.config", .file = "pip/pip.conf"},
+	{.variable = "VIRTUAL_ENV", .otherwise = "$CONDA_PREFIX", .file = "pip.conf"},
+	{.windows = true, .variable = "ProgramData", .file = "pip\\pip.ini"},
+	{.windows = true, .user = true, .variable = "USERPROFILE", .file = "pip\\pip.ini"},
+	{.windows = true, .user = true, .variable = "APPDATA", .file = "pip\\pip.ini"},
+	{.windows = true, .variable = "VIRTUAL_ENV", .otherwise = "$CONDA_PREFIX", .file = "pip.ini"},
+};
+
+/* As pip does, skips a file that is missing or not readable. */
 static int read_file(struct jw_error *err, struct pip_config *config, const char *path)
 {
 	struct buf text = {0};
-	struct jw_error why = {0};
 	int result = 0;
 
-	if (!os_read_file(&why, path, PIP_MOST_FILE, &text)) {
+	if (!os_read_file(NULL, path, PIP_MOST_FILE, &text)) {
 		if (pip_config_parse(err, config, buf_text(&text), text.size))
 			result = error_prefix(err, "%s", path);
 		buf_free(&text);
@@ -202,94 +223,65 @@ static int read_file(struct jw_error *err, struct pip_config *config, const char
 	return result;
 }
 
-static int read_in(struct jw_error *err, struct pip_config *config, const char *folder,
-				   const char *below)
+char *pip_config_path(struct jw_error *err, const char *text)
 {
-	char *path;
-	int result;
+	char *home = NULL, *path;
 
-	if (!folder || !*folder)
-		return 0;
-	path = mem_printf(err, "%s%c%s", folder, os_separator, below);
-	result = path ? read_file(err, config, path) : -1;
-	mem_free(path);
-	return result;
-}
-
-static int read_in_variable(struct jw_error *err, struct pip_config *config, const char *variable,
-							const char *otherwise, const char *below)
-{
-	char *folder = os_env(variable);
-	int result = read_in(err, config, folder && *folder ? folder : otherwise, below);
-
-	mem_free(folder);
-	return result;
-}
-
-static int read_system(struct jw_error *err, struct pip_config *config)
-{
-	char *list = os_env("XDG_CONFIG_DIRS"), *at, *end;
-	int result = 0;
-
-	if (list && *list)
-		for (at = list; !result && at; at = end) {
-			if ((end = strchr(at, ':')))
-				*end++ = 0;
-			result = read_in(err, config, at, "pip/pip.conf");
-		}
-	else
-		result = read_file(err, config, "/etc/xdg/pip/pip.conf");
-	mem_free(list);
-	return result || read_file(err, config, "/etc/pip.conf") ? -1 : 0;
-}
-
-static int read_user(struct jw_error *err, struct pip_config *config)
-{
-	char *home = NULL, *folder = NULL;
-	int result = 0;
-
-	if (os_home_dir(NULL, &home))
-		return 0;
-	if (!(folder = mem_printf(err, "%s/.config", home)) ||
-		read_in(err, config, home, ".pip/pip.conf") ||
-		read_in_variable(err, config, "XDG_CONFIG_HOME", folder, "pip/pip.conf"))
-		result = -1;
-	mem_free(folder);
+	if (!text_starts(text, "~/") || os_home_dir(NULL, &home))
+		return mem_string(err, text);
+	path = mem_printf(err, "%s%s", home, text + 1);
 	mem_free(home);
-	return result;
+	return path;
 }
 
-/* `user`: false where PIP_CONFIG_FILE replaces the user's own. */
-static int read_files(struct jw_error *err, struct pip_config *config, bool user)
+/* The value of a variable; NULL where it is unset or empty. */
+static char *get_variable(const char *name)
 {
-	bool windows = !strcmp(os_name, "windows");
-	char *site;
-	int result;
+	char *value = os_env(name);
 
-	if (windows ? read_in_variable(err, config, "ProgramData", NULL, "pip\\pip.ini")
-				: read_system(err, config))
+	if (!value || *value)
+		return value;
+	mem_free(value);
+	return NULL;
+}
+
+static int read_place(struct jw_error *err, struct pip_config *config, const struct place *place)
+{
+	char *list = place->variable ? get_variable(place->variable) : NULL, *end, *path;
+	int result = 0;
+
+	if (!list && place->otherwise && *place->otherwise == '$')
+		list = get_variable(place->otherwise + 1);
+	else if (!list && place->otherwise && !(list = pip_config_path(err, place->otherwise)))
 		return -1;
-	if (user && (windows ? read_in_variable(err, config, "USERPROFILE", NULL, "pip\\pip.ini") ||
-							   read_in_variable(err, config, "APPDATA", NULL, "pip\\pip.ini")
-						 : read_user(err, config)))
-		return -1;
-	site = os_env("VIRTUAL_ENV");
-	result = read_in_variable(err, config, site && *site ? "VIRTUAL_ENV" : "CONDA_PREFIX", NULL,
-							  windows ? "pip.ini" : "pip.conf");
-	mem_free(site);
+	for (char *at = list; !result && at; at = end) {
+		end = place->list ? strchr(at, os_list_separator) : NULL;
+		if (end)
+			*end++ = 0;
+		path = mem_printf(err, "%s%c%s", at, os_separator, place->file);
+		result = !path || (*at && read_file(err, config, path)) ? -1 : 0;
+		mem_free(path);
+	}
+	mem_free(list);
 	return result;
 }
 
 static int read_all_files(struct jw_error *err, struct pip_config *config)
 {
+	bool windows = !strcmp(os_name, "windows");
 	char *named = os_env("PIP_CONFIG_FILE");
+	bool user = !named || !os_exists(named);
 	int result = 0;
 
-	if (!named || strcmp(named, !strcmp(os_name, "windows") ? "nul" : "/dev/null") != 0)
-		result = read_files(err, config, !named || !os_exists(named)) ||
-						 (named && read_file(err, config, named))
-					 ? -1
-					 : 0;
+	if (named && !strcmp(named, windows ? "nul" : "/dev/null")) {
+		mem_free(named);
+		return 0;
+	}
+	for (size_t i = 0; !result && i < sizeof places / sizeof *places; i++)
+		if (places[i].windows == windows && (user || !places[i].user))
+			result = read_place(err, config, &places[i]);
+	if (!result && named)
+		result = read_file(err, config, named);
 	mem_free(named);
 	return result;
 }

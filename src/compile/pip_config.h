@@ -47,3 +47,5 @@ unsigned pip_config_number(const struct pip_config *config, enum pip_option opti
 /* The next of several values between blanks: a copy for the caller, NULL after the last or out of
  * memory. Start with *at = config->values[option]. */
 char *pip_config_next(struct jw_error *err, const char **at);
+/* “~/…” in the home folder; anything else as it is. The caller frees it; NULL out of memory. */
+char *pip_config_path(struct jw_error *err, const char *text);

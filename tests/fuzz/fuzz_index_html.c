@@ -13,7 +13,7 @@ static int on_file(struct jw_error *err, void *context, const struct index_file 
 	(void)context;
 	MUST(*file->name && *file->url && !strpbrk(file->name, "/\\\n"));
 	MUST(!strchr(file->url, '#') && strlen(file->url) <= INDEX_PAGE_MOST_TEXT);
-	MUST(!file->sha256 || strspn(file->sha256, "0123456789abcdef") == 64);
+	MUST(!file->sha256 || strspn(file->sha256, "0123456789abcdefABCDEF") == 64);
 	if (wheel_name_fits(&wanted, file->name, version))
 		MUST(strlen(version) < sizeof version);
 	return 0;
