@@ -1,12 +1,12 @@
-/* What an entry's file says of itself, by its header, both ends of its key and the beginning of its
- * value: an entry may have 40 MB, and none of the rest tells anything. */
+/* Facts about an entry from its header, both ends of its key and the beginning of its value. An
+ * entry may have 40 MB, and the rest holds no further facts. */
 #pragma once
 
 #include "cache/key_parts.h"
 #include "os/file.h"
 
-/* Bytes of each end of a key. Names of drivers and GPUs stand in its first 40, options in its last
- * 100; of OpenCL's, what is looked for stands behind the source. */
+/* Bytes of each end of a key. The first 40 name driver and GPU, the last 100 hold the options.
+ * OpenCL's facts follow the source. */
 enum { CACHE_BRIEF_END = 16 << 10, CACHE_BRIEF_VALUE = 4 << 10 };
 
 struct cache_brief {

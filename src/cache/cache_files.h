@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cache/presence.h"
 
-/* A cache with more files than this is none that a driver made (4 GiB at most). */
+/* No driver makes a cache with more files than this (4 GiB at most). */
 enum { CACHE_MOST_FILES = 4 << 20 };
 
 struct cache_file {
@@ -28,9 +28,9 @@ struct cache_files {
  * frees it. */
 int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
-/* NULL where there is none. */
+/* NULL if there is no such file. */
 const struct cache_file *cache_files_find(const struct cache_files *scan, uint64_t key);
 
-/* Where files stand before they are renamed into the tree: beside it, since a driver that wipes
+/* The folder of files before they are renamed into the tree. It is beside the tree, since a wipe
  * goes through the tree's folders only (measured: names at the top are left alone). */
 #define CACHE_STAGING_PREFIX ".jitwarm-"

@@ -26,7 +26,7 @@ enum {
 /* No entry is larger: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
 #define CACHE_MOST_ENTRY ((size_t)1 << 30)
 
-/* What the driver does not accept, or what makes an entry's name a lie. */
+/* Reasons for which the driver refuses an entry, or its name is wrong. */
 enum cache_damage {
 	CACHE_SOUND,
 	CACHE_DAMAGE_EMPTY,     /* 0 bytes: a write that never came to be (full disk, power loss) */
@@ -41,7 +41,7 @@ enum cache_damage {
 const char *cache_damage_text(enum cache_damage damage);
 
 struct cache_entry {
-	const uint8_t *key, *value; /* views into what was parsed */
+	const uint8_t *key, *value; /* views into the parsed bytes */
 	uint64_t key_bytes, value_bytes;
 	uint64_t checksum;
 	uint64_t extra_bytes; /* behind the value; the driver ignores them */
@@ -57,7 +57,7 @@ enum cache_damage cache_entry_header_read(const void *header, size_t got, uint64
 /* Parses, and hashes key (against `name`) and value, as the driver does before it uses a value. */
 enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t name,
 									 struct cache_entry *ret_entry);
-/* The bytes that stand before key and value. */
+/* The bytes in front of key and value. */
 void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
 						uint64_t value_bytes, uint64_t checksum);
 

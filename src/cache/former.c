@@ -39,7 +39,7 @@ static bool still_there(const struct cache_profile *profile)
 		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
 }
 
-/* In two passes: what is still there, then what is not. Profiles that cannot be read say nothing.
+/* In two passes: existing libraries, then missing ones. Unreadable profiles are skipped.
  */
 static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
 						struct former_drivers *drivers)
@@ -111,8 +111,8 @@ void former_free(struct former_drivers *drivers)
 	*drivers = (struct former_drivers){0};
 }
 
-/* A release that no living driver has is a former driver's by its nature; but if one living driver
- * does not say which release it is, nobody knows. */
+/* A release that no installed driver has is a former driver's. If the release of an installed
+ * driver is unknown, this cannot be told. */
 static enum former_verdict of_release(const struct former_drivers *drivers,
 									  const uint32_t release[3])
 {

@@ -29,8 +29,8 @@ enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
 	CACHE_INDEX_EMPTY,     /* 0 bytes */
-	CACHE_INDEX_TRUNCATED, /* a header that is cut off, or fewer rows than it counts; also what a
-							  driver's insert looks like while it is being written */
+	CACHE_INDEX_TRUNCATED, /* a header that is cut off, or fewer rows than it counts; a driver's
+							  insert looks the same while it is written */
 	CACHE_INDEX_VERSION,   /* not 0x41: another version or no index */
 };
 /* "sound", "missing", ... */
@@ -42,7 +42,7 @@ struct cache_row {
 
 struct cache_index {
 	enum cache_index_state state;
-	struct cache_row *rows; /* where it is truncated: those that are there */
+	struct cache_row *rows; /* if it is truncated: the rows that are there */
 	size_t count, capacity;
 	uint64_t total_bytes; /* as the header says */
 };
@@ -61,13 +61,13 @@ uint64_t cache_index_rows_total(const struct cache_index *index);
 /* The bytes of a sound index of these rows, with their own sum as its total. Replaces *bytes. */
 int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes);
 
-/* What the driver does when it next stores an entry. */
+/* The driver's reaction when it next stores an entry. */
 enum cache_next_insert {
 	CACHE_NEXT_ADDS,        /* all is well; old entries may have to go, as they should */
-	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes that no row stands for: entries are evicted
-							   before the limit is reached */
-	CACHE_NEXT_EVICTS_ALL,  /* those bytes alone pass the limit: every entry goes, and nothing is
-							   stored, each time anew */
+	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes without a row: entries are evicted before the
+							   limit is reached */
+	CACHE_NEXT_EVICTS_ALL,  /* those bytes alone pass the limit: each insert evicts every entry and
+							   stores nothing */
 	CACHE_NEXT_WIPES,       /* the index is unsound: every entry is deleted */
 };
 /* "adds", "evicts_soon", "evicts_all", "wipes" */

@@ -8,17 +8,17 @@
 #include "os/clock.h"
 #include "os/processes.h"
 
-/* A driver lets go of its lock before the last bytes of the index are written (measured: up to a
- * few milliseconds before): what looks unsound is looked at again, so many times after so long. */
+/* A driver unlocks before the last bytes of the index are written (measured: up to a few
+ * milliseconds). An index that looks unsound is read again, so many times after so long. */
 enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
 
-/* No version of the index has been seen but 0x41. Small numbers beside it are taken for other
- * versions, which are left alone; all else is garbage, which a driver would wipe. 0 is what an
- * empty index looks like whose writer was killed between rows and header. */
+/* 0x41 is the only version of the index that was seen. Small numbers beside it are taken for other
+ * versions and left alone; all else is garbage, which a driver would wipe. 0 is an empty index
+ * whose writer was killed between rows and header. */
 enum { MOST_VERSION = 0xff };
 
-/* Whoever may read the directory has to write to its index: a driver opens it so even to look an
- * entry up. Another account's index is left as it is. */
+/* Accounts that may read the directory have to write to its index: a driver opens it so even to
+ * look an entry up. Another account's index is left as it is. */
 static void share_index(const struct cache_live *live)
 {
 	uint32_t wanted = 0600 | (live->shared & 044) | (live->shared & 044) >> 1;
@@ -109,8 +109,8 @@ done:
 	return result;
 }
 
-/* Rows first, then the header in one write: until that is done, the old header stands before at
- * least as many rows as it counts. What is left behind the rows does no harm. */
+/* Rows first, then the header in one write. Until then the old header is followed by at least as
+ * many rows as it counts. Bytes behind the rows do no harm. */
 static int write_index(struct jw_error *err, struct cache_live *live)
 {
 	struct cache_index *index = &live->index;

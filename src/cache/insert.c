@@ -16,7 +16,7 @@ enum {
 	MOST_STAGED_BYTES = 256 << 20,
 };
 
-/* Whom the directory lets in: 055 or one half of it. */
+/* The accounts that may enter the directory: 055 or one half of it. */
 static void find_shared(struct cache_live *live, uint32_t mode)
 {
 	for (uint32_t who = 070; who; who >>= 3)
@@ -29,7 +29,7 @@ static int make_directory(struct jw_error *err, struct cache_live *live)
 	uint32_t mode = live->options.new_mode;
 
 	find_shared(live, mode);
-	/* What others are to use they have to reach. */
+	/* Other accounts must be able to reach the entries. */
 	return mode ? os_make_shared_dirs(err, live->dir, mode) : os_make_dirs(err, live->dir, 0700);
 }
 
@@ -99,7 +99,7 @@ int cache_live_try(struct jw_error *err, const char *dir, const struct cache_liv
 	return cache_live_close(err, live);
 }
 
-/* ---- what was added through this handle */
+/* ---- entries added through this handle */
 
 int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 {
@@ -112,7 +112,7 @@ static bool has_room(const struct cache_live *live, uint64_t row_bytes)
 		   row_bytes <= live->options.limit_bytes - live->rows_bytes;
 }
 
-/* Only what was added within the last seconds can have been undone by a write that was under way.
+/* A driver's late write can have undone only rows of the last seconds.
  */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
@@ -223,8 +223,8 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	return 0;
 }
 
-/* As many at a time as fit into one hold of the lock. What is in place gets its row even where one
- * fails. */
+/* As many at a time as fit into one hold of the lock. An entry in place gets its row even if
+ * another fails. */
 static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				  size_t count)
 {
@@ -295,7 +295,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		size_t filled = 0;
 
 		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
-		/* What was staged before a failure goes in all the same. */
+		/* Entries that were staged before a failure are inserted nevertheless. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
 		for (size_t i = 0; i < filled; i++)

@@ -36,29 +36,29 @@ enum {
 
 enum cache_when_full {
 	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT before anything of others is evicted */
-	CACHE_FULL_EVICT,  /* the oldest rows go, as at a driver's insert; never what was added through
-						  the same handle */
+	CACHE_FULL_EVICT,  /* the oldest rows are evicted, as at a driver's insert; never those added
+						  through the same handle */
 };
 
 struct cache_live_options {
 	uint64_t
-		limit_bytes; /* cache_settings.limit_bytes: what the driver that uses it will keep to */
+		limit_bytes; /* cache_settings.limit_bytes: the limit of the driver that uses the cache */
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* of a directory that is not there yet; 0: 0700 */
-	/* Write with this account's rights, whoever the directory belongs to; NULL: with those of its
-	 * owner where we are the superuser, else our own. Outlives the cache's handle. */
+	/* Write with this account's rights, whoever owns the directory. NULL: with the owner's rights
+	 * if we are the superuser, else with our own. It outlives the cache's handle. */
 	const struct jw_account *account;
 };
 struct jw_account;
 
 struct cache_live;
 
-/* Prepares to write to `dir`, which is made where it is missing. A directory that its group or
- * others may enter is for them too: entries, folders and index get its permissions, whatever the
- * umask, and the index is writable for all who may read (drivers open it for writing even to look
- * something up). Nothing else is touched until the first insert. One clear line where the directory
- * is none, cannot be written to or has an index that is none of ours. */
+/* Prepares to write to `dir`, which is made if it is missing. If its group or others may enter the
+ * directory, entries, folders and index get its permissions, whatever the umask, and the index is
+ * writable for all who may read it (drivers open it for writing even to look up). Nothing else
+ * changes before the first insert. Fails with one clear line if it is not a directory, cannot be
+ * written to, or has a foreign index. */
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live);
 
@@ -96,23 +96,23 @@ struct cache_addition {
 	bool verified; /* the caller has hashed key and value and read the cubin, of these very bytes */
 	/* Set by cache_insert: */
 	enum cache_added added;
-	uint64_t row_bytes; /* what it counts against the limit */
+	uint64_t row_bytes; /* the bytes that count against the limit */
 	bool taken;         /* nothing is left at `path` */
 	struct jw_error why;
 };
 
-/* Adds them in their order: the last is the last to be evicted, so the most valuable belongs there.
- * Each is verified before the lock is taken (name, checksum, the cubin's architecture and kind);
- * one that does not hold is refused and does not stop the others. `added` tells of each what
- * became of it, also where -1 is returned: JW_ERR_BUSY (the lock was not to be had), JW_ERR_LIMIT
- * (no room; what came before it is in), JW_ERR_IO (disk full, permissions; nothing is lost). */
+/* Adds them in their order. The last is evicted last, so the most valuable belongs there. Each is
+ * verified before the lock is taken (name, checksum, the cubin's architecture and kind); an unsound
+ * one is refused and does not stop the others. `added` tells the fate of each, also if -1 is
+ * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
+ * in), JW_ERR_IO (disk full, permissions; nothing is lost). */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
 				 size_t count);
 
-/* This entry is wanted as much as those that are added: it is not evicted to make room for them. */
+/* Protects this entry like an added one: it is not evicted to make room. */
 int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key);
 
-/* What was done through this handle. */
+/* Counts of this handle. */
 struct cache_live_counts {
 	size_t added, replaced, same, refused;
 	uint64_t added_bytes;
@@ -125,10 +125,10 @@ struct cache_live_counts {
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);
 
-/* Sees to it that the last rows are there, and lets go of everything. `err` and the result are
- * about the former; the handle is gone in any case. */
+/* Restores the last rows if a driver undid them, and frees the handle in any case. `err` and the
+ * result are about the rows. */
 int cache_live_close(struct jw_error *err, struct cache_live *live);
 
-/* Brings the index in line with the files, without adding any: rows for files that have none, no
- * rows without files, the right total. cache_insert does it too, the first time. */
+/* Makes the index agree with the files, without adding any: rows for files that have none, no rows
+ * without files, the right total. The first cache_insert does so too. */
 int cache_repair(struct jw_error *err, struct cache_live *live);

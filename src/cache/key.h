@@ -21,7 +21,7 @@ enum cache_key_form {
 	CACHE_KEY_TEXT, /* PTX text, without a container: its payload ends before the first NUL */
 };
 
-/* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least that stands before a payload. */
+/* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
 enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
 /* The hash after stamp, word size and architecture: where every key of this driver and GPU begins.
@@ -29,18 +29,18 @@ enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_H
  * NULL). A profile without a stamp has no keys: 0, and length 0. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
 
-/* How much of a payload goes into the key: all of it, or for text what stands before its first NUL.
+/* The length of a payload in the key: all of it, or for text the bytes in front of its first NUL.
  */
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
-/* What follows the payload, written into `tail`: at most CACHE_KEY_MOST_TAIL bytes. Returns its
- * length; 0 where the options are longer than that (the longest seen has 71 bytes). The driver
- * reads options up to a NUL, whatever their length says. */
+/* Writes the bytes behind the payload into `tail`: at most CACHE_KEY_MOST_TAIL. Returns their
+ * length; 0 if the options are too long (the longest seen has 71 bytes). The driver reads options
+ * up to a NUL, whatever their length field says. */
 enum { CACHE_KEY_MOST_TAIL = 4096 };
 size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 
-/* What a key is made of, beside the driver. */
+/* The parts of a key, beside the driver. */
 struct cache_key_input {
 	uint16_t sm; /* the device's capability without suffix */
 	enum cache_key_form form;

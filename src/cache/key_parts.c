@@ -9,8 +9,8 @@ static bool is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* Whether `text` has a digit wherever `shape` has a 0, a letter for an A, either or a blank for a
- * _, and `shape`'s own character elsewhere. */
+/* Whether `text` matches `shape`, in which 0 is a digit, A a letter, _ a digit, letter or blank,
+ * and any other character itself. */
 static bool has_shape(const uint8_t *text, const char *shape)
 {
 	for (; *shape; shape++, text++) {
@@ -62,7 +62,7 @@ static const uint8_t *find(const uint8_t *data, size_t size, const char *what)
 	return NULL;
 }
 
-/* What stands behind the last NUL, which options cannot contain. */
+/* The bytes behind the last NUL, which options cannot contain. */
 static bool split_tail(struct cache_key_parts *parts)
 {
 	size_t end = parts->payload_size;
@@ -107,7 +107,8 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	return true;
 }
 
-/* PTX names its version within the comment and blank lines at its head: 200 bytes in what was seen.
+/* PTX names its version within the comment and blank lines at its head: within 200 bytes in all
+ * that was seen.
  */
 static bool is_ptx(const uint8_t *value, size_t size)
 {
@@ -125,7 +126,7 @@ static bool is_release(const uint8_t *text, size_t length)
 	return true;
 }
 
-/* The release that stands near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
+/* The release near the end of an OpenCL key, between NULs: "\0" "418.39" "\0". */
 static void opencl_driver(const uint8_t *key, size_t size, char driver[CACHE_STAMP_SIZE + 1])
 {
 	size_t end = size;

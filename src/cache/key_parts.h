@@ -31,17 +31,17 @@ struct cache_key_parts {
 	const uint8_t *payload;
 	size_t payload_size;
 	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: text and container look alike here */
-	bool jitlink;             /* made by libnvJitLink, with a stamp of its own */
+	bool jitlink;             /* made by libnvJitLink, with its own stamp */
 	const char *options;      /* not terminated */
 	size_t options_length;
 };
 
-/* False where the key is none of a CUDA module. The parts point into `key`. */
+/* False if the key is not that of a CUDA module. The parts point into `key`. */
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
 
 enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
 
-/* What an entry is about, in brief. */
+/* An entry's subject, in brief. */
 struct cache_origin {
 	enum cache_kind kind;
 	struct jw_target target;           /* sm 0 where unknown */

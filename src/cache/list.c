@@ -8,7 +8,7 @@
 #include "cache/brief.h"
 #include "cache/view.h"
 
-/* Options come from keys, which anybody may have written. */
+/* Options come from keys, which may be forged. */
 static void take_options(struct jw_cache_entry *entry, const char *options, size_t length)
 {
 	if (length >= sizeof entry->options)

@@ -8,7 +8,7 @@
 #include "os/file.h"
 #include "os/identity.h"
 
-/* How long a driver may take to write what it writes after unlocking. */
+/* The longest time that a driver takes to write after unlocking. */
 enum { LIVE_LATE_WRITE_MS = 20 };
 
 /* An entry that was added through this handle. */
@@ -27,7 +27,7 @@ struct cache_live {
 	bool repaired;                            /* files and rows were compared, all of them */
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
-	uint64_t released_ns; /* when the lock was let go of last */
+	uint64_t released_ns; /* when the lock was last released */
 	bool takes_none;      /* workers' files cannot be moved into it: they are copied */
 	bool as_owner;        /* an administrator writes for another account, and with its rights */
 	uint32_t owner, group;
@@ -38,7 +38,7 @@ struct cache_live {
 
 	/* While the lock is held: */
 	struct os_file *file;
-	bool created; /* the file was not there: nobody else is writing it */
+	bool created; /* the file was not there: no other process is writing it */
 	uint64_t held_since_ns;
 	struct cache_index index;
 	struct set rows;     /* key → position in index.rows */
@@ -51,10 +51,10 @@ struct cache_live {
 
 /* Whose rights those are: as_owner. */
 int live_choose_account(struct jw_error *err, struct cache_live *live);
-/* Where as_owner is set, what is done to the directory is done between this and os_act_as_self. */
+/* If as_owner is set, all changes to the directory are made between this and os_act_as_self. */
 int live_enter(struct jw_error *err, const struct cache_live *live);
 
-/* Whether the directory can be written to wherever an insert may have to; nothing is made. */
+/* Whether an insert may write to the directory; nothing is made. */
 int live_may_write(struct jw_error *err, struct cache_live *live);
 
 /* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
@@ -62,17 +62,17 @@ int live_may_write(struct jw_error *err, struct cache_live *live);
 int live_lock(struct jw_error *err, struct cache_live *live);
 /* The same with an index that is sound: one that is not is repaired first. */
 int live_lock_sound(struct jw_error *err, struct cache_live *live);
-/* Writes the index if it has changed, then lets go of the lock in any case. */
+/* Writes the index if it has changed, then releases the lock in any case. */
 int live_unlock(struct jw_error *err, struct cache_live *live);
-/* Lets go of the lock; the index stays as it was. */
+/* Releases the lock; the index stays as it was. */
 void live_abandon(struct cache_live *live);
 /* Whether the lock has been held for as long as it may be. */
 bool live_must_let_go(const struct cache_live *live);
 
-/* The position of a key's row, SET_NONE where there is none. */
+/* The position of a key's row, SET_NONE if it has no row. */
 size_t live_row(const struct cache_live *live, uint64_t key);
 void live_drop_row(struct cache_live *live, size_t at);
-/* Puts a row at the end, in place of the one that the key has. */
+/* Appends a row and removes the former one of its key. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
 
 /* cache_repair, with the rights of the cache: one hold of the lock, which may not suffice

@@ -3,8 +3,8 @@
 #include "cache/live.h"
 #include "os/identity.h"
 
-/* The account that the cache belongs to: by its index, else by the directory or the nearest one
- * above it that is there. */
+/* The owner of the cache: of its index, else of the directory or the nearest existing one above it.
+ */
 static int find_owner(struct jw_error *err, const struct cache_live *live, struct os_stat *ret_stat)
 {
 	char *path;
@@ -19,8 +19,8 @@ static int find_owner(struct jw_error *err, const struct cache_live *live, struc
 	return 0;
 }
 
-/* The superuser writes into another account's cache with that account's rights: what is made there
- * belongs to it, and no link that it may have planted leads further than it could go itself. */
+/* The superuser writes into another account's cache with that account's rights. New files then
+ * belong to it, and a link that it may have planted leads no further than it could go itself. */
 int live_choose_account(struct jw_error *err, struct cache_live *live)
 {
 	struct os_account account;

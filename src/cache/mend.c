@@ -51,7 +51,7 @@ bool mend_key(const char *name, uint64_t *ret_key)
 	return strlen(name) == CACHE_NAME_SIZE - 1 && cache_entry_key(first, second, name + 4, ret_key);
 }
 
-/* What may go of what the report calls damaged; the caller frees it. */
+/* The removable ones among the entries that the report calls damaged; the caller frees them. */
 static int judge_all(struct jw_error *err, const struct jw_cache_options *options,
 					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
 					 size_t *ret_count)

@@ -1,15 +1,15 @@
-/* Which entries may be taken out for their damage: those that jitwarm understands to be damaged. */
+/* Damaged entries that may be removed: those whose damage jitwarm understands. */
 #pragma once
 
 #include "cache/remove.h"
 
 enum mend_verdict {
 	MEND_TAKE,  /* damaged: no driver will ever take it as it is */
-	MEND_LEAVE, /* of another version, or not to be read: who knows what it is */
+	MEND_LEAVE, /* of another version, or unreadable: its damage is unknown */
 	MEND_SOUND, /* whole by now, or gone, or being written */
 };
 
-/* Reads the file once more. With MEND_TAKE *ret_removal says what was judged. */
+/* Reads the file again. With MEND_TAKE *ret_removal holds what was judged. */
 enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal *ret_removal);
 
 /* The name of a damaged entry ("a/b/cdef0123456789", jw_cache_report) as a key. */

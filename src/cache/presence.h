@@ -1,5 +1,5 @@
-/* Whether an entry is there, by its header and size alone: what `check` and `prime` ask for each
- * module. A few microseconds a call; values are hashed by `cache verify` only. */
+/* Whether an entry is there, by its header and size alone, for each module of `check` and `prime`.
+ * A call takes a few microseconds; only `cache verify` hashes values. */
 #pragma once
 
 #include <stdint.h>
@@ -9,11 +9,11 @@
 enum cache_presence {
 	CACHE_ABSENT,
 	CACHE_PRESENT,  /* a hit, unless its value is damaged */
-	CACHE_UNUSABLE, /* there, and the driver will compile all the same: damaged, unreadable, no
+	CACHE_UNUSABLE, /* there, but the driver will compile the module: damaged, unreadable, no
 					   regular file */
 };
 
-/* What a caller may remember, so as to notice that the file has changed. */
+/* Facts by which a caller can tell later that the file has changed. */
 struct cache_probed {
 	uint64_t size_bytes;
 	int64_t mtime_ns;

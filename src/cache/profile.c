@@ -15,7 +15,7 @@ enum {
 	MOST_TRIED = 4096, /* entries that are looked at for a stamp */
 };
 
-/* What stands before "HOST64" in every key, and what is read of an entry to see it. */
+/* The bytes in front of "HOST64" in every key, and those that are read of an entry to see it. */
 enum { STAMP_END = CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE };
 
 /* ---- confirmation by the live cache */
@@ -91,7 +91,7 @@ static void release_by_resource(const char *library, struct jw_driver *driver)
 		driver->cuda = known.cuda;
 }
 
-/* The table fills in what the file does not tell, and vouches for what it does. */
+/* The table adds facts that the file does not tell, and confirms the others. */
 static void consult_table(struct cache_profile *profile)
 {
 	const struct cache_known_driver *known = NULL;
@@ -101,9 +101,9 @@ static void consult_table(struct cache_profile *profile)
 	if (!known)
 		return;
 	if (profile->stamp[0] && strcmp(profile->stamp, known->stamp) != 0)
-		return; /* a build of its own: what the file says counts */
+		return; /* its own build: the file's facts count */
 	memcpy(profile->stamp, known->stamp, sizeof profile->stamp);
-	/* A row that was read off a library is worth no more than what was just read off this one. */
+	/* A row that was read off a library is no better than the facts just read off this one. */
 	if (known->seen || profile->trust == CACHE_STAMP_UNKNOWN)
 		profile->trust = CACHE_STAMP_TABLE;
 }

@@ -34,7 +34,7 @@ struct cache_profile {
 						   VERSION */
 	uint64_t library_size;
 	int64_t library_mtime_ns;
-	char build_id[65]; /* hex, "" where there is none */
+	char build_id[65]; /* hex, "" if there is none */
 };
 
 /* "unknown", "read", "table", "confirmed", "opaque" */
@@ -52,15 +52,15 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
  * that file is kept as a former driver's. */
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile);
-/* A profile in a file of its own, for another machine. */
+/* A profile in a file, for another machine. */
 int cache_profile_write(struct jw_error *err, const char *path,
 						const struct cache_profile *profile);
 int cache_profile_read(struct jw_error *err, const char *path, struct cache_profile *ret_profile);
-/* What was kept of the driver with this stamp, whether its library is there still or not;
- * JW_ERR_NOT_FOUND. */
+/* The stored profile of the driver with this stamp, even if its library is gone; JW_ERR_NOT_FOUND.
+ */
 int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const char *stamp,
 						   struct cache_profile *ret_profile);
-/* What was kept for this file; JW_ERR_NOT_FOUND where there is nothing, or it was another file. */
+/* The stored profile of this file; JW_ERR_NOT_FOUND if there is none, or it is of another file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);
 /* The profile of a driver that is not here ("550.163.01", or a CUDA version, which has no stamp),
@@ -80,7 +80,7 @@ struct cache_known_driver {
 	uint32_t cuda; /* as struct jw_driver's */
 	bool seen;     /* in a key that this driver made; else read off its library */
 };
-/* The row of a release; NULL where there is none. */
+/* The row of a release; NULL if the table has no such row. */
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
 /* The row at `index`, NULL behind the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);

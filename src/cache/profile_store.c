@@ -212,8 +212,8 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no driver of that stamp is remembered");
 }
 
-/* A driver that is replaced in its own file: what its stamp means is needed still
- * (cache/former.h, pack/judge.h). */
+/* A driver replaced in its own file: the meaning of its stamp is still needed (cache/former.h,
+ * pack/judge.h). */
 static void keep_former(const char *path, const struct cache_profile *fresh)
 {
 	struct cache_profile former;

@@ -1,7 +1,7 @@
-/* Taking entries out of a cache that drivers are using at this moment. What cache/insert.h says
- * holds here too: files go first and their rows after them, since a row without a file does no
- * harm; the index is one that no driver answers with a wipe at every instant; the lock is held for
- * CACHE_HOLD_MS at a time. */
+/* Removing entries from a cache that drivers are using at this moment. The rules of cache/insert.h
+ * hold here too: files are removed before their rows, since a row without a file does no harm; at
+ * no instant does the index make a driver wipe the cache; the lock is held for CACHE_HOLD_MS at a
+ * time. */
 #pragma once
 
 #include "cache/insert.h"
@@ -10,7 +10,7 @@
 enum cache_removed {
 	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */
 	CACHE_REMOVED,
-	CACHE_REMOVED_GONE,    /* by somebody else */
+	CACHE_REMOVED_GONE,    /* by another process */
 	CACHE_REMOVED_CHANGED, /* no longer the file that was judged: it stays */
 };
 
@@ -20,8 +20,8 @@ struct cache_removal {
 	enum cache_removed removed; /* set by cache_remove */
 };
 
-/* Removes those that are still as they were, in their order. JW_ERR_BUSY where the lock is not to
- * be had, JW_ERR_UNSUPPORTED for an index of another version (nothing is removed then), JW_ERR_IO.
+/* Removes those that have not changed, in their order. JW_ERR_BUSY if the lock is refused,
+ * JW_ERR_UNSUPPORTED for an index of another version (nothing is removed then), JW_ERR_IO.
  */
 int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
 				 size_t count);

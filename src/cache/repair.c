@@ -8,9 +8,9 @@
 
 enum { NEW_INDEX_MS = 10 };
 
-/* Rows whose file is gone go; rows that give another size are corrected. A file may have come since
- * the directory was walked, so what was not seen then is looked for again; but not for longer than
- * the lock may be held. Returns whether it came to the end. */
+/* Removes rows without a file and corrects rows with another size. A file may have been added since
+ * the directory was walked, so a missing one is looked for again, as long as the lock may be held.
+ * Returns whether all rows were looked at. */
 static bool check_rows(struct cache_live *live, const struct cache_files *scan)
 {
 	bool complete = true;
@@ -46,7 +46,7 @@ static int by_age(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* An index that is made anew may take longer, so that few rounds do: drivers wait for 200 ms. */
+/* Writing a new index may take longer, so that few rounds suffice: drivers wait for 200 ms. */
 static bool has_time(const struct cache_live *live)
 {
 	uint64_t held_ns = os_monotonic_ns() - live->held_since_ns;
@@ -55,7 +55,7 @@ static bool has_time(const struct cache_live *live)
 												  : held_ns < NEW_INDEX_MS * UINT64_C(1000000);
 }
 
-/* Whether nobody has written to the index since it was looked at: whoever evicts or wipes does. A
+/* Whether the index was not written since it was looked at; an eviction or a wipe writes it. A
  * change within one tick of the clock is missed; rows without files do no harm. */
 struct index_seen {
 	struct os_stat stat;
@@ -81,9 +81,9 @@ static bool index_is_untouched(const struct cache_live *live, const struct index
 		   now.stat.size_bytes == before->stat.size_bytes;
 }
 
-/* Rows for the files that have none, the oldest first, as far as the limit goes: past it the driver
- * would evict at its next insert, while files without rows do no harm. *complete is false where
- * time was over before. `look_again`: a file may be gone since the directory was walked. */
+/* Adds rows for files that have none, the oldest first, up to the limit: past it the driver would
+ * evict at its next insert, while files without rows do no harm. *complete is false if time ran
+ * out. `look_again`: a file may be gone since the directory was walked. */
 static int count_orphans(struct jw_error *err, struct cache_live *live,
 						 const struct cache_files *scan, bool look_again, bool *complete)
 {

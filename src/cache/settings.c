@@ -34,8 +34,8 @@ static int warn(struct jw_error *err, struct cache_settings *settings, const cha
 	return 0;
 }
 
-/* As strtoull: blanks, a sign, digits, and nothing behind them matters; what does not fit is the
- * largest number. */
+/* Like strtoull: blanks, a sign, digits; text behind them is ignored. A number that does not fit is
+ * the largest. */
 static uint64_t read_number(const char *text)
 {
 	return strtoull(text, NULL, 10);
@@ -97,7 +97,7 @@ static int read_switches(struct jw_error *err, struct cache_settings *settings)
 	return 0;
 }
 
-/* "1G", "1 GiB": what somebody meant who wrote a unit; 0 where it is none. */
+/* "1G", "1 GiB": the size that a user meant by a unit; 0 for any other text. */
 static uint64_t meant_with_unit(const char *text)
 {
 	char *end;
@@ -214,7 +214,7 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 	mem_free(here);
 	if (!whole)
 		return -1;
-	/* One directory, one name: what is remembered of it is found by that. */
+	/* One directory has one name, since remembered facts are found by it. */
 	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
 		whole[--at] = '\0';
 	*ret_path = whole;
@@ -305,7 +305,7 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 	settings->exists = true;
 	if (os_may_write(NULL, settings->path))
 		return warn(err, settings,
-					"%s: cannot be written to by this account: the driver compiles everything anew "
+					"%s: cannot be written to by this account: the driver compiles everything again "
 					"at every start",
 					settings->path);
 	index = os_join(err, settings->path, "index");

@@ -79,7 +79,7 @@ enum cache_loss cache_shape_compare(const struct cache_shape *before, const stru
 		return CACHE_LOSS_REPLACED;
 	for (unsigned i = 0; i < CACHE_PARTS; i++) {
 		had_parts = had_parts || before->parts[i];
-		/* A wipe leaves none of them, and nobody empties a folder but for a part of it. */
+		/* A wipe leaves none of them, and a person rarely deletes only some of them. */
 		if (before->parts[i] && before->parts[i] == now->parts[i])
 			return CACHE_LOSS_NONE;
 	}

@@ -26,20 +26,21 @@ struct cache_shape {
 	uint64_t parts[CACHE_PARTS]; /* the folders 0 to f */
 };
 
-/* Never fails: what is not there, or cannot be read, is 0 or OS_UNIDENTIFIED. */
+/* Never fails: a missing or unreadable folder is 0 or OS_UNIDENTIFIED. */
 void cache_shape_take(const char *dir, struct cache_shape *ret_shape);
-/* Makes the witness, where the cache's folder is there and may be written to. `shared`: for whom
- * else it is, bits of 055: who copies a cache that is for all has to get into each of its folders.
+/* Makes the witness, if the cache's folder exists and may be written to. `shared`: the accounts
+ * that it is for, bits of 055: an account that copies a shared cache has to enter each of its
+ * folders.
  */
 void cache_shape_leave_witness(const char *dir, uint32_t shared);
 
-/* What has happened to all entries of a cache since an earlier moment. */
+/* The loss of all entries of a cache since an earlier moment. */
 enum cache_loss {
-	CACHE_LOSS_NONE,     /* nothing: what is gone went by itself */
+	CACHE_LOSS_NONE,     /* no common loss: entries were lost one by one */
 	CACHE_LOSS_WIPED,    /* a driver has wiped them */
-	CACHE_LOSS_EMPTIED,  /* somebody has emptied the folder */
+	CACHE_LOSS_EMPTIED,  /* the folder was emptied by hand */
 	CACHE_LOSS_REPLACED, /* the folder is gone, or another one */
-	CACHE_LOSS_UNSURE,   /* they are gone, and who did it cannot be told */
+	CACHE_LOSS_UNSURE,   /* they are gone, and the cause cannot be told */
 	CACHE_LOSS_UNKNOWN,  /* the file system does not tell one file from the next */
 };
 enum cache_loss cache_shape_compare(const struct cache_shape *before,

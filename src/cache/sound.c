@@ -7,12 +7,12 @@ enum { TOGETHER = 8, PIECE = 128 << 10 };
 
 /* A file that is being read. */
 struct reading {
-	struct os_file *file; /* NULL: none */
+	struct os_file *file; /* NULL: not cancellable */
 	size_t at;            /* which one */
 	struct cache_entry entry;
 	uint64_t position; /* behind the header */
 	uint64_t key_state, value_state;
-	struct fnv_lane key, value; /* what its last piece holds of each */
+	struct fnv_lane key, value; /* its part of the last piece */
 	uint8_t piece[PIECE];
 };
 
@@ -54,7 +54,7 @@ static int end(struct jw_error *err, struct sounding *sounding, struct reading *
 								 damage == CACHE_SOUND ? brief : NULL);
 }
 
-/* The next piece, and what it holds of key and value. */
+/* The next piece, and its parts of key and value. */
 static enum cache_damage read_piece(struct reading *reading)
 {
 	const struct cache_entry *entry = &reading->entry;
@@ -87,7 +87,7 @@ static enum cache_damage judge(const struct sounding *sounding, const struct rea
 															 : CACHE_SOUND;
 }
 
-/* Sees to it that a file is open, if any is left, and reads its next piece. */
+/* Opens a file, if any is left, and reads its next piece. */
 static int advance(struct jw_error *err, struct sounding *sounding, struct reading *reading)
 {
 	const struct cache_sounding *how = sounding->how;

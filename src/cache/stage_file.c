@@ -1,6 +1,6 @@
-/* An entry in a file that a worker has made: hashed while it is copied, a piece at a time. What is
- * judged is the copy, since the worker could write to its own file meanwhile; or the file itself,
- * where it can be taken away from the worker. */
+/* An entry in a worker's file: hashed while it is copied, a piece at a time. The copy is judged,
+ * since the worker could write to its own file meanwhile; or the file itself, if it can be taken
+ * away from the worker. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -24,9 +24,9 @@ struct copy {
 
 /* ---- the worker's file */
 
-/* The worker's file is read with our own rights, even where the cache is another account's.
- * Anything but a regular file is not opened: a pipe would keep us waiting. -1: the rights of the
- * cache's account are not to be had back. */
+/* The worker's file is read with our own rights, even if the cache is another account's. Only a
+ * regular file is opened: a pipe would block. -1: the rights of the cache's account could not be
+ * taken again. */
 static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
 {
 	struct jw_error *why = &copy->addition->why;
@@ -119,8 +119,8 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
 	size_t got;
 
-	/* Most entries are smaller than a piece, and new memory is what costs most of copying them: as
-	 * much as is needed, and not cleared. */
+	/* Most entries are smaller than a piece, and new memory is the largest cost of copying them:
+	 * allocate as much as is needed, and do not clear it. */
 	if (!copy->piece)
 		copy->piece = mem_resize(err, NULL, copy->piece_bytes);
 	if (copy->place && !copy->other)
@@ -166,7 +166,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	struct os_stat stat;
 	bool same = false;
 
-	/* What drivers ignore behind the value is left out of a copy. */
+	/* Bytes behind the value, which drivers ignore, are not copied. */
 	if (copy->entry.extra_bytes && staged->path)
 		staging_give_back(staged);
 	staged->replaces = !os_stat(NULL, staged->target, &stat);

@@ -46,7 +46,7 @@ static void stage_in_turn(void *argument)
 	}
 }
 
-/* Those that are staged, in their order, without gaps. */
+/* The staged ones, in their order, without gaps. */
 static size_t close_gaps(struct live_staged *staged, size_t count)
 {
 	size_t filled = 0;

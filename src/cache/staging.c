@@ -34,7 +34,7 @@ int staging_begin(struct jw_error *err, const struct cache_live *live, struct li
 
 	mem_free(staged->path);
 	staged->path = mem_printf(err, "%s/%zu", live->staging, number);
-	/* Who removes the cache removes the folder beside its tree, too. */
+	/* A process that removes the cache also removes the folder beside its tree. */
 	if (folder && staged->path &&
 		(os_exists(live->staging) || !os_make_dirs(err, live->staging, 0700)) &&
 		(os_exists(folder) || !staging_make_folder(err, live, staged->target)))

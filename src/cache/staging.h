@@ -5,7 +5,9 @@
 #include "cache/live.h"
 #include "devcode/cubin.h"
 
-enum { STAGING_MOST_EXTRA = 4096 }; /* drivers accept bytes behind the value; nobody has seen any */
+enum {
+	STAGING_MOST_EXTRA = 4096
+}; /* drivers accept bytes behind the value; such bytes were never seen */
 
 struct live_staged {
 	struct cache_addition *addition;
@@ -16,7 +18,7 @@ struct live_staged {
 	bool moved; /* into place: nothing is left at `path` */
 };
 
-/* Removes what killed processes have left beside the tree more than an hour ago. */
+/* Removes the remains of killed processes beside the tree that are older than an hour. */
 void staging_clean(const char *dir);
 
 /* Names the staged file, and makes the folders for it and for its target. */
@@ -24,15 +26,15 @@ int staging_begin(struct jw_error *err, const struct cache_live *live, struct li
 				  size_t number);
 /* The folder that the target goes into, one level after the other. */
 int staging_make_folder(struct jw_error *err, const struct cache_live *live, const char *target);
-/* What the directory's readers need. */
+/* Sets the permissions that the directory's readers need. */
 int staging_share(struct jw_error *err, const struct cache_live *live,
 				  const struct live_staged *staged);
 /* Undoes staging_begin, which has been; an addition's own file goes back to where it was. */
 void staging_give_back(struct live_staged *staged);
 void staging_end(struct live_staged *staged);
 
-/* Whether an entry is the one that was wanted, with the cubin that was wanted: `name` and
- * `checksum` are what its key and value hash to, `read` reads its value. */
+/* Whether it is the wanted entry with the wanted cubin: `name` and `checksum` are the hashes of its
+ * key and value, `read` reads its value. */
 int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 				  const struct cache_entry *entry, uint64_t name, uint64_t checksum,
 				  cubin_read_fn read, void *context);

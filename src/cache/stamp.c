@@ -57,7 +57,7 @@ static void look_at_colon(struct search *search, const uint8_t *start, const uin
 		search->seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
 }
 
-/* The seconds that occur most often, 60 where none does or two do equally. */
+/* The most frequent seconds, 60 if there is none or two are equally frequent. */
 static unsigned best_second(const unsigned seconds[60])
 {
 	unsigned best = 60, most = 0;

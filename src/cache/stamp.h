@@ -14,8 +14,8 @@
 #include "cache/profile.h"
 #include "os/file.h"
 
-/* Searches a library's bytes. JW_ERR_NOT_FOUND where there is no run, or several that differ, or no
- * second that stands out. */
+/* Searches a library's bytes. JW_ERR_NOT_FOUND if there is no run, or several that differ, or if no
+ * seconds are the most frequent. */
 int stamp_find(struct jw_error *err, const void *bytes, size_t size,
 			   char ret_stamp[CACHE_STAMP_SIZE + 1]);
 
@@ -24,7 +24,7 @@ int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
 					  char ret_stamp[CACHE_STAMP_SIZE + 1]);
 
 enum { STAMP_BUILD_ID_SIZE = 65 };
-/* The build id of an ELF file's note as hex, "" where it has none (or is none). Returns `text`. */
+/* The build id of an ELF file's note as hex, "" if there is none. Returns `text`. */
 const char *stamp_build_id(const void *bytes, size_t size, char text[STAMP_BUILD_ID_SIZE]);
 
 /* Whether the text is a stamp by its form. */

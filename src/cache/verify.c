@@ -21,7 +21,7 @@ struct verify {
 	struct cache_index index;
 	size_t group_capacity[2], damaged_capacity;
 	uint8_t *damage; /* of each file of the scan */
-	uint64_t *keys;  /* of those that are being read */
+	uint64_t *keys;  /* of those in progress */
 	size_t *where;   /* their places in the scan */
 	size_t reading;
 };
@@ -111,8 +111,8 @@ static int read_entries(struct jw_error *err, struct verify *verify)
 	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
 }
 
-/* A driver that is at work evicts entries, and writes them in place: what is gone is no damage, and
- * what is cut off may be whole a moment later. */
+/* A driver at work evicts entries and writes them in place: a missing file is no damage, and a torn
+ * one may be whole a moment later. */
 static int look_again(struct jw_error *err, struct verify *verify)
 {
 	verify->reading = 0;
