@@ -35,23 +35,15 @@ void jw_startup_free(struct jw_startup *startup)
 
 /* ---- texts to write */
 
-typedef int (*text_fn)(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-
-static int timer_text(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	(void)facts;
-	return startup_timer(err, text);
-}
-
 /* Takes `where` over. */
-static int add_item(struct jw_error *err, struct jw_startup *startup, char *where, text_fn write,
-					const struct startup_facts *facts)
+static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
+					enum startup_form form, const struct startup_facts *facts)
 {
 	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
 	struct jw_startup_item *item = &startup->items[startup->count];
 
 	item->where = where;
-	if (!where || write(err, facts, &text)) {
+	if (!where || startup_text(err, form, facts, &text)) {
 		mem_free(where);
 		buf_free(&text);
 		return -1;
@@ -97,8 +89,8 @@ static int add_system_units(struct jw_error *err, struct jw_startup *startup,
 	result =
 		rest
 			? add_item(err, startup, place_system_path(err, "/etc/systemd/system/jitwarm@.service"),
-					   startup_template, facts) ||
-				  add_item(err, startup, place_system_path(err, rest), startup_instance, facts)
+					   STARTUP_TEMPLATE, facts) ||
+				  add_item(err, startup, place_system_path(err, rest), STARTUP_INSTANCE, facts)
 			: -1;
 	mem_free(rest);
 	return result;
@@ -110,11 +102,11 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 {
 	static const struct {
 		const char *own, *everyones;
-		text_fn write;
+		enum startup_form form;
 	} units[] = {
-		{"systemd/user/jitwarm.service", "/etc/systemd/user/jitwarm.service", startup_service},
-		{"systemd/user/jitwarm.timer", "/etc/systemd/user/jitwarm.timer", timer_text},
-		{"systemd/user/jitwarm.path", "/etc/systemd/user/jitwarm.path", startup_path},
+		{"systemd/user/jitwarm.service", "/etc/systemd/user/jitwarm.service", STARTUP_SERVICE},
+		{"systemd/user/jitwarm.timer", "/etc/systemd/user/jitwarm.timer", STARTUP_TIMER},
+		{"systemd/user/jitwarm.path", "/etc/systemd/user/jitwarm.path", STARTUP_PATH},
 	};
 	int result = 0;
 
@@ -122,7 +114,7 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 		result = add_item(err, startup,
 						  facts->options->everyone ? place_system_path(err, units[i].everyones)
 												   : place_config_path(err, units[i].own),
-						  units[i].write, facts);
+						  units[i].form, facts);
 	return result;
 }
 
@@ -217,7 +209,7 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		result = add_item(
 			err, startup,
 			mem_string(err, options->everyone ? startup_task_of_everyone : startup_task_name),
-			startup_task, &facts);
+			STARTUP_TASK, &facts);
 	else
 		result = options->service ? add_system_units(err, startup, &facts)
 								  : add_user_units(err, startup, &facts);

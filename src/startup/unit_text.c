@@ -9,11 +9,9 @@ const char startup_mark[] = "Warm the NVIDIA driver's JIT cache (jitwarm startup
 
 typedef int (*quote_fn)(struct jw_error *err, struct buf *line, const char *argument);
 
-static int append_arguments(struct jw_error *err, const struct startup_facts *facts, quote_fn quote,
-							struct buf *line)
+static int append_arguments(struct jw_error *err, const struct jw_startup_options *options,
+							quote_fn quote, struct buf *line)
 {
-	const struct jw_startup_options *options = facts->options;
-
 	/* A service waits for its own: at full speed, and on the battery too. */
 	if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
 				   options->service ? "" : " --background"))
@@ -29,97 +27,175 @@ static int append_arguments(struct jw_error *err, const struct startup_facts *fa
 	return 0;
 }
 
-/* ---- Windows */
+/* ---- texts */
 
-static int append_xml(struct jw_error *err, struct buf *text, const char *value)
+/* $ and a letter is a placeholder, one a line: $M the mark, $X the command, $P the program, $A its
+ * arguments, $U the account, $G the group, $L the kind of logon, $R what a second run does, $D the
+ * driver's library, $F the packages' folder. A small letter escapes the value. A line whose value
+ * is missing is left out. */
+static const char *const texts[] = {
+	[STARTUP_TASK] = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n"
+					 "<Task version=\"1.2\" "
+					 "xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\r\n"
+					 "  <RegistrationInfo>\r\n"
+					 "    <Author>jitwarm</Author>\r\n"
+					 "    <Description>$M</Description>\r\n"
+					 "  </RegistrationInfo>\r\n"
+					 "  <Triggers>\r\n"
+					 "    <LogonTrigger>\r\n"
+					 "      <Enabled>true</Enabled>\r\n"
+					 "      <UserId>$u</UserId>\r\n"
+					 "      <Delay>PT2M</Delay>\r\n"
+					 "    </LogonTrigger>\r\n"
+					 "  </Triggers>\r\n"
+					 "  <Principals>\r\n"
+					 "    <Principal id=\"Author\">\r\n"
+					 "      <GroupId>$G</GroupId>\r\n"
+					 "      <UserId>$u</UserId>\r\n"
+					 "      <LogonType>$L</LogonType>\r\n"
+					 "      <RunLevel>LeastPrivilege</RunLevel>\r\n"
+					 "    </Principal>\r\n"
+					 "  </Principals>\r\n"
+					 "  <Settings>\r\n"
+					 "    <MultipleInstancesPolicy>$R</MultipleInstancesPolicy>\r\n"
+					 "    <DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>\r\n"
+					 "    <StopIfGoingOnBatteries>true</StopIfGoingOnBatteries>\r\n"
+					 "    <AllowHardTerminate>true</AllowHardTerminate>\r\n"
+					 "    <StartWhenAvailable>false</StartWhenAvailable>\r\n"
+					 "    <RunOnlyIfNetworkAvailable>false</RunOnlyIfNetworkAvailable>\r\n"
+					 "    <AllowStartOnDemand>true</AllowStartOnDemand>\r\n"
+					 "    <Enabled>true</Enabled>\r\n"
+					 "    <Hidden>false</Hidden>\r\n"
+					 "    <RunOnlyIfIdle>false</RunOnlyIfIdle>\r\n"
+					 "    <WakeToRun>false</WakeToRun>\r\n"
+					 "    <ExecutionTimeLimit>PT2H</ExecutionTimeLimit>\r\n"
+					 /* 9 and 10 are the idle class. */
+					 "    <Priority>9</Priority>\r\n"
+					 "  </Settings>\r\n"
+					 "  <Actions Context=\"Author\">\r\n"
+					 "    <Exec>\r\n"
+					 "      <Command>$p</Command>\r\n"
+					 "      <Arguments>$a</Arguments>\r\n"
+					 "    </Exec>\r\n  </Actions>\r\n</Task>\r\n",
+	/* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit.
+	 * A package that is being installed changes several times; the first change may be the trigger,
+	 * so the service waits 20 s. */
+	[STARTUP_SERVICE] = "[Unit]\nDescription=$M\nConditionACPower=true\n\n[Service]\n"
+						"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"
+						"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
+						"ExecStartPre=/bin/sleep 20\nExecStart=$X\n",
+	[STARTUP_TIMER] = "[Unit]\nDescription=$M\n\n[Timer]\nOnStartupSec=2min\n"
+					  "OnUnitInactiveSec=1d\nRandomizedDelaySec=30s\n\n[Install]\n"
+					  "WantedBy=timers.target\n",
+	[STARTUP_PATH] = "[Unit]\nDescription=$M\n\n[Path]\nUnit=jitwarm.service\nPathChanged=$d\n"
+					 "PathModified=$f\n\n[Install]\nWantedBy=default.target\n",
+	[STARTUP_TEMPLATE] = "[Unit]\nDescription=$M, before %i starts\nBefore=%i.service\n"
+						 "After=local-fs.target nvidia-persistenced.service\n\n"
+						 "# The settings of each service (account, packages) are in "
+						 "jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
+						 "SuccessExitStatus=1 2\nTimeoutStartSec=30min\nExecStart=$X\n\n"
+						 "[Install]\nWantedBy=%i.service\n",
+	[STARTUP_INSTANCE] = "# $M\n[Service]\nUser=$U\nExecStart=\nExecStart=$X\n",
+};
+
+typedef const char *text_values['Z' + 1];
+
+/* XML's entities; paths in Path units are literal but for %. */
+static const char *escape_of(enum startup_form form, char c)
+{
+	if (form != STARTUP_TASK)
+		return c == '%' ? "%%" : NULL;
+	switch (c) {
+	case '&': return "&amp;";
+	case '<': return "&lt;";
+	case '>': return "&gt;";
+	case '"': return "&quot;";
+	default: return NULL;
+	}
+}
+
+static int append_escaped(struct jw_error *err, struct buf *text, enum startup_form form,
+						  const char *value)
 {
 	for (; *value; value++) {
-		const char *entity = *value == '&'   ? "&amp;"
-							 : *value == '<' ? "&lt;"
-							 : *value == '>' ? "&gt;"
-							 : *value == '"' ? "&quot;"
-											 : NULL;
+		const char *escape = escape_of(form, *value);
 
-		if (entity ? buf_printf(err, text, "%s", entity) : buf_append(err, text, value, 1))
+		if (buf_append(err, text, escape ? escape : value, escape ? strlen(escape) : 1))
 			return -1;
 	}
 	return 0;
 }
 
-static int append_element(struct jw_error *err, struct buf *text, const char *name,
-						  const char *value)
+static int expand_text(struct jw_error *err, enum startup_form form, const text_values values,
+					   struct buf *text)
 {
-	return buf_printf(err, text, "      <%s>", name) || append_xml(err, text, value) ||
-				   buf_printf(err, text, "</%s>\r\n", name)
-			   ? -1
-			   : 0;
+	size_t length;
+
+	for (const char *line = texts[form]; *line; line += length) {
+		const char *at, *value;
+		bool escape;
+
+		length = strcspn(line, "\n") + 1;
+		at = memchr(line, '$', length);
+		if (!at) {
+			if (buf_append(err, text, line, length))
+				return -1;
+			continue;
+		}
+		escape = at[1] >= 'a';
+		value = values[(size_t)at[1] - (escape ? 'a' - 'A' : 0)];
+		if (value && (buf_append(err, text, line, (size_t)(at - line)) ||
+					  (escape ? append_escaped(err, text, form, value)
+							  : buf_printf(err, text, "%s", value)) ||
+					  buf_append(err, text, at + 2, length - (size_t)(at + 2 - line))))
+			return -1;
+	}
+	return 0;
 }
 
-int startup_task(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
+static const char *without_line_feed(const char *path)
+{
+	return path && !strpbrk(path, "\n\r") ? path : NULL;
+}
+
+int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
+				 struct buf *text)
 {
 	/* BUILTIN\Users: a task of a group runs as its member who logged on. With IgnoreNew the second
 	 * of two accounts that are logged on would get no run. */
 	static const char users[] = "S-1-5-32-545";
-	const bool everyone = facts->options->everyone;
+	const bool task = form == STARTUP_TASK, everyone = facts->options->everyone;
+	const char *account = task ? facts->account : facts->options->account;
+	/* The settings of each service replace the template's command. */
+	const struct jw_startup_options bare = {.service = facts->options->service};
 	struct buf line = BUF_MAX(1 << 16);
 	int result = -1;
 
-	if (append_arguments(err, facts, quote_windows, &line) ||
-		buf_printf(err, text,
-				   "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n"
-				   "<Task version=\"1.2\" "
-				   "xmlns=\"http://schemas.microsoft.com/windows/2004/02/mit/task\">\r\n"
-				   "  <RegistrationInfo>\r\n"
-				   "    <Author>jitwarm</Author>\r\n"
-				   "    <Description>%s</Description>\r\n"
-				   "  </RegistrationInfo>\r\n"
-				   "  <Triggers>\r\n"
-				   "    <LogonTrigger>\r\n"
-				   "      <Enabled>true</Enabled>\r\n",
-				   startup_mark) ||
-		(!everyone && append_element(err, text, "UserId", facts->account)) ||
-		buf_printf(err, text,
-				   "      <Delay>PT2M</Delay>\r\n"
-				   "    </LogonTrigger>\r\n"
-				   "  </Triggers>\r\n"
-				   "  <Principals>\r\n"
-				   "    <Principal id=\"Author\">\r\n") ||
-		append_element(err, text, everyone ? "GroupId" : "UserId",
-					   everyone ? users : facts->account) ||
-		buf_printf(err, text,
-				   "%s"
-				   "      <RunLevel>LeastPrivilege</RunLevel>\r\n"
-				   "    </Principal>\r\n"
-				   "  </Principals>\r\n"
-				   "  <Settings>\r\n"
-				   "    <MultipleInstancesPolicy>%s</MultipleInstancesPolicy>\r\n"
-				   "    <DisallowStartIfOnBatteries>true</DisallowStartIfOnBatteries>\r\n"
-				   "    <StopIfGoingOnBatteries>true</StopIfGoingOnBatteries>\r\n"
-				   "    <AllowHardTerminate>true</AllowHardTerminate>\r\n"
-				   "    <StartWhenAvailable>false</StartWhenAvailable>\r\n"
-				   "    <RunOnlyIfNetworkAvailable>false</RunOnlyIfNetworkAvailable>\r\n"
-				   "    <AllowStartOnDemand>true</AllowStartOnDemand>\r\n"
-				   "    <Enabled>true</Enabled>\r\n"
-				   "    <Hidden>false</Hidden>\r\n"
-				   "    <RunOnlyIfIdle>false</RunOnlyIfIdle>\r\n"
-				   "    <WakeToRun>false</WakeToRun>\r\n"
-				   "    <ExecutionTimeLimit>PT2H</ExecutionTimeLimit>\r\n"
-				   /* 9 and 10 are the idle class */
-				   "    <Priority>9</Priority>\r\n"
-				   "  </Settings>\r\n"
-				   "  <Actions Context=\"Author\">\r\n"
-				   "    <Exec>\r\n",
-				   everyone ? "" : "      <LogonType>InteractiveToken</LogonType>\r\n",
-				   everyone ? "Parallel" : "IgnoreNew") ||
-		append_element(err, text, "Command", facts->program) ||
-		append_element(err, text, "Arguments", buf_text(&line)) ||
-		buf_printf(err, text, "    </Exec>\r\n  </Actions>\r\n</Task>\r\n"))
-		goto done;
-	result = 0;
-done:
+	if (!task && account && strpbrk(account, " \t\r\n%\\\"'"))
+		return error_set(err, JW_ERR_USAGE, "--account %.100s: not a name of an account", account);
+	if ((task || !quote_systemd(err, &line, facts->program)) &&
+		!append_arguments(err, form == STARTUP_TEMPLATE ? &bare : facts->options,
+						  task ? quote_windows : quote_systemd, &line)) {
+		const text_values values = {
+			['M'] = startup_mark,
+			['X'] = buf_text(&line),
+			['A'] = buf_text(&line),
+			['P'] = facts->program,
+			['U'] = task && everyone ? NULL : account,
+			['G'] = everyone ? users : NULL,
+			['L'] = everyone ? NULL : "InteractiveToken",
+			['R'] = everyone ? "Parallel" : "IgnoreNew",
+			['D'] = without_line_feed(facts->driver),
+			['F'] = without_line_feed(facts->packages),
+		};
+
+		result = expand_text(err, form, values, text);
+	}
 	buf_free(&line);
 	return result;
 }
+
+/* ---- UTF-16 */
 
 static int append_unit16(struct jw_error *err, struct buf *wide, uint32_t unit)
 {
@@ -139,7 +215,8 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
 		size_t length = text_utf8_next(text, left, &point);
 
 		if (!length)
-			return error_set(err, JW_ERR_USAGE, "a name that is no UTF-8 cannot be in a task");
+			return error_set(err, JW_ERR_USAGE,
+							 "a task cannot hold a name that is not UTF-8; rename it");
 		if (point < 0x10000 ? append_unit16(err, wide, point)
 							: append_unit16(err, wide, 0xd800 + ((point - 0x10000) >> 10)) ||
 								  append_unit16(err, wide, 0xdc00 + ((point - 0x10000) & 0x3ff)))
@@ -148,103 +225,4 @@ int startup_utf16(struct jw_error *err, const char *text, struct buf *wide)
 		left -= length;
 	}
 	return 0;
-}
-
-/* ---- Linux */
-
-/* Paths in Path units are literal but for %. */
-static int append_watch(struct jw_error *err, struct buf *text, const char *key, const char *path)
-{
-	if (!path || strpbrk(path, "\n\r"))
-		return 0;
-	if (buf_printf(err, text, "%s=", key))
-		return -1;
-	for (; *path; path++)
-		if ((*path == '%' && buf_append(err, text, "%", 1)) || buf_append(err, text, path, 1))
-			return -1;
-	return buf_printf(err, text, "\n");
-}
-
-static int append_exec(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	struct buf line = BUF_MAX(1 << 16);
-	int result = quote_systemd(err, &line, facts->program) ||
-						 append_arguments(err, facts, quote_systemd, &line) ||
-						 buf_printf(err, text, "ExecStart=%s\n", buf_text(&line))
-					 ? -1
-					 : 0;
-
-	buf_free(&line);
-	return result;
-}
-
-/* 1: some modules are left cold, 2: no help here; neither is a failure of the unit. */
-static const char oneshot[] = "Type=oneshot\nSuccessExitStatus=1 2\n",
-				  modest[] = "TimeoutStartSec=2h\nNice=19\nCPUSchedulingPolicy=idle\n"
-							 "IOSchedulingClass=idle\n";
-
-int startup_service(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	/* A package that is being installed changes several times; the first change may be the trigger.
-	 */
-	return buf_printf(err, text,
-					  "[Unit]\nDescription=%s\nConditionACPower=true\n\n[Service]\n%s%s"
-					  "ExecStartPre=/bin/sleep 20\n",
-					  startup_mark, oneshot, modest) ||
-				   append_exec(err, facts, text)
-			   ? -1
-			   : 0;
-}
-
-int startup_timer(struct jw_error *err, struct buf *text)
-{
-	return buf_printf(err, text,
-					  "[Unit]\nDescription=%s\n\n[Timer]\nOnStartupSec=2min\n"
-					  "OnUnitInactiveSec=1d\nRandomizedDelaySec=30s\n\n[Install]\n"
-					  "WantedBy=timers.target\n",
-					  startup_mark);
-}
-
-int startup_path(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	return buf_printf(err, text, "[Unit]\nDescription=%s\n\n[Path]\nUnit=jitwarm.service\n",
-					  startup_mark) ||
-				   append_watch(err, text, "PathChanged", facts->driver) ||
-				   append_watch(err, text, "PathModified", facts->packages) ||
-				   buf_printf(err, text, "\n[Install]\nWantedBy=default.target\n")
-			   ? -1
-			   : 0;
-}
-
-int startup_template(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	return buf_printf(err, text,
-					  "[Unit]\nDescription=%s, before %%i starts\nBefore=%%i.service\n"
-					  "After=local-fs.target nvidia-persistenced.service\n\n"
-					  "# The settings of each service (account, packages) are in "
-					  "jitwarm@SERVICE.service.d.\n[Service]\n%s"
-					  "TimeoutStartSec=30min\n",
-					  startup_mark, oneshot) ||
-				   append_exec(err,
-							   &(struct startup_facts){.program = facts->program,
-													   .options =
-														   &(struct jw_startup_options){
-															   .service = facts->options->service}},
-							   text) ||
-				   buf_printf(err, text, "\n[Install]\nWantedBy=%%i.service\n")
-			   ? -1
-			   : 0;
-}
-
-int startup_instance(struct jw_error *err, const struct startup_facts *facts, struct buf *text)
-{
-	const char *account = facts->options->account;
-
-	if (account && strpbrk(account, " \t\r\n%\\\"'"))
-		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of an account", account);
-	return buf_printf(err, text, "# %s\n[Service]\n", startup_mark) ||
-				   (account && buf_printf(err, text, "User=%s\n", account)) ||
-				   buf_printf(err, text, "ExecStart=\n") || append_exec(err, facts, text)
-			   ? -1
-			   : 0;
 }

@@ -16,17 +16,18 @@ struct startup_facts {
 	const char *packages; /* Linux: the folder to watch; NULL: no folder */
 };
 
-/* The XML of a logon task (UTF-8; schtasks is handed UTF-16: startup_utf16). Source: Microsoft,
- * "Task Scheduler Schema". */
-int startup_task(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-/* With a byte order mark, as schtasks wants it. */
-int startup_utf16(struct jw_error *err, const char *text, struct buf *wide);
+enum startup_form {
+	STARTUP_TASK, /* a logon task's XML. Source: Microsoft, "Task Scheduler Schema" */
+	/* systemd units of the account's own manager */
+	STARTUP_SERVICE,
+	STARTUP_TIMER,
+	STARTUP_PATH,
+	/* of the system: a unit that runs before the service of its name, and one service's settings */
+	STARTUP_TEMPLATE,
+	STARTUP_INSTANCE,
+};
 
-/* systemd units: of the account's own manager ... */
-int startup_service(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-int startup_timer(struct jw_error *err, struct buf *text);
-int startup_path(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-/* ... and of the system: a template that runs before the service of its name, and the settings of
- * one service. */
-int startup_template(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
-int startup_instance(struct jw_error *err, const struct startup_facts *facts, struct buf *text);
+/* In UTF-8; schtasks needs UTF-16 with a byte order mark: startup_utf16. */
+int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
+				 struct buf *text);
+int startup_utf16(struct jw_error *err, const char *text, struct buf *wide);

@@ -83,9 +83,9 @@ static void setting_free(struct jw_setting *setting)
 	mem_free(setting->where);
 }
 
-static int add_setting(struct jw_error *err, const struct settings_file *reading,
-					   const struct assign *assign)
+static int add_setting(struct jw_error *err, void *context, const struct assign *assign)
 {
+	const struct settings_file *reading = context;
 	struct jw_settings *settings = reading->settings;
 	struct jw_setting setting = {
 		.name = mem_string(err, assign->name),
@@ -110,41 +110,39 @@ static int add_setting(struct jw_error *err, const struct settings_file *reading
 			   : 0;
 }
 
-static int take_assignment(struct jw_error *err, void *context, const struct assign *assign)
+static int add_variable(struct jw_error *err, struct settings_file *reading, const char *name,
+						const char *value)
 {
-	return add_setting(err, context, assign);
+	struct assign assign = {0};
+
+	TEXT_COPY(assign.name, name);
+	TEXT_COPY(assign.value, value);
+	return add_setting(err, reading, &assign);
 }
 
 /* ---- files */
-
-static int read_settings_file(struct jw_error *err, struct jw_settings *settings,
-							  const char *source, const char *path, enum assign_form form)
-{
-	struct settings_file reading = {.settings = settings, .source = source, .where = path};
-	struct jw_error why = {0};
-	struct buf text = {0};
-	char line[sizeof why.message + 64];
-	int result;
-
-	if (os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
-		if (why.code == JW_ERR_NOT_FOUND || why.code == JW_ERR_UNSUPPORTED)
-			return 0;
-		(void)snprintf(line, sizeof line, "its settings are unknown: %s", why.message);
-		return add_warning(err, settings, line);
-	}
-	if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
-		reading.has_block = false;
-	result = assign_parse(err, form, buf_text(&text), text.size, take_assignment, &reading);
-	buf_free(&text);
-	return result;
-}
 
 /* Takes `path` over. */
 static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
 					  char *path, enum assign_form form)
 {
-	int result = path ? read_settings_file(err, settings, source, path, form) : -1;
+	struct settings_file reading = {.settings = settings, .source = source, .where = path};
+	struct jw_error why = {0};
+	struct buf text = {0};
+	char line[sizeof why.message + 64];
+	int result = 0;
 
+	if (!path)
+		return -1;
+	if (!os_read_file(&why, path, BLOCK_MOST_FILE, &text)) {
+		if (block_find(NULL, "# ", buf_text(&text), text.size, &reading.has_block, &reading.block))
+			reading.has_block = false;
+		result = assign_parse(err, form, buf_text(&text), text.size, add_setting, &reading);
+	} else if (why.code != JW_ERR_NOT_FOUND && why.code != JW_ERR_UNSUPPORTED) {
+		(void)snprintf(line, sizeof line, "its settings are unknown: %s", why.message);
+		result = add_warning(err, settings, line);
+	}
+	buf_free(&text);
 	mem_free(path);
 	return result;
 }
@@ -195,23 +193,16 @@ static int read_units(struct jw_error *err, struct jw_settings *settings, char *
 
 static int read_process(struct jw_error *err, struct jw_settings *settings)
 {
-	const struct settings_file reading = {.settings = settings, .source = "process", .where = ""};
+	struct settings_file reading = {.settings = settings, .source = "process", .where = ""};
+	int result = 0;
 
-	for (size_t i = 0; assign_names[i]; i++) {
-		struct assign assign = {0};
+	for (size_t i = 0; !result && assign_names[i]; i++) {
 		char *value = os_env(assign_names[i]);
-		int result = 0;
 
-		if (value) {
-			TEXT_COPY(assign.name, assign_names[i]);
-			TEXT_COPY(assign.value, value);
-			result = add_setting(err, &reading, &assign);
-		}
+		result = value ? add_variable(err, &reading, assign_names[i], value) : 0;
 		mem_free(value);
-		if (result)
-			return -1;
 	}
-	return 0;
+	return result;
 }
 
 /* The container's environment: that of its first process. */
@@ -238,8 +229,8 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	if (path && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
 		if (!buf_reserve(err, &text, BLOCK_MOST_FILE / 4) &&
 			!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
-			result = assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, take_assignment,
-								  &reading);
+			result =
+				assign_parse(err, ASSIGN_NULS, (const char *)text.data, got, add_setting, &reading);
 		os_file_close(file);
 	}
 	buf_free(&text);
@@ -247,56 +238,62 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-static int read_system(struct jw_error *err, struct jw_settings *settings)
-{
-	return read_owned(err, settings, "/etc/environment", place_system_path(err, "/etc/environment"),
-					  ASSIGN_LIST) ||
-				   read_folder(err, settings, "environment.d",
-							   place_system_path(err, "/etc/environment.d"), ".conf",
-							   ASSIGN_LIST) ||
-				   read_owned(err, settings, "shell profile",
-							  place_system_path(err, "/etc/profile"), ASSIGN_SHELL) ||
-				   read_folder(err, settings, "profile.d", place_system_path(err, "/etc/profile.d"),
-							   ".sh", ASSIGN_SHELL) ||
-				   read_owned(err, settings, "shell profile",
-							  place_system_path(err, "/etc/bash.bashrc"), ASSIGN_SHELL) ||
-				   read_units(err, settings, place_system_path(err, "/etc/systemd/system"))
-			   ? -1
-			   : 0;
-}
+/* Files that are read, in this order: those of the system (/), of the account's configuration, and
+ * of its home (.). */
+static const struct {
+	const char *path;
+	const char *end;    /* of the files' names in a folder; NULL: a file, or a folder of units */
+	const char *source; /* NULL: a shell profile */
+	enum assign_form form;
+} read_files[] = {
+	{.path = "/etc/environment", .source = "/etc/environment", .form = ASSIGN_LIST},
+	{.path = "/etc/environment.d", .end = ".conf", .source = "environment.d", .form = ASSIGN_LIST},
+	{.path = "/etc/profile"},
+	{.path = "/etc/profile.d", .end = ".sh", .source = "profile.d"},
+	{.path = "/etc/bash.bashrc"},
+	{.path = "/etc/systemd/system", .form = ASSIGN_UNIT},
+	{.path = "environment.d", .end = ".conf", .source = "environment.d", .form = ASSIGN_LIST},
+	{.path = ".profile"},
+	{.path = ".bash_profile"},
+	{.path = ".bash_login"},
+	{.path = ".bashrc"},
+	{.path = ".zshenv"},
+	{.path = ".zprofile"},
+	{.path = ".zshrc"},
+	{.path = ".zlogin"},
+	{.path = ".cshrc"},
+	{.path = ".tcshrc"},
+	{.path = ".login"},
+	{.path = "fish/config.fish"},
+	{.path = "fish/conf.d", .end = ".fish"},
+	{.path = "systemd/user", .form = ASSIGN_UNIT},
+};
 
-static int read_account(struct jw_error *err, struct jw_settings *settings)
+static int read_files_of(struct jw_error *err, struct jw_settings *settings, bool has_home)
 {
-	static const char *const profiles[] = {
-		".profile", ".bash_profile", ".bash_login", ".bashrc", ".zshenv", ".zprofile",
-		".zshrc",   ".zlogin",       ".cshrc",      ".tcshrc", ".login",
-	};
-	char *home = NULL;
 	int result = 0;
 
-	if (os_home_dir(NULL, &home))
-		return 0; /* an account without a home */
-	result = read_folder(err, settings, "environment.d", place_config_path(err, "environment.d"),
-						 ".conf", ASSIGN_LIST);
-	for (size_t i = 0; !result && i < sizeof profiles / sizeof *profiles; i++)
-		result = read_owned(err, settings, "shell profile", os_join(err, home, profiles[i]),
-							ASSIGN_SHELL);
-	mem_free(home);
-	if (result)
-		return -1;
-	return read_owned(err, settings, "shell profile", place_config_path(err, "fish/config.fish"),
-					  ASSIGN_SHELL) ||
-				   read_folder(err, settings, "shell profile",
-							   place_config_path(err, "fish/conf.d"), ".fish", ASSIGN_SHELL) ||
-				   read_units(err, settings, place_config_path(err, "systemd/user"))
-			   ? -1
-			   : 0;
+	for (size_t i = 0; !result && i < sizeof read_files / sizeof *read_files; i++) {
+		const char *rest = read_files[i].path, *end = read_files[i].end,
+				   *source = read_files[i].source ? read_files[i].source : "shell profile";
+		char *path;
+
+		if (*rest != '/' && !has_home)
+			break;
+		path = *rest == '/'   ? place_system_path(err, rest)
+			   : *rest == '.' ? place_home_path(err, rest)
+							  : place_config_path(err, rest);
+		result = read_files[i].form == ASSIGN_UNIT ? read_units(err, settings, path)
+				 : end ? read_folder(err, settings, source, path, end, read_files[i].form)
+					   : read_owned(err, settings, source, path, read_files[i].form);
+	}
+	return result;
 }
 
 /* "conda env config vars set" keeps its variables in a JSON file. */
 static int read_conda_state(struct jw_error *err, struct jw_settings *settings, const char *path)
 {
-	const struct settings_file reading = {
+	struct settings_file reading = {
 		.settings = settings, .source = "conda environment", .where = path};
 	struct buf text = {0};
 	cJSON *document = NULL;
@@ -307,13 +304,8 @@ static int read_conda_state(struct jw_error *err, struct jw_settings *settings, 
 		document = json_parse(NULL, buf_text(&text), text.size);
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "env_vars"))
 	{
-		struct assign assign = {0};
-
-		if (result || !cJSON_IsString(item) || !assign_concerns(item->string))
-			continue;
-		TEXT_COPY(assign.name, item->string);
-		TEXT_COPY(assign.value, item->valuestring);
-		result = add_setting(err, &reading, &assign);
+		if (!result && cJSON_IsString(item) && assign_concerns(item->string))
+			result = add_variable(err, &reading, item->string, item->valuestring);
 	}
 	cJSON_Delete(document);
 	buf_free(&text);
@@ -342,29 +334,25 @@ static int read_conda_settings(struct jw_error *err, struct jw_settings *setting
 static int read_registry(struct jw_error *err, struct jw_settings *settings,
 						 enum os_variables where, const char *source)
 {
-	const struct settings_file reading = {
+	struct settings_file reading = {
 		.settings = settings, .source = source, .where = os_variables_key(where)};
+	int result = 0;
 
-	for (size_t i = 0; assign_names[i]; i++) {
+	for (size_t i = 0; !result && assign_names[i]; i++) {
 		struct os_variable variable;
-		struct assign assign = {0};
-		int result;
 
 		if (os_variable_read(NULL, where, assign_names[i], &variable))
 			continue;
-		TEXT_COPY(assign.name, assign_names[i]);
-		TEXT_COPY(assign.value, variable.value);
+		result = add_variable(err, &reading, assign_names[i], variable.value);
 		mem_free(variable.value);
-		result = add_setting(err, &reading, &assign);
-		if (result)
-			return -1;
 	}
-	return 0;
+	return result;
 }
 
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 {
 	struct jw_settings *settings = mem_alloc(err, sizeof *settings);
+	char *home = NULL;
 	int result;
 
 	if (!settings)
@@ -374,8 +362,9 @@ int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings)
 		result = read_registry(err, settings, OS_VARIABLES_MACHINE, "Windows machine") ||
 				 read_registry(err, settings, OS_VARIABLES_USER, "Windows user");
 	else if (!result)
-		result = read_container(err, settings) || read_system(err, settings) ||
-				 read_account(err, settings);
+		result = read_container(err, settings) ||
+				 read_files_of(err, settings, !os_home_dir(NULL, &home));
+	mem_free(home);
 	if (result || read_conda_settings(err, settings)) {
 		jw_settings_free(settings);
 		return -1;

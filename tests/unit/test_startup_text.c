@@ -38,7 +38,7 @@ static void a_task_is_for_its_user_alone(void **state)
 	struct buf text = BUF_MAX(1 << 16), wide = BUF_MAX(1 << 17);
 
 	(void)state;
-	assert_int_equal(startup_task(NULL, &facts, &text), 0);
+	assert_int_equal(startup_text(NULL, STARTUP_TASK, &facts, &text), 0);
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		assert_non_null(strstr(buf_text(&text), wanted[i]));
 	assert_int_equal(startup_utf16(NULL, buf_text(&text), &wide), 0);
@@ -64,14 +64,14 @@ static void units_quote_what_systemd_would_expand(void **state)
 	struct buf service = BUF_MAX(1 << 16), path = BUF_MAX(1 << 16);
 
 	(void)state;
-	assert_int_equal(startup_service(NULL, &facts, &service), 0);
+	assert_int_equal(startup_text(NULL, STARTUP_SERVICE, &facts, &service), 0);
 	assert_non_null(
 		strstr(buf_text(&service),
 			   "\nExecStart=\"/opt/a b/jitwarm\" prime --background --quiet --if-changed "
 			   "--environment \"/home/김 지원/venv\" -- \"tensorflow\" \"C:\\\\a b\\\\\" "
 			   "\"say \\\"$$x\\\" 100%%\"\n"));
 	assert_non_null(strstr(buf_text(&service), "\nConditionACPower=true\n"));
-	assert_int_equal(startup_path(NULL, &facts, &path), 0);
+	assert_int_equal(startup_text(NULL, STARTUP_PATH, &facts, &path), 0);
 	assert_non_null(strstr(buf_text(&path), "\nPathChanged=/usr/lib/100%%/libcuda.so.1\n"
 											"PathModified=/home/x y/site-packages\n"));
 	buf_free(&service);
