@@ -22,11 +22,6 @@ bool cubin_is(const void *data, size_t size)
 		   (bytes[MACHINE_AT] | bytes[MACHINE_AT + 1] << 8) == CUBIN_MACHINE;
 }
 
-uint32_t cubin_flags(enum cubin_abi abi, uint16_t sm)
-{
-	return abi == CUBIN_ABI_8 ? (uint32_t)(sm & 0xff) << 8 : (uint32_t)(sm & 0xff);
-}
-
 static int read_abi(struct jw_error *err, const struct elf64_header *elf,
 					struct cubin_header *header)
 {

@@ -36,6 +36,3 @@ typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offse
 							 size_t size);
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header);
-
-/* Offset in e_flags and width of the architecture, for writers of test data. */
-uint32_t cubin_flags(enum cubin_abi abi, uint16_t sm);

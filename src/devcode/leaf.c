@@ -13,23 +13,10 @@ enum {
 	TAIL = 1 << 20, /* bytes in front of an ELF's section headers, which hold the section names */
 };
 
-static enum devcode_format format_of(enum kind kind)
-{
-	switch (kind) {
-	case KIND_ELF: return DEVCODE_ELF;
-	case KIND_PE:
-	case KIND_OBJECT: return DEVCODE_PE;
-	case KIND_CUBIN: return DEVCODE_CUBIN;
-	case KIND_PTX: return DEVCODE_PTX;
-	case KIND_FATBIN:
-	case KIND_NONE:
-	case KIND_AR:
-	case KIND_ZIP:
-	case KIND_TAR:
-	case KIND_ZSTD: break;
-	}
-	return DEVCODE_FATBIN;
-}
+static const enum devcode_format formats[] = {
+	[KIND_ELF] = DEVCODE_ELF,       [KIND_PE] = DEVCODE_PE,       [KIND_OBJECT] = DEVCODE_PE,
+	[KIND_FATBIN] = DEVCODE_FATBIN, [KIND_CUBIN] = DEVCODE_CUBIN, [KIND_PTX] = DEVCODE_PTX,
+};
 
 static int read_sections(struct jw_error *err, enum devcode_format format,
 						 const struct bytes *bytes, struct section_table *ret_table)
@@ -260,7 +247,7 @@ int leaf_read(struct jw_error *err, void *context, const char *member, enum kind
 			  struct stream *stream)
 {
 	struct reading *reading = context;
-	struct image image = {.reading = reading, .member = member, .format = format_of(kind)};
+	struct image image = {.reading = reading, .member = member, .format = formats[kind]};
 	struct jw_error why = {0};
 	int result;
 

@@ -1,5 +1,3 @@
-#include "devcode/read.h"
-
 #include "devcode/leaf.h"
 #include "devcode/walk.h"
 
@@ -24,15 +22,4 @@ int devcode_read(struct jw_error *err, const char *path, const struct devcode_si
 	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel};
 
 	return walk_file(err, &visitor, path);
-}
-
-int devcode_read_memory(struct jw_error *err, const char *path, const void *data, size_t size,
-						const struct devcode_sink *sink)
-{
-	struct reading reading = {path, sink, false};
-	struct visitor visitor = {&reading, leaf_read, read_trouble, &sink->cancel};
-	struct stream stream;
-
-	stream_of_memory(&stream, data, size, NULL);
-	return walk_stream(err, &visitor, NULL, &stream, 0);
 }

@@ -6,21 +6,6 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
-static const char *const verdict_names[VERDICT_COUNT] = {"native", "compatible", "link",
-														 "jit",    "cannot",     "nothing"};
-static const char *const reason_names[REASON_COUNT] = {"", "exclusive", "too_new", "zstd",
-													   "damaged"};
-
-const char *plan_verdict_name(enum plan_verdict verdict)
-{
-	return verdict_names[verdict];
-}
-
-const char *plan_reason_name(enum plan_reason reason)
-{
-	return reason_names[reason];
-}
-
 /* Whether an entry has to be linked before it can be loaded: its kind says so, or its option string
  * does. (Entries in `__nv_relfatbin` are relocatable without either; the section decides.) */
 static bool plan_entry_relocatable(const struct devcode_container *container,

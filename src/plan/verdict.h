@@ -30,11 +30,6 @@ enum plan_reason {
 	REASON_COUNT
 };
 
-/* "native", "compatible" … as in `scan --json`. */
-const char *plan_verdict_name(enum plan_verdict verdict);
-/* "exclusive", "too_new" … as in `scan --json`; "" for REASON_NONE. */
-const char *plan_reason_name(enum plan_reason reason);
-
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* of VERDICT_CANNOT: why the PTX that the driver takes is unusable */

@@ -10,6 +10,8 @@
 const char startup_task_name[] = "jitwarm prime",
 		   startup_task_of_everyone[] = "jitwarm prime (all users)";
 
+static const struct startup_tool schtasks = {"JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"};
+
 /* The XML for schtasks stays in the state directory, since not every system can read a task back.
  */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
@@ -45,14 +47,13 @@ static bool output_has(const struct buf *output, const char *what)
 
 int task_look(struct jw_error *err, struct jw_startup_item *item)
 {
-	char *program = startup_program(err, "JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"),
-		 *kept = NULL;
-	const char *const arguments[] = {program, "/query", "/tn", item->where, "/xml", NULL};
+	const char *const *words = STARTUP_WORDS("/query", "/tn", item->where, "/xml");
+	char *kept = NULL;
 	struct buf output = {0};
 	int result = -1;
 
-	if (!program || kept_path(err, item->where, &kept) ||
-		startup_command(err, NULL, arguments, &output, &item->there))
+	if (kept_path(err, item->where, &kept) ||
+		startup_command(err, NULL, &schtasks, words, &output, &item->there))
 		goto done;
 	/* Wine's schtasks prints nothing and ends with 0. The apostrophe in the mark may have become an
 	 * entity, so only the end of the mark is compared. */
@@ -63,7 +64,6 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 	result = 0;
 done:
 	buf_free(&output);
-	mem_free(program);
 	mem_free(kept);
 	return result;
 }
@@ -71,22 +71,18 @@ done:
 int task_register(struct jw_error *err, struct jw_startup *startup)
 {
 	struct jw_startup_item *item = &startup->items[0];
-	char *program = startup_program(err, "JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"),
-		 *kept = NULL, *folder = NULL;
+	char *kept = NULL, *folder = NULL;
 	struct buf wide = BUF_MAX(STARTUP_MOST_TEXT);
 	bool good;
 	int result = -1;
 
-	if (!program || kept_path(err, item->where, &kept) || !(folder = os_dir_name(err, kept)) ||
+	if (kept_path(err, item->where, &kept) || !(folder = os_dir_name(err, kept)) ||
 		startup_utf16(err, item->text, &wide) || os_make_dirs(err, folder, 0700) ||
 		os_write_atomic(err, kept, wide.data, wide.size))
 		goto done;
-	{
-		const char *const arguments[] = {program, "/create", "/tn", item->where,
-										 "/xml",  kept,      "/f",  NULL};
-
-		result = startup_command(err, startup, arguments, NULL, &good);
-	}
+	result = startup_command(err, startup, &schtasks,
+							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", kept, "/f"), NULL,
+							 &good);
 	if (!result && !good) {
 		(void)os_remove(NULL, kept);
 		result = error_set(err, JW_ERR_IO, "the task could not be registered: %s", startup->failed);
@@ -94,7 +90,6 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	item->there = item->ours = !result;
 done:
 	buf_free(&wide);
-	mem_free(program);
 	mem_free(folder);
 	mem_free(kept);
 	return result;
@@ -102,21 +97,18 @@ done:
 
 int task_remove(struct jw_error *err, struct jw_startup *startup)
 {
-	char *program = startup_program(err, "JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"),
-		 *kept = NULL;
-	const char *const arguments[] = {program, "/delete", "/tn", startup->items[0].where,
-									 "/f",    NULL};
+	const char *const *words = STARTUP_WORDS("/delete", "/tn", startup->items[0].where, "/f");
+	char *kept = NULL;
 	bool good;
 	int result = -1;
 
-	if (program && !kept_path(err, startup->items[0].where, &kept) &&
-		!startup_command(err, startup, arguments, NULL, &good)) {
+	if (!kept_path(err, startup->items[0].where, &kept) &&
+		!startup_command(err, startup, &schtasks, words, NULL, &good)) {
 		result =
 			good ? os_remove(err, kept)
 				 : error_set(err, JW_ERR_IO, "the task could not be removed: %s", startup->failed);
 		startup->items[0].there = startup->items[0].ours = result != 0;
 	}
-	mem_free(program);
 	mem_free(kept);
 	return result;
 }

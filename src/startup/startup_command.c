@@ -10,6 +10,8 @@
 #include "os/process.h"
 #include "os/quote.h"
 
+enum { MOST_ARGUMENTS = 12 };
+
 bool startup_on_windows(void)
 {
 	return !strcmp(os_name, "windows");
@@ -25,17 +27,36 @@ static void cut_line(char *text)
 	text[length] = '\0';
 }
 
-int startup_command(struct jw_error *err, struct jw_startup *startup, const char *const *arguments,
+static char *program_of(struct jw_error *err, const struct startup_tool *tool)
+{
+	char *own = os_env(tool->other), *base, *path;
+
+	if (own && *own)
+		return own;
+	mem_free(own);
+	base = tool->folder ? os_env(tool->folder) : NULL;
+	/* By its absolute path: a program in the current folder is not run. */
+	path =
+		base ? mem_printf(err, "%s\\System32\\%s", base, tool->name) : mem_string(err, tool->name);
+	mem_free(base);
+	return path;
+}
+
+int startup_command(struct jw_error *err, struct jw_startup *startup,
+					const struct startup_tool *tool, const char *const *words,
 					struct buf *ret_output, bool *ret_good)
 {
 	struct buf line = BUF_MAX(1 << 16), text = {0};
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
-	char *folder = NULL, *output = NULL;
+	char *program = program_of(err, tool), *folder = NULL, *output = NULL;
+	const char *arguments[MOST_ARGUMENTS] = {program};
 	int result = -1;
 
+	for (size_t i = 0; words[i]; i++)
+		arguments[i + 1] = words[i];
 	*ret_good = false;
-	if (os_make_temp_dir(err, "jitwarm-startup", &folder) ||
+	if (!program || os_make_temp_dir(err, "jitwarm-startup", &folder) ||
 		!(output = os_join(err, folder, "output")))
 		goto done;
 	if (!os_run(&why, arguments, output, &ended)) {
@@ -71,23 +92,10 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 done:
 	if (folder)
 		(void)os_remove_tree(NULL, folder);
+	mem_free(program);
 	mem_free(folder);
 	mem_free(output);
 	buf_free(&text);
 	buf_free(&line);
 	return result;
-}
-
-char *startup_program(struct jw_error *err, const char *other, const char *folder, const char *name)
-{
-	char *own = os_env(other), *base, *path;
-
-	if (own && *own)
-		return own;
-	mem_free(own);
-	base = folder ? os_env(folder) : NULL;
-	/* By its absolute path: a program in the current folder is not run. */
-	path = base ? mem_printf(err, "%s\\System32\\%s", base, name) : mem_string(err, name);
-	mem_free(base);
-	return path;
 }

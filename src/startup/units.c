@@ -7,31 +7,41 @@
 #include "startup/parts.h"
 #include "tune/setting_places.h"
 
-enum { MOST_ARGUMENTS = 12 };
-
-/* systemctl [SCOPE] VERB UNIT… */
-static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *scope,
-					 const char *verb, const char *first, const char *second, const char *third)
+static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *const *words)
 {
-	char *program = startup_program(err, "JITWARM_SYSTEMCTL", NULL, "systemctl");
-	const char *arguments[MOST_ARGUMENTS];
-	const char *const given[] = {first, second, third};
-	size_t count = 0;
+	static const struct startup_tool tool = {"JITWARM_SYSTEMCTL", NULL, "systemctl"};
 	bool good;
+
+	return startup_command(err, startup, &tool, words, NULL, &good);
+}
+
+static int reload_units(struct jw_error *err, const struct jw_startup_options *options,
+						struct jw_startup *startup)
+{
+	/* Each account's manager reads the units of all accounts when it starts: at the next logon. */
+	if (options->everyone)
+		return 0;
+	return systemctl(err, startup,
+					 options->service ? STARTUP_WORDS("daemon-reload")
+									  : STARTUP_WORDS("--user", "daemon-reload"));
+}
+
+/* `verb`: enable or disable. */
+static int switch_units(struct jw_error *err, const struct jw_startup_options *options,
+						struct jw_startup *startup, const char *verb)
+{
+	char *instance;
 	int result;
 
-	if (!program)
-		return -1;
-	arguments[count++] = program;
-	if (scope)
-		arguments[count++] = scope;
-	arguments[count++] = verb;
-	for (size_t i = 0; i < 3; i++)
-		if (given[i])
-			arguments[count++] = given[i];
-	arguments[count] = NULL;
-	result = startup_command(err, startup, arguments, NULL, &good);
-	mem_free(program);
+	if (!options->service)
+		return systemctl(
+			err, startup,
+			options->everyone
+				? STARTUP_WORDS("--global", verb, "jitwarm.timer", "jitwarm.path")
+				: STARTUP_WORDS("--user", verb, "--now", "jitwarm.timer", "jitwarm.path"));
+	instance = mem_printf(err, "jitwarm@%s.service", options->service);
+	result = instance ? systemctl(err, startup, STARTUP_WORDS(verb, instance)) : -1;
+	mem_free(instance);
 	return result;
 }
 
@@ -49,35 +59,19 @@ static int write_item(struct jw_error *err, struct jw_startup_item *item)
 	return 0;
 }
 
-static char *instance_name(struct jw_error *err, const struct jw_startup_options *options)
-{
-	return options->service ? mem_printf(err, "jitwarm@%s.service", options->service) : NULL;
-}
-
 int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 				 struct jw_startup *startup)
 {
-	char *instance = instance_name(err, options);
 	int result = 0;
 
 	for (size_t i = 0; !result && i < startup->count; i++)
 		result = write_item(err, &startup->items[i]);
-	if (result && (options->service || options->everyone))
-		error_prefix(err, "units of the system need sudo");
-	if (!result && options->service)
-		result = instance ? systemctl(err, startup, NULL, "daemon-reload", NULL, NULL, NULL) ||
-								systemctl(err, startup, NULL, "enable", instance, NULL, NULL)
-						  : -1;
-	else if (!result && options->everyone)
-		/* Each account's manager reads it when it starts: at the next logon. */
-		result =
-			systemctl(err, startup, "--global", "enable", "jitwarm.timer", "jitwarm.path", NULL);
-	else if (!result)
-		result =
-			systemctl(err, startup, "--user", "daemon-reload", NULL, NULL, NULL) ||
-			systemctl(err, startup, "--user", "enable", "--now", "jitwarm.timer", "jitwarm.path");
-	mem_free(instance);
-	return result ? -1 : 0;
+	if (result)
+		return options->service || options->everyone
+				   ? error_prefix(err, "units of the system need sudo")
+				   : -1;
+	return reload_units(err, options, startup) || switch_units(err, options, startup, "enable") ? -1
+																								: 0;
 }
 
 int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_count)
@@ -162,20 +156,13 @@ static void clean_up(const struct jw_startup *startup)
 int units_disable(struct jw_error *err, const struct jw_startup_options *options,
 				  struct jw_startup *startup)
 {
-	char *instance = instance_name(err, options);
 	bool any = false;
 	int result = 0;
 
 	for (size_t i = 0; i < startup->count; i++)
 		any = any || startup->items[i].ours;
-	if (any && options->service)
-		result = instance ? systemctl(err, startup, NULL, "disable", instance, NULL, NULL) : -1;
-	else if (any && options->everyone)
-		result =
-			systemctl(err, startup, "--global", "disable", "jitwarm.timer", "jitwarm.path", NULL);
-	else if (any)
-		result =
-			systemctl(err, startup, "--user", "disable", "--now", "jitwarm.timer", "jitwarm.path");
+	if (any)
+		result = switch_units(err, options, startup, "disable");
 	for (size_t i = 0; !result && i < startup->count; i++) {
 		struct jw_startup_item *item = &startup->items[i];
 
@@ -195,9 +182,7 @@ int units_disable(struct jw_error *err, const struct jw_startup_options *options
 		result = remove_template(err, &startup->items[0]);
 	if (any && !result && !options->service && !options->everyone)
 		clean_up(startup);
-	if (any && !result && !options->everyone)
-		result = systemctl(err, startup, options->service ? NULL : "--user", "daemon-reload", NULL,
-						   NULL, NULL);
-	mem_free(instance);
+	if (any && !result)
+		result = reload_units(err, options, startup);
 	return result ? -1 : 0;
 }

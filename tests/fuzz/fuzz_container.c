@@ -1,7 +1,6 @@
 /* Containers: the walk in one go and piece by piece has to come to the same end. */
 #include "devcode/container.h"
-#include "devcode/read.h"
-#include "fuzz_devcode.h"
+#include "fuzz_read.h"
 
 /* What the walk says when it is given no more at a time than it asks for. */
 static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret_size)
@@ -23,8 +22,6 @@ static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fuzz_seen seen = {0};
-	struct devcode_sink sink = fuzz_sink(&seen);
 	struct container_walk walk = {0};
 	enum container_state state = container_check(&walk, data, size, size);
 	uint64_t fed;
@@ -32,6 +29,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(state != CONTAINER_MORE);
 	MUST(feed(data, size, &fed) == state);
 	MUST(state != CONTAINER_SOUND || (fed == walk.size_bytes && fed <= size));
-	MUST(!devcode_read_memory(NULL, "input", data, size, &sink));
+	MUST(!fuzz_read(data, size));
 	return 0;
 }

@@ -27,7 +27,7 @@ static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool
 	store_u16(cubin + 16, relocatable ? 1 : 2);
 	store_u16(cubin + 18, CUBIN_MACHINE);
 	store_u32(cubin + 20, 1);
-	store_u32(cubin + 48, cubin_flags(CUBIN_ABI_7, sm));
+	store_u32(cubin + 48, sm & 0xff);
 	store_u16(cubin + 52, ENTRIES_CUBIN);
 }
 

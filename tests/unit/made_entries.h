@@ -29,7 +29,7 @@ static void put_cubin(uint8_t *cubin, uint64_t size, uint16_t sm)
 	store_u16(cubin + 18, CUBIN_MACHINE);
 	store_u32(cubin + 20, 1);
 	store_u64(cubin + 40, size - 2 * SECTION);
-	store_u32(cubin + 48, cubin_flags(CUBIN_ABI_7, sm));
+	store_u32(cubin + 48, sm & 0xff);
 	store_u16(cubin + 52, CUBIN_HEADER);
 	store_u16(cubin + 58, SECTION);
 	store_u16(cubin + 60, 2);

@@ -68,38 +68,6 @@ static void a_driver_compiles_up_to_its_isa(void **state)
 	assert_true(gpu_isa_compare((struct gpu_isa){8, 2}, (struct gpu_isa){8, 1}) > 0);
 }
 
-static void targets_begin_with_an_isa(void **state)
-{
-	static const struct {
-		struct jw_target target;
-		struct gpu_isa isa;
-	} cases[] = {
-		{{60, 0}, {5, 0}},   {{75, 0}, {6, 3}},    {{86, 0}, {7, 1}},    {{90, 0}, {7, 8}},
-		{{90, 'a'}, {8, 0}}, {{100, 'a'}, {8, 6}}, {{100, 'f'}, {8, 8}}, {{120, 0}, {8, 7}},
-		{{121, 0}, {8, 8}},  {{110, 'f'}, {9, 0}}, {{107, 'a'}, {9, 4}}, {{88, 0}, {9, 0}},
-	};
-	struct gpu_isa isa;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		assert_true(gpu_first_isa(cases[i].target, &isa));
-		assert_int_equal(gpu_isa_compare(isa, cases[i].isa), 0);
-	}
-	assert_false(gpu_first_isa((struct jw_target){86, 'a'}, &isa));
-	assert_false(gpu_first_isa((struct jw_target){68, 0}, &isa));
-}
-
-static void releases_are_found_by_isa(void **state)
-{
-	const struct gpu_release *release = gpu_release_for_isa((struct gpu_isa){8, 7});
-
-	(void)state;
-	assert_non_null(release);
-	assert_int_equal(release->cuda, 12080);
-	assert_int_equal(release->linux_driver[0], 570);
-	assert_null(gpu_release_for_isa((struct gpu_isa){10, 0}));
-}
-
 static void drivers_are_written(void **state)
 {
 	char text[JW_DRIVER_TEXT];
@@ -119,8 +87,6 @@ int main(void)
 		cmocka_unit_test(drivers_are_read),
 		cmocka_unit_test(what_is_no_driver_is_refused),
 		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
-		cmocka_unit_test(targets_begin_with_an_isa),
-		cmocka_unit_test(releases_are_found_by_isa),
 		cmocka_unit_test(drivers_are_written),
 	};
 

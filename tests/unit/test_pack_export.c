@@ -123,7 +123,7 @@ static void left_out(void **state)
 	packs_put(cache, entry.key, entry.bytes, entry.size);
 	/* A cubin for another architecture than its key says */
 	entries_make(&entry, 8, 0);
-	store_u32(entry.bytes + entry.size - ENTRIES_CUBIN + 48, cubin_flags(CUBIN_ABI_7, 75));
+	store_u32(entry.bytes + entry.size - ENTRIES_CUBIN + 48, 75);
 	store_u64(entry.bytes + 20,
 			  fnv_update(FNV_START, entry.bytes + entry.size - ENTRIES_CUBIN, ENTRIES_CUBIN));
 	packs_put(cache, entry.key, entry.bytes, entry.size);
