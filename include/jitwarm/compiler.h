@@ -1,4 +1,4 @@
-/* NVIDIA's ptxas: with it, modules are compiled for GPUs and drivers that are not here.
+/* NVIDIA's ptxas: compiles modules for GPUs and drivers of other machines.
  *
  * The ptxas of a driver's own CUDA minor version makes the bytes that the driver makes
  * (docs/compiler-twin.md).
@@ -19,18 +19,18 @@ JW_BEGIN_DECLS
 struct jw_compiler {
 	char *path;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
-	bool exact;    /* of the driver's own minor version; false: an older one, of working but other
-					  code */
+	bool exact;    /* of the driver's own minor version; false: an older one, whose code works but
+					  differs */
 };
 
-/* The ptxas for a driver. `file`: this one, and no other; JW_ERR_UNSUPPORTED where it is newer than
- * the driver, which would refuse its code. NULL: that of the driver's own version, of those that
+/* Finds the ptxas for a driver. `file`: only this one; JW_ERR_UNSUPPORTED if it is newer than the
+ * driver, which would refuse its code. NULL: that of the driver's own version, of those that
  * jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME, CUDA_PATH,
- * PATH); JW_ERR_NOT_FOUND says which one is missing, how to get it, and what one that is here would
- * cost. The caller frees with jw_compiler_free. */
+ * PATH); JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the drawback of an older
+ * one. The caller frees with jw_compiler_free. */
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler);
-/* Whether it can compile one module over several threads: JW_ERR_UNSUPPORTED where it cannot. */
+/* JW_ERR_UNSUPPORTED if the compiler cannot split one module over several threads. */
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
@@ -44,10 +44,9 @@ struct jw_compiler_fetch_options {
 
 /* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
  * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
- * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; on failure nothing is left there. One that is
- * there is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
- * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with
- * jw_text_free.
+ * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; a failure leaves no
+ * files. A compiler that exists is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no
+ * such wheel; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
  *
  * libcurl is used here alone. Its global state is counted by libcurl itself, from any thread (7.84
  * and later; before that, an application calls curl_global_init before it starts threads). */

@@ -24,7 +24,7 @@ struct jw_nvrtc_options {
 	const char *where;
 	const char *const *options; /* for the compiler, verbatim */
 	size_t option_count;
-	const char *name;          /* what the program calls the source; NULL: the file's own name */
+	const char *name;          /* the program's name of the source; NULL: the file's own */
 	struct jw_driver driver;   /* that will compile the PTX; {0}: unknown */
 	const char *state_dir;     /* jw_system.state_dir */
 	const char *const *worker; /* as in jw_system_options, and for as long as this NVRTC */
@@ -34,7 +34,7 @@ struct jw_nvrtc_options {
 struct jw_nvrtc {
 	char library[1024]; /* the file that was loaded */
 	unsigned major, minor;
-	struct jw_target archs[64]; /* what it compiles for, rising */
+	struct jw_target archs[64]; /* supported architectures, ascending */
 	size_t arch_count;
 	struct jw_nvrtc_inner *inner;
 };
@@ -51,14 +51,14 @@ struct jw_nvrtc_result {
 	char arch[JW_TARGET_TEXT]; /* "compute_86": what it was compiled for */
 	uint16_t isa_major, isa_minor; /* of the PTX */
 	bool too_new;                  /* for the driver to read */
-	char *log;                     /* the compiler's own, "" where it wrote none */
+	char *log;                     /* the compiler's own, or "" */
 };
 
 /* Compiles one source for a GPU, in a process of its own: --gpu-architecture is the newest that
  * NVRTC knows and the GPU runs, unless the options name one. -1 with one line that names the
- * source; where it was the compiler that refused, the line is its first error and ret_result->log
- * its log. JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. *ret_result is to be
- * freed in both cases. */
+ * source; if the compiler refused it, the line is the first error and ret_result->log
+ * its log. JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. Free *ret_result in
+ * both cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);

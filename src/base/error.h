@@ -9,7 +9,7 @@
 #define JW_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #endif
 
-/* Says what went wrong. `err` may be NULL. */
+/* Sets the message. `err` may be NULL. */
 int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);
 
 /* Puts "where: " in front of a message that is already there: which file, which module. Keeps the
@@ -30,5 +30,5 @@ static inline int error_result(int filled)
 #define error_prefix(...) error_result(error_fill_prefix(__VA_ARGS__))
 #define error_copy(...)   error_result(error_fill_copy(__VA_ARGS__))
 
-/* The message, or "" where there is none. Never NULL. */
+/* The message, or "". Never NULL. */
 const char *error_text(const struct jw_error *err);

@@ -13,7 +13,7 @@ uint64_t fnv_update(uint64_t state, const void *data, size_t size)
 }
 
 /* Eight lanes keep the multiplier busy: its latency is three to four cycles, and one lane uses a
- * quarter of it. Two and four are for what is left at the end. */
+ * quarter of it. Two and four lanes take the rest. */
 enum { LANES = 8 };
 
 /* `count` is a constant at every call, so that the lanes' states stay in registers. */

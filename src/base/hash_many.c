@@ -6,7 +6,8 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 
-/* Without AVX2 libsodium is as fast. Nor on Windows: gcc does not align there what it spills. */
+/* Without AVX2 libsodium is as fast. Not used on Windows, where gcc does not align spilled
+ * registers. */
 #if defined(__x86_64__) && defined(__ELF__)
 #define SIDE_BY_SIDE
 #endif

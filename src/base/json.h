@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; nesting is limited by cJSON).
- * NULL and err set where it is none. The caller deletes it with cJSON_Delete. */
+ * NULL and err set if it is not JSON. The caller deletes it with cJSON_Delete. */
 enum { JSON_MOST_BYTES = 256 << 20 };
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size);
 
@@ -26,7 +26,7 @@ uint64_t json_count(const cJSON *object, const char *name);
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);
 
-/* A text of whatever bytes: JSON is UTF-8, and what is none becomes U+FFFD. JW_ERR_LIMIT past
+/* A text of any bytes: JSON is UTF-8, and invalid bytes become U+FFFD. JW_ERR_LIMIT past
  * JSON_MOST_TEXT. */
 enum { JSON_MOST_TEXT = 16 << 20 };
 cJSON *json_string(struct jw_error *err, const char *text);

@@ -44,7 +44,7 @@ enum json_kind {
 enum json_presence {
 	JSON_ALWAYS,
 	JSON_UNLESS_NULL, /* absent where the pointer is NULL */
-	JSON_IF_SET,      /* absent where it is NULL, "", 0, false or empty */
+	JSON_IF_SET,      /* absent if it is NULL, "", 0, false or empty */
 	JSON_OR_NULL,     /* null where the pointer is NULL */
 	JSON_WHEN,        /* present where another member is set: JSON_IF */
 	JSON_EACH,        /* an array of those elements where a member of theirs is set: JSON_EACH_IF */
@@ -144,12 +144,12 @@ struct json_table {
 	.when_kind = JSON_KIND(type, member), .when_offset = offsetof(type, member),                   \
 	.when_width = sizeof(((type *)0)->member)
 
-/* What the member is called in the document. */
+/* The name of the member in the document. */
 const char *json_name_of(const struct json_field *field);
 
-/* A struct as an object by its table, with the member "schema" first where it is a document. Texts
- * of whatever bytes: what is no UTF-8 becomes U+FFFD. NULL and err set when memory is short, or a
- * text is longer than JSON_MOST_TEXT. */
+/* A struct as an object by its table, with the member "schema" first where it is a document. Bytes
+ * of texts that are not UTF-8 become U+FFFD. NULL and err set when memory is short, or a text is
+ * longer than JSON_MOST_TEXT. */
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
 /* The same as one line without blanks; the caller frees it with cJSON_free. */
 char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);

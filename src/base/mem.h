@@ -12,13 +12,13 @@
 #include "base/error.h"
 
 /* `size` bytes, zeroed. NULL and err set when there is not enough memory. size 0 gives a pointer to
- * free all the same. */
+ * free, too. */
 void *mem_alloc(struct jw_error *err, size_t size);
 
 /* count * size bytes, zeroed, with the multiplication checked. */
 void *mem_array(struct jw_error *err, size_t count, size_t size);
 
-/* As realloc; what is new is not zeroed. On failure `old` is still valid. */
+/* As realloc; new bytes are not zeroed. On failure `old` is still valid. */
 void *mem_resize(struct jw_error *err, void *old, size_t size);
 
 void mem_free(void *pointer);
@@ -30,7 +30,7 @@ char *mem_string_n(struct jw_error *err, const char *text, size_t length);
 int mem_add_string(struct jw_error *err, char ***list, size_t *count, size_t most,
 				   const char *text);
 
-/* printf into a string of its own. */
+/* printf into a new string. */
 char *mem_vprintf(struct jw_error *err, const char *format, va_list arguments) JW_PRINTF(2, 0);
 char *mem_printf(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
 

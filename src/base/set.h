@@ -15,7 +15,7 @@ struct set {
 
 #define SET_NONE SIZE_MAX
 
-/* The first index stored under `key`, SET_NONE if there is none. Start with *cursor = 0 and call
+/* The first index stored under `key`, or SET_NONE. Start with *cursor = 0 and call
  * again for the next one with the same key. */
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
 /* Adds (key, index); the same key may be added several times. */

@@ -1,4 +1,4 @@
-/* "Did you mean ...?": the name nearest to what was typed. */
+/* "Did you mean ...?": the name nearest to the typed one. */
 #pragma once
 
 #include <stddef.h>

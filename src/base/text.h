@@ -34,9 +34,9 @@ bool text_equal_fold(const char *a, const char *b);
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
 /* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code
- * point; 0 where there is none. ret_point may be NULL. */
+ * point; 0 for anything else. ret_point may be NULL. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);
-/* The UTF-8 of a code point, U+FFFD's for what is none; returns its length. */
+/* The UTF-8 of a code point, U+FFFD for an invalid one; returns its length. */
 size_t text_utf8_put(uint32_t point, char utf8[4]);
 
 /* Whether `size` bytes are well-formed UTF-8 without control characters other than tab and line

@@ -58,19 +58,15 @@ struct fetch {
 	crypto_hash_sha256_state hash;
 };
 
-static int begin_wheel(struct jw_error *err, void *context)
-{
-	struct fetch *fetch = context;
-
-	fetch->size = 0;
-	(void)crypto_hash_sha256_init(&fetch->hash);
-	return os_file_truncate(err, fetch->file, 0);
-}
-
 static int take_wheel(struct jw_error *err, void *context, const void *data, size_t size)
 {
 	struct fetch *fetch = context;
 
+	if (!data) {
+		fetch->size = 0;
+		(void)crypto_hash_sha256_init(&fetch->hash);
+		return os_file_truncate(err, fetch->file, 0);
+	}
 	if (os_file_write(err, fetch->file, fetch->size, data, size))
 		return -1;
 	(void)crypto_hash_sha256_update(&fetch->hash, data, size);
@@ -96,9 +92,10 @@ static int download(struct jw_error *err, struct fetch *fetch, struct http *http
 {
 	struct http_request request = {.url = found->place,
 								   .most_bytes = MOST_WHEEL,
-								   .sink = {fetch, begin_wheel, take_wheel},
+								   .take = take_wheel,
+								   .context = fetch,
 								   .progress = fetch->options->progress,
-								   .context = fetch->options->context};
+								   .progress_context = fetch->options->context};
 	struct http_answer answer;
 	int result;
 
@@ -152,7 +149,7 @@ static int fill(struct jw_error *err, struct fetch *fetch, const char *folder)
 
 /* ---- one version */
 
-/* What killed runs have left; a living one is done within a day. */
+/* Removes folders of killed runs. No run takes a day. */
 static void remove_old(const char *store)
 {
 	struct os_names names;
@@ -171,7 +168,7 @@ static void remove_old(const char *store)
 	os_names_free(&names);
 }
 
-/* Made beside its place and moved there whole. */
+/* Fills a folder beside the place, then renames it. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place)
 {
@@ -186,7 +183,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (os_make_dirs(err, fresh, 0755) || fill(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
-	/* Another one was faster. */
+	/* Another process was faster. */
 	if (result && os_exists(place))
 		result = 0;
 	else if (result)

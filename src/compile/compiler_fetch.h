@@ -1,10 +1,10 @@
-/* Where fetched compilers are kept, and what their wheels are called. */
+/* The folder of fetched compilers and the names of their wheels. */
 #pragma once
 
 #include "base/error.h"
 
 /* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
- * %LOCALAPPDATA%\jitwarm\ptxas. Not made; the caller frees it. */
+ * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);

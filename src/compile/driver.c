@@ -18,7 +18,7 @@ static int make_context(struct driver *driver, int ordinal)
 	return result;
 }
 
-/* Leaves in the outcome why the device is not to be used. */
+/* The outcome holds the reason why a device cannot be used. */
 static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
 					   struct driver_outcome *outcome)
 {
@@ -53,7 +53,7 @@ static void logs_prepare(struct logs *logs)
 	memset(logs->info, 0, sizeof logs->info);
 	memset(logs->errors, 0, sizeof logs->errors);
 	memcpy(logs->options, options, sizeof options);
-	/* The driver takes a size as the value of a pointer, not as what it points to. */
+	/* The driver takes a size as the pointer itself. */
 	logs->values[0] = logs->info;
 	logs->values[1] = (void *)(uintptr_t)sizeof logs->info; /* NOLINT(performance-no-int-to-ptr) */
 	logs->values[2] = logs->errors;

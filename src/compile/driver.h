@@ -1,7 +1,7 @@
 /* The default back end: NVIDIA's driver compiles a module as it would for the application.
  *
- * What is loaded are the container's original bytes, with log options only: then the driver makes
- * the entry that the CUDA runtime would have made (measured on 535, 550, 555;
+ * It loads the container's original bytes with log options only, so that the driver writes
+ * the entry of the CUDA runtime (measured on 535, 550, 555;
  * docs/driver-cache.md). Workers only.
  */
 #pragma once
@@ -23,11 +23,11 @@ struct driver {
 struct driver_outcome {
 	int result;      /* CUresult */
 	bool sticky;     /* the context does not work any more: this process can do nothing further */
-	bool no_context; /* the device gave none (result says why): full, or another process' own; or
-						it left less than was to be spared (result is 0) */
+	bool no_context; /* no context: `result` is the reason (full, exclusive to another process); 0:
+						less than spare_bytes was left */
 	uint64_t free_bytes; /* then: of its memory */
 	double cpu_ms; /* processor time of the compile alone: a device's first job makes its context */
-	char log[DRIVER_LOG_BYTES]; /* the compiler's messages, "" where it has none */
+	char log[DRIVER_LOG_BYTES]; /* the compiler's messages or "" */
 };
 
 struct driver_input {
@@ -38,7 +38,7 @@ struct driver_input {
 	size_t size;
 };
 
-/* Has the driver load (or, for CACHE_KEY_LINK, take as input of a link) one module, and lets go of
- * it again. -1 where it could not be tried; what the driver says is in *ret_outcome. */
+/* Loads one module (for CACHE_KEY_LINK: adds it to a link) and unloads it. -1: not tried;
+ * *ret_outcome has the driver's result. */
 int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome);

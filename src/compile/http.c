@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/env.h"
 #include "os/file.h"
 
 enum {
@@ -18,7 +17,7 @@ enum {
 	PAUSE_MS = 50,
 };
 
-/* An address taken apart. */
+/* The parts of an address. */
 struct address {
 	char *whole; /* without name, password and fragment */
 	char *origin, *host, *user, *password;
@@ -30,7 +29,7 @@ struct http {
 	const struct pip_config *config;
 	const struct jw_cancel *cancel;
 	char *certificates;                 /* a file or folder; NULL: libcurl's own */
-	struct address logins[MOST_LOGINS]; /* of these name, password and origin count */
+	struct address logins[MOST_LOGINS]; /* with name, password and origin */
 	size_t login_count;
 	char reason[CURL_ERROR_SIZE];
 };
@@ -41,8 +40,7 @@ struct transfer {
 	const struct http_request *request;
 	const char *url; /* for messages */
 	uint64_t taken, ignored;
-	bool began;
-	struct jw_error err; /* of the sink */
+	struct jw_error err; /* of request->take */
 };
 
 /* ---- addresses */
@@ -57,7 +55,7 @@ static void address_free(struct address *address)
 	*address = (struct address){0};
 }
 
-/* Fills in what there is; CURLUE_OK where the parts that must be there are. */
+/* Name and password are optional. */
 static CURLUcode read_parts(CURLU *parts, struct address *address, char **scheme, char **port)
 {
 	CURLUcode code;
@@ -87,10 +85,9 @@ static int address_read(struct jw_error *err, const char *url, struct address *r
 	if (code) {
 		/* The address itself may hold a password. */
 		error_set(err, code == CURLUE_OUT_OF_MEMORY ? JW_ERR_MEMORY : JW_ERR_FORMAT,
-				  "an address that is none: %s", curl_url_strerror(code));
+				  "not an address: %s; check index-url", curl_url_strerror(code));
 	} else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0) {
-		error_set(err, JW_ERR_UNSUPPORTED, "%.200s: an index is asked by https or http",
-				  address.whole);
+		error_set(err, JW_ERR_UNSUPPORTED, "%.200s: an index needs https or http", address.whole);
 	} else {
 		address.secure = !strcmp(scheme, "https");
 		address.origin = mem_printf(err, "%s://%s:%s", scheme, address.host, port);
@@ -137,7 +134,7 @@ int http_resolve(struct jw_error *err, const char *page, const char *link, char 
 		code = curl_url_get(parts, CURLUPART_URL, &whole, 0);
 	curl_url_cleanup(parts);
 	if (code)
-		return error_set(err, JW_ERR_FORMAT, "a link that is no address: %s",
+		return error_set(err, JW_ERR_FORMAT, "a link is not an address: %s",
 						 curl_url_strerror(code));
 	url = mem_string(err, whole);
 	curl_free(whole);
@@ -147,7 +144,7 @@ int http_resolve(struct jw_error *err, const char *page, const char *link, char 
 	return 0;
 }
 
-/* ---- whom to trust */
+/* ---- trusted hosts */
 
 static bool is_loopback(const char *host)
 {
@@ -180,14 +177,6 @@ static const struct address *find_login(const struct http *http, const char *ori
 
 /* ---- one transfer */
 
-static int begin_body(struct transfer *transfer)
-{
-	const struct http_sink *sink = &transfer->request->sink;
-
-	transfer->began = true;
-	return sink->begin(&transfer->err, sink->context);
-}
-
 static size_t on_body(char *data, size_t one, size_t size, void *context)
 {
 	struct transfer *transfer = context;
@@ -200,15 +189,13 @@ static size_t on_body(char *data, size_t one, size_t size, void *context)
 		transfer->ignored += size;
 		return transfer->ignored > MOST_IGNORED ? 0 : size;
 	}
-	if (!transfer->began && begin_body(transfer))
-		return 0;
 	if (size > request->most_bytes - transfer->taken) {
 		error_set(&transfer->err, JW_ERR_LIMIT, "more than %llu bytes",
 				  (unsigned long long)request->most_bytes);
 		return 0;
 	}
 	transfer->taken += size;
-	return request->sink.take(&transfer->err, request->sink.context, data, size) ? 0 : size;
+	return request->take(&transfer->err, request->context, data, size) ? 0 : size;
 }
 
 static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
@@ -220,8 +207,9 @@ static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_of
 	(void)up;
 	if (cancel_asked(transfer->http->cancel))
 		return 1;
-	if (transfer->request->progress && transfer->began && total > 0 && done <= total)
-		transfer->request->progress(transfer->request->context, (uint64_t)done, (uint64_t)total);
+	if (transfer->request->progress && transfer->taken && total > 0 && done <= total)
+		transfer->request->progress(transfer->request->progress_context, (uint64_t)done,
+									(uint64_t)total);
 	return 0;
 }
 
@@ -248,19 +236,19 @@ static void set_proof(const struct http *http, const struct address *address)
 static void set_login(const struct http *http, const struct address *address)
 {
 	const struct address *login = address->user ? address : find_login(http, address->origin);
-	char *netrc = os_env("NETRC");
+	char *netrc = pip_config_variable("NETRC");
 
 	if (login) {
 		(void)curl_easy_setopt(http->curl, CURLOPT_USERNAME, login->user);
 		set_text(http->curl, CURLOPT_PASSWORD, login->password);
 	} else {
 		(void)curl_easy_setopt(http->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-		set_text(http->curl, CURLOPT_NETRC_FILE, netrc && *netrc ? netrc : NULL);
+		set_text(http->curl, CURLOPT_NETRC_FILE, netrc);
 	}
 	mem_free(netrc);
 }
 
-/* Redirects are followed by us: each hop's host is judged anew. */
+/* libcurl does not follow redirects here: every hop needs the checks of its host. */
 static void set_options(struct transfer *transfer, const struct address *address,
 						struct curl_slist *headers)
 {
@@ -291,7 +279,7 @@ static void set_options(struct transfer *transfer, const struct address *address
 	set_login(http, address);
 }
 
-/* ---- what came of it */
+/* ---- errors and repeats */
 
 static int fail(struct jw_error *err, const struct transfer *transfer, CURLcode code)
 {
@@ -304,7 +292,7 @@ static int fail(struct jw_error *err, const struct transfer *transfer, CURLcode 
 	if (code == CURLE_ABORTED_BY_CALLBACK)
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
 	if (code == CURLE_WRITE_ERROR)
-		return error_set(err, JW_ERR_LIMIT, "%.500s: a redirect with a body without end",
+		return error_set(err, JW_ERR_LIMIT, "%.500s: a redirect with an endless body",
 						 transfer->url);
 	(void)curl_easy_getinfo(transfer->http->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (code == CURLE_HTTP_RETURNED_ERROR)
@@ -318,7 +306,7 @@ static int fail(struct jw_error *err, const struct transfer *transfer, CURLcode 
 					 transfer->url, why);
 }
 
-/* Whether asking once more may help: pip's own list of statuses, and broken connections. */
+/* Repeats a request after a broken connection and after a failure of the server. */
 static bool is_passing(const struct transfer *transfer, CURLcode code)
 {
 	static const CURLcode broken[] = {CURLE_COULDNT_RESOLVE_HOST,
@@ -328,7 +316,6 @@ static bool is_passing(const struct transfer *transfer, CURLcode code)
 									  CURLE_GOT_NOTHING,
 									  CURLE_SEND_ERROR,
 									  CURLE_RECV_ERROR};
-	static const long statuses[] = {429, 500, 502, 503, 504, 520, 524, 527};
 	long status = 0;
 
 	if (transfer->err.code)
@@ -337,14 +324,10 @@ static bool is_passing(const struct transfer *transfer, CURLcode code)
 		if (code == broken[i])
 			return true;
 	(void)curl_easy_getinfo(transfer->http->curl, CURLINFO_RESPONSE_CODE, &status);
-	for (size_t i = 0; code == CURLE_HTTP_RETURNED_ERROR && i < sizeof statuses / sizeof *statuses;
-		 i++)
-		if (status == statuses[i])
-			return true;
-	return false;
+	return code == CURLE_HTTP_RETURNED_ERROR && (status == 429 || status >= 500);
 }
 
-/* 0, ½, 1, 2 … seconds: as pip waits. */
+/* Waits 0, ½, 1, 2 … seconds, as pip does. */
 static void pause_before(const struct http *http, unsigned retry)
 {
 	unsigned ms = retry ? 250u << (retry < 8 ? retry : 8) : 0;
@@ -355,15 +338,15 @@ static void pause_before(const struct http *http, unsigned retry)
 
 static CURLcode perform(struct transfer *transfer, const struct address *address)
 {
-	const char *accept = transfer->request->accept;
-	char *header = accept ? mem_printf(NULL, "Accept: %s", accept) : NULL;
-	struct curl_slist *headers = header ? curl_slist_append(NULL, header) : NULL;
-	CURLcode code;
+	const struct http_request *request = transfer->request;
+	struct curl_slist *headers = request->accept ? curl_slist_append(NULL, request->accept) : NULL;
+	CURLcode code = CURLE_WRITE_ERROR;
 
+	transfer->taken = transfer->ignored = 0;
 	set_options(transfer, address, headers);
-	code = curl_easy_perform(transfer->http->curl);
+	if (!request->take(&transfer->err, request->context, NULL, 0))
+		code = curl_easy_perform(transfer->http->curl);
 	curl_slist_free_all(headers);
-	mem_free(header);
 	return code;
 }
 
@@ -373,39 +356,31 @@ static int check_address(struct jw_error *err, const struct http *http,
 	if (!address->secure && !is_loopback(address->host) && !is_trusted(http, address))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%.500s: plain http can be changed on its way; name the host as "
-						 "trusted-host in pip's configuration if it is to be asked all the same",
+						 "trusted-host in pip's configuration to allow it",
 						 address->whole);
 	return 0;
 }
 
-/* One address, as often as it takes. */
-static int ask(struct jw_error *err, struct transfer *transfer, const struct address *address)
+/* Requests one address until it answers; *ret_status is 200 or a redirect's. */
+static int ask(struct jw_error *err, struct transfer *transfer, const struct address *address,
+			   long *ret_status)
 {
 	struct http *http = transfer->http;
 	unsigned retries = pip_config_number(http->config, PIP_RETRIES, RETRIES), retry = 0;
 	CURLcode code;
-	long status = 0;
 
 	transfer->url = address->whole;
 	if (check_address(err, http, address))
 		return -1;
-	for (;; retry++) {
-		transfer->taken = transfer->ignored = 0;
-		transfer->began = false;
-		code = perform(transfer, address);
-		if (!code || retry >= retries || !is_passing(transfer, code))
-			break;
-		pause_before(http, retry);
-	}
+	while ((code = perform(transfer, address)) && retry < retries && is_passing(transfer, code))
+		pause_before(http, retry++);
 	if (code)
 		return fail(err, transfer, code);
-	(void)curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
-	if (status == 200)
-		return !transfer->began && begin_body(transfer) ? fail(err, transfer, CURLE_OK) : 0;
-	if (status < 300 || status > 399)
-		return error_set(err, JW_ERR_IO, "%.500s: the server answers with status %ld",
-						 transfer->url, status);
-	return 0;
+	(void)curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, ret_status);
+	if (*ret_status == 200 || (*ret_status >= 300 && *ret_status < 400))
+		return 0;
+	return error_set(err, JW_ERR_IO, "%.500s: the server answers with status %ld", transfer->url,
+					 *ret_status);
 }
 
 static void take_type(CURL *curl, char type[64])
@@ -419,22 +394,16 @@ static void take_type(CURL *curl, char type[64])
 	type[at] = 0;
 }
 
-/* Where it redirects to becomes `address`; *ret_done: that was the answer itself. */
-static int follow(struct jw_error *err, const struct http *http, struct address *address,
-				  bool *ret_done)
+/* Replaces `address` by the target of its redirect. */
+static int follow(struct jw_error *err, const struct http *http, struct address *address)
 {
 	struct address next;
 	char *location = NULL;
 	bool secure = address->secure;
-	long status = 0;
 
-	(void)curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
-	if ((*ret_done = status == 200))
-		return 0;
 	(void)curl_easy_getinfo(http->curl, CURLINFO_REDIRECT_URL, &location);
 	if (!location)
-		return error_set(err, JW_ERR_FORMAT, "%.500s: a redirect that leads nowhere",
-						 address->whole);
+		return error_set(err, JW_ERR_FORMAT, "%.500s: a redirect without a target", address->whole);
 	if (address_read(err, location, &next))
 		return error_prefix(err, "%.300s redirects", address->whole);
 	address_free(address);
@@ -451,18 +420,19 @@ int http_get(struct jw_error *err, struct http *http, const struct http_request 
 	struct transfer transfer = {.http = http, .request = request};
 	struct http_answer answer = {0};
 	struct address address;
-	bool done = false;
 	unsigned hops = 0;
+	long status;
 	int result;
 
 	if (address_read(err, request->url, &address))
 		return -1;
-	do
-		result = ask(err, &transfer, &address) || follow(err, http, &address, &done);
-	while (!result && !done && ++hops <= MOST_REDIRECTS);
-	if (!result && !done)
-		result = error_set(err, JW_ERR_FORMAT, "%.500s: more than %d redirects", request->url,
-						   MOST_REDIRECTS);
+	result = ask(err, &transfer, &address, &status);
+	while (!result && status != 200)
+		if (++hops > MOST_REDIRECTS)
+			result = error_set(err, JW_ERR_FORMAT, "%.500s: more than %d redirects", request->url,
+							   MOST_REDIRECTS);
+		else
+			result = follow(err, http, &address) || ask(err, &transfer, &address, &status) ? -1 : 0;
 	if (!result) {
 		take_type(http->curl, answer.type);
 		answer.url = mem_string(err, address.whole);
@@ -471,24 +441,19 @@ int http_get(struct jw_error *err, struct http *http, const struct http_request 
 	address_free(&address);
 	if (!result)
 		*ret_answer = answer;
-	return result ? -1 : 0;
+	return result;
 }
 
 /* ---- open and close */
 
-/* As python's requests, on which pip stands. */
+/* In the order of python's requests, which pip uses. */
 static char *find_certificates(const struct pip_config *config)
 {
 	static const char *const names[] = {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"};
 	char *path = config->values[PIP_CERT] ? mem_string(NULL, config->values[PIP_CERT]) : NULL;
 
-	for (size_t i = 0; !path && i < sizeof names / sizeof *names; i++) {
-		path = os_env(names[i]);
-		if (path && !*path) {
-			mem_free(path);
-			path = NULL;
-		}
-	}
+	for (size_t i = 0; !path && i < sizeof names / sizeof *names; i++)
+		path = pip_config_variable(names[i]);
 	return path;
 }
 

@@ -1,8 +1,8 @@
-/* Getting something by HTTP or HTTPS: libcurl, as pip's configuration says it is to be asked.
+/* HTTP and HTTPS by libcurl, with the settings of pip's configuration.
  *
- * An address in plain http is asked only where its host is this machine or one that the
- * configuration trusts. Names and passwords go to the host, scheme and port that they were given
- * for, and to no other that one redirects to. Messages never hold them. */
+ * Plain http works only for this machine and for hosts that the configuration trusts. Names and
+ * passwords go to the host, scheme and port that they were given for, never to a redirect's other
+ * host. Messages never hold them. */
 #pragma once
 
 #include <stdint.h>
@@ -12,31 +12,24 @@
 
 struct http;
 
-/* What is done with a body. `begin` is called before its first byte, and again where the answer
- * broke off and is asked for once more. */
-struct http_sink {
-	void *context;
-	int (*begin)(struct jw_error *err, void *context);
-	int (*take)(struct jw_error *err, void *context, const void *data, size_t size);
-};
-
 struct http_request {
 	const char *url;
-	const char *accept; /* NULL: anything, as it is; else it may travel compressed */
+	const char *accept; /* a header; the answer may be compressed. NULL: anything, uncompressed */
 	uint64_t most_bytes;
-	struct http_sink sink;
+	/* Takes the body. `data` NULL: begin, also after an answer that broke off. */
+	int (*take)(struct jw_error *err, void *context, const void *data, size_t size);
+	void *context;
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
-	void *context;                                                              /* of progress */
+	void *progress_context;
 };
 
 struct http_answer {
-	char *url; /* that has answered, after redirects, without name and password; for the caller */
-	char type[64]; /* "text/html", in lower case; "" where it does not say */
+	char *url;     /* of the answer, after redirects, without name and password; for the caller */
+	char type[64]; /* "text/html", in lower case; "" where it has none */
 };
 
-/* `config` and `cancel` must outlive it. libcurl's global
- * state is counted by libcurl itself (7.84 and later: from any thread, beside an application's own
- * use). NULL and err set. */
+/* `config` and `cancel` must outlive it. libcurl counts its global state itself (from 7.84 on in
+ * any thread, beside an application's use). NULL and err set. */
 struct http *http_open(struct jw_error *err, const struct pip_config *config,
 					   const struct jw_cancel *cancel);
 void http_close(struct http *http);
@@ -48,8 +41,8 @@ int http_login(struct jw_error *err, struct http *http, const char *url, char **
 /* The address of a link on a page. The caller frees it. */
 int http_resolve(struct jw_error *err, const char *page, const char *link, char **ret_url);
 
-/* JW_ERR_NOT_FOUND: it is not there (404, 410); JW_ERR_LIMIT: more than most_bytes;
- * JW_ERR_INTERRUPTED: cancelled. What `sink` fails with is passed on. The caller frees
+/* JW_ERR_NOT_FOUND: 404 and 410; JW_ERR_LIMIT: more than most_bytes;
+ * JW_ERR_INTERRUPTED: cancelled; or the error of `take`. The caller frees
  * ret_answer->url. */
 int http_get(struct jw_error *err, struct http *http, const struct http_request *request,
 			 struct http_answer *ret_answer);

@@ -17,7 +17,7 @@ static const char *program_name(void)
 	return !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
 }
 
-/* Where to look, one after the other. The version decides, not the place. */
+/* Places in order. The version decides, not the place. */
 struct search {
 	uint32_t wanted;
 	char *folder; /* for ptxas' answers */
@@ -114,6 +114,7 @@ static int say_missing(struct jw_error *err, const struct search *search,
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
+
 					 "%s==%u.%u.*)%s",
 					 jw_driver_text(text, driver), major, minor, major, minor,
 					 compiler_fetch_package(package, major), major, minor, older);
@@ -163,9 +164,8 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	int result;
 
 	if (!driver->cuda)
-		return error_set(
-			err, JW_ERR_USAGE,
-			"which CUDA version the driver is of is not known: --driver says so (12.4)");
+		return error_set(err, JW_ERR_USAGE,
+						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
 	if (os_make_temp_dir(err, "jitwarm-ptxas", &search.folder))
 		return -1;
 	result = file ? take_named(err, driver, file, search.folder, &compiler)

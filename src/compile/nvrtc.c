@@ -74,8 +74,8 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
 					 "such as nvidia-cuda-nvrtc-cu12)");
 }
 
-/* NVRTC loads its builtins by name, and finds them beside itself where its file was linked so, or
- * where the system's settings lead. What is loaded already is found in any case. */
+/* NVRTC loads its builtins by name, from its own folder or by the system's settings. It always
+ * finds a library that is loaded already. */
 static void load_builtins(const struct nvrtc *nvrtc, const char *path)
 {
 	char *folder = os_dir_name(NULL, path), name[64], *builtins = NULL;

@@ -14,7 +14,7 @@ enum { MOST_NAME = 512 };
 static const char pypi[] = "";
 
 /* Source: pip's own header, PEP 691. */
-static const char accept_pages[] = "application/vnd.pypi.simple.v1+json, "
+static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json, "
 								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
 
 /* ---- names of wheels */
@@ -110,7 +110,7 @@ struct choice {
 	struct wheel_version version, newest; /* newest: of the platform, whatever is wanted */
 	char newest_text[VERSION_TEXT];
 	const char *page;       /* the address of the page that is being read */
-	struct jw_error missed; /* the first place that could not be asked */
+	struct jw_error missed; /* the error of the first place that failed */
 	struct buf asked;
 };
 
@@ -165,15 +165,10 @@ static int on_file(struct jw_error *err, void *context, const struct index_file 
 
 /* ---- one place */
 
-static int begin_page(struct jw_error *err, void *context)
-{
-	(void)err;
-	buf_clear(context);
-	return 0;
-}
-
 static int take_page(struct jw_error *err, void *context, const void *data, size_t size)
 {
+	if (!data)
+		buf_clear(context);
 	return buf_append(err, context, data, size);
 }
 
@@ -201,7 +196,8 @@ static int ask_page(struct jw_error *err, struct http *http, struct choice *choi
 	struct http_request request = {.url = url,
 								   .accept = accept_pages,
 								   .most_bytes = INDEX_PAGE_MOST_BYTES,
-								   .sink = {&text, begin_page, take_page}};
+								   .take = take_page,
+								   .context = &text};
 	struct http_answer answer;
 	int result = http_get(err, http, &request, &answer);
 
@@ -271,7 +267,7 @@ static int ask_place(struct jw_error *err, struct http *http, struct choice *cho
 	return result;
 }
 
-/* A project that an index does not have is no failure of the index'. */
+/* A project that is missing in an index is not an error. */
 static int ask_places(struct jw_error *err, struct http *http, struct choice *choice,
 					  const char *places, const char *project)
 {
@@ -304,8 +300,9 @@ static int report_missing(struct jw_error *err, const struct choice *choice)
 	if (*choice->newest_text)
 		(void)snprintf(newest, sizeof newest, "; the newest is %s", choice->newest_text);
 	if (!choice->asked.size)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "pip's configuration names no index and no folder (no-index)");
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"pip's configuration names no index and no folder: unset no-index or set find-links");
 	return error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
 					 buf_text(&choice->asked), wanted->package, version,
 					 wanted->version.count < 3 ? ".*" : "", wanted->platform, newest);

@@ -1,4 +1,4 @@
-/* Where a wheel is: the folders and indexes that pip's configuration names. */
+/* Search for a wheel in the folders and indexes of pip's configuration. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 enum { VERSION_NUMBERS = 6, VERSION_TEXT = 64 };
 
-/* "12.4.131"; what is not there counts as 0. */
+/* "12.4.131"; missing numbers are 0. */
 struct wheel_version {
 	unsigned numbers[VERSION_NUMBERS];
 	unsigned count;
@@ -26,7 +26,7 @@ struct wheel_wanted {
 struct wheel_found {
 	char *place;     /* an address, or a file's path */
 	bool local;      /* it is a file */
-	char sha256[65]; /* "" where the index tells none */
+	char sha256[65]; /* "" without a hash in the index */
 	char version[VERSION_TEXT];
 };
 
@@ -35,8 +35,8 @@ struct wheel_found {
 bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 					 char version[VERSION_TEXT]);
 
-/* The newest that fits, of all places together; the first of several with one version. Those that
- * were taken back do not count. A place that cannot be asked counts only where no other has it.
+/* The newest that fits, of all places together; the first of several with one version. Withdrawn
+ * wheels do not count. The failure of a place is reported only if no other place has the wheel.
  * JW_ERR_NOT_FOUND. The caller frees ret_found->place. */
 int package_index_find(struct jw_error *err, struct http *http, const struct pip_config *config,
 					   const struct wheel_wanted *wanted, struct wheel_found *ret_found);

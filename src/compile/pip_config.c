@@ -26,10 +26,10 @@ static const struct {
 	{"retries", PIP_RETRIES},
 };
 
-/* Sections by their weight; a value from a heavier one is not replaced by a later file's. */
+/* Sections by rank. A later file does not replace a value of a higher rank. */
 static const char *const sections[RANK_VARIABLE] = {"", "global", "install", "download"};
 
-/* An empty value is as if it were not there. */
+/* An empty value does not count. */
 static int set(struct jw_error *err, struct pip_config *config, enum pip_option option,
 			   unsigned char rank, const char *value)
 {
@@ -55,9 +55,9 @@ struct line {
 
 /* A key and its value, which may go on over indented lines. */
 struct entry {
-	unsigned char rank; /* 0: of a section that is not for us */
+	unsigned char rank; /* 0: of another section */
 	size_t indent;
-	int option; /* -1: no option of ours */
+	int option; /* -1: another option */
 	struct buf value;
 };
 
@@ -85,7 +85,7 @@ static unsigned char section_rank(const char *name, size_t length)
 	return 0;
 }
 
-/* “--Index_URL” is index-url. -1 where it is none of ours. */
+/* “--Index_URL” is index-url. -1: not one of these options. */
 static int find_option(const char *name, size_t length)
 {
 	char text[MOST_NAME];
@@ -234,8 +234,7 @@ char *pip_config_path(struct jw_error *err, const char *text)
 	return path;
 }
 
-/* The value of a variable; NULL where it is unset or empty. */
-static char *get_variable(const char *name)
+char *pip_config_variable(const char *name)
 {
 	char *value = os_env(name);
 
@@ -247,11 +246,11 @@ static char *get_variable(const char *name)
 
 static int read_place(struct jw_error *err, struct pip_config *config, const struct place *place)
 {
-	char *list = place->variable ? get_variable(place->variable) : NULL, *end, *path;
+	char *list = place->variable ? pip_config_variable(place->variable) : NULL, *end, *path;
 	int result = 0;
 
 	if (!list && place->otherwise && *place->otherwise == '$')
-		list = get_variable(place->otherwise + 1);
+		list = pip_config_variable(place->otherwise + 1);
 	else if (!list && place->otherwise && !(list = pip_config_path(err, place->otherwise)))
 		return -1;
 	for (char *at = list; !result && at; at = end) {

@@ -1,9 +1,9 @@
-/* pip's own configuration: which package index to ask, and how.
+/* pip's own configuration: the package indexes and the settings of requests.
  *
  * Source: pip's documentation, “Configuration”: files of the system, the user and the virtual
  * environment, then PIP_CONFIG_FILE, then variables PIP_*; [global] before the command's section.
- * pip reads [download] for `pip download`; [install] counts as well here, where most people write
- * it. */
+ * pip reads [download] for `pip download`; [install] counts here too, since most people write it
+ * there. */
 #pragma once
 
 #include <stdbool.h>
@@ -32,8 +32,8 @@ struct pip_config {
 	unsigned char ranks[PIP_OPTIONS]; /* of the section that a value is from */
 };
 
-/* Merges one file's text into `config`, over what files before it said. JW_ERR_FORMAT names the
- * line that pip could not read either. */
+/* Merges one file's text into `config`, over the values of earlier files. JW_ERR_FORMAT names the
+ * line. */
 int pip_config_parse(struct jw_error *err, struct pip_config *config, const char *text,
 					 size_t size);
 /* All files and variables, in pip's order. The caller frees with pip_config_free. */
@@ -49,3 +49,5 @@ unsigned pip_config_number(const struct pip_config *config, enum pip_option opti
 char *pip_config_next(struct jw_error *err, const char **at);
 /* “~/…” in the home folder; anything else as it is. The caller frees it; NULL out of memory. */
 char *pip_config_path(struct jw_error *err, const char *text);
+/* The value of an environment variable for the caller to free; NULL: unset or empty. */
+char *pip_config_variable(const char *name);

@@ -24,7 +24,7 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
-/* What it writes when it is asked something. */
+/* The output of one option such as --version. */
 static int ask(struct jw_error *err, const char *program, const char *question, const char *folder,
 			   struct buf *text)
 {
@@ -70,8 +70,8 @@ int ptxas_can_split(struct jw_error *err, const char *program, const char *folde
 
 /* ---- compiling */
 
-/* What the driver compiles for on a device: where there are features that no other GPU has, it uses
- * them, though the key does not say so ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
+/* The architecture that the driver compiles for on a device, with the features that no other GPU
+ * has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
 static struct jw_target ptxas_target(struct jw_target device)
 {
 	if (device.sm >= 90)

@@ -14,8 +14,8 @@
 
 enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
 
-/* The CUDA version of a ptxas (1000 * major + 10 * minor), by what it says of itself. `folder`:
- * where a file may be written. JW_ERR_UNSUPPORTED where it is none. */
+/* The CUDA version of a ptxas (1000 * major + 10 * minor), from its --version. `folder`: for
+ * a temporary file. JW_ERR_UNSUPPORTED: not a ptxas. */
 int ptxas_version(struct jw_error *err, const char *program, const char *folder,
 				  uint32_t *ret_cuda);
 
@@ -25,7 +25,7 @@ int ptxas_can_split(struct jw_error *err, const char *program, const char *folde
 
 struct ptxas_job {
 	const char *program;
-	const char *folder;      /* for files of its own, which are gone afterwards */
+	const char *folder;      /* for temporary files */
 	struct jw_target device; /* the GPU */
 	bool link;               /* an input of run-time linking */
 	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
@@ -36,11 +36,11 @@ struct ptxas_job {
 
 struct ptxas_outcome {
 	bool refused;        /* by ptxas: `log` says why */
-	char error[128];     /* "ptxas ended with status 255", "" where it did not fail */
+	char error[128];     /* "ptxas ended with status 255", "" on success */
 	uint64_t peak_bytes; /* its resident memory at its highest */
 	double cpu_ms;       /* its processor time */
 };
 
-/* 0: it was tried; -1: it could not be. The caller frees log and cubin. */
+/* -1: not tried. The caller frees log and cubin. */
 int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 				  struct ptxas_outcome *ret_outcome, struct buf *log, struct buf *cubin);

@@ -115,7 +115,7 @@ static int take_member(struct jw_error *err, struct wheel *wheel, struct archive
 	if (!is_program(member, name))
 		return 0;
 	if (wheel->member)
-		return error_set(err, JW_ERR_FORMAT, "two of them: %.200s and %.200s", wheel->member,
+		return error_set(err, JW_ERR_FORMAT, "two programs: %.200s and %.200s", wheel->member,
 						 member);
 	wheel->member = mem_string(err, member);
 	return wheel->member ? write_program(err, wheel, path) : -1;
@@ -138,7 +138,7 @@ static int read_members(struct jw_error *err, struct wheel *wheel, const char *n
 		if (take_member(err, wheel, entry, name, path))
 			return -1;
 	}
-	return wheel->member ? 0 : error_set(err, JW_ERR_FORMAT, "no bin/%s in it", name);
+	return wheel->member ? 0 : error_set(err, JW_ERR_FORMAT, "has no bin/%s", name);
 }
 
 /* The row of the program: “PATH,sha256=HASH,SIZE” (PEP 376). */
@@ -154,9 +154,10 @@ static int check_record(struct jw_error *err, const struct wheel *wheel)
 		if (text_starts(at, "sha256=") && !strncmp(at + 7, wheel->hash, hash) &&
 			at[7 + hash] == ',')
 			return 0;
-		return error_set(err, JW_ERR_FORMAT, "%s is not what its RECORD says", wheel->member);
+		return error_set(err, JW_ERR_FORMAT, "the SHA-256 of %s is not the one in RECORD",
+						 wheel->member);
 	}
-	return error_set(err, JW_ERR_FORMAT, "its RECORD does not tell of %s", wheel->member);
+	return error_set(err, JW_ERR_FORMAT, "RECORD does not list %s", wheel->member);
 }
 
 static int open_wheel(struct jw_error *err, struct wheel *wheel, const struct os_map *map)
