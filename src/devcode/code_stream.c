@@ -106,3 +106,17 @@ int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, s
 	*ret_got = got;
 	return stream_skip(err, stream, got);
 }
+
+void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten)
+{
+	enum { FORGET = 1 << 22 };
+	const struct os_map *map = stream->map;
+
+	if (*forgotten > at)
+		*forgotten = at;
+	if (map && at - *forgotten >= FORGET) {
+		os_map_forget(map, (size_t)(stream->memory - map->data) + (size_t)*forgotten,
+					  (size_t)(at - *forgotten));
+		*forgotten = at;
+	}
+}

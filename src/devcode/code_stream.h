@@ -47,3 +47,7 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 /* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
 int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
+
+/* Releases the mapped pages before `at`, once there are enough of them; *forgotten: up to where
+ * they are released. */
+void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten);

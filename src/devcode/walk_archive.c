@@ -11,10 +11,7 @@
 #include "devcode/walk.h"
 #include "os/locale.h"
 
-enum {
-	BLOCK = 1 << 20,  /* bytes that libarchive is given at a time */
-	FORGET = 1 << 22, /* bytes of a mapping between two times of letting go of them */
-};
+enum { BLOCK = 1 << 20 }; /* bytes that libarchive is given at a time */
 
 /* The input of libarchive. */
 struct feed {
@@ -23,20 +20,6 @@ struct feed {
 	uint64_t forgotten; /* mapped pages up to here were released */
 	struct jw_error err;
 };
-
-static void forget(struct feed *feed)
-{
-	struct stream *stream = feed->stream;
-	const struct os_map *map = stream->map;
-
-	if (feed->forgotten > stream->offset)
-		feed->forgotten = stream->offset;
-	if (map && stream->offset - feed->forgotten >= FORGET) {
-		os_map_forget(map, (size_t)(stream->memory - map->data) + (size_t)feed->forgotten,
-					  (size_t)(stream->offset - feed->forgotten));
-		feed->forgotten = stream->offset;
-	}
-}
 
 static la_ssize_t feed_read(struct archive *archive, void *context, const void **ret_data)
 {
@@ -49,7 +32,7 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
 		archive_set_error(archive, EIO, "%s", feed->err.message);
 		return -1;
 	}
-	forget(feed);
+	stream_forget(feed->stream, feed->stream->offset, &feed->forgotten);
 	feed->given = size < BLOCK ? size : BLOCK;
 	*ret_data = data;
 	return (la_ssize_t)feed->given;

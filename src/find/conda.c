@@ -79,18 +79,11 @@ int conda_read(struct jw_error *err, const char *path, struct conda_package *ret
 	return result ? error_prefix(err, "%s", path) : 0;
 }
 
-static void free_strings(char **items, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		mem_free(items[i]);
-	mem_free(items);
-}
-
 void conda_free(struct conda_package *package)
 {
 	mem_free(package->name);
 	mem_free(package->version);
-	free_strings(package->files, package->file_count);
-	free_strings(package->depends, package->depend_count);
+	jw_lines_free(package->files, package->file_count);
+	jw_lines_free(package->depends, package->depend_count);
 	*package = (struct conda_package){0};
 }

@@ -65,10 +65,9 @@ static int add_package(struct jw_error *err, struct packages *packages, const ch
 	return 0;
 }
 
-static int read_site(struct jw_error *err, struct packages *packages, size_t site)
+static int read_installed(struct jw_error *err, struct packages *packages, const char *folder,
+						  struct package package)
 {
-	const char *folder = packages->environment->items[site].path;
-	struct package package = {.site = site};
 	char name[REQUIREMENT_MOST_NAME];
 	struct os_names names;
 	int result = 0;
@@ -76,7 +75,8 @@ static int read_site(struct jw_error *err, struct packages *packages, size_t sit
 	if (os_list(NULL, folder, &names))
 		return 0;
 	for (size_t i = 0; !result && i < names.count; i++)
-		if (name_on_disk(names.items[i], &package.kind, name))
+		if (package.kind == PACKAGE_CONDA ? name_in_conda(names.items[i], name)
+										  : name_on_disk(names.items[i], &package.kind, name))
 			result = add_package(err, packages, folder, names.items[i], name, package);
 	os_names_free(&names);
 	return result;
@@ -85,19 +85,9 @@ static int read_site(struct jw_error *err, struct packages *packages, size_t sit
 static int read_conda_meta(struct jw_error *err, struct packages *packages)
 {
 	char *folder = os_join(err, packages->environment->prefix, "conda-meta");
-	struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
-	char name[REQUIREMENT_MOST_NAME];
-	struct os_names names;
-	int result = 0;
+	const struct package package = {.kind = PACKAGE_CONDA, .site = SIZE_MAX};
+	int result = folder ? read_installed(err, packages, folder, package) : -1;
 
-	if (!folder)
-		return -1;
-	if (!os_list(NULL, folder, &names)) {
-		for (size_t i = 0; !result && i < names.count; i++)
-			if (name_in_conda(names.items[i], name))
-				result = add_package(err, packages, folder, names.items[i], name, package);
-		os_names_free(&names);
-	}
 	mem_free(folder);
 	return result;
 }
@@ -108,7 +98,7 @@ int packages_open(struct jw_error *err, const struct sites *environment,
 	struct packages packages = {.environment = environment};
 
 	for (size_t i = 0; i < environment->count; i++)
-		if (read_site(err, &packages, i))
+		if (read_installed(err, &packages, environment->items[i].path, (struct package){.site = i}))
 			goto fail;
 	if (environment->conda && read_conda_meta(err, &packages))
 		goto fail;

@@ -34,31 +34,35 @@ static bool is_script(const char *path)
 	return os_read_head(path, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
+char *path_list_next(const char **list)
+{
+	const char *start = *list + strspn(*list, (const char[]){os_list_separator, 0}), *end = start;
+
+	while (*end && *end != os_list_separator)
+		end++;
+	*list = end;
+	return end > start ? mem_string_n(NULL, start, (size_t)(end - start)) : NULL;
+}
+
 /* The first member of PATH that starts `name`. Takes over *ret_executable only where it finds. */
 static bool search_path(const char *path, const char *name, char **ret_executable)
 {
-	while (*path) {
-		size_t length = 0;
-		char *folder, *file, *real = NULL;
+	char *folder, *file;
 
-		while (path[length] && path[length] != os_list_separator)
-			length++;
-		folder = length ? mem_string_n(NULL, path, length) : NULL;
-		file = folder ? os_join(NULL, folder, name) : NULL;
+	while ((folder = path_list_next(&path))) {
+		file = os_join(NULL, folder, name);
 		mem_free(folder);
 		if (file && is_program(file)) {
 			if (!is_script(file)) {
 				*ret_executable = file;
 				return true;
 			}
-			if (!pyenv_resolve(NULL, file, &real)) {
+			if (!pyenv_resolve(NULL, file, ret_executable)) {
 				mem_free(file);
-				*ret_executable = real;
 				return true;
 			}
 		}
 		mem_free(file);
-		path += length + (path[length] != 0);
 	}
 	return false;
 }

@@ -22,3 +22,7 @@ int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable)
 
 /* The value of `key` in a pyvenv.cfg; NULL where it is missing. The caller frees it. */
 char *pyvenv_value(const char *directory, const char *key);
+
+/* The next member of a list such as PATH that is not empty; NULL at its end. The caller frees it.
+ */
+char *path_list_next(const char **list);

@@ -164,20 +164,14 @@ static int add_user_site(struct jw_error *err, struct sites *environment, const 
 /* Folders of PYTHONPATH, where clusters' module systems put frameworks. */
 static int add_python_path(struct jw_error *err, struct sites *environment)
 {
-	char *list = os_env("PYTHONPATH");
+	char *list = os_env("PYTHONPATH"), *path;
+	const char *at = list ? list : "";
 	int result = 0;
 
-	for (const char *at = list; at && *at && !result;) {
-		size_t length = 0;
-		char *path;
-
-		while (at[length] && at[length] != os_list_separator)
-			length++;
-		path = length ? mem_string_n(err, at, length) : NULL;
-		if (path && os_is_absolute(path))
+	while (!result && (path = path_list_next(&at))) {
+		if (os_is_absolute(path))
 			result = add_site(err, environment, mem_string(err, path), path, false);
 		mem_free(path);
-		at += length + (at[length] != 0);
 	}
 	mem_free(list);
 	return result;

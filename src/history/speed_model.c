@@ -30,12 +30,10 @@ static bool is_believable(const struct speed_sum *sum)
 void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
 				double wall_ms)
 {
-	const struct plan_features features = {module->statements, module->branches, module->entries,
-										   module->line_info};
 	struct speed_time *time = module->form == CACHE_KEY_LINK ? &run->link : &run->load;
 	struct plan_estimate estimate;
 
-	plan_estimate(&estimate, &features, module->payload_bytes, 0);
+	plan_estimate(&estimate, &module->features, module->payload_bytes, 0);
 	if (!(wall_ms * MOST_FACTOR > estimate.cost_ms && wall_ms < MOST_MS && cpu_ms >= 0 &&
 		  cpu_ms < estimate.cost_ms * MOST_FACTOR))
 		return;

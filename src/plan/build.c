@@ -95,10 +95,7 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 		.key = module->key,
 		.key_bytes = module->key_bytes,
 		.payload_bytes = module->payload_bytes,
-		.statements = module->features.statements,
-		.branches = module->features.branches,
-		.entries = module->features.entries,
-		.line_info = module->features.line_info,
+		.features = module->features,
 	};
 
 	if (!known)

@@ -1,6 +1,7 @@
 #include "plan/estimate.h"
 #include <jitwarm/estimate.h>
 
+#include "devcode/ptx.h"
 #include "os/cores.h"
 
 /* Made by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */
@@ -40,6 +41,16 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 		 * twice: no module of the four frameworks needed more. */
 		.memory_bytes = 2 * ((UINT64_C(25) << 20) + UINT64_C(3584) * features->statements),
 	};
+}
+
+struct plan_features plan_features_of(const void *text, size_t size)
+{
+	struct ptx_features counted;
+
+	ptx_count(text, size, &counted);
+	return (struct plan_features){.statements = (uint32_t)counted.statements,
+								  .branches = (uint32_t)counted.branches,
+								  .entries = (uint32_t)counted.entries};
 }
 
 double plan_factor(const struct plan_factors *factors, enum cache_key_form form)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cache/key.h"
@@ -17,6 +18,9 @@ struct plan_features {
 	uint32_t statements, branches, entries;
 	bool line_info; /* the option string asks for it */
 };
+
+/* A PTX text has at most 2^30 bytes. */
+struct plan_features plan_features_of(const void *text, size_t size);
 
 /* One compile. */
 struct plan_estimate {

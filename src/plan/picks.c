@@ -91,17 +91,6 @@ static bool is_text(const struct devcode_container *container)
 	return container->size_bytes < sizeof magic || memcmp(container->bytes, magic, sizeof magic);
 }
 
-/* A payload has at most 2^30 bytes. */
-static struct plan_features count_statements(struct devcode_view view)
-{
-	struct ptx_features features;
-
-	ptx_count(view.data, view.size, &features);
-	return (struct plan_features){.statements = (uint32_t)features.statements,
-								  .branches = (uint32_t)features.branches,
-								  .entries = (uint32_t)features.entries};
-}
-
 /* Whether the option string makes the compiler write a line table. */
 static bool wants_line_info(const char *options, size_t length)
 {
@@ -237,7 +226,7 @@ static int unpack_payload(struct jw_error *err, const struct picks *picks, struc
 	pick->body_bytes = cache_key_payload(object || pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD,
 										 slot->view.data, slot->view.size);
 	pick->readable = pick->load_tail_bytes && pick->link_tail_bytes;
-	pick->features = count_statements(slot->view);
+	pick->features = plan_features_of(slot->view.data, slot->view.size);
 	pick->features.line_info = line_info;
 	return 0;
 }

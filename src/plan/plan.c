@@ -15,13 +15,11 @@ void plan_free(struct plan *plan)
 		mem_free(plan->files[i].path);
 		mem_free(plan->files[i].member);
 	}
-	for (size_t i = 0; i < plan->note_count; i++)
-		mem_free(plan->notes[i]);
+	jw_lines_free(plan->notes, plan->note_count);
 	mem_free(plan->files);
 	mem_free(plan->targets);
 	mem_free(plan->modules);
 	mem_free(plan->cache_dir);
-	mem_free(plan->notes);
 	mem_free(plan);
 }
 
@@ -151,11 +149,9 @@ static void estimate_modules(struct plan *plan, const struct plan_factors *facto
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
-		const struct plan_features features = {module->statements, module->branches,
-											   module->entries, module->line_info};
 		struct plan_estimate estimate;
 
-		plan_estimate(&estimate, &features, module->payload_bytes,
+		plan_estimate(&estimate, &module->features, module->payload_bytes,
 					  plan_factor(factors, module->form));
 		module->cost_ms = estimate.cost_ms;
 		module->entry_bytes =

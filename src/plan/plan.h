@@ -41,10 +41,8 @@ struct plan_module {
 	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t payload_bytes;
-	uint32_t statements, branches,
-		entries;           /* of the PTX: inputs of the cost model (docs/estimates.md) */
-	bool line_info;        /* its cubin is larger by that */
-	double cost_ms;        /* predicted wall time on one core of this machine */
+	struct plan_features features; /* of the PTX: inputs of the cost model (docs/estimates.md) */
+	double cost_ms;                /* predicted wall time on one core of this machine */
 	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
 							  unless warm */
 	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled to be admitted with; the

@@ -61,14 +61,9 @@ static const char *producer_of(const struct cache_key_parts *parts)
 
 static double predicted_seconds(const struct cache_key_parts *parts)
 {
-	struct ptx_features counted;
-	struct plan_features features;
+	const struct plan_features features = plan_features_of(parts->payload, parts->payload_size);
 	struct plan_estimate estimate;
 
-	ptx_count(parts->payload, parts->payload_size, &counted);
-	features = (struct plan_features){.statements = (uint32_t)counted.statements,
-									  .branches = (uint32_t)counted.branches,
-									  .entries = (uint32_t)counted.entries};
 	plan_estimate(&estimate, &features, parts->payload_size, 1);
 	return estimate.cost_ms / 1000;
 }

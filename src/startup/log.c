@@ -59,7 +59,8 @@ static int check_ours(struct jw_error *err, struct os_file *file, const char *pa
 	if (os_file_read(err, file, 0, start, sizeof start, &got))
 		return -1;
 	if (got && (got < sizeof start || memcmp(start, beginning, sizeof start) != 0))
-		return error_set(err, JW_ERR_FORMAT, "%s: is no log of jitwarm's: not written to", path);
+		return error_set(err, JW_ERR_FORMAT,
+						 "%s: not a log of jitwarm, not written to; name another file", path);
 	return 0;
 }
 

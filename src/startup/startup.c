@@ -25,10 +25,8 @@ void jw_startup_free(struct jw_startup *startup)
 		mem_free(startup->items[i].where);
 		mem_free(startup->items[i].text);
 	}
-	for (size_t i = 0; i < startup->command_count; i++)
-		mem_free(startup->commands[i]);
+	jw_lines_free(startup->commands, startup->command_count);
 	mem_free(startup->items);
-	mem_free(startup->commands);
 	mem_free(startup->failed);
 	mem_free(startup);
 }

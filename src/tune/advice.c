@@ -117,7 +117,21 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 static int look_at_place(struct jw_error *err, const char *path, const char *there,
 						 uint64_t limit_bytes, struct lines *lines)
 {
-	struct os_space space;
+	struct os_space space = {0};
+	const bool has_space = !os_space(NULL, there, &space);
+	const struct {
+		bool applies;
+		const char *text;
+	} objections[] = {
+		{os_is_volatile(there), "is gone after a restart (a folder in memory, or one that is "
+								"emptied): everything is compiled again then"},
+		{os_is_roaming(path), "lies in a roaming profile, which is copied at every logon; set "
+							  "CUDA_CACHE_PATH to a folder below %LOCALAPPDATA%"},
+		{is_synchronised(path), "lies in a folder that is copied to other machines; a cache "
+								"belongs on a local disk"},
+		{has_space && space.network, "on a network file system: the driver caches only where locks "
+									 "work there, and every look-up waits for the network"},
+	};
 
 	/* The settings judge an existing directory, and its index. */
 	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
@@ -125,36 +139,12 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 				   mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",
 							  path, there)))
 		return -1;
-	if (os_is_volatile(there) &&
-		add_advice(lines,
-				   mem_printf(err,
-							  "%s: is gone after a restart (a folder in memory, or one that is "
-							  "emptied): everything is compiled again then",
-							  path)))
-		return -1;
-	if (os_is_roaming(path) &&
-		add_advice(lines,
-				   mem_printf(err,
-							  "%s: lies in a roaming profile, which is copied at every logon; set "
-							  "CUDA_CACHE_PATH to a folder below %%LOCALAPPDATA%%",
-							  path)))
-		return -1;
-	if (is_synchronised(path) &&
-		add_advice(lines,
-				   mem_printf(err,
-							  "%s: lies in a folder that is copied to other machines; a cache "
-							  "belongs on a local disk",
-							  path)))
-		return -1;
-	if (os_space(NULL, there, &space))
+	for (size_t i = 0; i < sizeof objections / sizeof *objections; i++)
+		if (objections[i].applies &&
+			add_advice(lines, mem_printf(err, "%s: %s", path, objections[i].text)))
+			return -1;
+	if (!has_space)
 		return 0;
-	if (space.network &&
-		add_advice(lines, mem_printf(err,
-									 "%s: on a network file system: the driver caches "
-									 "only where locks work there, and every look-up "
-									 "waits for the network",
-									 path)))
-		return -1;
 	return look_at_space(err, path, &space, limit_bytes, lines);
 }
 

@@ -160,7 +160,7 @@ static int add_unit(struct jw_error *err, const struct jw_tune_request *request,
 	char *rest, *path = NULL;
 
 	if (!is_unit_name(name))
-		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a systemd unit", name);
+		return error_set(err, JW_ERR_USAGE, "“%.100s” is not a name of a systemd unit", name);
 	rest = mem_printf(err, "%s/%s%s.d/60-jitwarm.conf",
 					  request->of_user ? "systemd/user" : "/etc/systemd/system", name,
 					  text_ends(name, ".service") ? "" : ".service");

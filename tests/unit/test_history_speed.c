@@ -140,7 +140,8 @@ static void the_table_does_not_grow(void **state)
 static void what_cannot_be_true_is_passed_over(void **state)
 {
 	static const double times[] = {-5, 1e9, 1e300, NAN, INFINITY};
-	const struct plan_module module = {.form = CACHE_KEY_LINK, .statements = 1000, .entries = 1};
+	const struct plan_module module = {.form = CACHE_KEY_LINK,
+									   .features = {.statements = 1000, .entries = 1}};
 	struct speed_run run = {{0, 0, 0}, {0, 0, 0}};
 
 	(void)state;

@@ -80,15 +80,15 @@ static void each_module_once_for_each_gpu(void **state)
 		assert_int_equal(module->state, PLAN_COLD);
 		assert_int_equal(module->container_offset, 64);
 		assert_int_equal(module->entry_offset, 64 + 16);
-		assert_int_equal(module->statements, 2);
-		assert_int_equal(module->branches, 1);
-		assert_int_equal(module->entries, 1);
+		assert_int_equal(module->features.statements, 2);
+		assert_int_equal(module->features.branches, 1);
+		assert_int_equal(module->features.entries, 1);
 		assert_int_equal(module->form, CACHE_KEY_LOAD);
 		assert_string_equal(os_base_name(plan->files[module->file].path), "a.so");
-		assert_true(module->line_info);
+		assert_true(module->features.line_info);
 		module = find(plan, key_of(1, 70, sm, CACHE_KEY_LOAD, ""));
 		assert_non_null(module);
-		assert_true(module && !module->line_info);
+		assert_true(module && !module->features.line_info);
 		assert_non_null(find(plan, key_of(2, 70, sm, CACHE_KEY_LOAD, "")));
 	}
 	assert_null(find(plan, key_of(3, 90, 86, CACHE_KEY_LOAD, "")));
@@ -304,7 +304,7 @@ static void the_dearest_comes_first(void **state)
 	plan = plan_folder(&target, 1, NULL, false);
 	assert_int_equal(plan->module_count, 5);
 	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(plan->modules[i].statements, 7 * (4 - i));
+		assert_int_equal(plan->modules[i].features.statements, 7 * (4 - i));
 	assert_true(plan->modules[0].cost_ms > plan->modules[4].cost_ms);
 	plan_free(plan);
 	buf_free(&data);

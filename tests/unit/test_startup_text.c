@@ -173,7 +173,7 @@ static void another_file_is_no_log(void **state)
 	(void)state;
 	assert_int_equal(os_write_atomic(NULL, path, "{\"mine\":1}\n", 11), 0);
 	assert_int_equal(jw_log_append(&err, path, "{\"schema\":\"jitwarm.run/1\"}"), -1);
-	assert_non_null(strstr(err.message, "is no log"));
+	assert_non_null(strstr(err.message, "not a log"));
 	assert_int_equal(os_stat(NULL, path, &stat), 0);
 	assert_int_equal(stat.size_bytes, 11);
 	mem_free(path);
