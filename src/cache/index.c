@@ -113,15 +113,15 @@ int cache_index_format(struct jw_error *err, const struct cache_index *index, st
 	fresh.size = size;
 	store_u32(fresh.data, CACHE_VERSION);
 	store_u32(fresh.data + 4, (uint32_t)index->count);
+	for (size_t i = 0; i < index->count; i++)
+		total = index->rows[i].size_bytes > UINT64_MAX - total ? UINT64_MAX
+															   : total + index->rows[i].size_bytes;
+	store_u64(fresh.data + 8, total);
 	at = fresh.data + CACHE_INDEX_HEADER;
 	for (size_t i = 0; i < index->count; i++, at += CACHE_ROW_SIZE) {
-		const uint64_t row_bytes = index->rows[i].size_bytes;
-
 		store_u64(at, index->rows[i].key);
-		store_u64(at + 8, row_bytes);
-		total = row_bytes > UINT64_MAX - total ? UINT64_MAX : total + row_bytes;
+		store_u64(at + 8, index->rows[i].size_bytes);
 	}
-	store_u64(fresh.data + 8, total);
 	buf_free(bytes);
 	*bytes = fresh;
 	return 0;
