@@ -17,8 +17,8 @@ void jw_other_caches_free(struct jw_other_cache *caches, size_t count)
 }
 
 /* Takes `path` over. */
-static int add(struct jw_error *err, struct jw_other_cache *caches, size_t *count,
-			   const char *account, char *path)
+static int add_account_cache(struct jw_error *err, struct jw_other_cache *caches, size_t *count,
+							 const char *account, char *path)
 {
 	struct jw_other_cache *cache = &caches[*count];
 	struct cache_index index;
@@ -49,7 +49,7 @@ int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, si
 		if (os_account_cache_dir(err, &accounts.items[i], &path))
 			result = -1;
 		else if (os_exists(path))
-			result = add(err, caches, &count, accounts.items[i].name, path);
+			result = add_account_cache(err, caches, &count, accounts.items[i].name, path);
 		else
 			mem_free(path);
 	}

@@ -11,8 +11,8 @@ enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret
 	return cache_entry_header_read(header, got, size, ret_entry);
 }
 
-static enum cache_damage read_part(struct os_file *file, uint64_t offset, uint8_t *bytes,
-								   size_t size)
+static enum cache_damage read_brief_part(struct os_file *file, uint64_t offset, uint8_t *bytes,
+										 size_t size)
 {
 	size_t got;
 
@@ -31,12 +31,12 @@ enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entr
 	size_t value =
 		(size_t)(entry->value_bytes < CACHE_BRIEF_VALUE ? entry->value_bytes : CACHE_BRIEF_VALUE);
 	uint8_t *bytes = ret_brief->bytes;
-	enum cache_damage damage = read_part(file, CACHE_ENTRY_HEADER, bytes, first);
+	enum cache_damage damage = read_brief_part(file, CACHE_ENTRY_HEADER, bytes, first);
 
 	if (damage == CACHE_SOUND)
-		damage = read_part(file, key_end - last, bytes + first, last);
+		damage = read_brief_part(file, key_end - last, bytes + first, last);
 	if (damage == CACHE_SOUND)
-		damage = read_part(file, key_end, bytes + key_size, value);
+		damage = read_brief_part(file, key_end, bytes + key_size, value);
 	ret_brief->key_bytes = entry->key_bytes;
 	ret_brief->value_bytes = entry->value_bytes;
 	ret_brief->entry = *entry;

@@ -14,7 +14,7 @@ struct member_walk {
 	struct cache_files scan;
 };
 
-static int add_file(struct jw_error *err, struct member_walk *walk, uint64_t key)
+static int add_cache_file(struct jw_error *err, struct member_walk *walk, uint64_t key)
 {
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
@@ -29,12 +29,12 @@ static int add_file(struct jw_error *err, struct member_walk *walk, uint64_t key
 	return 0;
 }
 
-static int walk_level(struct jw_error *err, struct member_walk *walk, const char *path,
-					  size_t level);
+static int walk_cache_level(struct jw_error *err, struct member_walk *walk, const char *path,
+							size_t level);
 
 /* One name: a folder to go into, an entry, or something foreign. */
-static int walk_name(struct jw_error *err, struct member_walk *walk, const char *path, size_t level,
-					 const char *name, enum os_kind kind)
+static int walk_cache_name(struct jw_error *err, struct member_walk *walk, const char *path,
+						   size_t level, const char *name, enum os_kind kind)
 {
 	static const char *const filler[] = {"0", "0", "00000000000000"};
 	uint64_t key;
@@ -50,15 +50,15 @@ static int walk_name(struct jw_error *err, struct member_walk *walk, const char 
 		return 0;
 	}
 	if (level == 2)
-		return add_file(err, walk, key);
+		return add_cache_file(err, walk, key);
 	below = os_join(err, path, name);
-	result = below ? walk_level(err, walk, below, level + 1) : -1;
+	result = below ? walk_cache_level(err, walk, below, level + 1) : -1;
 	mem_free(below);
 	return result;
 }
 
-static int walk_level(struct jw_error *err, struct member_walk *walk, const char *path,
-					  size_t level)
+static int walk_cache_level(struct jw_error *err, struct member_walk *walk, const char *path,
+							size_t level)
 {
 	struct os_names names;
 	int result = 0;
@@ -73,7 +73,7 @@ static int walk_level(struct jw_error *err, struct member_walk *walk, const char
 		if (!level && (!strcmp(name, "index") || !strcmp(name, CACHE_WITNESS) ||
 					   text_starts(name, CACHE_STAGING_PREFIX)))
 			continue;
-		result = walk_name(err, walk, path, level, name, names.kinds[i]);
+		result = walk_cache_name(err, walk, path, level, name, names.kinds[i]);
 	}
 	os_names_free(&names);
 	return result;
@@ -84,7 +84,7 @@ int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *
 	struct jw_error why = {0};
 	struct member_walk walk = {.dir = dir};
 
-	if (walk_level(&why, &walk, dir, 0)) {
+	if (walk_cache_level(&why, &walk, dir, 0)) {
 		cache_files_free(&walk.scan);
 		return error_copy(err, &why);
 	}

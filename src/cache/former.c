@@ -15,8 +15,8 @@ static bool same_release(const uint32_t a[3], const uint32_t b[3])
 }
 
 /* The first that is said of a stamp holds: living ones are added first. */
-static int add(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
-			   const uint32_t release[3], enum former_verdict verdict)
+static int add_former(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
+					  const uint32_t release[3], enum former_verdict verdict)
 {
 	struct former_driver *one;
 
@@ -60,8 +60,8 @@ static int add_profiles(struct jw_error *err, const char *state_dir, bool living
 		struct cache_profile profile;
 
 		if (path && !cache_profile_read(NULL, path, &profile) && still_there(&profile) == living)
-			result = add(err, drivers, profile.stamp, profile.driver.release,
-						 living ? FORMER_LIVING : FORMER_FORMER);
+			result = add_former(err, drivers, profile.stamp, profile.driver.release,
+								living ? FORMER_LIVING : FORMER_FORMER);
 		mem_free(path);
 	}
 	os_names_free(&names);
@@ -74,7 +74,7 @@ static int add_known(struct jw_error *err, struct former_drivers *drivers)
 	const struct cache_known_driver *known;
 
 	for (size_t i = 0; (known = cache_known_driver_at(i)); i++)
-		if (add(err, drivers, known->stamp, known->release, FORMER_FORMER))
+		if (add_former(err, drivers, known->stamp, known->release, FORMER_FORMER))
 			return -1;
 	return 0;
 }
@@ -86,8 +86,8 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	const struct cache_known_driver *known = cache_known_driver(release);
 
 	/* Should the stamp have been read wrongly, the table still knows the installed release. */
-	if (add(err, &drivers, stamp, release, FORMER_LIVING) ||
-		(known && add(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
+	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
+		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
 		(state_dir && (add_profiles(err, state_dir, true, &drivers) ||
 					   add_profiles(err, state_dir, false, &drivers))) ||
 		add_known(err, &drivers)) {
@@ -102,7 +102,7 @@ int former_add(struct jw_error *err, struct former_drivers *drivers, const char 
 {
 	static const uint32_t unknown[3];
 
-	return add(err, drivers, stamp, unknown, FORMER_FORMER);
+	return add_former(err, drivers, stamp, unknown, FORMER_FORMER);
 }
 
 void former_free(struct former_drivers *drivers)

@@ -54,7 +54,7 @@ static int locked(struct jw_error *err, const struct cache_live *live, unsigned 
 					 *program.name ? program.name : "a program", program.pid, waited_ms / 1e3);
 }
 
-static int take_lock(struct jw_error *err, struct cache_live *live)
+static int take_index_lock(struct jw_error *err, struct cache_live *live)
 {
 	unsigned most_ms = live->options.lock_wait_ms;
 	uint64_t start = os_monotonic_ns();
@@ -83,7 +83,7 @@ static int take_lock(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-static int read_index(struct jw_error *err, struct cache_live *live)
+static int read_locked_index(struct jw_error *err, struct cache_live *live)
 {
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	struct buf content = BUF_MAX(most);
@@ -162,7 +162,7 @@ void live_abandon(struct cache_live *live)
 int live_lock(struct jw_error *err, struct cache_live *live)
 {
 	for (int tries = 0;; tries++) {
-		if (take_lock(err, live) || read_index(err, live))
+		if (take_index_lock(err, live) || read_locked_index(err, live))
 			goto fail;
 		if (live->index.state == CACHE_INDEX_SOUND || live->created || tries == SETTLE_TRIES)
 			break;

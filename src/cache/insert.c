@@ -106,7 +106,7 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 	return set_add(err, &live->own_keys, key, 0);
 }
 
-static bool has_room(const struct cache_live *live, uint64_t row_bytes)
+static bool is_within_limit(const struct cache_live *live, uint64_t row_bytes)
 {
 	return live->rows_bytes <= live->options.limit_bytes &&
 		   row_bytes <= live->options.limit_bytes - live->rows_bytes;
@@ -122,7 +122,7 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 	for (size_t i = live->own_count; i-- > 0 && now - live->own[i].added_ns < recent_ns;) {
 		const struct live_own *own = &live->own[i];
 
-		if (live_row(live, own->key) != SET_NONE || !has_room(live, own->row_bytes) ||
+		if (live_row(live, own->key) != SET_NONE || !is_within_limit(live, own->row_bytes) ||
 			cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		if (live_put_row(err, live, own->key, own->row_bytes))
@@ -324,7 +324,7 @@ void cache_live_counts(const struct cache_live *live, struct cache_live_counts *
 
 /* A driver that had the lock just before us may still be writing its index over our rows: a while
  * after we had it too, they are looked at again. */
-static int settle(struct jw_error *err, struct cache_live *live)
+static int settle_rows(struct jw_error *err, struct cache_live *live)
 {
 	uint64_t since_ms = (os_monotonic_ns() - live->released_ns) / 1000000;
 
@@ -349,7 +349,7 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 		return 0;
 	result = live->as_owner ? live_enter(err, live) : 0;
 	if (!result) {
-		result = settle(err, live);
+		result = settle_rows(err, live);
 		if (live->staging)
 			(void)os_remove_tree(NULL, live->staging);
 		if (live->as_owner)

@@ -26,7 +26,7 @@ static bool has_shape(const uint8_t *text, const char *shape)
 }
 
 /* "sm_86" or "sm_120a" at the cursor. */
-static bool take_target(struct cursor *at, struct jw_target *target)
+static bool take_key_target(struct cursor *at, struct jw_target *target)
 {
 	const uint8_t *lead = cursor_take(at, 3);
 	unsigned sm = 0, digits = 0;
@@ -42,12 +42,12 @@ static bool take_target(struct cursor *at, struct jw_target *target)
 	return digits >= 2;
 }
 
-static bool starts(const uint8_t *data, size_t size, const char *lead)
+static bool part_starts(const uint8_t *data, size_t size, const char *lead)
 {
 	return size >= strlen(lead) && !memcmp(data, lead, strlen(lead));
 }
 
-static bool ends(const uint8_t *data, size_t size, const char *trail)
+static bool part_ends(const uint8_t *data, size_t size, const char *trail)
 {
 	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
 }
@@ -77,10 +77,11 @@ static bool split_tail(struct cache_key_parts *parts)
 	tail = parts->payload + end;
 	size = parts->payload_size - end;
 	parts->payload_size = end - 1;
-	if (!starts(tail, size, " "))
+	if (!part_starts(tail, size, " "))
 		return false;
-	parts->jitlink = ends(tail, size, " -c") && find(tail, size, " -arch=sm_");
-	parts->form = !parts->jitlink && starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	parts->jitlink = part_ends(tail, size, " -c") && find(tail, size, " -arch=sm_");
+	parts->form =
+		!parts->jitlink && part_starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 	parts->options = (const char *)tail + (parts->form == CACHE_KEY_LINK ? 3 : 1);
 	parts->options_length = size - (parts->form == CACHE_KEY_LINK ? 3 : 1);
 	return true;
@@ -97,7 +98,7 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 		return false;
 	memcpy(parts.stamp, stamp, CACHE_STAMP_SIZE);
 	parts.word_bits = (uint16_t)(10 * (host[4] - '0') + (host[5] - '0'));
-	if (!take_target(&at, &parts.target))
+	if (!take_key_target(&at, &parts.target))
 		return false;
 	parts.payload = at.at;
 	parts.payload_size = cursor_left(&at);
@@ -155,7 +156,7 @@ static void opencl_target(const uint8_t *key, size_t size, struct jw_target *tar
 	if (!found)
 		return;
 	at = cursor_of(found + sizeof option - 1, (size_t)(key + size - found) - (sizeof option - 1));
-	if (!take_target(&at, target))
+	if (!take_key_target(&at, target))
 		*target = (struct jw_target){0};
 }
 

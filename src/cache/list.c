@@ -18,7 +18,7 @@ static void take_options(struct jw_cache_entry *entry, const char *options, size
 	entry->options[length] = '\0';
 }
 
-static void describe(struct jw_cache_entry *entry, const struct cache_brief *brief)
+static void describe_listed(struct jw_cache_entry *entry, const struct cache_brief *brief)
 {
 	struct cache_key_parts parts;
 	struct cache_origin origin;
@@ -52,8 +52,8 @@ static bool read_brief(const char *dir, uint64_t key, struct cache_brief *brief)
 	return read;
 }
 
-static void read_entry(const char *dir, const struct cache_file *file, bool in_index,
-					   struct jw_cache_entry *entry)
+static void read_listed(const char *dir, const struct cache_file *file, bool in_index,
+						struct jw_cache_entry *entry)
 {
 	struct cache_brief brief;
 
@@ -64,12 +64,12 @@ static void read_entry(const char *dir, const struct cache_file *file, bool in_i
 									 .mtime_ns = file->probed.mtime_ns};
 	entry->damaged = file->probed.damage != CACHE_SOUND || !read_brief(dir, file->key, &brief);
 	if (!entry->damaged)
-		describe(entry, &brief);
+		describe_listed(entry, &brief);
 }
 
-static int fill(struct jw_error *err, const struct jw_cache_options *options,
-				const struct cache_files *scan, const struct cache_index *index,
-				struct jw_cache_listing *list)
+static int fill_list(struct jw_error *err, const struct jw_cache_options *options,
+					 const struct cache_files *scan, const struct cache_index *index,
+					 struct jw_cache_listing *list)
 {
 	struct set rows = {0};
 	int result = -1;
@@ -89,7 +89,7 @@ static int fill(struct jw_error *err, const struct jw_cache_options *options,
 				continue;
 			if (cancel_check(err, &options->cancel))
 				goto done;
-			read_entry(list->path, file, !pass, &list->entries[list->count++]);
+			read_listed(list->path, file, !pass, &list->entries[list->count++]);
 		}
 	}
 	result = 0;
@@ -108,7 +108,7 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 	int result = -1;
 
 	if (!list || cache_view_open(err, options, &list->path, &limit_bytes, &scan, &index) ||
-		fill(err, options, &scan, &index, list))
+		fill_list(err, options, &scan, &index, list))
 		goto done;
 	*ret_list = list;
 	list = NULL;

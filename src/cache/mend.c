@@ -12,7 +12,7 @@
 
 /* Version 0 with zeros behind it is a file whose size was written and whose bytes were not (power
  * loss); any other version may be a format of tomorrow. */
-static bool is_blank(const char *dir, uint64_t key)
+static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
 	uint8_t header[CACHE_ENTRY_HEADER];
@@ -38,7 +38,8 @@ enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal
 	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
 		!cache_probed_equal(&after, &removal.probed))
 		return MEND_SOUND;
-	if (damage == CACHE_DAMAGE_READ || (damage == CACHE_DAMAGE_VERSION && !is_blank(dir, key)))
+	if (damage == CACHE_DAMAGE_READ ||
+		(damage == CACHE_DAMAGE_VERSION && !is_blank_entry(dir, key)))
 		return MEND_LEAVE;
 	*ret_removal = removal;
 	return MEND_TAKE;

@@ -18,7 +18,7 @@ static const char schema[] = "jitwarm.driver/1";
 
 enum { MOST_FILE = 64 << 10 };
 
-static char *file_of(struct jw_error *err, const char *state_dir, const char *library)
+static char *profile_file_of(struct jw_error *err, const char *state_dir, const char *library)
 {
 	return mem_printf(err, "%s/drivers/%016llx.json", state_dir,
 					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
@@ -27,7 +27,7 @@ static char *file_of(struct jw_error *err, const char *state_dir, const char *li
 /* ---- reading */
 
 /* A string member of at most `size` - 1 bytes. */
-static bool take_text(const cJSON *document, const char *name, char *text, size_t size)
+static bool take_profile_text(const cJSON *document, const char *name, char *text, size_t size)
 {
 	const char *value = json_text(document, name, "");
 	size_t length = strlen(value);
@@ -48,7 +48,7 @@ static bool take_trust(const cJSON *document, enum cache_trust *trust)
 	return !strcmp(name, cache_trust_name(*trust));
 }
 
-static bool take_number(const cJSON *number, uint32_t *value)
+static bool take_profile_number(const cJSON *number, uint32_t *value)
 {
 	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0 && number->valuedouble < 1e6))
 		return false;
@@ -60,11 +60,11 @@ static bool take_driver(const cJSON *document, struct jw_driver *driver)
 {
 	const cJSON *release = cJSON_GetObjectItemCaseSensitive(document, "release");
 
-	if (!take_number(cJSON_GetObjectItemCaseSensitive(document, "cuda"), &driver->cuda) ||
+	if (!take_profile_number(cJSON_GetObjectItemCaseSensitive(document, "cuda"), &driver->cuda) ||
 		!cJSON_IsArray(release) || cJSON_GetArraySize(release) != 3)
 		return false;
 	for (int i = 0; i < 3; i++)
-		if (!take_number(cJSON_GetArrayItem(release, i), &driver->release[i]))
+		if (!take_profile_number(cJSON_GetArrayItem(release, i), &driver->release[i]))
 			return false;
 	return true;
 }
@@ -74,9 +74,9 @@ static bool take_profile(const cJSON *document, struct cache_profile *profile)
 	uint64_t mtime;
 
 	if (strcmp(json_text(document, "schema", ""), schema) != 0 ||
-		!take_text(document, "library", profile->library, sizeof profile->library) ||
-		!take_text(document, "build_id", profile->build_id, sizeof profile->build_id) ||
-		!take_text(document, "stamp", profile->stamp, sizeof profile->stamp) ||
+		!take_profile_text(document, "library", profile->library, sizeof profile->library) ||
+		!take_profile_text(document, "build_id", profile->build_id, sizeof profile->build_id) ||
+		!take_profile_text(document, "stamp", profile->stamp, sizeof profile->stamp) ||
 		!take_trust(document, &profile->trust) || !take_driver(document, &profile->driver) ||
 		!json_hex64(document, "mtime_ns", &mtime))
 		return false;
@@ -109,7 +109,7 @@ int cache_profile_load(struct jw_error *err, const char *state_dir, const char *
 	struct cache_profile profile;
 	struct buf text = {0};
 	struct os_stat stat;
-	char *path = file_of(err, state_dir, library);
+	char *path = profile_file_of(err, state_dir, library);
 	int result = -1;
 
 	if (!path || os_stat(err, library, &stat) || os_read_file(err, path, MOST_FILE, &text))
@@ -232,7 +232,7 @@ static void keep_former(const char *path, const struct cache_profile *fresh)
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile)
 {
-	char *path = file_of(err, state_dir, profile->library);
+	char *path = profile_file_of(err, state_dir, profile->library);
 	char *folder = path ? os_dir_name(err, path) : NULL;
 	int result = -1;
 

@@ -11,7 +11,7 @@ enum { NEW_INDEX_MS = 10 };
 /* Removes rows without a file and corrects rows with another size. A file may have been added since
  * the directory was walked, so a missing one is looked for again, as long as the lock may be held.
  * Returns whether all rows were looked at. */
-static bool check_rows(struct cache_live *live, const struct cache_files *scan)
+static bool match_rows(struct cache_live *live, const struct cache_files *scan)
 {
 	bool complete = true;
 
@@ -36,7 +36,7 @@ static bool check_rows(struct cache_live *live, const struct cache_files *scan)
 	return complete;
 }
 
-static int by_age(const void *a, const void *b)
+static int orphan_by_age(const void *a, const void *b)
 {
 	const struct cache_file *x = *(const struct cache_file *const *)a,
 							*y = *(const struct cache_file *const *)b;
@@ -99,7 +99,7 @@ static int count_orphans(struct jw_error *err, struct cache_live *live,
 		if (scan->files[i].row_bytes && live_row(live, scan->files[i].key) == SET_NONE)
 			orphans[count++] = &scan->files[i];
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-	qsort(orphans, count, sizeof *orphans, by_age);
+	qsort(orphans, count, sizeof *orphans, orphan_by_age);
 	for (size_t i = 0; !result && i < count; i++) {
 		uint64_t row_bytes = orphans[i]->row_bytes;
 
@@ -128,7 +128,7 @@ int live_repair(struct jw_error *err, struct cache_live *live)
 
 	if (cache_files_scan(err, live->dir, &scan) || live_lock(err, live))
 		goto done;
-	complete = check_rows(live, &scan);
+	complete = match_rows(live, &scan);
 	if (count_orphans(err, live, &scan, !index_is_untouched(live, &before), &complete)) {
 		live_abandon(live);
 		goto done;

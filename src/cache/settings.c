@@ -15,10 +15,11 @@
 /* Less room than this and the next module may leave a torn entry. */
 #define LITTLE_ROOM UINT64_C(67108864)
 
-static int warn(struct jw_error *err, struct cache_settings *settings, const char *format, ...)
-	JW_PRINTF(3, 4);
+static int warn_of_setting(struct jw_error *err, struct cache_settings *settings,
+						   const char *format, ...) JW_PRINTF(3, 4);
 
-static int warn(struct jw_error *err, struct cache_settings *settings, const char *format, ...)
+static int warn_of_setting(struct jw_error *err, struct cache_settings *settings,
+						   const char *format, ...)
 {
 	va_list arguments;
 	char *line;
@@ -87,12 +88,14 @@ static int read_switches(struct jw_error *err, struct cache_settings *settings)
 	settings->force_ptx_jit = force && !settings->force_jit;
 	settings->disable_ptx_jit = disable != NULL;
 	if (settings->disabled &&
-		warn(err, settings, "CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache"))
+		warn_of_setting(err, settings,
+						"CUDA_CACHE_DISABLE=1: the driver neither reads nor writes its cache"))
 		return -1;
 	if (disable &&
-		warn(err, settings,
-			 "%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
-			 disable))
+		warn_of_setting(
+			err, settings,
+			"%s=1: the driver compiles no PTX; a module that is not in its cache fails to load",
+			disable))
 		return -1;
 	return 0;
 }
@@ -150,7 +153,7 @@ static int explain_limit(struct jw_error *err, struct cache_settings *settings, 
 
 	if (cache_explain_limit(err, text, &line))
 		return -1;
-	result = line ? warn(err, settings, "%s", line) : 0;
+	result = line ? warn_of_setting(err, settings, "%s", line) : 0;
 	mem_free(line);
 	return result;
 }
@@ -190,8 +193,9 @@ static int look_for_lookalikes(struct jw_error *err, struct cache_settings *sett
 {
 	for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
 		char *text = os_env(lookalikes[i].wrong);
-		int result = text ? warn(err, settings, "%s: no driver reads it; the variable is called %s",
-								 lookalikes[i].wrong, lookalikes[i].right)
+		int result = text ? warn_of_setting(err, settings,
+											"%s: no driver reads it; the variable is called %s",
+											lookalikes[i].wrong, lookalikes[i].right)
 						  : 0;
 
 		mem_free(text);
@@ -228,20 +232,22 @@ static int explain_relative(struct jw_error *err, struct cache_settings *setting
 	bool there;
 
 	if (path[0] == '~')
-		return warn(err, settings,
-					"CUDA_CACHE_PATH=%s: the driver does not expand ~ and takes it for a folder "
-					"below the working directory",
-					path);
+		return warn_of_setting(
+			err, settings,
+			"CUDA_CACHE_PATH=%s: the driver does not expand ~ and takes it for a folder "
+			"below the working directory",
+			path);
 	above = os_dir_name(err, path);
 	if (!above)
 		return -1;
 	there = os_exists(above);
 	mem_free(above);
-	return warn(err, settings,
-				there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
-					  : "CUDA_CACHE_PATH=%s: relative, and of a relative path the driver makes the "
-						"last level only: until the others are there it caches nothing",
-				path);
+	return warn_of_setting(
+		err, settings,
+		there ? "CUDA_CACHE_PATH=%s: relative to each program's working directory"
+			  : "CUDA_CACHE_PATH=%s: relative, and of a relative path the driver makes the "
+				"last level only: until the others are there it caches nothing",
+		path);
 }
 
 static int read_path(struct jw_error *err, const char *home, struct cache_settings *settings)
@@ -252,14 +258,15 @@ static int read_path(struct jw_error *err, const char *home, struct cache_settin
 
 	settings->path_set = text != NULL;
 	if (text && !*text) {
-		result = warn(err, settings, "CUDA_CACHE_PATH is empty: the driver caches nothing");
+		result =
+			warn_of_setting(err, settings, "CUDA_CACHE_PATH is empty: the driver caches nothing");
 	} else if (text) {
 		if (!make_absolute(err, text, &settings->path))
 			result = os_is_absolute(text) ? 0 : explain_relative(err, settings, text);
 	} else if (!os_driver_cache_dir(&why, home, &settings->path)) {
 		result = 0;
 	} else if (why.code == JW_ERR_NOT_FOUND) {
-		result = warn(err, settings, "%s", why.message);
+		result = warn_of_setting(err, settings, "%s", why.message);
 	} else {
 		result = error_copy(err, &why);
 	}
@@ -276,16 +283,16 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 		return 0;
 	settings->free_bytes = space.free_bytes;
 	if (space.network &&
-		warn(err, settings,
-			 "%s: on a network file system: the driver caches only where locks work "
-			 "there, and every look-up waits for the network",
-			 settings->path))
+		warn_of_setting(err, settings,
+						"%s: on a network file system: the driver caches only where locks work "
+						"there, and every look-up waits for the network",
+						settings->path))
 		return -1;
 	if (settings->free_bytes < LITTLE_ROOM)
-		return warn(err, settings,
-					space.quota ? "%s: this account's quota leaves only %s"
-								: "%s: only %s are free on this file system",
-					settings->path, text_bytes(size, settings->free_bytes));
+		return warn_of_setting(err, settings,
+							   space.quota ? "%s: this account's quota leaves only %s"
+										   : "%s: only %s are free on this file system",
+							   settings->path, text_bytes(size, settings->free_bytes));
 	return 0;
 }
 
@@ -300,24 +307,25 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 		return 0; /* not there: the driver makes it */
 	settings->usable = false;
 	if (stat.kind != OS_DIRECTORY)
-		return warn(err, settings, "%s: is no directory: the driver caches nothing",
-					settings->path);
+		return warn_of_setting(err, settings, "%s: is no directory: the driver caches nothing",
+							   settings->path);
 	settings->exists = true;
 	if (os_may_write(NULL, settings->path))
-		return warn(err, settings,
-					"%s: cannot be written to by this account: the driver compiles everything again "
-					"at every start",
-					settings->path);
+		return warn_of_setting(
+			err, settings,
+			"%s: cannot be written to by this account: the driver compiles everything again "
+			"at every start",
+			settings->path);
 	index = os_join(err, settings->path, "index");
 	if (!index)
 		return -1;
 	/* The driver opens it for writing even to read the cache. */
 	if (os_exists(index) && os_may_write(NULL, index))
-		result =
-			warn(err, settings,
-				 "%s: cannot be written to by this account, and so the driver does not use the "
-				 "cache at all",
-				 index);
+		result = warn_of_setting(
+			err, settings,
+			"%s: cannot be written to by this account, and so the driver does not use the "
+			"cache at all",
+			index);
 	else
 		settings->usable = true;
 	mem_free(index);

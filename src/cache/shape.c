@@ -62,7 +62,7 @@ int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path)
 	return result;
 }
 
-static bool is_known(uint64_t identity)
+static bool is_known_identity(uint64_t identity)
 {
 	return identity && identity != OS_UNIDENTIFIED;
 }
@@ -85,7 +85,7 @@ enum cache_loss cache_shape_compare(const struct cache_shape *before, const stru
 	}
 	if (!had_parts)
 		return CACHE_LOSS_NONE;
-	if (before->index == now->index || !is_known(before->witness))
+	if (before->index == now->index || !is_known_identity(before->witness))
 		return CACHE_LOSS_UNSURE;
 	return before->witness == now->witness ? CACHE_LOSS_WIPED : CACHE_LOSS_EMPTIED;
 }

@@ -6,7 +6,7 @@
 enum { TOGETHER = 8, PIECE = 128 << 10 };
 
 /* A file that is being read. */
-struct reading {
+struct sound_reading {
 	struct os_file *file; /* NULL: not cancellable */
 	size_t at;            /* which one */
 	struct cache_entry entry;
@@ -21,10 +21,11 @@ struct sounding {
 	const uint64_t *keys;
 	size_t count, next;
 	struct cache_brief brief;
-	struct reading readings[TOGETHER];
+	struct sound_reading readings[TOGETHER];
 };
 
-static enum cache_damage begin(struct sounding *sounding, struct reading *reading, size_t at)
+static enum cache_damage begin_entry(struct sounding *sounding, struct sound_reading *reading,
+									 size_t at)
 {
 	char *path = cache_entry_path(NULL, sounding->how->dir, sounding->keys[at]);
 	struct os_stat stat;
@@ -41,8 +42,8 @@ static enum cache_damage begin(struct sounding *sounding, struct reading *readin
 	return cache_entry_open(reading->file, &reading->entry);
 }
 
-static int end(struct jw_error *err, struct sounding *sounding, struct reading *reading, size_t at,
-			   enum cache_damage damage)
+static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
+					 size_t at, enum cache_damage damage)
 {
 	struct cache_brief *brief = &sounding->brief;
 
@@ -55,7 +56,7 @@ static int end(struct jw_error *err, struct sounding *sounding, struct reading *
 }
 
 /* The next piece, and its parts of key and value. */
-static enum cache_damage read_piece(struct reading *reading)
+static enum cache_damage read_piece(struct sound_reading *reading)
 {
 	const struct cache_entry *entry = &reading->entry;
 	uint64_t left = entry->key_bytes + entry->value_bytes - reading->position;
@@ -75,12 +76,13 @@ static enum cache_damage read_piece(struct reading *reading)
 	return CACHE_SOUND;
 }
 
-static bool is_read(const struct reading *reading)
+static bool is_read(const struct sound_reading *reading)
 {
 	return reading->position == reading->entry.key_bytes + reading->entry.value_bytes;
 }
 
-static enum cache_damage judge(const struct sounding *sounding, const struct reading *reading)
+static enum cache_damage judge_hashes(const struct sounding *sounding,
+									  const struct sound_reading *reading)
 {
 	return reading->key_state != sounding->keys[reading->at] ? CACHE_DAMAGE_NAME
 		   : reading->value_state != reading->entry.checksum ? CACHE_DAMAGE_VALUE
@@ -88,7 +90,8 @@ static enum cache_damage judge(const struct sounding *sounding, const struct rea
 }
 
 /* Opens a file, if any is left, and reads its next piece. */
-static int advance(struct jw_error *err, struct sounding *sounding, struct reading *reading)
+static int advance_reading(struct jw_error *err, struct sounding *sounding,
+						   struct sound_reading *reading)
 {
 	const struct cache_sounding *how = sounding->how;
 
@@ -102,16 +105,16 @@ static int advance(struct jw_error *err, struct sounding *sounding, struct readi
 			if (cancel_check(err, &how->cancel))
 				return -1;
 			at = sounding->next++;
-			damage = begin(sounding, reading, at);
+			damage = begin_entry(sounding, reading, at);
 		}
 		if (damage == CACHE_SOUND && !is_read(reading)) {
 			damage = read_piece(reading);
 			if (damage == CACHE_SOUND)
 				return 0;
 		} else if (damage == CACHE_SOUND) {
-			damage = judge(sounding, reading);
+			damage = judge_hashes(sounding, reading);
 		}
-		if (end(err, sounding, reading, at, damage))
+		if (end_entry(err, sounding, reading, at, damage))
 			return -1;
 	}
 }
@@ -130,7 +133,7 @@ static size_t hash_pieces(struct sounding *sounding)
 			lanes[count++] = sounding->readings[i].value;
 	fnv_update_many(lanes, count);
 	for (size_t i = 0, lane = 0; i < TOGETHER; i++) {
-		struct reading *reading = &sounding->readings[i];
+		struct sound_reading *reading = &sounding->readings[i];
 
 		if (!reading->file)
 			continue;
@@ -153,7 +156,7 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	sounding->count = count;
 	do {
 		for (size_t i = 0; !result && i < TOGETHER; i++)
-			result = advance(err, sounding, &sounding->readings[i]);
+			result = advance_reading(err, sounding, &sounding->readings[i]);
 	} while (!result && hash_pieces(sounding));
 	for (size_t i = 0; i < TOGETHER; i++)
 		os_file_close(sounding->readings[i].file);
@@ -161,8 +164,8 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	return result;
 }
 
-static int keep(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-				const struct cache_brief *brief)
+static int keep_damage(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+					   const struct cache_brief *brief)
 {
 	(void)err;
 	(void)at;
@@ -174,7 +177,7 @@ static int keep(struct jw_error *err, void *context, size_t at, enum cache_damag
 enum cache_damage cache_sound(const char *dir, uint64_t key)
 {
 	enum cache_damage damage = CACHE_DAMAGE_READ;
-	const struct cache_sounding how = {.dir = dir, .context = &damage, .judged = keep};
+	const struct cache_sounding how = {.dir = dir, .context = &damage, .judged = keep_damage};
 
 	return cache_sound_all(NULL, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
 }

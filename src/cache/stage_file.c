@@ -149,7 +149,7 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 }
 
 /* Whether the file in place is the same, so that there is no need to write anything: *ret_same. */
-static int compare(struct jw_error *err, struct copy *copy, bool *ret_same)
+static int compare_with_place(struct jw_error *err, struct copy *copy, bool *ret_same)
 {
 	if (read_and_judge(err, copy))
 		return -1;
@@ -173,7 +173,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	if (staged->replaces && stat.kind == OS_REGULAR && stat.size_bytes >= copy->size_bytes &&
 		stat.size_bytes <= copy->size_bytes + STAGING_MOST_EXTRA)
 		(void)os_file_open(NULL, staged->target, OS_OPEN_READ, &copy->place);
-	if (copy->place && compare(err, copy, &same))
+	if (copy->place && compare_with_place(err, copy, &same))
 		return -1;
 	if (same && staged->path)
 		staging_give_back(staged);

@@ -16,7 +16,7 @@ struct staging {
 };
 
 /* False where nothing is left to do. */
-static bool take_next(struct staging *staging, size_t *ret_at)
+static bool take_next_addition(struct staging *staging, size_t *ret_at)
 {
 	bool taken;
 
@@ -33,7 +33,7 @@ static void stage_in_turn(void *argument)
 	struct staging *staging = argument;
 	size_t at;
 
-	while (take_next(staging, &at)) {
+	while (take_next_addition(staging, &at)) {
 		struct jw_error why = {0};
 
 		if (!stage_memory(&why, staging->live, &staging->additions[at], at, &staging->staged[at]))

@@ -101,7 +101,7 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 	return brief ? add_sound(err, verify, brief, verify->scan.files[where].probed.size_bytes) : 0;
 }
 
-static int read_entries(struct jw_error *err, struct verify *verify)
+static int verify_entries(struct jw_error *err, struct verify *verify)
 {
 	const struct cache_sounding sounding = {.dir = verify->report->path,
 											.context = verify,
@@ -113,7 +113,7 @@ static int read_entries(struct jw_error *err, struct verify *verify)
 
 /* A driver at work evicts entries and writes them in place: a missing file is no damage, and a torn
  * one may be whole a moment later. */
-static int look_again(struct jw_error *err, struct verify *verify)
+static int look_again_at(struct jw_error *err, struct verify *verify)
 {
 	verify->reading = 0;
 	for (size_t i = 0; i < verify->scan.count; i++)
@@ -122,7 +122,7 @@ static int look_again(struct jw_error *err, struct verify *verify)
 	if (!verify->reading)
 		return 0;
 	uv_sleep(LOOK_AGAIN_MS);
-	return read_entries(err, verify);
+	return verify_entries(err, verify);
 }
 
 static int check_entries(struct jw_error *err, struct verify *verify)
@@ -140,7 +140,7 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 		if (scan->files[i].probed.damage == CACHE_SOUND)
 			read_later(verify, i);
 	}
-	if (read_entries(err, verify) || look_again(err, verify))
+	if (verify_entries(err, verify) || look_again_at(err, verify))
 		return -1;
 	for (size_t i = 0; i < scan->count; i++) {
 		const struct cache_file *file = &scan->files[i];
@@ -158,7 +158,7 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 
 /* ---- the index */
 
-static void check_rows(struct verify *verify, const struct set *rows)
+static void compare_rows(struct verify *verify, const struct set *rows)
 {
 	struct jw_cache_report *report = verify->report;
 
@@ -196,12 +196,12 @@ static int check_index(struct jw_error *err, struct verify *verify, uint64_t lim
 	report->harmful = next == CACHE_NEXT_WIPES || next == CACHE_NEXT_EVICTS_ALL;
 	result = cache_index_map(err, &verify->index, &rows);
 	if (!result)
-		check_rows(verify, &rows);
+		compare_rows(verify, &rows);
 	set_free(&rows);
 	return result;
 }
 
-static int by_name(const void *a, const void *b)
+static int damaged_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct jw_cache_group *)a)->name,
 				  ((const struct jw_cache_group *)b)->name);
@@ -225,10 +225,10 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 		goto done;
 	if (verify.report->arch_count)
 		qsort(verify.report->by_arch, verify.report->arch_count, sizeof *verify.report->by_arch,
-			  by_name);
+			  damaged_by_name);
 	if (verify.report->driver_count)
 		qsort(verify.report->by_driver, verify.report->driver_count,
-			  sizeof *verify.report->by_driver, by_name);
+			  sizeof *verify.report->by_driver, damaged_by_name);
 	*ret_report = verify.report;
 	verify.report = NULL;
 	result = 0;

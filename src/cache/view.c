@@ -9,8 +9,8 @@
 /* An index that is being written looks unsound for some milliseconds. */
 enum { LOOKS = 4, LOOK_MS = 10 };
 
-static int find_directory(struct jw_error *err, const struct jw_cache_options *options,
-						  char **ret_path, uint64_t *ret_limit_bytes, bool *ret_exists)
+static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
+								char **ret_path, uint64_t *ret_limit_bytes, bool *ret_exists)
 {
 	struct cache_settings settings;
 	struct os_stat stat;
@@ -64,7 +64,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 	char *path = NULL;
 	bool exists = false;
 
-	if (find_directory(err, options, &path, &limit_bytes, &exists))
+	if (find_cache_directory(err, options, &path, &limit_bytes, &exists))
 		return -1;
 	if (exists && (cache_files_scan(err, path, &scan) || load_index(err, path, &index)))
 		goto fail;

@@ -79,7 +79,7 @@ static void forget_old(struct ledger *ledger)
 	ledger->by_place = fresh;
 }
 
-static void note(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp)
+static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uint8_t stamp)
 {
 	struct ledger_record *known = ledger_at(ledger, place);
 	const struct ledger_record record = {place, key, ledger->epoch, stamp};
@@ -162,7 +162,7 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 		const struct plan_module *module = &plan->modules[i];
 
 		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
-			note(ledger, place_of(ledger, module), module->key, (uint8_t)stamp);
+			note_record(ledger, place_of(ledger, module), module->key, (uint8_t)stamp);
 	}
 	if (ledger->changed)
 		save(ledger, state_dir, plan->cache_dir);

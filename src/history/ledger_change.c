@@ -37,8 +37,8 @@ static bool is_news(const struct ledger *ledger, const struct ledger_change *cha
 }
 
 /* Drops the cleared marks, and the oldest ones if there is no room beside the new ones. */
-static int make_room(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
-					 const struct ledger_change *change)
+static int drop_marks_for(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
+						  const struct ledger_change *change)
 {
 	const size_t most = LEDGER_MOST_MARKS;
 	struct set gone = {0};
@@ -55,10 +55,11 @@ static int make_room(struct jw_error *err, struct ledger *ledger, enum ledger_ki
 	return result;
 }
 
-static int apply(struct jw_error *err, struct ledger *ledger, const struct ledger_change *change)
+static int apply_change(struct jw_error *err, struct ledger *ledger,
+						const struct ledger_change *change)
 {
 	for (unsigned kind = 0; kind < LEDGER_KINDS; kind++)
-		if (make_room(err, ledger, (enum ledger_kind)kind, change))
+		if (drop_marks_for(err, ledger, (enum ledger_kind)kind, change))
 			return -1;
 	for (size_t i = 0; i < change->mark_count; i++) {
 		const struct ledger_new_mark *one = &change->marks[i];
@@ -88,7 +89,7 @@ int ledger_change_marks(struct jw_error *err, const char *state_dir, const char 
 	lock = ledger_lock(state_dir);
 	ledger_read(&ledger, path);
 	result = is_news(&ledger, change)
-				 ? apply(err, &ledger, change) || ledger_write(err, &ledger, path) ? -1 : 0
+				 ? apply_change(err, &ledger, change) || ledger_write(err, &ledger, path) ? -1 : 0
 				 : 0;
 	ledger_close(&ledger);
 	os_file_close(lock);

@@ -53,7 +53,7 @@ static int write_probe(struct jw_error *err, const char *path)
 
 /* The path of the only entry below a cache directory: the first regular file three levels down.
  * NULL if there is no such file. */
-static char *find_entry(const char *dir, int level)
+static char *find_probe_entry(const char *dir, int level)
 {
 	struct os_names names;
 	char *found = NULL;
@@ -64,7 +64,7 @@ static char *find_entry(const char *dir, int level)
 		char *below = os_join(NULL, dir, names.items[i]);
 
 		if (below && names.kinds[i] == OS_DIRECTORY && level < 4)
-			found = find_entry(below, level + 1);
+			found = find_probe_entry(below, level + 1);
 		else if (below && names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0) {
 			found = below;
 			below = NULL;
@@ -77,11 +77,11 @@ static char *find_entry(const char *dir, int level)
 
 /* Whether the entry is the one that this module gives under the stamp in it. -1: there is no entry,
  * so its form stays unknown. */
-static int read_entry(struct jw_error *err, const char *cache_dir,
-					  const struct protocol_device *device, struct cache_profile *profile)
+static int read_probe_entry(struct jw_error *err, const char *cache_dir,
+							const struct protocol_device *device, struct cache_profile *profile)
 {
 	const struct payload payload = probe_payload();
-	char *path = find_entry(cache_dir, 0);
+	char *path = find_probe_entry(cache_dir, 0);
 	struct cache_key_parts parts;
 	struct cache_entry entry;
 	struct buf bytes = {0};
@@ -155,7 +155,7 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 				  hello.result ? hello.error : answer.error);
 		goto done;
 	}
-	result = read_entry(err, cache_dir, device, profile);
+	result = read_probe_entry(err, cache_dir, device, profile);
 done:
 	mem_free(container);
 	mem_free(cache_dir);

@@ -14,7 +14,7 @@ struct question {
 	bool greeted, answered, failed, hung;
 };
 
-static void on_hello(void *context, struct child *child, const struct protocol_hello *hello)
+static void on_query_hello(void *context, struct child *child, const struct protocol_hello *hello)
 {
 	struct question *question = context;
 
@@ -27,7 +27,8 @@ static void on_hello(void *context, struct child *child, const struct protocol_h
 		child_finish(child);
 }
 
-static void on_answer(void *context, struct child *child, const struct protocol_answer *answer)
+static void on_query_answer(void *context, struct child *child,
+							const struct protocol_answer *answer)
 {
 	struct question *question = context;
 
@@ -37,7 +38,7 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 	child_finish(child);
 }
 
-static void on_end(void *context, struct child *child, const struct child_end *how)
+static void on_query_end(void *context, struct child *child, const struct child_end *how)
 {
 	struct question *question = context;
 	bool wanted_answer = question->ask->job && question->greeted && !question->hello->result;
@@ -72,8 +73,10 @@ int driver_query(struct jw_error *err, const struct driver_query *ask,
 								.cache_dir = ask->cache_dir,
 								.task = ask->task,
 								.cache_limit_bytes = UINT64_C(4294967296)};
-	struct child_events events = {
-		.context = &question, .hello = on_hello, .answer = on_answer, .end = on_end};
+	struct child_events events = {.context = &question,
+								  .hello = on_query_hello,
+								  .answer = on_query_answer,
+								  .end = on_query_end};
 	uv_loop_t loop;
 
 	if (uv_loop_init(&loop))

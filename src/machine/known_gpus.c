@@ -64,7 +64,7 @@ bool known_gpus_parse(const char *text, size_t size, const char *identity,
 }
 
 /* NULL where no state is kept. */
-static char *file_of(const char *state_dir)
+static char *gpus_file_of(const char *state_dir)
 {
 	return state_dir ? os_join(NULL, state_dir, "devices.json") : NULL;
 }
@@ -72,7 +72,7 @@ static char *file_of(const char *state_dir)
 bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 					 struct protocol_hello *ret_hello)
 {
-	char *identity = identity_of(key), *path = file_of(state_dir);
+	char *identity = identity_of(key), *path = gpus_file_of(state_dir);
 	struct buf text = {0};
 	struct os_stat library;
 	/* The file that the driver was loaded from then may be gone, or its name damaged. */
@@ -89,7 +89,7 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello)
 {
-	char *identity = identity_of(key), *path = file_of(state_dir), *text = NULL;
+	char *identity = identity_of(key), *path = gpus_file_of(state_dir), *text = NULL;
 	cJSON *document = cJSON_CreateObject();
 
 	if (!identity || !path || !document || !cJSON_AddStringToObject(document, "schema", schema) ||
@@ -111,7 +111,7 @@ done:
 
 void known_gpus_forget(const char *state_dir)
 {
-	char *path = file_of(state_dir);
+	char *path = gpus_file_of(state_dir);
 
 	if (path)
 		(void)os_remove(NULL, path);

@@ -93,7 +93,7 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 
 /* ---- driver and GPUs */
 
-static void take_hello(struct jw_system *system, const struct protocol_hello *hello)
+static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
 	for (size_t i = 0; i < hello->device_count; i++) {
 		const struct protocol_device *device = &hello->devices[i];
@@ -136,7 +136,7 @@ static int ask_devices(struct jw_error *err, const struct jw_system_options *opt
 					   "the driver does not start: %.400s", hello.error);
 	else if (!hello.device_count)
 		TEXT_COPY(system->why_none, "the driver shows no GPU (CUDA_VISIBLE_DEVICES?)");
-	take_hello(system, &hello);
+	take_query_hello(system, &hello);
 	if (hello.device_count && !system->why_none[0])
 		known_gpus_save(system->state_dir, key, &hello);
 	result = 0;
@@ -171,7 +171,7 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 		return -1;
 	system->pci_count = key.pci_count;
 	if (known_gpus_find(system->state_dir, &key, &hello) && hello.device_count) {
-		take_hello(system, &hello);
+		take_query_hello(system, &hello);
 		system->remembered = true;
 		return 0;
 	}

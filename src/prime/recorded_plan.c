@@ -39,14 +39,14 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 
 /* ---- containers */
 
-struct place {
+struct recorded_place {
 	const struct plan_file *file;
 	uint64_t offset;
 	bool used; /* it has something to compile here */
 };
 
-struct places {
-	struct place *items;
+struct recorded_places {
+	struct recorded_place *items;
 	size_t count;
 	struct set by_hash;
 };
@@ -65,13 +65,13 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static struct place *find_place(const struct places *places, const struct plan_file *file,
-								uint64_t offset)
+static struct recorded_place *find_place(const struct recorded_places *places,
+										 const struct plan_file *file, uint64_t offset)
 {
 	size_t cursor = 0, at;
 
 	while ((at = set_find(&places->by_hash, hash_of(file, offset), &cursor)) != SET_NONE) {
-		struct place *place = &places->items[at];
+		struct recorded_place *place = &places->items[at];
 
 		if (place->offset == offset && !strcmp(place->file->path, file->path) &&
 			same_text(place->file->member, file->member))
@@ -80,14 +80,14 @@ static struct place *find_place(const struct places *places, const struct plan_f
 	return NULL;
 }
 
-static int add_place(struct jw_error *err, struct places *places, const struct plan_file *file,
-					 uint64_t offset)
+static int add_place(struct jw_error *err, struct recorded_places *places,
+					 const struct plan_file *file, uint64_t offset)
 {
 	if (find_place(places, file, offset))
 		return 0;
 	if (set_add(err, &places->by_hash, hash_of(file, offset), places->count))
 		return -1;
-	places->items[places->count++] = (struct place){.file = file, .offset = offset};
+	places->items[places->count++] = (struct recorded_place){.file = file, .offset = offset};
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static const struct plan_module *find_key(const struct plan *plan, const struct 
 }
 
 static int find_places(struct jw_error *err, const struct jw_recording *recording,
-					   const struct plan *there, struct places *places,
+					   const struct plan *there, struct recorded_places *places,
 					   struct recorded_account *account)
 {
 	struct set names = {0};
@@ -133,14 +133,14 @@ done:
 	return result;
 }
 
-static void keep_places(struct plan *plan, const struct places *places,
+static void keep_places(struct plan *plan, const struct recorded_places *places,
 						struct recorded_account *account)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
-		struct place *place =
+		struct recorded_place *place =
 			find_place(places, &plan->files[module->file], module->container_offset);
 
 		if (!place)
@@ -161,7 +161,7 @@ int recorded_narrow(struct jw_error *err, const struct jw_recording *recording,
 					struct recorded_account *ret_account)
 {
 	struct recorded_account account = {0};
-	struct places places = {0};
+	struct recorded_places places = {0};
 	struct plan *there = NULL;
 	int result = -1;
 

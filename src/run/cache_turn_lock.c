@@ -103,8 +103,8 @@ static enum attempt try_lock(struct cache_turn *turn)
 	return NO_LOCKS;
 }
 
-static int wait_for(struct jw_error *err, struct cache_turn *turn,
-					const struct cache_turn_wait *wait)
+static int wait_for_turn(struct jw_error *err, struct cache_turn *turn,
+						 const struct cache_turn_wait *wait)
 {
 	for (;;) {
 		enum attempt attempt = try_lock(turn);
@@ -132,7 +132,7 @@ int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct ca
 		turn.lock_path ? mem_printf(err, "%s/" CACHE_STAGING_PREFIX "holder", cache_dir) : NULL;
 	/* A directory that cannot be made or written to is reported where that matters. */
 	(void)os_make_dirs(NULL, cache_dir, 0700);
-	if (!turn.holder_path || wait_for(err, &turn, wait)) {
+	if (!turn.holder_path || wait_for_turn(err, &turn, wait)) {
 		cache_turn_end(&turn);
 		return -1;
 	}

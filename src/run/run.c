@@ -131,14 +131,14 @@ static void end_event(struct run *run)
 	run_report(run);
 }
 
-static void finish(struct slot *slot)
+static void finish_worker(struct slot *slot)
 {
 	slot->since_ns = os_monotonic_ns();
 	slot->finishing = true;
 	child_finish(slot->child);
 }
 
-static int send_job(struct run *run, struct slot *slot, const struct job *job)
+static int send_job(struct run *run, struct slot *slot, const struct run_job *job)
 {
 	struct protocol_job protocol = {0};
 
@@ -155,14 +155,14 @@ static int send_job(struct run *run, struct slot *slot, const struct job *job)
 }
 
 /* Gives a worker jobs until it has enough or has to end. */
-static void feed(struct run *run, struct slot *slot)
+static void feed_worker(struct run *run, struct slot *slot)
 {
-	struct order order = {.what = ORDER_MET};
+	struct run_order order = {.what = ORDER_MET};
 
 	while (!run->stopping && order.what != ORDER_NOTHING && order.what != ORDER_FINISH) {
 		order = run_next_order(run, slot);
 		if (order.what == ORDER_FINISH && slot->child)
-			finish(slot);
+			finish_worker(slot);
 		if (order.what == ORDER_COMPILE && send_job(run, slot, &order.job))
 			run_break_off(run);
 		if (order.what == ORDER_CANNOT)
@@ -175,7 +175,7 @@ static void feed(struct run *run, struct slot *slot)
 }
 
 /* Gives work to workers that were held back, and starts new ones if there is room again. */
-static void wake(struct run *run)
+static void wake_workers(struct run *run)
 {
 	run->held_back = false;
 	for (unsigned i = 0; !run->stopping && i < run->setup->workers; i++) {
@@ -187,7 +187,7 @@ static void wake(struct run *run)
 			run_break_off(run);
 		else if (slot->child && slot->greeted && !slot->job_count && !slot->finishing &&
 				 !slot->spent && !slot->hung)
-			feed(run, slot);
+			feed_worker(run, slot);
 	}
 }
 
@@ -198,7 +198,7 @@ static void on_hello(void *context, struct child *child, const struct protocol_h
 
 	(void)child;
 	if (run_take_hello(run, slot, hello))
-		feed(run, slot);
+		feed_worker(run, slot);
 	end_event(run);
 }
 
@@ -214,9 +214,9 @@ static void on_answer(void *context, struct child *child, const struct protocol_
 		return;
 	}
 	if (!run->stopping && !slot->spent)
-		feed(run, slot);
+		feed_worker(run, slot);
 	if (run->held_back)
-		wake(run);
+		wake_workers(run);
 	end_event(run);
 }
 
@@ -341,7 +341,7 @@ static void on_tick(uv_timer_t *timer)
 		victim->yielded = true;
 		end_workers(run, victim);
 	}
-	wake(run);
+	wake_workers(run);
 	if (run->later.count && !run->stopping &&
 		os_monotonic_ns() - run->later.tried_ns > LOCK_EVERY_NS)
 		try_later(run);

@@ -155,7 +155,7 @@ static void compiled(struct run *run, struct slot *slot, size_t index)
 	mem_free(entry.path);
 }
 
-static void refused(struct run *run, struct slot *slot, struct job job,
+static void refused(struct run *run, struct slot *slot, struct run_job job,
 					const struct protocol_answer *answer)
 {
 	const size_t index = job.module;
@@ -173,7 +173,7 @@ static void refused(struct run *run, struct slot *slot, struct job job,
 }
 
 /* Whether the entry came from a compile over several threads, or from one that others do alike. */
-static void note_split(const struct run *run, const struct slot *slot, const struct job *job)
+static void note_split(const struct run *run, const struct slot *slot, const struct run_job *job)
 {
 	const struct run_setup *setup = run->setup;
 	const struct plan_module *module = &setup->plan->modules[job->module];
@@ -196,7 +196,7 @@ static void note_split(const struct run *run, const struct slot *slot, const str
 }
 
 /* Threads that share a core take longer each; the learnt time is that of one thread alone. */
-static void learn(const struct run *run, const struct slot *slot, const struct job *job,
+static void learn(const struct run *run, const struct slot *slot, const struct run_job *job,
 				  const struct protocol_answer *answer)
 {
 	/* Counted by their jobs, and this one has laid its own down. */
@@ -209,7 +209,7 @@ static void learn(const struct run *run, const struct slot *slot, const struct j
 			   answer->wall_ms * alone);
 }
 
-static void take_answer(struct run *run, struct slot *slot, struct job job,
+static void take_result(struct run *run, struct slot *slot, struct run_job job,
 						const struct protocol_answer *answer)
 {
 	double seconds = answer->wall_ms / 1000;
@@ -249,7 +249,7 @@ static void take_answer(struct run *run, struct slot *slot, struct job job,
 
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer)
 {
-	struct job job = slot->jobs[0];
+	struct run_job job = slot->jobs[0];
 
 	if (!slot->job_count || answer->id != job.module)
 		return false;
@@ -260,6 +260,6 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 			  : job.threads > 1 ? "compiled over several threads"
 								: "compiled");
 	slot->since_ns = os_monotonic_ns();
-	take_answer(run, slot, job, answer);
+	take_result(run, slot, job, answer);
 	return true;
 }

@@ -37,7 +37,7 @@ static double others_ms(const struct run *run, const struct slot *slot)
  * worker, or failed when it was split, is compiled whole. */
 static unsigned threads_for(const struct run *run, const struct slot *slot, size_t index)
 {
-	struct job job = {.module = index};
+	struct run_job job = {.module = index};
 
 	if (!run->setup->split_cores || slot->job_count || job_queue_is_suspect(&run->queue, index))
 		return 1;
@@ -67,22 +67,22 @@ bool run_needs_worker(const struct run *run)
 	return job_queue_has_suspects(&run->queue) && !run->alive;
 }
 
-struct candidate {
+struct room_candidate {
 	const struct run *run;
 	const struct slot *slot;
 };
 
-static bool has_room(const void *context, size_t module)
+static bool module_has_room(const void *context, size_t module)
 {
-	const struct candidate *candidate = context;
+	const struct room_candidate *candidate = context;
 
 	return run_has_room(candidate->run, candidate->slot,
-						&(struct job){.module = module, .threads = 1});
+						&(struct run_job){.module = module, .threads = 1});
 }
 
 /* The next job of this worker. A suspect is tried when all else is done, and alone: then neither a
  * neighbour that wanted the same memory nor a second job is to blame. */
-static size_t take_next(struct run *run, const struct slot *slot)
+static size_t take_next_module(struct run *run, const struct slot *slot)
 {
 	if (slot->job_count && (run_first_cost_ms(run, slot) > SHORT_MS ||
 							job_queue_is_suspect(&run->queue, slot->jobs[0].module)))
@@ -94,7 +94,8 @@ static size_t take_next(struct run *run, const struct slot *slot)
 		return run_busy_workers(run) ? QUEUE_EMPTY : job_queue_take_suspect(&run->queue);
 	if (run_busy_workers(run) - (slot->job_count > 0) >= run->memory.allowed)
 		return QUEUE_WAIT;
-	return job_queue_take_fitting(&run->queue, has_room, &(struct candidate){run, slot});
+	return job_queue_take_fitting(&run->queue, module_has_room,
+								  &(struct room_candidate){run, slot});
 }
 
 /* It holds memory that busy workers need, or there are too many workers. */
@@ -105,13 +106,13 @@ static bool should_go(const struct run *run, const struct slot *slot)
 
 /* Finds a device for a module, or the reason why it cannot be compiled. GPUs of the same
  * architecture share the workers, and each holds its own context. */
-static struct order order_for(const struct run *run, const struct slot *slot, size_t index)
+static struct run_order order_for(const struct run *run, const struct slot *slot, size_t index)
 {
 	const struct plan_module *module = &run->setup->plan->modules[index];
 	const char *path = run->setup->spool->places[index].path;
 	size_t device = device_pool_choose(&run->pool, run->setup->plan->targets[module->target].device,
 									   (size_t)(slot - run->slots));
-	struct order order = {ORDER_CANNOT, {index, device, 1}, ""};
+	struct run_order order = {ORDER_CANNOT, {index, device, 1}, ""};
 
 	if (is_there_now(run, module)) {
 		order.what = ORDER_MET;
@@ -128,22 +129,22 @@ static struct order order_for(const struct run *run, const struct slot *slot, si
 	return order;
 }
 
-struct order run_next_order(struct run *run, const struct slot *slot)
+struct run_order run_next_order(struct run *run, const struct slot *slot)
 {
 	size_t index = QUEUE_EMPTY;
 
 	if (!slot->retired && slot->job_count < RUN_DEPTH)
-		index = take_next(run, slot);
+		index = take_next_module(run, slot);
 	if (index == QUEUE_WAIT)
 		run->held_back = true;
 	if (index == QUEUE_WAIT && (slot->job_count || !should_go(run, slot)))
-		return (struct order){.what = ORDER_NOTHING};
+		return (struct run_order){.what = ORDER_NOTHING};
 	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
-		return (struct order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
+		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};
 	return order_for(run, slot, index);
 }
 
-void run_describe_job(const struct run *run, const struct slot *slot, const struct job *job,
+void run_describe_job(const struct run *run, const struct slot *slot, const struct run_job *job,
 					  struct protocol_job *ret_job)
 {
 	const struct plan_module *module = &run->setup->plan->modules[job->module];

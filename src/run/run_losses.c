@@ -52,7 +52,7 @@ bool run_retire(struct run *run, struct slot *slot, const char *why)
 	return true;
 }
 
-static bool is_in_use(const struct run *run, const struct slot *slot, size_t device)
+static bool is_device_in_use(const struct run *run, const struct slot *slot, size_t device)
 {
 	for (unsigned i = 0; i < run->setup->workers; i++)
 		for (size_t k = 0; &run->slots[i] != slot && k < run->slots[i].job_count; k++)
@@ -61,12 +61,12 @@ static bool is_in_use(const struct run *run, const struct slot *slot, size_t dev
 	return false;
 }
 
-void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why)
+void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why)
 {
 	struct jw_error error = {0};
 
 	job_queue_return(&run->queue, job.module);
-	if (run->pool.works[job.device] || is_in_use(run, slot, job.device)) {
+	if (run->pool.works[job.device] || is_device_in_use(run, slot, job.device)) {
 		/* The only worker is replaced: the process that had the context may have ended meanwhile.
 		 */
 		if (!run_retire(run, slot, why)) {

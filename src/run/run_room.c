@@ -8,7 +8,7 @@ static const uint64_t LOOK_EVERY_NS = 1000000000;
 
 /* Each thread needs its own part of the module's working memory (measured: docs/elsewhere.md).
  */
-uint64_t run_job_bytes(const struct run *run, const struct job *job)
+uint64_t run_job_bytes(const struct run *run, const struct run_job *job)
 {
 	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
 }
@@ -29,7 +29,7 @@ static uint64_t bytes_of(const struct run *run, const struct slot *slot)
 	return slot->resident_bytes > need ? slot->resident_bytes : need;
 }
 
-bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job)
+bool run_has_room(const struct run *run, const struct slot *slot, const struct run_job *job)
 {
 	const uint64_t need = memory_budget_need(&run->memory, run_job_bytes(run, job));
 	uint64_t others = 0;

@@ -17,7 +17,7 @@
 enum { RUN_DEPTH = 2 };
 
 /* A module that was sent and not yet answered. */
-struct job {
+struct run_job {
 	size_t module, device; /* indices in the plan and in the pool */
 	unsigned threads;      /* over which it is split; 1: it is not */
 };
@@ -26,7 +26,7 @@ struct slot {
 	struct run *run;
 	struct child *child; /* NULL: no process */
 	char *cache_dir;
-	struct job jobs[RUN_DEPTH]; /* oldest first */
+	struct run_job jobs[RUN_DEPTH]; /* oldest first */
 	size_t job_count;
 	uint64_t since_ns; /* the beginning of its oldest job, of its start, or of its end */
 	bool greeted, hung;
@@ -69,7 +69,7 @@ struct run {
 };
 
 /* The next step of a worker. */
-struct order {
+struct run_order {
 	enum {
 		ORDER_NOTHING,
 		ORDER_FINISH,  /* end: there is nothing left for it */
@@ -77,7 +77,7 @@ struct order {
 		ORDER_MET,     /* nothing: another run has compiled job.module by now */
 		ORDER_CANNOT,  /* nothing: job.module cannot be compiled, `why` */
 	} what;
-	struct job job;
+	struct run_job job;
 	char why[256];
 };
 
@@ -99,10 +99,10 @@ void run_break_off_with(struct run *run, const struct jw_error *why);
 /* ---- run_room.c */
 
 /* The predicted memory of the compile of a module over so many threads. */
-uint64_t run_job_bytes(const struct run *run, const struct job *job);
+uint64_t run_job_bytes(const struct run *run, const struct run_job *job);
 /* Whether memory has room for this job beside the others. A module alone is always admitted, but
  * not split. */
-bool run_has_room(const struct run *run, const struct slot *slot, const struct job *job);
+bool run_has_room(const struct run *run, const struct slot *slot, const struct run_job *job);
 /* How much of a GPU has to be left when this worker has taken a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
 /* Called once a second. Looks at memory and returns a worker that has to end because memory runs
@@ -117,9 +117,9 @@ double run_first_cost_ms(const struct run *run, const struct slot *slot);
 /* Whether there is work for which a worker would have to be started. */
 bool run_needs_worker(const struct run *run);
 /* Decides the next step of this worker, and takes its module from the queue. */
-struct order run_next_order(struct run *run, const struct slot *slot);
+struct run_order run_next_order(struct run *run, const struct slot *slot);
 /* A job as the worker is told of it. */
-void run_describe_job(const struct run *run, const struct slot *slot, const struct job *job,
+void run_describe_job(const struct run *run, const struct slot *slot, const struct run_job *job,
 					  struct protocol_job *ret_job);
 
 /* ---- run_losses.c */
@@ -130,7 +130,7 @@ uint64_t run_limit_ns(const struct run *run, double cost_ms);
  * where it is the only one: then there are not too many. */
 bool run_retire(struct run *run, struct slot *slot, const char *why);
 /* The device gives no context; the module is not to blame and goes back to the queue. */
-void run_without_context(struct run *run, struct slot *slot, struct job job, const char *why);
+void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why);
 /* A worker is lost to this module. Of several in a row too many end the run. */
 void run_count_loss(struct run *run, size_t index);
 /* Of the jobs of a worker that has ended, the oldest is to blame. */

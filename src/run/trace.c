@@ -41,7 +41,7 @@ static int write_event(struct jw_error *err, struct trace *trace, const char *ev
 }
 
 /* Takes the event, which is NULL where memory has run out. */
-static void put(struct trace *trace, cJSON *event, bool complete)
+static void put_event(struct trace *trace, cJSON *event, bool complete)
 {
 	char *line = complete && !trace->failed ? json_line(&trace->why, event) : NULL;
 
@@ -77,7 +77,7 @@ static void name_row(struct trace *trace, unsigned row)
 		(void)snprintf(name, sizeof name, "worker %u", row);
 	event = event_of("thread_name", "M", row);
 	arguments = cJSON_AddObjectToObject(event, "args");
-	put(trace, event, cJSON_AddStringToObject(arguments, "name", name) != NULL);
+	put_event(trace, event, cJSON_AddStringToObject(arguments, "name", name) != NULL);
 }
 
 static cJSON *slice_of(struct trace *trace, unsigned row, const char *name, uint64_t from_ns)
@@ -101,7 +101,7 @@ void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t f
 	cJSON *event = trace ? slice_of(trace, row, name, from_ns) : NULL;
 
 	if (trace)
-		put(trace, event, event != NULL);
+		put_event(trace, event, event != NULL);
 }
 
 static const char *form_name(enum cache_key_form form)
@@ -140,7 +140,7 @@ void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 				   os_base_name(file->member ? file->member : file->path),
 				   (unsigned long long)module->container_offset);
 	event = slice_of(trace, row, name, from_ns);
-	put(trace, event, event && add_arguments(event, plan, module, result));
+	put_event(trace, event, event && add_arguments(event, plan, module, result));
 }
 
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace)

@@ -148,19 +148,19 @@ static int take(struct jw_error *err, struct inserting *inserting, size_t at)
 
 /* ---- which, and in which order */
 
-struct place {
+struct carried_place {
 	size_t module, row;
 };
 
 static int by_row(const void *a, const void *b)
 {
-	const struct place *left = a, *right = b;
+	const struct carried_place *left = a, *right = b;
 
 	return (left->row > right->row) - (left->row < right->row);
 }
 
 /* In the order of the index: where the oldest have to make room, those go that were read. */
-static size_t choose(struct carry *carry, bool older, struct place *places)
+static size_t choose(struct carry *carry, bool older, struct carried_place *places)
 {
 	size_t count = 0;
 
@@ -170,7 +170,7 @@ static size_t choose(struct carry *carry, bool older, struct place *places)
 		if (!goes(carry, i, older) || row_bytes > carry->left_bytes)
 			continue;
 		carry->left_bytes -= row_bytes;
-		places[count++] = (struct place){i, carry->finds[i].row};
+		places[count++] = (struct carried_place){i, carry->finds[i].row};
 	}
 	if (count)
 		qsort(places, count, sizeof *places, by_row);
@@ -178,7 +178,7 @@ static size_t choose(struct carry *carry, bool older, struct place *places)
 }
 
 /* Before they go in: so that none is ever there unmarked, wherever this is killed. */
-static int mark(struct jw_error *err, const struct carry *carry, const struct place *places,
+static int mark(struct jw_error *err, const struct carry *carry, const struct carried_place *places,
 				size_t count)
 {
 	const struct jw_system *system = carry->options->system;
@@ -218,7 +218,7 @@ static int keep(struct jw_error *err, const struct carry *carry, struct cache_li
 	return result;
 }
 
-static int insert_all(struct jw_error *err, struct carry *carry, const struct place *places,
+static int insert_all(struct jw_error *err, struct carry *carry, const struct carried_place *places,
 					  size_t count)
 {
 	const struct jw_carry_options *options = carry->options;
@@ -256,7 +256,7 @@ static int insert_all(struct jw_error *err, struct carry *carry, const struct pl
 
 int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 {
-	struct place *places = mem_array(err, carry->options->count, sizeof *places);
+	struct carried_place *places = mem_array(err, carry->options->count, sizeof *places);
 	size_t count;
 	int result = 0;
 

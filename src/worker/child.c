@@ -63,7 +63,7 @@ static uv_handle_t *handle_of(void *libuv_handle)
 	return libuv_handle;
 }
 
-static void close_all(struct child *child)
+static void close_pipes(struct child *child)
 {
 	close_once(handle_of(&child->process));
 	close_once(handle_of(&child->in));
@@ -77,7 +77,7 @@ static void close_all(struct child *child)
 static void one_less(struct child *child)
 {
 	if (!--child->running)
-		close_all(child);
+		close_pipes(child);
 }
 
 static void on_patience_gone(uv_timer_t *clock)
@@ -85,7 +85,7 @@ static void on_patience_gone(uv_timer_t *clock)
 	struct child *child = clock->data;
 
 	child->how.stuck = !child->exited;
-	close_all(child);
+	close_pipes(child);
 }
 
 static void lose_patience(struct child *child)
@@ -94,7 +94,7 @@ static void lose_patience(struct child *child)
 		(void)uv_timer_start(&child->clock, on_patience_gone, PATIENCE_MS, 0);
 }
 
-static void on_exit(uv_process_t *process, int64_t status, int signal)
+static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 {
 	struct child *child = process->data;
 
@@ -121,7 +121,7 @@ static void give_up(struct child *child, const char *why)
 	end_process(child);
 }
 
-static void take_line(struct child *child, const char *line, size_t size)
+static void take_worker_line(struct child *child, const char *line, size_t size)
 {
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
@@ -154,7 +154,7 @@ static void take_lines(struct child *child)
 
 		if (!end)
 			break;
-		take_line(child, (const char *)start, (size_t)(end - start));
+		take_worker_line(child, (const char *)start, (size_t)(end - start));
 		used += (size_t)(end - start) + 1;
 	}
 	memmove(child->line.data, child->line.data + used, child->line.size - used);
@@ -169,7 +169,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
 	*ret_buffer = uv_buf_init(child->read_buffer, READ_STEP);
 }
 
-static void on_answer(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
+static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
 	struct jw_error err = {0};
@@ -230,8 +230,8 @@ static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
 	return child;
 }
 
-static int spawn(struct jw_error *err, uv_loop_t *loop, struct child *child,
-				 const struct child_setup *setup, char **environment)
+static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *child,
+					   const struct child_setup *setup, char **environment)
 {
 	uv_stdio_container_t pipes[3] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&child->in},
@@ -240,7 +240,7 @@ static int spawn(struct jw_error *err, uv_loop_t *loop, struct child *child,
 	};
 	char *arguments[16] = {0};
 	uv_process_options_t options = {
-		.exit_cb = on_exit,
+		.exit_cb = on_child_exit,
 		.file = setup->command[0],
 		.args = arguments,
 		.env = environment,
@@ -276,7 +276,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 		goto done;
 	child->open_handles = HANDLES;
 	child->running = 3;
-	if (spawn(err, loop, child, setup, environment)) {
+	if (spawn_child(err, loop, child, setup, environment)) {
 		/* The handles still have to be closed on the loop. There is no end event, since there was
 		 * no beginning. */
 		child->events.end = NULL;
@@ -284,7 +284,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 		one_less(child);
 		goto done;
 	}
-	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer);
+	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer_line);
 	(void)uv_read_start((uv_stream_t *)&child->said, on_room, on_words);
 	*ret_child = child;
 	result = 0;

@@ -23,7 +23,8 @@ static const struct environment_variable fixed[] = {
 
 enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
 
-static bool is_set(const struct environment_variable *variables, size_t count, const char *name)
+static bool is_set_variable(const struct environment_variable *variables, size_t count,
+							const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text_equal_fold(variables[i].name, name))
@@ -48,7 +49,7 @@ char **environment_with(struct jw_error *err, const struct environment_variable 
 	if (!environment)
 		goto done;
 	for (int i = 0; i < count; i++) {
-		if (is_set(variables, variable_count, items[i].name))
+		if (is_set_variable(variables, variable_count, items[i].name))
 			continue;
 		environment[used] = mem_printf(err, "%s=%s", items[i].name, items[i].value);
 		if (!environment[used++])

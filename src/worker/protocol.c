@@ -8,7 +8,7 @@
 static const char *const form_names[] = {
 	[CACHE_KEY_LOAD] = "load", [CACHE_KEY_LINK] = "link", [CACHE_KEY_TEXT] = "text"};
 
-static int put(struct jw_error *err, struct buf *line, const cJSON *document)
+static int put_document(struct jw_error *err, struct buf *line, const cJSON *document)
 {
 	char *text = json_line(err, document);
 	int result;
@@ -24,7 +24,7 @@ static int put(struct jw_error *err, struct buf *line, const cJSON *document)
  * take NULL. */
 static int put_and_delete(struct jw_error *err, struct buf *line, cJSON *document, bool complete)
 {
-	int result = document && complete ? put(err, line, document)
+	int result = document && complete ? put_document(err, line, document)
 									  : error_set(err, JW_ERR_MEMORY, "out of memory");
 
 	cJSON_Delete(document);

@@ -17,7 +17,7 @@ struct nvrtc_task {
 	struct nvrtc nvrtc;
 };
 
-static void close_task(void *state)
+static void nvrtc_close(void *state)
 {
 	struct nvrtc_task *task = state;
 
@@ -31,7 +31,7 @@ static void close_task(void *state)
 }
 
 /* The architectures travel as devices do. */
-static void greet(void *state, struct protocol_hello *hello)
+static void nvrtc_greet(void *state, struct protocol_hello *hello)
 {
 	struct nvrtc_task *task = state;
 	struct nvrtc *nvrtc = &task->nvrtc;
@@ -53,8 +53,8 @@ static void greet(void *state, struct protocol_hello *hello)
 			(struct protocol_device){.ordinal = (int)i, .target = {.sm = nvrtc->archs[i]}};
 }
 
-static void work(void *state, const struct protocol_job *job, struct buf *image,
-				 struct protocol_answer *answer)
+static void nvrtc_work(void *state, const struct protocol_job *job, struct buf *image,
+					   struct protocol_answer *answer)
 {
 	struct nvrtc_task *task = state;
 	const struct nvrtc_source source = {.text = buf_text(image),
@@ -80,7 +80,7 @@ static void work(void *state, const struct protocol_job *job, struct buf *image,
 	buf_free(&ptx);
 }
 
-static int read_options(struct jw_error *err, const cJSON *array, struct nvrtc_task *task)
+static int read_nvrtc_options(struct jw_error *err, const cJSON *array, struct nvrtc_task *task)
 {
 	const cJSON *item;
 
@@ -110,10 +110,11 @@ int task_nvrtc(struct jw_error *err, const cJSON *document, struct task *ret_tas
 	task->name = mem_string(err, json_text(document, "name", ""));
 	task->output = mem_string(err, json_text(document, "output", ""));
 	if (!task->library || !task->name || !task->output ||
-		read_options(err, cJSON_GetObjectItemCaseSensitive(document, "options"), task)) {
-		close_task(task);
+		read_nvrtc_options(err, cJSON_GetObjectItemCaseSensitive(document, "options"), task)) {
+		nvrtc_close(task);
 		return -1;
 	}
-	*ret_task = (struct task){.state = task, .greet = greet, .work = work, .close = close_task};
+	*ret_task = (struct task){
+		.state = task, .greet = nvrtc_greet, .work = nvrtc_work, .close = nvrtc_close};
 	return 0;
 }

@@ -36,7 +36,7 @@ struct module {
 	bool bare; /* stored raw without a NUL, so the key has none (plan/picks.c) */
 };
 
-static void close_task(void *state)
+static void ptxas_close(void *state)
 {
 	struct ptxas_task *task = state;
 
@@ -49,7 +49,7 @@ static void close_task(void *state)
 	mem_free(task);
 }
 
-static void greet(void *state, struct protocol_hello *hello)
+static void ptxas_greet(void *state, struct protocol_hello *hello)
 {
 	struct ptxas_task *task = state;
 
@@ -63,9 +63,9 @@ static void greet(void *state, struct protocol_hello *hello)
 
 /* ---- the module */
 
-static int take_entry(struct jw_error *err, struct ptxas_task *task,
-					  const struct devcode_container *container, const struct devcode_entry *entry,
-					  struct module *module)
+static int take_ptx(struct jw_error *err, struct ptxas_task *task,
+					const struct devcode_container *container, const struct devcode_entry *entry,
+					struct module *module)
 {
 	struct devcode_view *payload = &module->payload;
 
@@ -87,8 +87,8 @@ static int take_entry(struct jw_error *err, struct ptxas_task *task,
 	return 0;
 }
 
-static int find_entry(struct jw_error *err, struct ptxas_task *task, const struct buf *image,
-					  uint64_t offset, struct module *module)
+static int find_ptx(struct jw_error *err, struct ptxas_task *task, const struct buf *image,
+					uint64_t offset, struct module *module)
 {
 	struct devcode_container container = {.bytes = image->data, .size_bytes = image->size};
 	struct container_walk walk = {0};
@@ -104,7 +104,7 @@ static int find_entry(struct jw_error *err, struct ptxas_task *task, const struc
 	container_entries(image->data, walk.size_bytes, 0, entries, walk.entries);
 	for (size_t i = 0; i < walk.entries; i++)
 		if (entries[i].offset == offset && devcode_kind_is_ptx(entries[i].kind)) {
-			result = take_entry(err, task, &container, &entries[i], module);
+			result = take_ptx(err, task, &container, &entries[i], module);
 			goto done;
 		}
 	error_set(err, JW_ERR_FORMAT, "no PTX at offset %llu of its container",
@@ -164,8 +164,9 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 
 /* ---- the job */
 
-static int work_on(struct jw_error *err, struct ptxas_task *task, const struct protocol_job *job,
-				   const struct buf *image, struct protocol_answer *answer)
+static int compile_ptx(struct jw_error *err, struct ptxas_task *task,
+					   const struct protocol_job *job, const struct buf *image,
+					   struct protocol_answer *answer)
 {
 	static struct module module;
 	struct ptxas_job compile = {.program = task->program,
@@ -178,7 +179,7 @@ static int work_on(struct jw_error *err, struct ptxas_task *task, const struct p
 	if ((size_t)job->device >= task->target_count)
 		return error_set(err, JW_ERR_USAGE, "no device %d", job->device);
 	module = (struct module){.payload = {image->data, image->size}};
-	if (job->form != CACHE_KEY_TEXT && find_entry(err, task, image, job->entry_offset, &module))
+	if (job->form != CACHE_KEY_TEXT && find_ptx(err, task, image, job->entry_offset, &module))
 		return -1;
 	compile.device = task->targets[job->device];
 	compile.ptx = module.payload.data;
@@ -196,12 +197,12 @@ static int work_on(struct jw_error *err, struct ptxas_task *task, const struct p
 	return outcome.refused ? 0 : store(err, task, compile.device, job->form, &module);
 }
 
-static void work(void *state, const struct protocol_job *job, struct buf *image,
-				 struct protocol_answer *answer)
+static void ptxas_work(void *state, const struct protocol_job *job, struct buf *image,
+					   struct protocol_answer *answer)
 {
 	struct jw_error why = {0};
 
-	if (!work_on(&why, state, job, image, answer))
+	if (!compile_ptx(&why, state, job, image, answer))
 		return;
 	answer->result = -1;
 	TEXT_COPY(answer->error, why.message);
@@ -209,7 +210,7 @@ static void work(void *state, const struct protocol_job *job, struct buf *image,
 
 /* ---- beginning */
 
-static int read_targets(struct jw_error *err, const cJSON *array, struct ptxas_task *task)
+static int read_ptxas_targets(struct jw_error *err, const cJSON *array, struct ptxas_task *task)
 {
 	const cJSON *item;
 
@@ -236,13 +237,14 @@ int task_ptxas(struct jw_error *err, const cJSON *document, struct task *ret_tas
 	task->program = mem_string(err, json_text(document, "program", ""));
 	TEXT_COPY(task->profile.stamp, json_text(document, "stamp", ""));
 	if (!task->program || !task->profile.stamp[0] ||
-		read_targets(err, cJSON_GetObjectItemCaseSensitive(document, "targets"), task))
+		read_ptxas_targets(err, cJSON_GetObjectItemCaseSensitive(document, "targets"), task))
 		goto fail;
-	*ret_task = (struct task){.state = task, .greet = greet, .work = work, .close = close_task};
+	*ret_task = (struct task){
+		.state = task, .greet = ptxas_greet, .work = ptxas_work, .close = ptxas_close};
 	return 0;
 fail:
 	mem_free(folder);
 	if (task)
-		close_task(task);
+		ptxas_close(task);
 	return err && err->code ? -1 : error_set(err, JW_ERR_FORMAT, "not a task for ptxas");
 }

@@ -42,7 +42,7 @@ static int send_line(struct jw_error *err, struct worker *worker)
 	return result;
 }
 
-static void lower(char *text)
+static void lower_priority(char *text)
 {
 	for (; *text; text++)
 		*text = (char)tolower((unsigned char)*text);
@@ -81,7 +81,7 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	(void)cuda->cuDeviceGetName(d.name, sizeof d.name, device);
 	(void)cuda->cuDeviceGetPCIBusId(d.bus, sizeof d.bus, device);
 	(void)cuda->cuDeviceGetAttribute(&d.compute_mode, CUDA_ATTRIBUTE_COMPUTE_MODE, device);
-	lower(d.bus);
+	lower_priority(d.bus);
 	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
 		d.memory_bytes = memory;
 	if (!get_uuid(cuda, uuid, device))
@@ -105,7 +105,7 @@ static const char *start_hint(int result)
 
 /* Describes the driver and its GPUs. A failure goes into the hello itself, and the supervisor
  * reports it. */
-static void greet(struct worker *worker, struct protocol_hello *hello)
+static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 {
 	struct cuda *cuda = &worker->driver.cuda;
 	struct jw_error why = {0};
@@ -136,7 +136,8 @@ static void greet(struct worker *worker, struct protocol_hello *hello)
 }
 
 /* The bytes of a job's container, with a NUL behind them. */
-static int read_image(struct jw_error *err, struct worker *worker, const struct protocol_job *job)
+static int read_job_image(struct jw_error *err, struct worker *worker,
+						  const struct protocol_job *job)
 {
 	struct os_file *file;
 	size_t got = 0, size = (size_t)job->size_bytes;
@@ -160,8 +161,8 @@ done:
 	return result;
 }
 
-static void compile(struct worker *worker, const struct protocol_job *job,
-					struct protocol_answer *answer)
+static void compile_job(struct worker *worker, const struct protocol_job *job,
+						struct protocol_answer *answer)
 {
 	static struct driver_outcome outcome;
 	const struct driver_input input = {.device = job->device,
@@ -188,8 +189,8 @@ static void compile(struct worker *worker, const struct protocol_job *job,
 	memcpy(answer->log, outcome.log, sizeof answer->log);
 }
 
-static void work(struct worker *worker, const struct protocol_job *job,
-				 struct protocol_answer *answer)
+static void do_job(struct worker *worker, const struct protocol_job *job,
+				   struct protocol_answer *answer)
 {
 	struct jw_error why = {0};
 	uint64_t start = os_monotonic_ns(), peak_bytes;
@@ -197,12 +198,12 @@ static void work(struct worker *worker, const struct protocol_job *job,
 	memset(answer, 0, sizeof *answer);
 	answer->id = job->id;
 	answer->result = -1;
-	if (read_image(&why, worker, job))
+	if (read_job_image(&why, worker, job))
 		TEXT_COPY(answer->error, why.message);
 	else if (worker->task.work)
 		worker->task.work(worker->task.state, job, &worker->image, answer);
 	else
-		compile(worker, job, answer);
+		compile_job(worker, job, answer);
 	answer->wall_ms = (double)(os_monotonic_ns() - start) / 1e6;
 	peak_bytes = os_peak_resident_bytes();
 	if (peak_bytes > answer->peak_bytes)
@@ -211,7 +212,8 @@ static void work(struct worker *worker, const struct protocol_job *job,
 
 /* The next line of stdin, without its line feed; false at its end. It stays valid until the next
  * call. */
-static bool next_line(struct worker *worker, size_t *used, const char **ret_line, size_t *ret_size)
+static bool next_job_line(struct worker *worker, size_t *used, const char **ret_line,
+						  size_t *ret_size)
 {
 	struct buf *in = &worker->in;
 	uint8_t fresh[4096];
@@ -244,10 +246,10 @@ static int serve(struct jw_error *err, struct worker *worker)
 	const char *line;
 	size_t size, used = 0;
 
-	while (next_line(worker, &used, &line, &size)) {
+	while (next_job_line(worker, &used, &line, &size)) {
 		if (protocol_get_job(err, line, size, &job))
 			return -1;
-		work(worker, &job, &answer);
+		do_job(worker, &job, &answer);
 		if (protocol_put_answer(err, &worker->line, &answer) || send_line(err, worker))
 			return -1;
 		if (answer.sticky || answer.no_context)
@@ -281,7 +283,7 @@ int jw_worker_main(void)
 	if (worker.task.greet)
 		worker.task.greet(worker.task.state, &hello);
 	else
-		greet(&worker, &hello);
+		driver_greet(&worker, &hello);
 	if (protocol_put_hello(&err, &worker.line, &hello) || send_line(&err, &worker))
 		goto done;
 	if (hello.result || !serve(&err, &worker))
