@@ -182,9 +182,9 @@ document()
 # How each driver behaves
 
 Written by \`scripts/driver-matrix.sh\` on $(date +%F); do not edit. The same command, after \`cmake --build --preset release --target
-conformance phantom phantom-probe simdriver\`, writes it anew; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
-drivers ran on the GPUs that \`tests/phantom\` emulates; a column that names a GPU is of a real one. A fact is a case of the suite in \`tests/conformance\`, where it can be read
-what is done and expected; \`driver-cache.md\` tells what the facts are for.
+conformance phantom phantom-probe simdriver\`, regenerates it; \`--from DIR\` takes libraries from a folder. NVIDIA's user-space
+drivers ran on the GPUs that \`tests/phantom\` emulates. A column that names a GPU is of a real one. Each fact is a case of the suite in
+\`tests/conformance\`; the case shows the steps and the expected result. \`driver-cache.md\` explains what the facts are for.
 
 EOF
 	drivers_table
@@ -192,7 +192,7 @@ EOF
 		printf '\nNot run:\n\n'
 		printf -- '- %s\n' "${missing[@]}"
 	fi
-	printf '\n## Differences\n\nWhat the suite found in place of what it expects:\n\n'
+	printf '\n## Differences\n\nThe result that the suite found, where it expects another:\n\n'
 	facts why "${done_names[@]/%/.json}" ${more_names[@]+"${more_names[@]/%/.json}"}
 	printf '\n## Facts\n\nyes: as expected; **no**: differs; –: does not apply to this driver or these GPUs; empty: no such case when a report was made.\n\n| fact |'
 	printf ' %s |' "${done_names[@]}"
