@@ -8,7 +8,7 @@
 
 enum { MOST_HELP = 1 << 20 };
 
-/* Help was asked for: it is what the user wants to read, whatever --quiet or --json say. */
+/* Help prints also with --quiet and --json. */
 static enum exit_status show_help(struct cli *cli, const char *group)
 {
 	struct jw_error err;
@@ -44,8 +44,8 @@ static enum exit_status show_version(struct cli *cli)
 	return cli_end(cli, EXIT_DONE, &document_version, &built);
 }
 
-/* Whether an argument before any "--" is this option: known before the options are read, since
- * reading them can fail. */
+/* Whether an argument before any "--" is this option: needed before options_read, which can fail.
+ */
 static bool has_argument(int argc, char **argv, const char *name)
 {
 	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -59,7 +59,7 @@ static enum exit_status run_command(struct cli *cli, int argc, char **argv)
 	struct jw_error err;
 	enum exit_status status;
 
-	/* -q may stand among other letters: only reading tells. */
+	/* -q may be one of several letters: options_read decides. */
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
 	if (options_read(&err, cli->command->options, argc, argv, &cli->options))
 		return cli_fail(cli, &err);

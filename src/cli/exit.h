@@ -16,7 +16,7 @@ enum exit_status {
 /* Of several outcomes the one to report: usage beats all, then 3 beats 1 beats 2 beats 0. */
 enum exit_status exit_combine(enum exit_status a, enum exit_status b);
 
-/* What a library's failure means for the process: usage 64, interrupted 1, all else 3. */
+/* The status of a library's failure: usage 64, interrupted 1, others 3. */
 enum exit_status exit_of(enum jw_code code);
 
 /* Where something could not be read: a part left undone, and failed where nothing could be.

@@ -10,8 +10,8 @@ int main(int argc, char **argv)
 
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
-	/* Before the first hash: without it libsodium does without the processor's vectors. Who needs
-	 * its random numbers asks again. */
+	/* Before the first hash: without it libsodium does not use the processor's vectors. Users of
+	 * its random numbers call it again. */
 	ready = sodium_init();
 	(void)ready;
 	return (int)cli_run(argc, argv);

@@ -123,7 +123,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 		size_t digits = strspn(text, "0123456789"), letters = strcspn(text + digits, "0123456789");
 		uint64_t value = 0, step_ms = unit_ms(text + digits, letters);
 
-		/* Larger units come first, and "1h30" would be read as what nobody means. */
+		/* Larger units come first; "1h30" is ambiguous. */
 		if (!digits || digits > MOST_DIGITS || step_ms >= above_ms ||
 			(!letters && above_ms != UINT64_MAX))
 			return false;
@@ -174,7 +174,7 @@ static int add_given(struct jw_error *err, struct options *options, struct optio
 	return 0;
 }
 
-/* What is left of the arguments while they are read. */
+/* The arguments not read yet. */
 struct arguments {
 	char **at;
 	char **end;
@@ -231,7 +231,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 	return 0;
 }
 
-/* Where "--" stands: all that follows are operands. */
+/* At "--": all further arguments are operands. */
 static bool divide(struct options *options)
 {
 	options->divided_at = options->operand_count;

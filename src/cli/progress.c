@@ -109,7 +109,7 @@ static void print_plain(struct progress *progress)
 	char words[WORDS];
 
 	describe(words, progress, os_monotonic_ns());
-	/* What was said before it stands before it, where both go to one log. */
+	/* Keeps the order of lines where both streams go to one log. */
 	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
 				  words + strspn(words, " "));

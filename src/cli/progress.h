@@ -35,7 +35,7 @@ struct progress {
  * instead. `label` stands before the bar and must outlive it. Nothing is printed with --quiet. */
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label);
-/* What is done by now, in all. Less than before counts as before. */
+/* The work done so far, in total; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
 /* A line of its own, above the bar; made harmless for terminals. */

@@ -1,4 +1,4 @@
-/* jitwarm cache prune: what no program will look for any more. */
+/* jitwarm cache prune: removes entries that no program looks for any more. */
 #include <stdio.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ static int read_drivers(struct jw_error *err, const struct options *given,
 	return 0;
 }
 
-/* “30” would be half a minute, which nobody means. */
+/* “30” would be half a minute: refused. */
 static int read_age(struct jw_error *err, const struct options *given, uint64_t *ret_s)
 {
 	const char *text = options_value(given, "older-than");

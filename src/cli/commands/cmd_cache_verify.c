@@ -65,7 +65,7 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 					report->harmful ? "every entry and stores nothing" : "more than it has to");
 }
 
-/* Sound, and not what the driver would have written. */
+/* Sound entries that differ from the driver's own. */
 static void print_marks(const struct output *out, const struct jw_marks *marks)
 {
 	const size_t older = jw_marks_count(marks, JW_MARK_OLDER);

@@ -192,7 +192,7 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 	return status;
 }
 
-/* Without the driver, if what is remembered will do. */
+/* Without the driver, if the remembered GPUs suffice. */
 static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					   struct jw_system **ret_system)
 {

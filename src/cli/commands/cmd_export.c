@@ -53,8 +53,7 @@ static enum exit_status check_usage(struct cli *cli)
 	return EXIT_DONE;
 }
 
-/* What the pack is made of beside the cache: the files of --package, or, where a thin one is
- * wanted, those of the whole environment. */
+/* The files of --package, or, for a thin pack, of the whole environment. */
 struct chosen {
 	struct found_files found;
 	struct jw_pack_file *files;

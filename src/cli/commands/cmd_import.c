@@ -27,7 +27,7 @@ static enum exit_status status_of(const struct jw_import_result *result)
 	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
-/* Where a thin pack's PTX may be: what was named behind the pack, else the active environment. */
+/* Places of a thin pack's PTX: the names behind the pack, else the active environment. */
 struct places {
 	struct cli *cli;
 	struct found_files found;

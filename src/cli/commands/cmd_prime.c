@@ -52,7 +52,7 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 		end_bar(priming);
 		return;
 	}
-	/* Not before there is any: another run may have had to be waited for. */
+	/* Only at the first progress: the run may have waited for another one. */
 	if (!priming->bar)
 		progress_start(&priming->progress, &priming->cli->out, progress->total,
 					   progress->total_weight,
@@ -74,7 +74,7 @@ static void on_message(void *context, const char *line)
 
 /* ---- the run */
 
-/* A budget of nothing is a slip of the pen. */
+/* A budget of 0 is a mistake. */
 static int check_budgets(struct jw_error *err, const struct options *options)
 {
 	static const char *const names[] = {"budget-time", "budget-size"};
@@ -104,7 +104,7 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 		.recompile_carried = options_given(&cli->options, "recompile-carried"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		/* None is looked for where none will run; the prediction is one for ptxas all the same. */
+		/* A dry run looks for no compiler, but predicts for ptxas. */
 		.ptxas = priming->elsewhere->given && priming->only_plan
 					 ? "ptxas"
 					 : priming->elsewhere->compiler.path,
@@ -171,9 +171,8 @@ static bool has_callers_home(const struct os_account *account)
 	return has;
 }
 
-/* Under sudo the cache is root's, which is seldom what is meant. With --sudo-user we become the
- * account that called sudo, so that everything written has its owner and nothing is written with
- * root's rights where others could have laid links. */
+/* Under sudo the cache is root's, seldom the intended one. With --sudo-user we become the account
+ * that called sudo: files get its owner, and root's rights never follow links that others made. */
 static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	struct os_account account;
@@ -201,15 +200,14 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 
 static void warn_of_settings(const struct cli *cli, const struct jw_system *system)
 {
-	/* Then that is the failure. */
+	/* Reported as the failure. */
 	if (system->cache.why_useless[0])
 		return;
 	for (size_t i = 0; i < system->cache.warning_count; i++)
 		output_warning(&cli->out, "%s", system->cache.warnings[i]);
 }
 
-/* What to look into: what is named, else what a recording names, else the environment. With sources
- * alone there is nothing else. */
+/* The named files, else those of a recording, else the environment. With sources alone: none. */
 static int find_files(struct jw_error *err, const struct cli *cli,
 					  const struct cuda_operands *sources, struct jw_recording **ret_recording,
 					  struct found_files *ret_files)
@@ -240,7 +238,7 @@ static enum exit_status work_on(struct prime_outcome *priming, struct found_file
 	return work(priming, files);
 }
 
-/* What is known without looking at any file. */
+/* Everything that needs no file. */
 static int open_system(struct jw_error *err, struct cli *cli, struct target_machine *elsewhere,
 					   struct jw_system **ret_system)
 {

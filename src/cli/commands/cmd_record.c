@@ -1,4 +1,4 @@
-/* jitwarm record: what does a command have compiled? */
+/* jitwarm record: writes down which modules a command compiles. */
 #include <jitwarm/record.h>
 #include <jitwarm/system.h>
 
@@ -97,7 +97,7 @@ static enum exit_status finish(struct cli *cli, const struct jw_found *found,
 							   struct jw_record_result *result, const char *file)
 {
 	struct jw_error err;
-	/* The command's own, whatever it is. */
+	/* The command's own status. */
 	enum exit_status status = (enum exit_status)result->exit_status;
 
 	if (jw_recording_name_files(&err, result->recording, found) ||

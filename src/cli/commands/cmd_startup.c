@@ -100,7 +100,7 @@ static void print_item(const struct output *out, const struct jw_startup_item *i
 				item->where);
 }
 
-/* What the system was told, and, where it did not take it, what is left to do. */
+/* A failure of the system's commands, and the commands to run by hand. */
 static void print_commands(const struct output *out, const struct jw_startup *startup)
 {
 	if (!startup->failed)
@@ -233,7 +233,7 @@ static enum exit_status status_run(struct cli *cli)
 	enum exit_status status = act(cli, jw_startup_look, &asked, &startup);
 
 	if (startup) {
-		/* Of the others' runs each keeps its own log. */
+		/* Each account keeps its own log. */
 		if (!asked.options.everyone && !jw_log_path(NULL, &log) &&
 			jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 			count = 0;

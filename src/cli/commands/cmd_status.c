@@ -1,4 +1,4 @@
-/* jitwarm status: GPUs, driver, cache, and what stands in the way. */
+/* jitwarm status: GPUs, driver, cache, and settings that get in the way. */
 #include <stdio.h>
 
 #include <jitwarm/accounts.h>
@@ -67,7 +67,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
-/* Services have caches of their own, which nobody thinks of who primes in a console. */
+/* Services have other caches than the console's user. */
 static void print_others(const struct output *out, const struct jw_other_cache *caches,
 						 size_t count)
 {

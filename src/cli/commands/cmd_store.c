@@ -1,4 +1,4 @@
-/* jitwarm store: what was compiled here before. */
+/* jitwarm store: the packs of earlier results. */
 #include <stdio.h>
 #include <time.h>
 

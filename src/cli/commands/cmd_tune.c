@@ -33,7 +33,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	struct found_files files;
 	int result;
 
-	/* Who names nothing, and has no environment, has nothing predicted. */
+	/* Without names and environment nothing is predicted. */
 	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
 	result =
@@ -42,7 +42,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	return result;
 }
 
-/* What somebody has set to more stays. */
+/* A larger limit stays. */
 static uint64_t best_limit(const struct tuning *tuning)
 {
 	const struct jw_cache_info *cache = &tuning->system->cache;
@@ -183,7 +183,7 @@ static int print_document(struct jw_error *err, const struct tuning *tuning)
 
 /* ---- the command */
 
-/* Under sudo this account is root, which is seldom what is meant. */
+/* Under sudo this account is root, seldom the intended one. */
 static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)
 {
 	struct os_account account;
@@ -199,7 +199,7 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	return 0;
 }
 
-/* For all accounts one directory is wrong, and a service has its own: only where one is named. */
+/* One directory does not suit all accounts or a service: only with --path. */
 static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;

@@ -24,7 +24,7 @@ struct uninstall {
 	struct uninstall_document gone;
 };
 
-/* One thing that cannot be taken back does not keep the rest. */
+/* A failure does not stop the rest. */
 static void failed(struct uninstall *job, const struct jw_error *err)
 {
 	output_error(&job->cli->out, "%s", err->message);
@@ -107,8 +107,7 @@ static void untune(struct uninstall *job)
 
 /* ---- state */
 
-/* What jitwarm keeps there. JITWARM_STATE may name a folder that holds other things too: they stay.
- */
+/* jitwarm's files there. JITWARM_STATE may name a folder with other files: they stay. */
 static bool is_known(const char *name)
 {
 	static const char *const starts[] = {
@@ -170,14 +169,14 @@ done:
 
 /* ---- the driver's caches */
 
-/* An empty folder of ours, with the rights of whom the cache belongs to. */
+/* Removes our empty folder, with the rights of the cache's owner. */
 static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 {
 	struct jw_error err;
 	char *path = NULL;
 	int failure;
 
-	/* Somebody who is not to be reached keeps an empty folder. */
+	/* An account that cannot be entered keeps an empty folder. */
 	if (cache->account && os_act_as_account(&err, cache->account))
 		return;
 	failure = jw_cache_forget(&err, cache->path, &path);
@@ -209,7 +208,7 @@ static enum exit_status uninstall_run(struct cli *cli)
 	untune(&job);
 	leave_caches(&job, &caches);
 	driver_caches_free(&caches);
-	/* What could not be taken back is on record there. */
+	/* The state has the record of settings that could not be removed. */
 	if (job.status == EXIT_DONE)
 		forget(&job);
 	if (job.status == EXIT_DONE)

@@ -1,4 +1,4 @@
-/* jitwarm worker: what prime starts, one process each; nobody types it. */
+/* jitwarm worker: a process that prime starts. */
 #include <jitwarm/worker.h>
 
 #include "cli/command.h"

@@ -13,7 +13,7 @@ static const struct json_field gpu_fields[] = {
 	{0},
 };
 
-/* As NVIDIA writes it: the third number has two digits, and is missing from some. */
+/* NVIDIA's form: the third number has two digits, and some releases lack it. */
 static const char *say_release(char room[JSON_ROOM], const void *driver)
 {
 	const uint32_t *release = ((const struct jw_driver *)driver)->release;

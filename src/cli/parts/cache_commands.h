@@ -1,4 +1,4 @@
-/* What “cache list” and “cache verify” have in common. */
+/* Shared by “cache list” and “cache verify”. */
 #pragma once
 
 #include <jitwarm/cache.h>
@@ -11,9 +11,9 @@
 extern const char *const cached_kinds[4], *const cached_forms[3];
 
 struct jw_cache_options cache_command_options(const struct cli *cli);
-/* Where the driver does not cache at all there is nothing that jitwarm could help with. */
+/* A driver that does not cache is beyond help. */
 enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err);
-/* What this account has marked of that cache; without a state directory nothing is. */
+/* This account's marks of that cache; none without a state directory. */
 int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks);
 /* "Apr  8 202512:10:18" as people write it, with the release where it is known; returns `text`. */
 const char *cache_command_driver_text(char text[64], const char *driver);

@@ -60,7 +60,7 @@ static bool take_word(const char **at, char **to)
 			quote = (char)(quote ? 0 : **at);
 			continue;
 		}
-		/* A backslash stands for itself where it quotes nothing, as in Windows' paths. */
+		/* A backslash is literal where it quotes nothing, as in Windows' paths. */
 		if (**at == '\\' && quote != '\'' && (*at)[1] && strchr("\"'\\ ", (*at)[1]))
 			(*at)++;
 		*(*to)++ = **at;
@@ -106,7 +106,7 @@ static void print_log(const struct output *out, const char *log)
 		output_error(out, "    …");
 }
 
-/* What the driver cannot read it cannot compile: the plan counts it, and here is why. */
+/* The plan counts PTX that the driver cannot read; this names the reason. */
 static void warn_of_isa(const struct cli *cli, const struct jw_system *system,
 						const struct cuda_operands *sources, const char *source,
 						const struct jw_nvrtc_result *result)

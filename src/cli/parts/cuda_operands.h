@@ -29,8 +29,8 @@ struct cuda_operands {
 /* Separates sources from other operands. */
 int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
 					   struct cuda_operands *ret_sources);
-/* Compiles the sources for every architecture of the system. What does not compile is said at once;
- * the status is EXIT_DONE, or what is to be combined. */
+/* Compiles the sources for every architecture of the system and prints failures. The status is
+ * EXIT_DONE, or one for exit_combine. */
 enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
 									   struct cuda_operands *sources);
 void cuda_operands_free(struct cuda_operands *sources);

@@ -68,7 +68,7 @@ int driver_caches_all(struct jw_error *err, struct driver_caches *ret_caches)
 	struct driver_caches caches = {0};
 	char *path;
 
-	/* An account without a home has no cache of its own. */
+	/* An account without a home has no cache. */
 	if ((!os_driver_cache_dir(NULL, NULL, &path) && add(err, &caches, path, NULL)) ||
 		add_named(err, &caches) || (jw_is_administrator() && add_accounts(err, &caches))) {
 		driver_caches_free(&caches);

@@ -14,7 +14,7 @@ struct driver_caches {
 	struct jw_accounts accounts;
 };
 
-/* Ours, those that settings name, and for an administrator those of every person here. Each once.
- * The caller frees them. */
+/* Ours, those named by settings, and for an administrator those of every person. Each once. The
+ * caller frees them. */
 int driver_caches_all(struct jw_error *err, struct driver_caches *ret_caches);
 void driver_caches_free(struct driver_caches *caches);

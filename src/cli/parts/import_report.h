@@ -1,4 +1,4 @@
-/* What became of a pack, for people. */
+/* The result of an import, as text. */
 #pragma once
 
 #include <stdbool.h>

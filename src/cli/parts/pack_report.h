@@ -1,4 +1,4 @@
-/* What `export` and `prime -o` share: the pack's signature, and what they say of the pack. */
+/* Shared by `export` and `prime -o`: the pack's signature and the report. */
 #pragma once
 
 #include <jitwarm/pack.h>

@@ -10,7 +10,7 @@ enum { PASSPHRASE_SIZE = 1025 };
 	CLI_VALUE("passphrase-file", "FILE",                                                           \
 			  "The first line of FILE is the key's passphrase; without it the terminal asks")
 
-/* The passphrase for an existing key, NULL where it has none. `room` takes it. */
+/* The passphrase of an existing key, in `room`; NULL for a key without one. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,
 					  const char *key, char room[PASSPHRASE_SIZE], const char **ret_passphrase);
 /* The same, asked for whatever the key is; twice where `is_new`. */

@@ -39,7 +39,6 @@ static void print_failure(const struct prime_outcome *priming,
 	mem_free(command);
 }
 
-/* For another machine. */
 static void print_where(const struct prime_outcome *priming, const struct jw_prime_result *result)
 {
 	char driver[JW_DRIVER_TEXT];
@@ -145,13 +144,13 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 	/* Files of a recording that are not here are a part left undone. */
 	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
 
-	/* What left no entry cannot be shown to be warm. */
+	/* A module without an entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
 		result->misjudged || result->plan.over_budget)
 		status = exit_combine(status, EXIT_COLD);
 	if (result->plan.hopeless)
 		status = exit_combine(status, EXIT_CANNOT);
-	/* What is undone then is no part of its own. */
+	/* The modules left undone have this cause. */
 	if (result->stopped.code)
 		status = exit_combine(result->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
 							  prime_outcome_status_of_error(&result->stopped));

@@ -1,4 +1,4 @@
-/* One run of `jitwarm prime`, and what is said of it in the end. */
+/* One run of `jitwarm prime`, and its report. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,8 +23,8 @@ struct prime_outcome {
 	bool only_plan;
 };
 
-/* Modules that failed, each with the driver's log and the command that shows it again; what is left
- * undone and why; what to do now. */
+/* Prints failed modules, each with the driver's log and the command that reproduces it, the modules
+ * left undone and why, and the next step. */
 void prime_outcome_print_result(const struct prime_outcome *priming,
 								const struct jw_prime_result *result);
 int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,

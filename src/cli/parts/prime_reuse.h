@@ -1,4 +1,4 @@
-/* What prime took from the store and from former drivers, as it says it. */
+/* What prime restored from the store and reused from former drivers, as text. */
 #pragma once
 
 #include <jitwarm/prime.h>

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-/* Beside what it will take stands what there is. */
+/* The limit of the cache and its use. */
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char used[TEXT_SHORT], limit[TEXT_SHORT];

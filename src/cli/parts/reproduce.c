@@ -58,7 +58,7 @@ static int add(struct jw_error *err, struct buf *line, const char *text)
 	return buf_append(err, line, text, strlen(text));
 }
 
-/* What a shell takes as one word and as it stands. */
+/* A word that a shell takes literally, without quotes. */
 static bool is_plain(const char *word, bool windows)
 {
 	static const char plain[] = "\\ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -63,7 +63,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 							 reasons[i].count, reasons[i].why);
 }
 
-/* What happens to one image on one GPU, in words; returns how to colour it. */
+/* One image on one GPU, in words; returns the style. */
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts,
 							   const struct scan_machine *machine)
 {

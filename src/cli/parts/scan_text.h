@@ -5,13 +5,13 @@
 
 #include "cli/output.h"
 
-/* What all images together would have compiled for one GPU. */
+/* The work of all images for one GPU. */
 struct scan_total {
 	struct jw_scan_work work;
 	size_t images, left_out; /* modules */
 };
 
-/* What compiles would run on. */
+/* The machine that would compile. */
 struct scan_machine {
 	unsigned cores;
 	double capacity;

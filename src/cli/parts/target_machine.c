@@ -102,7 +102,7 @@ static int find_compiler(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* A key that cannot sign is noticed before the work is done. */
+/* Refuses a key that cannot sign before the work. */
 static int find_key(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
 					struct target_machine *elsewhere)
 {

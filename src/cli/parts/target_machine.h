@@ -54,9 +54,9 @@ int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
  * the pack's making. */
 int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
 						struct target_machine *elsewhere);
-/* What was primed, into the pack that -o names: elsewhere->pack. Nothing to do without -o. */
+/* Writes the primed entries into the pack of -o: elsewhere->pack. Does nothing without -o. */
 int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere);
-/* What the status of such a failure is. */
+/* The status of such a failure. */
 enum exit_status target_machine_status(const struct jw_error *err);
 void target_machine_free(struct target_machine *elsewhere);

@@ -40,7 +40,7 @@ void tune_change_print_changes(const struct output *output, const struct jw_tune
 	}
 }
 
-/* Shells of another family read none of the files that were written. */
+/* Shells of another family do not read the files that were written. */
 static void warn_of_shell(const struct output *output, const struct jw_tune_request *request)
 {
 	static const char *const served[] = {"",    "sh",   "bash", "dash",    "ash",
@@ -61,7 +61,7 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 	mem_free(path);
 }
 
-/* Who starts programs reads the settings when it starts itself. */
+/* Programs that start others read the settings at their own start. */
 static void print_restart(const struct output *output, const struct jw_tune_request *request)
 {
 	struct jw_tune_program *programs;

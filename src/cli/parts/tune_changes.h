@@ -10,11 +10,11 @@
 /* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);
 
-/* What was done, and what has to be started again. */
+/* Prints the changes, and the programs to restart. */
 void tune_change_print(const struct output *output, const struct jw_tune_request *request,
 					   const struct jw_tune_result *result);
-/* For `prime --tune`: what these files' results need is set for this account, and counts for this
- * run already. Nothing is done where the limit in force suffices. */
+/* For `prime --tune`: sets the limit that these files' results need, for this account and this run.
+ * Does nothing where the limit in force suffices. */
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
 						   const struct found_files *files);
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);

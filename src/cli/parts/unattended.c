@@ -61,7 +61,7 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 
 	if (!line)
 		return -1;
-	/* Without a home there is no log of our own. */
+	/* An account without a home has no log. */
 	if (run->state && !jw_log_path(NULL, &own))
 		result = jw_log_append(err, own, line);
 	if (file && jw_log_append(err, file, line))
@@ -74,14 +74,14 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status)
 {
 	struct jw_error err;
-	/* After an upgrade the driver may start only when the machine has: that run counts for nothing.
-	 */
+	/* After an upgrade the driver may not start until the machine has: such a run is not
+	 * remembered. */
 	bool ended = run->planned && status != EXIT_FAILED && !run->undone && !os_interrupted() &&
 				 !options_given(&cli->options, "dry-run");
 
 	if (run->skip)
 		status = cli_end(cli, status, &document_prime_skipped, run);
-	/* Modules that cannot be compiled would fail again: only what changes is tried anew. */
+	/* Modules that cannot be compiled would fail again: only a change starts another try. */
 	if (run->state && ended && jw_run_remember(&err, run->state))
 		output_warning(&cli->out, "the next run will not know of this one: %s", err.message);
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;

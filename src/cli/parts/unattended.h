@@ -1,4 +1,4 @@
-/* Runs of `prime` that nobody watches: --if-changed, --environment, --json-log. */
+/* Unattended runs of `prime`: --if-changed, --environment, --json-log. */
 #pragma once
 
 #include <jitwarm/startup.h>
@@ -14,7 +14,7 @@ struct unattended {
 	uint64_t began_ns;
 	double seconds; /* these two once it has ended */
 	unsigned status;
-	/* What the run has done, for the log. */
+	/* The results of the run, for the log. */
 	size_t modules, compiled, failed, undone;
 	char problem[512]; /* one line, "" for none */
 };
