@@ -24,7 +24,8 @@ static void show_progress(void *context, const struct jw_prime_progress *progres
 static int prime(struct jw_error *err, const struct jw_system *system, const struct jw_found *found)
 {
 	const char *paths[256];
-	struct jw_prime_options options = {.paths = paths, .progress = show_progress};
+	struct jw_prime_options options = {
+		.size = sizeof options, .paths = paths, .progress = show_progress};
 	struct jw_prime_result *result;
 
 	for (size_t i = 0; i < found->file_count && i < 256; i++)
@@ -39,9 +40,10 @@ static int prime(struct jw_error *err, const struct jw_system *system, const str
 
 int main(int argc, char **argv)
 {
-	struct jw_find_options what = {.names = (const char *const *)(argv + 1),
+	struct jw_find_options what = {.size = sizeof what,
+								   .names = (const char *const *)(argv + 1),
 								   .name_count = (size_t)argc - 1};
-	struct jw_system_options options = {0};
+	struct jw_system_options options = {.size = sizeof options};
 	struct jw_system *system = NULL;
 	struct jw_found *found = NULL;
 	struct jw_error err = {0};

@@ -32,7 +32,8 @@ static void show_trouble(void *context, const char *path, const struct jw_error 
 int main(int argc, char **argv)
 {
 	struct jw_target gpu;
-	struct jw_scan_options options = {.targets = &gpu,
+	struct jw_scan_options options = {.size = sizeof options,
+									  .targets = &gpu,
 									  .target_count = 1,
 									  .modules = true,
 									  .image = show_image,

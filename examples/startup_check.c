@@ -9,8 +9,9 @@
 
 int main(int argc, char **argv)
 {
-	const struct jw_system_options asleep = {.asleep = true};
-	struct jw_check_options options = {.paths = (const char *const *)(argv + 1),
+	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
+	struct jw_check_options options = {.size = sizeof options,
+									   .paths = (const char *const *)(argv + 1),
 									   .path_count = (size_t)argc - 1};
 	struct jw_check_result *result = NULL;
 	struct jw_system *system = NULL;

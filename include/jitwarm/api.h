@@ -21,4 +21,23 @@
 #define JW_END_DECLS   JW_LINKAGE_END
 #endif
 
+/* What structs begin as that may grow in later versions: their size, and zeros. The macro of each
+ * is beside it: `struct jw_check_options options = JW_CHECK_OPTIONS_INIT;`. In C `{.size = sizeof
+ * options, .paths = …}` does the same. */
+#ifdef __cplusplus
+template <typename type> static inline type jw_sized()
+{
+	type sized = type();
+
+	sized.size = sizeof sized;
+	return sized;
+}
+#define JW_INIT(type) jw_sized<struct type>()
+#else
+#define JW_INIT(type)                                                                              \
+	{                                                                                              \
+		.size = sizeof(struct type)                                                                \
+	}
+#endif
+
 #endif

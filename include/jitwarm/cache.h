@@ -59,10 +59,12 @@ struct jw_cache_report {
 };
 
 struct jw_cache_options {
+	size_t size;          /* JW_CACHE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *path;     /* NULL: the live cache of this account, by the environment */
 	uint64_t limit_bytes; /* the driver's; 0: by the environment */
 	struct jw_cancel cancel;
 };
+#define JW_CACHE_OPTIONS_INIT JW_INIT(jw_cache_options)
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
  * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.

@@ -33,6 +33,7 @@ struct jw_carry_group {
 };
 
 struct jw_carry_options {
+	size_t size; /* JW_CARRY_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	const uint64_t *keys,
 		*key_bytes; /* the entries that are wanted, and the lengths of their keys */
@@ -48,6 +49,7 @@ struct jw_carry_options {
 	/* So many of so many of the cache's entries, at least once where there are any. May be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 };
+#define JW_CARRY_OPTIONS_INIT JW_INIT(jw_carry_options)
 
 struct jw_carry_result {
 	struct jw_carry_group *groups;

@@ -17,6 +17,7 @@
 JW_BEGIN_DECLS
 
 struct jw_check_options {
+	size_t size;              /* JW_CHECK_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	const struct jw_system *system;  /* whose GPUs, driver, cache and state directory it is about */
@@ -27,6 +28,7 @@ struct jw_check_options {
 	bool explain;       /* why what is cold is so: reads more of the cache, and may take longer */
 	struct jw_cancel cancel;
 };
+#define JW_CHECK_OPTIONS_INIT JW_INIT(jw_check_options)
 
 /* Why a module is cold, as far as the disk tells. */
 enum jw_cold_reason {

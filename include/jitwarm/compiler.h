@@ -37,10 +37,12 @@ void jw_compiler_free(struct jw_compiler *compiler);
 /* `progress`, which may be NULL: so many bytes of the wheel are here. `cancel` is asked at least
  * every second. */
 struct jw_compiler_fetch_options {
+	size_t size; /* JW_COMPILER_FETCH_OPTIONS_INIT sets it (jitwarm/api.h) */
 	void *context;
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	struct jw_cancel cancel;
 };
+#define JW_COMPILER_FETCH_OPTIONS_INIT JW_INIT(jw_compiler_fetch_options)
 
 /* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
  * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas

@@ -45,10 +45,12 @@ struct jw_found {
 };
 
 struct jw_find_options {
+	size_t size; /* JW_FIND_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *names;
 	size_t name_count; /* 0: the whole environment */
 	struct jw_cancel cancel;
 };
+#define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 
 /* Finds the files behind the names. -1 only where no name led to anything (the first one's reason),
  * where there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller

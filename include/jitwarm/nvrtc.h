@@ -19,6 +19,7 @@
 JW_BEGIN_DECLS
 
 struct jw_nvrtc_options {
+	size_t size; /* JW_NVRTC_OPTIONS_INIT sets it (jitwarm/api.h) */
 	/* Which one, as jw_find_nvrtc takes it. NULL: that of the environment or toolkit, else the one
 	 * that the system's linker finds. */
 	const char *where;
@@ -29,6 +30,7 @@ struct jw_nvrtc_options {
 	const char *state_dir;     /* jw_system.state_dir */
 	const char *const *worker; /* as in jw_system_options, and for as long as this NVRTC */
 };
+#define JW_NVRTC_OPTIONS_INIT JW_INIT(jw_nvrtc_options)
 
 /* One NVRTC. The members are for reading. */
 struct jw_nvrtc {

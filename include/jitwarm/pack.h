@@ -36,6 +36,7 @@ void jw_pack_files_free(struct jw_pack_file *files);
 /* ---- export */
 
 struct jw_export_options {
+	size_t size;                     /* JW_EXPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir;           /* the directory; NULL: that of `system` */
 	const struct jw_system *system;  /* may be NULL where cache_dir is given */
 	const struct jw_target *targets; /* of these GPUs only */
@@ -60,8 +61,10 @@ struct jw_export_options {
 	/* Which entries, by their names; asked by several threads. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
 };
+#define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
 struct jw_export_result {
+	size_t size; /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
 	bool
 		opaque; /* `entries` are files of any kind then, and neither modules nor cubins are known */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
@@ -86,6 +89,7 @@ struct jw_export_result {
 	char public_key[64];   /* of that key, as its receivers give it to jw_key_trust */
 	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
 };
+#define JW_EXPORT_RESULT_INIT JW_INIT(jw_export_result)
 
 /* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; the file is not written then. */
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
@@ -123,6 +127,7 @@ struct jw_import_group {
 struct jw_account; /* jitwarm/accounts.h */
 
 struct jw_import_options {
+	size_t size;           /* JW_IMPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *path;      /* the pack; "-": standard input */
 	const char *cache_dir; /* the directory; NULL: the system's */
 	/* Whose driver and GPUs decide. NULL, or a driver that is not there or whose stamp is not
@@ -152,6 +157,7 @@ struct jw_import_options {
 					  size_t *ret_count);
 	bool any_file; /* look into all of them, not just those whose package or name the pack names */
 };
+#define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)
 
 struct jw_import_result {
 	char *path; /* the cache directory */

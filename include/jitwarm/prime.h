@@ -124,6 +124,7 @@ struct jw_prime_result {
 };
 
 struct jw_prime_options {
+	size_t size;              /* JW_PRIME_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	bool everything;                      /* what lies outside the registered sections too */
@@ -161,6 +162,7 @@ struct jw_prime_options {
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	void (*message)(void *context, const char *line);
 };
+#define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 
 /* Primes the live cache of `system` for its GPUs, by workers that `system->worker` starts;
  * JW_ERR_USAGE where it names none (but for a dry run), and in a worker. 0: the run came to an end,

@@ -27,6 +27,7 @@ enum jw_prune_reason {
 };
 
 struct jw_prune_options {
+	size_t size;           /* JW_PRUNE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir; /* NULL: that of `system` */
 	const struct jw_system *system;
 	bool damaged; /* every value is hashed */
@@ -48,6 +49,7 @@ struct jw_prune_options {
 	bool apply; /* false: only say */
 	struct jw_cancel cancel;
 };
+#define JW_PRUNE_OPTIONS_INIT JW_INIT(jw_prune_options)
 
 /* Entries with something in common. */
 struct jw_prune_group {

@@ -17,6 +17,7 @@
 JW_BEGIN_DECLS
 
 struct jw_record_options {
+	size_t size;                /* JW_RECORD_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *const *paths;   /* where to look for what it had compiled; none: in the files that
 								   its processes mapped (Linux) */
@@ -25,6 +26,7 @@ struct jw_record_options {
 	/* Asked from the end of the command on; what is known when it is cancelled is the result. */
 	struct jw_cancel cancel;
 };
+#define JW_RECORD_OPTIONS_INIT JW_INIT(jw_record_options)
 
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal where one ended it, as shells have it */

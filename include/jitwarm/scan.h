@@ -90,6 +90,7 @@ struct jw_scan_image {
 };
 
 struct jw_scan_options {
+	size_t size;              /* JW_SCAN_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
@@ -107,6 +108,7 @@ struct jw_scan_options {
 	/* A file that cannot be read; the scan goes on. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
 };
+#define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 
 /* Scans. -1: it could not be brought to its end (out of memory, the callback's own error,
  * JW_ERR_INTERRUPTED). */

@@ -15,6 +15,7 @@
 JW_BEGIN_DECLS
 
 struct jw_startup_options {
+	size_t size;              /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *names; /* what `prime` is to work on; none: the environment */
 	size_t name_count;
 	const char *environment; /* a virtual or conda environment, absolute; NULL: none */
@@ -25,6 +26,7 @@ struct jw_startup_options {
 					  an administrator's affair */
 	bool replace;  /* a task or unit of that name that is not ours */
 };
+#define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 
 /* A file of systemd's, or the task. */
 struct jw_startup_item {
@@ -60,10 +62,12 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 /* ---- has anything changed since the last run? */
 
 struct jw_run_key {
+	size_t size;              /* JW_RUN_KEY_INIT sets it (jitwarm/api.h) */
 	const char *const *names; /* as `prime` is given them */
 	size_t name_count;
 	const char *cache_dir; /* NULL: the live cache */
 };
+#define JW_RUN_KEY_INIT JW_INIT(jw_run_key)
 
 /* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
 struct jw_run_state;

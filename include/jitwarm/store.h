@@ -36,11 +36,13 @@ struct jw_store {
 };
 
 struct jw_store_options {
+	size_t size; /* JW_STORE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *state_dir;
 	bool verify; /* every member and entry is checked, as an import does; else the digest of each
 					pack, and its manifest */
 	struct jw_cancel cancel;
 };
+#define JW_STORE_OPTIONS_INIT JW_INIT(jw_store_options)
 
 /* What is in the store of this state directory. A store that is not there is empty. The caller
  * frees it. */
@@ -49,10 +51,12 @@ int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 void jw_store_free(struct jw_store *store);
 
 struct jw_store_keep_options {
+	size_t size; /* JW_STORE_KEEP_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	uint64_t most_bytes; /* that the store may take then; 0: JW_STORE_DEFAULT_BYTES */
 	struct jw_cancel cancel;
 };
+#define JW_STORE_KEEP_OPTIONS_INIT JW_INIT(jw_store_keep_options)
 
 /* Keeps what the system's cache holds for its driver and GPUs and no pack of the store has yet: one
  * more pack an architecture; then, as jw_store_gc, removes, and makes one of many small packs. */
@@ -60,12 +64,14 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 				  size_t *ret_entries);
 
 struct jw_store_refill_options {
+	size_t size; /* JW_STORE_REFILL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
 	const uint64_t *keys; /* names of the entries that are wanted */
 	size_t count;
 	bool dry_run; /* only say, by the packs' manifests, what would be added */
 	struct jw_cancel cancel;
 };
+#define JW_STORE_REFILL_OPTIONS_INIT JW_INIT(jw_store_refill_options)
 
 enum { JW_STORE_MOST_NOTES = 8 };
 

@@ -80,6 +80,7 @@ struct jw_system {
 };
 
 struct jw_system_options {
+	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool asleep; /* use what is remembered or read off files only; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
 	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
@@ -95,6 +96,7 @@ struct jw_system_options {
 	size_t target_count;
 	const char *driver, *driver_library, *driver_profile;
 };
+#define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 
 /* Having no GPU or no driver is no failure: why_none says so. JW_ERR_USAGE: a worker is needed and
  * not named, or this is one. With targets it is one not to know the driver's stamp

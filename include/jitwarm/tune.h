@@ -71,12 +71,14 @@ int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const 
 					size_t count, uint64_t *ret_bytes);
 
 struct jw_tune_request {
+	size_t size; /* JW_TUNE_REQUEST_INIT sets it (jitwarm/api.h) */
 	enum jw_scope scope;
 	const char *unit;     /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
 	bool of_user;         /* JW_SCOPE_UNIT: of the account's own service manager */
 	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE; 0: leave it alone */
 	const char *path;     /* CUDA_CACHE_PATH, absolute; NULL: leave it alone */
 };
+#define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
 
 /* What was done to one file or registry key. */
 struct jw_tune_change {

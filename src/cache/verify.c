@@ -7,6 +7,7 @@
 #include <jitwarm/cache.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "cache/cache_files.h"
 #include "cache/index.h"
 #include "cache/sound.h"
@@ -210,6 +211,9 @@ static int damaged_by_name(const void *a, const void *b)
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report)
 {
+	options = SIZED(err, options, struct jw_cache_options);
+	if (!options)
+		return -1;
 	struct verify verify = {.options = options};
 	struct jw_error why = {0};
 	uint64_t limit_bytes;

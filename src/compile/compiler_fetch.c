@@ -8,6 +8,7 @@
 #include <jitwarm/version.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "compile/package_index.h"
 #include "compile/wheel_member.h"
@@ -203,8 +204,12 @@ static bool is_cuda(const struct wheel_version *version)
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path)
 {
-	static const struct jw_compiler_fetch_options none;
-	struct fetch fetch = {.options = options ? options : &none,
+	static const struct jw_compiler_fetch_options none = JW_COMPILER_FETCH_OPTIONS_INIT;
+
+	options = SIZED(err, options ? options : &none, struct jw_compiler_fetch_options);
+	if (!options)
+		return -1;
+	struct fetch fetch = {.options = options,
 						  .program = !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas"};
 	char *store = NULL, *place, *path, package[64];
 	int result = -1;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "find/directory_walk.h"
@@ -211,6 +212,9 @@ static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found)
 {
+	options = SIZED(err, options, struct jw_find_options);
+	if (!options)
+		return -1;
 	struct name_search finder = {0};
 	int result = found_open(err, &finder.list);
 

@@ -70,7 +70,10 @@ static bool look_in_package(struct jw_error *err, const char *name, char **ret_p
 	struct jw_found *found = NULL;
 	bool is_there = false;
 
-	if (jw_find(err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
+	if (jw_find(err,
+				&(struct jw_find_options){
+					.size = sizeof(struct jw_find_options), .names = &name, .name_count = 1},
+				&found))
 		return false;
 	for (size_t i = 0; i < found->file_count && !is_there; i++)
 		if (is_nvrtc(os_base_name(found->files[i].path))) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/profile.h"
@@ -370,6 +371,9 @@ static int make_scratch(struct jw_error *err, struct jw_system *system, char **r
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system)
 {
+	given = SIZED(err, given, struct jw_system_options);
+	if (!given)
+		return -1;
 	struct jw_system *system;
 	struct jw_system_options how = *given;
 	const struct jw_system_options *options = &how;

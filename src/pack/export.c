@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
@@ -400,10 +401,13 @@ static bool is_opaque(const struct jw_export_options *options)
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
+	options = SIZED(err, options, struct jw_export_options);
+	if (!options || sized_check(err, ret_result))
+		return -1;
 	struct job job = {.options = options,
 					  .form = is_opaque(options) ? &of_tree : &of_entries,
 					  .loaded = SIZE_MAX};
-	struct jw_export_result result = {0};
+	struct jw_export_result result = {.size = sizeof result};
 	struct written written = {0};
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
@@ -422,7 +426,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		goto done;
 	describe(&job, &written, &result);
 	result.seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
-	*ret_result = result;
+	sized_give(&result, sizeof result, ret_result);
 	done = 0;
 done:
 	set_free(&job.wanted);

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "cache/settings.h"
 #include "os/clock.h"
@@ -163,6 +164,9 @@ static void import_free(struct import *import)
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_import_options);
+	if (!options)
+		return -1;
 	struct import import = {.options = options,
 							.system = options->system,
 							.most_kept_bytes = KEPT_BYTES,

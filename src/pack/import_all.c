@@ -2,6 +2,7 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "os/accounts.h"
 #include "pack/import.h"
 
@@ -58,6 +59,9 @@ static int import_for_each(struct jw_error *err, const struct jw_import_options 
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_import_options);
+	if (!options)
+		return -1;
 	struct jw_accounts accounts = {0};
 	struct jw_import_all_result *all;
 	int result;

@@ -36,7 +36,7 @@ static bool has_same_files(const struct pack_manifest *a, const struct pack_mani
 /* As a run has left it that was killed when all was done. */
 static bool is_there(const struct import *import, const char *path)
 {
-	const struct jw_export_options options = {.system = import->system};
+	const struct jw_export_options options = {.size = sizeof options, .system = import->system};
 	struct pack_manifest manifest = {0};
 	size_t *sources = NULL;
 	bool same = !opaque_gather(NULL, &options, path, &manifest, &sources) &&

@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/sized.h"
 #include "cache/remove.h"
 #include "history/ledger.h"
 #include "os/file.h"
@@ -61,14 +62,15 @@ static bool has_folder(const char *path)
 
 static int write_pack(struct jw_error *err, struct prune *prune, struct set *names)
 {
-	const struct jw_export_options options = {.cache_dir = prune->result->path,
+	const struct jw_export_options options = {.size = sizeof options,
+											  .cache_dir = prune->result->path,
 											  .system = prune->options->system,
 											  .all_drivers = true,
 											  .output = prune->options->keep,
 											  .context = prune,
 											  .cancel = prune->options->cancel,
 											  .wanted = goes_into_pack};
-	struct jw_export_result made;
+	struct jw_export_result made = {.size = sizeof made};
 	struct jw_error why = {0};
 
 	for (size_t i = 0; i < prune->chosen.count; i++)
@@ -176,6 +178,9 @@ static int apply(struct jw_error *err, struct prune *prune)
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_prune_options);
+	if (!options)
+		return -1;
 	struct prune prune = {.options = options, .result = mem_alloc(err, sizeof *prune.result)};
 	int result = -1;
 

@@ -256,7 +256,8 @@ static int read_drivers(struct jw_error *err, struct choose *choose)
 int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
 				   struct jw_prune_result *result, struct chosen *ret_chosen)
 {
-	const struct jw_cache_options look = {.path = options->cache_dir,
+	const struct jw_cache_options look = {.size = sizeof look,
+										  .path = options->cache_dir,
 										  .limit_bytes = options->system->cache.limit_bytes,
 										  .cancel = options->cancel};
 	struct choose choose = {.options = options, .result = result};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "plan/analyse.h"
@@ -155,6 +156,9 @@ static int explain(struct jw_error *err, const struct jw_check_options *options,
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_check_options);
+	if (!options)
+		return -1;
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct cache_profile profile = profile_of_system(options->system);
 	struct plan_request request = {

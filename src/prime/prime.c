@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "prime/compile_plan.h"
@@ -51,6 +52,9 @@ static int note_trace(struct jw_error *err, struct jw_prime_result *result,
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_prime_options);
+	if (!options)
+		return -1;
 	struct jw_prime_result *result;
 	const char *home = ledger_home(system);
 	struct planning planning = {0};

@@ -44,7 +44,8 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, struct wan
 static void refill(const struct jw_system *system, const struct jw_prime_options *options,
 				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
-	const struct jw_store_refill_options how = {.system = system,
+	const struct jw_store_refill_options how = {.size = sizeof how,
+												.system = system,
 												.keys = wanted->keys,
 												.count = wanted->count,
 												.dry_run = options->dry_run,
@@ -67,6 +68,7 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 {
 	struct jw_prime_options told = *options;
 	const struct jw_carry_options how = {
+		.size = sizeof how,
 		.system = system,
 		.keys = wanted->keys,
 		.key_bytes = wanted->key_bytes,
@@ -108,7 +110,8 @@ int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
 				struct jw_prime_reuse *reuse)
 {
-	const struct jw_store_keep_options how = {.system = system, .cancel = options->cancel};
+	const struct jw_store_keep_options how = {
+		.size = sizeof how, .system = system, .cancel = options->cancel};
 	const struct jw_prime_progress progress = {.phase = JW_PRIME_KEEPING, .current = ""};
 
 	if (!reuse->store)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "find/named_paths.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
@@ -244,6 +245,9 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 {
+	options = SIZED(err, options, struct jw_scan_options);
+	if (!options)
+		return -1;
 	struct scan scan = {
 		.options = options,
 		.question = {.targets = options->targets,

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -257,6 +258,9 @@ static void remember(const struct recorder *recorder)
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_record_options);
+	if (!options)
+		return -1;
 	struct recorder recorder = {.system = system, .options = options};
 	struct run_folder folder = {0};
 	int failed = -1;

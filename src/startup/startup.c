@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
@@ -228,6 +229,9 @@ done:
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup)
 {
+	options = SIZED(err, options, struct jw_startup_options);
+	if (!options)
+		return -1;
 	struct jw_startup *startup;
 
 	if (open_startup(err, options, &startup))
@@ -245,6 +249,9 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup)
 {
+	options = SIZED(err, options, struct jw_startup_options);
+	if (!options)
+		return -1;
 	struct jw_startup *startup;
 	int result = 0;
 
@@ -268,6 +275,9 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup)
 {
+	options = SIZED(err, options, struct jw_startup_options);
+	if (!options)
+		return -1;
 	struct jw_startup *startup;
 	int result = 0;
 

@@ -167,7 +167,8 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	const bool task = form == STARTUP_TASK, everyone = facts->options->everyone;
 	const char *account = task ? facts->account : facts->options->account;
 	/* The settings of each service replace the template's command. */
-	const struct jw_startup_options bare = {.service = facts->options->service};
+	const struct jw_startup_options bare = {.size = sizeof bare,
+											.service = facts->options->service};
 	struct buf line = BUF_MAX(1 << 16);
 	int result = -1;
 

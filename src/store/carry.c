@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "cache/presence.h"
 #include "history/ledger.h"
@@ -117,7 +118,7 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 									 .key_bytes = key_bytes,
 									 .context = &from,
 									 .took = took};
-	struct jw_store_refilled refilled;
+	struct jw_store_refilled refilled = {0};
 	int result = -1;
 
 	if (keys && key_bytes) {
@@ -224,6 +225,9 @@ static int note_wanted(struct jw_error *err, struct carry *carry)
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result)
 {
+	options = SIZED(err, options, struct jw_carry_options);
+	if (!options)
+		return -1;
 	struct carry carry = {.options = options};
 	const uint64_t started_ns = os_monotonic_ns();
 	bool *by_store = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "cache/presence.h"
 #include "os/file.h"
 #include "pack/import.h"
@@ -107,7 +108,8 @@ static bool is_of_use(const struct refill *refill, const char *path)
 static int refill_from(struct jw_error *err, struct refill *refill, const char *path)
 {
 	const struct refill_request *request = refill->request;
-	const struct jw_import_options options = {.path = path,
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = path,
 											  .system = request->system,
 											  .allow_unsigned = true,
 											  .only_missing = true,
@@ -197,8 +199,8 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 					  struct jw_store_refilled *ret_refilled)
 {
 	const struct jw_system *system = request->system;
-	const struct jw_store_options where = {.state_dir = system->state_dir,
-										   .cancel = request->cancel};
+	const struct jw_store_options where = {
+		.size = sizeof where, .state_dir = system->state_dir, .cancel = request->cancel};
 	struct refill refill = {.request = request};
 	struct jw_store *store = NULL;
 	int result = 0;
@@ -229,6 +231,9 @@ int refill_from_store(struct jw_error *err, const struct refill_request *request
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled)
 {
+	options = SIZED(err, options, struct jw_store_refill_options);
+	if (!options)
+		return -1;
 	const struct jw_system *system = options->system;
 	const struct refill_request request = {.system = system,
 										   .mode = REFILL_OWN,

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/sized.h"
 #include "store/store_merge.h"
 #include "store/store_packs.h"
 
@@ -46,7 +47,10 @@ static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t
 	struct jw_store *store = NULL;
 	int result;
 
-	if (jw_store_open(err, &(struct jw_store_options){.state_dir = state_dir}, &store))
+	if (jw_store_open(err,
+					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
+												 .state_dir = state_dir},
+					  &store))
 		return -1;
 	result = sweep_packs(err, store, most_bytes, &swept) ||
 					 store_merge(err, store, few, &swept.merged, &swept.made)
@@ -125,14 +129,15 @@ static int keep_target(struct jw_error *err, const struct jw_store_keep_options 
 {
 	char sm[JW_TARGET_TEXT];
 	char *path = os_join(err, store->path, STORE_UNFINISHED), *named = NULL;
-	const struct jw_export_options options = {.system = how->system,
+	const struct jw_export_options options = {.size = sizeof options,
+											  .system = how->system,
 											  .targets = &target,
 											  .target_count = 1,
 											  .output = path,
 											  .cancel = how->cancel,
 											  .context = known,
 											  .wanted = is_unknown};
-	struct jw_export_result made;
+	struct jw_export_result made = {.size = sizeof made};
 	struct jw_error why = {0};
 	int result = -1;
 
@@ -157,13 +162,16 @@ done:
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries)
 {
+	options = SIZED(err, options, struct jw_store_keep_options);
+	if (!options)
+		return -1;
 	const struct jw_system *system = options->system;
-	const struct jw_store_options where = {.state_dir = system->state_dir};
+	const struct jw_store_options where = {.size = sizeof where, .state_dir = system->state_dir};
 	uint64_t most_bytes = options->most_bytes ? options->most_bytes : JW_STORE_DEFAULT_BYTES;
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
 	struct known known = {0};
-	struct jw_store_swept swept;
+	struct jw_store_swept swept = {0};
 	struct jw_target targets[MOST_TARGETS];
 	size_t entries = 0, target_count;
 	int result = -1;

@@ -10,6 +10,7 @@
 #include <jitwarm/pack.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "pack/driver_text.h"
 #include "pack/reader.h"
@@ -127,7 +128,8 @@ static int describe_pack(struct jw_error *err, const char *path,
 int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
 {
 	char *nowhere = mem_printf(err, "%s.none", path);
-	const struct jw_import_options options = {.path = path,
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = path,
 											  .cache_dir = nowhere,
 											  .limit_bytes = UINT64_MAX,
 											  .allow_unsigned = true,
@@ -193,6 +195,9 @@ static int list_packs(struct jw_error *err, const struct jw_store_options *optio
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store)
 {
+	options = SIZED(err, options, struct jw_store_options);
+	if (!options)
+		return -1;
 	struct jw_store *store;
 
 	if (sodium_init() < 0)

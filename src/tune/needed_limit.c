@@ -7,7 +7,8 @@
 int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
 					size_t count, uint64_t *ret_bytes)
 {
-	const struct jw_check_options options = {.paths = paths, .path_count = count, .system = system};
+	const struct jw_check_options options = {
+		.size = sizeof options, .paths = paths, .path_count = count, .system = system};
 	struct jw_check_result *result;
 	uint64_t bytes = 0;
 
@@ -26,6 +27,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 					  size_t count, struct jw_tune_result **ret_result)
 {
 	struct jw_tune_request request = {
+		.size = sizeof request,
 		.scope = JW_SCOPE_USER,
 		/* A directory that was named for this run is none for every program. */
 		.path = system->cache.named ? NULL : system->cache.path,

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "os/folders.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
@@ -80,7 +81,9 @@ static int read_record(struct jw_error *err, struct tune_job *job)
 
 int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, struct tune_job *job)
 {
-	*job = (struct tune_job){.request = request};
+	*job = (struct tune_job){.request = request ? &job->known : NULL};
+	if (request && !sized_take(err, request, &job->known, sizeof job->known))
+		return -1;
 	job->result = mem_alloc(err, sizeof *job->result);
 	if (!job->result)
 		return -1;

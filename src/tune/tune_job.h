@@ -10,6 +10,7 @@
 #include "tune/settings_record.h"
 
 struct tune_job {
+	struct jw_tune_request known;
 	const struct jw_tune_request *request; /* NULL: all that is on record is taken back */
 	char *state_dir;                       /* NULL: nothing is kept */
 	struct os_file *lock;

@@ -16,8 +16,8 @@ int main(int argc, char **argv)
 {
 	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
 	const char *const paths[] = {argc > 2 ? argv[2] : ""};
-	const struct jw_system_options how = {.probe = true, .worker = worker};
-	struct jw_prime_options options = {.paths = paths, .path_count = 1};
+	const struct jw_system_options how = {.size = sizeof how, .probe = true, .worker = worker};
+	struct jw_prime_options options = {.size = sizeof options, .paths = paths, .path_count = 1};
 	struct jw_prime_result *result;
 	struct jw_system *system;
 	struct jw_error err = {0};

@@ -41,8 +41,11 @@ int main(int argc, char **argv)
 {
 	const char *const *paths = (const char *const *)(argv + 1);
 	size_t containers = 0;
-	const struct jw_scan_options options = {
-		.paths = paths, .path_count = 1, .context = &containers, .image = count_image};
+	const struct jw_scan_options options = {.size = sizeof options,
+											.paths = paths,
+											.path_count = 1,
+											.context = &containers,
+											.image = count_image};
 	struct jw_error err;
 
 	if (argc != 2 || buf_free(0) || set_add(0) || walk_file(0))

@@ -26,8 +26,9 @@ static int failed(const char *what, const struct jw_error *err)
 int main(int argc, char **argv)
 {
 	const char *paths[1] = {NULL};
-	struct jw_prime_options options = {.paths = paths, .path_count = 1, .jobs = 1};
-	struct jw_system_options how = {.probe = false};
+	struct jw_prime_options options = {
+		.size = sizeof options, .paths = paths, .path_count = 1, .jobs = 1};
+	struct jw_system_options how = {.size = sizeof how, .probe = false};
 	struct jw_prime_result *result;
 	struct jw_system *system;
 	char *program = NULL;

@@ -109,7 +109,10 @@ static inline struct jw_found *find_one(const char *name)
 	struct jw_found *found = NULL;
 	struct jw_error err;
 
-	if (jw_find(&err, &(struct jw_find_options){.names = &name, .name_count = name ? 1 : 0},
+	if (jw_find(&err,
+				&(struct jw_find_options){.size = sizeof(struct jw_find_options),
+										  .names = &name,
+										  .name_count = name ? 1 : 0},
 				&found))
 		fail_msg("%s", err.message);
 	return found;
@@ -121,7 +124,9 @@ static inline void find_fails(const char *name, enum jw_code code, const char *p
 	struct jw_error err;
 
 	assert_int_equal(jw_find(&err,
-							 &(struct jw_find_options){.names = &name, .name_count = name ? 1 : 0},
+							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
+													   .names = &name,
+													   .name_count = name ? 1 : 0},
 							 &found),
 					 -1);
 	assert_null(found);

@@ -26,8 +26,9 @@ static inline void packs_put(const char *dir, uint64_t key, const void *bytes, s
 
 static inline struct jw_export_result packs_export(const char *dir, const char *file)
 {
-	const struct jw_export_options options = {.cache_dir = dir, .output = file};
-	struct jw_export_result result;
+	const struct jw_export_options options = {
+		.size = sizeof options, .cache_dir = dir, .output = file};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	if (jw_export(&err, &options, &result))

@@ -105,7 +105,7 @@ static inline int begin(void **state)
 		make_tree(i);
 	jw_machine = (struct jw_system){.state_dir = state_dir,
 									.cache = {.path = cache, .limit_bytes = 1 << 30}};
-	options = (struct jw_prime_options){0};
+	options = (struct jw_prime_options){.size = sizeof(struct jw_prime_options)};
 	start_ms = end_ms = split_cores = 0;
 	memset(split, 0, sizeof split);
 	result = mem_alloc(NULL, sizeof *result);

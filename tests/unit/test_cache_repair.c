@@ -67,7 +67,7 @@ static void make_cache(const char *name, unsigned count)
 
 static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 {
-	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
+	struct jw_cache_options options = {.size = sizeof options, .path = dir, .limit_bytes = LIMIT};
 
 	return jw_cache_repair(err, &options, ret_repaired);
 }
@@ -75,7 +75,7 @@ static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 /* So many sound entries, each with its row, and the right total. */
 static void assert_sound(size_t entries)
 {
-	struct jw_cache_options options = {.path = dir, .limit_bytes = LIMIT};
+	struct jw_cache_options options = {.size = sizeof options, .path = dir, .limit_bytes = LIMIT};
 	struct jw_cache_report *report = NULL;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
@@ -91,7 +91,7 @@ static void what_is_understood_goes(void **state)
 {
 	static const char blank[200];
 	struct entries_entry entry;
-	struct jw_cache_repaired repaired;
+	struct jw_cache_repaired repaired = {0};
 	char name[CACHE_NAME_SIZE];
 
 	(void)state;
@@ -116,7 +116,7 @@ static void what_is_understood_goes(void **state)
 static void what_is_not_understood_stays(void **state)
 {
 	struct entries_entry entry;
-	struct jw_cache_repaired repaired;
+	struct jw_cache_repaired repaired = {0};
 	char name[CACHE_NAME_SIZE];
 
 	(void)state;
@@ -155,7 +155,7 @@ static void an_index_is_made_anew(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_cache_repaired repaired;
+		struct jw_cache_repaired repaired = {0};
 
 		make_cache("index", 4);
 		put("index", cases[i].bytes, cases[i].size);
@@ -166,7 +166,7 @@ static void an_index_is_made_anew(void **state)
 	}
 	make_cache("index", 4);
 	{
-		struct jw_cache_repaired repaired;
+		struct jw_cache_repaired repaired = {0};
 		char *path = os_join(NULL, dir, "index");
 
 		assert_int_equal(os_remove(NULL, path), 0);
@@ -179,7 +179,7 @@ static void an_index_is_made_anew(void **state)
 static void an_index_of_another_version_stops_it(void **state)
 {
 	static const uint8_t other[24] = {0x42, 0, 0, 0, 1};
-	struct jw_cache_repaired repaired;
+	struct jw_cache_repaired repaired = {0};
 	struct jw_error err = {0};
 
 	(void)state;
@@ -208,8 +208,9 @@ static bool heal(void *context)
 static void what_is_whole_again_stays(void **state)
 {
 	int asked = 0;
-	struct jw_cache_options options = {.limit_bytes = LIMIT, .cancel = {&asked, heal}};
-	struct jw_cache_repaired repaired;
+	struct jw_cache_options options = {
+		.size = sizeof options, .limit_bytes = LIMIT, .cancel = {&asked, heal}};
+	struct jw_cache_repaired repaired = {0};
 	struct entries_entry entry;
 	char name[CACHE_NAME_SIZE];
 
@@ -257,7 +258,7 @@ static void a_killed_run_leaves_a_sound_cache(void **state)
 
 	(void)state;
 	for (unsigned moment = 0; moment < MOMENTS; moment++) {
-		struct jw_cache_repaired repaired;
+		struct jw_cache_repaired repaired = {0};
 		struct cache_index index;
 		pid_t child;
 

@@ -12,7 +12,8 @@
 
 static struct jw_cache_report *verify(const char *dir)
 {
-	struct jw_cache_options options = {.path = dir, .limit_bytes = UINT64_C(1) << 30};
+	struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .limit_bytes = UINT64_C(1) << 30};
 	struct jw_cache_report *report = NULL;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
@@ -128,7 +129,7 @@ static void a_missing_or_foreign_directory_is_told(void **state)
 	files_put(foreign, "a/b/readme", "x", 1);
 	assert_int_equal(os_make_dirs(NULL, empty, 0700), 0);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct jw_cache_options options = {.path = cases[i].path};
+		struct jw_cache_options options = {.size = sizeof options, .path = cases[i].path};
 		struct jw_error err = {0};
 
 		assert_int_equal(jw_cache_verify(&err, &options, &report), -1);
@@ -148,7 +149,7 @@ static void a_missing_or_foreign_directory_is_told(void **state)
 static void a_list_is_in_the_order_of_eviction(void **state)
 {
 	char *dir = make_cache("list", 0);
-	struct jw_cache_options options = {.path = dir};
+	struct jw_cache_options options = {.size = sizeof options, .path = dir};
 	struct jw_cache_listing *list = NULL;
 	struct entries_entry entry;
 
@@ -183,7 +184,8 @@ static void it_stops_when_asked(void **state)
 {
 	char *dir = make_cache("stopped", 0);
 	int asked = 0;
-	struct jw_cache_options options = {.path = dir, .cancel = {&asked, stop_at_once}};
+	struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .cancel = {&asked, stop_at_once}};
 	struct jw_cache_report *report;
 	struct jw_error err = {0};
 
@@ -210,7 +212,8 @@ static bool evict_one(void *context)
 static void what_goes_meanwhile_is_no_damage(void **state)
 {
 	char *dir = make_cache("evicted", 0);
-	struct jw_cache_options options = {.path = dir, .cancel = {dir, evict_one}};
+	struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .cancel = {dir, evict_one}};
 	struct jw_cache_report *report;
 
 	(void)state;
@@ -270,7 +273,8 @@ static void large_entries_are_read_in_pieces(void **state)
 {
 	char *dir = make_cache("large", 0), name[CACHE_NAME_SIZE];
 	uint64_t sound = put_large(dir, true), damaged = put_large(dir, false), before, after;
-	struct jw_cache_options options = {.path = dir, .limit_bytes = UINT64_C(1) << 30};
+	struct jw_cache_options options = {
+		.size = sizeof options, .path = dir, .limit_bytes = UINT64_C(1) << 30};
 	struct jw_cache_report *report;
 	struct jw_cache_listing *list;
 
@@ -320,7 +324,7 @@ static size_t group(const struct jw_cache_group *groups, size_t count, const cha
 /* What the list says, from both ends of keys, is what their whole says. */
 static void check_list(const char *dir, size_t entries)
 {
-	const struct jw_cache_options options = {.path = dir};
+	const struct jw_cache_options options = {.size = sizeof options, .path = dir};
 	struct jw_cache_listing *list;
 
 	assert_int_equal(jw_cache_list(NULL, &options, &list), 0);

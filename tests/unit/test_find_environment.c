@@ -119,8 +119,12 @@ static void others_go_on_where_one_is_missing(void **state)
 	(void)state;
 
 	make_environment();
-	assert_int_equal(
-		jw_find(NULL, &(struct jw_find_options){.names = names, .name_count = 2}, &found), 0);
+	assert_int_equal(jw_find(NULL,
+							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
+													   .names = names,
+													   .name_count = 2},
+							 &found),
+					 0);
 	assert_int_equal(found->trouble_count, 1);
 	assert_true(has_note(found, "nothing-there"));
 	assert_true(found->file_count > 0);
@@ -166,8 +170,12 @@ static void files_come_once(void **state)
 	loose = at("d/odd-name");
 	names[0] = names[1] = folder;
 	names[2] = loose;
-	assert_int_equal(
-		jw_find(NULL, &(struct jw_find_options){.names = names, .name_count = 3}, &found), 0);
+	assert_int_equal(jw_find(NULL,
+							 &(struct jw_find_options){.size = sizeof(struct jw_find_options),
+													   .names = names,
+													   .name_count = 3},
+							 &found),
+					 0);
 	/* A file that is named counts whatever its name. */
 	assert_int_equal(found->file_count, 2);
 	jw_found_free(found);
@@ -254,7 +262,10 @@ static void out_of_memory_is_reported(void **state)
 		struct jw_error err = {0};
 
 		mem_fail_after(n);
-		if (!jw_find(&err, &(struct jw_find_options){.names = &name, .name_count = 1}, &found))
+		if (!jw_find(&err,
+					 &(struct jw_find_options){
+						 .size = sizeof(struct jw_find_options), .names = &name, .name_count = 1},
+					 &found))
 			jw_found_free(found);
 		else
 			assert_true(*err.message);
@@ -279,7 +290,8 @@ static void search_that_is_cancelled(void **state)
 	(void)state;
 	make_environment();
 	do {
-		const struct jw_find_options options = {.cancel = {&left, count_down}};
+		const struct jw_find_options options = {.size = sizeof options,
+												.cancel = {&left, count_down}};
 		struct jw_error err = {0};
 
 		left = most++;

@@ -24,7 +24,7 @@ static void make_pack(struct buf *ret_bytes)
 static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
 {
 	const struct jw_import_options options = {
-		.path = file, .allow_unsigned = true, .cache_dir = target};
+		.size = sizeof options, .path = file, .allow_unsigned = true, .cache_dir = target};
 	struct jw_import_result *result;
 	struct os_file *out;
 

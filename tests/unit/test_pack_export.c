@@ -44,7 +44,7 @@ static void assert_same_entry(const char *a, const char *b, uint64_t key)
 static struct jw_import_result *import_as_is(const char *file, const char *dir)
 {
 	const struct jw_import_options options = {
-		.path = file, .allow_unsigned = true, .cache_dir = dir};
+		.size = sizeof options, .path = file, .allow_unsigned = true, .cache_dir = dir};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
@@ -56,7 +56,7 @@ static struct jw_import_result *import_as_is(const char *file, const char *dir)
 static void round_trip(void **state)
 {
 	char *cache = path_in("cache"), *file = path_in("a.jwpack"), *copy = path_in("copy");
-	struct jw_export_result exported;
+	struct jw_export_result exported = {.size = sizeof exported};
 	struct jw_import_result *imported;
 	struct entries_entry entry;
 
@@ -112,7 +112,7 @@ static void same_bytes(void **state)
 static void left_out(void **state)
 {
 	char *cache = path_in("mixed"), *file = path_in("mixed.jwpack");
-	struct jw_export_result result;
+	struct jw_export_result result = {.size = sizeof result};
 	struct entries_entry entry;
 
 	(void)state;
@@ -138,8 +138,9 @@ static void left_out(void **state)
 static void nothing_to_export(void **state)
 {
 	char *cache = path_in("empty"), *file = path_in("empty.jwpack");
-	const struct jw_export_options options = {.cache_dir = cache, .output = file};
-	struct jw_export_result result;
+	const struct jw_export_options options = {
+		.size = sizeof options, .cache_dir = cache, .output = file};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	(void)state;
@@ -180,8 +181,11 @@ static void heals(void **state)
 static void respects_the_limit(void **state)
 {
 	char *cache = path_in("large"), *file = path_in("l.jwpack"), *copy = path_in("small");
-	struct jw_import_options options = {
-		.path = file, .allow_unsigned = true, .cache_dir = copy, .limit_bytes = 200};
+	struct jw_import_options options = {.size = sizeof options,
+										.path = file,
+										.allow_unsigned = true,
+										.cache_dir = copy,
+										.limit_bytes = 200};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
@@ -199,8 +203,11 @@ static void respects_the_limit(void **state)
 static void dry_run_writes_nothing(void **state)
 {
 	char *cache = path_in("dry"), *file = path_in("d.jwpack"), *copy = path_in("dry-copy");
-	struct jw_import_options options = {
-		.path = file, .allow_unsigned = true, .cache_dir = copy, .dry_run = true};
+	struct jw_import_options options = {.size = sizeof options,
+										.path = file,
+										.allow_unsigned = true,
+										.cache_dir = copy,
+										.dry_run = true};
 	struct jw_import_result *result;
 
 	(void)state;
@@ -220,7 +227,8 @@ static void needs_a_driver_or_a_directory(void **state)
 {
 	char *cache = path_in("hers"), *file = path_in("h.jwpack"), *named = path_in("named");
 	struct jw_system system = {.cache = {.path = path_in("ours"), .limit_bytes = 1 << 20}};
-	struct jw_import_options options = {.path = file, .allow_unsigned = true, .system = &system};
+	struct jw_import_options options = {
+		.size = sizeof options, .path = file, .allow_unsigned = true, .system = &system};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 

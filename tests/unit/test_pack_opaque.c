@@ -31,8 +31,8 @@ static void make_machine(void)
 static struct jw_export_result export_all(void)
 {
 	const struct jw_export_options options = {
-		.system = &machine, .cache_dir = cache, .output = pack};
-	struct jw_export_result result;
+		.size = sizeof options, .system = &machine, .cache_dir = cache, .output = pack};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	if (jw_export(&err, &options, &result))
@@ -43,7 +43,8 @@ static struct jw_export_result export_all(void)
 static struct jw_import_result *import_into(const struct jw_system *system, uint64_t limit_bytes,
 											struct jw_error *err)
 {
-	const struct jw_import_options options = {.path = pack,
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = pack,
 											  .system = system,
 											  .cache_dir = target,
 											  .allow_unsigned = true,
@@ -111,7 +112,7 @@ static void assert_nothing_left(void)
 
 static void there_and_back(void **state)
 {
-	struct jw_export_result result;
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	(void)state;
@@ -229,8 +230,9 @@ static void only_the_same_machine(void **state)
 
 static void what_no_pack_takes(void **state)
 {
-	struct jw_export_options options = {.system = &machine, .cache_dir = cache, .output = pack};
-	struct jw_export_result result;
+	struct jw_export_options options = {
+		.size = sizeof options, .system = &machine, .cache_dir = cache, .output = pack};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 	char *hidden = os_join(NULL, cache, "a/.hidden");
 

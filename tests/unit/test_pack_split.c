@@ -108,8 +108,9 @@ static int end(void **state)
 
 static struct jw_export_result export(const struct jw_system *system)
 {
-	const struct jw_export_options options = {.system = system, .output = pack};
-	struct jw_export_result result;
+	const struct jw_export_options options = {
+		.size = sizeof options, .system = system, .output = pack};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	if (jw_export(&err, &options, &result))
@@ -137,7 +138,10 @@ static void import(const struct jw_import_options *how, size_t accepted, size_t 
 
 static struct jw_import_options taking(const struct jw_system *system)
 {
-	return (struct jw_import_options){.path = pack, .system = system, .allow_unsigned = true};
+	return (struct jw_import_options){.size = sizeof(struct jw_import_options),
+									  .path = pack,
+									  .system = system,
+									  .allow_unsigned = true};
 }
 
 static void it_travels(void **state)
@@ -206,13 +210,16 @@ static void the_drivers_own_stays(void **state)
 
 static size_t refill(const uint64_t *keys, size_t count)
 {
-	struct jw_store_refilled refilled;
+	struct jw_store_refilled refilled = {0};
 
-	assert_int_equal(
-		jw_store_refill(
-			NULL, &(struct jw_store_refill_options){.system = &here, .keys = keys, .count = count},
-			&refilled),
-		0);
+	assert_int_equal(jw_store_refill(NULL,
+									 &(struct jw_store_refill_options){
+										 .size = sizeof(struct jw_store_refill_options),
+										 .system = &here,
+										 .keys = keys,
+										 .count = count},
+									 &refilled),
+					 0);
 	return refilled.entries;
 }
 
@@ -220,23 +227,33 @@ static size_t refill(const uint64_t *keys, size_t count)
 static void the_store_knows_it(void **state)
 {
 	const uint64_t keys[] = {key_of(0), key_of(1), key_of(2), key_of(3)};
-	struct jw_store_swept swept;
+	struct jw_store_swept swept = {0};
 	struct jw_store *store;
 	size_t kept;
 
 	(void)state;
-	assert_int_equal(jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &here}, &kept),
-					 0);
+	assert_int_equal(
+		jw_store_keep(NULL,
+					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
+													  .system = &here},
+					  &kept),
+		0);
 	(void)put(&here, ENTRIES, 10);
-	assert_int_equal(jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &here}, &kept),
-					 0);
+	assert_int_equal(
+		jw_store_keep(NULL,
+					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
+													  .system = &here},
+					  &kept),
+		0);
 	assert_int_equal(kept, 1);
 	for (unsigned round = 0; round < 2; round++) {
 		char *ledger = ledger_file(here.state_dir, here.cache.path);
 
 		assert_int_equal(
 			jw_store_open(NULL,
-						  &(struct jw_store_options){.state_dir = here.state_dir, .verify = true},
+						  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
+													 .state_dir = here.state_dir,
+													 .verify = true},
 						  &store),
 			0);
 		assert_int_equal(store->count, 2 - round);

@@ -45,9 +45,13 @@ static struct jw_pack_file file_at(const char *path, const char *name)
 
 static struct jw_export_result export_thin(const struct jw_pack_file *files, size_t count)
 {
-	const struct jw_export_options options = {
-		.cache_dir = cache, .output = pack, .thin = true, .files = files, .file_count = count};
-	struct jw_export_result result;
+	const struct jw_export_options options = {.size = sizeof options,
+											  .cache_dir = cache,
+											  .output = pack,
+											  .thin = true,
+											  .files = files,
+											  .file_count = count};
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_error err = {0};
 
 	if (jw_export(&err, &options, &result))
@@ -76,7 +80,8 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 static int import_from(struct jw_error *err, struct here *here, bool any_file,
 					   struct jw_import_result **ret_result)
 {
-	const struct jw_import_options options = {.path = pack,
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = pack,
 											  .cache_dir = target,
 											  .allow_unsigned = true,
 											  .context = here,
@@ -134,7 +139,7 @@ static void comes_back(void **state)
 	struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
 	char *moved = os_join(NULL, folder, "libframe.so"), *other = os_join(NULL, folder, "other.so");
 	struct here here = {.files = {file_at(moved, "x")}, .count = 1};
-	struct jw_export_result result;
+	struct jw_export_result result = {.size = sizeof result};
 
 	(void)state;
 	make_library(library, 0, ENTRIES);
@@ -217,7 +222,7 @@ static void keeps_what_no_file_has(void **state)
 {
 	struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
 	struct here here = {.files = {from}, .count = 1};
-	struct jw_export_result result;
+	struct jw_export_result result = {.size = sizeof result};
 
 	(void)state;
 	make_library(library, 0, 2);

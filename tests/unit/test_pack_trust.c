@@ -120,7 +120,8 @@ static void every_version(void **state)
 	assert_int_equal(os_list(NULL, data, &names), 0);
 	for (size_t i = 0; i < names.count; i++) {
 		char *path = os_join(NULL, data, names.items[i]), *key, *copy;
-		struct jw_import_options options = {.path = path, .state_dir = folder};
+		struct jw_import_options options = {
+			.size = sizeof options, .path = path, .state_dir = folder};
 		struct jw_import_result *result;
 		struct jw_key trusted;
 		struct jw_error err;

@@ -26,7 +26,8 @@ static void make_environment(void)
 /* Whether it is another environment than the last time, for a package (NULL: all of it). */
 static bool has_changed(const char *package)
 {
-	const struct jw_run_key key = {.names = &package, .name_count = package ? 1 : 0};
+	const struct jw_run_key key = {
+		.size = sizeof key, .names = &package, .name_count = package ? 1 : 0};
 	struct jw_run_state *now = NULL;
 	char *changes = NULL;
 	bool changed;

@@ -15,7 +15,7 @@
 
 static const char *const names[] = {"tensorflow", "C:\\a b\\", "say \"$x\" 100%"};
 static const struct jw_startup_options options = {
-	.names = names, .name_count = 3, .environment = "/home/김 지원/venv"};
+	.size = sizeof options, .names = names, .name_count = 3, .environment = "/home/김 지원/venv"};
 
 static void a_task_is_for_its_user_alone(void **state)
 {
@@ -104,8 +104,9 @@ static void only_what_matters_is_a_change(void **state)
 		 *note = os_join(NULL, inner, "a.py"), *cache = os_join(NULL, folder, "cache"),
 		 *index = os_join(NULL, cache, "index");
 	const char *const name[] = {inner}, *const other_name[] = {library};
-	const struct jw_run_key key = {.names = name, .name_count = 1, .cache_dir = cache},
-							other = {.names = other_name, .name_count = 1, .cache_dir = cache};
+	const struct jw_run_key
+		key = {.size = sizeof key, .names = name, .name_count = 1, .cache_dir = cache},
+		other = {.size = sizeof other, .names = other_name, .name_count = 1, .cache_dir = cache};
 
 	(void)state;
 	assert_int_equal(os_env_set(NULL, "JITWARM_STATE", folder), 0);

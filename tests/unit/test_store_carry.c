@@ -65,7 +65,8 @@ static void tear_down(struct machine *machine)
 
 static struct jw_carry_options asking(const struct machine *machine, bool carry_over)
 {
-	return (struct jw_carry_options){.system = &machine->system,
+	return (struct jw_carry_options){.size = sizeof(struct jw_carry_options),
+									 .system = &machine->system,
 									 .keys = machine->keys,
 									 .key_bytes = machine->key_bytes,
 									 .count = ENTRIES,
@@ -250,7 +251,11 @@ static void the_store_keeps_no_marked_ones(void **state)
 	options.count = 2;
 	jw_carry_result_free(carry(&options));
 	assert_int_equal(
-		jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &machine.system}, &kept), 0);
+		jw_store_keep(NULL,
+					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
+													  .system = &machine.system},
+					  &kept),
+		0);
 	assert_int_equal(kept, 0);
 	/* Compiled anew: there, and no longer marked. */
 	assert_int_equal(
@@ -260,7 +265,11 @@ static void the_store_keeps_no_marked_ones(void **state)
 		0);
 	assert_int_equal(jw_carry_count(&machine.system), 1);
 	assert_int_equal(
-		jw_store_keep(NULL, &(struct jw_store_keep_options){.system = &machine.system}, &kept), 0);
+		jw_store_keep(NULL,
+					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
+													  .system = &machine.system},
+					  &kept),
+		0);
 	assert_int_equal(kept, 1);
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	mem_free(store);

@@ -34,7 +34,10 @@ static void keep(const struct jw_system *system, size_t wanted)
 	struct jw_error err = {0};
 	size_t entries = SIZE_MAX;
 
-	if (jw_store_keep(&err, &(struct jw_store_keep_options){.system = system}, &entries))
+	if (jw_store_keep(&err,
+					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
+													  .system = system},
+					  &entries))
 		fail_msg("%s", err.message);
 	assert_int_equal(entries, wanted);
 }
@@ -45,7 +48,7 @@ static size_t refill(const struct jw_system *system, const uint64_t *keys, size_
 {
 	struct jw_store_refilled dry = {0}, refilled = {0};
 	struct jw_store_refill_options options = {
-		.system = system, .keys = keys, .count = count, .dry_run = true};
+		.size = sizeof options, .system = system, .keys = keys, .count = count, .dry_run = true};
 	struct jw_error err = {0};
 	int failed = jw_store_refill(&err, &options, &dry);
 
@@ -202,7 +205,10 @@ static size_t count_entries(void)
 	struct jw_error err;
 	size_t count = 0;
 
-	if (jw_store_open(&err, &(struct jw_store_options){.state_dir = folder, .verify = true},
+	if (jw_store_open(&err,
+					  &(struct jw_store_options){.size = sizeof(struct jw_store_options),
+												 .state_dir = folder,
+												 .verify = true},
 					  &store))
 		fail_msg("%s", err.message);
 	for (size_t i = 0; i < store->count; i++) {
@@ -257,7 +263,7 @@ static void restore(const char *store, const struct snapshot *snapshot)
 static size_t count_allocations(void)
 {
 	enum { MANY = 20000 };
-	struct jw_store_swept swept;
+	struct jw_store_swept swept = {0};
 	size_t left = 0;
 	void *probe;
 
@@ -288,7 +294,7 @@ static void nothing_is_lost_where_it_fails(void **state)
 	take_snapshot(store, &snapshot);
 	allocations = count_allocations();
 	for (size_t n = 1; n <= allocations; n++) {
-		struct jw_store_swept swept;
+		struct jw_store_swept swept = {0};
 		struct jw_error err = {0};
 		int result;
 

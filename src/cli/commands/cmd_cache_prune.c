@@ -178,13 +178,14 @@ static int read_options(struct jw_error *err, const struct options *given,
 static enum exit_status prune_run(struct cli *cli)
 {
 	const struct options *given = &cli->options;
-	struct jw_system_options how = {.cache_dir = options_value(given, "cache")};
+	struct jw_system_options how = {.size = sizeof how, .cache_dir = options_value(given, "cache")};
 	struct jw_target targets[MOST_TARGETS];
 	struct jw_error err = {0};
 	const char *drivers[MOST_DRIVERS];
 	uint64_t bytes;
 	size_t chosen;
 	struct jw_prune_options options = {
+		.size = sizeof options,
 		.cache_dir = options_value(given, "cache"),
 		.targets = targets,
 		.drivers = drivers,

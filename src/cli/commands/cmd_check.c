@@ -160,6 +160,7 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 									const struct gpu_targets *gpus, const struct found_files *files)
 {
 	const struct jw_check_options options = {
+		.size = sizeof options,
 		.paths = files->paths,
 		.path_count = files->count,
 		.system = system,
@@ -196,8 +197,8 @@ static enum exit_status check_found(struct cli *cli, const struct jw_system *sys
 static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					   struct jw_system **ret_system)
 {
-	struct jw_system_options how = {.asleep = true,
-									.cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system_options how = {
+		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
 	struct jw_system *system;
 
 	if (jw_system_open(err, &how, &system))

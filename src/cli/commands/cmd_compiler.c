@@ -40,8 +40,10 @@ static void on_progress(void *context, uint64_t done_bytes, uint64_t total_bytes
 static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row *row)
 {
 	struct fetching fetching = {.output = &cli->out, .label = row->version};
-	const struct jw_compiler_fetch_options options = {
-		.context = &fetching, .progress = on_progress, .cancel = cli_cancel};
+	const struct jw_compiler_fetch_options options = {.size = sizeof options,
+													  .context = &fetching,
+													  .progress = on_progress,
+													  .cancel = cli_cancel};
 	int result = jw_compiler_fetch(err, row->version, &options, &row->path);
 
 	if (fetching.started)

@@ -93,10 +93,11 @@ static enum exit_status export_run(struct cli *cli)
 	const struct options *given = &cli->options;
 	const char *file = options_value(given, "output");
 	bool to_stdout = file && !strcmp(file, "-");
-	const struct jw_system_options how = {.asleep = true,
-										  .cache_dir = options_value(given, "cache")};
+	const struct jw_system_options how = {
+		.size = sizeof how, .asleep = true, .cache_dir = options_value(given, "cache")};
 	struct jw_target targets[MOST_TARGETS];
 	struct jw_export_options options = {
+		.size = sizeof options,
 		.cache_dir = options_value(given, "cache"),
 		.targets = targets,
 		.all_drivers = options_given(given, "all"),
@@ -110,7 +111,7 @@ static enum exit_status export_run(struct cli *cli)
 		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
-	struct jw_export_result result;
+	struct jw_export_result result = {.size = sizeof result};
 	struct jw_system *system = NULL;
 	struct chosen chosen = {0};
 	struct jw_error err = {0};

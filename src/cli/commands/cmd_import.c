@@ -71,6 +71,7 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 	const struct options *given = &cli->options;
 
 	return (struct jw_import_options){
+		.size = sizeof(struct jw_import_options),
 		.path = given->operands[0],
 		.cache_dir = options_value(given, "cache"),
 		.system = options_given(given, "as-is") ? NULL : system,
@@ -227,8 +228,8 @@ static enum exit_status import_for_all(struct cli *cli, const struct jw_system *
 
 static enum exit_status import_run(struct cli *cli)
 {
-	const struct jw_system_options how = {.asleep = true,
-										  .cache_dir = options_value(&cli->options, "cache")};
+	const struct jw_system_options how = {
+		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
 	struct jw_system *system = NULL;
 	struct jw_error err = {0};
 	enum exit_status status;

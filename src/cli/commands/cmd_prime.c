@@ -89,6 +89,7 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
+		.size = sizeof options,
 		.paths = files->paths,
 		.path_count = files->count,
 		.everything = options_given(&cli->options, "all"),
@@ -242,8 +243,8 @@ static enum exit_status work_on(struct prime_outcome *priming, struct found_file
 static int open_system(struct jw_error *err, struct cli *cli, struct target_machine *elsewhere,
 					   struct jw_system **ret_system)
 {
-	struct jw_system_options how = {.probe = true,
-									.cache_dir = options_value(&cli->options, "cache")};
+	struct jw_system_options how = {
+		.size = sizeof how, .probe = true, .cache_dir = options_value(&cli->options, "cache")};
 	struct jw_system *system;
 
 	if (cli_worker(err, cli, &how.worker) ||

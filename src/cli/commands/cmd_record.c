@@ -124,6 +124,7 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 	const struct options *options = &cli->options;
 	const char *file = options_value(options, "output");
 	struct jw_record_options how = {
+		.size = sizeof how,
 		.command = options->operands + options->divided_at,
 		.paths = files->paths,
 		.path_count = files->count,
@@ -146,8 +147,8 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 static enum exit_status record_run(struct cli *cli)
 {
 	const struct options *options = &cli->options;
-	const struct jw_system_options how = {.asleep = true,
-										  .cache_dir = options_value(options, "cache")};
+	const struct jw_system_options how = {
+		.size = sizeof how, .asleep = true, .cache_dir = options_value(options, "cache")};
 	struct jw_system *system = NULL;
 	struct found_files files = {0};
 	struct jw_error err;

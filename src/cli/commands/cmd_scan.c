@@ -53,6 +53,7 @@ static int scan_found(struct jw_error *err, struct scan_run *run, const struct g
 					  const struct found_files *files)
 {
 	const struct jw_scan_options options = {
+		.size = sizeof options,
 		.paths = files->paths,
 		.path_count = files->count,
 		.targets = gpus->targets,
@@ -95,7 +96,7 @@ static void print_end(const struct scan_run *run, const struct gpu_targets *gpus
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
 	const struct cli *cli = run->cli;
-	const struct jw_system_options asleep = {.asleep = true};
+	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
 	struct jw_system *system;
 	int result = 0;
 

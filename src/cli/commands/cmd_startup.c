@@ -32,7 +32,8 @@ static void asked_free(struct asked *asked)
 /* The task runs elsewhere: paths become absolute, and the environment is named. */
 static int read_asked(struct jw_error *err, const struct options *options, struct asked *asked)
 {
-	asked->options = (struct jw_startup_options){.names = (const char *const *)asked->names,
+	asked->options = (struct jw_startup_options){.size = sizeof(struct jw_startup_options),
+												 .names = (const char *const *)asked->names,
 												 .service = options_value(options, "service"),
 												 .everyone = options_given(options, "all-users")};
 	if (options->operand_count > MOST_NAMES)

@@ -84,7 +84,7 @@ static enum exit_status status_run(struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct status_document found = {.wsl = os_is_wsl()};
-	struct jw_system_options how = {.probe = profile};
+	struct jw_system_options how = {.size = sizeof how, .probe = profile};
 	struct jw_system *system = NULL;
 	struct jw_error err;
 	enum exit_status status;

@@ -49,7 +49,7 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 static enum exit_status show(struct cli *cli, bool verify)
 {
 	struct jw_store *store = NULL;
-	struct jw_store_options options = {.verify = verify};
+	struct jw_store_options options = {.size = sizeof options, .verify = verify};
 	struct jw_error err;
 	char *state = NULL;
 	enum exit_status status = EXIT_DONE;
@@ -109,7 +109,7 @@ const struct cli_command command_store_verify = {
 static enum exit_status gc_run(struct cli *cli)
 {
 	uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES);
-	struct jw_store_swept swept;
+	struct jw_store_swept swept = {0};
 	struct jw_error err = {0};
 	char *state = NULL, size[TEXT_SHORT];
 	enum exit_status status = EXIT_DONE;

@@ -57,7 +57,7 @@ static uint64_t best_limit(const struct tuning *tuning)
 static int collect(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
-	struct jw_system_options how = {0};
+	struct jw_system_options how = {.size = sizeof how};
 	const char *path;
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &tuning->system) ||
@@ -245,7 +245,7 @@ static int work(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
 	const char *scope = options_value(options, "scope"), *form = options_value(options, "print");
-	struct jw_tune_request request = {.scope = JW_SCOPE_USER};
+	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "--apply, --undo and --print exclude each other");

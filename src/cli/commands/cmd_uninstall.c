@@ -49,7 +49,8 @@ static void gone(struct uninstall *job, const char *what, const char *but)
 
 static void disable(struct uninstall *job, const char *service, bool everyone)
 {
-	const struct jw_startup_options options = {.service = service, .everyone = everyone};
+	const struct jw_startup_options options = {
+		.size = sizeof options, .service = service, .everyone = everyone};
 	struct jw_startup *before, *after;
 	struct jw_error err;
 

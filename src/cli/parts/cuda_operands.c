@@ -158,7 +158,8 @@ enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *
 {
 	const char *text = options_value(&cli->options, "nvrtc-options");
 	enum exit_status status = EXIT_DONE;
-	struct jw_nvrtc_options how = {.where = options_value(&cli->options, "nvrtc"),
+	struct jw_nvrtc_options how = {.size = sizeof how,
+								   .where = options_value(&cli->options, "nvrtc"),
 								   .name = options_value(&cli->options, "nvrtc-name"),
 								   .driver = system->driver.version,
 								   .state_dir = system->state_dir};

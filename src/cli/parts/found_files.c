@@ -34,7 +34,7 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 					 size_t name_count, struct found_files *ret_files)
 {
 	const struct jw_find_options options = {
-		.names = names, .name_count = name_count, .cancel = cli_cancel};
+		.size = sizeof options, .names = names, .name_count = name_count, .cancel = cli_cancel};
 	struct jw_found *found;
 
 	return jw_find(err, &options, &found) ? -1 : found_files_take(err, out, found, ret_files);

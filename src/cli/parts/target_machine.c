@@ -48,7 +48,9 @@ int target_machine_read(struct jw_error *err, const struct options *options,
 {
 	struct target_machine *elsewhere = ret_elsewhere;
 
-	*elsewhere = (struct target_machine){.given = options_given(options, "target")};
+	*elsewhere = (struct target_machine){.given = options_given(options, "target"),
+										 .export = JW_EXPORT_OPTIONS_INIT,
+										 .pack.result = JW_EXPORT_RESULT_INIT};
 	if (check_usage(err, options, elsewhere->given))
 		return -1;
 	if (!elsewhere->given)

@@ -29,7 +29,8 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 {
 	const struct options *options = &cli->options;
 	const char *environment = options_value(options, "environment");
-	const struct jw_run_key key = {.names = options->operands,
+	const struct jw_run_key key = {.size = sizeof key,
+								   .names = options->operands,
 								   .name_count = options->operand_count,
 								   .cache_dir = options_value(options, "cache")};
 
