@@ -87,7 +87,7 @@ static int put_element(struct jw_error *err, cJSON *array, const struct json_fie
 					   const uint8_t *at)
 {
 	switch ((int)field->kind) {
-	case JSON_MAP: return put_pair(err, array, field->table->fields, at);
+	case JSON_MAP: return field->table ? put_pair(err, array, field->table->fields, at) : -1;
 	case JSON_INSIDE: return put(err, array, NULL, json_string(err, (const char *)at));
 	case JSON_LINES: return put(err, array, NULL, json_string(err, pointer_at(at)));
 	default: return put(err, array, NULL, json_object(err, field->table, at));
@@ -197,7 +197,8 @@ cJSON *json_object(struct jw_error *err, const struct json_table *table, const v
 {
 	cJSON *object = made(err, cJSON_CreateObject());
 
-	if (object && !(table->schema && put(err, object, "schema", json_string(err, table->schema))) &&
+	if (object && table &&
+		!(table->schema && put(err, object, "schema", json_string(err, table->schema))) &&
 		!put_fields(err, object, table, values))
 		return object;
 	cJSON_Delete(object);

@@ -109,9 +109,10 @@ struct json_table {
 	JSON_OF(JSON_OBJECT, name_, type, member, .table = (table_), .text = __VA_ARGS__)
 /* What a pointer points to; absent where it is NULL. */
 #define JSON_POINTER_OF(...)                                                                       \
-	JSON_OBJECT_OF(__VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
-#define JSON_READY_OF(name_, type, member, table_, ...)                                            \
-	JSON_OF(JSON_READY, name_, type, member, .table = (table_), .text = __VA_ARGS__)
+	JSON_BEHIND(JSON_OBJECT, __VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
+#define JSON_READY_OF(...) JSON_BEHIND(JSON_READY, __VA_ARGS__)
+#define JSON_BEHIND(kind_, name_, type, member, table_, ...)                                       \
+	JSON_ROW(name_, kind_, .offset = offsetof(type, member), .table = (table_), .text = __VA_ARGS__)
 #define JSON_MEMBERS_OF(type, member, table_)                                                      \
 	JSON_OF(JSON_MEMBERS, "", type, member, .table = (table_))
 /* Of the struct as a whole. */

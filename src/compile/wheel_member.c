@@ -46,7 +46,7 @@ static int read_step(struct jw_error *err, struct wheel *wheel, size_t *ret_got)
 
 static int read_record(struct jw_error *err, struct wheel *wheel)
 {
-	size_t got;
+	size_t got = 0;
 
 	buf_clear(&wheel->record);
 	do

@@ -158,8 +158,12 @@ static int expand(struct jw_error *err, struct buf *buf, const char *text, enum 
 		}
 		switch (*++text) {
 		case 'N': result = buf_printf(err, buf, "%s", setting->name); break;
-		case 'V': result = append_value(err, buf, quoting, setting->value); break;
-		case 'P': result = append_value(err, buf, quoting, setting->path); break;
+		case 'V':
+			result = append_value(err, buf, quoting, setting->value ? setting->value : "");
+			break;
+		case 'P':
+			result = append_value(err, buf, quoting, setting->path ? setting->path : "");
+			break;
 		default: result = buf_printf(err, buf, "%s", inside);
 		}
 	}

@@ -28,5 +28,7 @@ double document_seconds(const void *ns)
 
 double document_whole_seconds(const void *ns)
 {
-	return (double)(*(const int64_t *)ns / 1000000000);
+	const int64_t seconds = *(const int64_t *)ns / 1000000000;
+
+	return (double)seconds;
 }
