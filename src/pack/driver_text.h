@@ -7,8 +7,8 @@ enum { PACK_DRIVER_TEXT = 64 };
 /* "550.163.01 (CUDA 12.4)", "built Feb  9 2019 19:17:30"; returns `text`. */
 const char *pack_driver_text(char text[PACK_DRIVER_TEXT], const struct pack_driver *driver);
 
-/* What is known of the driver with this stamp: from `system` (NULL: none), the table of known
- * drivers, or what that system remembers of its former ones. */
+/* The driver with this stamp, as far as known: from `system` (NULL: no system), the table of known
+ * drivers, or the former drivers that the system remembers. */
 struct jw_system;
 void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 						  const struct jw_system *system);

@@ -24,14 +24,15 @@
 #include "pack/wanted_entries.h"
 #include "pack/writer.h"
 
-/* With one thread: 228 MB in all, and two may take more than 350. */
+/* With one thread an export takes 228 MB in all; two may take more than 350. */
 enum { LEVEL_BEST = 19 };
 
 struct job;
 
-/* Entries, or where their form is not known the whole directory: told apart once, in jw_export. */
+/* Two kinds of content: entries, or the whole directory where their form is not known. jw_export
+ * tells them apart once. */
 struct form {
-	/* Fills the manifest and `contributors`; counts what is left out. */
+	/* Fills the manifest and `contributors`; counts the entries that it skips. */
 	int (*gather)(struct jw_error *err, struct job *job, struct jw_export_result *result);
 	/* The bytes of a member that is not thin, valid until the next call. */
 	int (*read)(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data);
@@ -43,18 +44,18 @@ struct job {
 	char *dir;
 	struct gather gather;
 	struct pack_manifest manifest;
-	size_t *contributors; /* of each member, the gathered item or file that has it */
-	struct buf bytes;     /* of the contributor that was read last: */
+	size_t *contributors; /* for each member, the gathered item or file that has it */
+	struct buf bytes;     /* the contributor that was read last: */
 	size_t loaded;
 	struct gather_parts parts;
 	struct buf manifest_text;
 	struct os_file *file;
 	uint64_t file_bytes;
-	struct minisign_secret secret; /* where it is signed */
-	struct set wanted;             /* names that `paths` have */
+	struct minisign_secret secret; /* set where the pack is signed */
+	struct set wanted;             /* names of the entries of the modules in `paths` */
 };
 
-/* For threads: the set is read only by then. */
+/* Threads call this; by then the set is only read. */
 static bool is_wanted(void *context, uint64_t key)
 {
 	size_t cursor = 0;
@@ -82,7 +83,7 @@ static int add_driver(struct jw_error *err, struct job *job, const char *stamp, 
 	return 0;
 }
 
-/* The member with this digest, which is new unless `set` knows it. */
+/* The member with this digest; added unless `set` knows it. */
 static int add_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
 					  const struct pack_member *member, uint32_t *ret_at)
 {
@@ -109,8 +110,8 @@ static int add_member(struct jw_error *err, struct job *job, struct set *set, si
 	return 0;
 }
 
-/* Each payload, then the cubins made of it: a cubin has its module's names, and with line numbers
- * its text too, so that one compresses the other. */
+/* Each payload, then the cubins compiled from it: a cubin holds its module's names, and with line
+ * numbers its text, so that one helps to compress the other. */
 static int add_items(struct jw_error *err, struct job *job, struct set *set)
 {
 	struct gather *gather = &job->gather;
@@ -127,7 +128,7 @@ static int add_items(struct jw_error *err, struct job *job, struct set *set)
 			add_member(err, job, set, i, &cubin, &item->entry.cubin))
 			return -1;
 		job->manifest.entries[job->manifest.entry_count++] = item->entry;
-		item->entry.options = NULL; /* the manifest's now */
+		item->entry.options = NULL; /* the manifest owns it now */
 	}
 	return 0;
 }
@@ -163,7 +164,7 @@ static int nothing_there(struct jw_error *err, const struct job *job,
 					 result->other_targets ? " for these GPUs" : "");
 }
 
-/* With paths, their modules' names stand between the caller's wishes and the cache. */
+/* With paths, only the entries of their modules are exported. */
 static int gather_wanted(struct jw_error *err, struct job *job, struct jw_export_result *result)
 {
 	struct jw_export_options options = *job->options;
@@ -198,7 +199,7 @@ static int read_entry(struct jw_error *err, struct job *job, size_t member,
 	return 0;
 }
 
-/* Where the form of the cache is not known, all of it or nothing. */
+/* A cache of unknown form is exported whole or not at all. */
 static int gather_tree(struct jw_error *err, struct job *job, struct jw_export_result *result)
 {
 	const struct jw_export_options *options = job->options;
@@ -294,7 +295,7 @@ static int write_pack(struct jw_error *err, struct job *job, struct written *ret
 	return writer_close(err, writer, ret_written);
 }
 
-/* Beside the file that it will be, and renamed when it is complete. */
+/* Written beside the final file, and renamed when it is complete. */
 static int write_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	char *path =
@@ -317,7 +318,8 @@ done:
 
 /* ---- the whole */
 
-/* By the name that the cache has for whoever else fills it: what is marked is found by that. */
+/* Marks are stored under the cache's canonical name, which every program that fills the cache
+ * computes. */
 static int find_directory(struct jw_error *err, struct job *job)
 {
 	const struct jw_export_options *options = job->options;
@@ -362,7 +364,7 @@ static void describe(const struct job *job, const struct written *written,
 				   PACK_PREHASH_SIZE);
 }
 
-/* The signature is a file of its own beside the pack. */
+/* The signature is a separate file beside the pack. */
 static int sign(struct jw_error *err, const struct job *job, const struct written *written,
 				struct jw_export_result *result)
 {
@@ -412,7 +414,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	uint64_t started_ns = os_monotonic_ns();
 	int done = -1;
 
-	/* A passphrase that does not fit is noticed before the work is done. */
+	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	if (find_directory(err, &job) ||

@@ -21,7 +21,7 @@ bool pack_path_is_sound(const char *path)
 	for (;;) {
 		size_t length = strcspn(path, "/");
 
-		/* Also what begins or ends with a '/', or has two of them. */
+		/* Rejects a leading or trailing '/', and "//". */
 		if (!length || (length <= 2 && !strncmp(path, "..", length)))
 			return false;
 		if (!path[length])
@@ -70,7 +70,8 @@ bool file_list_write(cJSON *document, const struct pack_manifest *manifest)
 
 /* ---- reading */
 
-/* A member of the object, NULL where it has none; false where it has one that is not sound. */
+/* Reads an optional text member; *ret is NULL where it is missing. False: the member is not valid.
+ */
 static int read_text(struct jw_error *err, const cJSON *object, const char *name,
 					 bool (*is_sound)(const char *text), char **ret_text)
 {

@@ -1,32 +1,32 @@
-/* The pack: entries of drivers' caches, in one file that travels. docs/pack-format.md is its
- * grammar; what follows is how much of it a reader takes. */
+/* The pack: entries of drivers' caches in one portable file. docs/pack-format.md has its grammar;
+ * below are the limits of a reader. */
 #pragma once
 
 #include <stdint.h>
 
 enum {
 	PACK_TRAILER_SIZE = 48, /* the skippable frame at the end */
-	PACK_WINDOW_LOG = 27,   /* what `zstd -d` and `tar --zstd` read without being asked */
+	PACK_WINDOW_LOG = 27, /* the window that `zstd -d` and `tar --zstd` accept without an option */
 	PACK_MOST_MANIFEST = 16 << 20,
 	PACK_MOST_VALUES = 2 << 20, /* JSON values in a manifest: each takes 100 bytes of memory */
 	PACK_MOST_MEMBERS = 1 << 18,
 	PACK_MOST_ENTRIES = 1 << 18,
 	PACK_MOST_DRIVERS = 256,
-	PACK_MOST_FILES = 4096,   /* that modules of a thin pack come from */
+	PACK_MOST_FILES = 4096,   /* files that modules of a thin pack come from */
 	PACK_MOST_PATH = 1024,    /* bytes of such a file's path, or of its name in an archive */
 	PACK_MOST_WORD = 128,     /* bytes of a package's name or version */
 	PACK_MOST_OPTIONS = 4000, /* bytes of an option string; the longest seen has 71 */
 	PACK_MOST_RATIO = 1000,   /* content to compressed bytes; the best seen is 60 */
 };
 
-/* Of all members together. A driver keeps 4 GiB at most. */
+/* All members together. A driver keeps 4 GiB at most. */
 #define PACK_MOST_TOTAL (UINT64_C(16) << 30)
-/* Of members that have to be kept until the last entry that needs them is complete. */
+/* Members that are kept until the last entry that needs them is complete. */
 #define PACK_MOST_RETAINED (UINT64_C(1) << 30)
-/* What a small pack may hold beyond the ratio. */
+/* A small pack may exceed the ratio by this much. */
 #define PACK_FREE_BYTES (UINT64_C(1) << 20)
 
-/* Of a file that a module comes from. */
+/* The size of a file that a module comes from. */
 #define PACK_MOST_OFFSET (UINT64_C(1) << 48)
 
 #define PACK_FORMAT   "jitwarm.pack/1"

@@ -16,7 +16,7 @@
 #include "os/file.h"
 
 enum { MOST_THREADS = 8 };
-/* Entries that a thread reads and hashes together: side by side their hashes are three times as
+/* Entries that a thread reads and hashes together: hashing several in parallel is three times as
  * fast. */
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
 
@@ -26,8 +26,9 @@ struct work {
 	const struct jw_export_options *options;
 	const char *dir;
 	struct ledger ledger;
-	struct cache_files scan; /* by checksum: the same cubin under several stamps side by side */
-	struct gathered *items;  /* as many as files */
+	struct cache_files
+		scan; /* sorted by checksum: the same cubin under several stamps is adjacent */
+	struct gathered *items; /* as many as files */
 	uint8_t *fates;
 	size_t next;
 	uv_mutex_t mutex;
@@ -35,15 +36,15 @@ struct work {
 	bool failed;
 };
 
-/* What a thread has read; the memory is used again and again. */
+/* Buffers of one thread, used again for each file. */
 struct room {
 	struct buf bytes[MOST_TOGETHER];
 	struct cache_entry entries[MOST_TOGETHER];
 	struct cache_key_parts parts[MOST_TOGETHER];
 	uint64_t key_states[MOST_TOGETHER], value_states[MOST_TOGETHER];
-	bool read[MOST_TOGETHER]; /* an entry by its header */
-	bool twin[MOST_TOGETHER]; /* its value is that of the entry before */
-	size_t first, count;      /* files of the scan */
+	bool read[MOST_TOGETHER]; /* the entry's parsed header */
+	bool twin[MOST_TOGETHER]; /* its value equals that of the entry before */
+	size_t first, count;      /* indices of the scan's files */
 };
 
 /* The name of a payload's first kernel or function. */
@@ -63,7 +64,7 @@ static void find_lead(char lead[GATHER_LEAD], const uint8_t *payload, size_t siz
 	lead[length] = '\0';
 }
 
-/* Whether jitwarm can tell at the other end what this is. */
+/* Whether an import can recognize this entry. */
 static bool is_suited(const struct cache_entry *entry, const struct cache_key_parts *parts,
 					  const struct pack_entry *made)
 {
@@ -107,8 +108,8 @@ static int take_parts(struct jw_error *err, const struct cache_key_parts *parts,
 	return item->entry.options ? 0 : -1;
 }
 
-/* Into a buffer that is used again for the next: fresh memory for each would cost more than the
- * reading. `ret_stat` may be NULL. */
+/* Reads into a buffer that is used again for the next file: allocating each time would cost more
+ * than the reading. `ret_stat` may be NULL. */
 static int read_into(struct jw_error *err, const char *path, struct buf *bytes,
 					 struct os_stat *ret_stat)
 {
@@ -135,7 +136,8 @@ done:
 
 /* ---- some entries together */
 
-/* Keys first, then values: of like sizes side by side. A twin's value need not be hashed again. */
+/* Keys first, then values, so that parallel lanes have similar sizes. A twin's value need not be
+ * hashed again. */
 static void hash_together(struct room *room)
 {
 	struct fnv_lane lanes[2 * MOST_TOGETHER];
@@ -168,7 +170,7 @@ static bool is_same(const struct work *work, const struct room *room, size_t i)
 		   !memcmp(room->parts[i - 1].payload, room->parts[i].payload, room->parts[i].payload_size);
 }
 
-/* Of what is taken: payloads first, then cubins. */
+/* Counts the bytes of taken entries: payloads first, then cubins. */
 static void find_digests(struct work *work, struct room *room)
 {
 	struct digest_message messages[2 * MOST_TOGETHER];
@@ -218,7 +220,8 @@ static enum fate judge(struct jw_error *err, struct work *work, struct room *roo
 		return OTHER_DRIVER;
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
-	/* By its key it is this driver's; where it comes to it would be taken for that. */
+	/* A marked entry has this driver's key; the importing driver would take it for its own result.
+	 */
 	if (ledger_marked(&work->ledger, LEDGER_OLDER, work->dir, key))
 		return CARRIED;
 	item->entry.split = ledger_marked(&work->ledger, LEDGER_SPLIT, work->dir, key) != NULL;
@@ -282,7 +285,7 @@ static int gather_some(struct jw_error *err, struct work *work, struct room *roo
 	return 0;
 }
 
-/* The next files for this thread; false where none are left. */
+/* The next files for this thread; false when there are no more. */
 static bool take_some(struct work *work, struct room *room)
 {
 	const struct cache_file *files = work->scan.files;
@@ -322,7 +325,7 @@ static void gather_thread(void *argument)
 		buf_free(&room.bytes[i]);
 }
 
-/* What threads cannot be had for is done by this one. */
+/* This thread does the work of those that cannot be started. */
 static void gather_all(struct work *work)
 {
 	uv_thread_t threads[MOST_THREADS];

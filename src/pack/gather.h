@@ -1,5 +1,5 @@
-/* What of a cache directory goes into a pack: every entry read and checked as an import will check
- * it, on all cores. */
+/* Collects the entries of a cache directory for a pack. Every entry is read and checked as an
+ * import will check it, on all cores. */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -15,8 +15,8 @@ struct gathered {
 	struct digest payload, cubin;
 	uint64_t payload_bytes, cubin_bytes, file_bytes;
 	int64_t mtime_ns;       /* tells whether the file has changed since */
-	char lead[GATHER_LEAD]; /* the payload's first kernel: those of like name compress best side by
-							   side */
+	char lead[GATHER_LEAD]; /* the payload's first kernel: modules with similar names compress best
+							   next to each other */
 };
 
 struct gather {
@@ -24,13 +24,13 @@ struct gather {
 	size_t count;
 };
 
-/* Counts into `result` what is left out, and why. */
+/* Counts the entries that are skipped into `result`, by reason. */
 int gather_cache(struct jw_error *err, const struct jw_export_options *options, const char *dir,
 				 struct gather *ret_gather, struct jw_export_result *result);
 void gather_free(struct gather *gather);
 
-/* An entry's file as it was gathered, whose parts are where they were; JW_ERR_BUSY where it has
- * changed since. `bytes` is the caller's. */
+/* Reads a gathered entry's file again, with its parts at the same offsets; JW_ERR_BUSY if it has
+ * changed since. The caller owns `bytes`. */
 struct gather_parts {
 	const uint8_t *payload, *cubin;
 };

@@ -1,4 +1,4 @@
-/* jw_import: the first pass over the pack checks all of it, the second inserts what is new. */
+/* jw_import: the first pass checks the whole pack, the second inserts the new entries. */
 #include "pack/import.h"
 
 #include <sodium.h>
@@ -13,9 +13,10 @@
 #include "pack/supply.h"
 #include "pack/trust.h"
 
-/* What must be left on the disk beside the new entries: index, folders, rounding to blocks. */
+/* Free disk space required beside the new entries: index, folders, rounding to blocks. */
 enum { SPARE_BYTES = 1 << 20 };
-/* The decompressor needs no window for content that is kept: it stays below 300 MB. */
+/* The decompressor needs no window for content that is kept, so that an import stays below 300 MB.
+ */
 enum { KEPT_BYTES = 256 << 20 };
 
 /* ---- the directory */
@@ -89,8 +90,7 @@ static int check_limit(struct jw_error *err, const struct import *import)
 						 : "");
 }
 
-/* A directory that the superuser has filled by name is there for others: one in an image, which
- * programs use under another account. */
+/* A directory that the superuser fills by name is for other accounts: for example in an image. */
 static uint32_t new_mode(const struct jw_import_options *options)
 {
 	struct os_account account;
@@ -103,7 +103,7 @@ static uint32_t new_mode(const struct jw_import_options *options)
 
 /* ---- the passes */
 
-/* The only place that asks which kind of pack it is. */
+/* The only place that tells the two kinds of pack apart. */
 static int check(struct jw_error *err, struct import *import)
 {
 	struct reader *reader = NULL;
@@ -122,7 +122,7 @@ static int check(struct jw_error *err, struct import *import)
 	return result;
 }
 
-/* With the account's rights: the directory is looked at. */
+/* Runs with the account's rights, since it reads the directory. */
 static int decide(struct jw_error *err, struct import *import)
 {
 	const struct jw_account *account = import->options->account;

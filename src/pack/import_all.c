@@ -1,4 +1,4 @@
-/* jw_import_all: a pack for every person's account. */
+/* jw_import_all: imports a pack into every person's account. */
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
@@ -22,7 +22,7 @@ static int check_pack(struct jw_error *err, const struct jw_import_options *give
 	return failed;
 }
 
-/* That one account's folder is not as it should be is no reason to leave the others without. */
+/* A damaged folder of one account must not keep the others from their import. */
 static int import_for(struct jw_error *err, const struct jw_import_options *given,
 					  const struct jw_account *account, struct jw_import_all_result *all)
 {

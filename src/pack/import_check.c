@@ -1,12 +1,13 @@
-/* The first pass over a pack of entries: what its manifest says of each, and whether its content is
- * what the manifest says. */
+/* The first pass over a pack of entries: checks each entry's manifest data, and the content against
+ * the manifest. */
 
 #include "base/mem.h"
 #include "pack/import.h"
 #include "pack/judge.h"
 #include "pack/supply.h"
 
-/* Entries whose keys are hashed side by side; of one payload, so that all lanes are as long. */
+/* Entries whose keys are hashed in parallel; all of one payload, so that the lanes have equal
+ * lengths. */
 enum { MOST_TOGETHER = 16 };
 
 /* ---- for whom */
@@ -25,7 +26,7 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system)
 					 "machine, name it with --cache DIR");
 }
 
-/* A directory that was named may be another machine's. */
+/* A directory given by name may belong to another machine. */
 static int choose_system(struct jw_error *err, struct import *import)
 {
 	if (import->system && import_needs_stamp(err, import->system)) {
@@ -63,7 +64,7 @@ static int judge_by_manifest(struct jw_error *err, struct import *import)
 	return 0;
 }
 
-/* The PTX that a thin pack lacks, as far as entries need it that are for this machine. */
+/* Finds the PTX that a thin pack lacks, for the entries that this machine accepts. */
 static int find_supply(struct jw_error *err, struct import *import)
 {
 	const struct pack_manifest *manifest = &import->manifest;
@@ -108,8 +109,8 @@ static uint64_t start_of(const struct import *import, uint32_t at, bool own, siz
 	return fnv_update(FNV_START, start, *ret_length);
 }
 
-/* The names that entries have under their own drivers, which must be those of the manifest, those
- * that they get, and their cubins' checksums. */
+/* Computes each entry's name under its original driver, which must equal the manifest's, its name
+ * in this cache, and its cubin's checksum. */
 static int check_hashes(struct jw_error *err, struct import *import, const struct member_walk *walk,
 						const uint32_t *entries, size_t count)
 {
@@ -178,8 +179,8 @@ static int check_cubin(struct jw_error *err, struct import *import, const struct
 	return import_put_into_group(err, import, at, why);
 }
 
-/* Its name cannot be held against a module that is nowhere: it is not written, but may be in the
- * cache already. */
+/* The module was not found, so the name cannot be checked: the entry is not written, but may be in
+ * the cache already. */
 static void do_without_module(struct import *import, const struct member_walk *walk, uint32_t at)
 {
 	const struct pack_manifest *manifest = &import->manifest;

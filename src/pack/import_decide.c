@@ -1,4 +1,4 @@
-/* Between the passes: what becomes of each entry, by what the cache holds. */
+/* Between the passes: decides about each entry by comparing it with the cache. */
 #include "base/mem.h"
 #include "cache/entry.h"
 #include "cache/index.h"
@@ -37,7 +37,7 @@ static bool is_left_out(const struct import_fate *fate)
 	return fate->verdict == JW_IMPORT_REFUSED || fate->verdict == JW_IMPORT_MISSING;
 }
 
-/* An entry under its own stamp goes before one that is carried over to the same name. */
+/* An entry under its original stamp wins over one that is carried over to the same name. */
 static int claim_names(struct jw_error *err, struct import *import)
 {
 	for (int pass = 0; pass < 2; pass++) {
@@ -65,7 +65,8 @@ static int claim_names(struct jw_error *err, struct import *import)
 	return 0;
 }
 
-/* Those whose modules are nowhere: one that is in the cache already needs none. */
+/* Entries whose modules were not found; one that is in the cache already does not need its module.
+ */
 static int decide_missing(struct jw_error *err, struct import *import)
 {
 	size_t count = import->manifest.entry_count;
@@ -99,7 +100,7 @@ uint64_t import_free_room(const char *dir, uint64_t limit_bytes)
 	return used < limit_bytes ? limit_bytes - used : 0;
 }
 
-/* For a cache that is filled again: what is there stays as it is, what finds no room stays out. */
+/* Refilling a cache: existing entries stay, and entries without room are left out. */
 static bool take_missing(struct import *import, struct import_fate *fate, uint64_t row_bytes)
 {
 	if (fate->verdict == JW_IMPORT_THERE || row_bytes > import->room_bytes) {
@@ -112,7 +113,7 @@ static bool take_missing(struct import *import, struct import_fate *fate, uint64
 	return true;
 }
 
-/* One that was accepted by its content, against the file of that name in the cache. */
+/* Compares an accepted entry with the file of that name in the cache. */
 static void decide_accepted(struct import *import, uint32_t at)
 {
 	const uint64_t block = 4096;
@@ -142,7 +143,7 @@ static int decide_entry(struct jw_error *err, struct import *import, uint32_t at
 	result->entries++;
 	if (fate->verdict == JW_IMPORT_REFUSED) {
 		result->refused++;
-		return 0; /* it is in its group already */
+		return 0; /* it is counted in its group already */
 	}
 	if (fate->insert) {
 		decide_accepted(import, at);

@@ -1,4 +1,4 @@
-/* Entries of a pack with something in common, as the result tells them. */
+/* Groups of a pack's entries in the result. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_GROUPS = 256 };
 
-/* Hostile packs may have any number of kinds: past MOST_GROUPS all of a verdict are one. */
+/* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
 static int find_group(struct jw_error *err, struct import *import,
 					  const struct jw_import_group *like, uint32_t *ret_at)
 {

@@ -1,4 +1,4 @@
-/* The second pass over a pack of entries: those that are new go into the cache. */
+/* The second pass over a pack of entries: inserts the new ones. */
 #include <string.h>
 
 #include "base/cancel.h"
@@ -8,7 +8,7 @@
 #include "history/ledger.h"
 #include "pack/import.h"
 
-/* Entries that go in together. */
+/* Entries that are inserted together. */
 enum { WRITTEN_TOGETHER = 64 };
 
 struct writing {
@@ -79,8 +79,8 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 	return insert_some(err, writing);
 }
 
-/* What is not the driver's own is marked before it goes in: so that it is never there unmarked,
- * wherever this is killed. */
+/* Marks entries that are not the driver's own before they are inserted, so that a killed import
+ * leaves no unmarked one. */
 static int mark_others(struct jw_error *err, const struct import *import)
 {
 	const struct jw_import_options *options = import->options;
@@ -111,7 +111,7 @@ static int mark_others(struct jw_error *err, const struct import *import)
 	return 0;
 }
 
-/* The source holds every byte against what was read the first time: it is the same manifest. */
+/* The source compares every block with the first reading, so the manifest is the same. */
 static int write_all(struct jw_error *err, struct import *import, struct writing *writing)
 {
 	struct pack_manifest again = {0};

@@ -8,7 +8,7 @@
 #include "pack/driver_text.h"
 
 enum {
-	CUDA_12_8 = 12080, /* the first whose drivers know cubin ABI 8 */
+	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
 	WHY = 512,
 };
 
@@ -54,8 +54,8 @@ static void our_driver(struct pack_driver *driver, const struct jw_system *syste
 	pack_driver_of_stamp(driver, system->driver.stamp, system);
 }
 
-/* The same stamp is the same driver; the same CUDA minor version compiles to the same bytes
- * (docs/compiler-twin.md); newer drivers load what older ones compiled, not the other way round. */
+/* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
+ * (docs/compiler-twin.md). Newer drivers load cubins of older compilers, but not the reverse. */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
 						 bool carry_over, struct judgement *judgement)
 {
@@ -112,7 +112,7 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }
 
-/* Where a stamp is not known, which is so of the oldest drivers, their release has to do. */
+/* The oldest drivers' stamps are not known: their releases are compared. */
 static void judge_same_driver(const struct pack_driver *theirs, const struct jw_system *system,
 							  struct judgement *judgement)
 {

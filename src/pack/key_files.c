@@ -80,7 +80,7 @@ static void describe(struct jw_key *key, const char *name, const struct minisign
 	minisign_public_text(key->public_key, public_key);
 }
 
-/* The secret key goes last: a name is taken once it is there. */
+/* The secret key is written last: a name is taken once the secret key exists. */
 static int store_pair(struct jw_error *err, const char *state_dir, const char *name,
 					  const struct minisign_secret *secret, const struct buf *text, bool encrypted,
 					  struct jw_key *ret_key)
@@ -195,7 +195,7 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 
 /* ---- reading */
 
-/* A path has a separator or is there; else it is a name. */
+/* Text with a separator, or that names an existing file, is a path; other text is a key's name. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
 	char *path;
@@ -280,7 +280,7 @@ static struct jw_key *find_key(struct jw_keys *keys, const char *id)
 	return NULL;
 }
 
-/* Adds the public key in a file; what is none is passed over. */
+/* Adds the public key in a file; other files are skipped. */
 static int add_key(struct jw_error *err, const char *state_dir, const char *folder,
 				   const char *file, struct jw_keys *keys, size_t *capacity)
 {

@@ -7,10 +7,10 @@
 
 #include "pack/minisign.h"
 
-/* The secret key of that name, or in that file. The caller forgets it. */
+/* The secret key of that name, or in that file. The caller overwrites it after use. */
 int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
 				const char *passphrase, struct minisign_secret *ret_secret);
 
-/* The trusted key with this id, and what it is called; JW_ERR_NOT_FOUND. */
+/* The trusted key with this id, and its name; JW_ERR_NOT_FOUND. */
 int keys_find_trusted(struct jw_error *err, const char *state_dir, const uint8_t id[MINISIGN_ID],
 					  struct minisign_public *ret_public, char ret_name[64]);

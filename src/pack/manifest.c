@@ -113,7 +113,7 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 	return error_set(err, JW_ERR_FORMAT, "manifest: %s %zu is not as it should be", what, at);
 }
 
-/* A whole number from 0 to `most`; false where the member is missing or anything else. */
+/* A whole number from 0 to `most`; false if the member is missing or anything else. */
 static bool read_count(const cJSON *object, const char *name, uint64_t most, uint64_t *ret_value)
 {
 	double value = json_number(object, name, -1);
@@ -134,7 +134,7 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 	return true;
 }
 
-/* What stands as one of `count` names; `count` where it is none of them. */
+/* The index of the member's text among `count` names; `count` if it is none of them. */
 static size_t read_name(const cJSON *object, const char *name, const char *const *names,
 						size_t count)
 {
@@ -163,7 +163,7 @@ static int read_array(struct jw_error *err, const cJSON *document, const char *n
 	return 0;
 }
 
-/* Of an opaque pack the release has to do where no stamp is known. */
+/* An opaque pack whose driver has no known stamp is compared by release. */
 static bool read_driver(const cJSON *object, bool opaque, struct pack_driver *driver)
 {
 	const char *stamp = json_text(object, "stamp", ""), *release = json_text(object, "release", "");
@@ -194,7 +194,7 @@ static bool read_hex(const char *text, struct digest *digest)
 	return true;
 }
 
-/* Only PTX may lie elsewhere, and only where the manifest has said so at its head. */
+/* Only PTX may be outside the pack, and only if the manifest says so at its head. */
 static bool read_origin(const cJSON *object, const struct pack_manifest *manifest,
 						struct pack_member *member)
 {
@@ -239,7 +239,7 @@ static bool read_entry(const cJSON *object, const struct pack_manifest *manifest
 		!read_index(object, "cubin", manifest->member_count, &entry->cubin))
 		return false;
 	entry->form = (enum pack_form)form;
-	/* Whatever stands there: what is said of it in vain costs less than what is not said. */
+	/* Any text is accepted: an unnecessary note costs less than a missing one. */
 	entry->split = !cJSON_IsFalse(split) && split;
 	return manifest->members[entry->ptx].kind == PACK_PTX &&
 		   manifest->members[entry->cubin].kind == PACK_CUBIN;
@@ -329,7 +329,7 @@ static int read_entries(struct jw_error *err, const cJSON *document, struct pack
 	return 0;
 }
 
-/* A member that no entry needs could hold anything. */
+/* A member that no entry needs could hold anything: it is refused. */
 static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 {
 	uint8_t *used = mem_alloc(err, manifest->member_count + manifest->file_count);
@@ -402,7 +402,7 @@ static int read_head(struct jw_error *err, const cJSON *document, struct pack_ma
 	return 0;
 }
 
-/* cJSON takes a hundred bytes a value: they are counted before it is let loose. */
+/* cJSON takes a hundred bytes for each value: they are counted before it parses. */
 static int check_values(struct jw_error *err, const char *text, size_t size)
 {
 	size_t values = 0;

@@ -1,8 +1,7 @@
-/* The manifest: what a pack holds, and how it becomes entries of a cache again.
+/* The manifest: the content of a pack, and how to restore entries of a cache from it.
  *
- * Members are PTX payloads and cubins, each once, named by their hash; an entry names one of each
- * and whatever else its key is made of (cache/key.h). Format: docs/pack-format.md.
- */
+ * Members are PTX payloads and cubins, each stored once and named by its hash; an entry names one
+ * of each and the other parts of its key (cache/key.h). Format: docs/pack-format.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,12 +23,12 @@ struct pack_member {
 	enum pack_kind kind;
 	struct digest digest;
 	uint64_t size_bytes;
-	bool thin;       /* PTX that is not in the pack, but in files that an import finds by itself */
-	uint32_t file;   /* thin: where it came from, index in files */
-	uint64_t offset; /* of the entry's header in it */
+	bool thin;       /* PTX outside the pack, in files that an import finds */
+	uint32_t file;   /* thin: its origin, index in files */
+	uint64_t offset; /* of the entry's header in that file */
 };
 
-/* Where PTX came from, in words that mean the same on every machine (pack/file_list.h). */
+/* The origin of PTX, by names that mean the same on every machine (pack/file_list.h). */
 struct pack_file {
 	char *path;              /* below the folder of the package, or without folders */
 	char *package, *version; /* NULL where unknown */
@@ -39,7 +38,7 @@ struct pack_file {
 /* "ptx/<64 hex digits>"; returns `name`. */
 const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member);
 
-/* What made entries: a driver, or a library with a stamp of its own. */
+/* The maker of entries: a driver, or a library with its own stamp. */
 struct pack_driver {
 	char stamp[CACHE_STAMP_SIZE + 1];
 	char release[24]; /* "550.163.01", "" where unknown */
@@ -49,7 +48,7 @@ struct pack_driver {
 enum pack_form {
 	PACK_LOAD, /* payload "\0" " " options */
 	PACK_LINK, /* payload "\0" " -c" options */
-	PACK_BARE, /* what stands behind the target is the payload, all of it (cache/key_parts.h) */
+	PACK_BARE, /* the bytes after the target are all payload (cache/key_parts.h) */
 };
 
 /* "load", "link", "bare" */
@@ -58,25 +57,26 @@ const char *pack_form_name(enum pack_form form);
 struct pack_entry {
 	uint64_t key; /* FNV-1a-64 of the whole key: the entry's name under its own driver */
 	uint32_t driver, ptx, cubin; /* indices */
-	struct jw_target target;     /* of the device, as its key has it */
+	struct jw_target target;     /* of the device, as in its key */
 	enum pack_form form;
-	bool split; /* compiled over several threads: not the driver's own bytes, of the same worth */
-	char *options; /* "" where there are none, and for PACK_BARE */
+	bool split;    /* compiled over several threads: not the bytes that the driver would write, but
+					  equally valid */
+	char *options; /* "" if there are none, and for PACK_BARE */
 };
 
 /* A file of an opaque pack (pack/opaque_manifest.h). */
 struct pack_leaf {
 	char *path;      /* in the cache directory, with '/' */
-	uint32_t member; /* its bytes; PACK_EMPTY where it has none */
+	uint32_t member; /* its bytes; PACK_EMPTY for an empty file */
 };
 #define PACK_EMPTY UINT32_MAX
 
 struct pack_manifest {
 	char os[16]; /* os_name of the system that the entries are for */
-	bool thin;   /* there are members that are not in the pack */
+	bool thin;   /* some members are not in the pack */
 	struct pack_driver *drivers;
 	size_t driver_count;
-	struct pack_member *members; /* in the order in which they stand in the pack */
+	struct pack_member *members; /* in the pack's order */
 	size_t member_count;
 	struct pack_file *files; /* of thin members */
 	size_t file_count;
@@ -90,29 +90,28 @@ struct pack_manifest {
 	size_t target_count;
 };
 
-/* JSON in one line. Replaces *text. */
+/* Writes JSON in one line. Replaces *text. */
 int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text);
-/* Reads hostile text: everything is checked that can be without the members themselves. JW_ERR_
- * FORMAT, JW_ERR_LIMIT, JW_ERR_UNSUPPORTED (a version or feature that is not known). The caller
- * frees it. */
+/* Reads untrusted text and checks everything that does not need the members. JW_ERR_FORMAT,
+ * JW_ERR_LIMIT, JW_ERR_UNSUPPORTED (an unknown version or feature). The caller frees it. */
 int manifest_parse(struct jw_error *err, const char *text, size_t size,
 				   struct pack_manifest *ret_manifest);
 void manifest_free(struct pack_manifest *manifest);
 
-/* Bytes of all members, and of those that are in the pack itself. */
+/* Bytes of all members, and of those in the pack. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
 uint64_t manifest_stored(const struct pack_manifest *manifest);
 
 /* Entries that were compiled over several threads. */
 size_t manifest_split(const struct pack_manifest *manifest);
 
-/* Which options make libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
+/* The options of libnvJitLink's entries ("-arch=sm_86 -c"), whose stamp is not a driver's. */
 bool pack_entry_is_jitlink(const struct pack_entry *entry);
-/* Whether its cubin is one for linking. */
+/* Whether the entry's cubin is relocatable. */
 bool pack_entry_is_relocatable(const struct pack_entry *entry);
 
-/* What stands before the payload in an entry's key, under this stamp, and behind it. Lengths; 0:
- * the options are too long (start and tail of a bare entry's key are never both 0). */
+/* The bytes before the payload in an entry's key, under this stamp, and the bytes after it. Return
+ * lengths; 0: the options are too long (start and tail of a bare entry's key are never both 0). */
 enum { PACK_MOST_START = 64, PACK_MOST_TAIL = PACK_MOST_OPTIONS + 8 };
 size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target);
 size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry);

@@ -9,8 +9,8 @@
 
 struct order {
 	uint32_t *entries,
-		*first; /* entries by the member that completes them; first[m] … first[m+1] */
-	uint32_t *dead, *dead_first; /* members by the one after which nothing needs them */
+		*first; /* entries by the member that completes them: first[m] to first[m+1] */
+	uint32_t *dead, *dead_first; /* members by the last member that needs them */
 };
 
 static uint32_t later(uint32_t a, uint32_t b)
@@ -36,7 +36,7 @@ static void sort_by(const uint32_t *where, size_t count, uint32_t *things, uint3
 		first[i + 1] += first[i];
 	for (size_t i = count; i-- > 0;)
 		things[--first[where[i] + 1]] = (uint32_t)i;
-	/* Each place's number has come down to its start: moved back by one place. */
+	/* Each place's number is its start now: move all back by one place. */
 	memmove(first, first + 1, places * sizeof *first);
 	first[places] = (uint32_t)count;
 }
@@ -76,7 +76,7 @@ done:
 	return result;
 }
 
-/* What has to be kept at a time is known beforehand. */
+/* The largest amount that is kept at a time is known in advance. */
 static int check_retained(struct jw_error *err, const struct pack_manifest *manifest,
 						  const struct order *order, const char *name)
 {
@@ -108,11 +108,11 @@ struct ahead {
 	uv_mutex_t mutex;
 	uv_cond_t changed;
 	size_t read, taken;   /* members */
-	uint64_t bytes_ahead; /* of those that are read and not taken */
-	size_t hashed;        /* members that are, or are being */
-	size_t other;         /* the first that the reading thread is hashing, SIZE_MAX where none */
+	uint64_t bytes_ahead; /* bytes of members that are read and not handed over */
+	size_t hashed;        /* members that are hashed, or being hashed */
+	size_t other; /* the first member that the reading thread is hashing, SIZE_MAX: no member */
 	bool stop;
-	bool failed, wrong; /* to read; a member that is not what its name says */
+	bool failed, wrong; /* reading failed; a member does not match its name */
 	struct jw_error why;
 };
 
@@ -158,7 +158,7 @@ static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t 
 	return 0;
 }
 
-/* Takes the next ones below `end` to be hashed. */
+/* Takes the next members below `end` to be hashed. */
 static size_t claim(struct ahead *ahead, size_t end)
 {
 	size_t at = ahead->hashed;
@@ -169,8 +169,8 @@ static size_t claim(struct ahead *ahead, size_t end)
 
 enum step { READ, HASH, DONE };
 
-/* Reads as long as there is room, hashes what is read already where there is none, or nothing more
- * to read, and waits where there is neither. */
+/* Reads while there is room. Without room or at the end of the pack it hashes the members that were
+ * read; without those it waits. */
 static enum step next_step(struct ahead *ahead)
 {
 	for (;;) {
@@ -225,7 +225,7 @@ static void read_ahead(void *argument)
 	uv_mutex_unlock(&ahead->mutex);
 }
 
-/* Waits for a member to be at hand. */
+/* Waits until a member was read. */
 static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
 {
 	bool there;
@@ -243,8 +243,8 @@ static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
 	return there ? 0 : error_copy(err, &ahead->why);
 }
 
-/* Hashes of the members up to `end`, which are at hand, those that the other thread has not, and
- * waits for the one that it may be at. */
+/* Hashes the members up to `end` that the other thread has not taken, and waits for the one that it
+ * is hashing. */
 static int verify_members(struct jw_error *err, struct ahead *ahead, size_t end)
 {
 	bool wrong;
@@ -278,8 +278,8 @@ static int complete(struct jw_error *err, struct member_walk *walk, const struct
 	return count ? walk->complete(err, walk->context, walk, order->entries + first, count) : 0;
 }
 
-/* Where the members end that are handed over together with this one: one entry alone does not fill
- * the lanes that are hashed side by side. */
+/* The end of the members that are handed over together with this one: one entry alone does not fill
+ * the lanes of the parallel hash. */
 static size_t end_of_some(const struct pack_manifest *manifest, size_t at)
 {
 	uint64_t bytes = manifest->members[at].size_bytes;

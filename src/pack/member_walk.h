@@ -1,5 +1,5 @@
-/* Once through a pack's members, each entry handed over as soon as its module and its cubin are
- * both at hand; members are kept until the last entry that needs them, and no longer. */
+/* Reads a pack's members once, and hands over each entry as soon as its module and its cubin are
+ * both in memory. A member is kept until the last entry that needs it. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,22 +12,23 @@
 
 struct member_walk {
 	const struct pack_manifest *manifest;
-	bool verify;                 /* hash every member and hold it against its name */
-	bool keep;                   /* members stay at hand for member_walk_again */
-	const struct supply *supply; /* thin members; what it lacks is passed over. NULL: it has none */
+	bool verify; /* hash every member and compare it with its name */
+	bool keep;   /* members stay in memory for member_walk_again */
+	const struct supply
+		*supply; /* source of thin members; those that it lacks are skipped. NULL: no source */
 	void *context;
 	struct jw_cancel cancel;
-	/* `entries`: indices of those that are complete by now, some members' together. */
+	/* `entries`: indices of those that are now complete, for several members together. */
 	int (*complete)(struct jw_error *err, void *context, const struct member_walk *walk,
 					const uint32_t *entries, size_t count);
-	uint8_t **bytes; /* of each member, while it is at hand; NULL: a thin one that is nowhere */
-	uint8_t *whole;  /* where all that are in the pack are kept, one behind the other */
+	uint8_t **bytes; /* each member's bytes, while in memory; NULL: a thin one that was not found */
+	uint8_t *whole;  /* all members of the pack one after the other, if they are kept */
 };
 
-/* From a reader that has just been opened to the end of the pack. The caller frees what is kept
- * with member_walk_free. */
+/* Reads from a newly opened reader to the end of the pack. The caller frees kept members with
+ * member_walk_free. */
 int member_walk_pack(struct jw_error *err, struct member_walk *walk, struct reader *reader,
 					 const char *name);
-/* Once more through the members that were kept, their entries handed over all together. */
+/* Hands over the entries of kept members again, all at once. */
 int member_walk_again(struct jw_error *err, struct member_walk *walk);
 void member_walk_free(struct member_walk *walk);

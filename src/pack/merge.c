@@ -14,10 +14,10 @@ struct part {
 	struct source *source;
 	struct reader *reader;
 	struct pack_manifest manifest;
-	bool *wanted;      /* of each entry: no newer pack has it */
-	bool *needed;      /* of each member: an entry that is wanted does */
-	bool *taken;       /* of each member: it comes from this pack */
-	uint32_t *members; /* where each stands in the whole */
+	bool *wanted;      /* for each entry: no newer pack has it */
+	bool *needed;      /* for each member: a wanted entry needs it */
+	bool *taken;       /* for each member: it is copied from this pack */
+	uint32_t *members; /* the member's index in the merged pack */
 	uint32_t *drivers;
 };
 
@@ -25,9 +25,9 @@ struct merge {
 	struct part *parts;
 	size_t count;
 	struct pack_manifest whole;
-	struct set keys;    /* of entries that are wanted */
+	struct set keys;    /* wanted entries */
 	struct set digests; /* the first bytes of members' digests */
-	struct buf text;    /* of the manifest */
+	struct buf text;    /* in the manifest */
 	struct buf member;
 	struct os_file *file;
 	uint64_t file_bytes;
@@ -105,7 +105,7 @@ static int add_drivers(struct jw_error *err, struct merge *merge, struct part *p
 		if (at == PACK_MOST_DRIVERS)
 			return error_set(err, JW_ERR_LIMIT, "more than %d drivers for one pack",
 							 PACK_MOST_DRIVERS);
-		/* The same driver; one of them may not have known what it is called. */
+		/* The same driver; one manifest may lack its release. */
 		if (at == whole->driver_count)
 			whole->drivers[whole->driver_count++] = *driver;
 		else if (!whole->drivers[at].release[0])
@@ -200,7 +200,7 @@ static int write_out(struct jw_error *err, void *context, const void *data, size
 	return 0;
 }
 
-/* What is not taken has to be read too: it stands between the others. */
+/* Members that are not copied are read too: they lie between the others. */
 static int copy_member(struct jw_error *err, struct merge *merge, struct part *part, size_t i,
 					   struct writer *writer)
 {
@@ -238,7 +238,7 @@ static int copy_content(struct jw_error *err, struct merge *merge, struct writer
 				return -1;
 		if (reader_end(err, part->reader))
 			return -1;
-		/* Its window is as large as all that it holds. */
+		/* The compressor's window is as large as the content. */
 		reader_close(part->reader);
 		part->reader = NULL;
 	}

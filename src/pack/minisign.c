@@ -10,7 +10,7 @@
 
 enum {
 	PUBLIC_SIZE = 2 + MINISIGN_ID + MINISIGN_PUBLIC,
-	SEALED_SIZE = MINISIGN_ID + MINISIGN_SECRET + 32, /* what the passphrase covers */
+	SEALED_SIZE = MINISIGN_ID + MINISIGN_SECRET + 32, /* the part that the passphrase encrypts */
 	SALT_AT = 6,
 	SALT_SIZE = 32,
 	OPSLIMIT_AT = SALT_AT + SALT_SIZE,
@@ -20,12 +20,12 @@ enum {
 	SIGNATURE_SIZE = 2 + MINISIGN_ID + MINISIGN_SIGNATURE,
 	MOST_BASE64 = 512,
 	/* scrypt's cost: a second and 256 MiB. minisign takes four times both, which not every machine
-	 * that builds images has; it reads what a key says. */
+	 * that builds images has; it reads the cost from the key. */
 	OPSLIMIT = 8388608,
 	MEMLIMIT = 268435456,
 };
 
-/* What minisign itself writes; no key may ask for more. */
+/* minisign's own cost; a key that asks for more is refused. */
 #define MOST_OPSLIMIT UINT64_C(33554432)
 #define MOST_MEMLIMIT UINT64_C(1073741824)
 
@@ -66,8 +66,8 @@ static bool starts_line(const char *line, size_t length, const char *lead)
 	return length >= strlen(lead) && !memcmp(line, lead, strlen(lead));
 }
 
-/* A line of base64 with exactly `size` bytes in it, and no other than they give: libsodium 1.0.18
- * also takes characters whose highest bit is set. */
+/* Decodes a line of base64 of exactly `size` bytes, and accepts only their canonical encoding:
+ * libsodium 1.0.18 also takes characters whose highest bit is set. */
 static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 {
 	char again[MOST_BASE64];
@@ -86,7 +86,7 @@ static bool read_base64(struct cursor *at, uint8_t *bytes, size_t size)
 	return same;
 }
 
-/* The bytes of a file of one untrusted comment and one line. */
+/* Decodes a file of one untrusted comment and one line. */
 static bool read_two_lines(const char *text, size_t size, uint8_t *bytes, size_t wanted)
 {
 	struct cursor at = cursor_of(text, size);
@@ -170,7 +170,7 @@ bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted)
 	return is;
 }
 
-/* Seals and opens: the same. */
+/* Encrypts and decrypts: XOR with the key stream. */
 static int apply_passphrase(struct jw_error *err, uint8_t bytes[SECRET_SIZE],
 							const char *passphrase)
 {
@@ -202,8 +202,8 @@ static void secret_checksum(uint8_t checksum[32], const struct minisign_secret *
 	sodium_memzero(&state, sizeof state);
 }
 
-/* minisign itself leaves the checksum of a key without passphrase empty (0.11): there the key's two
- * halves must belong together. */
+/* minisign itself leaves the checksum of a key without passphrase empty (0.11): for those the key's
+ * two halves must match. */
 static bool secret_holds(const struct minisign_secret *secret, const uint8_t checksum[32],
 						 bool encrypted)
 {
@@ -339,7 +339,7 @@ int minisign_write_signature(struct jw_error *err, const struct minisign_signatu
 	return append_base64(err, text, signature->global, sizeof signature->global);
 }
 
-/* What the second signature covers. */
+/* The bytes that the second signature covers. */
 static size_t global_message(uint8_t message[MINISIGN_SIGNATURE + MINISIGN_MOST_COMMENT],
 							 const struct minisign_signature *signature)
 {

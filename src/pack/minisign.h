@@ -51,13 +51,13 @@ int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 						 struct minisign_public *ret_public);
 int minisign_write_public(struct jw_error *err, const struct minisign_public *key,
 						  struct buf *text);
-/* Its base64 alone, what `minisign -P` takes. */
+/* The key's base64 alone, as for `minisign -P`. */
 void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key);
 void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public);
 
 /* Whether the text is a secret key, and whether it needs a passphrase. */
 bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted);
-/* `passphrase` NULL where there is none. A wrong one is JW_ERR_USAGE. */
+/* `passphrase` NULL: no passphrase. A wrong one is JW_ERR_USAGE. */
 int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
 						 const char *passphrase, struct minisign_secret *ret_secret);
 int minisign_write_secret(struct jw_error *err, const struct minisign_secret *secret,

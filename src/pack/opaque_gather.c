@@ -27,7 +27,7 @@ struct gathering {
 
 static int walk_folder(struct jw_error *err, struct gathering *work, const char *below, int depth);
 
-/* `path`: relative, with '/'. Taken over. */
+/* Takes over `path`, which is relative, with '/'. */
 static int add_leaf(struct jw_error *err, struct gathering *work, char *path)
 {
 	struct pack_manifest *manifest = work->manifest;
@@ -85,7 +85,7 @@ static int by_path(const void *a, const void *b)
 	return opaque_path_compare(left->path, right->path);
 }
 
-/* The member that has these bytes, a new one where there is none. */
+/* The member with these bytes; a new one is added. */
 static int find_member(struct jw_error *err, struct gathering *work, size_t leaf)
 {
 	struct pack_manifest *manifest = work->manifest;

@@ -1,4 +1,4 @@
-/* From an opaque pack to the directory of the very driver that it is for. */
+/* Imports an opaque pack into the directory of the driver that it was made for. */
 
 #include "base/cancel.h"
 #include "base/mem.h"
@@ -12,7 +12,8 @@
 
 /* ---- reading */
 
-/* One member after the other, each held against its name; `bytes` is valid during the call. */
+/* Reads one member after the other and checks each against its name; `bytes` is valid during the
+ * call. */
 static int for_each(struct jw_error *err, const struct import *import, struct reader *reader,
 					int (*take)(struct jw_error *err, void *context, uint32_t member,
 								const uint8_t *bytes),
@@ -98,7 +99,7 @@ struct planting {
 	const struct pack_manifest *manifest;
 	const char *root;
 	uint32_t *first,
-		*next; /* leaves of a member: first[member], then next[leaf]; PACK_EMPTY ends */
+		*next; /* files of a member: first[member], then next[leaf]; PACK_EMPTY ends the list */
 };
 
 static int write_leaf(struct jw_error *err, const struct planting *planting, uint32_t leaf,
@@ -164,7 +165,7 @@ static int plant_tree(struct jw_error *err, struct import *import)
 	if (place_open(err, import, &place))
 		goto done;
 	planting.root = place.root;
-	/* The source holds every byte against what was read the first time: it is the same manifest. */
+	/* The source compares every block with the first reading, so the manifest is the same. */
 	if (!list_leaves(err, &planting) && !reader_open(err, import->source, &again, &reader) &&
 		!for_each(err, import, reader, plant, &planting))
 		result = place_take(err, import, &place);
@@ -194,7 +195,7 @@ static int insert_tree(struct jw_error *err, struct import *import)
 	return result;
 }
 
-/* The new directory is made beside the one whose place it takes. */
+/* The new directory is made beside the one that it replaces. */
 static int try_tree(struct jw_error *err, const struct import *import)
 {
 	const struct jw_account *account = import->options->account;

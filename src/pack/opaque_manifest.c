@@ -23,7 +23,7 @@ int opaque_path_compare(const char *a, const char *b)
 	return folded(*a) - folded(*b);
 }
 
-/* Names that mean a device on Windows, whatever follows a dot. */
+/* Names of devices on Windows, with any suffix after a dot. */
 static bool is_device(const char *part, size_t length)
 {
 	static const char *const names[] = {"con", "prn", "aux", "nul", "com", "lpt"};

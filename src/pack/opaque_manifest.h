@@ -1,18 +1,18 @@
-/* What a manifest says of an opaque pack: a cache directory whose form is not known, file by file,
- * for the very driver that wrote it. docs/pack-format.md, "Opaque packs". */
+/* The manifest of an opaque pack: a cache directory of unknown form, file by file, for the driver
+ * that wrote it. docs/pack-format.md, "Opaque packs". */
 #pragma once
 
 #include <cjson/cJSON.h>
 
 #include "pack/manifest.h"
 
-/* Whether a file may have this name in a pack: letters, digits, "._-" and '/', no part of it
- * hidden, special to some system, or longer than 64 bytes; at most eight parts. */
+/* Whether a file may have this name in a pack: letters, digits, "._-" and '/'; at most eight parts,
+ * none hidden, reserved on some system, or longer than 64 bytes. */
 bool opaque_path_is_sound(const char *path);
-/* Below zero, zero, above: names in the order in which a manifest has them, which is that of a file
- * system that does not tell "a" from "A". */
+/* Compares names (below zero, zero, above) in the manifest's order, which is that of a
+ * case-insensitive file system. */
 int opaque_path_compare(const char *a, const char *b);
 bool opaque_write(cJSON *document, const struct pack_manifest *manifest);
-/* Members are read already. */
+/* Called after members are read. */
 int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest);
 void opaque_free(struct pack_manifest *manifest);

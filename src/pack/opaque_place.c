@@ -33,7 +33,7 @@ static bool has_same_files(const struct pack_manifest *a, const struct pack_mani
 	return true;
 }
 
-/* As a run has left it that was killed when all was done. */
+/* Equal to the state after a run that was killed at its end. */
 static bool is_there(const struct import *import, const char *path)
 {
 	const struct jw_export_options options = {.size = sizeof options, .system = import->system};
@@ -80,8 +80,8 @@ static bool is_old(const char *path)
 	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
 }
 
-/* The lock is there before the directory and until it is gone: who cannot have it leaves all as it
- * is. */
+/* The lock is held from before the directory is made until it is removed: a process that cannot
+ * take it leaves the directory alone. */
 static void sweep_place(const char *root)
 {
 	char *lock_path = mem_printf(NULL, "%s%s", root, lock_end);
@@ -97,7 +97,8 @@ static void sweep_place(const char *root)
 		dead = is_old(lock_path);
 	if (dead && os_exists(root) && os_remove_tree(NULL, root))
 		dead = false;
-	/* Windows removes no file that is open; elsewhere none may go that another could lock. */
+	/* Windows removes no open file; elsewhere the file must not go while another process could lock
+	 * it. */
 	if (dead && strcmp(os_name, "windows") != 0)
 		(void)os_remove(NULL, lock_path);
 	os_file_close(lock);
@@ -212,8 +213,8 @@ struct heir {
 	bool other_owner;
 };
 
-/* Whoever may read the directory has to write to its index, as a driver does to look an entry up
- * (cache/index_lock.c). */
+/* Accounts that may read the directory have to write to its index, as a driver does to look up an
+ * entry (cache/index_lock.c). */
 static int settle(struct jw_error *err, const struct heir *heir, const char *path, bool folder)
 {
 	const uint32_t shared = heir->like.mode & 055;
@@ -245,8 +246,8 @@ static int settle_tree(struct jw_error *err, const struct heir *heir, const char
 	return result ? -1 : settle(err, heir, path, true);
 }
 
-/* A driver that has written there meanwhile is not disturbed: a directory that is not empty is not
- * replaced by any system. */
+/* Keeps files that a driver has written meanwhile: no system replaces a directory that is not
+ * empty. */
 int place_take(struct jw_error *err, const struct import *import, struct place *place)
 {
 	const char *path = import->result->path;

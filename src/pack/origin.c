@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "devcode/devcode.h"
 
-/* One size that is looked for, and how many modules of it are not found yet. */
+/* One size to look for, and how many modules of it are not found yet. */
 struct wanted_size {
 	uint64_t bytes;
 	size_t left;
@@ -18,9 +18,9 @@ struct finder {
 	struct wanted_size *sizes;    /* ascending */
 	size_t size_count, left;
 	size_t file;
-	struct origin_module **fresh; /* found in the image at hand, whose name is not known yet */
+	struct origin_module **fresh; /* found in the current image, whose name is not known yet */
 	size_t fresh_count;
-	bool failed; /* not the file, but what was to be done with it */
+	bool failed; /* a failure of the search itself, not of the file */
 	struct buf scratch;
 };
 
@@ -76,7 +76,7 @@ static void finder_close(struct finder *finder)
 	buf_free(&finder->scratch);
 }
 
-/* NULL where no module of that size is looked for any more. */
+/* NULL: no module of that size is missing. */
 static struct wanted_size *wanted_size(const struct finder *finder, uint64_t bytes)
 {
 	const struct wanted_size wanted = {.bytes = bytes};
@@ -115,8 +115,8 @@ static int try_payload(struct jw_error *err, struct finder *finder,
 	return 0;
 }
 
-/* Decompressing comes only after the size, which the header tells. What is stored raw needs none;
- * of loose text and of kind 0x40 keys have what stands before the first NUL (cache/key.h). */
+/* Decompresses only after the header's size matches. Stored images need no decompression; for loose
+ * text and kind 0x40 keys hold the bytes before the first NUL (cache/key.h). */
 static bool is_worth_it(const struct finder *finder, const struct devcode_entry *entry)
 {
 	if (entry->damaged || entry->compression == DEVCODE_FOREIGN ||
@@ -157,8 +157,7 @@ static int take_container(struct jw_error *err, void *context,
 	return finder->failed ? -1 : 0;
 }
 
-/* The image is complete, or broken: what was found in it is PTX that keys are made of all the
- * same. */
+/* A complete or a broken image: PTX that was found in it is valid in both cases. */
 static int name_member(struct jw_error *err, struct finder *finder, const char *member)
 {
 	for (size_t i = 0; member && i < finder->fresh_count; i++) {

@@ -1,9 +1,8 @@
-/* PTX modules in files of this machine, found by their hash.
+/* Finds PTX modules in files of this machine by their hash.
  *
- * A thin pack says of each module that it lacks in which file and where it stood. That tells people
- * what is missing, and which files to look into first; what is opened are files that somebody on
- * this machine has named, and what counts is the hash of what stands in them, wherever that is.
- */
+ * A thin pack says of each module that it lacks in which file it was, and where. People read that,
+ * and it decides which files are read first. Only files that a user of this machine has named are
+ * opened, and only the hash of the content counts, at any offset. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,20 +23,20 @@ struct origin_module {
 };
 
 struct origin_search {
-	const char *const *paths; /* looked into in this order, until all is found */
+	const char *const *paths; /* read in this order, until all modules are found */
 	size_t path_count;
-	struct origin_module *modules; /* none twice; digest and size are set */
+	struct origin_module *modules; /* no duplicates; digest and size are set */
 	size_t module_count;
 	void *context;
-	/* What was found, each module once. May be NULL. */
+	/* Called once for each module found. May be NULL. */
 	int (*payload)(struct jw_error *err, void *context, size_t module, const uint8_t *data);
-	/* A file, or a member of it, that could not be read. May be NULL. */
+	/* Called for a file, or a member of it, that cannot be read. May be NULL. */
 	void (*trouble)(void *context, size_t file, const struct jw_error *why);
 	struct jw_cancel cancel;
 };
 
-/* Reads the files. What is not found stays so, which is no failure. Members of the modules are the
- * caller's, on failure too: origin_free. */
+/* Reads the files. A module that is not found is not a failure. The caller owns the modules'
+ * members, on failure too: origin_free. */
 int origin_find(struct jw_error *err, const struct origin_search *search);
-/* Frees the array with what it holds. */
+/* Frees the array with its content. */
 void origin_free(struct origin_module *modules, size_t count);

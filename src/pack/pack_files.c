@@ -1,4 +1,4 @@
-/* jw_pack_files: found files by names that mean the same on every machine. */
+/* jw_pack_files: names found files so that the names mean the same on every machine. */
 #include <jitwarm/find.h>
 #include <jitwarm/pack.h>
 
@@ -17,7 +17,7 @@ int jw_pack_files(struct jw_error *err, const struct jw_found *found,
 		const struct jw_found_file *file = &found->files[i];
 		const char *name = file->package ? installed_name(file->path) : file->path;
 
-		/* Folders outside of a package are this machine's own affair. */
+		/* Folders outside of a package are private to this machine and left out. */
 		files[i] = (struct jw_pack_file){.path = file->path,
 										 .name = name == file->path ? os_base_name(name) : name,
 										 .package = file->package,

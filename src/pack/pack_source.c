@@ -14,9 +14,9 @@ enum { BLOCK = 1 << 20 };
 
 struct source {
 	const char *name;
-	const uint8_t *memory; /* in place of a file */
+	const uint8_t *memory; /* read instead of a file */
 	struct os_file *file;
-	char *spool; /* the private folder of what came through standard input */
+	char *spool; /* the private folder for standard input */
 	uint64_t size_bytes;
 	struct digest *blocks;
 	size_t block_count, block_capacity;
@@ -84,7 +84,8 @@ static int read_block(struct jw_error *err, struct source *source, size_t at, si
 	return 0;
 }
 
-/* The digest covers all but the trailer, whose bytes may begin in the last block but one. */
+/* The digest covers everything before the trailer, whose bytes may begin in the last block but one.
+ */
 struct first_reading {
 	crypto_generichash_state digest, prehash;
 	uint8_t trailer[PACK_TRAILER_SIZE];

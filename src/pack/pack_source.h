@@ -1,7 +1,6 @@
 /* A pack's bytes, on disk. They are read several times (digest and signature, checks, insertion),
  * and a file may change in between: the first reading remembers a hash of each block, and each
- * later one is held against it. Standard input is spooled into a private file first, as it comes.
- */
+ * later one compares with it. Standard input is copied into a private file first. */
 #pragma once
 
 #include <stddef.h>
@@ -11,15 +10,15 @@
 #include "pack/format.h"
 #include "pack/writer.h"
 
-/* No pack is larger: PACK_MOST_TOTAL does not compress worse than this. */
+/* The largest pack: PACK_MOST_TOTAL does not compress worse than this. */
 #define PACK_MOST_SIZE (UINT64_C(17) << 30)
 
 struct source;
 
-/* Opens `path` ("-": standard input) and reads all of it: JW_ERR_FORMAT where it does not end with
- * the digest of what stands before. `path` must outlive the source. */
+/* Opens `path` ("-": standard input) and reads all of it: JW_ERR_FORMAT if it does not end with the
+ * digest of the bytes before. `path` must outlive the source. */
 int source_open(struct jw_error *err, const char *path, struct source **ret_source);
-/* The same of bytes in memory, which must outlive the source. For tests. */
+/* The same for bytes in memory, which must outlive the source. For tests. */
 int source_open_memory(struct jw_error *err, const void *data, size_t size,
 					   struct source **ret_source);
 void source_close(struct source *source);
@@ -28,7 +27,7 @@ const char *source_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 const uint8_t *source_prehash(const struct source *source); /* PACK_PREHASH_SIZE bytes */
 
-/* Compressed blocks, one after the other, without the trailer: *ret_size is 0 behind the last. The
- * bytes are valid until the next call. */
+/* The next compressed block, without the trailer; *ret_size is 0 at the end. The bytes are valid
+ * until the next call. */
 int source_block(struct jw_error *err, struct source *source, size_t at, const uint8_t **ret_data,
 				 size_t *ret_size);

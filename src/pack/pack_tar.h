@@ -1,5 +1,5 @@
-/* Members of a pack's tar: ustar headers of one form, so that a reader need not parse any: it makes
- * the header that must be there and compares. */
+/* Members of a pack's tar: all ustar headers have one form, so that a reader need not parse any: it
+ * builds the expected header and compares. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@ enum { TAR_BLOCK = 512, TAR_END = 2 * TAR_BLOCK, TAR_MOST_NAME = 99 };
 /* The header of a regular file: mode 0644, owner and group 0 without names, time 0. `name` has at
  * most TAR_MOST_NAME bytes, `size_bytes` is below 8 GiB. */
 void tar_header(uint8_t header[TAR_BLOCK], const char *name, uint64_t size_bytes);
-/* Zeros that stand behind a member. */
+/* Zeros that follow a member. */
 size_t tar_padding(uint64_t size_bytes);
 /* Header, content and padding. */
 uint64_t tar_extent(uint64_t size_bytes);

@@ -1,4 +1,4 @@
-/* jw_prune: chosen entries, into a pack where one is wanted, and out of the cache. */
+/* jw_prune: moves chosen entries into a pack, if one is wanted, and out of the cache. */
 #include <jitwarm/prune.h>
 
 #include <jitwarm/pack.h>
@@ -13,13 +13,13 @@
 #include "pack/prune_choice.h"
 #include "pack/reader.h"
 
-enum { AT_A_TIME = 256 }; /* between two questions whether to stop */
+enum { AT_A_TIME = 256 }; /* entries between two checks for cancellation */
 
 struct prune {
 	const struct jw_prune_options *options;
 	struct jw_prune_result *result;
 	struct chosen chosen;
-	struct set sound;   /* of those chosen, what a pack can keep */
+	struct set sound;   /* chosen entries that a pack can keep */
 	struct set removed; /* keys */
 };
 
@@ -33,7 +33,7 @@ static bool goes_into_pack(void *context, uint64_t key)
 	return set_find(&prune->sound, key, &cursor) != SET_NONE;
 }
 
-/* The names that a pack has. */
+/* The names of the pack's entries. */
 static int read_names(struct jw_error *err, const char *path, struct set *names)
 {
 	struct pack_manifest manifest = {0};
@@ -82,11 +82,11 @@ static int write_pack(struct jw_error *err, struct prune *prune, struct set *nam
 	if (!jw_export(&why, &options, &made))
 		return read_names(err, prune->options->keep, names);
 	if (why.code == JW_ERR_NOT_FOUND && has_folder(prune->options->keep))
-		return 0; /* not one that a pack can hold */
+		return 0; /* not an entry that a pack can hold */
 	return error_copy(err, &why);
 }
 
-/* What is damaged is of no use to anybody; what the pack does not have stays. */
+/* Damaged entries are removed; entries that the pack does not have stay. */
 static int keep(struct jw_error *err, struct prune *prune)
 {
 	struct chosen *chosen = &prune->chosen;
@@ -123,7 +123,7 @@ static void count(struct prune *prune, const struct cache_removal *removals, siz
 		if (removals[i].removed != CACHE_REMOVED)
 			continue;
 		result->removed_bytes += removals[i].probed.size_bytes;
-		/* Should memory be short, `check --explain` knows less. */
+		/* Without memory `check --explain` knows less. */
 		(void)set_add(NULL, &prune->removed, removals[i].key, i);
 	}
 }
@@ -151,7 +151,7 @@ static int remove_all(struct jw_error *err, struct prune *prune, struct cache_li
 
 static int apply(struct jw_error *err, struct prune *prune)
 {
-	/* Nothing is added: the limit decides only which files get rows. */
+	/* Nothing is added: the limit only decides which files get rows. */
 	const struct cache_live_options how = {.limit_bytes =
 											   prune->options->system->cache.limit_bytes};
 	struct cache_live_counts counts;

@@ -18,10 +18,10 @@ struct choose {
 	struct jw_prune_result *result;
 	struct former_drivers drivers;
 	struct jw_cache_listing *list;
-	struct jw_cache_report *report; /* where damaged ones are to go */
+	struct jw_cache_report *report; /* if damaged entries are to be removed */
 	struct set damaged;             /* by the report */
-	uint8_t *reasons;               /* of each entry of the list; STAYS */
-	struct cache_removal *judged;   /* of each damaged one that goes */
+	uint8_t *reasons;               /* for each entry of the list; STAYS */
+	struct cache_removal *judged;   /* for each damaged one that is removed */
 	size_t group_capacity, unknown_capacity;
 };
 
@@ -57,7 +57,8 @@ static bool is_old(const struct jw_prune_options *options, const struct jw_cache
 	return entry->mtime_ns / 1000000000 < os_now_s() - (int64_t)options->older_s;
 }
 
-/* Whether it is known that a driver made it: what is not named goes only then. */
+/* Whether a driver is known to have made it: an entry whose stamp is not named is removed only
+ * then. */
 static bool is_a_drivers(const struct choose *choose, const struct jw_cache_entry *entry)
 {
 	return !entry->damaged && entry->kind != JW_CACHE_OTHER && entry->form != JW_CACHE_JITLINK &&
@@ -102,7 +103,7 @@ static int reason_of(struct choose *choose, size_t at)
 	return reason;
 }
 
-/* Entries come in the order in which the driver would evict them. */
+/* Entries come in the driver's order of eviction. */
 static void choose_for_size(struct choose *choose)
 {
 	const struct jw_cache_listing *list = choose->list;
@@ -164,7 +165,7 @@ static int add_to_group(struct jw_error *err, struct jw_prune_group **groups, si
 	return 0;
 }
 
-/* The file as it was listed; one that has changed since is left for another time. */
+/* Chooses the file as it was listed; a file that has changed since is skipped this time. */
 static bool take_removal(const struct choose *choose, size_t at, struct chosen_one *one)
 {
 	const struct jw_cache_entry *entry = &choose->list->entries[at];
@@ -228,7 +229,7 @@ static int check_options(struct jw_error *err, const struct jw_prune_options *op
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "which GPUs this machine has cannot be told; name those to prune for with "
 						 "--arch");
-	/* CUDA_VISIBLE_DEVICES hides GPUs whose entries are as much alive. */
+	/* CUDA_VISIBLE_DEVICES hides GPUs whose entries are still in use. */
 	if (options->other_targets && system->pci_count > system->gpu_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "%zu of this machine's %zu GPUs are hidden from here; name the "

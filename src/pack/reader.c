@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "pack/pack_tar.h"
 
-/* Compressed bytes that are decompressed at a time, so that whoever waits for a member need not
- * wait for all that a block of the source holds. */
+/* Compressed bytes that are decompressed at a time, so that the walk gets a member before the whole
+ * block is decompressed. */
 enum { MOST_STEP = 32 << 10 };
 
 struct reader {
@@ -19,8 +19,8 @@ struct reader {
 	ZSTD_inBuffer in; /* the part of the block that is being decompressed */
 	size_t block_size, next_block;
 	bool at_frame_end;
-	ZSTD_outBuffer whole; /* reader_into; dst is NULL without it */
-	size_t taken;         /* of what is in it */
+	ZSTD_outBuffer whole; /* the output of reader_into; dst is NULL without it */
+	size_t taken;         /* bytes decompressed so far */
 };
 
 static int damaged(struct jw_error *err, const struct reader *reader, const char *what)
@@ -28,7 +28,7 @@ static int damaged(struct jw_error *err, const struct reader *reader, const char
 	return error_set(err, JW_ERR_FORMAT, "%s: %s", source_name(reader->source), what);
 }
 
-/* More compressed bytes, if there are any. */
+/* Takes more compressed bytes, if there are any. */
 static int refill(struct jw_error *err, struct reader *reader)
 {
 	const uint8_t *data = NULL;
@@ -56,7 +56,7 @@ static int cannot_decompress(struct jw_error *err, const struct reader *reader, 
 					 source_name(reader->source), ZSTD_getErrorName(code));
 }
 
-/* One step of the decompressor, which may give nothing; *ret_ended where nothing is left. */
+/* One step of the decompressor, which may output nothing; *ret_ended at the end of the input. */
 static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out, bool *ret_ended)
 {
 	size_t before = out->pos, taken, code;
@@ -151,8 +151,8 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	return result;
 }
 
-/* The checksum behind the manifest's frame may lie in the next compressed bytes: at the frame's end
- * the decompressor can be told where the rest is to go. */
+/* The checksum after the manifest's frame may lie in the next compressed bytes: at the frame's end
+ * the decompressor accepts a new output buffer. */
 static int end_manifest(struct jw_error *err, struct reader *reader)
 {
 	ZSTD_outBuffer nothing = {NULL, 0, 0};
@@ -214,7 +214,7 @@ uint64_t reader_extent(const struct pack_manifest *manifest)
 
 void reader_into(struct reader *reader, void *room, size_t size)
 {
-	/* In the middle of a frame its window is in the decompressor already. */
+	/* In the middle of a frame the decompressor has its window already. */
 	if (reader->at_frame_end)
 		(void)ZSTD_DCtx_setParameter(reader->decompressor, ZSTD_d_stableOutBuffer, 1);
 	reader->whole = (ZSTD_outBuffer){room, size, 0};
@@ -244,7 +244,7 @@ int reader_end(struct jw_error *err, struct reader *reader)
 		return -1;
 	for (;;) {
 		ZSTD_outBuffer room = {&more, 1, 0};
-		/* The frame that filled the whole is ended into it. */
+		/* The frame that filled the whole is ended into the same buffer. */
 		ZSTD_outBuffer *out = reader->whole.dst && !reader->at_frame_end ? &reader->whole : &room;
 		size_t before = out->pos;
 		bool ended;

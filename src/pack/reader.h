@@ -1,5 +1,5 @@
-/* Going through a pack's content, from its manifest to its last member, as often as wanted. Nothing
- * that is not exactly as it must be is passed over: every header, every padding byte, the end. */
+/* Reads a pack's content from its manifest to its last member, any number of times. Every header,
+ * every padding byte and the end must match exactly. */
 #pragma once
 
 #include "base/buf.h"
@@ -8,19 +8,19 @@
 
 struct reader;
 
-/* Reads the manifest, the first member. Both are the caller's: manifest_free, reader_close. The
+/* Reads the manifest, the first member. The caller owns both: manifest_free, reader_close. The
  * source must outlive the reader. */
 int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
 				struct reader **ret_reader);
-/* What the members that are in the pack and all around them take, decompressed. */
+/* The decompressed size of the pack's members with their headers. */
 uint64_t reader_extent(const struct pack_manifest *manifest);
-/* Before the first member: all of them are decompressed into `room`, reader_extent bytes, and stay
- * there. The decompressor needs no window of its own then, and nothing is copied. */
+/* Before the first member: decompresses all of them into `room`, reader_extent bytes, where they
+ * stay. The decompressor then needs no window, and nothing is copied. */
 void reader_into(struct reader *reader, void *room, size_t size);
-/* The content of the next member, which must be the one given: at *bytes, which has room for
- * member->size_bytes, or after reader_into in that, and *bytes says where. */
+/* The content of the next member, which must be the given one: copied to *bytes, which has room for
+ * member->size_bytes; after reader_into, *bytes points to it. */
 int reader_member(struct jw_error *err, struct reader *reader, const struct pack_member *member,
 				  uint8_t **bytes);
-/* After the last: nothing more may follow. */
+/* After the last member: checks that nothing follows. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);

@@ -11,7 +11,7 @@
 
 #define NOT_THERE UINT64_MAX
 
-/* How near a file that is here is to one that the pack names. */
+/* How well a local file matches one that the pack names. */
 enum nearness { FAR_OFF, SAME_PACKAGE, SAME_NAME, NEARNESSES };
 
 struct supply {
@@ -19,14 +19,14 @@ struct supply {
 	const struct pack_manifest *manifest;
 	const struct jw_pack_file *here;
 	size_t here_count;
-	size_t *order; /* of `here`: those that are looked into */
+	size_t *order; /* indices in `here` of the files to read */
 	const char **paths;
 	size_t path_count;
-	char **troubles; /* of each that is looked into; NULL for most */
+	char **troubles; /* for each file to read; NULL for most */
 	struct origin_module *modules;
-	uint32_t *members; /* of the manifest, for each module */
+	uint32_t *members; /* for each module, its member in the manifest */
 	size_t module_count;
-	uint64_t *places; /* of each member of the manifest, in the spool */
+	uint64_t *places; /* for each member of the manifest, its place in the spool */
 	char *folder;
 	struct os_file *spool;
 	uint64_t used_bytes;
@@ -41,7 +41,7 @@ static int folded(char c)
 	return c == '_' || c == '.' ? '-' : c;
 }
 
-/* As Python's packages are compared: without regard to case, "-", "_" and "." alike. */
+/* Compares as Python does for packages: case-insensitive; "-", "_" and "." are equal. */
 static bool same_package(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -82,7 +82,7 @@ static enum nearness nearest(const struct pack_manifest *manifest, const struct 
 	return best;
 }
 
-/* The nearest first. */
+/* The best match first. */
 static int choose_files(struct jw_error *err, struct supply *supply)
 {
 	uint8_t *ranks;
@@ -170,7 +170,7 @@ static void note_trouble(void *context, size_t file, const struct jw_error *why)
 {
 	struct supply *supply = context;
 
-	/* The first one of a file is told. */
+	/* Reports the first trouble of each file. */
 	if (!supply->troubles[file])
 		supply->troubles[file] =
 			text_starts(why->message, supply->paths[file])
@@ -249,7 +249,7 @@ int supply_read(struct jw_error *err, const struct supply *supply, uint32_t memb
 
 /* ---- what is missing */
 
-/* What is here in place of a file whose modules were not found. */
+/* The local file that matches a file whose modules were not found. */
 static void explain(const struct supply *supply, const struct pack_file *file, char why[256])
 {
 	const struct jw_pack_file *best = NULL;

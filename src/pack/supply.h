@@ -1,8 +1,7 @@
-/* What a thin pack lacks: PTX out of files of this machine, which an import needs beside the pack.
+/* The PTX that a thin pack lacks, from files of this machine.
  *
- * It is looked for once, and what is found lies in a private file from then on: a module may come
- * out of an archive, and no library is held to stay as it is until the last entry is written.
- */
+ * The files are searched once, and the modules found are copied into a private file: a module may
+ * come from an archive, and a library may change before the last entry is written. */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -11,19 +10,19 @@
 
 struct supply;
 
-/* Looks for the thin members that are `needed` (one flag for each member). What is not found is no
- * failure. The caller closes it; `options` and `manifest` must outlive it. */
+/* Looks for the `needed` thin members (one flag for each member). A member that is not found is not
+ * a failure. The caller closes it; `options` and `manifest` must outlive it. */
 int supply_open(struct jw_error *err, const struct jw_import_options *options,
 				const struct pack_manifest *manifest, const bool *needed,
 				struct supply **ret_supply);
 void supply_close(struct supply *supply);
 
 bool supply_has(const struct supply *supply, uint32_t member);
-/* A member that supply_has; `bytes` takes its size_bytes. */
+/* Reads a member that supply_has; `bytes` has room for its size_bytes. */
 int supply_read(struct jw_error *err, const struct supply *supply, uint32_t member, uint8_t *bytes);
 
-/* What is missing, file by file: `lacking` says which entries. Counts that and names the files in
- * `result`, whose list was empty. */
+/* Reports missing modules, file by file: `lacking` flags the entries. Counts them and names the
+ * files in `result`, whose list was empty. */
 int supply_report(struct jw_error *err, const struct supply *supply, const bool *lacking,
 				  struct jw_import_result *result);
 void supply_free_report(struct jw_import_result *result);

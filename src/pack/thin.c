@@ -46,7 +46,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* A copy of what may stand in a manifest; *ret_text stays NULL for anything else. */
+/* Copies a text that a manifest may hold; *ret_text stays NULL for others. */
 static int copy_sound(struct jw_error *err, const char *text, bool (*is_sound)(const char *),
 					  char **ret_text)
 {
@@ -76,8 +76,8 @@ static int describe(struct jw_error *err, const struct jw_pack_file *source, con
 	return result;
 }
 
-/* The manifest's file for a module; *ret_at is PACK_MOST_FILES where it cannot be told of: too many
- * of them, or a name that no manifest takes. */
+/* The manifest's file for a module; *ret_at is PACK_MOST_FILES if the manifest cannot name it: too
+ * many files, or an invalid name. */
 static int find_file(struct jw_error *err, struct thin *thin, const struct origin_module *module,
 					 uint32_t *ret_at)
 {

@@ -11,10 +11,10 @@
 #include "pack/driver_text.h"
 #include "pack/key_files.h"
 
-/* The comment's fields, with tabs between: minisign's own habit. */
+/* The comment's fields, separated by tabs, as in minisign's comments. */
 static const char lead[] = "jitwarm pack\tname:";
 
-/* A name without what would end a field or a line. */
+/* The name without characters that would end a field or a line. */
 static void plain_name(char text[256], const char *path)
 {
 	const char *name = os_base_name(path);
@@ -27,7 +27,7 @@ static void plain_name(char text[256], const char *path)
 		text_copy(text, 256, "pack");
 }
 
-/* What is signed behind the name. */
+/* The fields after the name. */
 static void facts(char text[1024], const struct pack_manifest *manifest,
 				  const uint8_t prehash[MINISIGN_PREHASH])
 {
@@ -133,7 +133,7 @@ int trust_check_comment(struct jw_error *err, const struct jw_import_options *op
 	const char *name = signature->comment + sizeof lead - 1, *tab;
 	char wanted[1024], plain[256];
 
-	/* One that minisign made says what its owner liked. */
+	/* minisign's users choose the comment freely, so only jitwarm's are checked. */
 	if (!text_starts(signature->comment, lead))
 		return 0;
 	tab = strchr(name, '\t');

@@ -1,4 +1,4 @@
-/* Whether a pack comes from somebody who is trusted: cubins are code that GPUs will run. */
+/* Whether a pack is signed by a trusted key: cubins are code that GPUs run. */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -7,19 +7,20 @@
 #include "pack/minisign.h"
 #include "pack/pack_source.h"
 
-/* Signs a pack with this prehash into the file `path`; `name` is what the comment calls the pack
- * (its last part). */
+/* Signs a pack with this prehash into the file `path`; the comment names the pack by the last part
+ * of `name`. */
 int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 			   const struct pack_manifest *manifest, const uint8_t prehash[MINISIGN_PREHASH],
 			   const char *name, const char *path);
 
-/* Before anything is unpacked. 0: a trusted key has signed exactly these bytes, or the options
- * allow others. A signature by a trusted key that does not hold is refused whatever they allow. */
+/* Called before anything is decompressed. 0: a trusted key has signed exactly these bytes, or the
+ * options allow others. A trusted key's signature that does not match is refused with any options.
+ */
 int trust_check(struct jw_error *err, const struct jw_import_options *options,
 				const struct source *source, struct jw_import_result *result,
 				struct minisign_signature *ret_signature);
-/* What jitwarm has signed along with the bytes is held against the manifest; a pack under another
- * name is a note. */
+/* Compares the comment that jitwarm has signed with the manifest; a different name of the pack is a
+ * note. */
 int trust_check_comment(struct jw_error *err, const struct jw_import_options *options,
 						const struct source *source, const struct minisign_signature *signature,
 						const struct pack_manifest *manifest, struct jw_import_result *result);

@@ -17,7 +17,7 @@ enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
 	TAG_SIZE = 8,
 	OUT_SIZE = 128 << 10,
-	MOST_WORKERS = 4, /* each takes 10 MB, and the reader of what they compress is one */
+	MOST_WORKERS = 4, /* each takes 10 MB, and the process that reads the entries is one more */
 };
 
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32])
@@ -33,7 +33,7 @@ struct writer {
 	struct writer_options options;
 	ZSTD_CCtx *compressor;
 	crypto_generichash_state digest, prehash;
-	uint64_t left_bytes; /* of the frame */
+	uint64_t left_bytes; /* of the current frame */
 	uint64_t written_bytes;
 	uint8_t out[OUT_SIZE];
 };
@@ -48,9 +48,9 @@ struct setting {
 	int value;
 };
 
-/* For PTX and cubins: a search as deep as that of levels above, for matches from 6 bytes on, and
- * far ones from 128 bytes on, looked for twice as often. On the 126 MB of a framework's cache as
- * small as level 6 in three quarters of its time. */
+/* Tuned for PTX and cubins: the search depth of higher levels, matches from 6 bytes on, and
+ * long-distance matches from 128 bytes on, looked up twice as often. On the 126 MB of a framework's
+ * cache the result is as small as with level 6, in three quarters of its time. */
 static const struct setting usual[] = {
 	{ZSTD_c_minMatch, 6},
 	{ZSTD_c_searchLog, 5},
@@ -98,7 +98,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 		goto fail;
 	}
 	workers = options->workers ? options->workers : os_cores();
-	/* A libzstd that was built without threads refuses, and compresses all the same. */
+	/* A libzstd that was built without threads refuses this option, and still compresses. */
 	(void)ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_nbWorkers,
 								 workers < MOST_WORKERS ? (int)workers : MOST_WORKERS);
 	*ret_writer = writer;
@@ -150,7 +150,7 @@ int writer_put(struct jw_error *err, struct writer *writer, const void *data, si
 	if (size > writer->left_bytes)
 		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame was said to have");
 	writer->left_bytes -= size;
-	/* The frame is ended with its last bytes, so that a small one is compressed as a whole. */
+	/* The frame is ended with its last bytes, so that a small one is compressed in one piece. */
 	return compress(err, writer, data, size, writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
 }
 

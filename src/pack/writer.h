@@ -1,13 +1,12 @@
-/* Writing a pack: bytes go in, compressed frames and the closing digest come out. The order of
- * calls is that of docs/pack-format.md:
+/* Writes a pack: bytes in, compressed frames and the closing digest out. The order of calls is that
+ * of docs/pack-format.md:
  *
  *     writer_open(err, &options, &writer);
  *     writer_frame(err, writer, bytes);  writer_put(...) ...   a frame of exactly so many bytes
  *     ...
  *     writer_close(err, writer, &written);
  *
- * Nothing but what a compressor needs is in memory.
- */
+ * Only the compressor's buffers are in memory. */
 #pragma once
 
 #include <stddef.h>
@@ -16,14 +15,15 @@
 #include "base/error.h"
 
 enum { PACK_PREHASH_SIZE = 64 };
-enum { WRITER_USUAL = 5 }; /* the level that what packs hold is tuned for */
+enum { WRITER_USUAL = 5 }; /* the level that the parameters are tuned for */
 
 struct writer_options {
 	void *context;
 	int (*write)(struct jw_error *err, void *context, const void *data, size_t size);
-	int level;        /* zstd's */
-	unsigned workers; /* threads that compress, 0: as many as cores, but few; the bytes are the same
-						 for every number (a libzstd without threads makes other ones) */
+	int level; /* zstd's level */
+	unsigned
+		workers; /* compression threads, 0: as many as cores, up to a small limit; the bytes do not
+					depend on the number (a libzstd without threads writes different ones) */
 };
 
 struct written {
@@ -35,15 +35,15 @@ struct writer;
 
 int writer_open(struct jw_error *err, const struct writer_options *options,
 				struct writer **ret_writer);
-/* Begins a frame that will hold exactly `size_bytes`; the one before it must be complete. */
+/* Begins a frame of exactly `size_bytes`; the one before it must be complete. */
 int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_bytes);
 int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size);
 /* A member of the archive: header, content and padding, tar_extent(size) bytes of the frame. */
 int writer_member(struct jw_error *err, struct writer *writer, const char *name, const void *data,
 				  uint64_t size);
-/* Ends the last frame and adds the trailer. The writer is gone in any case; `ret_written` may be
- * NULL, which gives up. */
+/* Ends the last frame and adds the trailer. Frees the writer in any case; `ret_written` NULL gives
+ * up. */
 int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written);
 
-/* The trailer behind bytes with this BLAKE2b-256. */
+/* Computes the trailer after bytes with this BLAKE2b-256. */
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32]);

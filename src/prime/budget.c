@@ -8,13 +8,13 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* A cold module, and what orders it. */
+/* A cold module and the keys that order it. */
 struct candidate {
 	struct plan_module *module;
-	double worth; /* milliseconds, by byte of cache where that is short */
+	double worth; /* milliseconds, or milliseconds per byte where the cache is short */
 };
 
-/* The plan's own order (dearest first) settles the rest, so that two runs choose alike. */
+/* Ties keep the plan's order (dearest first), so that two runs choose alike. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct candidate *left = a, *right = b;
@@ -26,7 +26,7 @@ static int by_worth(const void *a, const void *b)
 	return (left->module > right->module) - (left->module < right->module);
 }
 
-/* What has been taken, and what may be. */
+/* The amounts taken so far, and their limits. */
 struct purse {
 	uint64_t left_bytes; /* UINT64_MAX: no budget */
 	double total_ms, longest_ms;
@@ -39,7 +39,7 @@ static bool take(struct purse *purse, const struct plan_module *module)
 	double total = purse->total_ms + module->cost_ms;
 	double longest = module->cost_ms > purse->longest_ms ? module->cost_ms : purse->longest_ms;
 
-	/* One that takes another's place is counted already. */
+	/* A module that replaces an entry is counted already. */
 	const uint64_t bytes = module->carried ? 0 : module->entry_bytes;
 
 	if (bytes > purse->left_bytes)
@@ -99,7 +99,7 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 	candidates = mem_array(err, plan->module_count, sizeof *candidates);
 	if (!candidates)
 		return -1;
-	/* A budget beyond the limit is one of the limit. */
+	/* The driver's limit caps the budget. */
 	if (request->budget_bytes)
 		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes
 																			 : request->limit_bytes,
@@ -114,7 +114,7 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 	return 0;
 }
 
-/* Sizes are predicted roughly, and other programs want room too. */
+/* Sizes are predicted roughly, and other programs need room too. */
 static uint64_t better_limit(uint64_t wanted, uint64_t most)
 {
 	const uint64_t step = UINT64_C(1) << 30;
@@ -123,7 +123,7 @@ static uint64_t better_limit(uint64_t wanted, uint64_t most)
 	return better < most ? better : most;
 }
 
-/* A value for --budget-size: a little less than the limit. */
+/* A value for --budget-size: a little below the limit. */
 static const char *part_of(char text[TEXT_SHORT], uint64_t limit_bytes)
 {
 	const uint64_t mib = limit_bytes >> 20;

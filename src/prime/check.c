@@ -30,7 +30,7 @@ void jw_check_result_free(struct jw_check_result *result)
 	mem_free(result);
 }
 
-/* Several GPUs of one architecture are asked about once. */
+/* Each architecture once, for all GPUs that have it. */
 static size_t collect_targets(const struct jw_check_options *options, struct jw_target *targets)
 {
 	size_t count = 0;
@@ -78,7 +78,7 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Names and notes move out of the plan. */
+/* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan)
 {
 	struct jw_check_result *result = mem_alloc(err, sizeof *result);
@@ -122,8 +122,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	return result;
 }
 
-/* What is cold and why, before the plan gives its names away. What is warm is remembered for the
- * next time. */
+/* Lists cold modules and their causes before the plan's names are moved. Warm ones are remembered
+ * for the next time. */
 static int explain(struct jw_error *err, const struct jw_check_options *options,
 				   const struct plan_request *request, struct plan *plan,
 				   struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)

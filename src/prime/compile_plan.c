@@ -21,11 +21,11 @@
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 
-/* So long the event loop may wait for the cache's lock; drivers are as patient. */
+/* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
-/* A prediction has failed. Asking the driver once more tells a driver whose stamp or form has
- * changed, so that the next run knows; this one counts. */
+/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
+ * next run knows it; this run goes on by counting. */
 static void look_again(const struct jw_system *system)
 {
 	struct cache_profile profile;
@@ -35,7 +35,7 @@ static void look_again(const struct jw_system *system)
 }
 
 /* Without a known form the driver fills the live cache itself, one worker at a time (several could
- * wipe it), and what it added is counted. */
+ * wipe it), and new entries are counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
 {
 	uint64_t before = run_folder_count_entries(setup->system->cache.path), after;
@@ -52,7 +52,7 @@ static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_p
 	return failed;
 }
 
-/* What is warm already must not go to make room for what is cold. */
+/* Touches warm entries, so that they are not evicted for cold ones. */
 static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache_live *live)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
@@ -61,8 +61,8 @@ static int keep_warm(struct jw_error *err, const struct plan *plan, struct cache
 	return 0;
 }
 
-/* Whether the cache can be written to at all turns out before anything is compiled. A lock that is
- * held just now is none of those reasons. */
+/* Checks that the cache can be written before anything is compiled. A lock that is held at the
+ * moment is not an obstacle. */
 static int open_live(struct jw_error *err, const struct run_setup *setup,
 					 struct cache_live **ret_live)
 {
@@ -84,7 +84,7 @@ static int open_live(struct jw_error *err, const struct run_setup *setup,
 	return -1;
 }
 
-/* How many of the cold modules have been compiled by now. */
+/* The number of cold modules that are compiled now. */
 static size_t count_met(const struct plan *plan, const struct jw_system *system)
 {
 	size_t met = 0;
@@ -95,7 +95,7 @@ static size_t count_met(const struct plan *plan, const struct jw_system *system)
 	return met;
 }
 
-/* The same as far as entries are there: compiled anew, one may have the bytes that it had. */
+/* Counts by existing entries: a module that is compiled again may yield the same bytes. */
 static size_t count_there(const struct plan *plan, const struct jw_system *system)
 {
 	size_t there = 0;
@@ -110,8 +110,8 @@ static size_t count_there(const struct plan *plan, const struct jw_system *syste
 	return there;
 }
 
-/* Drivers wipe and evict, people remove folders: what is gone again is not warm, whatever we have
- * done for it. */
+/* Drivers wipe and evict, people remove folders: an entry that is gone again does not count as
+ * warm. */
 static int note_lost(struct jw_error *err, const struct run_setup *setup,
 					 struct jw_prime_result *result)
 {
@@ -145,7 +145,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	failed = run_plan(err, setup, result);
 	cache_live_counts(live, &counts);
 	result->evicted = counts.evicted;
-	/* Rows that a driver's late write has undone are of little matter: their files are there. */
+	/* Rows that a driver's late write has undone hardly matter: their files exist. */
 	if (cache_live_close(&why, live) && !failed && why.code != JW_ERR_BUSY)
 		failed = error_copy(err, &why);
 	if (!failed && !result->opaque)
@@ -153,7 +153,7 @@ static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_pr
 	return failed;
 }
 
-/* A folder that holds something else is none that we fill: it was named by mistake. */
+/* A folder with other content is never filled: it was named by mistake. */
 static int refuse_foreign(struct jw_error *err, const char *path)
 {
 	const struct jw_cache_options options = {.size = sizeof options, .path = path};
@@ -172,7 +172,7 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 	return 0;
 }
 
-/* What `check` will still call cold, and why. */
+/* Notes the modules that `check` will still call cold, and why. */
 static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 {
 	char line[256];
@@ -196,8 +196,8 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 	return 0;
 }
 
-/* What this driver has compiled itself is no older one's, and what was not split is not. Were the
- * value alone to tell that, one whose bytes are the same would be compiled again each time. */
+/* Removes the marks of modules that this driver has compiled itself, without splitting. The value
+ * alone cannot tell: one with the same bytes would be compiled again each time. */
 static void clear_marks(const struct jw_system *system, const struct plan *plan,
 						const bool *inserted, const bool *split)
 {
@@ -218,7 +218,7 @@ static void clear_marks(const struct jw_system *system, const struct plan *plan,
 	mem_free(whole);
 }
 
-/* Nothing was begun: no failure where that was asked for. */
+/* The run was cancelled before it began: not a failure. */
 static int interrupted(struct jw_error *err, const struct jw_error *why,
 					   struct jw_prime_result *result)
 {
@@ -272,7 +272,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 		look_again(system);
 	if (!profile_is_known(system) || (!failed && result->opaque))
 		failed = run_opaque(&why, &setup, result);
-	/* What is done is done, and is told. */
+	/* Reports results even after an error: they are in the cache. */
 	if (failed)
 		result->stopped = why;
 	if (!result->opaque)

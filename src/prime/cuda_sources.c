@@ -24,7 +24,7 @@ enum {
 struct jw_nvrtc_inner {
 	struct jw_nvrtc_options options;
 	struct run_folder folder;
-	unsigned count; /* of results so far */
+	unsigned count; /* for each result so far */
 };
 
 /* ---- the worker */
@@ -84,7 +84,7 @@ static void take_hello(struct jw_nvrtc *nvrtc, const struct protocol_hello *hell
 		nvrtc->archs[nvrtc->arch_count++] = hello->devices[i].target;
 }
 
-/* Without any in sight the system's linker may know one. */
+/* If no NVRTC was found, the system's linker may know one. */
 static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *where)
 {
 	char *path = NULL;
@@ -143,8 +143,8 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
 
 /* ---- which architecture */
 
-/* "compute_86" of "--gpu-architecture=compute_86", "-arch=…" or of two options in a row; NULL where
- * the options name none. */
+/* "compute_86" of "--gpu-architecture=compute_86", "-arch=…" or of two consecutive options; NULL:
+ * the options name no architecture. */
 static const char *arch_given(const struct jw_nvrtc_options *options)
 {
 	static const char *const names[] = {"--gpu-architecture", "-arch", "--arch"};
@@ -194,7 +194,7 @@ static int check_given(struct jw_error *err, const struct jw_nvrtc *nvrtc, const
 					 nvrtc->major, nvrtc->minor, arch, span(nvrtc, text));
 }
 
-/* The newest that runs there. */
+/* The newest architecture that the GPU runs. */
 static int choose(struct jw_error *err, const struct jw_nvrtc *nvrtc, struct jw_target device,
 				  char arch[JW_TARGET_TEXT])
 {
@@ -214,7 +214,7 @@ static int choose(struct jw_error *err, const struct jw_nvrtc *nvrtc, struct jw_
 
 /* ---- one source */
 
-/* The first line that speaks of an error, else the first line at all. */
+/* The first line that mentions an error, else the first line. */
 static void first_error(const char *log, char *line, size_t size)
 {
 	const char *at = strstr(log, "error");

@@ -26,7 +26,7 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 
 /* ---- one module */
 
-/* The cache as it is now. */
+/* The present state of the cache. */
 struct cache_now {
 	struct cache_shape shape;
 	struct set rows; /* of the index, by key */
@@ -68,8 +68,8 @@ static int look(struct jw_error *err, const struct explain_request *request,
 	return failed ? -1 : 0;
 }
 
-/* An entry that was there and is not. A driver takes row and file together, be it by evicting or by
- * wiping: a row that is left tells of somebody else. */
+/* Why an entry is missing that was there before. A driver removes row and file together, when it
+ * evicts and when it wipes: a remaining row means that something else removed the file. */
 static void explain_gone(const struct explain_request *request, const struct ledger_record *known,
 						 const struct cache_now *now, struct explanation *explanation)
 {
@@ -185,7 +185,7 @@ bool explain_same(const struct explanation *a, const struct explanation *b)
 		   (a->damage == b->damage || (a->damage && b->damage && !strcmp(a->damage, b->damage)));
 }
 
-/* "535.309.01", or the day of its build where the release is not known. */
+/* "535.309.01", or the build's date if the release is not known. */
 static const char *driver_name(char text[64], const char *stamp)
 {
 	const char *known = jw_cache_driver_of_stamp(stamp);
@@ -257,7 +257,7 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 	return text;
 }
 
-/* The first module of each reason stands for it. */
+/* The first module of each reason represents it. */
 static size_t count_same(const struct explain_request *request,
 						 const struct explanation *explanations, size_t at)
 {

@@ -13,8 +13,8 @@
 #include "os/file.h"
 
 enum {
-	MOST_STAMPS = 4,   /* other drivers: each takes another look at all files */
-	MOST_REREAD = 256, /* modules that are compared byte by byte */
+	MOST_STAMPS = 4,   /* most other drivers: each needs another plan of all files */
+	MOST_REREAD = 256, /* most modules that are compared byte by byte */
 };
 
 /* A CUDA entry of the cache. */
@@ -56,7 +56,7 @@ static int see_cache(struct jw_error *err, const char *dir, struct cached_entrie
 	struct jw_error why = {0};
 	int result = -1;
 
-	/* One that is not there, or cannot be read, explains nothing. */
+	/* A missing or unreadable cache explains nothing. */
 	if (cache_files_scan(&why, dir, &scan))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	seen->entries = mem_array(err, scan.count, sizeof *seen->entries);
@@ -247,7 +247,7 @@ static void describe(struct explanation *explanation, const struct cache_key_par
 			(char)(parts->options[i] >= ' ' && parts->options[i] <= '~' ? parts->options[i] : '?');
 }
 
-/* Whether the entry is made of this payload; a text ends in front of its zeros. */
+/* Whether the entry was compiled from this payload; a text ends before its zeros. */
 static bool same_payload(const struct cache_key_parts *parts, struct devcode_view view)
 {
 	return parts->payload_size == view.size && !memcmp(parts->payload, view.data, view.size);

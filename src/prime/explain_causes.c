@@ -8,7 +8,7 @@
 
 enum { MOST_CAUSES = 1 << 20 };
 
-/* Modules that belong together; the first of them stands for all. */
+/* Modules of one cause; the first of them represents all. */
 struct group {
 	size_t first, modules;
 	uint32_t file, target;

@@ -1,10 +1,10 @@
-/* Grouping explanations for a report. */
+/* Groups explanations for a report. */
 #pragma once
 
 #include "prime/explain.h"
 
-/* A cause for each library, architecture and reason, those of a library one after the other. The
- * caller frees *ret_causes with explain_causes_free. */
+/* One cause for each library, architecture and reason, ordered by library. The caller frees
+ * *ret_causes with explain_causes_free. */
 int explain_causes(struct jw_error *err, const struct explain_request *request,
 				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
 				   size_t *ret_count);

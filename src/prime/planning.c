@@ -62,7 +62,7 @@ static int narrow(struct jw_error *err, const struct jw_recording *recording,
 	return failed;
 }
 
-/* The model is that of ptxas. */
+/* The cost model is that of ptxas. */
 static struct plan_factors factors_for(const struct jw_system *system,
 									   const struct jw_prime_options *options)
 {
@@ -102,7 +102,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
-		/* Who names a place, or has recorded it, wants what is there. */
+		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
 		.factors = factors_for(system, options),
@@ -144,8 +144,8 @@ void planning_free(struct planning *planning)
 	*planning = (struct planning){0};
 }
 
-/* As many as find room with modules of a middling size; while the run lasts, each is admitted by
- * what it needs. */
+/* As many workers as have memory for medium modules; during the run, each module is admitted by its
+ * own need. */
 static unsigned memory_allows(const struct plan *plan, const struct jw_prime_options *options,
 							  unsigned wanted)
 {
@@ -181,7 +181,7 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 		return -1;
 	explain_line(sum->why, &request, explanations);
 	mem_free(explanations);
-	/* For as long as the compilers run, which can use it. */
+	/* Released while the compilers run, which can use the memory. */
 	os_release_memory();
 	return 0;
 }
@@ -222,7 +222,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.cold++;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
-		/* One that takes another's place takes no more room. */
+		/* A module that replaces an entry needs no more room. */
 		sum.cache_bytes += module->carried ? 0 : module->entry_bytes;
 		sum.cpu_seconds += module->cost_ms / 1000;
 		if (module->cost_ms / 1000 > sum.longest_seconds)

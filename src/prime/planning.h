@@ -1,4 +1,4 @@
-/* What stands to be done: the plan of a run, its sum, and what of it limits and budgets allow. */
+/* Plans a run: the plan, its sums, and the modules that limits and budgets allow. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -7,7 +7,7 @@
 #include "history/ledger.h"
 #include "plan/plan.h"
 
-/* The plan and what it was asked for, which may be asked again: not to be copied. */
+/* A plan with its request, which may be used again: must not be copied. */
 struct planning {
 	struct plan *plan;
 	struct plan_request request;
@@ -16,23 +16,23 @@ struct planning {
 	struct jw_found *found;
 };
 
-/* What is found out about the files is in the result's notes. `planning` is empty before; the
- * caller frees it with planning_free in any case. */
+/* Notes about the files go into the result. `planning` is empty before; the caller frees it with
+ * planning_free in any case. */
 int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning);
 void planning_free(struct planning *planning);
-/* Notes which of the warm ones were carried over; with recompile_carried they are cold then. */
+/* Finds the warm modules that were carried over; with recompile_carried they become cold. */
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile);
-/* Counts what the modules are now; what else the sum says stays. */
+/* Counts the modules by their present state; other members of the sum stay. */
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum);
-/* Why it is needed at all: sum->why. */
+/* Fills in sum->why: the reasons for cold modules. */
 int planning_explain(struct jw_error *err, const struct jw_system *system,
 					 const struct planning *planning, const struct ledger *ledger,
 					 struct jw_prime_plan *sum);
-/* What of it is to be done now, by limit and budgets. */
+/* Chooses the modules of this run by limit and budgets. */
 int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result);
-/* How many cores a run may use. */
+/* The number of cores that a run may use. */
 unsigned planning_cores(const struct jw_prime_options *options);

@@ -14,7 +14,7 @@
 #include "state/run_folder.h"
 #include "worker/worker_command.h"
 
-/* Where a warm cache is of no use. */
+/* Refuses a driver that does not use a warm cache. */
 static int cannot_help(struct jw_error *err, const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
@@ -75,8 +75,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	}
 	if (check_options(err, options) || cannot_help(err, system))
 		goto done;
-	/* Also where everything is warm by now: a run may have been killed with its last module done.
-	 */
+	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
 	began_ns = os_monotonic_ns();
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
@@ -98,7 +97,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	else if (result->plan.cold)
 		failed = compile_plan(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
-	/* Ctrl-C is not made to wait for it: the next run that compiles keeps this, too. */
+	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
 	if (!failed && result->compiled && !result->interrupted)
 		reuse_keep(system, options, &result->reuse);
 done:

@@ -21,7 +21,7 @@ static size_t targets_of(const struct jw_recording *recording, struct jw_target 
 	return count;
 }
 
-/* The same files through the eyes of the machine that was recorded. */
+/* Plans the same files for the recorded machine. */
 static int plan_there(struct jw_error *err, const struct jw_recording *recording,
 					  const struct plan_request *request, struct plan **ret_plan)
 {
@@ -42,7 +42,7 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 struct recorded_place {
 	const struct plan_file *file;
 	uint64_t offset;
-	bool used; /* it has something to compile here */
+	bool used; /* has something to compile on these GPUs */
 };
 
 struct recorded_places {
@@ -149,7 +149,7 @@ static void keep_places(struct plan *plan, const struct recorded_places *places,
 		plan->modules[kept++] = *module;
 	}
 	plan->module_count = kept;
-	/* What the driver cannot use of these files was counted in all of their containers. */
+	/* Unusable images were counted over all containers of these files. */
 	for (size_t t = 0; t < plan->target_count; t++)
 		plan->targets[t].cannot = plan->targets[t].link_containers = 0;
 	for (size_t i = 0; i < places->count; i++)

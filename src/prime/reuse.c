@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "os/env.h"
 
-/* Names of entries, and the lengths of the keys of those that the cache lacks. */
+/* Names of entries that the cache lacks, and the lengths of their keys. */
 struct wanted {
 	uint64_t *keys, *key_bytes, *warm;
 	size_t count, warm_count;

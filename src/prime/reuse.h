@@ -1,17 +1,17 @@
-/* What was compiled before and is not compiled again: packs of the store, and results of other
- * drivers that go over to this one. */
+/* Reuses earlier results: packs of the store, and entries of other drivers that are carried over.
+ */
 #pragma once
 
 #include <jitwarm/prime.h>
 
 #include "plan/plan.h"
 
-/* Adds to the cache what it lacks for the plan, first from the store, then from other drivers; the
- * plan's modules are warm then. With dry_run it only says what would be added. A failure is in
- * *reuse, and none of the run's; -1: out of memory. */
+/* Inserts missing entries of the plan, first from the store, then from other drivers, and sets
+ * those modules warm. With dry_run it only counts them. A failure is noted in *reuse and does not
+ * stop the run; -1: out of memory. */
 int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 						 const struct jw_prime_options *options, struct plan *plan,
 						 struct jw_prime_reuse *reuse);
-/* Keeps in the store what the run has compiled. */
+/* Keeps the run's results in the store. */
 void reuse_keep(const struct jw_system *system, const struct jw_prime_options *options,
 				struct jw_prime_reuse *reuse);

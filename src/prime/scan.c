@@ -16,7 +16,7 @@ struct scan {
 	struct analyse_question question;
 };
 
-/* What is handed over for one image. */
+/* The caller's view of one image. */
 struct told {
 	struct jw_scan_image image;
 	struct jw_scan_count *counts; /* all three kinds, one after the other */
@@ -43,8 +43,8 @@ static void name_count(char name[JW_SCAN_NAME], const struct analyse_count *coun
 		(void)snprintf(name, JW_SCAN_NAME, "kind 0x%x", count->kind);
 }
 
-/* Appends one count of a family, or adds it to that of the same name (relocatable PTX counts as
- * PTX, LTO-IR is not told apart by target). */
+/* Adds one to the count of a family, which is appended if new (relocatable PTX counts as PTX,
+ * LTO-IR is not divided by target). */
 static void put_count(struct jw_scan_count *counts, size_t *count, const struct analyse_count *from)
 {
 	char name[JW_SCAN_NAME];
@@ -224,7 +224,7 @@ static void tell_trouble(void *context, const char *path, const char *member,
 		scan->options->trouble(scan->options->context, path, why);
 }
 
-/* Troubles are told of the path that was named. */
+/* Troubles name the path that the user gave. */
 static int find_path_files(struct jw_error *err, struct scan *scan, const char *path,
 						   struct found_list *list)
 {

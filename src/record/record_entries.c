@@ -1,4 +1,5 @@
-/* What a command left in its cache: each entry is a module that the driver compiled for it. */
+/* Reads the cache that a command has filled: each entry is a module that the driver compiled for
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +17,18 @@
 
 enum { MOST_PACE = 12 };
 
-/* What took the command minutes to compile is worth this much more to somebody who has pressed
- * Ctrl-C: entries are read at some thousands a second, and few caches hold more. */
+/* After Ctrl-C this many more entries are read, since the command took minutes to compile them:
+ * some thousands are read each second, and few caches hold more. */
 #define PATIENCE_NS UINT64_C(2000000000)
 
-/* A file of the cache on its way to a module. */
+/* A file of the cache while its module is read. */
 struct left {
 	const struct cache_file *file;
 	struct jw_recorded_module module;
 	struct record_entry entry;
 };
 
-/* Options go into a text: what is not printable is none of the compiler's. */
+/* Options become text: one with unprintable bytes is not the compiler's. */
 static char *options_of(struct jw_error *err, const struct cache_key_parts *parts)
 {
 	char *options = mem_string_n(err, parts->options, parts->options_length);
@@ -124,7 +125,7 @@ static int describe(struct jw_error *err, const struct cache_entry *entry, struc
 	return left->module.options ? 0 : -1;
 }
 
-/* *ret_sound is false for what no driver would take either. */
+/* *ret_sound is false for an entry that drivers reject too. */
 static int read_entry(struct jw_error *err, const char *dir, const struct cache_file *file,
 					  struct left *left, bool *ret_sound)
 {
@@ -171,8 +172,8 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* How much longer than predicted compiles took on this machine: the median. Much more is no
- * machine's doing, but the program's: CuPy compiles with NVRTC between any two. */
+/* The median ratio of measured to predicted times. A much higher ratio is due to the program, not
+ * the machine: CuPy compiles with NVRTC between any two modules. */
 static int learn_pace(struct jw_error *err, const struct left *left, size_t count, double *ret_pace)
 {
 	double *ratios = mem_array(err, count, sizeof *ratios);
@@ -192,9 +193,9 @@ static int learn_pace(struct jw_error *err, const struct left *left, size_t coun
 	return 0;
 }
 
-/* An entry is written when its compile ends, and the driver compiles one after the other: what lies
- * between two of them is the second's time, and whatever else the program did. Where that is far
- * from what others of this run took, measured by their predictions, the prediction is nearer. */
+/* An entry is written when its compile ends, and the driver compiles one after the other: the time
+ * between two of them is the second's compile time, with the program's own work. Where that is far
+ * from the run's median ratio to predictions, the prediction is nearer. */
 static int measure(struct jw_error *err, struct left *left, size_t count)
 {
 	double pace = 1;

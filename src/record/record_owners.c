@@ -1,5 +1,5 @@
-/* From entries back to the files whose modules they are. The names of entries are computed from the
- * files, as for a plan, and looked up. */
+/* Finds the files that an entry's module comes from: computes the names of the files' entries, as
+ * for a plan, and looks them up. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 #include "record/record_state.h"
 #include "worker/worker_command.h"
 
-/* The driver's own stamp: that of the profile if an entry has it, else the one that most modules
- * have. libnvJitLink's entries have another. */
+/* The driver's own stamp: the profile's if an entry has it, else the stamp of most modules.
+ * libnvJitLink's entries have another. */
 static const char *stamp_of(const struct recorder *recorder)
 {
 	const struct jw_recording *recording = recorder->result->recording;
@@ -54,7 +54,8 @@ static size_t targets_of(const struct jw_recording *recording, struct jw_target 
 struct matching {
 	struct jw_recording *recording;
 	const struct plan *plan;
-	uint32_t *files; /* of each of the plan's files its index in the recording, NO_FILE for none */
+	uint32_t
+		*files; /* for each of the plan's files its index in the recording, NO_FILE: not in it */
 	size_t capacity;
 };
 
@@ -130,7 +131,7 @@ done:
 static int note_troubles(struct jw_error *err, const struct recorder *recorder,
 						 const struct plan *plan)
 {
-	/* What a process happens to have mapped is nobody's concern. */
+	/* Notes about files that a process only mapped are dropped. */
 	for (size_t i = 0; recorder->options->path_count && i < plan->note_count; i++)
 		if (record_note(err, recorder->result, plan->notes[i]))
 			return -1;
@@ -142,7 +143,7 @@ static bool is_cancelled(void *context)
 	return record_is_stopped(context);
 }
 
-/* Files that were not looked at are no reason to lose the rest. */
+/* A failure to read the files does not lose the recording. */
 static int build(struct jw_error *err, struct recorder *recorder,
 				 const struct plan_request *request)
 {

@@ -1,6 +1,6 @@
-/* Between the parts of jw_record: record.c runs the command, record_entries.c reads what it left in
- * its cache, record_owners.c finds the files that it came from, record_warm.c puts it into the
- * user's cache. */
+/* Shared by the parts of jw_record: record.c runs the command, record_entries.c reads the cache
+ * that it has filled, record_owners.c finds the files of the modules, record_warm.c inserts the
+ * entries into the user's cache. */
 #pragma once
 
 #include <jitwarm/record.h>
@@ -11,10 +11,10 @@
 
 enum { RECORD_MOST_PATHS = 1 << 20 };
 
-/* What the recording does not say of a module, but the user's cache wants to know. */
+/* An entry of the command's cache: data that the recording lacks and the user's cache needs. */
 struct record_entry {
 	enum cache_key_form form;
-	bool insertable; /* a cubin of a form that we know */
+	bool insertable; /* a cubin of a known form */
 	int64_t written_ns;
 	char stamp[CACHE_STAMP_SIZE + 1];
 };
@@ -23,23 +23,23 @@ struct recorder {
 	const struct jw_system *system;
 	const struct jw_record_options *options;
 	struct jw_record_result *result;
-	char *cache_dir; /* the command's own */
-	/* Files to look into: those given, or what the command's processes mapped. */
+	char *cache_dir; /* the command's cache */
+	/* Files to search for modules: those given, or those that the command's processes mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
 	struct set known_paths;
-	struct record_entry *entries; /* one for each of the recording's modules */
-	struct plan *plan;            /* of the files; NULL where nothing was compiled */
+	struct record_entry *entries; /* one for each module of the recording */
+	struct plan *plan;            /* of the files; NULL: nothing was compiled */
 };
 
 /* Fills in the recording's modules, in the order in which they were written, and the entries. */
 int record_read_entries(struct jw_error *err, struct recorder *recorder);
-/* Fills in the recording's driver and files, and which module comes from which. */
+/* Fills in the recording's driver and files, and each module's file. */
 int record_find_owners(struct jw_error *err, struct recorder *recorder);
-/* Into the user's cache, as far as it goes: what stood in the way is in the result. */
+/* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
 
-/* Whether the caller wants no more of it; the result says so from then on. */
+/* Whether the caller has cancelled; sets the result's flag. */
 bool record_is_stopped(struct recorder *recorder);
 
 int record_note(struct jw_error *err, struct jw_record_result *result, const char *line);

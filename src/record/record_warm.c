@@ -1,13 +1,14 @@
-/* What a command had compiled goes into the user's cache, so that nobody compiles it again. */
+/* Inserts a command's compiled modules into the user's cache, so that they are not compiled again.
+ */
 #include "base/mem.h"
 #include "cache/insert.h"
 #include "cache/presence.h"
 #include "record/record_state.h"
 
-/* So many are added under one lock at most; cache_insert lets go of it in between anyway. */
+/* The most entries added under one lock; cache_insert also releases it in between. */
 enum { BATCH = 64 };
 
-/* Who presses Ctrl-C meanwhile does not wait for more than five seconds. */
+/* Ctrl-C takes effect within five seconds. */
 enum { LOCK_WAIT_MS = 3000 };
 
 static void note_known(struct recorder *recorder)
@@ -36,7 +37,7 @@ static void count(struct jw_record_result *result, const struct cache_addition *
 	}
 }
 
-/* Entries that are put into the cache together. */
+/* Entries that are inserted together. */
 struct batch {
 	struct cache_addition additions[BATCH];
 	char *paths[BATCH];

@@ -16,8 +16,8 @@
 #include "state/run_folder.h"
 #include "worker/environment.h"
 
-/* How often the command's processes are looked at: soon after the start often, since a short
- * program is over soon; later as often as a program that starts another needs. */
+/* How often the command's processes are polled: often soon after the start, since a program may be
+ * short; later less, but often enough to see the programs that it starts. */
 enum { FIRST_LOOK_MS = 20, LAST_LOOK_MS = 250 };
 
 void jw_record_result_free(struct jw_record_result *result)
@@ -73,7 +73,7 @@ struct running {
 	uint64_t every_ms, looked_ns;
 	int64_t exit_status;
 	int signal;
-	struct jw_error why; /* why looking was given up */
+	struct jw_error why; /* why polling was given up */
 };
 
 static void look(struct running *running)
@@ -241,7 +241,7 @@ static struct jw_record_result *result_new(struct jw_error *err, const char *pro
 	return result;
 }
 
-/* So that the user is told why, should it be cold one day. */
+/* So that a later report can say why a module is cold. */
 static void remember(const struct recorder *recorder)
 {
 	const struct jw_system *system = recorder->system;
@@ -276,8 +276,8 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	if (run_command(err, &recorder) || record_read_entries(err, &recorder))
 		goto done;
-	/* Before its owners are looked for, which may take a while: what was compiled is kept even if
-	   nobody waits for that. */
+	/* Inserts before the owners are searched for, which may take a while: the compiled entries are
+	 * kept even if the user cancels the search. */
 	record_warm(&recorder);
 	if (record_find_owners(err, &recorder))
 		goto done;

@@ -1,4 +1,4 @@
-/* What a recording may hold at most, and making one. */
+/* Limits of a recording, and writing one. */
 #pragma once
 
 #include <jitwarm/recording.h>
@@ -13,5 +13,5 @@ enum {
 	RECORDING_MOST_MODULES = 1 << 20,
 };
 
-/* The text of a recording: an element of its lists a line. Appended to `text`. */
+/* Appends the recording to `text`, one line for each list element. */
 int recording_format(struct jw_error *err, const struct jw_recording *recording, struct buf *text);

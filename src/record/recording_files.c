@@ -14,7 +14,7 @@
 
 /* ---- whose files they are */
 
-/* A path that means the same on another machine: below the home directory it begins with "~". */
+/* Makes a path portable: below the home directory it begins with "~". */
 static char *portable(struct jw_error *err, const char *path)
 {
 	char *home = NULL, *made;
@@ -63,8 +63,8 @@ static int name_file(struct jw_error *err, const struct jw_found *found,
 	return 0;
 }
 
-/* The packages of the environment that jitwarm sees; the command may have had another, then its
- * files are known by their paths. */
+/* The packages of the environment that jitwarm sees. Files of a command in another environment are
+ * found by their paths. */
 int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording,
 							const struct jw_found *given)
 {
@@ -98,7 +98,7 @@ static char *local_path(struct jw_error *err, const char *path)
 	return made;
 }
 
-/* Packages each once, and paths that are there. -1: out of memory. */
+/* Each package once, and the paths that exist. -1: out of memory. */
 static int collect_names(struct jw_error *err, const struct jw_recording *recording, char **names,
 						 size_t *ret_count)
 {
@@ -124,7 +124,7 @@ static int collect_names(struct jw_error *err, const struct jw_recording *record
 	return 0;
 }
 
-/* Whether two relative paths are the same, whatever separators they were written with. */
+/* Whether two relative paths are equal, with '/' or '\\' as separators. */
 static bool same_path(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
@@ -144,7 +144,7 @@ static bool is_recorded(const struct jw_recording *recording, const struct jw_fo
 	return false;
 }
 
-/* With a package come those that it requires: of them only what was recorded is wanted. */
+/* Finding a package finds its dependencies too: only their recorded files are wanted. */
 static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
 	size_t kept = 0;
@@ -156,7 +156,7 @@ static void keep_recorded(const struct jw_recording *recording, struct jw_found 
 			mem_free(found->files[i].path);
 	}
 	found->file_count = kept;
-	/* Notes speak of what is looked for by name; what is missing is told module by module. */
+	/* Notes about searching by name are dropped: missing modules are reported one by one. */
 	for (size_t i = 0; i < found->note_count; i++)
 		mem_free(found->notes[i].text);
 	found->note_count = found->trouble_count = 0;

@@ -49,7 +49,7 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 	return error_set(err, JW_ERR_FORMAT, "%s %zu makes no sense", what, at);
 }
 
-/* NULL where the member is missing, which *ret_failed tells from a lack of memory. */
+/* A copy of a text member; NULL where it is missing, or out of memory with *ret_failed. */
 static char *copy_text(struct jw_error *err, const cJSON *object, const char *name,
 					   bool *ret_failed)
 {

@@ -140,7 +140,7 @@ static int put_command(struct jw_error *err, const struct jw_recording *recordin
 	if (add_text(err, object, "schema", RECORDING_SCHEMA) ||
 		add_text(err, object, "command", recording->command) || !(line = json_line(err, object)))
 		goto done;
-	/* Without its closing brace. */
+	/* Without the closing brace. */
 	line[strlen(line) - 1] = '\0';
 	result = buf_printf(err, text, "%s", line);
 done:

@@ -1,5 +1,5 @@
-/* jw_carry: the cache's own entries first, since they need no unpacking; the same compiler's before
- * an older one's. */
+/* jw_carry: entries of the cache first, since they need no unpacking; the same compiler's before an
+ * older one's. */
 #include <jitwarm/carry.h>
 
 #include <string.h>
@@ -59,7 +59,7 @@ static int group_find(struct jw_error *err, struct carry *carry, const struct ca
 	return add_to_group(err, carry, &group);
 }
 
-/* Of what the live cache had. */
+/* Counts the entries carried within the live cache. */
 static int sum_up(struct jw_error *err, struct carry *carry, const bool *by_store)
 {
 	for (size_t i = 0; i < carry->options->count; i++) {
@@ -146,7 +146,8 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 
 /* ---- the whole */
 
-/* What cannot be carried over is compiled: a failure here is a line, unless memory is short. */
+/* Entries that cannot be carried over are compiled: a failure here is only a line, unless memory is
+ * short. */
 static int forgive(struct jw_error *err, struct carry *carry, int failed,
 				   const struct jw_error *why)
 {
@@ -177,7 +178,7 @@ static int carry_all(struct jw_error *err, struct carry *carry, bool *by_store)
 	return sum_up(err, carry, by_store);
 }
 
-/* What of the budget is left beside what is there already. */
+/* The rest of the budget beside the wanted entries in the cache. */
 static uint64_t left_of(const struct jw_carry_options *options)
 {
 	uint64_t left = options->most_bytes;
@@ -204,7 +205,7 @@ static bool is_possible(const struct jw_carry_options *options)
 		   system->driver.stamp[0] && system->driver.trust != JW_TRUST_OPAQUE;
 }
 
-/* What has come into the cache since it was looked at is no longer wanted. */
+/* Removes entries that are in the cache now from the wanted ones. */
 static int note_wanted(struct jw_error *err, struct carry *carry)
 {
 	const struct jw_carry_options *options = carry->options;

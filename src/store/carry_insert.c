@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "store/carry_live.h"
 
-/* Entries that go in together. */
+/* Entries that are inserted together. */
 enum { TOGETHER = 16, TOGETHER_BYTES = 64 << 20 };
 
 struct inserting {
@@ -40,8 +40,8 @@ static void refuse(struct carry_find *find, const char *why)
 	text_copy(find->judgement.why, sizeof find->judgement.why, why);
 }
 
-/* The file is what its name says, and what it would be called is what is wanted; its value is sound
- * and a cubin that this driver loads. */
+/* Verifies that the file matches its name, that its new name is the wanted one, that its value is
+ * sound, and that this driver loads its cubin. */
 static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 				   struct cache_entry *ret_entry)
 {
@@ -99,7 +99,7 @@ static int insert_some(struct jw_error *err, struct inserting *inserting)
 	return result;
 }
 
-/* Its key with the new stamp in front, over the same bytes. */
+/* The entry's key with the new stamp, over the same bytes. */
 static void add(struct inserting *inserting, size_t at, const struct buf *file,
 				const struct cache_entry *entry)
 {
@@ -126,7 +126,7 @@ static void add(struct inserting *inserting, size_t at, const struct buf *file,
 													  .verified = true};
 }
 
-/* One that is gone, has changed or is damaged is compiled. */
+/* A missing, changed or damaged entry is compiled. */
 static int take(struct jw_error *err, struct inserting *inserting, size_t at)
 {
 	struct carry *carry = inserting->carry;
@@ -159,7 +159,7 @@ static int by_row(const void *a, const void *b)
 	return (left->row > right->row) - (left->row < right->row);
 }
 
-/* In the order of the index: where the oldest have to make room, those go that were read. */
+/* In the order of the index: the oldest entries, which may be evicted, are read first. */
 static size_t choose(struct carry *carry, bool older, struct carried_place *places)
 {
 	size_t count = 0;
@@ -177,7 +177,7 @@ static size_t choose(struct carry *carry, bool older, struct carried_place *plac
 	return count;
 }
 
-/* Before they go in: so that none is ever there unmarked, wherever this is killed. */
+/* Marks entries before they are inserted, so that a killed run leaves no unmarked one. */
 static int mark(struct jw_error *err, const struct carry *carry, const struct carried_place *places,
 				size_t count)
 {
@@ -241,7 +241,7 @@ static int insert_all(struct jw_error *err, struct carry *carry, const struct ca
 			break;
 		result = take(err, inserting, places[i].module);
 	}
-	/* What was read before a failure goes nowhere; before an interrupt it goes in. */
+	/* After a failure the entries read so far are dropped; after an interrupt they are inserted. */
 	if (result)
 		for (size_t i = 0; i < inserting->count; i++)
 			buf_free(&inserting->files[i]);

@@ -15,10 +15,10 @@
 
 enum { MOST_DRIVERS = 64 };
 
-/* Reading the cache. */
+/* State of reading the cache. */
 struct look {
 	struct carry *carry;
-	struct pack_driver drivers[MOST_DRIVERS]; /* those that were met */
+	struct pack_driver drivers[MOST_DRIVERS]; /* stamps of other drivers seen so far */
 	size_t driver_count;
 	struct ledger ledger;
 	struct set rows;
@@ -32,7 +32,7 @@ static const struct pack_driver *driver_of(struct look *look, const char *stamp)
 	for (size_t i = 0; i < look->driver_count; i++)
 		if (!strcmp(look->drivers[i].stamp, stamp))
 			return &look->drivers[i];
-	/* Nobody changes drivers so often: the last one is asked about anew. */
+	/* More drivers than this are rare: beyond them the last slot is used again. */
 	driver =
 		&look->drivers[look->driver_count < MOST_DRIVERS ? look->driver_count++ : MOST_DRIVERS - 1];
 	*driver = (struct pack_driver){0};
@@ -81,12 +81,12 @@ static bool is_better(const struct carry_find *one, const struct carry_find *oth
 		return other->split;
 	if (one->driver.cuda != other->driver.cuda)
 		return one->driver.cuda > other->driver.cuda;
-	/* The same compiler: whichever, but always the same one. */
+	/* The same compiler: any will do, but the choice must not vary. */
 	return strcmp(one->driver.release, other->driver.release) > 0;
 }
 
-/* Under this system's stamp and for one of its GPUs: the wanted module, SIZE_MAX where none is
- * called so. */
+/* The wanted module with this name under the system's stamp and for one of its GPUs; SIZE_MAX: no
+ * wanted module. */
 static size_t wanted_as(const struct carry *carry, const struct cache_key_parts *parts,
 						const uint8_t *end, uint16_t sm)
 {
@@ -113,7 +113,7 @@ static bool is_ours(const struct jw_system *system, uint16_t sm)
 	return false;
 }
 
-/* What was carried over to a former driver is of the one before it, whatever its key says. */
+/* An entry that was carried over before belongs to its first driver, not to the one in its key. */
 static void take_entry(struct look *look, const struct cache_file *file)
 {
 	struct carry *carry = look->carry;
@@ -141,7 +141,7 @@ static void take_entry(struct look *look, const struct cache_file *file)
 		const uint16_t sm = system->gpus[i].target.sm;
 		size_t at;
 
-		/* What another GPU of this machine has is nothing to report. */
+		/* Entries for other GPUs of this machine are not reported. */
 		if (sm != parts.target.sm && is_ours(system, parts.target.sm))
 			continue;
 		at = wanted_as(carry, &parts, end, sm);

@@ -15,8 +15,8 @@
 struct refill {
 	const struct refill_request *request;
 	struct set asked, lengths;
-	struct set counted;  /* dry_run: names that newer packs would have filled in */
-	uint64_t room_bytes; /* dry_run: what is left of the limit */
+	struct set counted;  /* dry_run: names that newer packs would have inserted */
+	uint64_t room_bytes; /* dry_run: the rest of the limit */
 	struct jw_store_refilled done;
 };
 
@@ -36,7 +36,7 @@ static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
 	va_end(list);
 }
 
-/* Entries that nobody has asked for, or that another driver has made, are no loss. */
+/* Ignores entries that were not asked for, or are another driver's: they are no loss. */
 static void note_refused(struct refill *refill, const char *path,
 						 const struct jw_import_result *result)
 {
@@ -63,8 +63,8 @@ static bool is_asked_for(void *context, uint64_t key)
 	return has(&((const struct refill *)context)->asked, key);
 }
 
-/* What another driver's entry would be called takes its PTX; how long its key is tells enough to
- * leave out the packs of other programs. */
+/* The name of a carried entry depends on its PTX, which the manifest lacks; the lengths of keys
+ * suffice to skip the packs of other programs. */
 static bool may_be_carried(const struct refill *refill, const struct pack_manifest *manifest,
 						   const struct pack_entry *entry)
 {
@@ -82,14 +82,14 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 				   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
 }
 
-/* Whether this pack has anything that is asked for and that the cache lacks still. */
+/* Whether this pack has an entry that is asked for and still missing. */
 static bool is_of_use(const struct refill *refill, const char *path)
 {
 	const struct jw_system *system = refill->request->system;
 	struct pack_manifest manifest = {0};
 	bool missing = false;
 
-	/* One that is damaged is told by who lists them. */
+	/* Damaged packs are reported where packs are listed. */
 	if (store_read_manifest(NULL, path, &manifest))
 		return false;
 	for (size_t i = 0; !missing && i < manifest.entry_count; i++) {
@@ -123,7 +123,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	if (!is_of_use(refill, path))
 		return 0;
 	if (jw_import(&why, &options, &result)) {
-		/* The pack's fault, and another's may be better. */
+		/* A failure of one pack: another may succeed. */
 		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
 			return error_copy(err, &why);
 		note(refill, "%s", why.message);
@@ -138,7 +138,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 	return 0;
 }
 
-/* What the manifest alone tells: which of the names that are asked for it would fill in. */
+/* Counts, by the manifest alone, the requested names that the pack would insert. */
 static int count_from(struct jw_error *err, struct refill *refill, const char *path)
 {
 	const struct jw_system *system = refill->request->system;
@@ -174,7 +174,7 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 	return result;
 }
 
-/* The newest first: what does not fit is the oldest. */
+/* The newest pack first: the oldest is left out when room ends. */
 static int refill_all(struct jw_error *err, struct refill *refill, const struct jw_store *store)
 {
 	int result = 0;
@@ -245,8 +245,8 @@ int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *
 	struct os_file *lock = NULL;
 	int result;
 
-	/* While packs become one, what is looked for may stand in none that is listed. Without the lock
-	 * no more is lost than that. */
+	/* While packs are merged, an entry may be missing from the listed ones. Without the lock only
+	 * that is lost. */
 	if (!options->dry_run && folder && os_exists(folder))
 		(void)store_lock(NULL, system->state_dir, &lock);
 	result = refill_from_store(err, &request, ret_refilled);

@@ -1,4 +1,4 @@
-/* Packs of the store into the system's cache. */
+/* Refills the system's cache from packs of the store. */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -7,25 +7,25 @@
 #include "base/set.h"
 
 enum refill_mode {
-	REFILL_OWN,   /* what this driver has compiled itself */
-	REFILL_EXACT, /* and other builds of its CUDA minor version */
-	REFILL_OLDER, /* and older ones; what they made is marked */
+	REFILL_OWN,   /* entries that this driver has compiled */
+	REFILL_EXACT, /* and those of other builds of its CUDA minor version */
+	REFILL_OLDER, /* and those of older drivers, which are marked */
 };
 
 struct refill_request {
 	const struct jw_system *system;
 	enum refill_mode mode;
-	const uint64_t *keys, *key_bytes; /* entries that the cache lacks; key_bytes may be NULL for
-										 REFILL_OWN */
+	const uint64_t *keys,
+		*key_bytes; /* entries missing from the cache; key_bytes may be NULL for REFILL_OWN */
 	size_t count;
-	bool dry_run; /* for REFILL_OWN: by the manifests alone */
+	bool dry_run; /* for REFILL_OWN: reads the manifests only */
 	void *context;
-	/* Told of the groups of each pack's import; may be NULL. */
+	/* Called with the groups of each pack's import; may be NULL. */
 	void (*took)(void *context, const struct jw_import_result *result);
 	struct jw_cancel cancel; /* as in jw_import_options */
 };
 
-/* The newest packs first, as far as there is room: nothing is evicted. Packs that are damaged are
- * passed over, and told. */
+/* Inserts from the newest packs first while there is room; nothing is evicted. Damaged packs are
+ * skipped and reported. */
 int refill_from_store(struct jw_error *err, const struct refill_request *request,
 					  struct jw_store_refilled *ret_refilled);

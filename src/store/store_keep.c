@@ -1,4 +1,4 @@
-/* jw_store_keep and jw_store_gc: what goes into the store, and what leaves it. */
+/* jw_store_keep and jw_store_gc: adding packs to the store and removing them. */
 
 #include <jitwarm/pack.h>
 
@@ -8,7 +8,7 @@
 #include "store/store_merge.h"
 #include "store/store_packs.h"
 
-/* After a prime a few packs may stay as they are: making one of them takes a moment. */
+/* After a prime a few small packs may stay: merging them takes a moment. */
 enum { FEW_PACKS = 16, MOST_TARGETS = 32 };
 
 /* ---- removing and merging */
@@ -39,7 +39,7 @@ static int sweep_packs(struct jw_error *err, struct jw_store *store, uint64_t mo
 	return result;
 }
 
-/* Between store_lock and the end of the lock. */
+/* Runs while the store's lock is held. */
 static int collect_garbage(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
 						   size_t few, struct jw_store_swept *ret_swept)
 {
@@ -83,7 +83,7 @@ int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes
 /* ---- keeping */
 
 struct known {
-	struct set keys; /* names of entries that packs of the store have */
+	struct set keys; /* names of the entries in the store's packs */
 };
 
 static bool is_unknown(void *context, uint64_t key)
@@ -98,7 +98,7 @@ static int learn_pack(struct jw_error *err, struct known *known, const char *pat
 	struct pack_manifest manifest = {0};
 	int result = 0;
 
-	/* One that cannot be read has nothing. */
+	/* An unreadable pack has no entries. */
 	if (store_read_manifest(NULL, path, &manifest))
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++)
@@ -122,7 +122,7 @@ static int learn_store(struct jw_error *err, const struct jw_store *store, struc
 	return result;
 }
 
-/* A new pack is named by what it holds: the same one twice is one. */
+/* A pack is named by its content, so that the same content twice is one pack. */
 static int keep_target(struct jw_error *err, const struct jw_store_keep_options *how,
 					   const struct jw_store *store, struct known *known, struct jw_target target,
 					   size_t *entries)
@@ -190,7 +190,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 		result = keep_target(err, options, store, &known, targets[i], &entries);
 	if (result)
 		goto done;
-	/* What is kept is kept even if the rest cannot be put in order: the next run tries again. */
+	/* A failure of the cleanup does not undo the keeping: the next run tries again. */
 	(void)collect_garbage(NULL, system->state_dir, most_bytes, FEW_PACKS, &swept);
 	*ret_entries = entries;
 done:

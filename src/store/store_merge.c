@@ -9,8 +9,8 @@
 #include "pack/merge.h"
 #include "store/store_packs.h"
 
-/* Content of a pack that is small, and of all that become one: unpacking and packing it again
- * takes seconds. */
+/* The content of a small pack, and of a merged one: unpacking and compressing it again takes
+ * seconds. */
 #define MOST_SMALL_BYTES  (UINT64_C(256) << 20)
 #define MOST_MERGED_BYTES (UINT64_C(1) << 30)
 
@@ -21,7 +21,7 @@ static bool is_small(const struct jw_store_pack *pack)
 	return !pack->damage[0] && pack->content_bytes <= MOST_SMALL_BYTES;
 }
 
-/* Packs that go together, the oldest first, and where they are. */
+/* Packs to merge, the oldest first, and their paths. */
 struct lot {
 	const struct jw_store *store;
 	size_t *packs;
@@ -39,7 +39,7 @@ static bool is_of_lot(const struct lot *lot, const struct jw_store_pack *pack)
 		   lot->content_bytes + pack->content_bytes <= MOST_MERGED_BYTES;
 }
 
-/* The pack at `first` and all of the store's that go with it; `done` tells which are looked at. */
+/* The pack at `first` and all of the store's that match it; `done` flags the packs already seen. */
 static void collect(struct lot *lot, size_t first, bool *done)
 {
 	lot->packs[0] = first;
@@ -76,7 +76,7 @@ static void forget_paths(struct lot *lot)
 
 /* ---- how */
 
-/* As the other packs of this kind are named, by what it holds. */
+/* Named by its content, as the other packs of this kind are. */
 static char *name_of(struct jw_error *err, const struct lot *lot, const struct written *written)
 {
 	const char *old = lot->store->packs[lot->packs[0]].name, *dash = strchr(old, '-');
@@ -84,13 +84,13 @@ static char *name_of(struct jw_error *err, const struct lot *lot, const struct w
 
 	(void)sodium_bin2hex(hex, sizeof hex, written->prehash, 8);
 	name = mem_printf(err, "%.*s-%s" STORE_EXTENSION, dash ? (int)(dash - old) : 0, old, hex);
-	/* Joined as the old ones are, with which it is compared. */
+	/* Joined exactly like the old paths, since both are compared. */
 	path = name ? os_join(err, lot->store->path, name) : NULL;
 	mem_free(name);
 	return path;
 }
 
-/* The old packs, but for one that has the new one's name: it is the same. */
+/* Removes the old packs except one with the new one's name: it is the same pack. */
 static int remove_old(struct jw_error *err, const struct lot *lot, const char *named,
 					  size_t *removed)
 {
@@ -104,7 +104,7 @@ static int remove_old(struct jw_error *err, const struct lot *lot, const char *n
 	return 0;
 }
 
-/* As old as the newest of the old ones, and on the disk. */
+/* Gives the new pack the date of the newest old one, and syncs it. */
 static int settle(struct jw_error *err, const struct lot *lot, const char *path)
 {
 	int64_t newest_ns = lot->store->packs[lot->packs[lot->count - 1]].mtime_ns;
@@ -158,7 +158,7 @@ int store_merge(struct jw_error *err, const struct jw_store *store, size_t least
 		if (lot.count < least)
 			continue;
 		result = find_paths(err, &lot);
-		/* One that was damaged since it was listed, or is of another system: they stay. */
+		/* A pack was damaged since it was listed, or is for another system: all stay. */
 		if (!result && merge_lot(&why, &lot, path, count_merged, count_made) &&
 			why.code != JW_ERR_FORMAT && why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_LIMIT)
 			result = error_copy(err, &why);

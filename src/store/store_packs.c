@@ -1,4 +1,4 @@
-/* jw_store_open and jw_store_remove: the packs that are there. */
+/* jw_store_open and jw_store_remove: the packs of the store. */
 #include "store/store_packs.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 enum { MOST_PACKS = 10000 };
 
-/* A minute for another run to keep what it has compiled. */
+/* Waits up to a minute while another run keeps its results. */
 enum { TRY_EVERY_MS = 100, MOST_TRIES = 600 };
 
 /* ---- the folder */
@@ -31,7 +31,7 @@ char *store_path(struct jw_error *err, const char *state_dir)
 	return os_join(err, state_dir, "store");
 }
 
-/* What runs that were killed have left: the lock is ours. */
+/* Removes leftovers of killed runs; the caller holds the lock. */
 static void sweep(const char *folder)
 {
 	struct os_names names;
@@ -90,7 +90,7 @@ int store_read_manifest(struct jw_error *err, const char *path, struct pack_mani
 
 	if (!source_open(err, path, &source))
 		result = reader_open(err, source, ret_manifest, &reader);
-	/* The store fills a cache when the files may be gone. */
+	/* The store refills caches after files are gone, so it keeps complete packs only. */
 	if (!result && (ret_manifest->thin || ret_manifest->opaque)) {
 		manifest_free(ret_manifest);
 		result = error_set(err, JW_ERR_UNSUPPORTED,
