@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Goes on evenly, from a start of its own. */
+/* Rises steadily, whatever happens to the clock; its zero means nothing. */
 uint64_t os_monotonic_ns(void);
 /* Seconds since 1970-01-01 UTC. */
 int64_t os_now_s(void);

@@ -1,4 +1,4 @@
-/* What both systems do with directories alike. */
+/* Directories: the part that is alike on both systems. */
 #include "os/file.h"
 
 #include <string.h>

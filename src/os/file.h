@@ -26,9 +26,9 @@ struct os_stat {
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 bool os_exists(const char *path);
 
-/* Which file or directory stands there: another number for one that was made later, whatever became
- * of the first, since the time of its birth is in it. 0 where there is nothing, OS_UNIDENTIFIED
- * where the system does not tell (old file systems, some networks'). */
+/* Identifies the file or directory at a path. One that was made later has another number, even if
+ * the first is gone, since the number includes the time of creation. 0 where there is nothing,
+ * OS_UNIDENTIFIED where the system does not tell (old file systems, some networks'). */
 #define OS_UNIDENTIFIED UINT64_MAX
 uint64_t os_identity(const char *path);
 
@@ -60,14 +60,15 @@ size_t os_read_head(const char *path, void *bytes, size_t size);
  * one, never less. */
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* The same for what nobody else may read (0600; on Windows what the folder allows). */
+/* The same for a file that only this account may read (0600; on Windows the folder decides). */
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* The same, keeping the permissions and owner of a file that is there; what it links to is written.
+/* The same, keeping the permissions and owner of a file that is there; the target of a link is
+ * written.
  */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* An open file, for what is written in place. */
+/* An open file, which is written in place. */
 struct os_file;
 enum os_open {
 	OS_OPEN_READ,   /* must exist */
@@ -84,14 +85,14 @@ int os_file_read(struct jw_error *err, struct os_file *file, uint64_t offset, vo
 int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, const void *data,
 				  size_t size);
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size);
-/* When it was last written to, as os_stat tells it; further writing sets it anew. */
+/* The time of the last write, as os_stat tells it; further writing changes it. */
 int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_ns);
 /* Waits until its bytes are on the disk. */
 int os_file_sync(struct jw_error *err, struct os_file *file);
 void os_file_close(struct os_file *file);
 
 /* A lock on the whole file as the driver takes it: fcntl(F_SETLK) on POSIX, LockFileEx without
- * waiting on Windows. *ret_held is false where somebody else has it. Closing any handle of this
+ * waiting on Windows. *ret_held is false if another process holds it. Closing any handle of this
  * process to the file lets go of it on POSIX. */
 int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, bool *ret_held);
 int os_file_unlock(struct jw_error *err, struct os_file *file);
@@ -131,13 +132,13 @@ int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_
 /* The absolute path without links; the caller frees it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path);
 bool os_is_absolute(const char *path);
-/* What this account may still write where `path` is: as much as the file system has, or as the
+/* How much this account may still write where `path` is: as much as the file system has, or as the
  * account's quota leaves, whichever is less. */
 struct os_space {
 	uint64_t free_bytes;
 	uint64_t free_files;    /* UINT64_MAX where there is no such limit, and on Windows */
 	bool quota, file_quota; /* it is the quota that leaves so little */
-	bool network;           /* a network file system, whose own quota nobody tells us */
+	bool network;           /* a network file system, whose server does not report its quota */
 };
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space);
 
@@ -148,7 +149,7 @@ int os_may_write(struct jw_error *err, const char *path);
 /* The same of a folder that may have to be made first, with levels above it. */
 int os_may_make(struct jw_error *err, const char *path);
 
-/* Whether what is written there is gone after a restart, as far as the file system tells. */
+/* Whether files there are gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);
 
 /* Whether it lies in a profile that Windows copies from machine to machine (a roaming one). */
@@ -156,7 +157,7 @@ bool os_is_roaming(const char *path);
 
 /* "a" and "b" as one path; the caller frees it. */
 char *os_join(struct jw_error *err, const char *a, const char *b);
-/* What stands behind the last separator: a pointer into `path`. */
+/* The part behind the last separator: a pointer into `path`. */
 const char *os_base_name(const char *path);
 /* Everything before the last separator ("." where there is none, the root for something in the
  * root); the caller frees it. */

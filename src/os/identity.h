@@ -8,8 +8,8 @@
 
 struct jw_account;
 
-/* Who runs us. `sudo_user`: the account that called sudo, where we are root by that (else NULL);
- * its ids and home. */
+/* The account of this process. `sudo_user`: the account that called sudo, if we are root through it
+ * (else NULL), with its ids and home. */
 struct os_account {
 	bool superuser;
 	uint32_t owner, group;
@@ -18,7 +18,7 @@ struct os_account {
 };
 int os_account(struct jw_error *err, struct os_account *ret_account);
 void os_account_free(struct os_account *account);
-/* Who we are, as the system's own programs want it: a user's name on POSIX, the SID ("S-1-5-...")
+/* Our account as the system's own programs name it: a user's name on POSIX, the SID ("S-1-5-...")
  * on Windows. The caller frees it. */
 int os_account_id(struct jw_error *err, char **ret_id);
 /* From now on this process is that account and no longer root: its ids, its groups, its HOME. For

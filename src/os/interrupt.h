@@ -11,13 +11,13 @@ void os_catch_interrupts(void);
 bool os_interrupted(void);
 /* From now on they are ignored: a worker is ended by its supervisor, not by the keyboard. */
 void os_ignore_interrupts(void);
-/* The signal that asks to stand still for a while (Ctrl-Z); 0 where there is none, or the program
- * has its own idea of it. */
+/* The signal that asks to pause (Ctrl-Z); 0 if there is none, or if the program handles it itself.
+ */
 int os_stop_signal(void);
-/* Stands still until somebody says to go on. */
+/* Pauses this process until it is told to continue. */
 void os_stop_self(void);
-/* Another process of ours stands still, or goes on. */
+/* Pauses another process of ours, or lets it continue. */
 void os_pause_process(int pid, bool paused);
-/* Writing to a pipe that nobody reads any more fails, and does not end the process. A program that
- * has its own idea of that signal keeps it. */
+/* Writing to a pipe without a reader fails, and does not end the process. A program that handles
+ * that signal itself keeps doing so. */
 void os_ignore_broken_pipes(void);

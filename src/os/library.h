@@ -8,9 +8,9 @@
 struct os_library;
 
 /* Loads a library by name as the system finds it; on Windows from System32 only. A path (with a
- * separator) is taken as it stands. */
+ * separator) is used unchanged. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);
-/* The address of a function, NULL where there is none. Cast through memcpy or a union. */
+/* The address of a function, NULL if it is missing. Cast through memcpy or a union. */
 void (*os_library_function(struct os_library *library, const char *name))(void);
 /* The file that was really loaded; the caller frees it. `function` is one of its names. */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,

@@ -7,7 +7,7 @@
 
 /* Memory in all and what is available without swapping, as far as the machine and our control
  * groups let us have it; false where the system does not say. On Linux $JITWARM_SYSTEM_ROOT, where
- * it is set, stands before /proc and /sys in this function, os_memory_pressure and os_on_battery
+ * it is set, is put before /proc and /sys in this function, os_memory_pressure and os_on_battery
  * (os/power.h): the test beds give a machine of their own that way. */
 bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes);
 /* Percent of the last ten seconds in which some process waited for memory, in the whole machine or
@@ -26,8 +26,8 @@ void os_release_memory(void);
  * asking the system, which has to clear it. For a process that does the same over and over. glibc;
  * elsewhere nothing changes. */
 void os_keep_memory(uint64_t most_bytes);
-/* Memory that has not been written to yet comes in large pages, where the system has any: faults
- * of 4 KiB cost as much as what is written there. */
+/* Memory that has not been written to yet comes in large pages, where the system has any: page
+ * faults of 4 KiB each cost as much as the writing. */
 void os_prefer_large_pages(void *memory, size_t size);
 /* When memory runs out all the same, this process goes first (Linux), before anything of the
  * user's. */

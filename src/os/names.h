@@ -1,4 +1,4 @@
-/* What both systems do with the names that a directory holds. */
+/* The names in a directory: the part that is alike on both systems. */
 #pragma once
 
 #include "os/file.h"
@@ -11,7 +11,7 @@ struct named {
 	enum os_kind kind;
 };
 
-/* Sorts what was found by name and hands it over as two arrays. The strings become the result's on
+/* Sorts the names and hands it over as two arrays. The strings become the result's on
  * success alone. */
 int names_finish(struct jw_error *err, struct named *found, size_t count,
 				 struct os_names *ret_names);

@@ -1,4 +1,4 @@
-/* What both systems do with paths alike. */
+/* Paths as text: the part that is alike on both systems. */
 #include "os/file.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 /* Whether the machine runs on its battery now. False where it has none or does not say. */
 bool os_on_battery(void);
 
-/* From now on this process takes what others leave over: the lowest priority for processor and disk
+/* From now on this process runs at the lowest priority for processor and disk
  * (Linux: nice 19, SCHED_IDLE, the idle class of I/O; Windows: the background mode, and slow,
  * efficient cores). Not for a process that holds locks which others want. */
 void os_work_in_background(void);

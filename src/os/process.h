@@ -6,15 +6,15 @@
 #include "base/error.h"
 
 struct os_ended {
-	int status;          /* exit status; on Windows also what an exception leaves (0xc0000005) */
+	int status;          /* exit status; on Windows also an exception's code (0xc0000005) */
 	int signal;          /* that ended it, 0 for none; 0 on Windows */
 	uint64_t peak_bytes; /* resident memory at its highest, 0 where unknown */
 	double cpu_ms;       /* processor time of all its threads */
 };
 
 /* Starts `arguments` (a NULL at the end; the first is the program: a path, or a name that is looked
- * for on PATH), without a standard input, waits for its end, and tells how it ended. What it writes
- * on stdout and stderr goes to the new file `output`. It is killed when this process ends, however
+ * for on PATH), without a standard input, waits for its end, and tells how it ended. Its stdout and
+ * stderr go to the new file `output`. It is killed when this process ends, however
  * that happens. -1: it cannot be started. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended);

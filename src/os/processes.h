@@ -1,4 +1,4 @@
-/* Other processes, and what they have mapped. */
+/* Other processes and the files that they have mapped. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 /* Every file that a process or one of its descendants has mapped as code at this moment (programs
- * and libraries), some of them several times; what cannot be read is passed over, processes that
+ * and libraries), some of them several times; unreadable ones are passed over; processes that
  * end meanwhile are no failure.
  * JW_ERR_UNSUPPORTED where the system does not tell (other than Linux and Windows). A return
  * other than 0 of `take` ends it. */
@@ -21,9 +21,9 @@ struct os_program {
 	char name[64];
 };
 
-/* Who keeps us from locking a file: on Linux the holder of a lock on it, on Windows a program that
- * has it open (the Restart Manager). False where the system does not tell: locks of another
- * container or machine. */
+/* The program that keeps us from locking a file: on Linux the holder of a lock on it, on Windows a
+ * program that has it open (the Restart Manager). False where the system does not tell: locks of
+ * another container or machine. */
 struct os_file;
 bool os_file_user(struct os_file *file, struct os_program *ret_program);
 /* "" where it cannot be known. */

@@ -27,8 +27,8 @@ int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_
 	uv_fs_t request;
 	int got, tries = 0;
 
-	/* Windows' locks are binding: while a driver holds the index, for milliseconds, nobody else can
-	 * read it. */
+	/* Windows' locks are binding: while a driver holds the index, for milliseconds, no other
+	 * process can read it. */
 	while ((got = uv_fs_read(NULL, &request, fd, &step, 1, offset, NULL)) == UV_EINTR ||
 		   (got == UV_EBUSY && tries++ < 50)) {
 		uv_fs_req_cleanup(&request);

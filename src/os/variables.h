@@ -9,7 +9,7 @@ enum os_variables { OS_VARIABLES_USER, OS_VARIABLES_MACHINE };
 
 struct os_variable {
 	char *value;  /* UTF-8 */
-	bool expands; /* REG_EXPAND_SZ: %NAME% in it stands for another variable */
+	bool expands; /* REG_EXPAND_SZ: %NAME% in it is another variable's value */
 };
 
 /* Whether this system has such a place: all of the below is JW_ERR_UNSUPPORTED elsewhere. */
@@ -23,6 +23,6 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
  * is missing where that is so. */
 int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
 					  const struct os_variable *variable);
-/* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that what Explorer
- * starts from now on has them. Waits a second at most. */
+/* Tells running programs that variables have changed (WM_SETTINGCHANGE), so that programs
+ * that Explorer starts from now on have them. Waits a second at most. */
 void os_variables_announce(void);

@@ -97,7 +97,7 @@ static int take(struct jw_error *err, const struct passwd *entry, const struct r
 	return add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
 }
 
-/* The test beds' own list in place of the system's. */
+/* The test beds' list, which replaces the system's. */
 static FILE *list_of_test(void)
 {
 	char *path = getenv("JITWARM_SYSTEM_ROOT") ? posix_system_path("/etc/passwd") : NULL;

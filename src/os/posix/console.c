@@ -24,9 +24,9 @@ void os_terminal_prepare(void)
 
 /* ---- asking */
 
-/* Who ends or stops the program meanwhile wants a terminal that shows what is typed: signals wait
- * until it does again. They come in where we wait for what is typed and nowhere else: one that came
- * just before a read would not end it. */
+/* A terminal must show typed text again when the program is ended or paused, so signals are blocked
+ * until it does. They are let in only while we wait for input: a signal that came just before a
+ * read would not end it. */
 static volatile sig_atomic_t caught;
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};

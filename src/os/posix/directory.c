@@ -80,7 +80,7 @@ int os_may_write(struct jw_error *err, const char *path)
 				   ? error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path)
 				   : -1;
 	}
-	/* Not access(): it asks for who has started us, not for whom we act as. */
+	/* Not access(): it uses the real account, and we may act as another one. */
 	search = S_ISDIR(native.st_mode) ? X_OK : 0;
 	return faccessat(AT_FDCWD, path, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path) : 0;
 }
@@ -90,7 +90,7 @@ int os_remove(struct jw_error *err, const char *path)
 	return unlink(path) && errno != ENOENT ? posix_error(err, path) : 0;
 }
 
-/* Directories deeper than this are none of ours. */
+/* jitwarm makes no deeper directories. */
 enum { MOST_DEPTH = 64 };
 
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,

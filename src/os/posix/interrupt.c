@@ -25,9 +25,9 @@ static long since_first_ms(void)
 	return (long)(now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
 }
 
-/* The second one takes the default: nobody should have to reach for kill -9. But timeout(1) and its
- * like signal the process and then its group, so one request comes twice: what follows at once is
- * the first one's echo. The signals block each other meanwhile. */
+/* The second one takes the default: kill -9 should never be needed. But timeout(1) and its
+ * like signal the process and then its group, so one request comes twice: a signal that follows at
+ * once is the first one's echo. The signals block each other meanwhile. */
 static void note(int number)
 {
 	if (!interrupted) {
@@ -45,7 +45,7 @@ void os_catch_interrupts(void)
 
 	block_all(&action.sa_mask);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-		/* nohup(1): a terminal that is closed is none of our business. */
+		/* nohup(1): a closed terminal does not concern us. */
 		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
 					   before.sa_handler == SIG_IGN;
 

@@ -98,7 +98,7 @@ static bool try_linker_cache(char **ret_path)
 			break;
 		while (start > map.data && start[-1])
 			start--;
-		/* 32-bit libraries stand in the same list; the driver's 64-bit one is what we want. */
+		/* 32-bit libraries are in the same list; the driver's 64-bit library is wanted. */
 		if (!memmem(start, (size_t)(hit - start), "i386", 4) &&
 			!memmem(start, (size_t)(hit - start), "lib32", 5))
 			found = try_folder((const char *)start, (size_t)(hit - start), ret_path);

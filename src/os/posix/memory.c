@@ -68,7 +68,7 @@ static uint64_t group_file_bytes(const char *folder)
 	return sum;
 }
 
-/* What this group leaves us. */
+/* The share of memory that this group leaves us. */
 static void limit_by_group(const struct version *version, const char *folder, uint64_t *total_bytes,
 						   uint64_t *available_bytes)
 {

@@ -8,8 +8,8 @@
 
 const char os_name[] = "linux";
 
-/* "5.15.153.1-microsoft-standard-WSL2"; a kernel of one's own has another name, but the device all
- * the same. */
+/* "5.15.153.1-microsoft-standard-WSL2"; a kernel built by the user has another name, but the same
+ * device. */
 bool os_is_wsl(void)
 {
 	struct buf name = {0};

@@ -11,8 +11,8 @@
 
 #include "os/posix/posix.h"
 
-/* In the child, between fork and exec: only what POSIX allows there. What went wrong goes through
- * `report`, which exec closes. */
+/* In the child, between fork and exec: only calls that POSIX allows there. The reason of a failure
+ * goes through `report`, which exec closes. */
 static void become(const char *const *arguments, int in, int out, int report, pid_t parent)
 {
 	union {

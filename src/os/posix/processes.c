@@ -13,7 +13,7 @@
 
 enum { MOST_GENERATIONS = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
 
-/* ---- what is mapped */
+/* ---- mapped files */
 
 struct tour {
 	int (*take)(struct jw_error *err, void *context, const char *path);
@@ -84,7 +84,7 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 
 static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
 
-/* What one thread has started: "123 456 ". */
+/* The children of one thread: "123 456 ". */
 static int visit_children(struct jw_error *err, struct tour *tour, const char *path, unsigned depth)
 {
 	struct buf text = BUF_MAX(1 << 20);
@@ -138,7 +138,7 @@ int os_mapped_code(struct jw_error *err, int pid,
 	return visit(err, &tour, pid, 0);
 }
 
-/* ---- who has a library mapped */
+/* ---- programs that have a library mapped */
 
 struct wanted {
 	const char *start;
@@ -179,7 +179,7 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 	for (size_t i = 0; i < names.count && !result && count < most; i++) {
 		struct wanted wanted = {.start = start};
 		struct tour tour = {.take = look_for, .context = &wanted};
-		int pid = atoi(names.items[i]); /* NOLINT(cert-err34-c): names that are none give 0 */
+		int pid = atoi(names.items[i]); /* NOLINT(cert-err34-c): other names give 0 */
 
 		if (pid <= 0 || pid == getpid())
 			continue;

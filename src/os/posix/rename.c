@@ -13,8 +13,8 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return rename(from, to) ? posix_error(err, to) : 0;
 }
 
-/* A lease for readers is given only where nobody has the file open for writing. It is not kept, so
- * whoever comes meanwhile does not wait; the signal that tells of him is one that is ignored.
+/* A lease for readers is given only if no process has the file open for writing. It is given back
+ * at once, so that others do not wait; the signal that would announce them is one that is ignored.
  * Source: fcntl(2), "Leases". */
 static bool has_no_writer(int fd)
 {
@@ -27,7 +27,7 @@ struct os_file *os_file_take(const char *from, const char *to)
 	struct os_file *file = NULL;
 	struct stat native;
 
-	/* Moved first: from then on nobody finds it to open it. */
+	/* Moved first: from then on no other process finds it under its old name. */
 	if (rename(from, to))
 		return NULL;
 	if (!lstat(to, &native) && S_ISREG(native.st_mode) && native.st_nlink == 1 &&

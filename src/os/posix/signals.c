@@ -48,7 +48,7 @@ void os_forward_signals(int pid)
 	const bool forwards = receiver > 0;
 
 	if (pid <= 0 && forwards)
-		take_back(); /* first: no signal finds nobody */
+		take_back(); /* first: no signal is sent to a process that is gone */
 	receiver = pid;
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; pid > 0 && i < sizeof passed_on / sizeof *passed_on; i++)

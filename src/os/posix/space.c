@@ -30,7 +30,7 @@ static bool is_network(unsigned long type)
 
 /* ---- quotas */
 
-/* What the file system has on its books of a user or group. Kernels before 5.14 want the device's
+/* The file system's account of a user or group. Kernels before 5.14 want the device's
  * name. Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
 {
@@ -78,7 +78,7 @@ static void apply_books(const struct dqblk *books, struct os_space *space)
 {
 	enum { BLOCK = 1024 };
 
-	/* Older kernels may fill in one half only: what is not marked as valid is not known. */
+	/* Older kernels may fill in one half only: fields that are not marked as valid are unknown. */
 	if (books->dqb_valid & QIF_BLIMITS && books->dqb_valid & QIF_SPACE)
 		apply(binding(books->dqb_bhardlimit, books->dqb_bsoftlimit,
 					  books->dqb_valid & QIF_BTIME ? books->dqb_btime : 0) *
@@ -116,7 +116,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	if (statfs(path, &info))
 		return posix_error(err, path);
 	space.free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
-	/* File systems that make inodes as they need them report none. */
+	/* File systems that make inodes on demand report 0. */
 	if (info.f_files)
 		space.free_files = (uint64_t)info.f_ffree;
 	space.network = is_network((unsigned long)info.f_type);

@@ -27,7 +27,7 @@ bool jw_is_administrator(void)
 
 /* ---- accounts */
 
-/* NULL where nobody knows the account any more: its folder's name will do. */
+/* NULL if the account is gone: its folder's name is used then. */
 static char *name_of_sid(const wchar_t *id)
 {
 	wchar_t name[MOST_ACCOUNT_NAME], domain[MOST_ACCOUNT_NAME];

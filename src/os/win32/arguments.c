@@ -59,7 +59,7 @@ static int add_match(struct arguments *arguments, const wchar_t *pattern, const 
 	return result;
 }
 
-/* What a pattern matches; the pattern itself where that is nothing, for the message about it. */
+/* The files that a pattern matches; the pattern itself if there are none, for the message. */
 static int add_expanded(struct arguments *arguments, const wchar_t *text)
 {
 	WIN32_FIND_DATAW entry;
@@ -90,7 +90,7 @@ char **os_arguments(int *argc, char **argv)
 				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
 	if (wide)
 		(void)LocalFree(wide);
-	/* Out of memory at the very start: what the C library made of it will do. */
+	/* Out of memory at the very start: the C library's argv is used. */
 	if (result || !arguments.count)
 		return argv;
 	*argc = (int)arguments.count;

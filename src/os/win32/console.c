@@ -34,14 +34,14 @@ static void prepare_stream(FILE *stream)
 	HANDLE handle = uv_get_osfhandle(fd);
 	DWORD mode;
 
-	/* What we print is the same bytes on every system: no carriage returns. */
+	/* Output has the same bytes on every system: no carriage returns. */
 	(void)_setmode(fd, _O_BINARY);
 	if (GetConsoleMode(handle, &mode))
 		(void)SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
 /* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8 only
- * if all its bytes come at once. Whoever prints flushes. */
+ * if all its bytes come at once. The functions that print flush. */
 static void buffer_errors(void)
 {
 	static char buffer[4096];

@@ -91,8 +91,8 @@ done:
 	return result;
 }
 
-/* Opening does the check that writing would, and writes nothing; that somebody else has it open is
- * found out only after that check. The rights to a folder's content and to a file's have the same
+/* Opening checks the same rights as writing, and writes nothing; that another process has it open
+ * is noticed only after that check. The rights to a folder's content and to a file's have the same
  * numbers. */
 int os_may_write(struct jw_error *err, const char *path)
 {
@@ -150,7 +150,7 @@ int os_remove(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Directories deeper than this are none of ours. */
+/* jitwarm makes no deeper directories. */
 enum { MOST_DEPTH = 64 };
 
 /* false with GetLastError() set. */

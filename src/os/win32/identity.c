@@ -80,7 +80,7 @@ int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
 
 /* A restricted token passes an access check only if its own groups and the restricting SIDs both
  * do: with the account's SID among the latter, and no privilege (backup and restore pass over
- * access lists), it is good for what both may. Source: Microsoft, "Restricted Tokens". */
+ * access lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const WELL_KNOWN_SID_TYPE everyones[] = {WinWorldSid, WinAuthenticatedUserSid,

@@ -4,7 +4,7 @@
 
 static volatile LONG interrupted;
 
-/* Runs in a thread of its own. Saying that an event was dealt with keeps us running after Ctrl-C
+/* Runs in a separate thread. Saying that an event was dealt with keeps us running after Ctrl-C
  * and Ctrl-Break; when the console is closed, or the user logs off, the process ends as soon as
  * this returns, at the latest after five seconds: so it waits for the program to end by itself. */
 static BOOL WINAPI note(DWORD event)

@@ -1,4 +1,4 @@
-/* The C library of Windows has no locale in UTF-8; what matters there goes through UTF-16. */
+/* The C library of Windows has no locale in UTF-8; names go through UTF-16 there. */
 #include "os/locale.h"
 
 #include <stddef.h>

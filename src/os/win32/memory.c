@@ -12,7 +12,8 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	if (!GlobalMemoryStatusEx(&status) || !status.ullTotalPhys)
 		return false;
 	*ret_total_bytes = status.ullTotalPhys;
-	/* Windows promises no memory that it does not have: what may still be committed is a limit too.
+	/* Windows commits no memory that it does not have: the rest that may be committed is a limit
+	 * too.
 	 */
 	*ret_available_bytes = status.ullAvailPhys < status.ullAvailPageFile ? status.ullAvailPhys
 																		 : status.ullAvailPageFile;
@@ -68,7 +69,7 @@ uint64_t os_process_resident(int pid)
 	return bytes;
 }
 
-/* Windows kills nobody when memory runs out. */
+/* Windows kills no process when memory runs out. */
 void os_keep_memory(uint64_t most_bytes)
 {
 	(void)most_bytes;

@@ -10,7 +10,7 @@
 
 enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_MODULE_NAME = 260 };
 
-/* ---- what a process and its descendants have loaded */
+/* ---- libraries that a process and its descendants have loaded */
 
 struct member {
 	DWORD pid;
@@ -48,7 +48,7 @@ static const struct member *find(const struct tour *tour, DWORD pid)
 	return NULL;
 }
 
-/* A process keeps the number of a parent that has ended, which may be another's since: nobody's
+/* A process keeps the number of a parent that has ended, and another process may have it now: no
  * child is older than its parent. */
 static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 {
@@ -64,7 +64,7 @@ static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 	return true;
 }
 
-/* Children may be listed before their parents: so until nobody comes to it. */
+/* Children may be listed before their parents: so the search repeats until it finds no more. */
 static int find_family(struct jw_error *err, struct tour *tour)
 {
 	HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
@@ -98,7 +98,7 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	return result;
 }
 
-/* Those that begin or end meanwhile, or that we may not look at, have none to show. */
+/* Those that begin or end meanwhile, or that we may not look at, have no modules. */
 static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);
@@ -142,7 +142,7 @@ done:
 	return result;
 }
 
-/* ---- who has a library loaded */
+/* ---- programs that have a library loaded */
 
 static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
 {

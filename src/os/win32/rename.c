@@ -60,7 +60,7 @@ static void say_who(struct jw_error *err, const char *path)
 
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
-	/* Virus scanners and indexers open what was just written, for a moment. */
+	/* Virus scanners and indexers open a file that was just written, for a moment. */
 	static const DWORD waits_ms[] = {1, 5, 20, 50, 100, 200};
 	const size_t tries = sizeof waits_ms / sizeof *waits_ms;
 	wchar_t *source = win32_path(err, from), *target = win32_path(err, to);

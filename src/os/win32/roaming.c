@@ -75,7 +75,7 @@ static char *variable_of(const struct jw_account *account, const char *name)
 	return value;
 }
 
-/* NULL where a variable is not known, or none is meant ("100%"). */
+/* NULL where a variable is not known, or the text has a lone % ("100%"). */
 static char *expand(const struct jw_account *account, const char *text)
 {
 	struct buf whole = BUF_MAX(MOST_VALUE);
@@ -104,7 +104,7 @@ done:
 }
 
 /* Its place in the registry: the second is what the first was when the account's desktop last
- * started. Anything but a whole path is nobody's folder. */
+ * started. Only an absolute path counts. */
 static char *redirected(const struct jw_account *account)
 {
 	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};

@@ -15,7 +15,7 @@ static bool is_directory(const wchar_t *path)
 	return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY;
 }
 
-/* What a quota leaves is what is free for us; that it is one shows in more being free in all.
+/* A quota shows in more space being free in all than for us.
  * Source: Microsoft's documentation of GetDiskFreeSpaceExW. */
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {

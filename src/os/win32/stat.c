@@ -61,7 +61,7 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 	return stat_handle(err, uv_get_osfhandle(fd), path, ret_stat);
 }
 
-/* Wine gives the last change for the birth, which so is none. */
+/* Wine reports the last change as the time of creation. */
 static bool has_births(void)
 {
 	const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
@@ -78,8 +78,8 @@ uint64_t os_identity(const char *path)
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
-	/* What is made again at once is given the birth of the one before (tunnelling), but not its
-	 * number. */
+	/* A file that is made again at once gets the former one's time of creation (tunnelling), but
+	 * another number. */
 	if (has_births() && GetFileInformationByHandle(handle, &info)) {
 		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);
 		state = fnv_update(state, &info.nFileIndexLow, sizeof info.nFileIndexLow);

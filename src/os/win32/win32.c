@@ -56,7 +56,7 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
 	return joined;
 }
 
-/* Whether `path` is one that Windows takes as it stands: \\?\... or \\.\... */
+/* Whether `path` is one that Windows uses unchanged: \\?\... or \\.\... */
 static bool is_raw(const wchar_t *path)
 {
 	return path[0] == L'\\' && path[1] == L'\\' && (path[2] == L'?' || path[2] == L'.') &&

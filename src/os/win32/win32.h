@@ -10,7 +10,7 @@
 
 #include <windows.h>
 
-/* Others may do with a file what they like while we have it open, as on POSIX systems. */
+/* Others may read, write, rename and delete a file that we have open, as on POSIX systems. */
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
 /* Nothing that Windows calls a path is longer (32,767 UTF-16 units). */
@@ -35,7 +35,7 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
  * as they do on POSIX systems, whatever the language of this Windows. */
 int win32_error(struct jw_error *err, const char *path);
 
-/* Another program that has the file open, by the Restart Manager; false where it knows of none. */
+/* Another program that has the file open, by the Restart Manager; false if it knows of none. */
 struct os_program;
 bool win32_user_of(const char *path, struct os_program *ret_program);
 
