@@ -85,6 +85,40 @@ static int check_budgets(struct jw_error *err, const struct options *options)
 	return 0;
 }
 
+/* Prints the outcome of a run, and writes its pack. */
+static enum exit_status conclude(struct prime_outcome *priming, const struct found_files *files,
+								 const struct jw_prime_result *result)
+{
+	struct cli *cli = priming->cli;
+	enum exit_status status;
+	struct jw_error err, why;
+	int failed;
+
+	priming->unattended->planned = true;
+	priming->unattended->modules = result->plan.modules;
+	priming->unattended->compiled = result->compiled;
+	priming->unattended->failed = result->failed;
+	priming->unattended->undone = result->undone;
+	TEXT_COPY(priming->unattended->problem, error_text(&result->stopped));
+	for (size_t i = 0; i < result->note_count; i++)
+		output_note(&cli->out, "%s", result->notes[i]);
+	status = priming->only_plan && result->plan.cold && !result->plan.too_much
+				 ? EXIT_COLD
+				 : prime_outcome_status(priming, result,
+										result->troubles +
+											(files->found ? files->found->trouble_count : 0));
+	prime_outcome_print_result(priming, result);
+	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere);
+	if (prime_outcome_document(&err, priming, result))
+		status = cli_fail(cli, &err);
+	if (failed)
+		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));
+	if (result->reuse.not_kept.code)
+		output_warning(&cli->out, "the store keeps nothing of it: %s",
+					   result->reuse.not_kept.message);
+	return status;
+}
+
 static enum exit_status work(struct prime_outcome *priming, const struct found_files *files)
 {
 	struct cli *cli = priming->cli;
@@ -117,7 +151,7 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
-	struct jw_error err, why;
+	struct jw_error err;
 	enum exit_status status;
 	uint64_t *only = NULL;
 	int failed;
@@ -134,28 +168,7 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 		TEXT_COPY(priming->unattended->problem, err.message);
 		return cli_fail_as(cli, prime_outcome_status_of_error(&err), &err);
 	}
-	priming->unattended->planned = true;
-	priming->unattended->modules = result->plan.modules;
-	priming->unattended->compiled = result->compiled;
-	priming->unattended->failed = result->failed;
-	priming->unattended->undone = result->undone;
-	TEXT_COPY(priming->unattended->problem, error_text(&result->stopped));
-	for (size_t i = 0; i < result->note_count; i++)
-		output_note(&cli->out, "%s", result->notes[i]);
-	status = priming->only_plan && result->plan.cold && !result->plan.too_much
-				 ? EXIT_COLD
-				 : prime_outcome_status(priming, result,
-										result->troubles +
-											(files->found ? files->found->trouble_count : 0));
-	prime_outcome_print_result(priming, result);
-	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere);
-	if (prime_outcome_document(&err, priming, result))
-		status = cli_fail(cli, &err);
-	if (failed)
-		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));
-	if (result->reuse.not_kept.code)
-		output_warning(&cli->out, "the store keeps nothing of it: %s",
-					   result->reuse.not_kept.message);
+	status = conclude(priming, files, result);
 	jw_prime_result_free(result);
 	return status;
 }

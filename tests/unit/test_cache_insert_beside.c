@@ -1,0 +1,244 @@
+/* Inserting into a cache that other processes lock, remove, write or kill us in meanwhile. */
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inserting.h"
+
+/* A child that holds the lock as a driver does, until it is told to let go. */
+static pid_t hold_lock(int *ret_pipe)
+{
+	char *path = os_join(NULL, dir, "index");
+	int ready[2], release[2];
+	char byte;
+	pid_t child;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(release), 0);
+	child = fork();
+	if (!child) {
+		struct os_file *file;
+		bool held = false;
+
+		(void)close(release[1]);
+		if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file) ||
+			os_file_lock(NULL, file, true, &held) || !held)
+			_exit(1);
+		(void)!write(ready[1], "x", 1);
+		(void)!read(release[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(ready[1]);
+	(void)close(release[0]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	*ret_pipe = release[1];
+	mem_free(path);
+	return child;
+}
+
+static void a_lock_is_waited_for_but_not_for_ever(void **state)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	int release, status;
+	pid_t child;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	child = hold_lock(&release);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	(void)close(release);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+/* A child that waits for the folder of entry `n`, which is made while the entry is staged, then
+ * removes `victim` and lets go of the lock. */
+static pid_t remove_when_staged(unsigned n, const char *victim, int release)
+{
+	struct entries_entry entry;
+	char *path, *level;
+	pid_t child;
+
+	entries_make(&entry, n, 0);
+	path = cache_entry_path(NULL, dir, entry.key);
+	level = os_dir_name(NULL, path);
+	child = fork();
+	if (!child) {
+		while (!os_exists(level))
+			(void)usleep(1000);
+		(void)os_remove_tree(NULL, victim ? victim : level);
+		_exit(0);
+	}
+	(void)close(release);
+	mem_free(path);
+	mem_free(level);
+	return child;
+}
+
+static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct cache_live *live = NULL;
+	pid_t holder, remover;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	holder = hold_lock(&release);
+	remover = remove_when_staged(2, NULL, release);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(waitpid(remover, NULL, 0), remover);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+static void what_is_removed_after_it_was_compared_is_no_hit(void **state)
+{
+	const struct cache_live_options options = {.limit_bytes = 1 << 30};
+	struct entries_entry entries[2];
+	struct cache_addition additions[2];
+	struct cache_live *live = NULL;
+	struct jw_error err = {0};
+	pid_t holder, remover;
+	char *first;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		entries_make(&entries[i], i + 1, 0);
+		additions[i] = addition_of(&entries[i]);
+	}
+	first = cache_entry_path(NULL, dir, entries[0].key);
+	assert_int_equal(cache_live_open(NULL, dir, &options, &live), 0);
+	holder = hold_lock(&release);
+	remover = remove_when_staged(2, first, release);
+	assert_int_equal(cache_insert(&err, live, additions, 2), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	assert_int_equal(additions[0].added, CACHE_ADDED_NOT);
+	assert_int_equal(waitpid(remover, NULL, 0), remover);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(first);
+}
+
+static void a_pipe_is_no_entry(void **state)
+{
+	struct cache_live *live;
+	struct entries_entry entry;
+	struct cache_addition addition;
+	char *made = os_join(NULL, folder, "pipe");
+
+	(void)state;
+	start_anew();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	entries_make(&entry, 1, 0);
+	addition = addition_of(&entry);
+	addition.path = made;
+	assert_int_equal(mkfifo(made, 0600), 0);
+	(void)alarm(60); /* one that is opened waits for a writer */
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	(void)alarm(0);
+	assert_int_equal(addition.added, CACHE_ADDED_REFUSED);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	mem_free(made);
+}
+
+/* A driver writes the index after it has let go of the lock, and so over rows that came meanwhile.
+ */
+static void rows_that_a_late_write_undid_come_back(void **state)
+{
+	char *path = os_join(NULL, dir, "index");
+	struct buf before = {0};
+	struct cache_live *live;
+	struct cache_live_counts counts;
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	assert_int_equal(os_read_file(NULL, path, 4096, &before), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	write_index(before.data, before.size);
+	assert_int_equal(insert_one(NULL, live, 5, 0, NULL), 0);
+	write_index(before.data, before.size);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.restored, 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(5);
+	buf_free(&before);
+	mem_free(path);
+}
+
+/* Killed at any moment, nothing is lost and no driver would wipe. */
+static void a_killed_insert_loses_nothing(void **state)
+{
+	unsigned seed = 1;
+
+	(void)state;
+	start_anew();
+	fill(1, 20);
+	for (unsigned round = 0; round < 30; round++) {
+		struct cache_files scan;
+		struct cache_index index;
+		int status;
+		pid_t child = fork();
+
+		if (!child) {
+			fill(100 + 50 * round, 149 + 50 * round);
+			_exit(0);
+		}
+		seed = seed * 1103515245u + 12345u;
+		(void)usleep(seed / 65536 % 15000);
+		(void)kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.state, CACHE_INDEX_SOUND);
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		assert_true(scan.count >= 20);
+		for (size_t i = 0; i < scan.count; i++)
+			assert_int_equal(scan.files[i].probed.damage, CACHE_SOUND);
+		for (unsigned n = 1; n <= 20; n++)
+			assert_non_null(cache_files_find(&scan, key_of(n)));
+		cache_files_free(&scan);
+		cache_index_free(&index);
+	}
+	fill(5000, 5000);
+	{
+		struct cache_files scan;
+
+		assert_int_equal(cache_files_scan(NULL, dir, &scan), 0);
+		assert_consistent(scan.count);
+		cache_files_free(&scan);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
+		cmocka_unit_test(a_folder_that_is_removed_meanwhile_is_made_again),
+		cmocka_unit_test(what_is_removed_after_it_was_compared_is_no_hit),
+		cmocka_unit_test(a_pipe_is_no_entry),
+		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
+		cmocka_unit_test(a_killed_insert_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
