@@ -7,7 +7,7 @@ Where they differ it says what differs and which version number to raise. --reco
 before the first release any change may be recorded.
 Exit status: 0 the same or recorded, 1 different, 77 no abidw here.
 """
-import os, re, shutil, subprocess, sys, tempfile
+import glob, os, re, shutil, subprocess, sys, tempfile
 import xml.etree.ElementTree as ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -24,16 +24,20 @@ def numbers():
 class Library:
     def __init__(self, path):
         with tempfile.NamedTemporaryFile(suffix=".xml") as file:
-            subprocess.run(["abidw", "--headers-dir", os.path.join(ROOT, "include"), "--drop-private-types", "--no-show-locs",
-                            "--out-file", file.name, path], check=True)
+            subprocess.run(["abidw", "--no-show-locs", "--out-file", file.name, path], check=True)
             root = ElementTree.parse(file.name).getroot()
         self.types, self.functions, self.wanted = {}, {}, []
+        headers = glob.glob(os.path.join(ROOT, "include/jitwarm/*.h"))
+        self.public = {name for header in headers for name in re.findall(r"^(?:struct|enum) (jw_\w+) \{", open(header).read(), re.M)}
+        visible = {symbol.get("name") for symbol in root.find("elf-function-symbols")}
         for node in root.iter():
             if "id" in node.attrib and node.tag != "subrange" and \
                     not (node.get("id") in self.types and node.get("is-declaration-only")):
                 self.types[node.get("id")] = node
-            if node.tag == "function-decl" and node.get("elf-symbol-id"):
+            if node.tag == "function-decl" and node.get("name") in visible:
                 self.functions[node.get("name")] = node
+        if visible - set(self.functions):
+            sys.exit("abi.py: no debug information on " + ", ".join(sorted(visible - set(self.functions))))
 
     def name(self, type_id):
         """As C writes it, as far as that can be read from left to right; notes what has to be described too"""
@@ -41,6 +45,8 @@ class Library:
         if node is None:
             return "void"
         tag = node.tag
+        if tag == "typedef-decl":  # abidw takes either of two names of one type
+            return self.name(node.get("type-id"))
         if tag == "pointer-type-def":
             return self.name(node.get("type-id")) + " *"
         if tag == "qualified-type-def":
@@ -51,10 +57,12 @@ class Library:
             return self.signature(node)
         if tag in ("class-decl", "union-decl", "enum-decl"):
             kind = {"class-decl": "struct", "union-decl": "union", "enum-decl": "enum"}[tag]
-            if node.get("name").startswith("jw_") and not node.get("is-declaration-only"):
+            if node.get("name") in self.public:
                 self.wanted.append(type_id)
             return f"{kind} {node.get('name')}"
-        return "bool" if node.get("name") == "_Bool" else node.get("name")
+        # "long int", "long unsigned int", "_Bool": compilers differ
+        words = sorted(node.get("name").replace("_Bool", "bool").split(), key=lambda word: word not in ("unsigned", "signed"))
+        return " ".join(word for word in words if word != "int" or not set(words) & {"long", "short"})
 
     def signature(self, node):
         parameters = [self.name(p.get("type-id")) if not p.get("is-variadic") else "..." for p in node.findall("parameter")]
@@ -106,7 +114,7 @@ def read(path):
 
 def may_grow(described, name):
     """Whether programs do not know how large it is: it begins with its size, or only the library makes it, one by one"""
-    if described["struct", name][0] == "0 size: size_t":
+    if described["struct", name][0] == "0 size: unsigned long":
         return True
     made = any(f"struct {name} * *" in lines[0] for key, lines in described.items() if key[0] == "function")
     held = re.compile(rf": struct {name}( const)?( \*|\[|$)")

@@ -25,6 +25,8 @@ struct jw_startup_options {
 	bool everyone; /* for every account of this machine, each in its own name and at its own logon:
 					  an administrator's affair */
 	bool replace;  /* a task or unit of that name that is not ours */
+	const char *program; /* the jitwarm that it starts, absolute; NULL: the program that calls this,
+							which is then to know `prime --if-changed` */
 };
 #define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 

@@ -151,11 +151,11 @@ static char *lasting_name(char *path)
 }
 
 /* jitwarmw.exe beside jitwarm.exe: no console window. */
-static int program_path(struct jw_error *err, char **ret_path)
+static int program_path(struct jw_error *err, const char *given, char **ret_path)
 {
 	char *self, *folder, *quiet;
 
-	if (os_self_path(err, &self))
+	if (given ? !(self = mem_string(err, given)) : os_self_path(err, &self))
 		return -1;
 	*ret_path = self;
 	if (!startup_on_windows())
@@ -187,7 +187,7 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		return -1;
 	startup->items = mem_array(err, MOST_ITEMS, sizeof *startup->items);
 	startup->commands = mem_array(err, STARTUP_MOST_COMMANDS, sizeof *startup->commands);
-	if (!startup->items || !startup->commands || program_path(err, &program) ||
+	if (!startup->items || !startup->commands || program_path(err, options->program, &program) ||
 		os_account_id(err, &account))
 		goto done;
 	if (!startup_on_windows()) {
