@@ -16,7 +16,7 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_VERSION] = "another format version",
 		[CACHE_DAMAGE_TRUNCATED] = "shorter than its header says",
 		[CACHE_DAMAGE_NAME] = "its key belongs to another file name",
-		[CACHE_DAMAGE_VALUE] = "the checksum of its value does not hold",
+		[CACHE_DAMAGE_VALUE] = "its value does not match its checksum",
 		[CACHE_DAMAGE_READ] = "cannot be read",
 	};
 

@@ -43,7 +43,7 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 	if (os_stat(err, dir, &stat))
 		return -1;
 	if (stat.kind != OS_DIRECTORY)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory: drivers do not cache here",
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory: drivers do not cache here",
 						 dir);
 	find_shared(live, stat.mode);
 	staging_clean(dir);

@@ -307,7 +307,7 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 		return 0; /* not there: the driver makes it */
 	settings->usable = false;
 	if (stat.kind != OS_DIRECTORY)
-		return warn_of_setting(err, settings, "%s: is no directory: the driver caches nothing",
+		return warn_of_setting(err, settings, "%s: not a directory: the driver caches nothing",
 							   settings->path);
 	settings->exists = true;
 	if (os_may_write(NULL, settings->path))

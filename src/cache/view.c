@@ -28,7 +28,7 @@ static int find_cache_directory(struct jw_error *err, const struct jw_cache_opti
 		if (os_stat(err, settings.path, &stat))
 			goto done;
 		if (stat.kind != OS_DIRECTORY) {
-			error_set(err, JW_ERR_FORMAT, "%s: is no directory", settings.path);
+			error_set(err, JW_ERR_FORMAT, "%s: not a directory", settings.path);
 			goto done;
 		}
 	}
@@ -69,7 +69,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 	if (exists && (cache_files_scan(err, path, &scan) || load_index(err, path, &index)))
 		goto fail;
 	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
-		error_set(err, JW_ERR_FORMAT, "%s: is no driver's cache: no entries and no index in it",
+		error_set(err, JW_ERR_FORMAT, "%s: not a driver's cache: it has no entries and no index",
 				  path);
 		goto fail;
 	}

@@ -89,7 +89,7 @@ static int read_sections(struct jw_error *err, const struct source *source,
 		if (i && has_bits(&section) &&
 			!cover(header, section.offset, section.size_bytes, source->size) &&
 			!may_lie_outside(&section))
-			return error_set(err, JW_ERR_FORMAT, "cubin whose section %zu lies outside of it", i);
+			return error_set(err, JW_ERR_FORMAT, "a cubin with section %zu outside of it", i);
 	}
 	return 0;
 }
@@ -101,11 +101,11 @@ static int read_extent(struct jw_error *err, const struct source *source,
 	if ((elf->phnum && elf->phentsize != ELF64_PHDR_SIZE) ||
 		!cover(header, elf->phnum ? elf->phoff : 0, (uint64_t)elf->phnum * ELF64_PHDR_SIZE,
 			   source->size))
-		return error_set(err, JW_ERR_FORMAT, "cubin whose program headers lie outside of it");
+		return error_set(err, JW_ERR_FORMAT, "a cubin with program headers outside of it");
 	if ((elf->shnum && elf->shentsize != ELF64_SHDR_SIZE) ||
 		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE,
 			   source->size))
-		return error_set(err, JW_ERR_FORMAT, "cubin whose section headers lie outside of it");
+		return error_set(err, JW_ERR_FORMAT, "a cubin with section headers outside of it");
 	return read_sections(err, source, elf, header);
 }
 

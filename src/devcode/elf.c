@@ -34,8 +34,7 @@ static int find_headers(struct jw_error *err, const struct bytes *bytes,
 	if (elf->shentsize != ELF64_SHDR_SIZE)
 		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf->shentsize);
 	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT,
-						 "the section headers lie behind the end of the file, which is cut off");
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off in front of its section headers");
 	if (!headers.count || headers.names == MANY) {
 		if (bytes_get(err, bytes, headers.offset, ELF64_SHDR_SIZE, &data))
 			return -1;
@@ -46,8 +45,7 @@ static int find_headers(struct jw_error *err, const struct bytes *bytes,
 	if (headers.count > SECTIONS_MOST)
 		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
 	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT,
-						 "the section headers lie behind the end of the file, which is cut off");
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off in front of its section headers");
 	*ret_headers = headers;
 	return 0;
 }
@@ -70,7 +68,7 @@ static int add_sections(struct jw_error *err, const struct bytes *bytes,
 		names = sections[headers->names];
 	if (names.size_bytes > MOST_NAMES ||
 		!range_fits(names.offset, names.size_bytes, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the sections' names lie outside of the file");
+		return error_set(err, JW_ERR_FORMAT, "the names of the sections are outside of the file");
 	if (names.size_bytes && bytes_get(err, bytes, names.offset, names.size_bytes, &text))
 		return -1;
 	for (size_t i = 0; i < headers->count; i++) {
@@ -81,7 +79,7 @@ static int add_sections(struct jw_error *err, const struct bytes *bytes,
 			continue;
 		if (!range_fits(section->offset, section->size_bytes, bytes->size_bytes))
 			return error_set(err, JW_ERR_FORMAT,
-							 "section %zu lies behind the end of the file, which is cut off", i);
+							 "the file is cut off in front of the end of section %zu", i);
 		if (sections_add(err, table, named && text ? (const char *)text + section->name : "",
 						 named ? (size_t)(names.size_bytes - section->name) : 0, section->offset,
 						 section->size_bytes, section->address))

@@ -25,7 +25,7 @@ int devcode_stored(struct jw_error *err, const struct devcode_container *contain
 	if (entry->payload_offset == DEVCODE_NOT_HELD)
 		return error_set(err, JW_ERR_UNSUPPORTED, "the payload went by and was not kept");
 	if (!range_fits(entry->payload_offset, entry->stored_bytes, held))
-		return error_set(err, JW_ERR_FORMAT, "the payload lies outside of its container");
+		return error_set(err, JW_ERR_FORMAT, "the payload is outside of its container");
 	if (entry->compression == DEVCODE_FOREIGN)
 		return error_set(
 			err, JW_ERR_UNSUPPORTED,

@@ -136,7 +136,7 @@ static int add_section(struct jw_error *err, const struct bytes *bytes, const st
 		return 0;
 	if (!range_fits(offset, size, bytes->size_bytes))
 		return error_set(err, JW_ERR_FORMAT,
-						 "section %.8s lies behind the end of the file, which is cut off", name);
+						 "the file is cut off in front of the end of section %.8s", name);
 	other = long_name(bytes, coff, name, &shown_size);
 	if (other)
 		shown = other;

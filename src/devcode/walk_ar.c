@@ -125,7 +125,7 @@ static char *member_name(struct jw_error *err, struct archive *archive, struct m
 		size_t left;
 
 		if (at >= archive->long_names.size) {
-			error_set(err, JW_ERR_FORMAT, "a member's name lies outside of the table of names");
+			error_set(err, JW_ERR_FORMAT, "a member's name is outside of the table of names");
 			return NULL;
 		}
 		left = archive->long_names.size - (size_t)at;

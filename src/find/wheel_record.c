@@ -144,7 +144,7 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 		path += 2;
 	}
 	if (odd || !apply_components(full, path) || !is_within(full, root, trimmed_length(root))) {
-		error_set(err, JW_ERR_FORMAT, "“%.300s” lies outside of %s", path, root);
+		error_set(err, JW_ERR_FORMAT, "“%.300s” is outside of %s", path, root);
 		mem_free(full);
 		return NULL;
 	}

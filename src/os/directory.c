@@ -39,7 +39,7 @@ int os_may_make(struct jw_error *err, const char *path)
 	if (!os_may_write(&why, path))
 		return os_stat(err, path, &stat) ? -1
 			   : stat.kind != OS_DIRECTORY
-				   ? error_set(err, JW_ERR_UNSUPPORTED, "%s: is no directory", path)
+				   ? error_set(err, JW_ERR_UNSUPPORTED, "%s: not a directory", path)
 				   : 0;
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);

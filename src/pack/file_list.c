@@ -80,7 +80,7 @@ static int read_text(struct jw_error *err, const cJSON *object, const char *name
 	if (!item)
 		return 0;
 	if (!cJSON_IsString(item) || !is_sound(item->valuestring))
-		return error_set(err, JW_ERR_FORMAT, "its %s is not as it should be", name);
+		return error_set(err, JW_ERR_FORMAT, "its %s is malformed", name);
 	*ret_text = mem_string(err, item->valuestring);
 	return *ret_text ? 0 : -1;
 }

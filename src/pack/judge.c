@@ -141,7 +141,7 @@ void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *
 
 	*ret_judgement = (struct judgement){0};
 	if (!system || !system->driver.library[0]) {
-		mismatch(ret_judgement, "it is for the driver itself, and none is at hand");
+		mismatch(ret_judgement, "it is for the driver itself, and no driver is here");
 		return;
 	}
 	common = !manifest->target_count || !system->gpu_count;

@@ -110,7 +110,7 @@ size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
 
 static int wrong(struct jw_error *err, const char *what, size_t at)
 {
-	return error_set(err, JW_ERR_FORMAT, "manifest: %s %zu is not as it should be", what, at);
+	return error_set(err, JW_ERR_FORMAT, "manifest: %s %zu is malformed", what, at);
 }
 
 /* A whole number from 0 to `most`; false if the member is missing or anything else. */

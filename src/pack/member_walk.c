@@ -152,8 +152,8 @@ static int hash_members(struct jw_error *err, const struct ahead *ahead, size_t 
 		const struct pack_member *member = hashed[i];
 
 		if (!digest_equal(&messages[i].digest, &member->digest))
-			return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", ahead->name,
-							 pack_member_name(text, member));
+			return error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
+							 ahead->name, pack_member_name(text, member));
 	}
 	return 0;
 }

@@ -220,7 +220,8 @@ static int copy_member(struct jw_error *err, struct merge *merge, struct part *p
 	(void)pack_member_name(name, member);
 	digest_of(&digest, bytes, (size_t)member->size_bytes);
 	if (!digest_equal(&digest, &member->digest))
-		return error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says", part->path, name);
+		return error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
+						 part->path, name);
 	return writer_member(err, writer, name, bytes, member->size_bytes);
 }
 

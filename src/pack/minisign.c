@@ -360,7 +360,7 @@ int minisign_sign(struct jw_error *err, const struct minisign_secret *secret,
 
 	if (length >= sizeof signature.comment || strchr(comment, '\n') ||
 		!text_is_utf8(comment, length))
-		return error_set(err, JW_ERR_USAGE, "what is signed along must be one line of text");
+		return error_set(err, JW_ERR_USAGE, "the signed comment must be one line of text");
 	memcpy(signature.id, secret->id, MINISIGN_ID);
 	memcpy(signature.comment, comment, length);
 	(void)crypto_sign_detached(signature.signature, NULL, prehash, MINISIGN_PREHASH, secret->key);

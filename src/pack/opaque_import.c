@@ -37,8 +37,9 @@ static int for_each(struct jw_error *err, const struct import *import, struct re
 		if (!result) {
 			digest_of(&digest, bytes, (size_t)member->size_bytes);
 			if (!digest_equal(&digest, &member->digest))
-				result = error_set(err, JW_ERR_FORMAT, "%s: %s: is not what its name says",
-								   source_name(import->source), pack_member_name(name, member));
+				result =
+					error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
+							  source_name(import->source), pack_member_name(name, member));
 		}
 		if (!result && take)
 			result = take(err, context, i, bytes);

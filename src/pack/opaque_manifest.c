@@ -115,8 +115,7 @@ static int read_leaf(struct jw_error *err, const cJSON *object, struct pack_mani
 		(item && (!(member >= 0) || member >= (double)manifest->member_count ||
 				  member != (double)(uint32_t)member)) ||
 		(manifest->tree_count && opaque_path_compare(leaf[-1].path, path) >= 0))
-		return error_set(err, JW_ERR_FORMAT,
-						 "manifest: file %zu of the tree is not as it should be",
+		return error_set(err, JW_ERR_FORMAT, "manifest: file %zu of the tree is malformed",
 						 manifest->tree_count);
 	if (item)
 		leaf->member = (uint32_t)member;

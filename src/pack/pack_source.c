@@ -62,7 +62,7 @@ static int open_file(struct jw_error *err, const char *path, struct source *sour
 	if (os_stat(err, path, &stat))
 		return -1;
 	if (stat.kind != OS_REGULAR)
-		return error_set(err, JW_ERR_UNSUPPORTED, "%s: is no regular file", path);
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: not a regular file", path);
 	return os_file_open(err, path, OS_OPEN_READ, &source->file);
 }
 
@@ -123,7 +123,8 @@ static int read_all(struct jw_error *err, struct source *source)
 	if (source->size_bytes > PACK_MOST_SIZE)
 		return error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", source->name);
 	if (source->size_bytes <= PACK_TRAILER_SIZE)
-		return error_set(err, JW_ERR_FORMAT, "%s: is no pack, or only its beginning", source->name);
+		return error_set(err, JW_ERR_FORMAT, "%s: not a pack, or only the beginning of one",
+						 source->name);
 	crypto_generichash_init(&reading.digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&reading.prehash, NULL, 0, PACK_PREHASH_SIZE);
 	if (read_first(err, source, &reading))
@@ -133,7 +134,7 @@ static int read_all(struct jw_error *err, struct source *source)
 	pack_trailer(wanted, digest);
 	if (memcmp(wanted, reading.trailer, PACK_TRAILER_SIZE) != 0)
 		return error_set(err, JW_ERR_FORMAT,
-						 "%s: is no pack, or is damaged: its last bytes are not the digest of "
+						 "%s: not a pack, or damaged: its last bytes are not the digest of "
 						 "those before",
 						 source->name);
 	return 0;

@@ -121,7 +121,7 @@ static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		if (zeros[i])
-			return damaged(err, reader, "bytes where there must be none, between its members");
+			return damaged(err, reader, "unexpected bytes between its members");
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int read_manifest(struct jw_error *err, struct reader *reader,
 	if (read_exactly(err, reader, header, sizeof header))
 		return -1;
 	if (!tar_read(header, PACK_MANIFEST, &size))
-		return damaged(err, reader, "is no pack: it does not begin with a manifest");
+		return damaged(err, reader, "not a pack: it does not begin with a manifest");
 	if (size > PACK_MOST_MANIFEST)
 		return error_set(err, JW_ERR_LIMIT, "%s: a manifest of more than %d MiB",
 						 source_name(reader->source), PACK_MOST_MANIFEST >> 20);

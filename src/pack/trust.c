@@ -140,7 +140,7 @@ int trust_check_comment(struct jw_error *err, const struct jw_import_options *op
 	facts(wanted, manifest, source_prehash(source));
 	if (!tab || strcmp(tab, wanted) != 0)
 		return error_set(err, JW_ERR_FORMAT,
-						 "the pack is not what its signature's comment says: %.400s",
+						 "the pack does not match its signature's comment: %.400s",
 						 signature->comment);
 	plain_name(plain, options->path);
 	if (strcmp(options->path, "-") != 0 &&

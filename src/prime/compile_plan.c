@@ -266,8 +266,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	if (profile_is_known(system))
 		failed = run_known(&why, &setup, result);
 	if (options->ptxas && !failed && result->opaque)
-		failed =
-			error_set(&why, JW_ERR_FORMAT, "what ptxas made has not the name that was predicted");
+		failed = error_set(&why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
 	if (profile_is_known(system) && !failed && result->opaque)
 		look_again(system);
 	if (!profile_is_known(system) || (!failed && result->opaque))

@@ -186,7 +186,7 @@ static int check_given(struct jw_error *err, const struct jw_nvrtc *nvrtc, const
 						 "to prime",
 						 arch);
 	if (!text_starts(arch, "compute_") || !jw_target_parse(arch, &target))
-		return error_set(err, JW_ERR_USAGE, "“%s” is no architecture like compute_86", arch);
+		return error_set(err, JW_ERR_USAGE, "“%s” is not an architecture; try compute_86", arch);
 	for (size_t i = 0; i < nvrtc->arch_count; i++)
 		if (nvrtc->archs[i].sm == target.sm)
 			return 0;

@@ -46,7 +46,7 @@ void jw_recording_free(struct jw_recording *recording)
 
 static int wrong(struct jw_error *err, const char *what, size_t at)
 {
-	return error_set(err, JW_ERR_FORMAT, "%s %zu makes no sense", what, at);
+	return error_set(err, JW_ERR_FORMAT, "%s %zu is malformed", what, at);
 }
 
 /* A copy of a text member; NULL where it is missing, or out of memory with *ret_failed. */
@@ -157,7 +157,7 @@ static int read_driver(struct jw_error *err, const cJSON *object, struct jw_reco
 	if (toolkit.cuda)
 		recording->driver.cuda = toolkit.cuda;
 	if (*stamp && !stamp_is(stamp))
-		return error_set(err, JW_ERR_FORMAT, "the driver's stamp makes no sense");
+		return error_set(err, JW_ERR_FORMAT, "the driver's stamp is malformed");
 	TEXT_COPY(recording->stamp, stamp);
 	return 0;
 }

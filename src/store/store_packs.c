@@ -64,7 +64,8 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 		if (os_file_lock(NULL, file, true, &held))
 			break;
 		if (!held && tries == MOST_TRIES)
-			result = error_set(err, JW_ERR_BUSY, "%s: another jitwarm is at it", folder);
+			result = error_set(err, JW_ERR_BUSY, "%s: another jitwarm is using it; try again later",
+							   folder);
 		else if (!held)
 			uv_sleep(TRY_EVERY_MS);
 	}
@@ -229,7 +230,9 @@ int jw_store_remove(struct jw_error *err, const char *state_dir, const char *nam
 	int result = -1;
 
 	if (!text_ends(name, STORE_EXTENSION) || strpbrk(name, "/\\"))
-		return error_set(err, JW_ERR_USAGE, "“%.100s” is no name of a pack in the store", name);
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.100s” is not a pack of the store; “jitwarm store list” names them",
+						 name);
 	folder = store_path(err, state_dir);
 	path = folder ? os_join(err, folder, name) : NULL;
 	if (path && !os_exists(path))

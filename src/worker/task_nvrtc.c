@@ -92,7 +92,7 @@ static int read_nvrtc_options(struct jw_error *err, const cJSON *array, struct n
 	cJSON_ArrayForEach(item, array)
 	{
 		if (!cJSON_IsString(item))
-			return error_set(err, JW_ERR_FORMAT, "an option that is no text");
+			return error_set(err, JW_ERR_FORMAT, "an option that is not text");
 		task->options[task->option_count] = mem_string(err, item->valuestring);
 		if (!task->options[task->option_count++])
 			return -1;

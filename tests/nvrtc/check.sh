@@ -54,7 +54,7 @@ if [ "$kind" = fake ]; then
 	expect 2 4 "NVRTC 12.0 does not know compute_90: it compiles for compute_50 to compute_75" \
 		good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options --gpu-architecture=compute_90
 	expect 64 4 "with sm_86 NVRTC makes no PTX" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=sm_86
-	expect 64 4 "is no architecture like" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
+	expect 64 4 "is not an architecture" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options -arch=turing
 	expect 64 4 "a quote is not closed" good.cu --nvrtc "$JITWARM_FAKE" --nvrtc-options "-D'A"
 	expect 64 4 "none is named" --nvrtc "$JITWARM_FAKE"
 	expect 3 4 "jitwarm: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu --nvrtc "$JITWARM_FAKE"

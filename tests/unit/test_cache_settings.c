@@ -168,7 +168,7 @@ static void a_place_that_cannot_be_used_is_told(void **state)
 	assert_int_equal(os_write_atomic(NULL, file, "x", 1), 0);
 	assert_int_equal(cache_settings_read(NULL, file, NULL, &settings), 0);
 	assert_false(settings.usable);
-	assert_true(warns_of(&settings, "is no directory"));
+	assert_true(warns_of(&settings, "not a directory"));
 	cache_settings_free(&settings);
 
 	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);

@@ -176,7 +176,7 @@ static void one_wrong_byte(void **state)
 
 			assert_int_equal(result.result, -1);
 			assert_int_equal(result.err.code, JW_ERR_FORMAT);
-			assert_non_null(strstr(result.err.message, "is not what its name says"));
+			assert_non_null(strstr(result.err.message, "its content does not match its name"));
 			assert_non_null(strstr(result.err.message, names[at]));
 		}
 		buf_free(&pack);

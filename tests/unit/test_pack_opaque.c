@@ -224,7 +224,7 @@ static void only_the_same_machine(void **state)
 	other.gpu_count = 0;
 	assert_import(&other, true, "");
 	assert_int_equal(os_remove_tree(NULL, target), 0);
-	assert_import(NULL, false, "none is at hand");
+	assert_import(NULL, false, "no driver is here");
 	assert_nothing_left();
 }
 

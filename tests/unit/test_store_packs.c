@@ -149,7 +149,7 @@ static void what_does_not_come_back_is_told(void **state)
 	assert_int_equal(told.note_count, JW_STORE_MOST_NOTES);
 	assert_int_equal(told.more_notes, 3);
 	assert_non_null(strstr(told.notes[0], "sm_86-"));
-	assert_non_null(strstr(told.notes[0], "no pack"));
+	assert_non_null(strstr(told.notes[0], "not a pack"));
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
 	mem_free(system.cache.path);

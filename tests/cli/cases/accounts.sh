@@ -97,7 +97,7 @@ run 1 import --all-users --allow-unsigned --dry-run "$work/a.jwpack"
 out_has "$entries entries would be added"
 err_has "half-of-root: $work/homes/half-of-root/.nv/ComputeCache/0: Permission denied"
 err_has "to-nowhere: $work/homes/to-nowhere/.nv: is a link that leads nowhere"
-err_has "with-file: $work/homes/with-file/.nv: is no directory"
+err_has "with-file: $work/homes/with-file/.nv: not a directory"
 # And so it comes to pass.
 cp -a "$work/homes" "$work/tried"
 sed "s,$work/homes/,$work/tried/,; /alice/d" -i.kept "$work/root/etc/passwd"

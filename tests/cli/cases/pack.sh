@@ -55,7 +55,7 @@ grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 # What is none
 printf 'no pack at all, but longer than the trailer of one is' >"$work/bad.jwpack"
 run 3 import --cache "$(native "$work/new")" "$(native "$work/bad.jwpack")"
-err_has "is no pack"
+err_has "not a pack"
 [[ ! -e $work/new ]] || fail "something was written"
 run 3 import --allow-unsigned --cache "$copy" "$(native "$work/missing.jwpack")"
 run 3 export --all --cache "$(native "$work/missing")" -o "$pack"

@@ -57,13 +57,13 @@ json 'd["compiled"] == '"$compiled"
 pack=$(find "$work/state/store" -name '*.jwpack')
 printf x | dd of="$pack" bs=1 seek=100 conv=notrunc status=none
 run 1 store verify
-err_has "is no pack, or is damaged"
+err_has "not a pack, or damaged"
 rm -rf "$work/cache"
 run 1 prime "$sample" --dry-run
-err_has "from the store: $(native "$pack"): is no pack, or is damaged"
+err_has "from the store: $(native "$pack"): not a pack, or damaged"
 out_lacks "would come back"
 run 0 prime "$sample" --json
-err_has "from the store: $(native "$pack"): is no pack, or is damaged"
+err_has "from the store: $(native "$pack"): not a pack, or damaged"
 json 'd["compiled"] == '"$compiled"' and len(d["from_store"]["notes"]) == 1'
 [[ $(packs) == 1 ]] || fail "$(packs) packs after a damaged one"
 run 0 store verify
