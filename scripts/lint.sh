@@ -36,6 +36,9 @@ complain "A layer includes one above it (docs/architecture.md):" "$(./scripts/la
 complain "A header of src/os, or a file that one system alone has, that docs/porting.md does not name:" \
 	"$( (ls src/os/*.h; comm -3 <(cd src/os/posix && ls ./*.c) <(cd src/os/win32 && ls ./*.c)) | sed 's|.*/||' |
 		while read -r name; do grep -qF "$name" docs/porting.md || echo "$name"; done)"
+complain "docs/architecture.md names a file that is not there:" \
+	"$(grep -oE '`(src/)?[a-z]+/[a-z0-9_/*]+\.[ch]`' docs/architecture.md | tr -d '`' | sort -u |
+		while read -r name; do compgen -G "src/${name#src/}" >/dev/null || echo "$name"; done)"
 complain "Files over 600 lines:" "$(git ls-files 'src/*.[ch]' 'include/*.h' 'tests/*.c' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
 complain "Functions over 60 lines, in tests over 120:" "$(git ls-files 'src/*.c' 'tests/*.c' | xargs awk '
 	FNR == 1 { start = 0; most = FILENAME ~ /^src/ ? 60 : 120 } /^\{/ { start = FNR }

@@ -22,7 +22,7 @@ static void make_cubin(uint8_t bytes[SIZE], enum cubin_abi abi, uint16_t sm, uin
 	store_u16(bytes + 16, type);
 	store_u16(bytes + 18, CUBIN_MACHINE);
 	store_u64(bytes + 40, 128);
-	store_u32(bytes + 48, abi == CUBIN_ABI_8 ? (sm & 0xff) << 8 | 5 : (sm & 0xff) | 0x500);
+	store_u32(bytes + 48, abi == CUBIN_ABI_8 ? (sm & 0xffU) << 8 | 5U : (sm & 0xffU) | 0x500U);
 	store_u16(bytes + 58, ELF64_SHDR_SIZE);
 	store_u16(bytes + 60, 2);
 	store_u32(bytes + 192 + 4, 1);
