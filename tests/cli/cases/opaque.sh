@@ -60,6 +60,6 @@ fi
 rm -rf shared others
 printf 'x' | dd of=o.jwpack bs=1 seek=3000 conv=notrunc status=none
 run 3 import --allow-unsigned --cache new o.jwpack
-err_has "is damaged"
+err_has "or damaged"
 ls -d new* 2>/dev/null && fail "something was written"
 true

@@ -95,4 +95,4 @@ cmp plain.jwpack full.jwpack || fail "not the ordinary pack"
 # Damage is found as in any other
 printf 'x' | dd of=thin.jwpack bs=1 seek=3000 conv=notrunc status=none
 run 3 import --allow-unsigned thin.jwpack
-err_has "is damaged"
+err_has "or damaged"
