@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # setup.sh [--compiler] [--tests] [--windows]   installs what building jitwarm needs, on Debian and its kin
 #
-# --compiler  what “jitwarm compiler fetch” needs: ca-certificates
+# --compiler  what “jitwarm compiler fetch” needs: ca-certificates, and pip, whose package index the build takes over
 # --tests     what the tests need too: clang and its tools, g++, abidw, minisign, valgrind, the real drivers for the phantom GPU,
 #             XGBoost as the real program
 # --windows   mingw-w64 and Wine
@@ -15,7 +15,7 @@ packages=(gcc libc6-dev cmake ninja-build pkg-config libzstd-dev liblz4-dev libc
 tests=
 while [ $# -gt 0 ]; do
 	case $1 in
-	--compiler) packages+=(ca-certificates) ;;
+	--compiler) packages+=(ca-certificates python3-pip) ;;
 	--tests) tests=1
 		packages+=(git clang clang-tidy clang-format libclang-rt-dev valgrind zstd minisign fish python3-pip python3-jsonschema
 			ca-certificates g++ abigail-tools) ;;

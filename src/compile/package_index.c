@@ -11,8 +11,6 @@
 
 enum { MOST_NAME = 512 };
 
-static const char pypi[] = "";
-
 /* Source: pip's own header, PEP 691. */
 static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json, "
 								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
@@ -300,9 +298,8 @@ static int report_missing(struct jw_error *err, const struct choice *choice)
 	if (*choice->newest_text)
 		(void)snprintf(newest, sizeof newest, "; the newest is %s", choice->newest_text);
 	if (!choice->asked.size)
-		return error_set(
-			err, JW_ERR_NOT_FOUND,
-			"pip's configuration names no index and no folder: unset no-index or set find-links");
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "no package index is known: name one in PIP_INDEX_URL, or unset no-index");
 	return error_set(err, JW_ERR_NOT_FOUND, "%.500s: no wheel %s==%s%s for %s%s",
 					 buf_text(&choice->asked), wanted->package, version,
 					 wanted->version.count < 3 ? ".*" : "", wanted->platform, newest);
@@ -316,7 +313,8 @@ int package_index_find(struct jw_error *err, struct http *http, const struct pip
 	int result = ask_places(err, http, &choice, config->values[PIP_FIND_LINKS], NULL);
 
 	if (!result && !pip_config_bool(config, PIP_NO_INDEX))
-		result = ask_places(err, http, &choice, index ? index : pypi, wanted->package) ||
+		result = ask_places(err, http, &choice, index ? index : JITWARM_PACKAGE_INDEX,
+							wanted->package) ||
 						 ask_places(err, http, &choice, config->values[PIP_EXTRA_INDEX_URL],
 									wanted->package)
 					 ? -1

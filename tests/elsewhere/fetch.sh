@@ -176,7 +176,7 @@ export PIP_NO_INDEX=1
 PIP_FIND_LINKS=wheels good "a folder of wheels, without an index" good 12.3 12.3.52
 PIP_FIND_LINKS="nowhere $site/good/simple/nvidia-cuda-nvcc-cu12/" good "a page of links" good
 PIP_FIND_LINKS=wheels bad "not in it" good "wheels: no wheel nvidia-cuda-nvcc-cu12==12.5.*" 12.5
-bad "neither index nor folder" good "names no index and no folder"
+bad "neither index nor folder" good "no package index is known"
 unset PIP_NO_INDEX
 PIP_FIND_LINKS=wheels good "the newest of folder and index" good
 
