@@ -20,11 +20,14 @@ command -v wine > /dev/null || { echo "wine is not installed"; exit 77; }
 rm -rf "$work"
 mkdir -p "$work"
 
+# On stderr, since it also ends a $(json EXPRESSION)
 fail() {
-	echo "FAILED: $*"
-	for file in "$out" "$err"; do
-		[ ! -s "$file" ] || { echo "--- $(basename "$file")"; head -c 4000 "$file"; }
-	done
+	{
+		echo "FAILED: $*"
+		for file in "$out" "$err"; do
+			[ ! -s "$file" ] || { echo "--- $(basename "$file")"; head -c 4000 "$file"; }
+		done
+	} >&2
 	exit 1
 }
 
