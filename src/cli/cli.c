@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/command_table.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
@@ -9,22 +10,19 @@
 enum { MOST_HELP = 1 << 20 };
 
 /* Help prints also with --quiet and --json. */
-static enum exit_status show_help(struct cli *cli, const char *group)
+static int show_help(struct jw_error *err, struct cli *cli, const char *group)
 {
-	struct jw_error err;
 	struct buf text = BUF_MAX(MOST_HELP);
-	enum exit_status status = EXIT_DONE;
+	int failed = cli->command ? help_command(err, &text, cli->command, help_columns())
+							  : help_commands(err, &text, cli->commands, group, help_columns());
 
-	if (cli->command ? help_command(&err, &text, cli->command, help_columns())
-					 : help_commands(&err, &text, cli->commands, group, help_columns()))
-		status = cli_fail(cli, &err);
-	else
+	if (!failed)
 		(void)fwrite(buf_text(&text), 1, text.size, stdout);
 	buf_free(&text);
-	return status;
+	return failed;
 }
 
-static enum exit_status show_version(struct cli *cli)
+static int show_version(struct jw_error *err, struct cli *cli)
 {
 	enum { MOST = 32 };
 	struct jw_component libraries[MOST];
@@ -41,7 +39,7 @@ static enum exit_status show_version(struct cli *cli)
 	output_line(&cli->out, STYLE_PLAIN, "built with %s, %s", built.compiler, built.build_type);
 	for (size_t i = 0; i < built.library_count; i++)
 		output_line(&cli->out, STYLE_PLAIN, "%-11s %s", libraries[i].name, libraries[i].version);
-	return cli_end(cli, EXIT_DONE, &document_version, &built);
+	return document_print(err, &cli->out, &document_version, &built);
 }
 
 /* Whether an argument before any "--" is this option: needed before options_read, which can fail.
@@ -54,40 +52,32 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
-static enum exit_status run_command(struct cli *cli, int argc, char **argv)
+static int run_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
-	struct jw_error err;
-	enum exit_status status;
-
-	/* -q may be one of several letters: options_read decides. */
-	cli->out = output_open(has_argument(argc, argv, "--json"), false);
-	if (options_read(&err, cli->command->options, argc, argv, &cli->options))
-		return cli_fail(cli, &err);
+	if (options_read(err, cli->command->options, argc, argv, &cli->options))
+		return -1;
 	cli->out.json = options_given(&cli->options, "json");
 	cli->out.quiet = options_given(&cli->options, "quiet");
 	if (options_given(&cli->options, "help"))
-		status = show_help(cli, NULL);
-	else if (cli->command->no_operands && cli->options.operand_count)
-		status =
-			cli_usage(cli, "“%.100s”: %s", cli->options.operands[0], cli->command->no_operands);
-	else
-		status = cli->command->run(cli);
-	options_free(&cli->options);
-	return status;
+		return show_help(err, cli, NULL);
+	if (cli->command->no_operands && cli->options.operand_count)
+		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
+						 cli->command->no_operands);
+	return cli->command->run(err, cli);
 }
 
-static enum exit_status no_command(struct cli *cli, char **words, size_t count)
+static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
 	const char *nearest = commands_suggest(cli->commands, words[0]);
 
 	if (commands_is_group(cli->commands, words[0]))
-		return count > 1
-				   ? cli_usage(cli, "no command is called “%.100s %.100s”", words[0], words[1])
-				   : cli_usage(cli, "“%.100s” wants a second word", words[0]);
+		return count > 1 ? error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”",
+									 words[0], words[1])
+						 : error_set(err, JW_ERR_USAGE, "“%.100s” wants a second word", words[0]);
 	if (nearest)
-		return cli_usage(cli, "no command is called “%.100s” (did you mean “%s”?)", words[0],
-						 nearest);
-	return cli_usage(cli, "no command is called “%.100s”", words[0]);
+		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
+						 words[0], nearest);
+	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", words[0]);
 }
 
 static bool is_help(const char *word)
@@ -105,33 +95,38 @@ static size_t leading_words(int argc, char **argv)
 	return count;
 }
 
-static enum exit_status dispatch(struct cli *cli, int argc, char **argv)
+static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	const char *const standard[] = {"status"};
 	size_t words = leading_words(argc, argv), used = 0;
 
+	/* -q may be one of several letters: options_read decides. */
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
 									  commands_is_group(cli->commands, argv[0]))))
-		return show_help(cli, words ? argv[0] : NULL);
+		return show_help(err, cli, words ? argv[0] : NULL);
 	if (argc && (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")))
-		return show_version(cli);
+		return show_version(err, cli);
 	cli->command = words ? commands_find(cli->commands, (const char *const *)argv, words, &used)
 						 : commands_find(cli->commands, standard, 1, &used);
 	if (!cli->command)
-		return argc ? no_command(cli, argv, words ? words : 1) : show_help(cli, NULL);
+		return argc ? no_command(err, cli, argv, words ? words : 1) : show_help(err, cli, NULL);
 	used = words ? used : 0;
-	return run_command(cli, argc - (int)used, argv + used);
+	return run_command(err, cli, argc - (int)used, argv + used);
 }
 
 enum exit_status cli_run(int argc, char **argv)
 {
 	struct cli cli = {.commands = command_table};
-	struct jw_error err;
-	enum exit_status status = dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0));
+	struct jw_error err = {0};
 
+	if (dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
+		cli_fail(&cli, &err);
 	if (output_close(&err))
-		status = exit_combine(status, cli_fail(&cli, &err));
+		cli_fail(&cli, &err);
+	options_free(&cli.options);
+	jw_system_free(cli.system);
+	mem_free(cli.state);
 	jw_text_free(cli.program);
-	return status;
+	return cli.status;
 }

@@ -1,15 +1,15 @@
 /* Finding a command in the table, and its failure on standard error. */
 #include "cli/command.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/system.h>
 #include <jitwarm/worker.h>
 
 #include "base/suggest.h"
 #include "cli/documents/documents.h"
+#include "os/folders.h"
 #include "os/interrupt.h"
 #include "os/platform.h"
 
@@ -68,8 +68,15 @@ const char *commands_suggest(const struct cli_command *const *commands, const ch
 	return nearest.best;
 }
 
-enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err)
+void cli_end_with(struct cli *cli, enum exit_status status)
 {
+	cli->status = exit_combine(cli->status, status);
+}
+
+void cli_fail(struct cli *cli, const struct jw_error *err)
+{
+	const enum exit_status status = cli->failure ? cli->failure : exit_of(err->code);
+
 	if (status == EXIT_BAD_USAGE)
 		output_error(&cli->out, "%s; see “jitwarm %s%s--help”", err->message,
 					 cli->command ? cli->command->name : "", cli->command ? " " : "");
@@ -77,12 +84,15 @@ enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const str
 		output_error(&cli->out, "%s", err->message);
 	if (!cli->out.has_document)
 		(void)document_print(NULL, &cli->out, &document_error, err);
-	return status;
+	cli->failure = EXIT_DONE;
+	cli_end_with(cli, status);
 }
 
-enum exit_status cli_fail(struct cli *cli, const struct jw_error *err)
+int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopeless)
 {
-	return cli_fail_as(cli, exit_of(err->code), err);
+	if (err->code == hopeless)
+		cli->failure = EXIT_CANNOT;
+	return -1;
 }
 
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker)
@@ -95,30 +105,17 @@ int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_wo
 	return 0;
 }
 
-enum exit_status cli_usage(struct cli *cli, const char *format, ...)
+int cli_open_asleep(struct jw_error *err, struct cli *cli)
 {
-	char message[sizeof((struct jw_error *)0)->message];
-	struct jw_error err;
-	va_list arguments;
+	const struct jw_system_options how = {
+		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
 
-	va_start(arguments, format);
-	(void)vsnprintf(message, sizeof message, format, arguments);
-	va_end(arguments);
-	(void)error_set(&err, JW_ERR_USAGE, "%s", message);
-	return cli_fail(cli, &err);
+	return jw_system_open(err, &how, &cli->system);
 }
 
-enum exit_status cli_fail_unless(struct cli *cli, enum jw_code hopeless, const struct jw_error *err)
+const char *cli_state(struct jw_error *err, struct cli *cli)
 {
-	return cli_fail_as(cli, err->code == hopeless ? EXIT_CANNOT : exit_of(err->code), err);
-}
-
-enum exit_status cli_end(struct cli *cli, enum exit_status status,
-						 const struct json_table *document, const void *values)
-{
-	struct jw_error err;
-
-	return document_print(&err, &cli->out, document, values) ? cli_fail(cli, &err) : status;
+	return cli->state || !os_state_dir(err, &cli->state) ? cli->state : NULL;
 }
 
 int cli_need_administrator(struct jw_error *err, const char *option)

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 
 struct cli;
-struct json_table;
+struct jw_system;
 
 struct cli_command {
 	const char *name;                 /* "scan", "cache list" */
@@ -21,8 +21,9 @@ struct cli_command {
 	const struct cli_option *options; /* own ones (options.h); NULL for none */
 	const char *no_operands;          /* refuses operands, with this hint; NULL: takes them */
 	bool hidden;                      /* not listed by help */
-	/* Prints through cli->out and returns the exit status. */
-	enum exit_status (*run)(struct cli *cli);
+	/* Prints through cli->out. 0: the program ends with cli->status, which begins as EXIT_DONE; -1:
+	 * the failure is reported (cli_fail). */
+	int (*run)(struct jw_error *err, struct cli *cli);
 };
 
 /* One run of one command. */
@@ -31,7 +32,11 @@ struct cli {
 	const struct cli_command *command;
 	struct options options; /* options_value(&cli->options, "driver") */
 	struct output out;
-	char *program; /* this one's file, once cli_worker has looked */
+	enum exit_status status;  /* so far */
+	enum exit_status failure; /* of the next failure; EXIT_DONE: by its code (exit_of) */
+	struct jw_system *system; /* freed at the end, as are the next two */
+	char *state;              /* once cli_state has looked */
+	char *program;            /* this one's file, once cli_worker has looked */
 	const char *worker[3];
 };
 
@@ -44,25 +49,23 @@ bool commands_is_group(const struct cli_command *const *commands, const char *wo
 /* The first word of the command nearest to `word`, or NULL. */
 const char *commands_suggest(const struct cli_command *const *commands, const char *word);
 
-/* Reports a failure: one line on standard error, with --json also a jitwarm.error/1 document on
- * standard output (unless the command has printed its own). Returns the status to end with. */
-enum exit_status cli_fail(struct cli *cli, const struct jw_error *err);
-/* The same with a status of one's own (EXIT_CANNOT). */
-enum exit_status cli_fail_as(struct cli *cli, enum exit_status status, const struct jw_error *err);
-
-/* A failure of usage: the message, and where help is. */
-enum exit_status cli_usage(struct cli *cli, const char *format, ...) JW_PRINTF(2, 3);
-/* A failure with code `hopeless` is one that jitwarm cannot help with (EXIT_CANNOT). */
-enum exit_status cli_fail_unless(struct cli *cli, enum jw_code hopeless,
-								 const struct jw_error *err);
-/* Prints the document (documents.h); `status`, or that of a failure to print. */
-enum exit_status cli_end(struct cli *cli, enum exit_status status,
-						 const struct json_table *document, const void *values);
+/* Reports a failure, and combines cli->status with its status: one line on standard error, with
+ * --json also a jitwarm.error/1 document on standard output (unless the command has printed its
+ * own). For failures after which a command goes on; the others are returned by `run`. */
+void cli_fail(struct cli *cli, const struct jw_error *err);
+/* A failure with code `hopeless` is one that jitwarm cannot help with (EXIT_CANNOT). Returns -1. */
+int cli_hopeless(const struct jw_error *err, struct cli *cli, enum jw_code hopeless);
+/* Combines cli->status with this one. */
+void cli_end_with(struct cli *cli, enum exit_status status);
 
 /* For the options of long calls: Ctrl-C cancels them, once os_catch_interrupts was called. */
 extern const struct jw_cancel cli_cancel;
 /* The command that starts this program as a worker; it stays valid until the end. */
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
+/* Opens cli->system on the cache of --cache, without asking the driver. */
+int cli_open_asleep(struct jw_error *err, struct cli *cli);
+/* jitwarm's own folder; it stays valid until the end. NULL on failure. */
+const char *cli_state(struct jw_error *err, struct cli *cli);
 
 /* What concerns other accounts is an administrator's: JW_ERR_IO, with what to do, for others. */
 int cli_need_administrator(struct jw_error *err, const char *option);

@@ -51,33 +51,23 @@ const char *style_end(bool color, enum style style)
 	return color && style != STYLE_PLAIN ? "\x1b[0m" : "";
 }
 
-/* One line on a stream, formatted and made harmless; what cannot be formatted for want of memory
- * is printed as far as it goes. */
+/* One line on a stream, formatted and made harmless; nothing of it where memory is short. */
 static void print_line(FILE *stream, bool color, enum style style, const char *head,
 					   const char *format, va_list arguments) JW_PRINTF(5, 0);
 static void print_line(FILE *stream, bool color, enum style style, const char *head,
 					   const char *format, va_list arguments)
 {
-	char brief[512];
-	char *whole = NULL;
+	char *text = mem_vprintf(NULL, format, arguments);
 	struct buf clean = BUF_MAX(MOST_LINE);
-	va_list again;
-	int length;
 
-	va_copy(again, arguments);
-	length = vsnprintf(brief, sizeof brief, format, arguments);
-	if (length >= (int)sizeof brief && (whole = mem_alloc(NULL, (size_t)length + 1)))
-		(void)vsnprintf(whole, (size_t)length + 1, format, again);
-	va_end(again);
-	if (length >= 0)
-		(void)terminal_append(NULL, &clean, whole ? whole : brief);
+	(void)terminal_append(NULL, &clean, text ? text : "out of memory");
 	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
 				  style_end(color, style));
 	/* Unbuffered on POSIX; buffered on Windows, whose console wants characters whole. */
 	if (stream == stderr)
 		(void)fflush(stream);
 	buf_free(&clean);
-	mem_free(whole);
+	mem_free(text);
 }
 
 void output_line(const struct output *output, enum style style, const char *format, ...)

@@ -1,7 +1,7 @@
 /* Tables of text with aligned columns.
  *
- *     struct table table = {0};
- *     table_column(&table, "library", TABLE_LEFT);  table_column(&table, "size", TABLE_RIGHT);
+ *     struct table table = {
+ *         .columns = 2, .titles = {"library", "size"}, .align = {[1] = TABLE_RIGHT}};
  *     table_cell(&table, STYLE_PLAIN, "%s", name);  table_cell(&table, STYLE_GOOD, "%s", size);
  *     ... a cell a column, row after row ...
  *     table_print(err, &table, &cli->out);  table_free(&table);
@@ -19,16 +19,14 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT };
 enum { TABLE_MOST_COLUMNS = 16 };
 
 struct table {
-	const char *titles[TABLE_MOST_COLUMNS];
-	enum table_align align[TABLE_MOST_COLUMNS];
 	size_t columns;
+	const char *titles[TABLE_MOST_COLUMNS]; /* without any, the table has no head */
+	enum table_align align[TABLE_MOST_COLUMNS];
 	struct table_cell *cells; /* private */
 	size_t count, capacity;
 	bool failed;
 };
 
-/* `title` must outlive the table. A table whose titles are all "" has no head. */
-void table_column(struct table *table, const char *title, enum table_align align);
 void table_cell(struct table *table, enum style style, const char *format, ...) JW_PRINTF(3, 4);
 int table_print(struct jw_error *err, const struct table *table, const struct output *output);
 void table_free(struct table *table);

@@ -16,15 +16,6 @@ static const char *what_text(const struct jw_cache_entry *entry)
 	return entry->kind == JW_CACHE_CUDA ? cached_forms[entry->form] : cached_kinds[entry->kind];
 }
 
-static const char *mark_text(const struct jw_marks *marks, uint64_t key)
-{
-	const bool older = jw_marks_has(marks, JW_MARK_OLDER, key);
-
-	if (jw_marks_has(marks, JW_MARK_SPLIT, key))
-		return older ? ", carried, split" : ", split";
-	return older ? ", carried" : "";
-}
-
 static const char *date_text(char text[32], int64_t mtime_ns)
 {
 	time_t seconds = (time_t)(mtime_ns / 1000000000);
@@ -36,28 +27,25 @@ static const char *date_text(char text[32], int64_t mtime_ns)
 }
 
 static int print_list(struct jw_error *err, const struct output *out,
-					  const struct jw_cache_listing *list, const struct jw_marks *marks)
+					  const struct cache_list_document *list)
 {
-	struct table table = {0};
+	struct table table = {
+		.columns = 8,
+		.titles = {"entry", "what", "GPU", "driver", "source", "result", "written", "options"},
+		.align = {[4] = TABLE_RIGHT, [5] = TABLE_RIGHT},
+	};
 	int result;
 
-	table_column(&table, "entry", TABLE_LEFT);
-	table_column(&table, "what", TABLE_LEFT);
-	table_column(&table, "GPU", TABLE_LEFT);
-	table_column(&table, "driver", TABLE_LEFT);
-	table_column(&table, "source", TABLE_RIGHT);
-	table_column(&table, "result", TABLE_RIGHT);
-	table_column(&table, "written", TABLE_LEFT);
-	table_column(&table, "options", TABLE_LEFT);
 	for (size_t i = 0; i < list->count; i++) {
-		const struct jw_cache_entry *entry = &list->entries[i];
+		const struct cache_list_row *row = &list->rows[i];
+		const struct jw_cache_entry *entry = &row->entry;
 		char arch[JW_TARGET_TEXT] = "", driver[64], size[TEXT_SHORT], date[32];
 
 		if (entry->target.sm)
 			(void)jw_target_sm(arch, entry->target);
 		table_cell(&table, STYLE_PLAIN, "%016llx", (unsigned long long)entry->key);
-		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s", what_text(entry),
-				   mark_text(marks, entry->key));
+		table_cell(&table, entry->damaged ? STYLE_BAD : STYLE_PLAIN, "%s%s%s", what_text(entry),
+				   row->carried ? ", carried" : "", row->split ? ", split" : "");
 		table_cell(&table, STYLE_PLAIN, "%s", arch);
 		table_cell(&table, STYLE_PLAIN, "%s",
 				   entry->damaged ? "" : cache_command_driver_text(driver, entry->driver));
@@ -71,53 +59,45 @@ static int print_list(struct jw_error *err, const struct output *out,
 	return result;
 }
 
-static int print_document(struct jw_error *err, struct output *out,
-						  const struct jw_cache_listing *list, const struct jw_marks *marks)
+static int read_rows(struct jw_error *err, const struct jw_cache_listing *list,
+					 const struct jw_marks *marks, struct cache_list_document *document)
 {
-	struct cache_list_document values = {.path = list->path};
-	int result;
+	document->rows = mem_array(err, list->count, sizeof *document->rows);
+	for (; document->rows && document->count < list->count; document->count++) {
+		const struct jw_cache_entry *entry = &list->entries[document->count];
 
-	if (!out->json)
-		return 0;
-	values.rows = mem_array(err, list->count, sizeof *values.rows);
-	for (; values.rows && values.count < list->count; values.count++) {
-		const struct jw_cache_entry *entry = &list->entries[values.count];
-
-		values.rows[values.count] = (struct cache_list_row){
+		document->rows[document->count] = (struct cache_list_row){
 			.entry = *entry,
 			.carried = jw_marks_has(marks, JW_MARK_OLDER, entry->key),
 			.split = jw_marks_has(marks, JW_MARK_SPLIT, entry->key),
 		};
 	}
-	result = values.rows ? document_print(err, out, &document_cache_list, &values) : -1;
-	mem_free(values.rows);
-	return result;
+	return document->rows ? 0 : -1;
 }
 
-static enum exit_status list_run(struct cli *cli)
+static int list_run(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
+	struct cache_list_document document = {0};
 	struct jw_cache_listing *list = NULL;
 	struct jw_marks *marks = NULL;
-	struct jw_error err = {0};
-	enum exit_status status = EXIT_DONE;
+	int failed;
 
 	os_catch_interrupts();
-	if (jw_cache_list(&err, &options, &list))
-		return cache_command_fail(cli, &err);
-	if (cache_command_marks(&err, list->path, &marks)) {
-		jw_cache_list_free(list);
-		return cli_fail(cli, &err);
-	}
+	if (jw_cache_list(err, &options, &list))
+		return cache_command_fail(err, cli);
+	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
-	else if (output_wants_text(&cli->out) && print_list(&err, &cli->out, list, marks))
-		status = cli_fail(cli, &err);
-	if (print_document(&err, &cli->out, list, marks))
-		status = cli_fail(cli, &err);
+	failed =
+		jw_marks_open(err, cli_state(NULL, cli), list->path, &marks) ||
+		read_rows(err, list, marks, &document) ||
+		(list->count && output_wants_text(&cli->out) && print_list(err, &cli->out, &document)) ||
+		document_print(err, &cli->out, &document_cache_list, &document);
+	mem_free(document.rows);
 	jw_marks_close(marks);
 	jw_cache_list_free(list);
-	return status;
+	return failed;
 }
 
 static const struct cli_option list_options[] = {CLI_CACHE, {0}};

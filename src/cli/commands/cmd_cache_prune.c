@@ -16,16 +16,12 @@ enum { MOST_TARGETS = 32, MOST_DRIVERS = 64, STAMP = 19, MOST_SHOWN = 20 };
 static const char *const reasons[] = {"damaged", "of no driver that is here",
 									  "for no GPU that is here", "old", "to make room"};
 
-static size_t sum_of(const struct jw_prune_result *result, uint64_t *ret_bytes)
+static void add_up(struct cache_prune_document *document)
 {
-	size_t sum = 0;
-
-	*ret_bytes = 0;
 	for (size_t i = 0; i < JW_PRUNE_REASONS; i++) {
-		sum += result->chosen[i];
-		*ret_bytes += result->chosen_bytes[i];
+		document->chosen_entries += document->result.chosen[i];
+		document->chosen_bytes += document->result.chosen_bytes[i];
 	}
-	return sum;
 }
 
 /* ---- text */
@@ -78,17 +74,17 @@ static void print_unknown(const struct output *out, const struct jw_prune_result
 					result->unknown[i].entries, group_text(what, &result->unknown[i]));
 }
 
-static void print_result(const struct output *out, const struct jw_prune_result *result,
+static void print_result(const struct output *out, const struct cache_prune_document *document,
 						 const struct jw_prune_options *options)
 {
+	const struct jw_prune_result *result = &document->result;
+	const uint64_t left_bytes = result->bytes - document->chosen_bytes;
 	char size[TEXT_SHORT], all[TEXT_SHORT];
-	uint64_t bytes;
-	size_t sum = sum_of(result, &bytes);
 
 	output_line(out, STYLE_STRONG, "%s: %s, %s", result->path,
 				TEXT_COUNT(result->entries, "entry", "entries"), text_bytes(all, result->bytes));
 	print_groups(out, result);
-	if (!sum)
+	if (!document->chosen_entries)
 		output_line(out, STYLE_GOOD, "  nothing to prune");
 	else if (options->apply)
 		output_line(out, STYLE_GOOD, "  %s removed, %s%s%s",
@@ -97,16 +93,17 @@ static void print_result(const struct output *out, const struct jw_prune_result 
 					result->kept ? options->keep : "");
 	else
 		output_line(out, STYLE_PLAIN, "  %s would go, %s. Nothing was removed: --apply does it.",
-					TEXT_COUNT(sum, "entry", "entries"), text_bytes(size, bytes));
+					TEXT_COUNT(document->chosen_entries, "entry", "entries"),
+					text_bytes(size, document->chosen_bytes));
 	if (result->not_kept)
 		output_line(out, STYLE_WARN, "  %zu stay: a pack cannot hold them", result->not_kept);
 	if (result->changed)
 		output_line(out, STYLE_WARN, "  %zu stay: they were written anew meanwhile",
 					result->changed);
 	print_unknown(out, result);
-	if (options->to_size_given && result->bytes - bytes > options->to_size_bytes)
+	if (options->to_size_given && left_bytes > options->to_size_bytes)
 		output_line(out, STYLE_WARN, "  %s are left: the rest is no driver's that is known",
-					text_bytes(size, result->bytes - bytes));
+					text_bytes(size, left_bytes));
 }
 
 /* ---- the command */
@@ -175,52 +172,43 @@ static int read_options(struct jw_error *err, const struct options *given,
 	return 0;
 }
 
-static enum exit_status prune_run(struct cli *cli)
+static int prune_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct jw_system_options how = {.size = sizeof how, .cache_dir = options_value(given, "cache")};
 	struct jw_target targets[MOST_TARGETS];
-	struct jw_error err = {0};
 	const char *drivers[MOST_DRIVERS];
-	uint64_t bytes;
-	size_t chosen;
 	struct jw_prune_options options = {
 		.size = sizeof options,
-		.cache_dir = options_value(given, "cache"),
+		.cache_dir = how.cache_dir,
 		.targets = targets,
 		.drivers = drivers,
 		.keep = options_value(given, "keep"),
 		.apply = options_given(given, "apply"),
 		.cancel = cli_cancel,
 	};
-	struct jw_prune_result *result = NULL;
-	struct jw_system *system = NULL;
-	enum exit_status status = EXIT_DONE;
+	struct cache_prune_document document = {.applied = options.apply};
+	struct jw_prune_result *result;
+	int failed;
 
 	os_catch_interrupts();
-	if (read_options(&err, given, targets, drivers, &options) || cli_worker(&err, cli, &how.worker))
-		return cli_fail(cli, &err);
+	if (read_options(err, given, targets, drivers, &options) || cli_worker(err, cli, &how.worker))
+		return -1;
 	/* Only the driver knows which GPUs there are. */
 	how.asleep = !options.other_targets;
-	if (jw_system_open(&err, &how, &system))
-		return cli_fail(cli, &err);
-	options.system = system;
-	if (jw_prune(&err, &options, &result)) {
-		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
-	} else {
-		print_result(&cli->out, result, &options);
-		chosen = sum_of(result, &bytes);
-		if (result->not_kept || result->changed || (chosen && !options.apply))
-			status = EXIT_COLD;
-		status = cli_end(cli, status, &document_cache_prune,
-						 &(struct cache_prune_document){.result = *result,
-														.applied = options.apply,
-														.chosen_entries = chosen,
-														.chosen_bytes = bytes});
-	}
+	if (jw_system_open(err, &how, &cli->system))
+		return -1;
+	options.system = cli->system;
+	if (jw_prune(err, &options, &result))
+		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	document.result = *result;
+	add_up(&document);
+	print_result(&cli->out, &document, &options);
+	if (result->not_kept || result->changed || (document.chosen_entries && !options.apply))
+		cli->status = EXIT_COLD;
+	failed = document_print(err, &cli->out, &document_cache_prune, &document);
 	jw_prune_result_free(result);
-	jw_system_free(system);
-	return status;
+	return failed;
 }
 
 static const struct cli_option prune_options[] = {

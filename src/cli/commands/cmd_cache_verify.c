@@ -65,29 +65,9 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 					report->harmful ? "every entry and stores nothing" : "more than it has to");
 }
 
-/* Sound entries that differ from the driver's own. */
-static void print_marks(const struct output *out, const struct jw_marks *marks)
+static void print_report(const struct output *out, const struct cache_verify_document *found)
 {
-	const size_t older = jw_marks_count(marks, JW_MARK_OLDER);
-	const size_t split = jw_marks_count(marks, JW_MARK_SPLIT);
-
-	if (older)
-		output_line(
-			out, STYLE_PLAIN,
-			"  %zu of them carried over from older drivers (prime --recompile-carried makes "
-			"them anew)",
-			older);
-	if (split)
-		output_line(
-			out, STYLE_PLAIN,
-			"  %zu of them compiled over several threads (prime --split): of the same worth, "
-			"but not the driver's own bytes",
-			split);
-}
-
-static void print_report(const struct output *out, const struct jw_cache_report *report,
-						 const struct jw_marks *marks)
-{
+	const struct jw_cache_report *report = &found->report;
 	char size[TEXT_SHORT];
 
 	output_line(out, STYLE_STRONG, "%s", report->path);
@@ -103,7 +83,18 @@ static void print_report(const struct output *out, const struct jw_cache_report 
 			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
 						report->kinds[JW_CACHE_OTHER]);
-		print_marks(out, marks);
+		/* Sound entries that differ from the driver's own. */
+		if (found->carried)
+			output_line(out, STYLE_PLAIN,
+						"  %zu of them carried over from older drivers (prime --recompile-carried "
+						"replaces them)",
+						found->carried);
+		if (found->split)
+			output_line(
+				out, STYLE_PLAIN,
+				"  %zu of them compiled over several threads (prime --split): equivalent code, "
+				"but not the driver's own bytes",
+				found->split);
 	}
 	print_damaged(out, report);
 	print_index(out, report);
@@ -120,36 +111,32 @@ static void print_repaired(const struct output *out, const struct jw_cache_repai
 					repaired->counted, repaired->dropped);
 }
 
-static enum exit_status verify_run(struct cli *cli)
+static int verify_run(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
+	struct cache_verify_document found = {0};
 	struct jw_cache_report *report = NULL;
-	struct jw_cache_repaired repaired = {0};
 	struct jw_marks *marks = NULL;
-	struct jw_error err = {0};
-	enum exit_status status;
+	int failed;
 
 	os_catch_interrupts();
-	if ((options_given(&cli->options, "repair") && jw_cache_repair(&err, &options, &repaired)) ||
-		jw_cache_verify(&err, &options, &report))
-		return cache_command_fail(cli, &err);
-	if (cache_command_marks(&err, report->path, &marks)) {
-		jw_cache_report_free(report);
-		return cli_fail(cli, &err);
+	if ((options_given(&cli->options, "repair") &&
+		 jw_cache_repair(err, &options, &found.repaired)) ||
+		jw_cache_verify(err, &options, &report))
+		return cache_command_fail(err, cli);
+	failed = jw_marks_open(err, cli_state(NULL, cli), report->path, &marks);
+	if (!failed) {
+		found.report = *report;
+		found.carried = jw_marks_count(marks, JW_MARK_OLDER);
+		found.split = jw_marks_count(marks, JW_MARK_SPLIT);
+		print_report(&cli->out, &found);
+		print_repaired(&cli->out, &found.repaired);
+		cli->status = report->damaged || report->harmful ? EXIT_COLD : EXIT_DONE;
+		failed = document_print(err, &cli->out, &document_cache_verify, &found);
 	}
-	print_report(&cli->out, report, marks);
-	print_repaired(&cli->out, &repaired);
-	status = cli_end(cli, report->damaged || report->harmful ? EXIT_COLD : EXIT_DONE,
-					 &document_cache_verify,
-					 &(struct cache_verify_document){
-						 .report = *report,
-						 .carried = jw_marks_count(marks, JW_MARK_OLDER),
-						 .split = jw_marks_count(marks, JW_MARK_SPLIT),
-						 .repaired = repaired,
-					 });
 	jw_marks_close(marks);
 	jw_cache_report_free(report);
-	return status;
+	return failed;
 }
 
 static const struct cli_option verify_options[] = {

@@ -141,95 +141,78 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 
 /* ---- the command */
 
-static enum exit_status status_of(const struct jw_check_result *result, size_t troubles)
+static void combine_status(struct cli *cli, const struct jw_check_gpu *gpu)
 {
-	enum exit_status status = exit_of_troubles(troubles, result->images);
-
-	for (size_t i = 0; i < result->gpu_count; i++) {
-		const struct jw_check_gpu *gpu = &result->gpus[i];
-
-		if (gpu->cold)
-			status = exit_combine(status, EXIT_COLD);
-		else if (!gpu->modules && gpu->cannot)
-			status = exit_combine(status, EXIT_CANNOT);
-	}
-	return status;
+	if (gpu->cold)
+		cli_end_with(cli, EXIT_COLD);
+	else if (!gpu->modules && gpu->cannot)
+		cli_end_with(cli, EXIT_CANNOT);
 }
 
-static enum exit_status check_found(struct cli *cli, const struct jw_system *system,
-									const struct gpu_targets *gpus, const struct found_files *files)
+static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
+					   const struct found_files *files)
 {
 	const struct jw_check_options options = {
 		.size = sizeof options,
 		.paths = files->paths,
 		.path_count = files->count,
-		.system = system,
+		.system = cli->system,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = options_value(&cli->options, "driver"),
 		.everything = options_given(&cli->options, "all"),
 		.explain = options_given(&cli->options, "explain"),
 	};
+	const char *useless = options.driver ? "" : cli->system->cache.why_useless;
 	struct jw_check_result *result;
-	const char *useless;
-	struct jw_error err;
-	enum exit_status status;
+	int failed;
 
-	if (jw_check(&err, &options, &result))
-		return cli_fail_unless(cli, JW_ERR_NOT_FOUND, &err);
+	if (jw_check(err, &options, &result))
+		return cli_hopeless(err, cli, JW_ERR_NOT_FOUND);
 	print_result(&cli->out, result);
-	status = status_of(result, result->troubles + files->found->trouble_count);
-	useless = options.driver ? "" : system->cache.why_useless;
+	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
+	for (size_t i = 0; i < result->gpu_count; i++)
+		combine_status(cli, &result->gpus[i]);
 	if (*useless) {
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
-		status = EXIT_CANNOT;
+		cli->status = EXIT_CANNOT;
 	}
-	status = cli_end(cli, status, &document_check,
-					 &(struct check_document){.result = *result,
-											  .sum = sum_of(result),
-											  .why_useless = useless,
-											  .explain = options.explain});
+	failed = document_print(err, &cli->out, &document_check,
+							&(struct check_document){.result = *result,
+													 .sum = sum_of(result),
+													 .why_useless = useless,
+													 .explain = options.explain});
 	jw_check_result_free(result);
-	return status;
+	return failed;
 }
 
 /* Without the driver, if the remembered GPUs suffice. */
-static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
-					   struct jw_system **ret_system)
+static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus)
 {
-	struct jw_system_options how = {
-		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
-	struct jw_system *system;
+	struct jw_system_options how = {.size = sizeof how,
+									.cache_dir = options_value(&cli->options, "cache")};
 
-	if (jw_system_open(err, &how, &system))
+	if (cli_open_asleep(err, cli))
 		return -1;
-	if (system->unasked && !gpus->count) {
-		jw_system_free(system);
-		how.asleep = false;
-		if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &system))
-			return -1;
-	}
-	*ret_system = system;
-	return 0;
+	if (!cli->system->unasked || gpus->count)
+		return 0;
+	jw_system_free(cli->system);
+	cli->system = NULL;
+	return cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ? -1 : 0;
 }
 
-static enum exit_status check_run(struct cli *cli)
+static int check_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
-	struct jw_system *system = NULL;
 	struct found_files files = {0};
-	struct jw_error err;
 	struct gpu_targets gpus;
-	enum exit_status status;
+	int failed =
+		gpu_targets_read(err, options, &gpus) || open_system(err, cli, &gpus) ||
+		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
+		check_found(err, cli, &gpus, &files);
 
-	if (gpu_targets_read(&err, options, &gpus) || open_system(&err, cli, &gpus, &system) ||
-		found_files_find(&err, &cli->out, options->operands, options->operand_count, &files))
-		status = cli_fail(cli, &err);
-	else
-		status = check_found(cli, system, &gpus, &files);
 	found_files_free(&files);
-	jw_system_free(system);
-	return status;
+	return failed;
 }
 
 static const struct cli_option check_options[] = {

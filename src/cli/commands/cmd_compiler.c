@@ -70,18 +70,17 @@ static int fetch(struct jw_error *err, struct cli *cli, struct compiler_document
 	return fetched->rows ? document_print(err, &cli->out, &document_compiler, fetched) : -1;
 }
 
-static enum exit_status fetch_run(struct cli *cli)
+static int fetch_run(struct jw_error *err, struct cli *cli)
 {
 	struct compiler_document fetched = {0};
-	struct jw_error err = {0};
-	enum exit_status status;
+	int failed;
 
 	os_catch_interrupts();
-	status = fetch(&err, cli, &fetched) ? cli_fail(cli, &err) : EXIT_DONE;
+	failed = fetch(err, cli, &fetched);
 	for (size_t i = 0; i < fetched.count; i++)
 		mem_free(fetched.rows[i].path);
 	mem_free(fetched.rows);
-	return status;
+	return failed;
 }
 
 const struct cli_command command_compiler_fetch = {

@@ -27,30 +27,29 @@ static int read_targets(struct jw_error *err, const struct options *options,
 		const char *text = options_item(options, "arch", i);
 
 		if (!jw_target_parse(text, &targets[i]))
-			return error_set(err, JW_ERR_USAGE, "--arch: “%.40s” is no architecture such as sm_86",
+			return error_set(err, JW_ERR_USAGE, "--arch: “%.40s” is not an architecture; try sm_86",
 							 text);
 	}
 	*ret_count = count;
 	return 0;
 }
 
-static enum exit_status check_usage(struct cli *cli)
+static int check_usage(struct jw_error *err, const struct cli *cli, bool to_stdout)
 {
-	const char *file = options_value(&cli->options, "output");
-	const bool to_stdout = file && !strcmp(file, "-");
+	const struct options *given = &cli->options;
 
 	if (to_stdout && cli->out.json)
-		return cli_usage(cli, "--json and -o -: both want standard output");
-	if (to_stdout && options_given(&cli->options, "sign") &&
-		!options_given(&cli->options, "signature"))
-		return cli_usage(cli, "-o - and --sign: name the signature's file with --signature");
+		return error_set(err, JW_ERR_USAGE, "--json and -o -: both want standard output");
+	if (to_stdout && options_given(given, "sign") && !options_given(given, "signature"))
+		return error_set(err, JW_ERR_USAGE,
+						 "-o - and --sign: name the signature's file with --signature");
 	if (to_stdout && os_is_terminal(STANDARD_OUTPUT))
-		return cli_usage(cli, "-o -: a terminal cannot take a pack; name a file");
-	if (options_given(&cli->options, "opaque") &&
-		(options_given(&cli->options, "thin") || options_given(&cli->options, "arch") ||
-		 options_given(&cli->options, "package")))
-		return cli_usage(cli, "--opaque takes the whole directory as it is");
-	return EXIT_DONE;
+		return error_set(err, JW_ERR_USAGE, "-o -: a terminal cannot take a pack; name a file");
+	if (options_given(given, "opaque") &&
+		(options_given(given, "thin") || options_given(given, "arch") ||
+		 options_given(given, "package")))
+		return error_set(err, JW_ERR_USAGE, "--opaque takes the whole directory as it is");
+	return 0;
 }
 
 /* The files of --package, or, for a thin pack, of the whole environment. */
@@ -88,13 +87,33 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 	return jw_pack_files(err, chosen->found.found, &chosen->files);
 }
 
-static enum exit_status export_run(struct cli *cli)
+/* Writes the pack of what is chosen, and reports it. */
+static int write_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
+					  const struct chosen *chosen)
+{
+	struct export_document document = {.file = options->output, .result = JW_EXPORT_RESULT_INIT};
+
+	options->system = cli->system;
+	options->paths = chosen->found.paths;
+	options->path_count = options_count(&cli->options, "package") ? chosen->found.count : 0;
+	options->files = chosen->files;
+	options->file_count = options->thin ? chosen->found.count : 0;
+	if (jw_export(err, options, &document.result))
+		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
+	if (!options->output)
+		return 0;
+	pack_report_print(&cli->out, options->output, &document.result);
+	if (options->thin && !document.result.thin_modules)
+		output_warning(&cli->out, "no module is in a file that was searched: the pack holds all of "
+								  "its PTX");
+	return document_print(err, &cli->out, &document_export, &document);
+}
+
+static int export_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	const char *file = options_value(given, "output");
-	bool to_stdout = file && !strcmp(file, "-");
-	const struct jw_system_options how = {
-		.size = sizeof how, .asleep = true, .cache_dir = options_value(given, "cache")};
+	const bool to_stdout = file && !strcmp(file, "-");
 	struct jw_target targets[MOST_TARGETS];
 	struct jw_export_options options = {
 		.size = sizeof options,
@@ -111,45 +130,18 @@ static enum exit_status export_run(struct cli *cli)
 		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
-	struct jw_export_result result = {.size = sizeof result};
-	struct jw_system *system = NULL;
 	struct chosen chosen = {0};
-	struct jw_error err = {0};
-	enum exit_status status = check_usage(cli);
+	int failed;
 
-	if (status != EXIT_DONE)
-		return status;
 	os_catch_interrupts();
-	if (read_targets(&err, given, targets, &options.target_count) ||
-		jw_system_open(&err, &how, &system))
-		return cli_fail(cli, &err);
-	options.system = system;
-	options.state_dir = system->state_dir;
-	if (choose_files(&err, cli, &chosen)) {
-		chosen_free(&chosen);
-		jw_system_free(system);
-		return cli_fail(cli, &err);
-	}
-	options.paths = chosen.found.paths;
-	options.path_count = options_count(given, "package") ? chosen.found.count : 0;
-	options.files = chosen.files;
-	options.file_count = options.thin ? chosen.found.count : 0;
-	if (pack_report_sign(&err, given, &options, passphrase))
-		status = cli_fail(cli, &err);
-	else if (jw_export(&err, &options, &result)) {
-		status = cli_fail_unless(cli, options.cache_dir ? JW_OK : JW_ERR_NOT_FOUND, &err);
-	} else if (!to_stdout) {
-		pack_report_print(&cli->out, options.output, &result);
-		if (options.thin && !result.thin_modules)
-			output_warning(&cli->out, "none of the modules stands in a file that was looked into: "
-									  "the pack holds all of its PTX");
-		status = cli_end(cli, status, &document_export,
-						 &(struct export_document){.file = options.output, .result = result});
-	}
+	if (check_usage(err, cli, to_stdout) ||
+		read_targets(err, given, targets, &options.target_count) || cli_open_asleep(err, cli))
+		return -1;
+	failed = choose_files(err, cli, &chosen) || pack_report_sign(err, cli, &options, passphrase) ||
+			 write_pack(err, cli, &options, &chosen);
 	passphrase_forget(passphrase);
 	chosen_free(&chosen);
-	jw_system_free(system);
-	return status;
+	return failed;
 }
 
 static const struct cli_option export_options[] = {

@@ -26,18 +26,15 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 	return error_set(err, JW_ERR_USAGE, "no command is called “%.100s”", options->operands[0]);
 }
 
-static enum exit_status help_run(struct cli *cli)
+static int help_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_error err;
 	struct buf text = BUF_MAX(MOST_HELP);
-	enum exit_status status = EXIT_DONE;
+	int failed = help_for(err, &text, cli);
 
-	if (help_for(&err, &text, cli))
-		status = cli_fail(cli, &err);
-	else
+	if (!failed)
 		output_text(&cli->out, &text);
 	buf_free(&text);
-	return status;
+	return failed;
 }
 
 static const struct cli_option help_options[] = {

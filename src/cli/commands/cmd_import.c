@@ -65,8 +65,7 @@ static void places_free(struct places *places)
 	found_files_free(&places->found);
 }
 
-static struct jw_import_options options_of(const struct cli *cli, const struct jw_system *system,
-										   struct places *places)
+static struct jw_import_options options_of(const struct cli *cli, struct places *places)
 {
 	const struct options *given = &cli->options;
 
@@ -74,8 +73,8 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 		.size = sizeof(struct jw_import_options),
 		.path = given->operands[0],
 		.cache_dir = options_value(given, "cache"),
-		.system = options_given(given, "as-is") ? NULL : system,
-		.state_dir = system->state_dir,
+		.system = options_given(given, "as-is") ? NULL : cli->system,
+		.state_dir = cli->system->state_dir,
 		.signature = options_value(given, "signature"),
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
@@ -88,31 +87,29 @@ static struct jw_import_options options_of(const struct cli *cli, const struct j
 }
 
 /* Without a driver, and no directory to fill for another machine, there is no help. */
-static enum exit_status fail(struct cli *cli, const struct jw_system *system,
-							 const struct jw_error *err)
+static int fail(const struct jw_error *err, struct cli *cli)
 {
-	bool no_help = err->code == JW_ERR_UNSUPPORTED && !options_given(&cli->options, "cache") &&
-				   (!system->driver.stamp[0] || options_given(&cli->options, "all-users"));
+	const bool no_help =
+		!options_given(&cli->options, "cache") &&
+		(!cli->system->driver.stamp[0] || options_given(&cli->options, "all-users"));
 
-	return cli_fail_as(cli, no_help ? EXIT_CANNOT : exit_of(err->code), err);
+	return cli_hopeless(err, cli, no_help ? JW_ERR_UNSUPPORTED : JW_OK);
 }
 
-static enum exit_status import_into(struct cli *cli, const struct jw_system *system)
+static int import_into(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct places places = {.cli = cli};
-	struct jw_import_options options = options_of(cli, system, &places);
+	struct jw_import_options options = options_of(cli, &places);
 	struct jw_import_result *result;
-	struct jw_error err = {0};
-	enum exit_status status;
+	int failed;
 
 	if (options_given(given, "as-is") && !options_value(given, "cache"))
-		return cli_usage(cli, "--as-is: name the directory with --cache DIR");
-	if (jw_import(&err, &options, &result)) {
-		places_free(&places);
-		return fail(cli, system, &err);
-	}
+		return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
+	failed = jw_import(err, &options, &result);
 	places_free(&places);
+	if (failed)
+		return fail(err, cli);
 	if (!places.asked && given->operand_count > 1)
 		output_note(&cli->out,
 					"the pack lacks no PTX that is needed here: what was named behind it "
@@ -127,10 +124,12 @@ static enum exit_status import_into(struct cli *cli, const struct jw_system *sys
 		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
 					   result->unmarked);
 	import_report_print(&cli->out, result, options.dry_run);
-	status = cli_end(cli, status_of(result), &document_import,
-					 &(struct import_document){.result = *result, .dry_run = options.dry_run});
+	cli->status = status_of(result);
+	failed =
+		document_print(err, &cli->out, &document_import,
+					   &(struct import_document){.result = *result, .dry_run = options.dry_run});
 	jw_import_result_free(result);
-	return status;
+	return failed;
 }
 
 /* ---- for every account */
@@ -145,26 +144,22 @@ static void warn_of_elsewhere(const struct output *out)
 	mem_free(elsewhere);
 }
 
-static enum exit_status print_accounts(const struct output *out,
-									   const struct jw_import_all_result *all, bool dry_run)
+static void print_accounts(struct cli *cli, const struct jw_import_all_result *all, bool dry_run)
 {
-	enum exit_status status = EXIT_DONE;
-
-	warn_of_elsewhere(out);
+	warn_of_elsewhere(&cli->out);
 	for (size_t i = 0; i < all->count; i++) {
 		const struct jw_import_account *account = &all->accounts[i];
 
-		output_line(out, STYLE_STRONG, "%s", account->name);
+		output_line(&cli->out, STYLE_STRONG, "%s", account->name);
 		if (!account->result) {
-			output_error(out, "%s: %s", account->name, account->failed.message);
+			output_error(&cli->out, "%s: %s", account->name, account->failed.message);
 			continue;
 		}
-		import_report_print(out, account->result, dry_run);
-		status = exit_combine(status, status_of(account->result));
+		import_report_print(&cli->out, account->result, dry_run);
+		cli_end_with(cli, status_of(account->result));
 	}
 	if (all->failed)
-		status = exit_combine(status, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
-	return status;
+		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
 }
 
 static int print_document(struct jw_error *err, struct output *out,
@@ -207,42 +202,31 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 	return cli_need_administrator(err, "--all-users");
 }
 
-static enum exit_status import_for_all(struct cli *cli, const struct jw_system *system)
+static int import_for_all(struct jw_error *err, struct cli *cli)
 {
 	struct places places = {.cli = cli};
-	struct jw_import_options options = options_of(cli, system, &places);
+	struct jw_import_options options = options_of(cli, &places);
 	struct jw_import_all_result *all;
-	struct jw_error err = {0};
-	enum exit_status status;
-	int failed = refuse_everyone(&err, &cli->options) || jw_import_all(&err, &options, &all);
+	int failed = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
 
 	places_free(&places);
 	if (failed)
-		return fail(cli, system, &err);
-	status = print_accounts(&cli->out, all, options.dry_run);
-	if (print_document(&err, &cli->out, all, options.dry_run))
-		status = cli_fail(cli, &err);
+		return fail(err, cli);
+	print_accounts(cli, all, options.dry_run);
+	failed = print_document(err, &cli->out, all, options.dry_run);
 	jw_import_all_result_free(all);
-	return status;
+	return failed;
 }
 
-static enum exit_status import_run(struct cli *cli)
+static int import_run(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_system_options how = {
-		.size = sizeof how, .asleep = true, .cache_dir = options_value(&cli->options, "cache")};
-	struct jw_system *system = NULL;
-	struct jw_error err = {0};
-	enum exit_status status;
-
 	if (!cli->options.operand_count)
-		return cli_usage(cli, "name a pack, or “-” for standard input");
+		return error_set(err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
 	os_catch_interrupts();
-	if (jw_system_open(&err, &how, &system))
-		return cli_fail(cli, &err);
-	status = options_given(&cli->options, "all-users") ? import_for_all(cli, system)
-													   : import_into(cli, system);
-	jw_system_free(system);
-	return status;
+	if (cli_open_asleep(err, cli))
+		return -1;
+	return options_given(&cli->options, "all-users") ? import_for_all(err, cli)
+													 : import_into(err, cli);
 }
 
 static const struct cli_option import_options[] = {

@@ -1,35 +1,31 @@
 /* jitwarm key: the keys that sign packs. */
-#include <stdio.h>
-
 #include <jitwarm/key.h>
 
-#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/passphrase.h"
 #include "cli/table.h"
-#include "os/folders.h"
 
-static enum exit_status print_one(struct cli *cli, struct jw_key *key, const char *what)
+static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, const char *what)
 {
 	const struct jw_keys keys = {.items = key, .count = 1};
 
 	output_line(&cli->out, STYLE_GOOD, "%s “%s”, %s", what, key->name, key->id);
 	output_line(&cli->out, STYLE_PLAIN, "  public key %s", key->public_key);
-	return cli_end(cli, EXIT_DONE, &document_key, &keys);
+	return document_print(err, &cli->out, &document_key, &keys);
 }
 
-/* The folder of keys; the caller frees it. */
-static int begin(struct jw_error *err, const struct cli *cli, size_t least, size_t most,
-				 char **ret_state)
+/* The folder of keys, where the operands are as many as they should be. */
+static const char *begin(struct jw_error *err, struct cli *cli, size_t least, size_t most)
 {
 	size_t count = cli->options.operand_count;
 
-	if (count < least || count > most)
-		return error_set(err, JW_ERR_USAGE,
-						 count < least ? "something is missing: %s %s" : "that is too much: %s %s",
-						 cli->command->name, cli->command->usage);
-	return os_state_dir(err, ret_state);
+	if (count >= least && count <= most)
+		return cli_state(err, cli);
+	error_set(err, JW_ERR_USAGE,
+			  count < least ? "something is missing: %s %s" : "that is too much: %s %s",
+			  cli->command->name, cli->command->usage);
+	return NULL;
 }
 
 static const char *operand(const struct cli *cli, size_t at, const char *otherwise)
@@ -39,26 +35,20 @@ static const char *operand(const struct cli *cli, size_t at, const char *otherwi
 
 /* ---- generate */
 
-static enum exit_status generate_run(struct cli *cli)
+static int generate_run(struct jw_error *err, struct cli *cli)
 {
-	bool none = options_given(&cli->options, "no-passphrase");
+	const bool none = options_given(&cli->options, "no-passphrase");
+	const char *state = begin(err, cli, 0, 1);
 	char room[PASSPHRASE_SIZE] = "";
-	struct jw_error err = {0};
-	char *state = NULL;
 	struct jw_key key;
-	enum exit_status status;
+	int failed =
+		!state ||
+		(!none && passphrase_ask(err, &cli->options, "Passphrase for the new key: ", true, room)) ||
+		jw_key_generate(err, state, operand(cli, 0, PASSPHRASE_DEFAULT_KEY), none ? NULL : room,
+						&key);
 
-	if (begin(&err, cli, 0, 1, &state) ||
-		(!none &&
-		 passphrase_ask(&err, &cli->options, "Passphrase for the new key: ", true, room)) ||
-		jw_key_generate(&err, state, operand(cli, 0, PASSPHRASE_DEFAULT_KEY), none ? NULL : room,
-						&key))
-		status = cli_fail(cli, &err);
-	else
-		status = print_one(cli, &key, "New key");
 	passphrase_forget(room);
-	mem_free(state);
-	return status;
+	return failed ? -1 : print_one(err, cli, &key, "New key");
 }
 
 static const struct cli_option generate_options[] = {
@@ -81,25 +71,17 @@ const struct cli_command command_key_generate = {
 
 /* ---- import */
 
-static enum exit_status import_run(struct cli *cli)
+static int import_run(struct jw_error *err, struct cli *cli)
 {
+	const char *state = begin(err, cli, 1, 2), *file = operand(cli, 0, ""), *passphrase;
 	char room[PASSPHRASE_SIZE] = "";
-	const char *passphrase = NULL;
-	struct jw_error err = {0};
-	char *state = NULL;
 	struct jw_key key;
-	enum exit_status status;
+	int failed =
+		!state || passphrase_of_key(err, &cli->options, state, file, room, &passphrase) ||
+		jw_key_import(err, state, operand(cli, 1, PASSPHRASE_DEFAULT_KEY), file, passphrase, &key);
 
-	if (begin(&err, cli, 1, 2, &state) ||
-		passphrase_of_key(&err, &cli->options, state, operand(cli, 0, ""), room, &passphrase) ||
-		jw_key_import(&err, state, operand(cli, 1, PASSPHRASE_DEFAULT_KEY), operand(cli, 0, ""),
-					  passphrase, &key))
-		status = cli_fail(cli, &err);
-	else
-		status = print_one(cli, &key, "Taken over as");
 	passphrase_forget(room);
-	mem_free(state);
-	return status;
+	return failed ? -1 : print_one(err, cli, &key, "Taken over as");
 }
 
 static const struct cli_option import_options[] = {PASSPHRASE_OPTION, {0}};
@@ -117,20 +99,14 @@ const struct cli_command command_key_import = {
 
 /* ---- trust, distrust */
 
-static enum exit_status trust_run(struct cli *cli)
+static int trust_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_error err = {0};
-	char *state = NULL;
+	const char *state = begin(err, cli, 1, 2);
 	struct jw_key key;
-	enum exit_status status;
 
-	if (begin(&err, cli, 1, 2, &state) ||
-		jw_key_trust(&err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key))
-		status = cli_fail(cli, &err);
-	else
-		status = print_one(cli, &key, "Trusted from now on:");
-	mem_free(state);
-	return status;
+	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
+			   ? -1
+			   : print_one(err, cli, &key, "Trusted from now on:");
 }
 
 const struct cli_command command_key_trust = {
@@ -143,18 +119,14 @@ const struct cli_command command_key_trust = {
 	.run = trust_run,
 };
 
-static enum exit_status distrust_run(struct cli *cli)
+static int distrust_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_error err = {0};
-	char *state = NULL;
-	enum exit_status status = EXIT_DONE;
+	const char *state = begin(err, cli, 1, 1), *name = operand(cli, 0, "");
 
-	if (begin(&err, cli, 1, 1, &state) || jw_key_distrust(&err, state, operand(cli, 0, "")))
-		status = cli_fail(cli, &err);
-	else
-		output_line(&cli->out, STYLE_GOOD, "“%s” is trusted no longer", operand(cli, 0, ""));
-	mem_free(state);
-	return status;
+	if (!state || jw_key_distrust(err, state, name))
+		return -1;
+	output_line(&cli->out, STYLE_GOOD, "“%s” is trusted no longer", name);
+	return 0;
 }
 
 const struct cli_command command_key_distrust = {
@@ -169,14 +141,9 @@ const struct cli_command command_key_distrust = {
 
 static int print_list(struct jw_error *err, const struct output *out, const struct jw_keys *keys)
 {
-	struct table table = {0};
+	struct table table = {.columns = 5, .titles = {"name", "id", "signs", "trusted", "public key"}};
 	int result;
 
-	table_column(&table, "name", TABLE_LEFT);
-	table_column(&table, "id", TABLE_LEFT);
-	table_column(&table, "signs", TABLE_LEFT);
-	table_column(&table, "trusted", TABLE_LEFT);
-	table_column(&table, "public key", TABLE_LEFT);
 	for (size_t i = 0; i < keys->count; i++) {
 		const struct jw_key *key = &keys->items[i];
 
@@ -195,22 +162,19 @@ static int print_list(struct jw_error *err, const struct output *out, const stru
 	return result;
 }
 
-static enum exit_status list_run(struct cli *cli)
+static int list_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_error err = {0};
+	const char *state = begin(err, cli, 0, 0);
 	struct jw_keys keys = {0};
-	enum exit_status status = EXIT_DONE;
-	char *state = NULL;
+	int failed =
+		!state || jw_key_list(err, state, &keys) ||
+		(output_wants_text(&cli->out) && keys.count && print_list(err, &cli->out, &keys)) ||
+		document_print(err, &cli->out, &document_key, &keys);
 
-	if (begin(&err, cli, 0, 0, &state) || jw_key_list(&err, state, &keys) ||
-		(output_wants_text(&cli->out) && keys.count && print_list(&err, &cli->out, &keys)) ||
-		document_print(&err, &cli->out, &document_key, &keys))
-		status = cli_fail(cli, &err);
-	else if (!keys.count)
+	if (!failed && !keys.count)
 		output_line(&cli->out, STYLE_PLAIN, "No keys: “jitwarm key generate” makes one.");
 	jw_keys_free(&keys);
-	mem_free(state);
-	return status;
+	return failed;
 }
 
 const struct cli_command command_key_list = {

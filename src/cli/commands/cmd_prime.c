@@ -1,5 +1,4 @@
 /* jitwarm prime: the main job. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/prime.h>
@@ -8,15 +7,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/parts/cuda_operands.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/prime_outcome.h"
 #include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
-#include "cli/parts/target_machine.h"
 #include "cli/parts/tune_changes.h"
-#include "cli/parts/unattended.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/identity.h"
@@ -86,46 +81,43 @@ static int check_budgets(struct jw_error *err, const struct options *options)
 }
 
 /* Prints the outcome of a run, and writes its pack. */
-static enum exit_status conclude(struct prime_outcome *priming, const struct found_files *files,
-								 const struct jw_prime_result *result)
+static int conclude(struct jw_error *err, struct prime_outcome *priming,
+					const struct jw_prime_result *result)
 {
 	struct cli *cli = priming->cli;
-	enum exit_status status;
-	struct jw_error err, why;
-	int failed;
+	struct unattended *unattended = &priming->unattended;
+	struct jw_error why;
+	int unpacked, failed;
 
-	priming->unattended->planned = true;
-	priming->unattended->modules = result->plan.modules;
-	priming->unattended->compiled = result->compiled;
-	priming->unattended->failed = result->failed;
-	priming->unattended->undone = result->undone;
-	TEXT_COPY(priming->unattended->problem, error_text(&result->stopped));
+	unattended->planned = true;
+	unattended->modules = result->plan.modules;
+	unattended->compiled = result->compiled;
+	unattended->failed = result->failed;
+	unattended->undone = result->undone;
+	TEXT_COPY(unattended->problem, error_text(&result->stopped));
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(&cli->out, "%s", result->notes[i]);
-	status = priming->only_plan && result->plan.cold && !result->plan.too_much
-				 ? EXIT_COLD
-				 : prime_outcome_status(priming, result,
-										result->troubles +
-											(files->found ? files->found->trouble_count : 0));
+	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
-	failed = target_machine_pack(&why, cli, priming->system, result, priming->elsewhere);
-	if (prime_outcome_document(&err, priming, result))
-		status = cli_fail(cli, &err);
-	if (failed)
-		status = exit_combine(status, cli_fail_as(cli, target_machine_status(&why), &why));
+	unpacked = target_machine_pack(&why, cli, result, &priming->elsewhere);
+	failed = prime_outcome_document(err, priming, result);
+	if (unpacked) {
+		cli_hopeless(&why, cli, JW_ERR_UNSUPPORTED);
+		cli_fail(cli, &why);
+	}
 	if (result->reuse.not_kept.code)
 		output_warning(&cli->out, "the store keeps nothing of it: %s",
 					   result->reuse.not_kept.message);
-	return status;
+	return failed;
 }
 
-static enum exit_status work(struct prime_outcome *priming, const struct found_files *files)
+static int work(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
 		.size = sizeof options,
-		.paths = files->paths,
-		.path_count = files->count,
+		.paths = priming->files.paths,
+		.path_count = priming->files.count,
 		.everything = options_given(&cli->options, "all"),
 		.recording = priming->recording,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
@@ -140,9 +132,8 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
 		/* A dry run looks for no compiler, but predicts for ptxas. */
-		.ptxas = priming->elsewhere->given && priming->only_plan
-					 ? "ptxas"
-					 : priming->elsewhere->compiler.path,
+		.ptxas = priming->elsewhere.given && priming->only_plan ? "ptxas"
+																: priming->elsewhere.compiler.path,
 		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
@@ -151,26 +142,24 @@ static enum exit_status work(struct prime_outcome *priming, const struct found_f
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
-	struct jw_error err;
-	enum exit_status status;
-	uint64_t *only = NULL;
+	uint64_t *only;
 	int failed;
 
-	if (check_budgets(&err, &cli->options) ||
-		reproduce_offsets(&err, &cli->options, &only, &options.only_count))
-		return cli_fail(cli, &err);
+	if (check_budgets(err, &cli->options) ||
+		reproduce_offsets(err, &cli->options, &only, &options.only_count))
+		return -1;
 	options.only_offsets = only;
 	os_catch_interrupts();
-	failed = jw_prime(&err, priming->system, &options, &result);
+	failed = jw_prime(err, cli->system, &options, &result);
 	mem_free(only);
 	end_bar(priming);
 	if (failed) {
-		TEXT_COPY(priming->unattended->problem, err.message);
-		return cli_fail_as(cli, prime_outcome_status_of_error(&err), &err);
+		cli->failure = prime_outcome_status_of_error(err);
+		return -1;
 	}
-	status = conclude(priming, files, result);
+	failed = conclude(err, priming, result);
 	jw_prime_result_free(result);
-	return status;
+	return failed;
 }
 
 /* ---- whose cache */
@@ -212,128 +201,92 @@ static int choose_account(struct jw_error *err, const struct cli *cli)
 	return result;
 }
 
-static void warn_of_settings(const struct cli *cli, const struct jw_system *system)
+static void warn_of_settings(const struct cli *cli)
 {
+	const struct jw_cache_info *cache = &cli->system->cache;
+
 	/* Reported as the failure. */
-	if (system->cache.why_useless[0])
+	if (cache->why_useless[0])
 		return;
-	for (size_t i = 0; i < system->cache.warning_count; i++)
-		output_warning(&cli->out, "%s", system->cache.warnings[i]);
+	for (size_t i = 0; i < cache->warning_count; i++)
+		output_warning(&cli->out, "%s", cache->warnings[i]);
 }
 
 /* The named files, else those of a recording, else the environment. With sources alone: none. */
-static int find_files(struct jw_error *err, const struct cli *cli,
-					  const struct cuda_operands *sources, struct jw_recording **ret_recording,
-					  struct found_files *ret_files)
+static int find_files(struct jw_error *err, struct prime_outcome *priming)
 {
+	const struct cli *cli = priming->cli;
+	const struct cuda_operands *sources = &priming->sources;
 	const char *recording = options_value(&cli->options, "recording");
 	struct jw_found *found;
 
-	if (recording && jw_recording_read(err, recording, ret_recording))
+	if (recording && jw_recording_read(err, recording, &priming->recording))
 		return -1;
 	if (recording && !cli->options.operand_count)
-		return jw_recording_find(err, *ret_recording, &found)
+		return jw_recording_find(err, priming->recording, &found)
 				   ? -1
-				   : found_files_take(err, &cli->out, found, ret_files);
+				   : found_files_take(err, &cli->out, found, &priming->files);
 	if (!sources->other_count && sources->asked)
 		return 0;
-	return found_files_find(err, &cli->out, sources->others, sources->other_count, ret_files);
+	return found_files_find(err, &cli->out, sources->others, sources->other_count, &priming->files);
 }
 
-/* Files with device code, and PTX that was made of sources. */
-static enum exit_status work_on(struct prime_outcome *priming, struct found_files *files,
-								const struct cuda_operands *sources)
+/* The system, with all that needs no file. */
+static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
-	struct jw_error err;
-
-	for (size_t i = 0; i < sources->count; i++)
-		if (found_files_add(&err, files, sources->ptx[i]))
-			return cli_fail(priming->cli, &err);
-	return work(priming, files);
-}
-
-/* Everything that needs no file. */
-static int open_system(struct jw_error *err, struct cli *cli, struct target_machine *elsewhere,
-					   struct jw_system **ret_system)
-{
+	struct cli *cli = priming->cli;
+	struct target_machine *elsewhere = &priming->elsewhere;
 	struct jw_system_options how = {
 		.size = sizeof how, .probe = true, .cache_dir = options_value(&cli->options, "cache")};
-	struct jw_system *system;
 
 	if (cli_worker(err, cli, &how.worker) ||
 		target_machine_read(err, &cli->options, elsewhere, &how) ||
-		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &system))
+		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &cli->system))
 		return -1;
-	if (elsewhere->given && !options_given(&cli->options, "dry-run") &&
-		target_machine_get_ready(err, cli, system, elsewhere)) {
-		jw_system_free(system);
-		return -1;
-	}
-	*ret_system = system;
-	return 0;
+	return elsewhere->given && !priming->only_plan ? target_machine_get_ready(err, cli, elsewhere)
+												   : 0;
 }
 
-static enum exit_status prime_now(struct cli *cli, struct unattended *unattended)
+static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 {
-	struct target_machine elsewhere = {0};
+	struct cli *cli = priming->cli;
+	struct cuda_operands *sources = &priming->sources;
+	struct found_files *files = &priming->files;
+
+	if (cuda_operands_pick(err, cli, sources) || open_system(err, priming) ||
+		find_files(err, priming) ||
+		target_machine_thin(err, cli, files->found, &priming->elsewhere))
+		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
+	warn_of_settings(cli);
+	if (!cli->system->gpu_count) {
+		cli->failure = EXIT_CANNOT;
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", cli->system->why_none);
+	}
+	if (options_given(&cli->options, "tune") && !priming->only_plan &&
+		tune_change_on_the_way(err, cli, files))
+		return -1;
+	cuda_operands_compile(cli, sources);
+	for (size_t i = 0; i < sources->count; i++)
+		if (found_files_add(err, files, sources->ptx[i]))
+			return -1;
+	return files->found || sources->count ? work(err, priming) : 0;
+}
+
+static int prime_run(struct jw_error *err, struct cli *cli)
+{
 	struct prime_outcome priming = {.cli = cli,
-									.elsewhere = &elsewhere,
-									.unattended = unattended,
 									.only_plan = options_given(&cli->options, "dry-run")};
-	struct jw_system *system = NULL;
-	struct jw_recording *recording = NULL;
-	struct found_files files = {0};
-	struct cuda_operands sources = {0};
-	struct jw_error err;
-	enum exit_status status;
+	struct unattended *unattended = &priming.unattended;
 
-	if (cuda_operands_pick(&err, cli, &sources) || open_system(&err, cli, &elsewhere, &system) ||
-		find_files(&err, cli, &sources, &recording, &files) ||
-		target_machine_thin(&err, cli, files.found, &elsewhere)) {
-		status = cli_fail_as(cli, elsewhere.given ? target_machine_status(&err) : exit_of(err.code),
-							 &err);
-		TEXT_COPY(unattended->problem, err.message);
-		goto done;
+	if (unattended_begin(err, cli, unattended) || (!unattended->skip && prime_now(err, &priming))) {
+		TEXT_COPY(unattended->problem, err->message);
+		cli_fail(cli, err);
 	}
-	warn_of_settings(cli, system);
-	if (!system->gpu_count) {
-		error_set(&err, JW_ERR_NOT_FOUND, "%s", system->why_none);
-		status = cli_fail_as(cli, EXIT_CANNOT, &err);
-		TEXT_COPY(unattended->problem, err.message);
-		goto done;
-	}
-	if (options_given(&cli->options, "tune") && !priming.only_plan &&
-		tune_change_on_the_way(&err, cli, system, &files)) {
-		status = cli_fail(cli, &err);
-		goto done;
-	}
-	priming.system = system;
-	priming.recording = recording;
-	status = cuda_operands_compile(cli, system, &sources);
-	if (files.found || sources.count)
-		status = exit_combine(status, work_on(&priming, &files, &sources));
-done:
-	cuda_operands_free(&sources);
-	target_machine_free(&elsewhere);
-	found_files_free(&files);
-	jw_recording_free(recording);
-	jw_system_free(system);
-	return status;
-}
-
-static enum exit_status prime_run(struct cli *cli)
-{
-	struct unattended unattended = {0};
-	struct jw_error err;
-	enum exit_status status = EXIT_DONE;
-
-	if (unattended_begin(&err, cli, &unattended)) {
-		TEXT_COPY(unattended.problem, err.message);
-		status = cli_fail(cli, &err);
-	} else if (!unattended.skip) {
-		status = prime_now(cli, &unattended);
-	}
-	return unattended_end(cli, &unattended, status);
+	found_files_free(&priming.files);
+	cuda_operands_free(&priming.sources);
+	target_machine_free(&priming.elsewhere);
+	jw_recording_free(priming.recording);
+	return unattended_end(err, cli, unattended);
 }
 
 static const struct cli_option prime_options[] = {

@@ -93,36 +93,29 @@ static void print_result(const struct output *out, const struct jw_record_result
 
 /* ---- the command */
 
-static enum exit_status finish(struct cli *cli, const struct jw_found *found,
-							   struct jw_record_result *result, const char *file)
+static int finish(struct jw_error *err, struct cli *cli, const struct jw_found *found,
+				  struct jw_record_result *result)
 {
-	struct jw_error err;
-	/* The command's own status. */
-	enum exit_status status = (enum exit_status)result->exit_status;
+	const char *output = options_value(&cli->options, "output");
+	const char *file = output ? output : standard_file;
 
-	if (jw_recording_name_files(&err, result->recording, found) ||
-		jw_recording_write(&err, file, result->recording))
-		return status ? (cli_fail(cli, &err), status) : cli_fail(cli, &err);
+	if (jw_recording_name_files(err, result->recording, found) ||
+		jw_recording_write(err, file, result->recording))
+		return -1;
 	print_result(&cli->out, result, file);
-	if (document_print(&err, &cli->out, &document_record,
-					   &(struct record_document){
-						   .file = file,
-						   .result = *result,
-						   .recording = *result->recording,
-						   .not_in_files = result->recording->module_count - result->found,
-					   }) &&
-		!status)
-		status = cli_fail(cli, &err);
-	if (result->interrupted && !status)
-		status = EXIT_COLD;
-	return status;
+	cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
+	return document_print(err, &cli->out, &document_record,
+						  &(struct record_document){
+							  .file = file,
+							  .result = *result,
+							  .recording = *result->recording,
+							  .not_in_files = result->recording->module_count - result->found,
+						  });
 }
 
-static enum exit_status record(struct cli *cli, const struct jw_system *system,
-							   const struct found_files *files)
+static int record(struct jw_error *err, struct cli *cli, const struct found_files *files)
 {
 	const struct options *options = &cli->options;
-	const char *file = options_value(options, "output");
 	struct jw_record_options how = {
 		.size = sizeof how,
 		.command = options->operands + options->divided_at,
@@ -132,39 +125,35 @@ static enum exit_status record(struct cli *cli, const struct jw_system *system,
 		.cancel = cli_cancel,
 	};
 	struct jw_record_result *result;
-	struct jw_error err;
-	enum exit_status status;
 
 	os_catch_interrupts();
-	if (jw_record(&err, system, &how, &result))
-		return cli_fail_as(
-			cli, (enum exit_status)(err.code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED), &err);
-	status = finish(cli, files->found, result, file ? file : standard_file);
+	if (jw_record(err, cli->system, &how, &result)) {
+		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
+		return -1;
+	}
+	if (finish(err, cli, files->found, result))
+		cli_fail(cli, err);
+	/* The command's own status, unless that is 0. */
+	if (result->exit_status)
+		cli->status = (enum exit_status)result->exit_status;
 	jw_record_result_free(result);
-	return status;
+	return 0;
 }
 
-static enum exit_status record_run(struct cli *cli)
+static int record_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
-	const struct jw_system_options how = {
-		.size = sizeof how, .asleep = true, .cache_dir = options_value(options, "cache")};
-	struct jw_system *system = NULL;
 	struct found_files files = {0};
-	struct jw_error err;
-	enum exit_status status;
+	int failed;
 
 	if (!options->divided || options->divided_at == options->operand_count)
-		return cli_usage(cli, "the command to run is missing: it follows “--”");
-	if (jw_system_open(&err, &how, &system) ||
-		(options->divided_at &&
-		 found_files_find(&err, &cli->out, options->operands, options->divided_at, &files)))
-		status = cli_fail(cli, &err);
-	else
-		status = record(cli, system, &files);
+		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
+	failed = cli_open_asleep(err, cli) ||
+			 (options->divided_at &&
+			  found_files_find(err, &cli->out, options->operands, options->divided_at, &files)) ||
+			 record(err, cli, &files);
 	found_files_free(&files);
-	jw_system_free(system);
-	return status;
+	return failed;
 }
 
 static const struct cli_option record_options[] = {

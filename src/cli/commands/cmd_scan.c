@@ -95,52 +95,44 @@ static void print_end(const struct scan_run *run, const struct gpu_targets *gpus
  * the driver; where there are none, about what is in the files. */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
-	const struct cli *cli = run->cli;
+	struct cli *cli = run->cli;
 	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
-	struct jw_system *system;
 	int result = 0;
 
 	if (gpus->count)
 		return 0;
-	if (jw_system_open(err, &asleep, &system))
+	if (jw_system_open(err, &asleep, &cli->system))
 		return -1;
-	for (size_t i = 0; !result && i < system->gpu_count; i++)
-		result = gpu_targets_add(err, gpus, system->gpus[i].target);
+	for (size_t i = 0; !result && i < cli->system->gpu_count; i++)
+		result = gpu_targets_add(err, gpus, cli->system->gpus[i].target);
 	if (gpus->count && !options_given(&cli->options, "driver"))
-		gpus->driver = system->driver.version;
-	run->speed = system->speed;
-	jw_system_free(system);
+		gpus->driver = cli->system->driver.version;
+	run->speed = cli->system->speed;
 	return result;
 }
 
-static enum exit_status status_of(const struct scan_run *run)
+static int scan_run(struct jw_error *err, struct cli *cli)
 {
-	const enum exit_status status = exit_of_troubles(run->troubles, run->images);
-
-	return run->damaged ? exit_combine(status, EXIT_COLD) : status;
-}
-
-static enum exit_status scan_run(struct cli *cli)
-{
-	struct scan_run run = {.cli = cli, .machine = {os_cores(), jw_workers_capacity(os_cores())}};
+	struct scan_run run = {.cli = cli,
+						   .modules = options_given(&cli->options, "modules"),
+						   .machine = {os_cores(), jw_workers_capacity(os_cores())}};
 	struct gpu_targets gpus;
-	struct jw_error err;
 	int failed;
 
-	run.modules = options_given(&cli->options, "modules");
-	if (gpu_targets_read(&err, &cli->options, &gpus) || take_machine(&err, &run, &gpus))
-		return cli_fail(cli, &err);
-	if (cli->out.json && !(run.files = cJSON_CreateArray())) {
-		error_set(&err, JW_ERR_MEMORY, "out of memory");
-		return cli_fail(cli, &err);
-	}
-	failed = scan_all(&err, &run, &gpus);
-	if (!failed)
+	if (gpu_targets_read(err, &cli->options, &gpus) || take_machine(err, &run, &gpus))
+		return -1;
+	if (cli->out.json && !(run.files = cJSON_CreateArray()))
+		return error_set(err, JW_ERR_MEMORY, "out of memory");
+	failed = scan_all(err, &run, &gpus);
+	if (!failed) {
 		print_end(&run, &gpus);
-	failed = failed || document_print(&err, &cli->out, &document_scan,
-									  &(struct scan_document){.files = run.files});
+		cli->status = exit_of_troubles(run.troubles, run.images);
+		cli_end_with(cli, run.damaged ? EXIT_COLD : EXIT_DONE);
+		failed = document_print(err, &cli->out, &document_scan,
+								&(struct scan_document){.files = run.files});
+	}
 	cJSON_Delete(run.files);
-	return failed ? cli_fail(cli, &err) : status_of(&run);
+	return failed;
 }
 
 static const struct cli_option options[] = {

@@ -88,17 +88,18 @@ static int print_document(struct jw_error *err, struct output *out,
 
 /* ---- for people */
 
-static void print_item(const struct output *out, const struct jw_startup_item *item)
+static void print_items(const struct output *out, const struct jw_startup *startup)
 {
-	output_line(out,
-				item->ours    ? STYLE_GOOD
-				: item->there ? STYLE_WARN
-							  : STYLE_PLAIN,
-				"%-14s %s",
-				item->ours    ? "there"
-				: item->there ? "not jitwarm's"
-							  : "not there",
-				item->where);
+	for (size_t i = 0; i < startup->count; i++) {
+		const struct jw_startup_item *item = &startup->items[i];
+
+		if (item->ours)
+			output_line(out, STYLE_GOOD, "%-14s %s", "there", item->where);
+		else if (item->there)
+			output_line(out, STYLE_WARN, "%-14s %s", "not jitwarm's", item->where);
+		else
+			output_line(out, STYLE_PLAIN, "%-14s %s", "not there", item->where);
+	}
 }
 
 /* A failure of the system's commands, and the commands to run by hand. */
@@ -143,28 +144,30 @@ extern const struct cli_command command_startup_enable;
 
 typedef int (*action_fn)(struct jw_error *err, const struct jw_startup_options *options,
 						 struct jw_startup **ret_startup);
+typedef int (*report_fn)(struct jw_error *err, struct cli *cli, const struct jw_startup *startup);
 
-static enum exit_status act(struct cli *cli, action_fn action, struct asked *asked,
-							struct jw_startup **ret_startup)
+static int act(struct jw_error *err, struct cli *cli, action_fn action, report_fn report)
 {
-	struct jw_error err;
+	struct asked asked = {0};
+	struct jw_startup *startup = NULL;
+	int failed = read_asked(err, &cli->options, &asked) ||
+				 (asked.options.everyone && action != jw_startup_look &&
+				  cli_need_administrator(err, "--all-users"));
 
-	if (read_asked(&err, &cli->options, asked) ||
-		(asked->options.everyone && action != jw_startup_look &&
-		 cli_need_administrator(&err, "--all-users")))
-		return cli_fail(cli, &err);
 	if (cli->command == &command_startup_enable) {
-		asked->options.account =
-			asked->options.service ? options_value(&cli->options, "account") : NULL;
-		asked->options.replace = options_given(&cli->options, "replace");
+		asked.options.account =
+			asked.options.service ? options_value(&cli->options, "account") : NULL;
+		asked.options.replace = options_given(&cli->options, "replace");
 	}
-	if (action(&err, &asked->options, ret_startup))
-		return cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
-	return EXIT_DONE;
+	if (!failed && action(err, &asked.options, &startup))
+		failed = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
+	failed = failed || report(err, cli, startup);
+	jw_startup_free(startup);
+	asked_free(&asked);
+	return failed;
 }
 
-static int print_texts(struct jw_error *err, const struct output *out,
-					   const struct jw_startup *startup)
+static int report_texts(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
 {
 	struct buf text = BUF_MAX(4 << 20);
 	int result = 0;
@@ -174,85 +177,63 @@ static int print_texts(struct jw_error *err, const struct output *out,
 												 startup->items[i].where, startup->items[i].text)
 									: buf_printf(err, &text, "%s", startup->items[i].text);
 	if (!result)
-		output_text(out, &text);
+		output_text(&cli->out, &text);
 	buf_free(&text);
+	return result || print_document(err, &cli->out, startup, NULL, 0);
+}
+
+static int report_enabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
+{
+	print_items(&cli->out, startup);
+	print_commands(&cli->out, startup);
+	cli->status = startup->failed ? EXIT_COLD : EXIT_DONE;
+	return print_document(err, &cli->out, startup, NULL, 0);
+}
+
+static int report_disabled(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
+{
+	print_items(&cli->out, startup);
+	if (startup->failed)
+		output_note(&cli->out, "the system said: %s", startup->failed);
+	return print_document(err, &cli->out, startup, NULL, 0);
+}
+
+static int report_status(struct jw_error *err, struct cli *cli, const struct jw_startup *startup)
+{
+	const bool everyone = options_given(&cli->options, "all-users");
+	char *log = NULL, **lines = NULL;
+	size_t count = 0;
+	int result;
+
+	/* Each account keeps its own log. */
+	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
+		count = 0;
+	print_items(&cli->out, startup);
+	for (size_t i = 0; i < count; i++)
+		print_run(&cli->out, lines[i]);
+	if (!count && !everyone)
+		output_line(&cli->out, STYLE_PLAIN, "No run yet.");
+	cli->status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
+	result = print_document(err, &cli->out, startup, lines, count);
+	jw_lines_free(lines, count);
+	jw_text_free(log);
 	return result;
 }
 
-static enum exit_status enable_run(struct cli *cli)
+static int enable_run(struct jw_error *err, struct cli *cli)
 {
-	bool only_print = options_given(&cli->options, "print");
-	struct asked asked = {0};
-	struct jw_startup *startup = NULL;
-	struct jw_error err;
-	enum exit_status status =
-		act(cli, only_print ? jw_startup_look : jw_startup_enable, &asked, &startup);
-
-	if (startup && only_print && print_texts(&err, &cli->out, startup))
-		status = cli_fail(cli, &err);
-	if (startup && !only_print) {
-		for (size_t i = 0; i < startup->count; i++)
-			print_item(&cli->out, &startup->items[i]);
-		print_commands(&cli->out, startup);
-		if (startup->failed)
-			status = EXIT_COLD;
-	}
-	if (startup && print_document(&err, &cli->out, startup, NULL, 0))
-		status = cli_fail(cli, &err);
-	jw_startup_free(startup);
-	asked_free(&asked);
-	return status;
+	return options_given(&cli->options, "print") ? act(err, cli, jw_startup_look, report_texts)
+												 : act(err, cli, jw_startup_enable, report_enabled);
 }
 
-static enum exit_status disable_run(struct cli *cli)
+static int disable_run(struct jw_error *err, struct cli *cli)
 {
-	struct asked asked = {0};
-	struct jw_startup *startup = NULL;
-	struct jw_error err;
-	enum exit_status status = act(cli, jw_startup_disable, &asked, &startup);
-
-	if (startup) {
-		for (size_t i = 0; i < startup->count; i++)
-			print_item(&cli->out, &startup->items[i]);
-		if (startup->failed)
-			output_note(&cli->out, "the system said: %s", startup->failed);
-		if (print_document(&err, &cli->out, startup, NULL, 0))
-			status = cli_fail(cli, &err);
-	}
-	jw_startup_free(startup);
-	asked_free(&asked);
-	return status;
+	return act(err, cli, jw_startup_disable, report_disabled);
 }
 
-static enum exit_status status_run(struct cli *cli)
+static int status_run(struct jw_error *err, struct cli *cli)
 {
-	struct asked asked = {0};
-	struct jw_startup *startup = NULL;
-	struct jw_error err;
-	char *log = NULL, **lines = NULL;
-	size_t count = 0;
-	enum exit_status status = act(cli, jw_startup_look, &asked, &startup);
-
-	if (startup) {
-		/* Each account keeps its own log. */
-		if (!asked.options.everyone && !jw_log_path(NULL, &log) &&
-			jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
-			count = 0;
-		for (size_t i = 0; i < startup->count; i++)
-			print_item(&cli->out, &startup->items[i]);
-		for (size_t i = 0; i < count; i++)
-			print_run(&cli->out, lines[i]);
-		if (!count && !asked.options.everyone)
-			output_line(&cli->out, STYLE_PLAIN, "No run yet.");
-		status = is_enabled(startup) ? EXIT_DONE : EXIT_COLD;
-		if (print_document(&err, &cli->out, startup, lines, count))
-			status = cli_fail(cli, &err);
-	}
-	jw_lines_free(lines, count);
-	jw_text_free(log);
-	jw_startup_free(startup);
-	asked_free(&asked);
-	return status;
+	return act(err, cli, jw_startup_look, report_status);
 }
 
 #define SERVICE_OPTION                                                                             \

@@ -80,20 +80,20 @@ static void print_others(const struct output *out, const struct jw_other_cache *
 	}
 }
 
-static enum exit_status status_run(struct cli *cli)
+static int status_run(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct status_document found = {.wsl = os_is_wsl()};
 	struct jw_system_options how = {.size = sizeof how, .probe = profile};
-	struct jw_system *system = NULL;
-	struct jw_error err;
-	enum exit_status status;
+	const struct jw_system *system;
+	int failed;
 
-	if (cli_worker(&err, cli, &how.worker) || jw_system_open(&err, &how, &system))
-		return cli_fail(cli, &err);
-	if (profile && jw_system_write_profile(&err, system, profile)) {
-		jw_system_free(system);
-		return cli_fail_as(cli, err.code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT, &err);
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system))
+		return -1;
+	system = cli->system;
+	if (profile && jw_system_write_profile(err, system, profile)) {
+		cli->failure = err->code == JW_ERR_IO ? EXIT_FAILED : EXIT_CANNOT;
+		return -1;
 	}
 	if (jw_other_caches(NULL, &found.others, &found.other_count))
 		found.other_count = 0;
@@ -112,10 +112,10 @@ static enum exit_status status_run(struct cli *cli)
 		output_line(
 			&cli->out, STYLE_FAINT,
 			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
-	status = cli_end(cli, system->gpu_count ? EXIT_DONE : EXIT_CANNOT, &document_status, &found);
+	cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
+	failed = document_print(err, &cli->out, &document_status, &found);
 	jw_other_caches_free(found.others, found.other_count);
-	jw_system_free(system);
-	return status;
+	return failed;
 }
 
 static const struct cli_option status_options[] = {

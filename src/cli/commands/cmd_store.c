@@ -1,19 +1,18 @@
 /* jitwarm store: the packs of earlier results. */
-#include <stdio.h>
-#include <time.h>
-
 #include <jitwarm/store.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/table.h"
-#include "os/folders.h"
 
 static int print_store(struct jw_error *err, const struct output *out, const struct jw_store *store)
 {
-	struct table table = {0};
+	struct table table = {
+		.columns = 6,
+		.titles = {"pack", "entries", "size", "unpacked", "GPUs", "drivers"},
+		.align = {[1] = TABLE_RIGHT, TABLE_RIGHT, TABLE_RIGHT},
+	};
 	char size[TEXT_SHORT];
 	int result;
 
@@ -21,12 +20,6 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 				TEXT_COUNT(store->count, "pack", "packs"), text_bytes(size, store->bytes));
 	if (!store->count)
 		return 0;
-	table_column(&table, "pack", TABLE_LEFT);
-	table_column(&table, "entries", TABLE_RIGHT);
-	table_column(&table, "size", TABLE_RIGHT);
-	table_column(&table, "unpacked", TABLE_RIGHT);
-	table_column(&table, "GPUs", TABLE_LEFT);
-	table_column(&table, "drivers", TABLE_LEFT);
 	for (size_t i = 0; i < store->count; i++) {
 		const struct jw_store_pack *pack = &store->packs[i];
 
@@ -46,34 +39,28 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	return result;
 }
 
-static enum exit_status show(struct cli *cli, bool verify)
+static int show(struct jw_error *err, struct cli *cli, bool verify)
 {
+	const struct jw_store_options options = {
+		.size = sizeof options, .state_dir = cli_state(err, cli), .verify = verify};
 	struct jw_store *store = NULL;
-	struct jw_store_options options = {.size = sizeof options, .verify = verify};
-	struct jw_error err;
-	char *state = NULL;
-	enum exit_status status = EXIT_DONE;
+	int failed = !options.state_dir || jw_store_open(err, &options, &store) ||
+				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
+				 document_print(err, &cli->out, &document_store, store);
 
-	if (!os_state_dir(&err, &state))
-		options.state_dir = state;
-	if (!state || jw_store_open(&err, &options, &store) ||
-		(output_wants_text(&cli->out) && print_store(&err, &cli->out, store)) ||
-		document_print(&err, &cli->out, &document_store, store))
-		status = cli_fail(cli, &err);
-	for (size_t i = 0; store && i < store->count && status != EXIT_FAILED; i++) {
+	for (size_t i = 0; !failed && i < store->count; i++) {
 		if (!*store->packs[i].damage)
 			continue;
 		output_warning(&cli->out, "%s", store->packs[i].damage);
-		status = EXIT_COLD;
+		cli->status = EXIT_COLD;
 	}
 	jw_store_free(store);
-	mem_free(state);
-	return status;
+	return failed;
 }
 
-static enum exit_status list_run(struct cli *cli)
+static int list_run(struct jw_error *err, struct cli *cli)
 {
-	return show(cli, false);
+	return show(err, cli, false);
 }
 
 const struct cli_command command_store_list = {
@@ -91,9 +78,9 @@ const struct cli_command command_store_list = {
 	.run = list_run,
 };
 
-static enum exit_status verify_run(struct cli *cli)
+static int verify_run(struct jw_error *err, struct cli *cli)
 {
-	return show(cli, true);
+	return show(err, cli, true);
 }
 
 const struct cli_command command_store_verify = {
@@ -106,26 +93,20 @@ const struct cli_command command_store_verify = {
 	.run = verify_run,
 };
 
-static enum exit_status gc_run(struct cli *cli)
+static int gc_run(struct jw_error *err, struct cli *cli)
 {
-	uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES);
-	struct jw_store_swept swept = {0};
-	struct jw_error err = {0};
-	char *state = NULL, size[TEXT_SHORT];
-	enum exit_status status = EXIT_DONE;
+	const uint64_t most = options_number(&cli->options, "max-size", JW_STORE_DEFAULT_BYTES);
+	const char *state = cli_state(err, cli);
+	struct jw_store_swept swept;
+	char size[TEXT_SHORT];
 
-	if (os_state_dir(&err, &state) || jw_store_gc(&err, state, most, &swept)) {
-		status = cli_fail(cli, &err);
-	} else {
-		output_line(&cli->out, STYLE_PLAIN, "%s removed, %s",
-					TEXT_COUNT(swept.removed, "pack", "packs"),
-					text_bytes(size, swept.removed_bytes));
-		if (swept.made)
-			output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged,
-						swept.made);
-	}
-	mem_free(state);
-	return status;
+	if (!state || jw_store_gc(err, state, most, &swept))
+		return -1;
+	output_line(&cli->out, STYLE_PLAIN, "%s removed, %s",
+				TEXT_COUNT(swept.removed, "pack", "packs"), text_bytes(size, swept.removed_bytes));
+	if (swept.made)
+		output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged, swept.made);
+	return 0;
 }
 
 static const struct cli_option gc_options[] = {
@@ -144,21 +125,16 @@ const struct cli_command command_store_gc = {
 	.run = gc_run,
 };
 
-static enum exit_status remove_run(struct cli *cli)
+static int remove_run(struct jw_error *err, struct cli *cli)
 {
-	struct jw_error err = {0};
-	char *state = NULL;
-	enum exit_status status = EXIT_DONE;
+	const char *state = cli_state(err, cli);
 
 	if (!cli->options.operand_count)
-		return cli_usage(cli, "name a pack of “jitwarm store list”");
-	if (os_state_dir(&err, &state))
-		status = cli_fail(cli, &err);
-	for (size_t i = 0; status == EXIT_DONE && i < cli->options.operand_count; i++)
-		if (jw_store_remove(&err, state, cli->options.operands[i]))
-			status = cli_fail(cli, &err);
-	mem_free(state);
-	return status;
+		return error_set(err, JW_ERR_USAGE, "name a pack of “jitwarm store list”");
+	for (size_t i = 0; state && i < cli->options.operand_count; i++)
+		if (jw_store_remove(err, state, cli->options.operands[i]))
+			return -1;
+	return state ? 0 : -1;
 }
 
 const struct cli_command command_store_remove = {

@@ -15,7 +15,6 @@
 /* Everything that one run knows. */
 struct tuning {
 	struct cli *cli;
-	struct jw_system *system;
 	struct jw_settings *settings;
 	uint64_t predicted_bytes, limit_bytes;
 	const char *path;  /* what CUDA_CACHE_PATH should be; NULL: left alone */
@@ -36,8 +35,8 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	/* Without names and environment nothing is predicted. */
 	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
-	result =
-		jw_tune_predict(err, tuning->system, files.paths, files.count, &tuning->predicted_bytes);
+	result = jw_tune_predict(err, tuning->cli->system, files.paths, files.count,
+							 &tuning->predicted_bytes);
 	found_files_free(&files);
 	return result;
 }
@@ -45,7 +44,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 /* A larger limit stays. */
 static uint64_t best_limit(const struct tuning *tuning)
 {
-	const struct jw_cache_info *cache = &tuning->system->cache;
+	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	uint64_t asked = options_number(&tuning->cli->options, "max-size", 0),
 			 wanted = jw_tune_limit(cache->size_bytes, tuning->predicted_bytes);
 
@@ -60,12 +59,12 @@ static int collect(struct jw_error *err, struct tuning *tuning)
 	struct jw_system_options how = {.size = sizeof how};
 	const char *path;
 
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &tuning->system) ||
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &tuning->cli->system) ||
 		jw_settings_read(err, &tuning->settings) || predict(err, tuning))
 		return -1;
 	tuning->limit_bytes = best_limit(tuning);
 	path = options_value(&cli->options, "path");
-	tuning->path = path ? path : tuning->system->cache.path;
+	tuning->path = path ? path : tuning->cli->system->cache.path;
 	return tuning->path ? jw_tune_look_at_path(err, tuning->path, tuning->limit_bytes,
 											   &tuning->path_lines, &tuning->path_line_count)
 						: 0;
@@ -75,11 +74,9 @@ static int collect(struct jw_error *err, struct tuning *tuning)
 
 static int print_settings(struct jw_error *err, const struct tuning *tuning)
 {
-	struct table table = {0};
+	struct table table = {.columns = 4};
 	int result;
 
-	for (size_t i = 0; i < 4; i++)
-		table_column(&table, "", TABLE_LEFT);
 	for (size_t i = 0; i < tuning->settings->count; i++) {
 		const struct jw_setting *setting = &tuning->settings->items[i];
 
@@ -100,7 +97,7 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 static void print_warnings(const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
-	const struct jw_cache_info *cache = &tuning->system->cache;
+	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_warning(out, "%s", cache->warnings[i]);
@@ -113,7 +110,7 @@ static void print_warnings(const struct tuning *tuning)
 static int print_report(struct jw_error *err, const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
-	const struct jw_cache_info *cache = &tuning->system->cache;
+	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
 
 	if (print_settings(err, tuning))
@@ -161,9 +158,9 @@ static int print_document(struct jw_error *err, const struct tuning *tuning)
 
 	if (tuning->result)
 		values.changes = *tuning->result;
-	if (!tuning->system)
+	if (!tuning->cli->system)
 		return document_print(err, &tuning->cli->out, &document_tune_undone, &values);
-	values.cache = tuning->system->cache;
+	values.cache = tuning->cli->system->cache;
 	values.settings = *settings;
 	values.warnings = mem_array(
 		err, values.cache.warning_count + settings->warning_count + tuning->path_line_count,
@@ -262,19 +259,15 @@ static int work(struct jw_error *err, struct tuning *tuning)
 	return options_given(options, "apply") ? apply(err, tuning, &request) : 0;
 }
 
-static enum exit_status tune_run(struct cli *cli)
+static int tune_run(struct jw_error *err, struct cli *cli)
 {
 	struct tuning tuning = {.cli = cli};
-	struct jw_error err = {0};
-	enum exit_status status = EXIT_DONE;
+	int failed = work(err, &tuning) || print_document(err, &tuning);
 
-	if (work(&err, &tuning) || print_document(&err, &tuning))
-		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
 	jw_tune_result_free(tuning.result);
 	jw_lines_free(tuning.path_lines, tuning.path_line_count);
 	jw_settings_free(tuning.settings);
-	jw_system_free(tuning.system);
-	return status;
+	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
 static const struct cli_option tune_options[] = {

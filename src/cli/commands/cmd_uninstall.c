@@ -20,7 +20,6 @@ enum { MOST_REMOVED = 10000 };
 
 struct uninstall {
 	struct cli *cli;
-	enum exit_status status;
 	struct uninstall_document gone;
 };
 
@@ -28,7 +27,7 @@ struct uninstall {
 static void failed(struct uninstall *job, const struct jw_error *err)
 {
 	output_error(&job->cli->out, "%s", err->message);
-	job->status = exit_combine(job->status, EXIT_COLD);
+	cli_end_with(job->cli, EXIT_COLD);
 }
 
 static void note(struct uninstall *job, const char *what)
@@ -158,11 +157,10 @@ static void forget(struct uninstall *job)
 
 	if (os_state_dir(NULL, &given) || !os_exists(given) || os_real_path(NULL, given, &path))
 		goto done;
-	if (remove_state(&err, path, options_given(&job->cli->options, "keys"), &kept)) {
+	if (remove_state(&err, path, options_given(&job->cli->options, "keys"), &kept))
 		failed(job, &err);
-	} else {
+	else
 		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
-	}
 done:
 	mem_free(given);
 	mem_free(path);
@@ -190,35 +188,30 @@ static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 	jw_text_free(path);
 }
 
-static void leave_caches(struct uninstall *job, const struct driver_caches *caches)
-{
-	for (size_t i = 0; i < caches->count; i++)
-		leave_cache(job, &caches->items[i]);
-}
-
-static enum exit_status uninstall_run(struct cli *cli)
+static int uninstall_run(struct jw_error *err, struct cli *cli)
 {
 	struct uninstall job = {.cli = cli};
 	struct driver_caches caches = {0};
-	struct jw_error err;
+	int result;
 
 	/* Before the settings go that say where they are. */
-	if (driver_caches_all(&err, &caches))
-		failed(&job, &err);
+	if (driver_caches_all(err, &caches))
+		failed(&job, err);
 	disable_all(&job);
 	untune(&job);
-	leave_caches(&job, &caches);
+	for (size_t i = 0; i < caches.count; i++)
+		leave_cache(&job, &caches.items[i]);
 	driver_caches_free(&caches);
 	/* The state has the record of settings that could not be removed. */
-	if (job.status == EXIT_DONE)
+	if (cli->status == EXIT_DONE)
 		forget(&job);
-	if (job.status == EXIT_DONE)
+	if (cli->status == EXIT_DONE)
 		output_line(&cli->out, STYLE_PLAIN,
 					"What the driver's cache holds stays; so does the program, which can be "
 					"deleted now.");
-	job.status = cli_end(cli, job.status, &document_uninstall, &job.gone);
+	result = document_print(err, &cli->out, &document_uninstall, &job.gone);
 	jw_lines_free(job.gone.removed, job.gone.count);
-	return job.status;
+	return result;
 }
 
 static const struct cli_option uninstall_options[] = {

@@ -3,10 +3,11 @@
 
 #include "cli/command.h"
 
-static enum exit_status worker_run(struct cli *cli)
+static int worker_run(struct jw_error *err, struct cli *cli)
 {
-	(void)cli;
-	return jw_worker_main() ? EXIT_FAILED : EXIT_DONE;
+	(void)err;
+	cli->status = jw_worker_main() ? EXIT_FAILED : EXIT_DONE;
+	return 0;
 }
 
 const struct cli_command command_worker = {

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "os/folders.h"
-
 struct jw_cache_options cache_command_options(const struct cli *cli)
 {
 	return (struct jw_cache_options){.size = sizeof(struct jw_cache_options),
@@ -13,22 +10,10 @@ struct jw_cache_options cache_command_options(const struct cli *cli)
 									 .cancel = cli_cancel};
 }
 
-enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err)
+int cache_command_fail(const struct jw_error *err, struct cli *cli)
 {
-	return cli_fail_unless(cli, options_given(&cli->options, "cache") ? JW_OK : JW_ERR_UNSUPPORTED,
-						   err);
-}
-
-int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks)
-{
-	char *state = NULL;
-	int result;
-
-	if (os_state_dir(NULL, &state))
-		state = NULL;
-	result = jw_marks_open(err, state, path, ret_marks);
-	mem_free(state);
-	return result;
+	return cli_hopeless(err, cli,
+						options_given(&cli->options, "cache") ? JW_OK : JW_ERR_UNSUPPORTED);
 }
 
 const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};

@@ -12,8 +12,6 @@ extern const char *const cached_kinds[4], *const cached_forms[3];
 
 struct jw_cache_options cache_command_options(const struct cli *cli);
 /* A driver that does not cache is beyond help. */
-enum exit_status cache_command_fail(struct cli *cli, const struct jw_error *err);
-/* This account's marks of that cache; none without a state directory. */
-int cache_command_marks(struct jw_error *err, const char *path, struct jw_marks **ret_marks);
+int cache_command_fail(const struct jw_error *err, struct cli *cli);
 /* "Apr  8 202512:10:18" as people write it, with the release where it is known; returns `text`. */
 const char *cache_command_driver_text(char text[64], const char *driver);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/system.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -107,9 +109,8 @@ static void print_log(const struct output *out, const char *log)
 }
 
 /* The plan counts PTX that the driver cannot read; this names the reason. */
-static void warn_of_isa(const struct cli *cli, const struct jw_system *system,
-						const struct cuda_operands *sources, const char *source,
-						const struct jw_nvrtc_result *result)
+static void warn_of_isa(const struct cli *cli, const struct cuda_operands *sources,
+						const char *source, const struct jw_nvrtc_result *result)
 {
 	char driver[JW_DRIVER_TEXT];
 
@@ -118,7 +119,7 @@ static void warn_of_isa(const struct cli *cli, const struct jw_system *system,
 					   "%s: NVRTC %u.%u writes PTX %u.%u, which is too new for driver %s: --nvrtc "
 					   "names another one",
 					   source, sources->nvrtc->major, sources->nvrtc->minor, result->isa_major,
-					   result->isa_minor, jw_driver_text(driver, &system->driver.version));
+					   result->isa_minor, jw_driver_text(driver, &cli->system->driver.version));
 }
 
 static int keep(struct jw_error *err, struct cuda_operands *sources, struct jw_nvrtc_result *result)
@@ -130,64 +131,63 @@ static int keep(struct jw_error *err, struct cuda_operands *sources, struct jw_n
 	return 0;
 }
 
-static enum exit_status compile_one(struct cli *cli, const struct jw_system *system,
-									struct cuda_operands *sources, const char *source,
-									struct jw_target device)
+static void compile_one(struct cli *cli, struct cuda_operands *sources, const char *source,
+						struct jw_target device)
 {
 	struct jw_nvrtc_result result;
 	struct jw_error err = {0};
-	enum exit_status status = EXIT_DONE;
 
 	if (jw_nvrtc_compile(&err, sources->nvrtc, source, device, &result)) {
-		status = err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code);
+		cli_end_with(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code));
 		output_error(&cli->out, "%s", err.message);
 		print_log(&cli->out, result.log ? result.log : "");
 	} else {
 		output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source,
 					sources->nvrtc->major, sources->nvrtc->minor, result.arch);
-		warn_of_isa(cli, system, sources, source, &result);
+		warn_of_isa(cli, sources, source, &result);
 		if (keep(&err, sources, &result))
-			status = cli_fail(cli, &err);
+			cli_fail(cli, &err);
 	}
 	jw_nvrtc_result_free(&result);
-	return status;
 }
 
-enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
-									   struct cuda_operands *sources)
+/* NVRTC with the options given. */
+static int open_nvrtc(struct jw_error *err, struct cli *cli, struct jw_nvrtc **ret_nvrtc)
 {
 	const char *text = options_value(&cli->options, "nvrtc-options");
-	enum exit_status status = EXIT_DONE;
 	struct jw_nvrtc_options how = {.size = sizeof how,
 								   .where = options_value(&cli->options, "nvrtc"),
 								   .name = options_value(&cli->options, "nvrtc-name"),
-								   .driver = system->driver.version,
-								   .state_dir = system->state_dir};
-	struct jw_target targets[MOST_TARGETS];
+								   .driver = cli->system->driver.version,
+								   .state_dir = cli->system->state_dir};
 	struct words words = {0};
-	struct jw_error err = {0};
-	size_t target_count;
+	int result = split(err, text ? text : "", &words);
 
-	if (!sources->asked)
-		return EXIT_DONE;
-	if (!split(&err, text ? text : "", &words)) {
-		how.options = words.items;
-		how.option_count = words.count;
-	}
-	if (err.code || cli_worker(&err, cli, &how.worker) ||
-		jw_nvrtc_open(&err, &how, &sources->nvrtc)) {
-		status = cli_fail_unless(cli, JW_ERR_UNSUPPORTED, &err);
-		goto done;
-	}
-	target_count = jw_system_targets(system, targets, MOST_TARGETS);
-	for (size_t i = 0; i < cli->options.operand_count; i++)
-		for (size_t k = 0; is_source(cli->options.operands[i]) && k < target_count; k++)
-			status = exit_combine(
-				status, compile_one(cli, system, sources, cli->options.operands[i], targets[k]));
-done:
+	how.options = words.items;
+	how.option_count = words.count;
+	if (!result)
+		result = cli_worker(err, cli, &how.worker) || jw_nvrtc_open(err, &how, ret_nvrtc);
 	mem_free(words.items);
 	mem_free(words.text);
-	return status;
+	return result;
+}
+
+void cuda_operands_compile(struct cli *cli, struct cuda_operands *sources)
+{
+	struct jw_target targets[MOST_TARGETS];
+	const size_t target_count = jw_system_targets(cli->system, targets, MOST_TARGETS);
+	struct jw_error err;
+
+	if (!sources->asked)
+		return;
+	if (open_nvrtc(&err, cli, &sources->nvrtc)) {
+		cli_hopeless(&err, cli, JW_ERR_UNSUPPORTED);
+		cli_fail(cli, &err);
+		return;
+	}
+	for (size_t i = 0; i < cli->options.operand_count; i++)
+		for (size_t k = 0; is_source(cli->options.operands[i]) && k < target_count; k++)
+			compile_one(cli, sources, cli->options.operands[i], targets[k]);
 }
 
 void cuda_operands_free(struct cuda_operands *sources)

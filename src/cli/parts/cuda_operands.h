@@ -3,7 +3,6 @@
 #pragma once
 
 #include <jitwarm/nvrtc.h>
-#include <jitwarm/system.h>
 
 #include "cli/command.h"
 
@@ -29,8 +28,7 @@ struct cuda_operands {
 /* Separates sources from other operands. */
 int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
 					   struct cuda_operands *ret_sources);
-/* Compiles the sources for every architecture of the system and prints failures. The status is
- * EXIT_DONE, or one for exit_combine. */
-enum exit_status cuda_operands_compile(struct cli *cli, const struct jw_system *system,
-									   struct cuda_operands *sources);
+/* Compiles the sources for every architecture of cli->system. Failures are printed and change
+ * cli->status; the rest is primed nevertheless. */
+void cuda_operands_compile(struct cli *cli, struct cuda_operands *sources);
 void cuda_operands_free(struct cuda_operands *sources);

@@ -1,10 +1,15 @@
 #include "cli/parts/pack_report.h"
 
+#include <jitwarm/system.h>
+
 #include "base/text.h"
 
-int pack_report_sign(struct jw_error *err, const struct options *given,
-					 struct jw_export_options *options, char room[PASSPHRASE_SIZE])
+int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
+					 char room[PASSPHRASE_SIZE])
 {
+	const struct options *given = &cli->options;
+
+	options->state_dir = cli->system->state_dir;
 	if (!options_given(given, "sign"))
 		return 0;
 	options->sign_key = options_value(given, "key");

@@ -3,8 +3,7 @@
 
 #include <jitwarm/pack.h>
 
-#include "cli/options.h"
-#include "cli/output.h"
+#include "cli/command.h"
 #include "cli/parts/passphrase.h"
 
 #define PACKING_SIGN_OPTIONS                                                                        \
@@ -14,9 +13,9 @@
 				  "minisign's file"),                                                               \
 		CLI_VALUE("signature", "FILE", "Write the signature there"), PASSPHRASE_OPTION
 
-/* Enters --sign, --key and --signature, and asks for the passphrase, which `room` takes
- * (passphrase_forget). options->state_dir is known. */
-int pack_report_sign(struct jw_error *err, const struct options *given,
-					 struct jw_export_options *options, char room[PASSPHRASE_SIZE]);
+/* Enters the state of cli->system, --sign, --key and --signature, and asks for the passphrase,
+ * which `room` takes (passphrase_forget). */
+int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
+					 char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);

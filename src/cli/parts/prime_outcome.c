@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/system.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
@@ -43,11 +45,11 @@ static void print_where(const struct prime_outcome *priming, const struct jw_pri
 {
 	char driver[JW_DRIVER_TEXT];
 
-	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere->scratch)
+	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere.scratch)
 		output_line(&priming->cli->out, STYLE_PLAIN,
 					"%s is what driver %s would look for there (CUDA_CACHE_PATH).",
-					priming->system->cache.path,
-					jw_driver_text(driver, &priming->system->driver.version));
+					priming->cli->system->cache.path,
+					jw_driver_text(driver, &priming->cli->system->driver.version));
 }
 
 void prime_outcome_print_result(const struct prime_outcome *priming,
@@ -71,18 +73,18 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 		output_warning(out,
 					   "%zu of the oldest entries had to make room, as at a driver's own insert: "
 					   "the cache keeps %s (CUDA_CACHE_MAXSIZE)",
-					   result->evicted, text_bytes(bytes, priming->system->cache.limit_bytes));
+					   result->evicted, text_bytes(bytes, priming->cli->system->cache.limit_bytes));
 	if (result->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(result->failed, "module", "modules"));
 	if (result->interrupted)
 		output_warning(out, "interrupted with %s left%s",
 					   TEXT_COUNT(result->undone, "module", "modules"),
-					   priming->elsewhere->scratch ? "" : "; the same command goes on from here");
+					   priming->elsewhere.scratch ? "" : "; the same command goes on from here");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
-	else if (priming->elsewhere->given)
+	else if (priming->elsewhere.given)
 		print_where(priming, result);
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
@@ -103,7 +105,7 @@ int prime_outcome_document(struct jw_error *err, const struct prime_outcome *pri
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
 	const struct jw_carry_result *carried = result->reuse.carried;
-	const struct export_document *pack = &priming->elsewhere->pack;
+	const struct export_document *pack = &priming->elsewhere.pack;
 	struct prime_document values = {
 		.result = *result,
 		.failures = mem_array(err, result->failure_count, sizeof *values.failures),
@@ -139,11 +141,15 @@ enum exit_status prime_outcome_status_of_error(const struct jw_error *err)
 }
 
 enum exit_status prime_outcome_status(const struct prime_outcome *priming,
-									  const struct jw_prime_result *result, size_t troubles)
+									  const struct jw_prime_result *result)
 {
+	const struct jw_found *found = priming->files.found;
+	const size_t troubles = result->troubles + (found ? found->trouble_count : 0);
 	/* Files of a recording that are not here are a part left undone. */
 	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
 
+	if (priming->only_plan && result->plan.cold && !result->plan.too_much)
+		return EXIT_COLD;
 	/* A module without an entry cannot be shown to be warm. */
 	if (result->interrupted || result->undone || result->failed || result->unchanged ||
 		result->misjudged || result->plan.over_budget)

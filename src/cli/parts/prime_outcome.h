@@ -5,19 +5,21 @@
 #include <stddef.h>
 
 #include <jitwarm/prime.h>
-#include <jitwarm/system.h>
 
 #include "cli/command.h"
+#include "cli/parts/cuda_operands.h"
+#include "cli/parts/found_files.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/unattended.h"
 #include "cli/progress.h"
 
 struct prime_outcome {
 	struct cli *cli;
-	const struct jw_system *system;
-	const struct jw_recording *recording; /* NULL: none is given */
-	struct target_machine *elsewhere;
-	struct unattended *unattended;
+	struct jw_recording *recording; /* NULL: none is given */
+	struct cuda_operands sources;
+	struct found_files files;
+	struct target_machine elsewhere;
+	struct unattended unattended;
 	struct progress progress;
 	bool bar;
 	bool only_plan;
@@ -29,9 +31,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 								const struct jw_prime_result *result);
 int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,
 						   const struct jw_prime_result *result);
-/* `troubles`: files that could not be read. */
 enum exit_status prime_outcome_status(const struct prime_outcome *priming,
-									  const struct jw_prime_result *result, size_t troubles);
+									  const struct jw_prime_result *result);
 /* A driver that does not cache, or a cache where no file can be locked: no help there. A full cache
  * is a part left undone. */
 enum exit_status prime_outcome_status_of_error(const struct jw_error *err);

@@ -78,25 +78,22 @@ static bool differs(const struct jw_system *system)
 	return false;
 }
 
-static int find_compiler(struct jw_error *err, const struct cli *cli,
-						 const struct jw_system *system, struct target_machine *elsewhere)
+static int find_compiler(struct jw_error *err, const struct cli *cli, struct jw_compiler *compiler)
 {
-	const struct jw_compiler *compiler = &elsewhere->compiler;
+	const struct jw_driver *version = &cli->system->driver.version;
 	char driver[JW_DRIVER_TEXT];
 
-	if (jw_compiler_find(err, &system->driver.version, options_value(&cli->options, "ptxas"),
-						 &elsewhere->compiler))
+	if (jw_compiler_find(err, version, options_value(&cli->options, "ptxas"), compiler) ||
+		(options_given(&cli->options, "split") && jw_compiler_can_split(err, compiler)))
 		return -1;
-	if (options_given(&cli->options, "split") && jw_compiler_can_split(err, compiler))
-		return -1;
-	(void)jw_driver_text(driver, &system->driver.version);
+	(void)jw_driver_text(driver, version);
 	if (!compiler->exact)
 		output_warning(
 			&cli->out,
 			"%s is of CUDA %u.%u, older than driver %s: its code works there, but is not "
 			"the driver's own",
 			compiler->path, compiler->cuda / 1000, compiler->cuda % 1000 / 10, driver);
-	else if (differs(system))
+	else if (differs(cli->system))
 		output_warning(&cli->out,
 					   "on sm_90 driver %s writes one attribute more into its results than ptxas "
 					   "does: they are not the driver's own to the last byte",
@@ -104,25 +101,18 @@ static int find_compiler(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* Refuses a key that cannot sign before the work. */
-static int find_key(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
-					struct target_machine *elsewhere)
+int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
+							 struct target_machine *elsewhere)
 {
 	struct jw_export_options *export = &elsewhere->export;
 
-	export->state_dir = system->state_dir;
-	if (pack_report_sign(err, &cli->options, export, elsewhere->passphrase))
+	if (find_compiler(err, cli, &elsewhere->compiler) ||
+		pack_report_sign(err, cli, export, elsewhere->passphrase))
 		return -1;
+	/* Refuses a key that cannot sign before the work. */
 	return export->sign_key
 			   ? jw_key_check(err, export->state_dir, export->sign_key, export->passphrase)
 			   : 0;
-}
-
-int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 const struct jw_system *system, struct target_machine *elsewhere)
-{
-	return find_compiler(err, cli, system, elsewhere) || find_key(err, cli, system, elsewhere) ? -1
-																							   : 0;
 }
 
 int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
@@ -138,7 +128,7 @@ int target_machine_thin(struct jw_error *err, const struct cli *cli, const struc
 	return 0;
 }
 
-int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+int target_machine_pack(struct jw_error *err, const struct cli *cli,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere)
 {
 	struct jw_export_options *export = &elsewhere->export;
@@ -151,7 +141,7 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 						 elsewhere->scratch ? ", and what was compiled is gone: with --cache DIR "
 											  "the same command would go on from there"
 											: "");
-	export->system = system;
+	export->system = cli->system;
 	export->targets = elsewhere->gpus.targets;
 	export->target_count = elsewhere->gpus.count;
 	export->cancel = cli_cancel;
@@ -163,11 +153,6 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli, const struc
 	elsewhere->pack.file = export->output;
 	pack_report_print(&cli->out, export->output, &elsewhere->pack.result);
 	return 0;
-}
-
-enum exit_status target_machine_status(const struct jw_error *err)
-{
-	return err->code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err->code);
 }
 
 void target_machine_free(struct target_machine *elsewhere)

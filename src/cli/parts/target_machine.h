@@ -47,16 +47,14 @@ struct target_machine {
 int target_machine_read(struct jw_error *err, const struct options *options,
 						struct target_machine *ret_elsewhere, struct jw_system_options *how);
 /* Finds the compiler for the system's driver, says where its results are not the driver's, and
- * unlocks the key that is to sign. */
+ * unlocks the key that signs. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 const struct jw_system *system, struct target_machine *elsewhere);
+							 struct target_machine *elsewhere);
 /* --thin: modules of these files need not be in the pack. `found`, which may be NULL, must outlive
  * the pack's making. */
 int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
 						struct target_machine *elsewhere);
 /* Writes the primed entries into the pack of -o: elsewhere->pack. Does nothing without -o. */
-int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_system *system,
+int target_machine_pack(struct jw_error *err, const struct cli *cli,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere);
-/* The status of such a failure. */
-enum exit_status target_machine_status(const struct jw_error *err);
 void target_machine_free(struct target_machine *elsewhere);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/system.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/env.h"
@@ -104,12 +106,11 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 	print_restart(output, request);
 }
 
-int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
-						   const struct found_files *files)
+int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files)
 {
 	const struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
 	struct jw_tune_result *result = NULL;
-	int failed = jw_tune_for_files(err, system, files->paths, files->count, &result);
+	int failed = jw_tune_for_files(err, cli->system, files->paths, files->count, &result);
 
 	if (result)
 		tune_change_print(&cli->out, &request, result);

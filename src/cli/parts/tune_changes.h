@@ -1,7 +1,6 @@
 /* Settings that stay, as `tune` and `prime --tune` write them. */
 #pragma once
 
-#include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
 #include "cli/command.h"
@@ -15,6 +14,5 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 					   const struct jw_tune_result *result);
 /* For `prime --tune`: sets the limit that these files' results need, for this account and this run.
  * Does nothing where the limit in force suffices. */
-int tune_change_on_the_way(struct jw_error *err, struct cli *cli, struct jw_system *system,
-						   const struct found_files *files);
+int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files);
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);

@@ -72,24 +72,22 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 	return result;
 }
 
-enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status)
+int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
-	struct jw_error err;
 	/* After an upgrade the driver may not start until the machine has: such a run is not
 	 * remembered. */
-	bool ended = run->planned && status != EXIT_FAILED && !run->undone && !os_interrupted() &&
+	bool ended = run->planned && cli->status != EXIT_FAILED && !run->undone && !os_interrupted() &&
 				 !options_given(&cli->options, "dry-run");
+	int failed = run->skip && document_print(err, &cli->out, &document_prime_skipped, run);
 
-	if (run->skip)
-		status = cli_end(cli, status, &document_prime_skipped, run);
 	/* Modules that cannot be compiled would fail again: only a change starts another try. */
-	if (run->state && ended && jw_run_remember(&err, run->state))
-		output_warning(&cli->out, "the next run will not know of this one: %s", err.message);
+	if (run->state && ended && jw_run_remember(err, run->state))
+		output_warning(&cli->out, "the next run will not know of this one: %s", err->message);
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
-	run->status = (unsigned)status;
-	if ((run->state || options_given(&cli->options, "json-log")) && write_logs(&err, cli, run))
-		status = exit_combine(status, cli_fail(cli, &err));
+	run->status = (unsigned)cli->status;
+	failed = failed || ((run->state || options_given(&cli->options, "json-log")) &&
+						write_logs(err, cli, run));
 	jw_run_state_free(run->state);
 	jw_text_free(run->changes);
-	return status;
+	return failed;
 }

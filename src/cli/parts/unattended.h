@@ -21,9 +21,8 @@ struct unattended {
 
 /* Reads the options; with --if-changed looks whether anything has changed. Start with {0}. */
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
-/* Remembers the run, writes the logs and frees everything. The status to end with: a log that
- * cannot be written is a failure. */
-enum exit_status unattended_end(struct cli *cli, struct unattended *run, enum exit_status status);
+/* Remembers a run that ends with cli->status, writes the logs and frees everything. */
+int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 
 #define UNATTENDED_OPTIONS                                                                         \
 	CLI_FLAG("if-changed", "End at once, without starting the driver, if driver, GPUs, packages, " \
