@@ -30,6 +30,13 @@ size_t set_find(const struct set *set, uint64_t key, size_t *cursor)
 	return SET_NONE;
 }
 
+bool set_has(const struct set *set, uint64_t key)
+{
+	size_t cursor = 0;
+
+	return set_find(set, key, &cursor) != SET_NONE;
+}
+
 static void place(struct set *set, uint64_t key, size_t index)
 {
 	size_t at = slot_of(set, key);

@@ -2,6 +2,7 @@
  * in an array and compares them itself where two share a key. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ struct set {
 /* The first index stored under `key`, or SET_NONE. Start with *cursor = 0 and call
  * again for the next one with the same key. */
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
+/* Whether any index is stored under `key`. */
+bool set_has(const struct set *set, uint64_t key);
 /* Adds (key, index); the same key may be added several times. */
 int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index);
 void set_free(struct set *set);

@@ -48,9 +48,7 @@ struct job {
 	struct buf bytes;     /* the contributor that was read last: */
 	size_t loaded;
 	struct gather_parts parts;
-	struct buf manifest_text;
 	struct os_file *file;
-	uint64_t file_bytes;
 	struct minisign_secret secret; /* set where the pack is signed */
 	struct set wanted;             /* names of the entries of the modules in `paths` */
 };
@@ -58,9 +56,7 @@ struct job {
 /* Threads call this; by then the set is only read. */
 static bool is_wanted(void *context, uint64_t key)
 {
-	size_t cursor = 0;
-
-	return set_find(&((const struct job *)context)->wanted, key, &cursor) != SET_NONE;
+	return set_has(&((const struct job *)context)->wanted, key);
 }
 
 /* ---- the manifest */
@@ -83,30 +79,15 @@ static int add_driver(struct jw_error *err, struct job *job, const char *stamp, 
 	return 0;
 }
 
-/* The member with this digest; added unless `set` knows it. */
 static int add_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
 					  const struct pack_member *member, uint32_t *ret_at)
 {
-	struct pack_manifest *manifest = &job->manifest;
-	size_t cursor = 0, other;
-	uint64_t lead;
+	const size_t count = job->manifest.member_count;
 
-	memcpy(&lead, member->digest.bytes, sizeof lead);
-	while ((other = set_find(set, lead, &cursor)) != SET_NONE) {
-		if (manifest->members[other].kind == member->kind &&
-			digest_equal(&manifest->members[other].digest, &member->digest)) {
-			*ret_at = (uint32_t)other;
-			return 0;
-		}
-	}
-	if (manifest->member_count == PACK_MOST_MEMBERS)
-		return error_set(err, JW_ERR_LIMIT, "more than %d modules and cubins for one pack",
-						 PACK_MOST_MEMBERS);
-	if (set_add(err, set, lead, manifest->member_count))
+	if (manifest_add_member(err, &job->manifest, set, member, ret_at))
 		return -1;
-	job->contributors[manifest->member_count] = item;
-	*ret_at = (uint32_t)manifest->member_count;
-	manifest->members[manifest->member_count++] = *member;
+	if (*ret_at == count)
+		job->contributors[count] = item;
 	return 0;
 }
 
@@ -221,78 +202,46 @@ static int read_file(struct jw_error *err, struct job *job, size_t member, const
 	return 0;
 }
 
-static const struct form of_entries = {gather_entries, read_entry},
-						 of_tree = {gather_tree, read_file};
+static const struct form of_entries = {.gather = gather_entries, .read = read_entry},
+						 of_tree = {.gather = gather_tree, .read = read_file};
 
 /* ---- the bytes */
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
+	return os_fd_write(err, ((const struct job *)context)->options->output_fd, data, size);
+}
+
+static int put_content(struct jw_error *err, void *context, struct writer *writer)
+{
 	struct job *job = context;
 
-	if (!job->file)
-		return os_fd_write(err, job->options->output_fd, data, size);
-	if (os_file_write(err, job->file, job->file_bytes, data, size))
-		return -1;
-	job->file_bytes += size;
-	return 0;
-}
+	for (size_t i = 0; i < job->manifest.member_count; i++) {
+		const struct pack_member *member = &job->manifest.members[i];
+		char name[TAR_MOST_NAME + 1];
+		const uint8_t *data;
 
-static int put_manifest(struct jw_error *err, const struct job *job, struct writer *writer)
-{
-	uint64_t size = job->manifest_text.size;
-
-	return writer_frame(err, writer, tar_extent(size)) ||
-				   writer_member(err, writer, PACK_MANIFEST, job->manifest_text.data, size)
-			   ? -1
-			   : 0;
-}
-
-static int put_member(struct jw_error *err, struct job *job, struct writer *writer, size_t at)
-{
-	const struct pack_member *member = &job->manifest.members[at];
-	char name[TAR_MOST_NAME + 1];
-	const uint8_t *data;
-
-	return cancel_check(err, &job->options->cancel) || job->form->read(err, job, at, &data)
-			   ? -1
-			   : writer_member(err, writer, pack_member_name(name, member), data,
-							   member->size_bytes);
-}
-
-static int put_content(struct jw_error *err, struct job *job, struct writer *writer)
-{
-	static const uint8_t end[TAR_END];
-	const struct pack_manifest *manifest = &job->manifest;
-	uint64_t size = TAR_END;
-
-	for (size_t i = 0; i < manifest->member_count; i++)
-		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
-	if (writer_frame(err, writer, size))
-		return -1;
-	for (size_t i = 0; i < manifest->member_count; i++)
-		if (!manifest->members[i].thin && put_member(err, job, writer, i))
+		if (member->thin)
+			continue;
+		if (cancel_check(err, &job->options->cancel) || job->form->read(err, job, i, &data) ||
+			writer_member(err, writer, pack_member_name(name, member), data, member->size_bytes))
 			return -1;
-	return writer_put(err, writer, end, sizeof end);
+	}
+	return 0;
 }
 
 static int write_pack(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	const struct writer_options options = {
 		.context = job,
+		.file = job->file,
 		.write = write_out,
+		.content = put_content,
 		.level = job->options->best ? LEVEL_BEST : WRITER_USUAL,
 		.workers = job->options->best ? 1 : 0,
 	};
-	struct writer *writer;
 
-	if (writer_open(err, &options, &writer))
-		return -1;
-	if (put_manifest(err, job, writer) || put_content(err, job, writer)) {
-		(void)writer_close(NULL, writer, NULL);
-		return -1;
-	}
-	return writer_close(err, writer, ret_written);
+	return writer_pack(err, &options, &job->manifest, ret_written);
 }
 
 /* Written beside the final file, and renamed when it is complete. */
@@ -387,14 +336,6 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	return taken;
 }
 
-static int finish_manifest(struct jw_error *err, struct job *job)
-{
-	if (manifest_content(&job->manifest) > PACK_MOST_TOTAL)
-		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
-						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
-	return manifest_format(err, &job->manifest, &job->manifest_text);
-}
-
 static bool is_opaque(const struct jw_export_options *options)
 {
 	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
@@ -421,7 +362,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
-	if (job.form->gather(err, &job, &result) || finish_manifest(err, &job) ||
+	if (job.form->gather(err, &job, &result) ||
 		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))
@@ -435,7 +376,6 @@ done:
 	minisign_forget(&job.secret, sizeof job.secret);
 	gather_free(&job.gather);
 	manifest_free(&job.manifest);
-	buf_free(&job.manifest_text);
 	buf_free(&job.bytes);
 	mem_free(job.contributors);
 	mem_free(job.dir);

@@ -43,7 +43,6 @@ static int claim_names(struct jw_error *err, struct import *import)
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < import->manifest.entry_count; i++) {
 			struct import_fate *fate = &import->fates[i];
-			size_t cursor = 0;
 
 			if (is_left_out(fate) || fate->carried != (pass == 1))
 				continue;
@@ -53,7 +52,7 @@ static int claim_names(struct jw_error *err, struct import *import)
 					return -1;
 				continue;
 			}
-			if (set_find(&import->keys, fate->key, &cursor) != SET_NONE) {
+			if (set_has(&import->keys, fate->key)) {
 				fate->verdict = JW_IMPORT_THERE;
 				continue;
 			}

@@ -50,6 +50,39 @@ uint64_t manifest_stored(const struct pack_manifest *manifest)
 	return sum;
 }
 
+uint64_t manifest_extent(const struct pack_manifest *manifest)
+{
+	uint64_t size = TAR_END;
+
+	for (size_t i = 0; i < manifest->member_count; i++)
+		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
+	return size;
+}
+
+int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, struct set *leads,
+						const struct pack_member *member, uint32_t *ret_at)
+{
+	size_t cursor = 0, at;
+	uint64_t lead;
+
+	memcpy(&lead, member->digest.bytes, sizeof lead);
+	do
+		at = set_find(leads, lead, &cursor);
+	while (at != SET_NONE && (manifest->members[at].kind != member->kind ||
+							  !digest_equal(&manifest->members[at].digest, &member->digest)));
+	if (at == SET_NONE) {
+		at = manifest->member_count;
+		if (at == PACK_MOST_MEMBERS)
+			return error_set(err, JW_ERR_LIMIT, "more than %d modules and cubins for one pack",
+							 PACK_MOST_MEMBERS);
+		if (set_add(err, leads, lead, at))
+			return -1;
+		manifest->members[manifest->member_count++] = *member;
+	}
+	*ret_at = (uint32_t)at;
+	return 0;
+}
+
 void manifest_free(struct pack_manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->entry_count; i++)
@@ -261,47 +294,43 @@ static int read_drivers(struct jw_error *err, const cJSON *document, struct pack
 	return 0;
 }
 
+/* Adds a member that no other one equals. */
+static int take_member(struct jw_error *err, const cJSON *object, struct pack_manifest *manifest,
+					   struct set *seen)
+{
+	const size_t count = manifest->member_count;
+	struct pack_member member = {0};
+	uint32_t at;
+
+	if (!read_member(object, manifest, &member))
+		return wrong(err, "member", count);
+	if (manifest_add_member(err, manifest, seen, &member, &at))
+		return -1;
+	return at == count
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "manifest: member %zu is there twice", count);
+}
+
 static int read_members(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
 {
-	const cJSON *array, *item;
+	const cJSON *array;
 	struct set seen = {0};
 	uint64_t total = 0;
 	size_t count;
-	int result = -1;
+	int result = 0;
 
 	if (read_array(err, document, "members", PACK_MOST_MEMBERS, &array, &count))
 		return -1;
 	manifest->members = mem_array(err, count, sizeof *manifest->members);
 	if (!manifest->members)
 		return -1;
-	for (item = array->child; item; item = item->next, manifest->member_count++) {
-		struct pack_member *member = &manifest->members[manifest->member_count];
-		size_t cursor = 0, other;
-		uint64_t lead;
-
-		if (!read_member(item, manifest, member)) {
-			wrong(err, "member", manifest->member_count);
-			goto done;
-		}
-		memcpy(&lead, member->digest.bytes, sizeof lead);
-		while ((other = set_find(&seen, lead, &cursor)) != SET_NONE)
-			if (manifest->members[other].kind == member->kind &&
-				digest_equal(&manifest->members[other].digest, &member->digest)) {
-				error_set(err, JW_ERR_FORMAT, "manifest: member %zu is there twice",
-						  manifest->member_count);
-				goto done;
-			}
-		total += member->size_bytes;
-		if (total > PACK_MOST_TOTAL) {
-			error_set(err, JW_ERR_LIMIT, "manifest: more than %llu GiB of content",
-					  (unsigned long long)(PACK_MOST_TOTAL >> 30));
-			goto done;
-		}
-		if (set_add(err, &seen, lead, manifest->member_count))
-			goto done;
+	for (const cJSON *item = array->child; !result && item; item = item->next) {
+		result = take_member(err, item, manifest, &seen);
+		total += result ? 0 : manifest->members[manifest->member_count - 1].size_bytes;
+		if (total > PACK_MOST_TOTAL)
+			result = error_set(err, JW_ERR_LIMIT, "manifest: more than %llu GiB of content",
+							   (unsigned long long)(PACK_MOST_TOTAL >> 30));
 	}
-	result = 0;
-done:
 	set_free(&seen);
 	return result;
 }

@@ -101,6 +101,13 @@ void manifest_free(struct pack_manifest *manifest);
 /* Bytes of all members, and of those in the pack. */
 uint64_t manifest_content(const struct pack_manifest *manifest);
 uint64_t manifest_stored(const struct pack_manifest *manifest);
+/* The size of the archive behind the manifest: members in the pack, with headers, and its end. */
+uint64_t manifest_extent(const struct pack_manifest *manifest);
+/* The index of the member with this kind and digest, which is added where `leads`, a set of the
+ * first bytes of the members' digests, lacks it. manifest->members has room for one more. */
+struct set;
+int manifest_add_member(struct jw_error *err, struct pack_manifest *manifest, struct set *leads,
+						const struct pack_member *member, uint32_t *ret_at);
 
 /* Entries that were compiled over several threads. */
 size_t manifest_split(const struct pack_manifest *manifest);

@@ -348,7 +348,7 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 /* Room for all that is kept. */
 static int make_whole(struct jw_error *err, struct member_walk *walk, struct reader *reader)
 {
-	uint64_t size = reader_extent(walk->manifest);
+	uint64_t size = manifest_extent(walk->manifest);
 
 	if (!walk->keep)
 		return 0;

@@ -27,10 +27,7 @@ struct merge {
 	struct pack_manifest whole;
 	struct set keys;    /* wanted entries */
 	struct set digests; /* the first bytes of members' digests */
-	struct buf text;    /* in the manifest */
 	struct buf member;
-	struct os_file *file;
-	uint64_t file_bytes;
 };
 
 static int open_part(struct jw_error *err, struct part *part)
@@ -65,9 +62,8 @@ static int pick_entries(struct jw_error *err, struct merge *merge, struct part *
 {
 	for (size_t i = 0; i < part->manifest.entry_count; i++) {
 		const struct pack_entry *entry = &part->manifest.entries[i];
-		size_t cursor = 0;
 
-		if (set_find(&merge->keys, entry->key, &cursor) != SET_NONE)
+		if (set_has(&merge->keys, entry->key))
 			continue;
 		if (set_add(err, &merge->keys, entry->key, i))
 			return -1;
@@ -120,25 +116,14 @@ static int add_members(struct jw_error *err, struct merge *merge, struct part *p
 	struct pack_manifest *whole = &merge->whole;
 
 	for (size_t i = 0; i < part->manifest.member_count; i++) {
-		const struct pack_member *member = &part->manifest.members[i];
-		size_t cursor = 0, at;
-		uint64_t lead;
+		const size_t count = whole->member_count;
 
 		if (!part->needed[i])
 			continue;
-		memcpy(&lead, member->digest.bytes, sizeof lead);
-		do
-			at = set_find(&merge->digests, lead, &cursor);
-		while (at != SET_NONE && (whole->members[at].kind != member->kind ||
-								  !digest_equal(&whole->members[at].digest, &member->digest)));
-		if (at == SET_NONE) {
-			at = whole->member_count;
-			if (set_add(err, &merge->digests, lead, at))
-				return -1;
-			whole->members[whole->member_count++] = *member;
-			part->taken[i] = true;
-		}
-		part->members[i] = (uint32_t)at;
+		if (manifest_add_member(err, whole, &merge->digests, &part->manifest.members[i],
+								&part->members[i]))
+			return -1;
+		part->taken[i] = part->members[i] == count;
 	}
 	return 0;
 }
@@ -182,23 +167,13 @@ static int make_manifest(struct jw_error *err, struct merge *merge)
 			add_entries(err, merge, part))
 			return -1;
 	}
-	if (whole->member_count > PACK_MOST_MEMBERS || whole->entry_count > PACK_MOST_ENTRIES ||
-		manifest_content(whole) > PACK_MOST_TOTAL)
-		return error_set(err, JW_ERR_LIMIT, "more than one pack can hold");
-	return manifest_format(err, whole, &merge->text);
+	return whole->entry_count > PACK_MOST_ENTRIES
+			   ? error_set(err, JW_ERR_LIMIT, "more than %d entries for one pack",
+						   PACK_MOST_ENTRIES)
+			   : 0;
 }
 
 /* ---- the bytes */
-
-static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
-{
-	struct merge *merge = context;
-
-	if (os_file_write(err, merge->file, merge->file_bytes, data, size))
-		return -1;
-	merge->file_bytes += size;
-	return 0;
-}
 
 /* Members that are not copied are read too: they lie between the others. */
 static int copy_member(struct jw_error *err, struct merge *merge, struct part *part, size_t i,
@@ -225,12 +200,10 @@ static int copy_member(struct jw_error *err, struct merge *merge, struct part *p
 	return writer_member(err, writer, name, bytes, member->size_bytes);
 }
 
-static int copy_content(struct jw_error *err, struct merge *merge, struct writer *writer)
+static int copy_content(struct jw_error *err, void *context, struct writer *writer)
 {
-	static const uint8_t end[TAR_END];
+	struct merge *merge = context;
 
-	if (writer_frame(err, writer, reader_extent(&merge->whole)))
-		return -1;
 	for (size_t i = 0; i < merge->count; i++) {
 		struct part *part = &merge->parts[i];
 
@@ -243,30 +216,15 @@ static int copy_content(struct jw_error *err, struct merge *merge, struct writer
 		reader_close(part->reader);
 		part->reader = NULL;
 	}
-	return writer_put(err, writer, end, sizeof end);
-}
-
-static int write_whole(struct jw_error *err, struct merge *merge, struct written *ret_written)
-{
-	const struct writer_options options = {
-		.context = merge, .write = write_out, .level = WRITER_USUAL};
-	struct writer *writer;
-
-	if (writer_open(err, &options, &writer))
-		return -1;
-	if (writer_frame(err, writer, tar_extent(merge->text.size)) ||
-		writer_member(err, writer, PACK_MANIFEST, merge->text.data, merge->text.size) ||
-		copy_content(err, merge, writer)) {
-		(void)writer_close(NULL, writer, NULL);
-		return -1;
-	}
-	return writer_close(err, writer, ret_written);
+	return 0;
 }
 
 int merge_packs(struct jw_error *err, char *const *paths, size_t count, const char *output,
 				struct written *ret_written)
 {
 	struct merge merge = {.parts = mem_array(err, count, sizeof *merge.parts), .count = count};
+	struct writer_options options = {
+		.context = &merge, .content = copy_content, .level = WRITER_USUAL};
 	int result = merge.parts && count ? 0 : -1;
 
 	merge.member.most = (size_t)1 << 30; /* no member is larger */
@@ -277,18 +235,18 @@ int merge_packs(struct jw_error *err, char *const *paths, size_t count, const ch
 	if (!result)
 		result = make_manifest(err, &merge);
 	if (!result)
-		result = os_file_open(err, output, OS_OPEN_CREATE, &merge.file);
-	if (!result)
-		result =
-			os_file_truncate(err, merge.file, 0) || write_whole(err, &merge, ret_written) ? -1 : 0;
-	os_file_close(merge.file);
+		result = os_file_open(err, output, OS_OPEN_CREATE, &options.file) ||
+						 os_file_truncate(err, options.file, 0) ||
+						 writer_pack(err, &options, &merge.whole, ret_written)
+					 ? -1
+					 : 0;
+	os_file_close(options.file);
 	for (size_t i = 0; merge.parts && i < count; i++)
 		close_part(&merge.parts[i]);
 	mem_free(merge.parts);
 	manifest_free(&merge.whole);
 	set_free(&merge.keys);
 	set_free(&merge.digests);
-	buf_free(&merge.text);
 	buf_free(&merge.member);
 	return result;
 }

@@ -85,29 +85,20 @@ static int by_path(const void *a, const void *b)
 	return opaque_path_compare(left->path, right->path);
 }
 
-/* The member with these bytes; a new one is added. */
-static int find_member(struct jw_error *err, struct gathering *work, size_t leaf)
+static int add_member(struct jw_error *err, struct gathering *work, size_t leaf)
 {
 	struct pack_manifest *manifest = work->manifest;
 	struct pack_member member = {.kind = PACK_FILE, .size_bytes = work->bytes.size};
-	size_t cursor = 0, at;
-	uint64_t lead;
+	const size_t count = manifest->member_count;
+	uint32_t *at = &manifest->tree[leaf].member;
 
 	digest_of(&member.digest, work->bytes.data, work->bytes.size);
-	memcpy(&lead, member.digest.bytes, sizeof lead);
-	while ((at = set_find(&work->known, lead, &cursor)) != SET_NONE)
-		if (digest_equal(&manifest->members[at].digest, &member.digest))
-			break;
-	if (at == SET_NONE) {
-		at = manifest->member_count;
-		if (VEC_ROOM(err, manifest->members, work->member_capacity, at, PACK_MOST_MEMBERS) ||
-			VEC_ROOM(err, work->sources, work->source_capacity, at, PACK_MOST_MEMBERS) ||
-			set_add(err, &work->known, lead, at))
-			return -1;
-		work->sources[at] = leaf;
-		manifest->members[manifest->member_count++] = member;
-	}
-	manifest->tree[leaf].member = (uint32_t)at;
+	if (VEC_ROOM(err, manifest->members, work->member_capacity, count, PACK_MOST_MEMBERS) ||
+		VEC_ROOM(err, work->sources, work->source_capacity, count, PACK_MOST_MEMBERS) ||
+		manifest_add_member(err, manifest, &work->known, &member, at))
+		return -1;
+	if (*at == count)
+		work->sources[count] = leaf;
 	return 0;
 }
 
@@ -134,7 +125,7 @@ static int hash_all(struct jw_error *err, struct gathering *work)
 							 manifest->tree[i].path);
 		result = read_leaf(err, work->dir, manifest->tree[i].path, &work->bytes);
 		if (!result && work->bytes.size)
-			result = find_member(err, work, i);
+			result = add_member(err, work, i);
 		buf_free(&work->bytes);
 	}
 	return result;

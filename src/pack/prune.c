@@ -27,26 +27,17 @@ struct prune {
 
 static bool goes_into_pack(void *context, uint64_t key)
 {
-	const struct prune *prune = context;
-	size_t cursor = 0;
-
-	return set_find(&prune->sound, key, &cursor) != SET_NONE;
+	return set_has(&((const struct prune *)context)->sound, key);
 }
 
 /* The names of the pack's entries. */
 static int read_names(struct jw_error *err, const char *path, struct set *names)
 {
 	struct pack_manifest manifest = {0};
-	struct source *source = NULL;
-	struct reader *reader = NULL;
-	int result = -1;
+	int result = reader_manifest(err, path, &manifest);
 
-	if (!source_open(err, path, &source))
-		result = reader_open(err, source, &manifest, &reader);
 	for (size_t i = 0; !result && i < manifest.entry_count; i++)
 		result = set_add(err, names, manifest.entries[i].key, i);
-	reader_close(reader);
-	source_close(source);
 	manifest_free(&manifest);
 	return result;
 }
@@ -95,10 +86,7 @@ static int keep(struct jw_error *err, struct prune *prune)
 	int result = write_pack(err, prune, &names);
 
 	for (size_t i = 0; !result && i < chosen->count; i++) {
-		size_t cursor = 0;
-
-		if (chosen->items[i].damaged ||
-			set_find(&names, chosen->items[i].removal.key, &cursor) != SET_NONE)
+		if (chosen->items[i].damaged || set_has(&names, chosen->items[i].removal.key))
 			chosen->items[left++] = chosen->items[i];
 		else
 			prune->result->not_kept++;

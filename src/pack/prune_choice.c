@@ -90,9 +90,8 @@ static int reason_of(struct choose *choose, size_t at)
 {
 	const struct jw_cache_entry *entry = &choose->list->entries[at];
 	int reason = STAYS;
-	size_t cursor = 0;
 
-	if (set_find(&choose->damaged, entry->key, &cursor) != SET_NONE) {
+	if (set_has(&choose->damaged, entry->key)) {
 		if (mend_judge(choose->list->path, entry->key, &choose->judged[at]) == MEND_TAKE)
 			reason = JW_PRUNE_DAMAGED;
 	} else if (!entry->damaged && entry->kind != JW_CACHE_OTHER) {

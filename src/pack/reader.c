@@ -203,15 +203,6 @@ fail:
 	return -1;
 }
 
-uint64_t reader_extent(const struct pack_manifest *manifest)
-{
-	uint64_t size = TAR_END;
-
-	for (size_t i = 0; i < manifest->member_count; i++)
-		size += manifest->members[i].thin ? 0 : tar_extent(manifest->members[i].size_bytes);
-	return size;
-}
-
 void reader_into(struct reader *reader, void *room, size_t size)
 {
 	/* In the middle of a frame the decompressor has its window already. */
@@ -264,4 +255,16 @@ void reader_close(struct reader *reader)
 		return;
 	(void)ZSTD_freeDCtx(reader->decompressor);
 	mem_free(reader);
+}
+
+int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
+{
+	struct source *source = NULL;
+	struct reader *reader = NULL;
+	int result =
+		source_open(err, path, &source) || reader_open(err, source, ret_manifest, &reader) ? -1 : 0;
+
+	reader_close(reader);
+	source_close(source);
+	return result;
 }

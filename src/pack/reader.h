@@ -12,9 +12,7 @@ struct reader;
  * source must outlive the reader. */
 int reader_open(struct jw_error *err, struct source *source, struct pack_manifest *ret_manifest,
 				struct reader **ret_reader);
-/* The decompressed size of the pack's members with their headers. */
-uint64_t reader_extent(const struct pack_manifest *manifest);
-/* Before the first member: decompresses all of them into `room`, reader_extent bytes, where they
+/* Before the first member: decompresses all of them into `room`, manifest_extent bytes, where they
  * stay. The decompressor then needs no window, and nothing is copied. */
 void reader_into(struct reader *reader, void *room, size_t size);
 /* The content of the next member, which must be the given one: copied to *bytes, which has room for
@@ -24,3 +22,5 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 /* After the last member: checks that nothing follows. */
 int reader_end(struct jw_error *err, struct reader *reader);
 void reader_close(struct reader *reader);
+/* The manifest alone, of a pack whose digest matches. The caller frees it. */
+int reader_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest);

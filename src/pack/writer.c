@@ -10,8 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "os/cores.h"
-#include "pack/format.h"
-#include "pack/pack_tar.h"
+#include "os/file.h"
 
 enum {
 	SKIPPABLE_MAGIC = 0x184d2a5f, /* RFC 8878, 3.1.2: 0x184d2a50 to 0x184d2a5f */
@@ -110,10 +109,13 @@ fail:
 
 static int emit(struct jw_error *err, struct writer *writer, const void *data, size_t size)
 {
+	uint64_t at = writer->written_bytes;
+
 	crypto_generichash_update(&writer->digest, data, size);
 	crypto_generichash_update(&writer->prehash, data, size);
 	writer->written_bytes += size;
-	return writer->options.write(err, writer->options.context, data, size);
+	return writer->options.file ? os_file_write(err, writer->options.file, at, data, size)
+								: writer->options.write(err, writer->options.context, data, size);
 }
 
 static int compress(struct jw_error *err, struct writer *writer, const void *data, size_t size,
@@ -195,4 +197,27 @@ int writer_close(struct jw_error *err, struct writer *writer, struct written *re
 	(void)ZSTD_freeCCtx(writer->compressor);
 	mem_free(writer);
 	return result;
+}
+
+int writer_pack(struct jw_error *err, const struct writer_options *options,
+				const struct pack_manifest *manifest, struct written *ret_written)
+{
+	static const uint8_t end[TAR_END];
+	struct buf text = {0};
+	struct writer *writer = NULL;
+	int result = -1;
+
+	if (manifest_content(manifest) > PACK_MOST_TOTAL)
+		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB for one pack",
+						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
+	if (!manifest_format(err, manifest, &text) && !writer_open(err, options, &writer))
+		result = writer_frame(err, writer, tar_extent(text.size)) ||
+						 writer_member(err, writer, PACK_MANIFEST, text.data, text.size) ||
+						 writer_frame(err, writer, manifest_extent(manifest)) ||
+						 options->content(err, options->context, writer) ||
+						 writer_put(err, writer, end, sizeof end)
+					 ? -1
+					 : 0;
+	buf_free(&text);
+	return writer_close(err, writer, result ? NULL : ret_written) ? -1 : result;
 }

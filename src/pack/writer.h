@@ -12,14 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "pack/manifest.h"
 
 enum { PACK_PREHASH_SIZE = 64 };
 enum { WRITER_USUAL = 5 }; /* the level that the parameters are tuned for */
 
+struct writer;
+
 struct writer_options {
 	void *context;
+	struct os_file *file; /* takes the bytes, from its beginning; NULL: `write` takes them */
 	int (*write)(struct jw_error *err, void *context, const void *data, size_t size);
+	/* For writer_pack: puts the members that the pack holds, in the manifest's order. */
+	int (*content)(struct jw_error *err, void *context, struct writer *writer);
 	int level; /* zstd's level */
 	unsigned
 		workers; /* compression threads, 0: as many as cores, up to a small limit; the bytes do not
@@ -30,8 +35,6 @@ struct written {
 	uint64_t size_bytes;
 	uint8_t prehash[PACK_PREHASH_SIZE]; /* BLAKE2b-512 of the whole pack: what minisign signs */
 };
-
-struct writer;
 
 int writer_open(struct jw_error *err, const struct writer_options *options,
 				struct writer **ret_writer);
@@ -44,6 +47,11 @@ int writer_member(struct jw_error *err, struct writer *writer, const char *name,
 /* Ends the last frame and adds the trailer. Frees the writer in any case; `ret_written` NULL gives
  * up. */
 int writer_close(struct jw_error *err, struct writer *writer, struct written *ret_written);
+
+/* A whole pack: the manifest, the content and the trailer. JW_ERR_LIMIT: more content than a pack
+ * may have. */
+int writer_pack(struct jw_error *err, const struct writer_options *options,
+				const struct pack_manifest *manifest, struct written *ret_written);
 
 /* Computes the trailer after bytes with this BLAKE2b-256. */
 void pack_trailer(uint8_t trailer[48], const uint8_t digest[32]);

@@ -43,12 +43,9 @@ static const struct pack_driver *driver_of(struct look *look, const char *stamp)
 /* Keys for GPUs with two and with three digits differ by one byte. */
 static bool may_be_wanted(const struct carry *carry, const struct cache_file *file)
 {
-	for (int i = -1; i <= 1; i++) {
-		size_t cursor = 0;
-
-		if (set_find(&carry->by_length, file->probed.key_bytes + (uint64_t)i, &cursor) != SET_NONE)
+	for (int i = -1; i <= 1; i++)
+		if (set_has(&carry->by_length, file->probed.key_bytes + (uint64_t)i))
 			return file->probed.damage == CACHE_SOUND;
-	}
 	return false;
 }
 
@@ -97,10 +94,9 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 
 	memcpy(profile.stamp, carry->options->system->driver.stamp, sizeof profile.stamp);
 	key = cache_key_start(&profile, sm, &length);
-	if (set_find(&carry->by_length, length + rest, &cursor) == SET_NONE)
+	if (!set_has(&carry->by_length, length + rest))
 		return SIZE_MAX;
 	key = fnv_update(key, parts->payload, rest);
-	cursor = 0;
 	at = set_find(&carry->by_key, key, &cursor);
 	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
 }

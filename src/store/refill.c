@@ -51,16 +51,9 @@ static void note_refused(struct refill *refill, const char *path,
 
 /* ---- one pack */
 
-static bool has(const struct set *set, uint64_t key)
-{
-	size_t cursor = 0;
-
-	return set_find(set, key, &cursor) != SET_NONE;
-}
-
 static bool is_asked_for(void *context, uint64_t key)
 {
-	return has(&((const struct refill *)context)->asked, key);
+	return set_has(&((const struct refill *)context)->asked, key);
 }
 
 /* The name of a carried entry depends on its PTX, which the manifest lacks; the lengths of keys
@@ -77,9 +70,9 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 	judge_entry(manifest, entry, request->system, request->mode == REFILL_OLDER, &judgement);
 	return judgement.carried && !judgement.refused &&
 		   judgement.older == (request->mode == REFILL_OLDER) &&
-		   has(&refill->lengths,
-			   pack_key_start(start, request->system->driver.stamp, entry->target) +
-				   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
+		   set_has(&refill->lengths,
+				   pack_key_start(start, request->system->driver.stamp, entry->target) +
+					   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
 }
 
 /* Whether this pack has an entry that is asked for and still missing. */
@@ -97,7 +90,7 @@ static bool is_of_use(const struct refill *refill, const char *path)
 		bool ours = !strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp);
 
 		missing = ours
-					  ? has(&refill->asked, entry->key) &&
+					  ? set_has(&refill->asked, entry->key) &&
 							cache_presence(system->cache.path, entry->key, 0, NULL) != CACHE_PRESENT
 					  : may_be_carried(refill, &manifest, entry);
 	}
@@ -156,7 +149,7 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 						 manifest.members[entry->cubin].size_bytes;
 
 		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0 ||
-			!has(&refill->asked, entry->key) || has(&refill->counted, entry->key) ||
+			!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||
 			cache_presence(system->cache.path, entry->key, 0, NULL) == CACHE_PRESENT)
 			continue;
 		result = set_add(err, &refill->counted, entry->key, i);

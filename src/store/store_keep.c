@@ -88,9 +88,7 @@ struct known {
 
 static bool is_unknown(void *context, uint64_t key)
 {
-	size_t cursor = 0;
-
-	return set_find(&((const struct known *)context)->keys, key, &cursor) == SET_NONE;
+	return !set_has(&((const struct known *)context)->keys, key);
 }
 
 static int learn_pack(struct jw_error *err, struct known *known, const char *path)

@@ -85,21 +85,14 @@ done:
 
 int store_read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
 {
-	struct source *source = NULL;
-	struct reader *reader = NULL;
-	int result = -1;
-
-	if (!source_open(err, path, &source))
-		result = reader_open(err, source, ret_manifest, &reader);
+	if (reader_manifest(err, path, ret_manifest))
+		return -1;
 	/* The store refills caches after files are gone, so it keeps complete packs only. */
-	if (!result && (ret_manifest->thin || ret_manifest->opaque)) {
-		manifest_free(ret_manifest);
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "%s: is a thin or an opaque pack, which no store keeps", path);
-	}
-	reader_close(reader);
-	source_close(source);
-	return result;
+	if (!ret_manifest->thin && !ret_manifest->opaque)
+		return 0;
+	manifest_free(ret_manifest);
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "%s: a thin or an opaque pack, which the store does not keep", path);
 }
 
 static int describe_pack(struct jw_error *err, const char *path,
