@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
@@ -56,6 +57,29 @@ uint64_t json_count(const cJSON *object, const char *name)
 	double value = json_number(object, name, 0);
 
 	return value > 0 && value <= 9007199254740992.0 ? (uint64_t)value : 0;
+}
+
+int json_list_read(struct jw_error *err, const cJSON *object, const struct json_list *list,
+				   void **ret_elements, size_t *ret_count)
+{
+	const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, list->name);
+	size_t count = 0;
+	char *element;
+
+	if (!cJSON_IsArray(array))
+		return error_set(err, JW_ERR_FORMAT, "no list of %s", list->name);
+	for (const cJSON *item = array->child; item; item = item->next)
+		if (++count > list->most)
+			return error_set(err, JW_ERR_LIMIT, "more than %zu %s", list->most, list->name);
+	if (!(element = mem_array(err, count, list->size)))
+		return -1;
+	*ret_elements = element;
+	for (const cJSON *item = array->child; item; item = item->next, element += list->size) {
+		++*ret_count;
+		if (list->read(err, list->context, item, element))
+			return error_prefix(err, "%s[%zu]", list->name, *ret_count - 1);
+	}
+	return 0;
 }
 
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value)

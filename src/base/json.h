@@ -22,6 +22,17 @@ bool json_bool(const cJSON *object, const char *name, bool otherwise);
 /* A non-negative whole number up to 2^53, 0 where it is missing or anything else. */
 uint64_t json_count(const cJSON *object, const char *name);
 
+/* Reads the member `name`, an array of at most `most` elements, into a new array of the caller's,
+ * which is zeroed. Both outputs are set on failure too: up to the element that `read` refused. */
+struct json_list {
+	const char *name;
+	size_t most, size; /* elements; bytes of one in the caller's array */
+	int (*read)(struct jw_error *err, void *context, const cJSON *item, void *element);
+	void *context;
+};
+int json_list_read(struct jw_error *err, const cJSON *object, const struct json_list *list,
+				   void **ret_elements, size_t *ret_count);
+
 /* 64-bit values travel as 16 hex digits: JSON's numbers are doubles. */
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);

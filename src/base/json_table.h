@@ -20,7 +20,7 @@
 #include "base/error.h"
 
 /* Room for a text that a function of a row writes. */
-enum { JSON_ROOM = 64 };
+enum { JSON_ROOM = 128 };
 
 enum json_kind {
 	JSON_BOOL = 1,

@@ -44,30 +44,6 @@ bool pack_member_is_sound(const char *member)
 	return is_line(member);
 }
 
-/* ---- writing */
-
-static bool add_text(cJSON *object, const char *name, const char *text)
-{
-	return !text || cJSON_AddStringToObject(object, name, text);
-}
-
-bool file_list_write(cJSON *document, const struct pack_manifest *manifest)
-{
-	cJSON *array = cJSON_AddArrayToObject(document, "files");
-	bool complete = array != NULL;
-
-	for (size_t i = 0; complete && i < manifest->file_count; i++) {
-		const struct pack_file *file = &manifest->files[i];
-		cJSON *object = cJSON_CreateObject();
-
-		complete = cJSON_AddItemToArray(array, object) && add_text(object, "path", file->path) &&
-				   add_text(object, "package", file->package) &&
-				   add_text(object, "version", file->version) &&
-				   add_text(object, "member", file->member);
-	}
-	return complete;
-}
-
 /* ---- reading */
 
 /* Reads an optional text member; *ret is NULL where it is missing. False: the member is not valid.
@@ -85,8 +61,11 @@ static int read_text(struct jw_error *err, const cJSON *object, const char *name
 	return *ret_text ? 0 : -1;
 }
 
-static int read_file(struct jw_error *err, const cJSON *object, struct pack_file *file)
+static int read_file(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
+	struct pack_file *file = element;
+
+	(void)context;
 	if (read_text(err, object, "path", pack_path_is_sound, &file->path) ||
 		read_text(err, object, "package", pack_word_is_sound, &file->package) ||
 		read_text(err, object, "version", pack_word_is_sound, &file->version) ||
@@ -97,23 +76,14 @@ static int read_file(struct jw_error *err, const cJSON *object, struct pack_file
 
 int file_list_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
 {
-	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "files"), *item;
-	size_t count = 0;
+	static const struct json_list files = {.name = "files",
+										   .most = PACK_MOST_FILES,
+										   .size = sizeof(struct pack_file),
+										   .read = read_file};
 
-	if (!array)
+	if (!cJSON_HasObjectItem(document, "files"))
 		return 0;
-	if (!cJSON_IsArray(array))
-		return error_set(err, JW_ERR_FORMAT, "manifest: files: no list");
-	for (item = array->child; item; item = item->next)
-		if (++count > PACK_MOST_FILES)
-			return error_set(err, JW_ERR_LIMIT, "manifest: more than %d files", PACK_MOST_FILES);
-	manifest->files = mem_array(err, count, sizeof *manifest->files);
-	if (!manifest->files)
-		return -1;
-	for (item = array->child; item; item = item->next)
-		if (read_file(err, item, &manifest->files[manifest->file_count++]))
-			return error_prefix(err, "manifest: file %zu", manifest->file_count - 1);
-	return 0;
+	return json_list_read(err, document, &files, (void **)&manifest->files, &manifest->file_count);
 }
 
 void file_list_free(struct pack_manifest *manifest)

@@ -14,8 +14,6 @@ bool pack_word_is_sound(const char *word);
 /* The same for a name inside an archive: any text of one line. */
 bool pack_member_is_sound(const char *member);
 
-/* Adds the manifest's files to `document`. */
-bool file_list_write(cJSON *document, const struct pack_manifest *manifest);
 /* Reads the files from an untrusted document; the list is optional. */
 int file_list_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest);
 void file_list_free(struct pack_manifest *manifest);

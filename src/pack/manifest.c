@@ -14,14 +14,9 @@
 
 static const char *const kind_names[] = {
 	[PACK_PTX] = "ptx", [PACK_CUBIN] = "cubin", [PACK_FILE] = "file"};
-static const char *const form_names[] = {
+const char *const pack_form_names[] = {
 	[PACK_LOAD] = "load", [PACK_LINK] = "link", [PACK_BARE] = "bare"};
 enum { KINDS = 3, FORMS = 3 };
-
-const char *pack_form_name(enum pack_form form)
-{
-	return form_names[form];
-}
 
 const char *pack_member_name(char name[TAR_MOST_NAME + 1], const struct pack_member *member)
 {
@@ -141,9 +136,9 @@ size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
 
 /* ---- reading */
 
-static int wrong(struct jw_error *err, const char *what, size_t at)
+static int malformed(struct jw_error *err)
 {
-	return error_set(err, JW_ERR_FORMAT, "manifest: %s %zu is malformed", what, at);
+	return error_set(err, JW_ERR_FORMAT, "malformed");
 }
 
 /* A whole number from 0 to `most`; false if the member is missing or anything else. */
@@ -179,37 +174,22 @@ static size_t read_name(const cJSON *object, const char *name, const char *const
 	return at;
 }
 
-/* An array of the document with at most `most` elements. */
-static int read_array(struct jw_error *err, const cJSON *document, const char *name, size_t most,
-					  const cJSON **ret_array, size_t *ret_count)
-{
-	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, name);
-	size_t count = 0;
-
-	if (!cJSON_IsArray(array))
-		return error_set(err, JW_ERR_FORMAT, "manifest: no list of %s", name);
-	for (const cJSON *item = array->child; item; item = item->next)
-		if (++count > most)
-			return error_set(err, JW_ERR_LIMIT, "manifest: more than %zu %s", most, name);
-	*ret_array = array;
-	*ret_count = count;
-	return 0;
-}
-
 /* An opaque pack whose driver has no known stamp is compared by release. */
-static bool read_driver(const cJSON *object, bool opaque, struct pack_driver *driver)
+static int read_driver(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
+	const bool opaque = ((const struct pack_manifest *)context)->opaque;
+	struct pack_driver *driver = element;
 	const char *stamp = json_text(object, "stamp", ""), *release = json_text(object, "release", "");
 	uint64_t cuda = json_count(object, "cuda");
 
 	if ((!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
 		strlen(release) >= sizeof driver->release ||
 		strspn(release, "0123456789.") != strlen(release) || cuda > 1000000)
-		return false;
+		return malformed(err);
 	TEXT_COPY(driver->stamp, stamp);
 	TEXT_COPY(driver->release, release);
 	driver->cuda = (uint32_t)cuda;
-	return true;
+	return 0;
 }
 
 static bool read_hex(const char *text, struct digest *digest)
@@ -237,8 +217,8 @@ static bool read_origin(const cJSON *object, const struct pack_manifest *manifes
 							 read_count(object, "offset", PACK_MOST_OFFSET, &member->offset));
 }
 
-static bool read_member(const cJSON *object, const struct pack_manifest *manifest,
-						struct pack_member *member)
+static bool parse_member(const cJSON *object, const struct pack_manifest *manifest,
+						 struct pack_member *member)
 {
 	const char *name = json_text(object, "name", "");
 
@@ -256,12 +236,13 @@ static bool read_member(const cJSON *object, const struct pack_manifest *manifes
 	return false;
 }
 
-static bool read_entry(const cJSON *object, const struct pack_manifest *manifest,
-					   struct pack_entry *entry)
+static int read_entry(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
+	const struct pack_manifest *manifest = context;
+	struct pack_entry *entry = element;
 	const char *options = json_text(object, "options", NULL);
 	const cJSON *split = cJSON_GetObjectItemCaseSensitive(object, "split");
-	size_t form = read_name(object, "form", form_names, FORMS);
+	size_t form = read_name(object, "form", pack_form_names, FORMS);
 
 	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
 		!text_is_utf8(options, strlen(options)) || (form == PACK_BARE && *options) ||
@@ -269,93 +250,15 @@ static bool read_entry(const cJSON *object, const struct pack_manifest *manifest
 		!jw_target_parse(json_text(object, "target", ""), &entry->target) ||
 		!read_index(object, "driver", manifest->driver_count, &entry->driver) ||
 		!read_index(object, "ptx", manifest->member_count, &entry->ptx) ||
-		!read_index(object, "cubin", manifest->member_count, &entry->cubin))
-		return false;
+		!read_index(object, "cubin", manifest->member_count, &entry->cubin) ||
+		manifest->members[entry->ptx].kind != PACK_PTX ||
+		manifest->members[entry->cubin].kind != PACK_CUBIN)
+		return malformed(err);
 	entry->form = (enum pack_form)form;
 	/* Any text is accepted: an unnecessary note costs less than a missing one. */
 	entry->split = !cJSON_IsFalse(split) && split;
-	return manifest->members[entry->ptx].kind == PACK_PTX &&
-		   manifest->members[entry->cubin].kind == PACK_CUBIN;
-}
-
-static int read_drivers(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
-{
-	const cJSON *array, *item;
-	size_t count;
-
-	if (read_array(err, document, "drivers", PACK_MOST_DRIVERS, &array, &count))
-		return -1;
-	manifest->drivers = mem_array(err, count, sizeof *manifest->drivers);
-	if (!manifest->drivers)
-		return -1;
-	for (item = array->child; item; item = item->next, manifest->driver_count++)
-		if (!read_driver(item, manifest->opaque, &manifest->drivers[manifest->driver_count]))
-			return wrong(err, "driver", manifest->driver_count);
-	return 0;
-}
-
-/* Adds a member that no other one equals. */
-static int take_member(struct jw_error *err, const cJSON *object, struct pack_manifest *manifest,
-					   struct set *seen)
-{
-	const size_t count = manifest->member_count;
-	struct pack_member member = {0};
-	uint32_t at;
-
-	if (!read_member(object, manifest, &member))
-		return wrong(err, "member", count);
-	if (manifest_add_member(err, manifest, seen, &member, &at))
-		return -1;
-	return at == count
-			   ? 0
-			   : error_set(err, JW_ERR_FORMAT, "manifest: member %zu is there twice", count);
-}
-
-static int read_members(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
-{
-	const cJSON *array;
-	struct set seen = {0};
-	uint64_t total = 0;
-	size_t count;
-	int result = 0;
-
-	if (read_array(err, document, "members", PACK_MOST_MEMBERS, &array, &count))
-		return -1;
-	manifest->members = mem_array(err, count, sizeof *manifest->members);
-	if (!manifest->members)
-		return -1;
-	for (const cJSON *item = array->child; !result && item; item = item->next) {
-		result = take_member(err, item, manifest, &seen);
-		total += result ? 0 : manifest->members[manifest->member_count - 1].size_bytes;
-		if (total > PACK_MOST_TOTAL)
-			result = error_set(err, JW_ERR_LIMIT, "manifest: more than %llu GiB of content",
-							   (unsigned long long)(PACK_MOST_TOTAL >> 30));
-	}
-	set_free(&seen);
-	return result;
-}
-
-static int read_entries(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
-{
-	const cJSON *array, *item;
-	size_t count;
-
-	if (read_array(err, document, "entries", PACK_MOST_ENTRIES, &array, &count))
-		return -1;
-	manifest->entries = mem_array(err, count, sizeof *manifest->entries);
-	if (!manifest->entries)
-		return -1;
-	for (item = array->child; item; item = item->next) {
-		struct pack_entry *entry = &manifest->entries[manifest->entry_count];
-
-		if (!read_entry(item, manifest, entry))
-			return wrong(err, "entry", manifest->entry_count);
-		entry->options = mem_string(err, json_text(item, "options", ""));
-		if (!entry->options)
-			return -1;
-		manifest->entry_count++;
-	}
-	return 0;
+	entry->options = mem_string(err, options);
+	return entry->options ? 0 : -1;
 }
 
 /* A member that no entry needs could hold anything: it is refused. */
@@ -372,15 +275,76 @@ static int check_use(struct jw_error *err, const struct pack_manifest *manifest)
 			used[manifest->tree[i].member] = 1;
 	for (size_t i = 0; !result && i < manifest->member_count; i++) {
 		if (!used[i])
-			result = error_set(err, JW_ERR_FORMAT, "manifest: no entry needs member %zu", i);
+			result = error_set(err, JW_ERR_FORMAT, "no entry needs member %zu", i);
 		else if (manifest->members[i].thin)
 			named[manifest->members[i].file] = 1;
 	}
 	for (size_t i = 0; !result && i < manifest->file_count; i++)
 		if (!named[i])
-			result = error_set(err, JW_ERR_FORMAT, "manifest: no member is of file %zu", i);
+			result = error_set(err, JW_ERR_FORMAT, "no member is of file %zu", i);
 	mem_free(used);
 	return result;
+}
+
+struct reading_members {
+	struct pack_manifest *manifest;
+	struct set seen;
+	uint64_t total;
+};
+
+/* Members lie in the array from its beginning, so that each is compared with those before. */
+static int read_member(struct jw_error *err, void *context, const cJSON *object, void *element)
+{
+	struct reading_members *reading = context;
+	struct pack_member *member = element;
+	uint32_t at;
+
+	if (!parse_member(object, reading->manifest, member))
+		return malformed(err);
+	reading->total += member->size_bytes;
+	if (reading->total > PACK_MOST_TOTAL)
+		return error_set(err, JW_ERR_LIMIT, "more than %llu GiB of content",
+						 (unsigned long long)(PACK_MOST_TOTAL >> 30));
+	reading->manifest->member_count--;
+	if (manifest_add_member(err, reading->manifest, &reading->seen, member, &at))
+		return -1;
+	return &reading->manifest->members[at] == element
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "is there twice");
+}
+
+static int read_content(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+{
+	struct reading_members reading = {.manifest = manifest};
+	const struct json_list drivers = {.name = "drivers",
+									  .most = PACK_MOST_DRIVERS,
+									  .size = sizeof *manifest->drivers,
+									  .read = read_driver,
+									  .context = manifest};
+	const struct json_list members = {.name = "members",
+									  .most = PACK_MOST_MEMBERS,
+									  .size = sizeof *manifest->members,
+									  .read = read_member,
+									  .context = &reading};
+	const struct json_list entries = {.name = "entries",
+									  .most = PACK_MOST_ENTRIES,
+									  .size = sizeof *manifest->entries,
+									  .read = read_entry,
+									  .context = manifest};
+	int result = json_list_read(err, document, &drivers, (void **)&manifest->drivers,
+								&manifest->driver_count) ||
+						 file_list_read(err, document, manifest) ||
+						 json_list_read(err, document, &members, (void **)&manifest->members,
+										&manifest->member_count) ||
+						 json_list_read(err, document, &entries, (void **)&manifest->entries,
+										&manifest->entry_count) ||
+						 (manifest->opaque && opaque_read(err, document, manifest)) ||
+						 check_use(err, manifest)
+					 ? -1
+					 : 0;
+
+	set_free(&reading.seen);
+	return result ? error_prefix(err, "manifest") : 0;
 }
 
 static int read_features(struct jw_error *err, const cJSON *document,
@@ -460,10 +424,7 @@ int manifest_parse(struct jw_error *err, const char *text, size_t size,
 		error_prefix(err, "manifest");
 		goto done;
 	}
-	if (read_head(err, document, &manifest) || read_drivers(err, document, &manifest) ||
-		file_list_read(err, document, &manifest) || read_members(err, document, &manifest) ||
-		read_entries(err, document, &manifest) ||
-		(manifest.opaque && opaque_read(err, document, &manifest)) || check_use(err, &manifest))
+	if (read_head(err, document, &manifest) || read_content(err, document, &manifest))
 		goto done;
 	*ret_manifest = manifest;
 	manifest = (struct pack_manifest){0};

@@ -1,89 +1,119 @@
-/* The manifest as text. */
+/* The manifest as text, by tables: docs/pack-format.md says what the members mean. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "pack/file_list.h"
+#include "base/json_table.h"
+#include "base/text.h"
 #include "pack/opaque_manifest.h"
 
-static bool add_driver(cJSON *array, const struct pack_driver *driver)
-{
-	cJSON *object = cJSON_CreateObject();
+struct head {
+	const char *format;
+	char features[2][8];
+	size_t feature_count;
+	const struct pack_manifest *manifest;
+};
 
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "stamp", driver->stamp) &&
-		   (!driver->release[0] || cJSON_AddStringToObject(object, "release", driver->release)) &&
-		   (!driver->cuda || cJSON_AddNumberToObject(object, "cuda", driver->cuda));
+static const char *say_name(char room[JSON_ROOM], const void *member)
+{
+	return pack_member_name(room, member);
 }
 
-static bool add_member(cJSON *array, const struct pack_member *member)
+static const char *say_key(char room[JSON_ROOM], const void *key)
 {
-	cJSON *object = cJSON_CreateObject();
-	char name[TAR_MOST_NAME + 1];
-
-	return cJSON_AddItemToArray(array, object) &&
-		   cJSON_AddStringToObject(object, "name", pack_member_name(name, member)) &&
-		   cJSON_AddNumberToObject(object, "bytes", (double)member->size_bytes) &&
-		   (!member->thin || (cJSON_AddNumberToObject(object, "file", member->file) &&
-							  cJSON_AddNumberToObject(object, "offset", (double)member->offset)));
+	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
+	return room;
 }
 
-static bool add_entry(cJSON *array, const struct pack_entry *entry)
+static const char *say_target(char room[JSON_ROOM], const void *target)
 {
-	cJSON *object = cJSON_CreateObject();
-	char target[JW_TARGET_TEXT];
-
-	return cJSON_AddItemToArray(array, object) &&
-		   !json_add_hex64(NULL, object, "key", entry->key) &&
-		   cJSON_AddNumberToObject(object, "driver", entry->driver) &&
-		   cJSON_AddStringToObject(object, "target", jw_target_sm(target, entry->target)) &&
-		   cJSON_AddStringToObject(object, "form", pack_form_name(entry->form)) &&
-		   cJSON_AddStringToObject(object, "options", entry->options) &&
-		   cJSON_AddNumberToObject(object, "ptx", entry->ptx) &&
-		   cJSON_AddNumberToObject(object, "cubin", entry->cubin) &&
-		   (!entry->split || cJSON_AddTrueToObject(object, "split"));
+	return jw_target_sm(room, *(const struct jw_target *)target);
 }
 
-static bool add_head(cJSON *document, const struct pack_manifest *manifest)
+static double pointer_bits(const void *manifest)
 {
-	cJSON *features;
-
-	if (!cJSON_AddStringToObject(document, "format", PACK_FORMAT))
-		return false;
-	features = cJSON_AddArrayToObject(document, "requires");
-	return features &&
-		   (!manifest->thin || cJSON_AddItemToArray(features, cJSON_CreateString(PACK_THIN))) &&
-		   (!manifest->opaque || cJSON_AddItemToArray(features, cJSON_CreateString(PACK_OPAQUE))) &&
-		   cJSON_AddStringToObject(document, "os", manifest->os) &&
-		   cJSON_AddNumberToObject(document, "pointer_bits", 64);
+	(void)manifest;
+	return 64;
 }
+
+static const struct json_field driver_fields[] = {
+	JSON(struct pack_driver, stamp, NULL),
+	JSON(struct pack_driver, release, NULL, .presence = JSON_IF_SET),
+	JSON(struct pack_driver, cuda, NULL, .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field file_fields[] = {
+	JSON(struct pack_file, path, NULL, .presence = JSON_UNLESS_NULL),
+	JSON(struct pack_file, package, NULL, .presence = JSON_UNLESS_NULL),
+	JSON(struct pack_file, version, NULL, .presence = JSON_UNLESS_NULL),
+	JSON(struct pack_file, member, NULL, .presence = JSON_UNLESS_NULL),
+	{0},
+};
+
+static const struct json_field member_fields[] = {
+	JSON_SAID_OF("name", say_name, NULL),
+	JSON_AS("bytes", struct pack_member, size_bytes, NULL),
+	JSON(struct pack_member, file, NULL, JSON_IF(struct pack_member, thin)),
+	JSON(struct pack_member, offset, NULL, JSON_IF(struct pack_member, thin)),
+	{0},
+};
+
+static const struct json_field entry_fields[] = {
+	JSON_SAID("key", struct pack_entry, key, say_key, NULL),
+	JSON(struct pack_entry, driver, NULL),
+	JSON_SAID("target", struct pack_entry, target, say_target, NULL),
+	JSON(struct pack_entry, form, NULL, .names = pack_form_names),
+	JSON(struct pack_entry, options, NULL),
+	JSON(struct pack_entry, ptx, NULL),
+	JSON(struct pack_entry, cubin, NULL),
+	JSON(struct pack_entry, split, NULL, .presence = JSON_IF_SET),
+	{0},
+};
+
+static const struct json_field manifest_fields[] = {
+	JSON(struct pack_manifest, os, NULL),
+	JSON_NUMBER_OF("pointer_bits", pointer_bits, NULL),
+	JSON_LIST_OF("drivers", struct pack_manifest, drivers, driver_count,
+				 JSON_TABLE(struct pack_driver, driver_fields), NULL),
+	JSON_LIST_OF("files", struct pack_manifest, files, file_count,
+				 JSON_TABLE(struct pack_file, file_fields), NULL, .presence = JSON_IF_SET),
+	JSON_LIST_OF("members", struct pack_manifest, members, member_count,
+				 JSON_TABLE(struct pack_member, member_fields), NULL),
+	JSON_LIST_OF("entries", struct pack_manifest, entries, entry_count,
+				 JSON_TABLE(struct pack_entry, entry_fields), NULL),
+	{0},
+};
+
+static const struct json_field head_fields[] = {
+	JSON(struct head, format, NULL),
+	JSON_INSIDE_OF("requires", struct head, features, feature_count, NULL),
+	JSON_OF(JSON_MEMBERS, "", struct head, manifest,
+			.table = JSON_TABLE(struct pack_manifest, manifest_fields), .pointer = true),
+	{0},
+};
 
 int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, struct buf *text)
 {
-	cJSON *document = cJSON_CreateObject(), *drivers, *members, *entries;
+	struct head head = {.format = PACK_FORMAT, .manifest = manifest};
+	cJSON *document;
 	char *line = NULL;
-	bool complete = add_head(document, manifest);
-	int result = -1;
+	int result;
 
-	drivers = cJSON_AddArrayToObject(document, "drivers");
-	for (size_t i = 0; complete && i < manifest->driver_count; i++)
-		complete = add_driver(drivers, &manifest->drivers[i]);
-	complete = complete && (!manifest->file_count || file_list_write(document, manifest));
-	members = cJSON_AddArrayToObject(document, "members");
-	for (size_t i = 0; complete && i < manifest->member_count; i++)
-		complete = add_member(members, &manifest->members[i]);
-	entries = cJSON_AddArrayToObject(document, "entries");
-	for (size_t i = 0; complete && i < manifest->entry_count; i++)
-		complete = add_entry(entries, &manifest->entries[i]);
-	complete = complete && (!manifest->opaque || opaque_write(document, manifest));
-	if (!complete || !drivers || !members || !entries) {
+	if (manifest->thin)
+		TEXT_COPY(head.features[head.feature_count++], PACK_THIN);
+	if (manifest->opaque)
+		TEXT_COPY(head.features[head.feature_count++], PACK_OPAQUE);
+	document = json_object(err, JSON_TABLE(struct head, head_fields), &head);
+	if (!document)
+		return -1;
+	if (manifest->opaque && !opaque_write(document, manifest))
 		error_set(err, JW_ERR_MEMORY, "out of memory");
-		goto done;
-	}
-	line = json_line(err, document);
+	else
+		line = json_line(err, document);
 	buf_clear(text);
 	text->most = PACK_MOST_MANIFEST;
 	result = line && !buf_append(err, text, line, strlen(line)) ? 0 : -1;
-done:
 	cJSON_free(line);
 	cJSON_Delete(document);
 	return result;

@@ -86,63 +86,55 @@ bool opaque_write(cJSON *document, const struct pack_manifest *manifest)
 
 /* ---- reading */
 
-static int read_targets(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
+static int read_target(struct jw_error *err, void *context, const cJSON *item, void *element)
 {
-	const cJSON *array = cJSON_GetObjectItemCaseSensitive(document, "targets");
-	int count = cJSON_IsArray(array) ? cJSON_GetArraySize(array) : -1;
-
-	if (count < 0 || count > MOST_TARGETS)
-		return error_set(err, JW_ERR_FORMAT, "manifest: no list of targets");
-	manifest->targets = mem_array(err, (size_t)count, sizeof *manifest->targets);
-	if (!manifest->targets)
-		return -1;
-	for (const cJSON *item = array->child; item; item = item->next)
-		if (!cJSON_IsString(item) ||
-			!jw_target_parse(item->valuestring, &manifest->targets[manifest->target_count++]))
-			return error_set(err, JW_ERR_FORMAT, "manifest: targets are not as they should be");
-	return 0;
+	(void)context;
+	return cJSON_IsString(item) && jw_target_parse(item->valuestring, element)
+			   ? 0
+			   : error_set(err, JW_ERR_FORMAT, "not a GPU such as sm_86");
 }
 
-static int read_leaf(struct jw_error *err, const cJSON *object, struct pack_manifest *manifest)
+static int read_leaf(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
+	const struct pack_manifest *manifest = context;
 	const char *path = json_text(object, "path", "");
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, "member");
-	struct pack_leaf *leaf = &manifest->tree[manifest->tree_count];
+	struct pack_leaf *leaf = element;
 	double member = json_number(object, "member", -1);
 
 	leaf->member = PACK_EMPTY;
 	if (!opaque_path_is_sound(path) ||
 		(item && (!(member >= 0) || member >= (double)manifest->member_count ||
 				  member != (double)(uint32_t)member)) ||
-		(manifest->tree_count && opaque_path_compare(leaf[-1].path, path) >= 0))
-		return error_set(err, JW_ERR_FORMAT, "manifest: file %zu of the tree is malformed",
-						 manifest->tree_count);
+		(manifest->tree_count > 1 && opaque_path_compare(leaf[-1].path, path) >= 0))
+		return error_set(err, JW_ERR_FORMAT, "malformed");
 	if (item)
 		leaf->member = (uint32_t)member;
 	leaf->path = mem_string(err, path);
-	if (!leaf->path)
-		return -1;
-	manifest->tree_count++;
-	return 0;
+	return leaf->path ? 0 : -1;
 }
 
 int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest)
 {
-	const cJSON *tree = cJSON_GetObjectItemCaseSensitive(document, "tree");
-	size_t count = 0;
+	static const struct json_list targets = {.name = "targets",
+											 .most = MOST_TARGETS,
+											 .size = sizeof(struct jw_target),
+											 .read = read_target};
+	const struct json_list tree = {.name = "tree",
+								   .most = PACK_MOST_MEMBERS,
+								   .size = sizeof *manifest->tree,
+								   .read = read_leaf,
+								   .context = manifest};
 
-	if (!cJSON_IsArray(tree) || manifest->driver_count != 1)
-		return error_set(err, JW_ERR_FORMAT, "manifest: no tree of one driver's files");
-	for (const cJSON *item = tree->child; item; item = item->next)
-		if (++count > PACK_MOST_MEMBERS)
-			return error_set(err, JW_ERR_LIMIT, "manifest: more than %d files", PACK_MOST_MEMBERS);
-	manifest->tree = mem_array(err, count, sizeof *manifest->tree);
-	if (!manifest->tree || read_targets(err, document, manifest))
-		return -1;
-	for (const cJSON *item = tree->child; item; item = item->next)
-		if (read_leaf(err, item, manifest))
-			return -1;
-	return 0;
+	if (manifest->driver_count != 1)
+		return error_set(err, JW_ERR_FORMAT, "an opaque pack of %zu drivers",
+						 manifest->driver_count);
+	return json_list_read(err, document, &targets, (void **)&manifest->targets,
+						  &manifest->target_count) ||
+				   json_list_read(err, document, &tree, (void **)&manifest->tree,
+								  &manifest->tree_count)
+			   ? -1
+			   : 0;
 }
 
 void opaque_free(struct pack_manifest *manifest)

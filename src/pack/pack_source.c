@@ -14,7 +14,6 @@ enum { BLOCK = 1 << 20 };
 
 struct source {
 	const char *name;
-	const uint8_t *memory; /* read instead of a file */
 	struct os_file *file;
 	char *spool; /* the private folder for standard input */
 	uint64_t size_bytes;
@@ -71,11 +70,6 @@ static int read_block(struct jw_error *err, struct source *source, size_t at, si
 	uint64_t start = (uint64_t)at * BLOCK, left = source->size_bytes - start;
 	size_t wanted = left < BLOCK ? (size_t)left : BLOCK, got;
 
-	if (source->memory) {
-		memcpy(source->buffer, source->memory + start, wanted);
-		*ret_size = wanted;
-		return 0;
-	}
 	if (os_file_read(err, source->file, start, source->buffer, wanted, &got))
 		return error_prefix(err, "%s", source->name);
 	if (got != wanted)
@@ -118,7 +112,7 @@ static int read_all(struct jw_error *err, struct source *source)
 	struct first_reading reading = {0};
 	uint8_t digest[DIGEST_SIZE], wanted[PACK_TRAILER_SIZE];
 
-	if (!source->memory && os_file_size(err, source->file, &source->size_bytes))
+	if (os_file_size(err, source->file, &source->size_bytes))
 		return -1;
 	if (source->size_bytes > PACK_MOST_SIZE)
 		return error_set(err, JW_ERR_LIMIT, "%s: too large for a pack", source->name);
@@ -158,31 +152,11 @@ int source_open(struct jw_error *err, const char *path, struct source **ret_sour
 	return 0;
 }
 
-int source_open_memory(struct jw_error *err, const void *data, size_t size,
-					   struct source **ret_source)
-{
-	struct source *source = mem_alloc(err, sizeof *source);
-
-	if (!source)
-		return -1;
-	source->name = "memory";
-	source->memory = data;
-	source->size_bytes = size;
-	source->buffer = mem_alloc(err, BLOCK);
-	if (!source->buffer || read_all(err, source)) {
-		source_close(source);
-		return -1;
-	}
-	*ret_source = source;
-	return 0;
-}
-
 void source_close(struct source *source)
 {
 	if (!source)
 		return;
-	if (source->file)
-		os_file_close(source->file);
+	os_file_close(source->file);
 	if (source->spool)
 		(void)os_remove_tree(NULL, source->spool);
 	mem_free(source->spool);

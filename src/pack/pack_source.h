@@ -18,9 +18,6 @@ struct source;
 /* Opens `path` ("-": standard input) and reads all of it: JW_ERR_FORMAT if it does not end with the
  * digest of the bytes before. `path` must outlive the source. */
 int source_open(struct jw_error *err, const char *path, struct source **ret_source);
-/* The same for bytes in memory, which must outlive the source. For tests. */
-int source_open_memory(struct jw_error *err, const void *data, size_t size,
-					   struct source **ret_source);
 void source_close(struct source *source);
 
 const char *source_name(const struct source *source);
