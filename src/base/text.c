@@ -103,6 +103,30 @@ bool text_number(const char *text, uint64_t most, uint64_t *ret_value)
 	return true;
 }
 
+size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most)
+{
+	size_t count = 0;
+
+	for (;;) {
+		uint32_t value = 0;
+		size_t digits = 0;
+
+		for (; text[digits] >= '0' && text[digits] <= '9'; digits++) {
+			if (digits == most_digits)
+				return 0;
+			value = value * 10 + (uint32_t)(text[digits] - '0');
+		}
+		if (!digits || count == most)
+			return 0;
+		numbers[count++] = value;
+		text += digits;
+		if (!*text)
+			return count;
+		if (*text++ != '.')
+			return 0;
+	}
+}
+
 /* RFC 3629: no overlong forms, no surrogates. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point)
 {

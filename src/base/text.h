@@ -33,6 +33,10 @@ bool text_equal_fold(const char *a, const char *b);
 /* A decimal number and nothing else; false past `most`. */
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
+/* Up to `most` decimal numbers with dots between them ("550.163.01"); returns how many, 0 where the
+ * text is anything else or a number has more than `most_digits`. */
+size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
+
 /* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code
  * point; 0 for anything else. ret_point may be NULL. */
 size_t text_utf8_next(const void *data, size_t size, uint32_t *ret_point);

@@ -214,8 +214,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	char *store = NULL, *place, *path, package[64];
 	int result = -1;
 
-	if (!wheel_version_read(version, strlen(version), &fetch.wanted.version) ||
-		!is_cuda(&fetch.wanted.version))
+	if (!wheel_version_read(version, &fetch.wanted.version) || !is_cuda(&fetch.wanted.version))
 		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a CUDA version (12.4) from 11.0 on",
 						 version);
 	if (sodium_init() < 0)

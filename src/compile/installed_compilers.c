@@ -9,7 +9,6 @@
 #include "compile/ptxas.h"
 #include "os/env.h"
 #include "os/file.h"
-#include "os/folders.h"
 #include "os/platform.h"
 
 static const char *program_name(void)
@@ -20,7 +19,6 @@ static const char *program_name(void)
 /* Places in order. The version decides, not the place. */
 struct search {
 	uint32_t wanted;
-	char *folder; /* for ptxas' answers */
 	char *found;
 	char *older; /* the newest that is older than wanted */
 	uint32_t older_cuda;
@@ -30,7 +28,7 @@ static void try_program(struct search *search, const char *path)
 {
 	uint32_t cuda;
 
-	if (search->found || !os_exists(path) || ptxas_version(NULL, path, search->folder, &cuda))
+	if (search->found || !os_exists(path) || ptxas_version(NULL, path, &cuda))
 		return;
 	if (cuda == search->wanted) {
 		search->found = mem_string(NULL, path);
@@ -134,7 +132,7 @@ static int find(struct jw_error *err, const struct jw_driver *driver, struct sea
 }
 
 static int take_named(struct jw_error *err, const struct jw_driver *driver, const char *file,
-					  const char *folder, struct jw_compiler *compiler)
+					  struct jw_compiler *compiler)
 {
 	char text[JW_DRIVER_TEXT];
 	uint32_t cuda;
@@ -142,7 +140,7 @@ static int take_named(struct jw_error *err, const struct jw_driver *driver, cons
 
 	if (os_real_path(err, file, &path))
 		return -1;
-	if (ptxas_version(err, path, folder, &cuda)) {
+	if (ptxas_version(err, path, &cuda)) {
 		mem_free(path);
 		return -1;
 	}
@@ -166,12 +164,8 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	if (!driver->cuda)
 		return error_set(err, JW_ERR_USAGE,
 						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
-	if (os_make_temp_dir(err, "jitwarm-ptxas", &search.folder))
-		return -1;
-	result = file ? take_named(err, driver, file, search.folder, &compiler)
-				  : find(err, driver, &search, &compiler);
-	(void)os_remove_tree(NULL, search.folder);
-	mem_free(search.folder);
+	result =
+		file ? take_named(err, driver, file, &compiler) : find(err, driver, &search, &compiler);
 	mem_free(search.found);
 	mem_free(search.older);
 	if (!result)
@@ -181,17 +175,12 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler)
 {
-	char *folder;
-	bool can = false;
-	int result;
+	bool can;
 
-	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
+	if (ptxas_can_split(err, compiler->path, &can))
 		return -1;
-	result = ptxas_can_split(err, compiler->path, folder, &can);
-	(void)os_remove_tree(NULL, folder);
-	mem_free(folder);
-	if (result || can)
-		return result;
+	if (can)
+		return 0;
 	return error_set(err, JW_ERR_UNSUPPORTED,
 					 "--split: %s (CUDA %u.%u) cannot compile one module over several threads; "
 					 "those of CUDA 12.8 and newer can",

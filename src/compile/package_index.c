@@ -17,27 +17,20 @@ static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json,
 
 /* ---- names of wheels */
 
-bool wheel_version_read(const char *text, size_t length, struct wheel_version *ret_version)
+bool wheel_version_read(const char *text, struct wheel_version *ret_version)
 {
 	struct wheel_version version = {.count = 0};
 
-	for (size_t at = 0; at <= length; at++) {
-		size_t start = at;
-		unsigned number = 0;
-
-		for (; at < length && text[at] >= '0' && text[at] <= '9' && at - start < 8; at++)
-			number = number * 10 + (unsigned)(text[at] - '0');
-		if (at == start || (at < length && text[at] != '.') || version.count == VERSION_NUMBERS)
-			return false;
-		version.numbers[version.count++] = number;
-	}
+	version.count = text_numbers(text, 8, version.numbers, VERSION_NUMBERS);
+	if (!version.count)
+		return false;
 	*ret_version = version;
 	return true;
 }
 
-static int compare(const struct wheel_version *a, const struct wheel_version *b, unsigned count)
+static int compare(const struct wheel_version *a, const struct wheel_version *b, size_t count)
 {
-	for (unsigned i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (a->numbers[i] != b->numbers[i])
 			return a->numbers[i] < b->numbers[i] ? -1 : 1;
 	return 0;
@@ -121,8 +114,7 @@ static bool is_wanted(const struct wheel_version *wanted, const struct wheel_ver
 static bool is_better(struct choice *choice, const char *name, char text[VERSION_TEXT],
 					  struct wheel_version *version)
 {
-	if (!wheel_name_fits(choice->wanted, name, text) ||
-		!wheel_version_read(text, strlen(text), version))
+	if (!wheel_name_fits(choice->wanted, name, text) || !wheel_version_read(text, version))
 		return false;
 	if (compare(version, &choice->newest, VERSION_NUMBERS) > 0) {
 		choice->newest = *version;
@@ -292,7 +284,7 @@ static int report_missing(struct jw_error *err, const struct choice *choice)
 
 	if (choice->missed.code)
 		return error_copy(err, &choice->missed);
-	for (unsigned i = 0; i < wanted->version.count; i++)
+	for (size_t i = 0; i < wanted->version.count; i++)
 		used += (size_t)snprintf(version + used, sizeof version - used, "%s%u", i ? "." : "",
 								 wanted->version.numbers[i]);
 	if (*choice->newest_text)

@@ -10,12 +10,12 @@ enum { VERSION_NUMBERS = 6, VERSION_TEXT = 64 };
 
 /* "12.4.131"; missing numbers are 0. */
 struct wheel_version {
-	unsigned numbers[VERSION_NUMBERS];
-	unsigned count;
+	uint32_t numbers[VERSION_NUMBERS];
+	size_t count;
 };
 
 /* Digits and dots; false for anything else ("1.0rc1", "1!2.0"), and past VERSION_NUMBERS. */
-bool wheel_version_read(const char *text, size_t length, struct wheel_version *ret_version);
+bool wheel_version_read(const char *text, struct wheel_version *ret_version);
 
 struct wheel_wanted {
 	const char *package;          /* "nvidia-cuda-nvcc-cu12" */

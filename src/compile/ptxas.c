@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/folders.h"
 #include "os/process.h"
 
 enum { MOST_ARGUMENTS = 256 };
@@ -25,31 +26,32 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 }
 
 /* The output of one option such as --version. */
-static int ask(struct jw_error *err, const char *program, const char *question, const char *folder,
-			   struct buf *text)
+static int ask(struct jw_error *err, const char *program, const char *question, struct buf *text)
 {
 	const char *const arguments[] = {program, question, NULL};
-	char *output = os_join(err, folder, "ptxas-answer");
+	char *folder, *output;
 	struct os_ended ended;
-	int result = -1;
+	int result;
 
-	if (!output || os_run(err, arguments, output, &ended) ||
-		os_read_file(err, output, PTXAS_MOST_LOG, text))
-		goto done;
-	if (ended.signal || ended.status)
+	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
+		return -1;
+	output = os_join(err, folder, "answer");
+	result = !output || os_run(err, arguments, output, &ended) ||
+					 os_read_file(err, output, PTXAS_MOST_LOG, text)
+				 ? -1
+				 : 0;
+	if (!result && (ended.signal || ended.status))
 		buf_clear(text);
-	result = 0;
-done:
-	if (output)
-		(void)os_remove(NULL, output);
+	(void)os_remove_tree(NULL, folder);
 	mem_free(output);
+	mem_free(folder);
 	return result;
 }
 
-int ptxas_version(struct jw_error *err, const char *program, const char *folder, uint32_t *ret_cuda)
+int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 {
 	struct buf text = {0};
-	int result = ask(err, program, "--version", folder, &text);
+	int result = ask(err, program, "--version", &text);
 
 	if (!result && !read_release(buf_text(&text), ret_cuda))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
@@ -57,10 +59,10 @@ int ptxas_version(struct jw_error *err, const char *program, const char *folder,
 	return result;
 }
 
-int ptxas_can_split(struct jw_error *err, const char *program, const char *folder, bool *ret_can)
+int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
 {
 	struct buf text = {0};
-	int result = ask(err, program, "--help", folder, &text);
+	int result = ask(err, program, "--help", &text);
 
 	if (!result)
 		*ret_can = strstr(buf_text(&text), "--split-compile") != NULL;

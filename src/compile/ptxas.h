@@ -14,14 +14,13 @@
 
 enum { PTXAS_MOST_LOG = 1 << 20, PTXAS_MOST_CUBIN = 1 << 30 };
 
-/* The CUDA version of a ptxas (1000 * major + 10 * minor), from its --version. `folder`: for
- * a temporary file. JW_ERR_UNSUPPORTED: not a ptxas. */
-int ptxas_version(struct jw_error *err, const char *program, const char *folder,
-				  uint32_t *ret_cuda);
+/* The CUDA version of a ptxas (1000 * major + 10 * minor), from its --version. JW_ERR_UNSUPPORTED:
+ * not a ptxas. */
+int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda);
 
 /* Whether it can split one module over several threads: -split-compile. Of 12.4, 12.5, 12.6, 12.8,
  * 12.9 and 13.0 those from 12.8 on can. */
-int ptxas_can_split(struct jw_error *err, const char *program, const char *folder, bool *ret_can);
+int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can);
 
 struct ptxas_job {
 	const char *program;

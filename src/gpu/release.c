@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /* Each PTX ISA, the CUDA version that brought it, and the branch of Linux drivers that came with
  * it. */
@@ -52,31 +53,6 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 	return isa;
 }
 
-/* Up to three numbers with dots between them; 0 if the text is anything else. */
-static size_t read_numbers(const char *text, uint32_t numbers[3])
-{
-	size_t count = 0;
-
-	for (;;) {
-		uint32_t value = 0;
-		size_t digits = 0;
-
-		for (; text[digits] >= '0' && text[digits] <= '9'; digits++) {
-			if (digits == 4)
-				return 0;
-			value = value * 10 + (uint32_t)(text[digits] - '0');
-		}
-		if (!digits || count == 3)
-			return 0;
-		numbers[count++] = value;
-		text += digits;
-		if (!*text)
-			return count;
-		if (*text++ != '.')
-			return 0;
-	}
-}
-
 /* A driver's branch (the first number) belongs to one CUDA version. Windows' branches lie between
  * Linux' (551 with 550, 527 with 525). */
 static uint32_t cuda_of_branch(uint32_t branch)
@@ -92,7 +68,7 @@ int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *re
 {
 	struct jw_driver driver = {0};
 	uint32_t numbers[3] = {0};
-	size_t count = read_numbers(text, numbers);
+	size_t count = text_numbers(text, 4, numbers, 3);
 
 	if (!count || (numbers[0] < 100 && (count != 2 || numbers[1] > 99)))
 		return error_set(err, JW_ERR_USAGE,

@@ -18,10 +18,7 @@
 #include "pack/driver_text.h"
 #include "pack/gather.h"
 #include "pack/key_files.h"
-#include "pack/opaque_gather.h"
-#include "pack/thin.h"
 #include "pack/trust.h"
-#include "pack/wanted_entries.h"
 #include "pack/writer.h"
 
 /* With one thread an export takes 228 MB in all; two may take more than 350. */

@@ -1,10 +1,11 @@
-/* Collects the entries of a cache directory for a pack. Every entry is read and checked as an
- * import will check it, on all cores. */
+/* What goes into a pack: the entries of a cache directory, or all of its files. Every entry is read
+ * and checked as an import will check it, on all cores. */
 #pragma once
 
 #include <jitwarm/pack.h>
 
 #include "base/hash.h"
+#include "base/set.h"
 #include "pack/manifest.h"
 
 enum { GATHER_LEAD = 64 };
@@ -36,3 +37,23 @@ struct gather_parts {
 };
 int gather_read(struct jw_error *err, const char *dir, const struct gathered *item,
 				struct buf *bytes, struct gather_parts *ret_parts);
+
+/* Computes the names of the entries of the modules in options->paths under the system's driver, for
+ * the given GPUs or else the system's, warm or not. JW_ERR_USAGE: the driver's names or the GPUs
+ * are not known. The caller frees the set. */
+int wanted_of_paths(struct jw_error *err, const struct jw_export_options *options,
+					struct set *ret_keys);
+/* Looks for the manifest's PTX in options->files and makes the members thin that it finds. The
+ * others stay in the pack. */
+int thin_find(struct jw_error *err, const struct jw_export_options *options,
+			  struct pack_manifest *manifest);
+
+/* For a cache of unknown form: fills an empty manifest with all files of the directory, hashed.
+ * JW_ERR_UNSUPPORTED: the directory's driver is not known, or a pack cannot hold a file's name.
+ * *ret_sources: for each member the index in manifest->tree of the file that it is read from; the
+ * caller frees it. */
+int opaque_gather(struct jw_error *err, const struct jw_export_options *options, const char *dir,
+				  struct pack_manifest *manifest, size_t **ret_sources);
+/* Reads a member's bytes again; JW_ERR_BUSY if the file has changed since. */
+int opaque_take(struct jw_error *err, const char *dir, const struct pack_manifest *manifest,
+				size_t member, size_t source, struct buf *bytes);

@@ -37,14 +37,18 @@ static bool has_target(const struct jw_system *system, struct jw_target target)
 	return has;
 }
 
-static void judge_target(const struct jw_system *system, struct jw_target target,
-						 struct judgement *judgement)
+/* The entry's GPU, or those of which one must be here. */
+static void judge_targets(const struct jw_system *system, const struct jw_target *targets,
+						  size_t count, struct judgement *judgement)
 {
 	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
+	bool common = !count;
 
-	if (!has_target(system, target))
-		mismatch(judgement, "architecture %s (this machine has %s%s)", jw_target_sm(theirs, target),
-				 jw_target_sm(ours, system->gpus[0].target),
+	for (size_t i = 0; !common && i < count; i++)
+		common = has_target(system, targets[i]);
+	if (!common)
+		mismatch(judgement, "architecture %s (this machine has %s%s)",
+				 jw_target_sm(theirs, targets[0]), jw_target_sm(ours, system->gpus[0].target),
 				 system->gpu_count > 1 ? " and others" : "");
 }
 
@@ -94,7 +98,7 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, bool carry_over, struct judgement *judgement)
 {
 	*judgement = (struct judgement){0};
-	judge_target(system, target, judgement);
+	judge_targets(system, &target, 1, judgement);
 	if (!is_opaque(system, judgement))
 		judge_driver(driver, system, carry_over, judgement);
 }
@@ -107,7 +111,7 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		return;
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_target(system, entry->target, ret_judgement);
+	judge_targets(system, &entry->target, 1, ret_judgement);
 	if (!is_opaque(system, ret_judgement) && !pack_entry_is_jitlink(entry))
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }
@@ -136,24 +140,14 @@ static void judge_same_driver(const struct pack_driver *theirs, const struct jw_
 void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
 				  struct judgement *ret_judgement)
 {
-	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
-	bool common;
-
 	*ret_judgement = (struct judgement){0};
 	if (!system || !system->driver.library[0]) {
 		mismatch(ret_judgement, "it is for the driver itself, and no driver is here");
 		return;
 	}
-	common = !manifest->target_count || !system->gpu_count;
-	for (size_t i = 0; !common && i < manifest->target_count; i++)
-		common = has_target(system, manifest->targets[i]);
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	if (!common)
-		mismatch(ret_judgement, "architecture %s (this machine has %s%s)",
-				 jw_target_sm(theirs, manifest->targets[0]),
-				 jw_target_sm(ours, system->gpus[0].target),
-				 system->gpu_count > 1 ? " and others" : "");
+	judge_targets(system, manifest->targets, manifest->target_count, ret_judgement);
 	judge_same_driver(&manifest->drivers[0], system, ret_judgement);
 }
 

@@ -42,9 +42,11 @@ static char *key_path(struct jw_error *err, const char *state_dir, const char *f
 	return mem_printf(err, "%s/%s/%s%s", state_dir, folder, name, extension);
 }
 
-static int read_text(struct jw_error *err, const char *path, struct buf *text)
+static void forget_text(struct buf *text)
 {
-	return os_read_file(err, path, MINISIGN_MOST_FILE, text);
+	if (text->data)
+		minisign_forget(text->data, text->size);
+	buf_free(text);
 }
 
 static int write_text(struct jw_error *err, const char *path, const struct buf *text, bool secret)
@@ -119,9 +121,7 @@ int jw_key_generate(struct jw_error *err, const char *state_dir, const char *nam
 	if (!minisign_write_secret(err, &secret, passphrase, &text))
 		result = store_pair(err, state_dir, name, &secret, &text, passphrase != NULL, ret_key);
 	minisign_forget(&secret, sizeof secret);
-	if (text.data)
-		minisign_forget(text.data, text.size);
-	buf_free(&text);
+	forget_text(&text);
 	return result;
 }
 
@@ -133,7 +133,8 @@ int jw_key_import(struct jw_error *err, const char *state_dir, const char *name,
 	bool encrypted = false;
 	int result = -1;
 
-	if (check_name(err, name) || sodium_init() < 0 || read_text(err, path, &text))
+	if (check_name(err, name) || sodium_init() < 0 ||
+		os_read_file(err, path, MINISIGN_MOST_FILE, &text))
 		return -1;
 	(void)minisign_is_secret((const char *)text.data, text.size, &encrypted);
 	if (!minisign_read_secret(err, (const char *)text.data, text.size, passphrase, &secret)) {
@@ -142,9 +143,7 @@ int jw_key_import(struct jw_error *err, const char *state_dir, const char *name,
 	} else {
 		error_prefix(err, "%s", path);
 	}
-	if (text.data)
-		minisign_forget(text.data, text.size);
-	buf_free(&text);
+	forget_text(&text);
 	return result;
 }
 
@@ -159,13 +158,12 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 
 	if (name && check_name(err, name))
 		return -1;
-	if (os_exists(path_or_text)) {
-		if (read_text(err, path_or_text, &text))
-			return -1;
-		result = minisign_read_public(err, (const char *)text.data, text.size, &public_key);
-	} else {
+	if (!os_exists(path_or_text))
 		result = minisign_read_public(err, path_or_text, strlen(path_or_text), &public_key);
-	}
+	else if (os_read_file(err, path_or_text, MINISIGN_MOST_FILE, &text))
+		return -1;
+	else
+		result = minisign_read_public(err, (const char *)text.data, text.size, &public_key);
 	buf_free(&text);
 	if (result)
 		return error_prefix(err, "%.100s", path_or_text);
@@ -218,22 +216,25 @@ static char *secret_path(struct jw_error *err, const char *state_dir, const char
 	return path;
 }
 
+/* Reads the file of a secret key. The caller frees the path and forgets the text, on failure too.
+ */
+static int read_secret(struct jw_error *err, const char *state_dir, const char *key, char **path,
+					   struct buf *text)
+{
+	*path = secret_path(err, state_dir, key);
+	return *path ? os_read_file(err, *path, MINISIGN_MOST_FILE, text) : -1;
+}
+
 int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
 						bool *ret_encrypted)
 {
-	char *path = secret_path(err, state_dir, key);
 	struct buf text = {0};
-	int result = -1;
+	char *path;
+	int result = read_secret(err, state_dir, key, &path, &text);
 
-	if (path && !read_text(err, path, &text)) {
-		if (minisign_is_secret((const char *)text.data, text.size, ret_encrypted))
-			result = 0;
-		else
-			error_set(err, JW_ERR_FORMAT, "%s: no secret key of minisign", path);
-	}
-	if (text.data)
-		minisign_forget(text.data, text.size);
-	buf_free(&text);
+	if (!result && !minisign_is_secret((const char *)text.data, text.size, ret_encrypted))
+		result = error_set(err, JW_ERR_FORMAT, "%s: not a secret key of minisign", path);
+	forget_text(&text);
 	mem_free(path);
 	return result;
 }
@@ -241,19 +242,14 @@ int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char 
 int keys_unlock(struct jw_error *err, const char *state_dir, const char *key,
 				const char *passphrase, struct minisign_secret *ret_secret)
 {
-	char *path = secret_path(err, state_dir, key);
 	struct buf text = {0};
-	int result = -1;
+	char *path;
+	int result = read_secret(err, state_dir, key, &path, &text);
 
-	if (path && !read_text(err, path, &text)) {
-		result =
-			minisign_read_secret(err, (const char *)text.data, text.size, passphrase, ret_secret);
-		if (result)
-			error_prefix(err, "%s", path);
-	}
-	if (text.data)
-		minisign_forget(text.data, text.size);
-	buf_free(&text);
+	if (!result &&
+		minisign_read_secret(err, (const char *)text.data, text.size, passphrase, ret_secret))
+		result = error_prefix(err, "%s", path);
+	forget_text(&text);
 	mem_free(path);
 	return result;
 }
@@ -296,7 +292,7 @@ static int add_key(struct jw_error *err, const char *state_dir, const char *fold
 	if (!path)
 		return -1;
 	text_copy(name, sizeof name < strlen(file) - 3 ? sizeof name : strlen(file) - 3, file);
-	if (read_text(NULL, path, &text) ||
+	if (os_read_file(NULL, path, MINISIGN_MOST_FILE, &text) ||
 		minisign_read_public(NULL, (const char *)text.data, text.size, &public_key)) {
 		result = 0;
 		goto done;

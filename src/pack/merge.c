@@ -1,4 +1,5 @@
-#include "pack/merge.h"
+/* merge_packs: each member and each entry of several packs once, with all manifest data. */
+#include "pack/writer.h"
 
 #include <string.h>
 

@@ -126,19 +126,6 @@ int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 	return 0;
 }
 
-int minisign_write_public(struct jw_error *err, const struct minisign_public *key, struct buf *text)
-{
-	uint8_t bytes[PUBLIC_SIZE] = "Ed";
-	char id[MINISIGN_ID_TEXT];
-
-	memcpy(bytes + 2, key->id, MINISIGN_ID);
-	memcpy(bytes + 2 + MINISIGN_ID, key->key, MINISIGN_PUBLIC);
-	if (buf_printf(err, text, "%sminisign public key %s\n", untrusted,
-				   minisign_id_text(id, key->id)))
-		return -1;
-	return append_base64(err, text, bytes, sizeof bytes);
-}
-
 void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign_public *key)
 {
 	uint8_t bytes[PUBLIC_SIZE] = "Ed";
@@ -147,6 +134,15 @@ void minisign_public_text(char text[MINISIGN_PUBLIC_TEXT], const struct minisign
 	memcpy(bytes + 2 + MINISIGN_ID, key->key, MINISIGN_PUBLIC);
 	(void)sodium_bin2base64(text, MINISIGN_PUBLIC_TEXT, bytes, sizeof bytes,
 							sodium_base64_VARIANT_ORIGINAL);
+}
+
+int minisign_write_public(struct jw_error *err, const struct minisign_public *key, struct buf *text)
+{
+	char id[MINISIGN_ID_TEXT], line[MINISIGN_PUBLIC_TEXT];
+
+	minisign_public_text(line, key);
+	return buf_printf(err, text, "%sminisign public key %s\n%s\n", untrusted,
+					  minisign_id_text(id, key->id), line);
 }
 
 void minisign_public_of(const struct minisign_secret *secret, struct minisign_public *ret_public)

@@ -10,7 +10,7 @@
 #include "os/file.h"
 #include "os/platform.h"
 #include "pack/driver_text.h"
-#include "pack/opaque_gather.h"
+#include "pack/gather.h"
 #include "pack/opaque_manifest.h"
 
 enum { MOST_DEPTH = 8 };
@@ -150,15 +150,9 @@ static int name_machine(struct jw_error *err, struct gathering *work)
 	manifest->driver_count = 1;
 	if (!manifest->drivers[0].stamp[0] && !manifest->drivers[0].release[0])
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s", unknown);
-	for (size_t i = 0; i < system->gpu_count; i++) {
-		size_t known = 0;
-
-		while (known < manifest->target_count &&
-			   manifest->targets[known].sm != system->gpus[i].target.sm)
-			known++;
-		if (known == manifest->target_count)
-			manifest->targets[manifest->target_count++] = system->gpus[i].target;
-	}
+	for (size_t i = 0; i < system->gpu_count; i++)
+		manifest->target_count = jw_target_add(manifest->targets, manifest->target_count,
+											   system->gpu_count, system->gpus[i].target);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/platform.h"
-#include "pack/opaque_gather.h"
+#include "pack/gather.h"
 
 static const char mark[] = ".jitwarm-", lock_end[] = ".lock";
 enum { NUMBER = 8, OLD_S = 3600, MOST_TRIES = 100, MOST_DEPTH = 16 };
@@ -80,6 +80,19 @@ static bool is_old(const char *path)
 	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
 }
 
+/* Removes the lock's file (NULL: it stays) and unlocks it. Windows removes no open file; elsewhere
+ * the file must not go while another process could lock it. */
+static void release(struct os_file *lock, const char *path)
+{
+	const bool windows = !strcmp(os_name, "windows");
+
+	if (path && !windows)
+		(void)os_remove(NULL, path);
+	os_file_close(lock);
+	if (path && windows)
+		(void)os_remove(NULL, path);
+}
+
 /* The lock is held from before the directory is made until it is removed: a process that cannot
  * take it leaves the directory alone. */
 static void sweep_place(const char *root)
@@ -97,13 +110,7 @@ static void sweep_place(const char *root)
 		dead = is_old(lock_path);
 	if (dead && os_exists(root) && os_remove_tree(NULL, root))
 		dead = false;
-	/* Windows removes no open file; elsewhere the file must not go while another process could lock
-	 * it. */
-	if (dead && strcmp(os_name, "windows") != 0)
-		(void)os_remove(NULL, lock_path);
-	os_file_close(lock);
-	if (dead && !strcmp(os_name, "windows"))
-		(void)os_remove(NULL, lock_path);
+	release(lock, dead ? lock_path : NULL);
 	mem_free(lock_path);
 }
 
@@ -192,15 +199,9 @@ int place_open(struct jw_error *err, const struct import *import, struct place *
 
 void place_close(struct place *place)
 {
-	const bool windows = !strcmp(os_name, "windows");
-
 	if (place->root && os_exists(place->root))
 		(void)os_remove_tree(NULL, place->root);
-	if (place->lock_path && !windows)
-		(void)os_remove(NULL, place->lock_path);
-	os_file_close(place->lock);
-	if (place->lock_path && windows)
-		(void)os_remove(NULL, place->lock_path);
+	release(place->lock, place->lock_path);
 	mem_free(place->root);
 	mem_free(place->lock_path);
 	*place = (struct place){0};

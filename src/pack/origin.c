@@ -103,8 +103,7 @@ static int try_payload(struct jw_error *err, struct finder *finder,
 	if (!module || module->found || module->size_bytes != bytes)
 		return 0;
 	if (finder->search->payload &&
-		finder->search->payload(err, finder->search->context,
-								(size_t)(module - finder->search->modules), data))
+		finder->search->payload(err, finder->search->context, module, data))
 		return -1;
 	module->found = true;
 	module->file = finder->file;
@@ -215,6 +214,25 @@ int origin_find(struct jw_error *err, const struct origin_search *search)
 	}
 	finder_close(&finder);
 	return result;
+}
+
+int origin_modules(struct jw_error *err, const struct pack_manifest *manifest, const bool *needed,
+				   struct origin_module **ret_modules, size_t *ret_count)
+{
+	struct origin_module *modules = mem_array(err, manifest->member_count, sizeof *modules);
+
+	if (!modules)
+		return -1;
+	*ret_count = 0;
+	for (uint32_t i = 0; i < manifest->member_count; i++) {
+		const struct pack_member *member = &manifest->members[i];
+
+		if (needed ? member->thin && needed[i] : member->kind == PACK_PTX)
+			modules[(*ret_count)++] = (struct origin_module){
+				.digest = member->digest, .size_bytes = member->size_bytes, .at = i};
+	}
+	*ret_modules = modules;
+	return 0;
 }
 
 void origin_free(struct origin_module *modules, size_t count)

@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 #include "base/cancel.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "pack/manifest.h"
 
 struct origin_module {
 	struct digest digest; /* of the payload as keys have it (cache/key.h) */
 	uint64_t size_bytes;
+	uint32_t at; /* index in the manifest's members */
 	bool found;
 	size_t file;     /* index in the search's paths: the first that holds it */
 	char *member;    /* inside an archive; NULL for a file */
@@ -29,7 +29,8 @@ struct origin_search {
 	size_t module_count;
 	void *context;
 	/* Called once for each module found. May be NULL. */
-	int (*payload)(struct jw_error *err, void *context, size_t module, const uint8_t *data);
+	int (*payload)(struct jw_error *err, void *context, const struct origin_module *module,
+				   const uint8_t *data);
 	/* Called for a file, or a member of it, that cannot be read. May be NULL. */
 	void (*trouble)(void *context, size_t file, const struct jw_error *why);
 	struct jw_cancel cancel;
@@ -38,5 +39,9 @@ struct origin_search {
 /* Reads the files. A module that is not found is not a failure. The caller owns the modules'
  * members, on failure too: origin_free. */
 int origin_find(struct jw_error *err, const struct origin_search *search);
+/* The PTX of a manifest as modules to look for: with flags for its members the thin ones that are
+ * `needed`; NULL: all. The caller frees them with origin_free. */
+int origin_modules(struct jw_error *err, const struct pack_manifest *manifest, const bool *needed,
+				   struct origin_module **ret_modules, size_t *ret_count);
 /* Frees the array with its content. */
 void origin_free(struct origin_module *modules, size_t count);

@@ -24,7 +24,6 @@ struct supply {
 	size_t path_count;
 	char **troubles; /* for each file to read; NULL for most */
 	struct origin_module *modules;
-	uint32_t *members; /* for each module, its member in the manifest */
 	size_t module_count;
 	uint64_t *places; /* for each member of the manifest, its place in the spool */
 	char *folder;
@@ -115,28 +114,6 @@ static int choose_files(struct jw_error *err, struct supply *supply)
 
 /* ---- looking for them */
 
-static int list_modules(struct jw_error *err, struct supply *supply, const bool *needed)
-{
-	const struct pack_manifest *manifest = supply->manifest;
-
-	supply->modules = mem_array(err, manifest->member_count, sizeof *supply->modules);
-	supply->members = mem_array(err, manifest->member_count, sizeof *supply->members);
-	supply->places = mem_array(err, manifest->member_count, sizeof *supply->places);
-	if (!supply->modules || !supply->members || !supply->places)
-		return -1;
-	for (uint32_t i = 0; i < manifest->member_count; i++) {
-		const struct pack_member *member = &manifest->members[i];
-
-		supply->places[i] = NOT_THERE;
-		if (!member->thin || !needed[i])
-			continue;
-		supply->modules[supply->module_count] =
-			(struct origin_module){.digest = member->digest, .size_bytes = member->size_bytes};
-		supply->members[supply->module_count++] = i;
-	}
-	return 0;
-}
-
 static int open_spool(struct jw_error *err, struct supply *supply)
 {
 	char *path = NULL;
@@ -151,17 +128,17 @@ static int open_spool(struct jw_error *err, struct supply *supply)
 	return result;
 }
 
-static int keep_payload(struct jw_error *err, void *context, size_t module, const uint8_t *data)
+static int keep_payload(struct jw_error *err, void *context, const struct origin_module *module,
+						const uint8_t *data)
 {
 	struct supply *supply = context;
-	uint32_t at = supply->members[module];
-	size_t size = (size_t)supply->manifest->members[at].size_bytes;
+	size_t size = (size_t)module->size_bytes;
 
 	if (!supply->spool && open_spool(err, supply))
 		return -1;
 	if (os_file_write(err, supply->spool, supply->used_bytes, data, size))
 		return -1;
-	supply->places[at] = supply->used_bytes;
+	supply->places[module->at] = supply->used_bytes;
 	supply->used_bytes += size;
 	return 0;
 }
@@ -204,7 +181,11 @@ int supply_open(struct jw_error *err, const struct jw_import_options *options,
 		return -1;
 	supply->options = options;
 	supply->manifest = manifest;
-	if (list_modules(err, supply, needed) ||
+	supply->places = mem_array(err, manifest->member_count, sizeof *supply->places);
+	for (size_t i = 0; supply->places && i < manifest->member_count; i++)
+		supply->places[i] = NOT_THERE;
+	if (!supply->places ||
+		origin_modules(err, manifest, needed, &supply->modules, &supply->module_count) ||
 		(supply->module_count && (choose_files(err, supply) || look(err, supply)))) {
 		supply_close(supply);
 		return -1;
@@ -227,7 +208,6 @@ void supply_close(struct supply *supply)
 	mem_free(supply->order);
 	mem_free(supply->paths);
 	mem_free(supply->troubles);
-	mem_free(supply->members);
 	mem_free(supply->places);
 	mem_free(supply);
 }

@@ -1,4 +1,5 @@
-#include "pack/thin.h"
+/* Chooses the modules that a pack need not contain, since local files have them. */
+#include "pack/gather.h"
 
 #include <string.h>
 
@@ -11,35 +12,10 @@ struct thin {
 	const struct jw_export_options *options;
 	struct pack_manifest *manifest;
 	struct origin_module *modules;
-	uint32_t *members; /* of the manifest, for each module */
 	size_t count;
-	const char **paths;
 	size_t *sources; /* of each of the manifest's files, the index of the one that is here */
 	size_t file_capacity, source_capacity;
 };
-
-static int list_modules(struct jw_error *err, struct thin *thin)
-{
-	const struct pack_manifest *manifest = thin->manifest;
-
-	thin->modules = mem_array(err, manifest->member_count, sizeof *thin->modules);
-	thin->members = mem_array(err, manifest->member_count, sizeof *thin->members);
-	thin->paths = mem_array(err, thin->options->file_count, sizeof *thin->paths);
-	if (!thin->modules || !thin->members || !thin->paths)
-		return -1;
-	for (size_t i = 0; i < thin->options->file_count; i++)
-		thin->paths[i] = thin->options->files[i].path;
-	for (uint32_t i = 0; i < manifest->member_count; i++) {
-		const struct pack_member *member = &manifest->members[i];
-
-		if (member->kind != PACK_PTX)
-			continue;
-		thin->modules[thin->count] =
-			(struct origin_module){.digest = member->digest, .size_bytes = member->size_bytes};
-		thin->members[thin->count++] = i;
-	}
-	return 0;
-}
 
 static bool same_text(const char *a, const char *b)
 {
@@ -120,7 +96,7 @@ static int enter(struct jw_error *err, struct thin *thin)
 {
 	for (size_t i = 0; i < thin->count; i++) {
 		const struct origin_module *module = &thin->modules[i];
-		struct pack_member *member = &thin->manifest->members[thin->members[i]];
+		struct pack_member *member = &thin->manifest->members[module->at];
 
 		if (!module->found || module->offset > PACK_MOST_OFFSET)
 			continue;
@@ -137,21 +113,19 @@ int thin_find(struct jw_error *err, const struct jw_export_options *options,
 			  struct pack_manifest *manifest)
 {
 	struct thin thin = {.options = options, .manifest = manifest};
-	int result = list_modules(err, &thin);
-	const struct origin_search search = {
-		.paths = thin.paths,
-		.path_count = options->file_count,
-		.modules = thin.modules,
-		.module_count = thin.count,
-		.context = &thin,
-		.cancel = options->cancel,
-	};
+	const char **paths = mem_array(err, options->file_count, sizeof *paths);
+	struct origin_search search = {
+		.paths = paths, .path_count = options->file_count, .cancel = options->cancel};
+	int result = paths ? origin_modules(err, manifest, NULL, &thin.modules, &thin.count) : -1;
 
+	for (size_t i = 0; paths && i < options->file_count; i++)
+		paths[i] = options->files[i].path;
+	search.modules = thin.modules;
+	search.module_count = thin.count;
 	if (!result)
 		result = origin_find(err, &search) || enter(err, &thin) ? -1 : 0;
 	origin_free(thin.modules, thin.count);
-	mem_free(thin.members);
-	mem_free(thin.paths);
+	mem_free(paths);
 	mem_free(thin.sources);
 	return result;
 }

@@ -1,4 +1,5 @@
-#include "pack/wanted_entries.h"
+/* The names of the entries of files' modules. */
+#include "pack/gather.h"
 
 #include "base/mem.h"
 #include "find/named_paths.h"

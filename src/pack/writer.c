@@ -42,23 +42,26 @@ static int failed(struct jw_error *err, size_t code)
 	return error_set(err, JW_ERR_MEMORY, "compressing: %s", ZSTD_getErrorName(code));
 }
 
-struct setting {
-	ZSTD_cParameter parameter;
-	int value;
-};
-
-/* Tuned for PTX and cubins: the search depth of higher levels, matches from 6 bytes on, and
- * long-distance matches from 128 bytes on, looked up twice as often. On the 126 MB of a framework's
- * cache the result is as small as with level 6, in three quarters of its time. */
-static const struct setting usual[] = {
-	{ZSTD_c_minMatch, 6},
-	{ZSTD_c_searchLog, 5},
-	{ZSTD_c_ldmMinMatch, 128},
-	{ZSTD_c_ldmHashRateLog, 6},
-};
-
-static size_t set_all(ZSTD_CCtx *compressor, const struct setting *settings, size_t count)
+/* The first four of all packs; all for WRITER_USUAL, tuned for PTX and cubins: the search depth of
+ * higher levels, matches from 6 bytes on, and long-distance matches from 128 bytes on, looked up
+ * twice as often. On the 126 MB of a framework's cache the result is as small as with level 6, in
+ * three quarters of its time. */
+static size_t set_parameters(ZSTD_CCtx *compressor, int level)
 {
+	const struct {
+		ZSTD_cParameter parameter;
+		int value;
+	} settings[] = {
+		{.parameter = ZSTD_c_compressionLevel, .value = level},
+		{.parameter = ZSTD_c_windowLog, .value = PACK_WINDOW_LOG},
+		{.parameter = ZSTD_c_enableLongDistanceMatching, .value = 1},
+		{.parameter = ZSTD_c_checksumFlag, .value = 1},
+		{.parameter = ZSTD_c_minMatch, .value = 6},
+		{.parameter = ZSTD_c_searchLog, .value = 5},
+		{.parameter = ZSTD_c_ldmMinMatch, .value = 128},
+		{.parameter = ZSTD_c_ldmHashRateLog, .value = 6},
+	};
+	const size_t count = level == WRITER_USUAL ? sizeof settings / sizeof *settings : 4;
 	size_t code = 0;
 
 	for (size_t i = 0; i < count && !ZSTD_isError(code); i++)
@@ -70,12 +73,6 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 				struct writer **ret_writer)
 {
 	struct writer *writer = mem_alloc(err, sizeof *writer);
-	const struct setting settings[] = {
-		{ZSTD_c_compressionLevel, options->level},
-		{ZSTD_c_windowLog, PACK_WINDOW_LOG},
-		{ZSTD_c_enableLongDistanceMatching, 1},
-		{ZSTD_c_checksumFlag, 1},
-	};
 	unsigned workers;
 	size_t code;
 
@@ -89,9 +86,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 		error_set(err, JW_ERR_MEMORY, "out of memory");
 		goto fail;
 	}
-	code = set_all(writer->compressor, settings, sizeof settings / sizeof *settings);
-	if (!ZSTD_isError(code) && options->level == WRITER_USUAL)
-		code = set_all(writer->compressor, usual, sizeof usual / sizeof *usual);
+	code = set_parameters(writer->compressor, options->level);
 	if (ZSTD_isError(code)) {
 		failed(err, code);
 		goto fail;

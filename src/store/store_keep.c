@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/set.h"
 #include "base/sized.h"
-#include "store/store_merge.h"
 #include "store/store_packs.h"
 
 /* After a prime a few small packs may stay: merging them takes a moment. */
@@ -82,16 +81,13 @@ int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes
 
 /* ---- keeping */
 
-struct known {
-	struct set keys; /* names of the entries in the store's packs */
-};
-
+/* `context`: a set of the names of the entries in the store's packs. */
 static bool is_unknown(void *context, uint64_t key)
 {
-	return !set_has(&((const struct known *)context)->keys, key);
+	return !set_has(context, key);
 }
 
-static int learn_pack(struct jw_error *err, struct known *known, const char *path)
+static int learn_pack(struct jw_error *err, struct set *known, const char *path)
 {
 	struct pack_manifest manifest = {0};
 	int result = 0;
@@ -101,12 +97,12 @@ static int learn_pack(struct jw_error *err, struct known *known, const char *pat
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++)
 		if (is_unknown(known, manifest.entries[i].key))
-			result = set_add(err, &known->keys, manifest.entries[i].key, i);
+			result = set_add(err, known, manifest.entries[i].key, i);
 	manifest_free(&manifest);
 	return result;
 }
 
-static int learn_store(struct jw_error *err, const struct jw_store *store, struct known *known)
+static int learn_store(struct jw_error *err, const struct jw_store *store, struct set *known)
 {
 	int result = 0;
 
@@ -122,7 +118,7 @@ static int learn_store(struct jw_error *err, const struct jw_store *store, struc
 
 /* A pack is named by its content, so that the same content twice is one pack. */
 static int keep_target(struct jw_error *err, const struct jw_store_keep_options *how,
-					   const struct jw_store *store, struct known *known, struct jw_target target,
+					   const struct jw_store *store, struct set *known, struct jw_target target,
 					   size_t *entries)
 {
 	char sm[JW_TARGET_TEXT];
@@ -168,7 +164,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	uint64_t most_bytes = options->most_bytes ? options->most_bytes : JW_STORE_DEFAULT_BYTES;
 	struct jw_store *store = NULL;
 	struct os_file *lock = NULL;
-	struct known known = {0};
+	struct set known = {0};
 	struct jw_store_swept swept = {0};
 	struct jw_target targets[MOST_TARGETS];
 	size_t entries = 0, target_count;
@@ -193,7 +189,7 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 	*ret_entries = entries;
 done:
 	os_file_close(lock);
-	set_free(&known.keys);
+	set_free(&known);
 	jw_store_free(store);
 	return result;
 }

@@ -1,4 +1,5 @@
-#include "store/store_merge.h"
+/* Merges many packs of a store into few: each prime that compiled something leaves one. */
+#include "store/store_packs.h"
 
 #include <string.h>
 
@@ -6,8 +7,7 @@
 
 #include "base/mem.h"
 #include "os/file.h"
-#include "pack/merge.h"
-#include "store/store_packs.h"
+#include "pack/writer.h"
 
 /* The content of a small pack, and of a merged one: unpacking and compressing it again takes
  * seconds. */

@@ -53,13 +53,13 @@ static void test_versions(void **state)
 	struct wheel_version version;
 
 	(void)state;
-	assert_true(wheel_version_read("12.4.131", 8, &version));
+	assert_true(wheel_version_read("12.4.131", &version));
 	assert_int_equal(version.count, 3);
 	assert_int_equal(version.numbers[0], 12);
 	assert_int_equal(version.numbers[2], 131);
 	assert_int_equal(version.numbers[3], 0);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		assert_false(wheel_version_read(wrong[i], strlen(wrong[i]), &version));
+		assert_false(wheel_version_read(wrong[i], &version));
 }
 
 struct seen {
