@@ -1,4 +1,4 @@
-/* What former drivers have compiled goes over to another one: which entries, under which names,
+/* Carrying entries of former drivers over to another one: which entries, under which names,
  * with which marks. */
 #include "folder.h"
 
@@ -23,6 +23,8 @@ struct machine {
 	struct jw_system system;
 	struct entries_entry entries[ENTRIES];
 	uint64_t keys[ENTRIES], key_bytes[ENTRIES]; /* as its own driver calls them */
+	struct jw_carry_options options;
+	struct jw_carry_result *result; /* of the last carry */
 };
 
 static uint64_t key_under(const struct entries_entry *entry, const char *stamp)
@@ -33,7 +35,7 @@ static uint64_t key_under(const struct entries_entry *entry, const char *stamp)
 					  (size_t)entry->key_bytes - CACHE_STAMP_SIZE);
 }
 
-static void set_up(struct machine *machine, uint32_t cuda)
+static void set_up(struct machine *machine, uint32_t cuda, bool carry_over)
 {
 	*machine = (struct machine){.system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder}};
 	machine->system.cache.path = os_join(NULL, folder, "cache");
@@ -49,6 +51,12 @@ static void set_up(struct machine *machine, uint32_t cuda)
 		machine->keys[i] = key_under(entry, stamp_now);
 		machine->key_bytes[i] = entry->key_bytes;
 	}
+	machine->options = (struct jw_carry_options){.size = sizeof(struct jw_carry_options),
+												 .system = &machine->system,
+												 .keys = machine->keys,
+												 .key_bytes = machine->key_bytes,
+												 .count = ENTRIES,
+												 .carry_over = carry_over};
 }
 
 static void tear_down(struct machine *machine)
@@ -61,27 +69,42 @@ static void tear_down(struct machine *machine)
 		assert_int_equal(os_remove(NULL, ledger), 0);
 	mem_free(ledger);
 	mem_free(machine->system.cache.path);
+	jw_carry_result_free(machine->result);
 }
 
-static struct jw_carry_options asking(const struct machine *machine, bool carry_over)
+/* A test's machine. Its driver compiles as driver 555 does, as a newer or as an older one. */
+struct given {
+	uint32_t cuda;
+	bool carry_over;
+};
+
+static int begin(void **state)
 {
-	return (struct jw_carry_options){.size = sizeof(struct jw_carry_options),
-									 .system = &machine->system,
-									 .keys = machine->keys,
-									 .key_bytes = machine->key_bytes,
-									 .count = ENTRIES,
-									 .carry_over = carry_over};
+	const struct given *given = *state;
+	struct machine *machine = mem_alloc(NULL, sizeof *machine);
+
+	assert_non_null(machine);
+	set_up(machine, given->cuda, given->carry_over);
+	*state = machine;
+	return 0;
 }
 
-static struct jw_carry_result *carry(const struct jw_carry_options *options)
+static int end(void **state)
 {
-	struct jw_carry_result *result;
+	tear_down(*state);
+	mem_free(*state);
+	return 0;
+}
+
+static void carry(struct machine *machine)
+{
 	struct jw_error err = {0};
 
-	if (jw_carry(&err, options, &result))
+	jw_carry_result_free(machine->result);
+	machine->result = NULL;
+	if (jw_carry(&err, &machine->options, &machine->result))
 		fail_msg("%s", err.message);
-	assert_string_equal(result->note, "");
-	return result;
+	assert_string_equal(machine->result->note, "");
 }
 
 /* How many of the wanted entries are there, each whole and with the bytes of the former one. */
@@ -110,97 +133,70 @@ static size_t count_there(const struct machine *machine)
 	return count;
 }
 
-static void the_same_compilers_go_over_unmarked(void **state)
+static void entries_of_the_same_compiler_are_carried_unmarked(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 
-	(void)state;
-	set_up(&machine, 12050);
-	options = asking(&machine, false);
-	options.dry_run = true;
-	result = carry(&options);
-	assert_int_equal(result->carried, ENTRIES);
-	jw_carry_result_free(result);
-	assert_int_equal(count_there(&machine), 0);
-	options.dry_run = false;
-	result = carry(&options);
-	assert_int_equal(result->carried, ENTRIES);
-	assert_int_equal(result->older, 0);
-	assert_int_equal(result->group_count, 1);
-	assert_int_equal(result->groups[0].modules, ENTRIES);
-	assert_string_equal(result->groups[0].driver, "555.58.02 (CUDA 12.5)");
-	jw_carry_result_free(result);
-	assert_int_equal(count_there(&machine), ENTRIES);
-	assert_int_equal(jw_carry_count(&machine.system), 0);
-	/* What is there already is nobody's business. */
-	result = carry(&options);
-	assert_int_equal(result->carried + result->refused + result->group_count, 0);
-	jw_carry_result_free(result);
-	tear_down(&machine);
+	machine->options.dry_run = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(count_there(machine), 0);
+	machine->options.dry_run = false;
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->older, 0);
+	assert_int_equal(machine->result->group_count, 1);
+	assert_int_equal(machine->result->groups[0].modules, ENTRIES);
+	assert_string_equal(machine->result->groups[0].driver, "555.58.02 (CUDA 12.5)");
+	assert_int_equal(count_there(machine), ENTRIES);
+	assert_int_equal(jw_carry_count(&machine->system), 0);
+	/* Entries that are there already are not counted. */
+	carry(machine);
+	assert_int_equal(
+		machine->result->carried + machine->result->refused + machine->result->group_count, 0);
 }
 
-static void older_ones_go_over_where_asked_for_and_are_marked(void **state)
+static void older_entries_are_carried_on_request_and_marked(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 	struct ledger ledger;
 
-	(void)state;
-	set_up(&machine, 12060);
-	options = asking(&machine, false);
-	result = carry(&options);
-	assert_int_equal(result->carried, 0);
-	assert_int_equal(result->refused, ENTRIES);
-	assert_non_null(strstr(result->groups[0].why, "--carry-over takes it"));
-	jw_carry_result_free(result);
-	options.carry_over = true;
-	result = carry(&options);
-	assert_int_equal(result->carried, ENTRIES);
-	assert_int_equal(result->older, ENTRIES);
-	jw_carry_result_free(result);
-	assert_int_equal(count_there(&machine), ENTRIES);
-	assert_int_equal(jw_carry_count(&machine.system), ENTRIES);
-	ledger_open(&ledger, folder, machine.system.cache.path);
+	carry(machine);
+	assert_int_equal(machine->result->carried, 0);
+	assert_int_equal(machine->result->refused, ENTRIES);
+	assert_non_null(strstr(machine->result->groups[0].why, "--carry-over takes it"));
+	machine->options.carry_over = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->older, ENTRIES);
+	assert_int_equal(count_there(machine), ENTRIES);
+	assert_int_equal(jw_carry_count(&machine->system), ENTRIES);
+	ledger_open(&ledger, folder, machine->system.cache.path);
 	assert_string_equal(
-		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path,
-												 machine.keys[0])),
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path,
+												 machine->keys[0])),
 		"Jun 25 202401:14:48");
 	ledger_close(&ledger);
-	tear_down(&machine);
 }
 
-static void newer_ones_stay(void **state)
+static void newer_entries_are_refused(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 
-	(void)state;
-	set_up(&machine, 12040);
-	options = asking(&machine, true);
-	result = carry(&options);
-	assert_int_equal(result->carried, 0);
-	assert_int_equal(result->refused, ENTRIES);
-	assert_non_null(strstr(result->groups[0].why, "an older driver cannot load"));
-	jw_carry_result_free(result);
-	assert_int_equal(count_there(&machine), 0);
-	tear_down(&machine);
+	carry(machine);
+	assert_int_equal(machine->result->carried, 0);
+	assert_int_equal(machine->result->refused, ENTRIES);
+	assert_non_null(strstr(machine->result->groups[0].why, "an older driver cannot load"));
+	assert_int_equal(count_there(machine), 0);
 }
 
 /* A value that is not what its header says, a key that is not its name's, a file that is cut. */
-static void damaged_ones_stay(void **state)
+static void damaged_entries_are_not_carried(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 
-	(void)state;
-	set_up(&machine, 12050);
 	for (size_t i = 0; i < 3; i++) {
-		struct entries_entry entry = machine.entries[i];
+		struct entries_entry entry = machine->entries[i];
 
 		if (i == 0)
 			entry.bytes[entry.size - 1] ^= 1;
@@ -208,135 +204,103 @@ static void damaged_ones_stay(void **state)
 			entry.bytes[CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE - 1] ^= 1;
 		else
 			entry.size--;
-		packs_put(machine.system.cache.path, entry.key, entry.bytes, entry.size);
+		packs_put(machine->system.cache.path, entry.key, entry.bytes, entry.size);
 	}
-	options = asking(&machine, true);
-	result = carry(&options);
-	assert_int_equal(result->carried, ENTRIES - 3);
-	jw_carry_result_free(result);
-	assert_int_equal(count_there(&machine), ENTRIES - 3);
-	tear_down(&machine);
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES - 3);
+	assert_int_equal(count_there(machine), ENTRIES - 3);
 }
 
-/* Where a budget is given, what fits of it; what is kept counts, too. */
-static void a_budget_is_kept_to(void **state)
+/* Entries that the caller keeps count against the budget too. */
+static void a_budget_bounds_what_is_carried(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 
-	(void)state;
-	set_up(&machine, 12050);
-	options = asking(&machine, false);
-	options.kept = &machine.entries[0].key;
-	options.kept_count = 1;
-	options.most_bytes =
-		machine.entries[0].row_bytes + machine.entries[0].row_bytes + machine.entries[1].row_bytes;
-	result = carry(&options);
-	assert_int_equal(result->carried, 2);
-	jw_carry_result_free(result);
-	tear_down(&machine);
+	machine->options.kept = &machine->entries[0].key;
+	machine->options.kept_count = 1;
+	machine->options.most_bytes = machine->entries[0].row_bytes + machine->entries[0].row_bytes +
+								  machine->entries[1].row_bytes;
+	carry(machine);
+	assert_int_equal(machine->result->carried, 2);
 }
 
-static void the_store_keeps_no_marked_ones(void **state)
+static size_t keep(const struct machine *machine)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	char *store = os_join(NULL, folder, "store");
+	const struct jw_store_keep_options options = {.size = sizeof options,
+												  .system = &machine->system};
 	size_t kept;
 
-	(void)state;
-	set_up(&machine, 12060);
-	options = asking(&machine, true);
-	options.count = 2;
-	jw_carry_result_free(carry(&options));
-	assert_int_equal(
-		jw_store_keep(NULL,
-					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
-													  .system = &machine.system},
-					  &kept),
-		0);
-	assert_int_equal(kept, 0);
-	/* Compiled anew: there, and no longer marked. */
-	assert_int_equal(
-		ledger_change_marks(NULL, folder, machine.system.cache.path,
-							&(struct ledger_change){.cleared = {[LEDGER_OLDER] = machine.keys},
-													.cleared_count = {[LEDGER_OLDER] = 1}}),
-		0);
-	assert_int_equal(jw_carry_count(&machine.system), 1);
-	assert_int_equal(
-		jw_store_keep(NULL,
-					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
-													  .system = &machine.system},
-					  &kept),
-		0);
-	assert_int_equal(kept, 1);
-	assert_int_equal(os_remove_tree(NULL, store), 0);
-	mem_free(store);
-	tear_down(&machine);
+	assert_int_equal(jw_store_keep(NULL, &options, &kept), 0);
+	return kept;
 }
 
-/* The same compiler's, by the key; but an older one's by its mark, from a carry before. And what
- * was split is split under any name. */
-static void marks_go_along(void **state)
+static void the_store_keeps_no_marked_entry(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
+	char *store = os_join(NULL, folder, "store");
+
+	machine->options.count = 2;
+	carry(machine);
+	assert_int_equal(keep(machine), 0);
+	/* Once compiled, an entry is no longer marked. */
+	assert_int_equal(
+		ledger_change_marks(NULL, folder, machine->system.cache.path,
+							&(struct ledger_change){.cleared = {[LEDGER_OLDER] = machine->keys},
+													.cleared_count = {[LEDGER_OLDER] = 1}}),
+		0);
+	assert_int_equal(jw_carry_count(&machine->system), 1);
+	assert_int_equal(keep(machine), 1);
+	assert_int_equal(os_remove_tree(NULL, store), 0);
+	mem_free(store);
+}
+
+/* A mark decides, not the key: an entry that an earlier carry marked as an older compiler's stays
+ * one, and a split entry stays split under its new name. */
+static void marks_are_carried_along(void **state)
+{
+	struct machine *machine = *state;
 	struct ledger_new_mark marks[2] = {{.kind = LEDGER_OLDER, .stamp = "Mar  5 202422:02:27"},
 									   {.kind = LEDGER_SPLIT}};
 	struct ledger ledger;
 
-	(void)state;
-	set_up(&machine, 12050);
 	for (unsigned i = 0; i < 2; i++) {
-		marks[i].key = machine.entries[i].key;
-		marks[i].checksum = load_u64(machine.entries[i].bytes + 20);
+		marks[i].key = machine->entries[i].key;
+		marks[i].checksum = load_u64(machine->entries[i].bytes + 20);
 	}
-	assert_int_equal(ledger_change_marks(NULL, folder, machine.system.cache.path,
+	assert_int_equal(ledger_change_marks(NULL, folder, machine->system.cache.path,
 										 &(struct ledger_change){.marks = marks, .mark_count = 2}),
 					 0);
-	options = asking(&machine, false);
-	result = carry(&options);
-	assert_int_equal(result->carried, ENTRIES - 1);
-	assert_int_equal(result->refused, 1);
-	jw_carry_result_free(result);
-	ledger_open(&ledger, folder, machine.system.cache.path);
-	assert_null(ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path, machine.keys[0]));
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES - 1);
+	assert_int_equal(machine->result->refused, 1);
+	ledger_open(&ledger, folder, machine->system.cache.path);
+	assert_null(ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path, machine->keys[0]));
 	assert_non_null(
-		ledger_marked(&ledger, LEDGER_SPLIT, machine.system.cache.path, machine.keys[1]));
-	assert_int_equal(ledger_count_marked(&ledger, LEDGER_SPLIT, machine.system.cache.path), 2);
+		ledger_marked(&ledger, LEDGER_SPLIT, machine->system.cache.path, machine->keys[1]));
+	assert_int_equal(ledger_count_marked(&ledger, LEDGER_SPLIT, machine->system.cache.path), 2);
 	ledger_close(&ledger);
-	options.carry_over = true;
-	result = carry(&options);
-	assert_int_equal(result->carried, 1);
-	assert_int_equal(result->older, 1);
-	jw_carry_result_free(result);
-	ledger_open(&ledger, folder, machine.system.cache.path);
+	machine->options.carry_over = true;
+	carry(machine);
+	assert_int_equal(machine->result->carried, 1);
+	assert_int_equal(machine->result->older, 1);
+	ledger_open(&ledger, folder, machine->system.cache.path);
 	assert_string_equal(
-		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine.system.cache.path,
-												 machine.keys[0])),
+		ledger_mark_stamp(&ledger, ledger_marked(&ledger, LEDGER_OLDER, machine->system.cache.path,
+												 machine->keys[0])),
 		marks[0].stamp);
 	ledger_close(&ledger);
-	tear_down(&machine);
 }
 
-/* Without a place for marks it is done all the same, and said. */
-static void no_state_is_said(void **state)
+/* Without a place for marks the entries are carried over too; the note says that no mark was
+ * written. */
+static void a_missing_state_folder_is_reported(void **state)
 {
-	struct machine machine;
-	struct jw_carry_options options;
-	struct jw_carry_result *result;
+	struct machine *machine = *state;
 
-	(void)state;
-	set_up(&machine, 12060);
-	machine.system.state_dir = NULL;
-	options = asking(&machine, true);
-	assert_int_equal(jw_carry(NULL, &options, &result), 0);
-	assert_int_equal(result->carried, ENTRIES);
-	assert_non_null(strstr(result->note, "cannot be noted"));
-	jw_carry_result_free(result);
-	tear_down(&machine);
+	machine->system.state_dir = NULL;
+	assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_non_null(strstr(machine->result->note, "cannot be noted"));
 }
 
 static void short_memory_is_an_error_or_nothing(void **state)
@@ -344,33 +308,30 @@ static void short_memory_is_an_error_or_nothing(void **state)
 	(void)state;
 	for (size_t i = 1; i < 400; i += 1 + i / 4) {
 		struct machine machine;
-		struct jw_carry_options options;
-		struct jw_carry_result *result;
-		int failed;
 
-		set_up(&machine, 12060);
-		options = asking(&machine, true);
+		set_up(&machine, 12060, true);
 		mem_fail_after(i);
-		failed = jw_carry(NULL, &options, &result);
+		(void)jw_carry(NULL, &machine.options, &machine.result);
 		mem_fail_after(0);
-		if (!failed)
-			jw_carry_result_free(result);
 		(void)count_there(&machine);
 		tear_down(&machine);
 	}
 }
 
+#define ON(test, cuda, carry_over)                                                                 \
+	cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct given){cuda, carry_over}))
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_compilers_go_over_unmarked),
-		cmocka_unit_test(older_ones_go_over_where_asked_for_and_are_marked),
-		cmocka_unit_test(newer_ones_stay),
-		cmocka_unit_test(damaged_ones_stay),
-		cmocka_unit_test(a_budget_is_kept_to),
-		cmocka_unit_test(the_store_keeps_no_marked_ones),
-		cmocka_unit_test(marks_go_along),
-		cmocka_unit_test(no_state_is_said),
+		ON(entries_of_the_same_compiler_are_carried_unmarked, 12050, false),
+		ON(older_entries_are_carried_on_request_and_marked, 12060, false),
+		ON(newer_entries_are_refused, 12040, true),
+		ON(damaged_entries_are_not_carried, 12050, true),
+		ON(a_budget_bounds_what_is_carried, 12050, false),
+		ON(the_store_keeps_no_marked_entry, 12060, true),
+		ON(marks_are_carried_along, 12050, false),
+		ON(a_missing_state_folder_is_reported, 12060, true),
 		cmocka_unit_test(short_memory_is_an_error_or_nothing),
 	};
 
