@@ -51,6 +51,25 @@ static inline void put_entry(const char *cache, unsigned number, const char *sta
 	buf_free(&entry);
 }
 
+/* A request to plan one library for sm_86; it points into itself. */
+struct library_request {
+	struct jw_target target;
+	struct jw_found_file file;
+	struct jw_found found;
+	struct plan_request plan;
+};
+
+static inline void library_request(struct library_request *request, char *library, char *cache)
+{
+	*request = (struct library_request){.target = {.sm = 86}, .file = {.path = library}};
+	request->found = (struct jw_found){.files = &request->file, .file_count = 1};
+	request->plan = (struct plan_request){.found = &request->found,
+										  .targets = &request->target,
+										  .target_count = 1,
+										  .profile = &profile,
+										  .cache_dir = cache};
+}
+
 static inline struct plan *plan_for(const struct plan_request *request, const char *stamp)
 {
 	struct cache_profile other = profile;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <jitwarm/pack.h>
+#include <jitwarm/store.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -34,6 +35,18 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 	if (jw_export(&err, &options, &result))
 		fail_msg("%s", err.message);
 	return result;
+}
+
+/* Keeps the cache's new entries in the store; as many as wanted must be new. */
+static inline void packs_keep(const struct jw_system *system, size_t wanted)
+{
+	const struct jw_store_keep_options options = {.size = sizeof options, .system = system};
+	struct jw_error err = {0};
+	size_t entries = SIZE_MAX;
+
+	if (jw_store_keep(&err, &options, &entries))
+		fail_msg("%s", err.message);
+	assert_int_equal(entries, wanted);
 }
 
 /* The parts of entry number 0 (entries.h), and what a manifest says of them. */

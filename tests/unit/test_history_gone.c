@@ -158,16 +158,10 @@ static void nothing(void)
 
 static struct plan *make_plan(void)
 {
-	static const struct jw_target target = {86, 0};
-	struct jw_found_file file = {.path = library};
-	const struct jw_found found = {.files = &file, .file_count = 1};
-	const struct plan_request request = {.found = &found,
-										 .targets = &target,
-										 .target_count = 1,
-										 .profile = &profile,
-										 .cache_dir = cache};
+	struct library_request request;
 
-	return plan_for(&request, profile.stamp);
+	library_request(&request, library, cache);
+	return plan_for(&request.plan, profile.stamp);
 }
 
 /* As a run does at its end. */

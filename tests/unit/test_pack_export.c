@@ -178,49 +178,47 @@ static void heals(void **state)
 	mem_free(sick);
 }
 
+/* Imports a pack of three entries into `copy`, which must stay missing. */
+static int import_nothing(struct jw_error *err, struct jw_import_options options,
+						  struct jw_import_result **ret_result)
+{
+	char *cache = path_in("cache-left"), *file = path_in("left.jwpack"), *copy = path_in("left");
+	int result;
+
+	make_cache(cache);
+	(void)packs_export(cache, file);
+	options.size = sizeof options;
+	options.path = file;
+	options.allow_unsigned = true;
+	options.cache_dir = copy;
+	result = jw_import(err, &options, ret_result);
+	assert_false(os_exists(copy));
+	mem_free(cache);
+	mem_free(file);
+	mem_free(copy);
+	return result;
+}
+
 static void respects_the_limit(void **state)
 {
-	char *cache = path_in("large"), *file = path_in("l.jwpack"), *copy = path_in("small");
-	struct jw_import_options options = {.size = sizeof options,
-										.path = file,
-										.allow_unsigned = true,
-										.cache_dir = copy,
-										.limit_bytes = 200};
 	struct jw_import_result *result;
 	struct jw_error err = {0};
 
 	(void)state;
-	make_cache(cache);
-	(void)packs_export(cache, file);
-	assert_int_equal(jw_import(&err, &options, &result), -1);
+	assert_int_equal(import_nothing(&err, (struct jw_import_options){.limit_bytes = 200}, &result),
+					 -1);
 	assert_int_equal(err.code, JW_ERR_LIMIT);
-	assert_false(os_exists(copy));
-	mem_free(cache);
-	mem_free(file);
-	mem_free(copy);
 }
 
 static void dry_run_writes_nothing(void **state)
 {
-	char *cache = path_in("dry"), *file = path_in("d.jwpack"), *copy = path_in("dry-copy");
-	struct jw_import_options options = {.size = sizeof options,
-										.path = file,
-										.allow_unsigned = true,
-										.cache_dir = copy,
-										.dry_run = true};
 	struct jw_import_result *result;
 
 	(void)state;
-	make_cache(cache);
-	(void)packs_export(cache, file);
-	assert_int_equal(jw_import(NULL, &options, &result), 0);
+	assert_int_equal(import_nothing(NULL, (struct jw_import_options){.dry_run = true}, &result), 0);
 	assert_int_equal(result->accepted, 3);
 	assert_int_equal(result->added, 0);
 	jw_import_result_free(result);
-	assert_false(os_exists(copy));
-	mem_free(cache);
-	mem_free(file);
-	mem_free(copy);
 }
 
 static void needs_a_driver_or_a_directory(void **state)

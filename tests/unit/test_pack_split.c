@@ -229,23 +229,11 @@ static void the_store_knows_it(void **state)
 	const uint64_t keys[] = {key_of(0), key_of(1), key_of(2), key_of(3)};
 	struct jw_store_swept swept = {0};
 	struct jw_store *store;
-	size_t kept;
 
 	(void)state;
-	assert_int_equal(
-		jw_store_keep(NULL,
-					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
-													  .system = &here},
-					  &kept),
-		0);
+	packs_keep(&here, ENTRIES);
 	(void)put(&here, ENTRIES, 10);
-	assert_int_equal(
-		jw_store_keep(NULL,
-					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
-													  .system = &here},
-					  &kept),
-		0);
-	assert_int_equal(kept, 1);
+	packs_keep(&here, 1);
 	for (unsigned round = 0; round < 2; round++) {
 		char *ledger = ledger_file(here.state_dir, here.cache.path);
 

@@ -53,27 +53,21 @@ static void fill_ledger(struct ledger *ledger, const struct plan_request *reques
 
 static void each_reason_is_told(void **state)
 {
-	const struct jw_target target = {86, 0};
 	char *cache = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
 	char *path = write_library(), line[EXPLAIN_LINE], text[EXPLAIN_TEXT];
-	struct jw_found_file file = {.path = path};
-	const struct jw_found found = {.files = &file, .file_count = 1};
-	const struct plan_request request = {.found = &found,
-										 .targets = &target,
-										 .target_count = 1,
-										 .profile = &profile,
-										 .cache_dir = cache};
+	struct library_request request;
 	struct ledger ledger = {0};
 	struct plan *plan;
-	struct explain_request why = {.ledger = &ledger, .again = &request};
+	struct explain_request why = {.ledger = &ledger, .again = &request.plan};
 	struct explanation *explanations;
 	const struct explanation *one;
 	struct jw_check_cause *causes;
 	size_t count = 0;
 
 	(void)state;
+	library_request(&request, path, cache);
 	assert_int_equal(os_make_dirs(NULL, cache, 0700), 0);
-	fill_ledger(&ledger, &request, kept);
+	fill_ledger(&ledger, &request.plan, kept);
 	ledger_close(&ledger);
 	ledger_open(&ledger, kept, cache);
 	assert_int_equal(ledger.count, 3);
@@ -82,7 +76,7 @@ static void each_reason_is_told(void **state)
 	put_entry(cache, 2, profile.stamp, 86, "-O1", 0); /* with other options */
 	put_entry(cache, 3, profile.stamp, 75, "", 0);    /* for another GPU */
 	put_entry(cache, 7, profile.stamp, 86, "", 0);    /* warm */
-	plan = plan_for(&request, profile.stamp);
+	plan = plan_for(&request.plan, profile.stamp);
 	why.plan = plan;
 	assert_int_equal(ledger_begin(NULL, &ledger, plan), 0);
 	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);

@@ -224,16 +224,6 @@ static void a_budget_bounds_what_is_carried(void **state)
 	assert_int_equal(machine->result->carried, 2);
 }
 
-static size_t keep(const struct machine *machine)
-{
-	const struct jw_store_keep_options options = {.size = sizeof options,
-												  .system = &machine->system};
-	size_t kept;
-
-	assert_int_equal(jw_store_keep(NULL, &options, &kept), 0);
-	return kept;
-}
-
 static void the_store_keeps_no_marked_entry(void **state)
 {
 	struct machine *machine = *state;
@@ -241,7 +231,7 @@ static void the_store_keeps_no_marked_entry(void **state)
 
 	machine->options.count = 2;
 	carry(machine);
-	assert_int_equal(keep(machine), 0);
+	packs_keep(&machine->system, 0);
 	/* Once compiled, an entry is no longer marked. */
 	assert_int_equal(
 		ledger_change_marks(NULL, folder, machine->system.cache.path,
@@ -249,7 +239,7 @@ static void the_store_keeps_no_marked_entry(void **state)
 													.cleared_count = {[LEDGER_OLDER] = 1}}),
 		0);
 	assert_int_equal(jw_carry_count(&machine->system), 1);
-	assert_int_equal(keep(machine), 1);
+	packs_keep(&machine->system, 1);
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	mem_free(store);
 }

@@ -29,19 +29,6 @@ static uint64_t put_entry(const struct jw_system *system, unsigned n)
 	return entry.key;
 }
 
-static void keep(const struct jw_system *system, size_t wanted)
-{
-	struct jw_error err = {0};
-	size_t entries = SIZE_MAX;
-
-	if (jw_store_keep(&err,
-					  &(struct jw_store_keep_options){.size = sizeof(struct jw_store_keep_options),
-													  .system = system},
-					  &entries))
-		fail_msg("%s", err.message);
-	assert_int_equal(entries, wanted);
-}
-
 static struct jw_store_refilled told;
 
 static size_t refill(const struct jw_system *system, const uint64_t *keys, size_t count)
@@ -81,7 +68,7 @@ static void what_a_killed_run_has_left_goes(void **state)
 		assert_int_equal(os_write_atomic(NULL, paths[i], "half", 4), 0);
 	}
 	(void)put_entry(&system, 9);
-	keep(&system, 1);
+	packs_keep(&system, 1);
 	for (size_t i = 0; i < 2; i++) {
 		assert_false(os_exists(paths[i]));
 		mem_free(paths[i]);
@@ -101,8 +88,8 @@ static void only_what_is_asked_for_comes_back(void **state)
 	set_up(&system);
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
-	keep(&system, 4);
-	keep(&system, 0);
+	packs_keep(&system, 4);
+	packs_keep(&system, 0);
 	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
 	assert_int_equal(refill(&system, &unknown, 1), 0);
 	assert_false(os_exists(system.cache.path));
@@ -129,7 +116,7 @@ static void what_does_not_come_back_is_told(void **state)
 	assert_int_equal(os_remove_tree(NULL, store), 0);
 	for (unsigned n = 0; n < 4; n++)
 		keys[n] = put_entry(&system, n);
-	keep(&system, 4);
+	packs_keep(&system, 4);
 	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
 	/* Each takes a hundred bytes: two have room. */
 	system.cache.limit_bytes = 230;
@@ -188,7 +175,7 @@ static void many_packs_become_one(void **state)
 	set_up(&system);
 	for (unsigned n = 0; n < 16; n++) {
 		keys[n] = put_entry(&system, n);
-		keep(&system, 1);
+		packs_keep(&system, 1);
 		assert_int_equal(count_packs(store, &last), n == 15 ? 1 : n + 1);
 	}
 	assert_int_equal(os_remove_tree(NULL, system.cache.path), 0);
@@ -289,7 +276,7 @@ static void nothing_is_lost_where_it_fails(void **state)
 	set_up(&system);
 	for (unsigned n = 0; n < 3; n++) {
 		(void)put_entry(&system, n);
-		keep(&system, 1);
+		packs_keep(&system, 1);
 	}
 	take_snapshot(store, &snapshot);
 	allocations = count_allocations();
