@@ -27,10 +27,26 @@ static void keys_are_what_the_driver_hashes(void **state)
 		const char *options;
 		uint64_t hash, length;
 	} cases[] = {
-		{86, CACHE_KEY_LOAD, "-v", UINT64_C(0x77e98235d265839c), 48},
-		{86, CACHE_KEY_LINK, "-v", UINT64_C(0xa089b3f960723484), 50},
-		{86, CACHE_KEY_TEXT, "", UINT64_C(0x8b83795e28737ff9), 45},
-		{120, CACHE_KEY_TEXT, "", UINT64_C(0x9d56f3612514def0), 46},
+		{.sm = 86,
+		 .form = CACHE_KEY_LOAD,
+		 .options = "-v",
+		 .hash = UINT64_C(0x77e98235d265839c),
+		 .length = 48},
+		{.sm = 86,
+		 .form = CACHE_KEY_LINK,
+		 .options = "-v",
+		 .hash = UINT64_C(0xa089b3f960723484),
+		 .length = 50},
+		{.sm = 86,
+		 .form = CACHE_KEY_TEXT,
+		 .options = "",
+		 .hash = UINT64_C(0x8b83795e28737ff9),
+		 .length = 45},
+		{.sm = 120,
+		 .form = CACHE_KEY_TEXT,
+		 .options = "",
+		 .hash = UINT64_C(0x9d56f3612514def0),
+		 .length = 46},
 	};
 	struct cache_profile profile = profile_of("Jun 25 202401:14:48");
 
@@ -109,18 +125,21 @@ static void damage_is_told_apart(void **state)
 		uint8_t flip;
 		enum cache_damage damage;
 	} cases[] = {
-		{36, 0, 0, CACHE_SOUND},
-		{40, 0, 0, CACHE_SOUND}, /* the driver takes longer files */
-		{0, 0, 0, CACHE_DAMAGE_EMPTY},
-		{27, 0, 0, CACHE_DAMAGE_HEADER},
-		{36, 0, 1, CACHE_DAMAGE_VERSION},
-		{35, 0, 0, CACHE_DAMAGE_TRUNCATED},
-		{36, 4, 8, CACHE_DAMAGE_TRUNCATED},
-		{36, 11, 0xff, CACHE_DAMAGE_TRUNCATED}, /* a key of 2^64 bytes and some */
-		{36, 19, 0xff, CACHE_DAMAGE_TRUNCATED},
-		{36, 28, 1, CACHE_DAMAGE_NAME},
-		{36, 35, 1, CACHE_DAMAGE_VALUE},
-		{36, 20, 1, CACHE_DAMAGE_VALUE},
+		{.size = 36, .damage = CACHE_SOUND},
+		{.size = 40, .damage = CACHE_SOUND}, /* the driver takes longer files */
+		{.damage = CACHE_DAMAGE_EMPTY},
+		{.size = 27, .damage = CACHE_DAMAGE_HEADER},
+		{.size = 36, .flip = 1, .damage = CACHE_DAMAGE_VERSION},
+		{.size = 35, .damage = CACHE_DAMAGE_TRUNCATED},
+		{.size = 36, .at = 4, .flip = 8, .damage = CACHE_DAMAGE_TRUNCATED},
+		{.size = 36,
+		 .at = 11,
+		 .flip = 0xff,
+		 .damage = CACHE_DAMAGE_TRUNCATED}, /* a key of 2^64 bytes and some */
+		{.size = 36, .at = 19, .flip = 0xff, .damage = CACHE_DAMAGE_TRUNCATED},
+		{.size = 36, .at = 28, .flip = 1, .damage = CACHE_DAMAGE_NAME},
+		{.size = 36, .at = 35, .flip = 1, .damage = CACHE_DAMAGE_VALUE},
+		{.size = 36, .at = 20, .flip = 1, .damage = CACHE_DAMAGE_VALUE},
 	};
 	uint64_t name = fnv_update(FNV_START, "key", 3);
 
@@ -187,21 +206,24 @@ static void keys_are_taken_apart(void **state)
 		bool jitlink;
 		const char *options;
 	} cases[] = {
-#define KEY(text) text, sizeof text - 1
+#define KEY(text) .key = text, .size = sizeof text - 1
 		{KEY(STAMP "HOST64sm_86PTX\0\0 "), true, 86, 0, 4, CACHE_KEY_LOAD, false, ""},
-		{KEY(STAMP "HOST64sm_120PTX\0 -O4"), true, 120, 0, 3, CACHE_KEY_LOAD, false, "-O4"},
-		{KEY(STAMP "HOST64sm_90a//\0 -v "), true, 90, 'a', 2, CACHE_KEY_LOAD, false, "-v "},
-		{KEY(STAMP "HOST64sm_86\0 -c-maxrregcount=96 -v "), true, 86, 0, 0, CACHE_KEY_LINK, false,
-		 "-maxrregcount=96 -v "},
-		{KEY(STAMP "HOST64sm_86\0 -arch=sm_86 -c"), true, 86, 0, 0, CACHE_KEY_LOAD, true,
-		 "-arch=sm_86 -c"},
-		{KEY(STAMP "HOST64sm_86.version 7.0 -v"), true, 86, 0, 15, CACHE_KEY_LOAD, false, ""},
-		{KEY("Aug 20 2025 14:13:09HOST64sm_86\0 "), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
-		{KEY(STAMP "HOST64sm_86PTX"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
-		{KEY(STAMP "HOST64sm_86PTX\0"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
-		{KEY(STAMP "HOST64sm_"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
-		{KEY(STAMP "HOST"), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
-		{KEY(""), false, 0, 0, 0, CACHE_KEY_LOAD, false, NULL},
+		{KEY(STAMP "HOST64sm_120PTX\0 -O4"), .cuda = true, .sm = 120, .payload_size = 3,
+		 .form = CACHE_KEY_LOAD, .options = "-O4"},
+		{KEY(STAMP "HOST64sm_90a//\0 -v "), .cuda = true, .sm = 90, .suffix = 'a',
+		 .payload_size = 2, .form = CACHE_KEY_LOAD, .options = "-v "},
+		{KEY(STAMP "HOST64sm_86\0 -c-maxrregcount=96 -v "), .cuda = true, .sm = 86,
+		 .form = CACHE_KEY_LINK, .options = "-maxrregcount=96 -v "},
+		{KEY(STAMP "HOST64sm_86\0 -arch=sm_86 -c"), .cuda = true, .sm = 86, .form = CACHE_KEY_LOAD,
+		 .jitlink = true, .options = "-arch=sm_86 -c"},
+		{KEY(STAMP "HOST64sm_86.version 7.0 -v"), .cuda = true, .sm = 86, .payload_size = 15,
+		 .form = CACHE_KEY_LOAD, .options = ""},
+		{KEY("Aug 20 2025 14:13:09HOST64sm_86\0 "), .form = CACHE_KEY_LOAD},
+		{KEY(STAMP "HOST64sm_86PTX"), .form = CACHE_KEY_LOAD},
+		{KEY(STAMP "HOST64sm_86PTX\0"), .form = CACHE_KEY_LOAD},
+		{KEY(STAMP "HOST64sm_"), .form = CACHE_KEY_LOAD},
+		{KEY(STAMP "HOST"), .form = CACHE_KEY_LOAD},
+		{KEY(""), .form = CACHE_KEY_LOAD},
 	};
 
 	(void)state;

@@ -84,12 +84,16 @@ static void the_next_insert_is_foretold(void **state)
 		const char *index, *next;
 		bool harmful;
 	} cases[] = {
-		{"whole", 0, 0, "sound", "adds", false},
-		{"total too large", 1000, 0, "sound", "evicts_soon", false},
-		{"total past the limit", UINT64_C(1) << 30, 0, "sound", "evicts_all", true},
-		{"total too small", (uint64_t)-100, 0, "sound", "adds", false},
-		{"cut", 0, 63, "truncated", "wipes", true},
-		{"cut header", 0, 7, "truncated", "wipes", true},
+		{.what = "whole", .index = "sound", .next = "adds"},
+		{.what = "total too large", .surplus = 1000, .index = "sound", .next = "evicts_soon"},
+		{.what = "total past the limit",
+		 .surplus = UINT64_C(1) << 30,
+		 .index = "sound",
+		 .next = "evicts_all",
+		 .harmful = true},
+		{.what = "total too small", .surplus = (uint64_t)-100, .index = "sound", .next = "adds"},
+		{.what = "cut", .cut_to = 63, .index = "truncated", .next = "wipes", .harmful = true},
+		{.what = "cut header", .cut_to = 7, .index = "truncated", .next = "wipes", .harmful = true},
 	};
 
 	(void)state;

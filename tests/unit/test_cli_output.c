@@ -56,12 +56,12 @@ static void lines_are_wrapped(void **state)
 		size_t indent, columns;
 		const char *shown;
 	} cases[] = {
-		{"aaa bbb ccc", 0, 7, "aaa bbb\nccc"},
-		{"aaa bbb ccc", 2, 9, "aaa bbb\n  ccc"},
-		{"aaaaaaaaaa b", 0, 5, "aaaaaaaaaa\nb"},
-		{"a\nb", 2, 80, "a\n  b"},
-		{"a\n\nb", 0, 80, "a\n\nb"},
-		{"한글 한글 한글", 0, 9, "한글 한글\n한글"},
+		{.text = "aaa bbb ccc", .columns = 7, .shown = "aaa bbb\nccc"},
+		{.text = "aaa bbb ccc", .indent = 2, .columns = 9, .shown = "aaa bbb\n  ccc"},
+		{.text = "aaaaaaaaaa b", .columns = 5, .shown = "aaaaaaaaaa\nb"},
+		{.text = "a\nb", .indent = 2, .columns = 80, .shown = "a\n  b"},
+		{.text = "a\n\nb", .columns = 80, .shown = "a\n\nb"},
+		{.text = "한글 한글 한글", .columns = 9, .shown = "한글 한글\n한글"},
 	};
 	(void)state;
 
@@ -141,8 +141,12 @@ static void time_left_follows_the_pace(void **state)
 	static const struct {
 		double elapsed, changed, share, left; /* left -1: cannot be told */
 	} cases[] = {
-		{10, 10, 0.5, 10},   {14, 10, 0.5, 6},    {25, 10, 0.5, -1},
-		{10, 10, 0.001, -1}, {0.1, 0.1, 0.5, -1}, {10, 10, 1, -1},
+		{.elapsed = 10, .changed = 10, .share = 0.5, .left = 10},
+		{.elapsed = 14, .changed = 10, .share = 0.5, .left = 6},
+		{.elapsed = 25, .changed = 10, .share = 0.5, .left = -1},
+		{.elapsed = 10, .changed = 10, .share = 0.001, .left = -1},
+		{.elapsed = 0.1, .changed = 0.1, .share = 0.5, .left = -1},
+		{.elapsed = 10, .changed = 10, .share = 1, .left = -1},
 	};
 	(void)state;
 

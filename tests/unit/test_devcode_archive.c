@@ -190,9 +190,11 @@ static void a_large_container_is_the_same_in_a_stream(void **state)
 		size_t broken_at, cut; /* 0: not */
 		size_t listed, damaged;
 	} cases[] = {
-		{0, 0, 2, 0},
-		{16 + 64 + LARGE_CUBIN + 2, 0, 1, 1}, /* the mark of its second entry */
-		{0, LARGE_CUBIN / 2, 0, 1},
+		{.listed = 2},
+		{.broken_at = 16 + 64 + LARGE_CUBIN + 2,
+		 .listed = 1,
+		 .damaged = 1}, /* the mark of its second entry */
+		{.cut = LARGE_CUBIN / 2, .damaged = 1},
 	};
 
 	(void)state;

@@ -150,20 +150,32 @@ static void an_entry_tells_what_it_is(void **state)
 		enum devcode_compression compression;
 		char suffix;
 	} cases[] = {
-		{COMPRESSED, 1u << 30, true, DEVCODE_LZ4, 0},      /* more than is stored */
-		{UNCOMPRESSED, 0, true, DEVCODE_LZ4, 0},           /* nothing comes out */
-		{UNCOMPRESSED, 0x80000000u, true, DEVCODE_LZ4, 0}, /* too much comes out */
-		{OPTIONS, 80, true, DEVCODE_LZ4, 0},               /* options behind the header */
-		{TEXT, 0xfffffff0u, true, DEVCODE_LZ4, 0},         /* and their text */
-		{ARCH, 0x10050, true, DEVCODE_LZ4, 0},
-		{FLAGS, 0x12011, false, DEVCODE_FOREIGN, 0}, /* obfuscated */
-		{FLAGS, 0x1011, false, DEVCODE_FOREIGN, 0},  /* an older compression */
-		{FLAGS, 0xa011, false, DEVCODE_FOREIGN, 0},  /* two at once */
-		{FLAGS, 0x11, false, DEVCODE_FOREIGN, 0},    /* none is named */
-		{FLAGS, 0x8011, false, DEVCODE_ZSTD, 0},
-		{FLAGS, 0x102011, false, DEVCODE_LZ4, 'a'},
-		{FLAGS, 0x202011, false, DEVCODE_LZ4, 'f'},
-		{COMPRESSED, 0, false, DEVCODE_RAW, 0},
+		{.at = COMPRESSED,
+		 .value = 1u << 30,
+		 .damaged = true,
+		 .compression = DEVCODE_LZ4},                                      /* more than is stored */
+		{.at = UNCOMPRESSED, .damaged = true, .compression = DEVCODE_LZ4}, /* nothing comes out */
+		{.at = UNCOMPRESSED,
+		 .value = 0x80000000u,
+		 .damaged = true,
+		 .compression = DEVCODE_LZ4}, /* too much comes out */
+		{.at = OPTIONS,
+		 .value = 80,
+		 .damaged = true,
+		 .compression = DEVCODE_LZ4}, /* options behind the header */
+		{.at = TEXT,
+		 .value = 0xfffffff0u,
+		 .damaged = true,
+		 .compression = DEVCODE_LZ4}, /* and their text */
+		{.at = ARCH, .value = 0x10050, .damaged = true, .compression = DEVCODE_LZ4},
+		{.at = FLAGS, .value = 0x12011, .compression = DEVCODE_FOREIGN}, /* obfuscated */
+		{.at = FLAGS, .value = 0x1011, .compression = DEVCODE_FOREIGN},  /* an older compression */
+		{.at = FLAGS, .value = 0xa011, .compression = DEVCODE_FOREIGN},  /* two at once */
+		{.at = FLAGS, .value = 0x11, .compression = DEVCODE_FOREIGN},    /* none is named */
+		{.at = FLAGS, .value = 0x8011, .compression = DEVCODE_ZSTD},
+		{.at = FLAGS, .value = 0x102011, .compression = DEVCODE_LZ4, .suffix = 'a'},
+		{.at = FLAGS, .value = 0x202011, .compression = DEVCODE_LZ4, .suffix = 'f'},
+		{.at = COMPRESSED, .compression = DEVCODE_RAW},
 	};
 
 	(void)state;

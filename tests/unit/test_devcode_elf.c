@@ -15,13 +15,13 @@ static void a_container_counts_where_data_is_initialised(void **state)
 		size_t listed;
 		enum devcode_role role;
 	} cases[] = {
-		{".nv_fatbin", 1, 2, 1, DEVCODE_REGISTERED},
-		{"__nv_relfatbin", 1, 2, 1, DEVCODE_RELOCATABLE},
-		{".rodata", 1, 2, 1, DEVCODE_LOOSE},
-		{".data", 1, 3, 1, DEVCODE_LOOSE},
-		{".text", 1, MAKE_EXEC, 0, DEVCODE_LOOSE},
-		{".debug_info", 1, 0x100, 0, DEVCODE_LOOSE}, /* not loaded */
-		{".bss", 8, 3, 0, DEVCODE_LOOSE},
+		{.name = ".nv_fatbin", .type = 1, .flags = 2, .listed = 1, .role = DEVCODE_REGISTERED},
+		{.name = "__nv_relfatbin", .type = 1, .flags = 2, .listed = 1, .role = DEVCODE_RELOCATABLE},
+		{.name = ".rodata", .type = 1, .flags = 2, .listed = 1, .role = DEVCODE_LOOSE},
+		{.name = ".data", .type = 1, .flags = 3, .listed = 1, .role = DEVCODE_LOOSE},
+		{.name = ".text", .type = 1, .flags = MAKE_EXEC, .role = DEVCODE_LOOSE},
+		{.name = ".debug_info", .type = 1, .flags = 0x100, .role = DEVCODE_LOOSE}, /* not loaded */
+		{.name = ".bss", .type = 8, .flags = 3, .role = DEVCODE_LOOSE},
 	};
 
 	(void)state;
@@ -126,12 +126,18 @@ static void version_2_wrappers_say_who_is_linked(void **state)
 		size_t linked;
 		bool known;
 	} cases[] = {
-		{MAKE_ELF_X86_64, 2, 8, false, 1, true},
-		{MAKE_ELF_AARCH64, 2, 1027, false, 1, true},
-		{MAKE_ELF_X86_64, 1, 8, false, 0, true},
-		{MAKE_ELF_X86_64, 2, 0, true, 1, true},   /* a program at a fixed address */
-		{MAKE_ELF_X86_64, 2, 1, false, 0, false}, /* a relocation that we do not follow */
-		{3, 2, 8, false, 0, false},               /* another processor */
+		{.machine = MAKE_ELF_X86_64, .version = 2, .relocation = 8, .linked = 1, .known = true},
+		{.machine = MAKE_ELF_AARCH64, .version = 2, .relocation = 1027, .linked = 1, .known = true},
+		{.machine = MAKE_ELF_X86_64, .version = 1, .relocation = 8, .known = true},
+		{.machine = MAKE_ELF_X86_64,
+		 .version = 2,
+		 .in_place = true,
+		 .linked = 1,
+		 .known = true}, /* a program at a fixed address */
+		{.machine = MAKE_ELF_X86_64,
+		 .version = 2,
+		 .relocation = 1},                             /* a relocation that we do not follow */
+		{.machine = 3, .version = 2, .relocation = 8}, /* another processor */
 	};
 
 	(void)state;

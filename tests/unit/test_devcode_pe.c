@@ -53,13 +53,13 @@ static void a_container_counts_where_data_is_initialised(void **state)
 		size_t listed;
 		enum devcode_role role;
 	} cases[] = {
-		{".nv_fatb", INITIALISED, 1, DEVCODE_REGISTERED},
-		{"__nv_rel", INITIALISED, 1, DEVCODE_RELOCATABLE},
-		{".rdata", INITIALISED, 1, DEVCODE_LOOSE},
-		{".text", CODE, 0, DEVCODE_LOOSE},
-		{".text2", CODE | INITIALISED, 0, DEVCODE_LOOSE},
-		{".debug", DISCARDABLE, 0, DEVCODE_LOOSE},
-		{".bss", 0x80, 0, DEVCODE_LOOSE},
+		{.name = ".nv_fatb", .flags = INITIALISED, .listed = 1, .role = DEVCODE_REGISTERED},
+		{.name = "__nv_rel", .flags = INITIALISED, .listed = 1, .role = DEVCODE_RELOCATABLE},
+		{.name = ".rdata", .flags = INITIALISED, .listed = 1, .role = DEVCODE_LOOSE},
+		{.name = ".text", .flags = CODE, .role = DEVCODE_LOOSE},
+		{.name = ".text2", .flags = CODE | INITIALISED, .role = DEVCODE_LOOSE},
+		{.name = ".debug", .flags = DISCARDABLE, .role = DEVCODE_LOOSE},
+		{.name = ".bss", .flags = 0x80, .role = DEVCODE_LOOSE},
 	};
 
 	(void)state;
@@ -93,10 +93,10 @@ static void wrappers_point_by_image_address(void **state)
 		uint64_t address;
 		size_t linked;
 		bool known;
-	} cases[] = {{2, BASE + 0x1000, 1, true},
-				 {1, BASE + 0x1000, 0, true},
-				 {2, BASE + 0x1008, 0, false}, /* into the middle of it */
-				 {2, 0x1000, 0, false}};       /* no address of this image */
+	} cases[] = {{.version = 2, .address = BASE + 0x1000, .linked = 1, .known = true},
+				 {.version = 1, .address = BASE + 0x1000, .known = true},
+				 {.version = 2, .address = BASE + 0x1008}, /* into the middle of it */
+				 {.version = 2, .address = 0x1000}};       /* no address of this image */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -109,10 +109,21 @@ static void wrappers_point_by_image_address(void **state)
 		store_u32(wrapper + 4, cases[i].version);
 		store_u64(wrapper + 8, cases[i].address);
 		{
-			const struct pe_section sections[] = {
-				{".nv_fatb", data.data, data.size, INITIALISED, 0x1000},
-				{"__nv_rel", data.data, data.size, INITIALISED, 0x2000},
-				{".nvFatBi", wrapper, sizeof wrapper, INITIALISED, 0x3000}};
+			const struct pe_section sections[] = {{.name = ".nv_fatb",
+												   .data = data.data,
+												   .size = data.size,
+												   .flags = INITIALISED,
+												   .address = 0x1000},
+												  {.name = "__nv_rel",
+												   .data = data.data,
+												   .size = data.size,
+												   .flags = INITIALISED,
+												   .address = 0x2000},
+												  {.name = ".nvFatBi",
+												   .data = wrapper,
+												   .size = sizeof wrapper,
+												   .flags = INITIALISED,
+												   .address = 0x3000}};
 
 			make_pe(&file, sections, 3);
 		}
@@ -160,12 +171,24 @@ static void foreign_and_broken_files_are_told_apart(void **state)
 		uint8_t value;
 		enum jw_code with, without; /* a container in it */
 	} cases[] = {
-		{HEADERS_AT, 'N', JW_ERR_UNSUPPORTED, JW_OK},             /* MS-DOS */
-		{0x3f, 0x7f, JW_ERR_UNSUPPORTED, JW_OK},                  /* likewise */
-		{HEADERS_AT + 25, 1, JW_ERR_UNSUPPORTED, JW_OK},          /* 32 bits */
-		{HEADERS_AT + 20, 8, JW_ERR_FORMAT, JW_ERR_FORMAT},       /* cut optional header */
-		{HEADERS_AT + 7, 0x40, JW_ERR_FORMAT, JW_ERR_FORMAT},     /* too many sections */
-		{FIRST_SECTION + 23, 0x40, JW_ERR_FORMAT, JW_ERR_FORMAT}, /* data behind the end */
+		{.at = HEADERS_AT, .value = 'N', .with = JW_ERR_UNSUPPORTED, .without = JW_OK}, /* MS-DOS */
+		{.at = 0x3f, .value = 0x7f, .with = JW_ERR_UNSUPPORTED, .without = JW_OK}, /* likewise */
+		{.at = HEADERS_AT + 25,
+		 .value = 1,
+		 .with = JW_ERR_UNSUPPORTED,
+		 .without = JW_OK}, /* 32 bits */
+		{.at = HEADERS_AT + 20,
+		 .value = 8,
+		 .with = JW_ERR_FORMAT,
+		 .without = JW_ERR_FORMAT}, /* cut optional header */
+		{.at = HEADERS_AT + 7,
+		 .value = 0x40,
+		 .with = JW_ERR_FORMAT,
+		 .without = JW_ERR_FORMAT}, /* too many sections */
+		{.at = FIRST_SECTION + 23,
+		 .value = 0x40,
+		 .with = JW_ERR_FORMAT,
+		 .without = JW_ERR_FORMAT}, /* data behind the end */
 	};
 
 	(void)state;

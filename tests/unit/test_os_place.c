@@ -177,14 +177,14 @@ static void roots_are_known(void **state)
 		const char *dir;
 		bool windows;
 	} cases[] = {
-		{"/a/b", 1, "/a", false},
-		{"/a", 1, "/", false},
-		{"a/b", 0, "a", false},
-		{"C:\\a", 3, "C:\\", true},
-		{"C:/a/b", 3, "C:/a", true},
-		{"C:a", 2, "C:", true},
-		{"\\\\server\\share\\a", 15, "\\\\server\\share\\", true},
-		{"\\a", 1, "\\", true},
+		{.path = "/a/b", .root = 1, .dir = "/a"},
+		{.path = "/a", .root = 1, .dir = "/"},
+		{.path = "a/b", .dir = "a"},
+		{.path = "C:\\a", .root = 3, .dir = "C:\\", .windows = true},
+		{.path = "C:/a/b", .root = 3, .dir = "C:/a", .windows = true},
+		{.path = "C:a", .root = 2, .dir = "C:", .windows = true},
+		{.path = "\\\\server\\share\\a", .root = 15, .dir = "\\\\server\\share\\", .windows = true},
+		{.path = "\\a", .root = 1, .dir = "\\", .windows = true},
 	};
 
 	(void)state;

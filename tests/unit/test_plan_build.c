@@ -241,10 +241,10 @@ static void much_outside_the_registered_sections_is_left_out(void **state)
 		enum plan_state loose;
 		size_t notes;
 	} cases[] = {
-		{".rodata", 2, false, PLAN_LEFT_OUT, 1},
-		{".rodata", 2, true, PLAN_COLD, 0},
-		{".rodata", 1, false, PLAN_COLD, 0},
-		{".nv_fatbin", 2, false, PLAN_COLD, 0},
+		{.section = ".rodata", .large = 2, .loose = PLAN_LEFT_OUT, .notes = 1},
+		{.section = ".rodata", .large = 2, .everything = true, .loose = PLAN_COLD},
+		{.section = ".rodata", .large = 1, .loose = PLAN_COLD},
+		{.section = ".nv_fatbin", .large = 2, .loose = PLAN_COLD},
 	};
 	const struct jw_target target = {86, 0};
 

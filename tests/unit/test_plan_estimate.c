@@ -80,8 +80,16 @@ static void threads_of_one_core_are_no_cores(void **state)
 		unsigned workers, threads, cores;
 		double capacity;
 	} cases[] = {
-		{1, 16, 8, 1},  {8, 16, 8, 8}, {9, 16, 8, 8.15}, {16, 16, 8, 9.2}, {64, 16, 8, 9.2},
-		{4, 16, 16, 4}, {4, 2, 2, 2},  {4, 2, 1, 1.15},  {0, 2, 1, 1},     {3, 4, 0, 3},
+		{.workers = 1, .threads = 16, .cores = 8, .capacity = 1},
+		{.workers = 8, .threads = 16, .cores = 8, .capacity = 8},
+		{.workers = 9, .threads = 16, .cores = 8, .capacity = 8.15},
+		{.workers = 16, .threads = 16, .cores = 8, .capacity = 9.2},
+		{.workers = 64, .threads = 16, .cores = 8, .capacity = 9.2},
+		{.workers = 4, .threads = 16, .cores = 16, .capacity = 4},
+		{.workers = 4, .threads = 2, .cores = 2, .capacity = 2},
+		{.workers = 4, .threads = 2, .cores = 1, .capacity = 1.15},
+		{.threads = 2, .cores = 1, .capacity = 1},
+		{.workers = 3, .threads = 4, .capacity = 3},
 	};
 	static const struct {
 		unsigned workers;

@@ -29,28 +29,32 @@ static void the_most_valuable_are_taken(void **state)
 		double workers;
 		const char *taken; /* of the cold ones */
 	} cases[] = {
-		{100000, 0, 0, 1, "yyyyy"},
+		{.limit_bytes = 100000, .workers = 1, .taken = "yyyyy"},
 		/* By bytes of cache: the third, then those of one second for a kilobyte. */
-		{100000, 1700, 0, 1, "nnynn"},
-		{100000, 6700, 0, 1, "nyynn"},
-		{100000, 7700, 0, 1, "nyyny"},
-		{100000, 10700, 0, 1, "nyyyy"},
-		{100000, 19700, 0, 1, "yyyyy"},
-		{100000, 19699, 0, 1, "nyyyy"},
-		{100000, 500, 0, 1, "nnnnn"},
+		{.limit_bytes = 100000, .budget_bytes = 1700, .workers = 1, .taken = "nnynn"},
+		{.limit_bytes = 100000, .budget_bytes = 6700, .workers = 1, .taken = "nyynn"},
+		{.limit_bytes = 100000, .budget_bytes = 7700, .workers = 1, .taken = "nyyny"},
+		{.limit_bytes = 100000, .budget_bytes = 10700, .workers = 1, .taken = "nyyyy"},
+		{.limit_bytes = 100000, .budget_bytes = 19700, .workers = 1, .taken = "yyyyy"},
+		{.limit_bytes = 100000, .budget_bytes = 19699, .workers = 1, .taken = "nyyyy"},
+		{.limit_bytes = 100000, .budget_bytes = 500, .workers = 1, .taken = "nnnnn"},
 		/* A budget beyond the limit is the limit. */
-		{6700, 50000, 0, 1, "nyynn"},
+		{.limit_bytes = 6700, .budget_bytes = 50000, .workers = 1, .taken = "nyynn"},
 		/* By time: the dearest that fit, and only then what may not be needed. */
-		{100000, 0, 5000, 1, "nynnn"},
-		{100000, 0, 5600, 1, "nynny"},
-		{100000, 0, 4900, 1, "nnyny"},
-		{100000, 0, 9000, 1, "nyynn"},
-		{100000, 0, 21500, 1, "yyyyy"},
-		{100000, 0, 5000, 2, "nyyny"},
-		{100000, 0, 8999, 4, "nyyyy"},
-		{100000, 0, 1, 4, "nnnnn"},
+		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 1, .taken = "nynnn"},
+		{.limit_bytes = 100000, .budget_ms = 5600, .workers = 1, .taken = "nynny"},
+		{.limit_bytes = 100000, .budget_ms = 4900, .workers = 1, .taken = "nnyny"},
+		{.limit_bytes = 100000, .budget_ms = 9000, .workers = 1, .taken = "nyynn"},
+		{.limit_bytes = 100000, .budget_ms = 21500, .workers = 1, .taken = "yyyyy"},
+		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 2, .taken = "nyyny"},
+		{.limit_bytes = 100000, .budget_ms = 8999, .workers = 4, .taken = "nyyyy"},
+		{.limit_bytes = 100000, .budget_ms = 1, .workers = 4, .taken = "nnnnn"},
 		/* Both. */
-		{100000, 7700, 5000, 1, "nnyny"},
+		{.limit_bytes = 100000,
+		 .budget_bytes = 7700,
+		 .budget_ms = 5000,
+		 .workers = 1,
+		 .taken = "nnyny"},
 	};
 
 	(void)state;
@@ -100,13 +104,24 @@ static void more_than_the_cache_keeps_is_refused(void **state)
 		uint64_t limit_bytes, warm_bytes, cache_bytes;
 		const char *says[2]; /* NULL: it fits */
 	} cases[] = {
-		{gib, 0, gib, {NULL, NULL}},
-		{gib, 200 * mb, 800 * mb, {NULL, NULL}},
-		{gib, 0, gib + 1, {"CUDA_CACHE_MAXSIZE=2147483648", "--budget-size 1024M"}},
-		{gib, 800 * mb, 800 * mb, {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=3221225472"}},
-		{gib, 0, 4 * gib, {"CUDA_CACHE_MAXSIZE=4294967296", "here and for the program"}},
-		{100000, 0, 200000, {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
-		{4 * gib, 0, 5 * gib, {"no driver keeps more than 4.29 GB", "--budget-size 4096M"}},
+		{.limit_bytes = gib, .cache_bytes = gib, .says = {NULL, NULL}},
+		{.limit_bytes = gib, .warm_bytes = 200 * mb, .cache_bytes = 800 * mb, .says = {NULL, NULL}},
+		{.limit_bytes = gib,
+		 .cache_bytes = gib + 1,
+		 .says = {"CUDA_CACHE_MAXSIZE=2147483648", "--budget-size 1024M"}},
+		{.limit_bytes = gib,
+		 .warm_bytes = 800 * mb,
+		 .cache_bytes = 800 * mb,
+		 .says = {"about 1.60 GB", "CUDA_CACHE_MAXSIZE=3221225472"}},
+		{.limit_bytes = gib,
+		 .cache_bytes = 4 * gib,
+		 .says = {"CUDA_CACHE_MAXSIZE=4294967296", "here and for the program"}},
+		{.limit_bytes = 100000,
+		 .cache_bytes = 200000,
+		 .says = {"CUDA_CACHE_MAXSIZE=1073741824", "--budget-size 100000"}},
+		{.limit_bytes = 4 * gib,
+		 .cache_bytes = 5 * gib,
+		 .says = {"no driver keeps more than 4.29 GB", "--budget-size 4096M"}},
 	};
 
 	(void)state;

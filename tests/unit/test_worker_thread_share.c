@@ -12,19 +12,29 @@ static void shares(void **state)
 		double cost_ms, others_ms;
 		unsigned cores, threads;
 	} cases[] = {
-		{15000, 0, 2, 2},      /* the last one */
-		{15000, 100, 2, 2},    /* the other core is done with its own at once */
-		{15000, 15000, 2, 1},  /* and here it is not */
-		{15000, 1e6, 64, 1},   /* enough for all */
-		{15000, 15000, 16, 8}, /* two for sixteen cores */
-		{15000, 45000, 16, 4}, /* four */
-		{15000, 0, 64, 8},     /* more threads gain nothing */
-		{15000, 0, 1, 1},      /* one core */
-		{15000, 0, 0, 1},      /* nobody has allowed it */
-		{999, 0, 16, 1},       /* a short one */
-		{1000, 0, 16, 8},      {0, 0, 16, 1},
-		{15000, -5000, 2, 2}, /* others take longer than was predicted */
-		{0, 15000, 2, 1},
+		{.cost_ms = 15000, .cores = 2, .threads = 2}, /* the last one */
+		{.cost_ms = 15000,
+		 .others_ms = 100,
+		 .cores = 2,
+		 .threads = 2}, /* the other core is done with its own at once */
+		{.cost_ms = 15000, .others_ms = 15000, .cores = 2, .threads = 1}, /* and here it is not */
+		{.cost_ms = 15000, .others_ms = 1e6, .cores = 64, .threads = 1},  /* enough for all */
+		{.cost_ms = 15000,
+		 .others_ms = 15000,
+		 .cores = 16,
+		 .threads = 8}, /* two for sixteen cores */
+		{.cost_ms = 15000, .others_ms = 45000, .cores = 16, .threads = 4}, /* four */
+		{.cost_ms = 15000, .cores = 64, .threads = 8}, /* more threads gain nothing */
+		{.cost_ms = 15000, .cores = 1, .threads = 1},  /* one core */
+		{.cost_ms = 15000, .threads = 1},              /* nobody has allowed it */
+		{.cost_ms = 999, .cores = 16, .threads = 1},   /* a short one */
+		{.cost_ms = 1000, .cores = 16, .threads = 8},
+		{.cores = 16, .threads = 1},
+		{.cost_ms = 15000,
+		 .others_ms = -5000,
+		 .cores = 2,
+		 .threads = 2}, /* others take longer than was predicted */
+		{.others_ms = 15000, .cores = 2, .threads = 1},
 	};
 
 	(void)state;
