@@ -163,8 +163,9 @@ struct jw_import_result {
 	char *path; /* the cache directory */
 	struct jw_import_group *groups;
 	size_t group_count;
-	bool opaque; /* all or nothing: `entries` are files of any kind */
-	bool as_is;  /* no driver of this machine has decided: jw_import_options.system */
+	bool opaque;  /* all or nothing: `entries` are files of any kind */
+	bool as_is;   /* no driver of this machine has decided: jw_import_options.system */
+	bool dry_run; /* nothing was written: jw_import_options.dry_run */
 	size_t entries;
 	size_t accepted, there, refused, missing; /* sum: entries */
 	struct jw_import_missing *missing_files;

@@ -30,21 +30,3 @@ enum exit_status exit_of_troubles(size_t troubles, size_t images)
 		return EXIT_DONE;
 	return images ? EXIT_COLD : EXIT_FAILED;
 }
-
-const char *exit_code_name(enum jw_code code)
-{
-	switch (code) {
-	case JW_OK: return "ok";
-	case JW_ERR_USAGE: return "usage";
-	case JW_ERR_NOT_FOUND: return "not_found";
-	case JW_ERR_IO: return "io";
-	case JW_ERR_FORMAT: return "format";
-	case JW_ERR_LIMIT: return "limit";
-	case JW_ERR_MEMORY: return "memory";
-	case JW_ERR_UNSUPPORTED: return "unsupported";
-	case JW_ERR_DRIVER: return "driver";
-	case JW_ERR_BUSY: return "busy";
-	case JW_ERR_INTERRUPTED: return "interrupted";
-	}
-	return "unknown";
-}

@@ -22,6 +22,3 @@ enum exit_status exit_of(enum jw_code code);
 /* Where something could not be read: a part left undone, and failed where nothing could be.
  * `images`: files and members with device code that were read. */
 enum exit_status exit_of_troubles(size_t troubles, size_t images);
-
-/* A code's name in JSON documents: "usage", "not_found", "io", ... */
-const char *exit_code_name(enum jw_code code);

@@ -33,23 +33,15 @@ static const struct cli_option *table_at(const struct cli_option *table, size_t 
 	return options_common[at - own].name ? &options_common[at - own] : NULL;
 }
 
-static const struct cli_option *find_name(const struct cli_option *table, const char *name,
-										  size_t length)
+/* By its name, or where that is NULL by its letter. */
+static const struct cli_option *find(const struct cli_option *table, const char *name,
+									 size_t length, char letter)
 {
 	const struct cli_option *option;
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (strlen(option->name) == length && !memcmp(option->name, name, length))
-			return option;
-	return NULL;
-}
-
-static const struct cli_option *find_letter(const struct cli_option *table, char letter)
-{
-	const struct cli_option *option;
-
-	for (size_t i = 0; (option = table_at(table, i)); i++)
-		if (option->letter == letter)
+		if (name ? strlen(option->name) == length && !memcmp(option->name, name, length)
+				 : option->letter == letter)
 			return option;
 	return NULL;
 }
@@ -63,11 +55,10 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
 			suggest_offer(&nearest, option->name);
-	if (nearest.best)
-		return error_set(err, JW_ERR_USAGE, "unknown option --%.*s (did you mean --%s?)",
-						 (int)(length < 200 ? length : 200), name, nearest.best);
-	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s", (int)(length < 200 ? length : 200),
-					 name);
+	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s%s%s%s",
+					 (int)(length < 200 ? length : 200), name,
+					 nearest.best ? " (did you mean --" : "", nearest.best ? nearest.best : "",
+					 nearest.best ? "?)" : "");
 }
 
 bool options_parse_size(const char *text, uint64_t *ret_bytes)
@@ -200,7 +191,7 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 {
 	const char *equals = strchr(text, '=');
 	size_t length = equals ? (size_t)(equals - text) : strlen(text);
-	struct option_given given = {.option = find_name(options->table, text, length)};
+	struct option_given given = {.option = find(options->table, text, length, 0)};
 
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
@@ -214,7 +205,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 					  struct arguments *rest)
 {
 	while (*text) {
-		struct option_given given = {.option = find_letter(options->table, *text)};
+		struct option_given given = {.option = find(options->table, NULL, 0, *text)};
 		const char *attached = NULL;
 
 		if (!given.option)
@@ -284,7 +275,7 @@ void options_free(struct options *options)
 
 static const struct option_given *last_given(const struct options *options, const char *name)
 {
-	assert(find_name(options->table, name, strlen(name)));
+	assert(find(options->table, name, strlen(name), 0));
 	for (size_t i = options->given_count; i-- > 0;)
 		if (!strcmp(options->given[i].option->name, name))
 			return &options->given[i];

@@ -81,6 +81,13 @@ void output_line(const struct output *output, enum style style, const char *form
 	va_end(arguments);
 }
 
+void output_count(const struct output *output, enum style style, const char *head, size_t count,
+				  const char *one, const char *many)
+{
+	if (count)
+		output_line(output, style, "%s%zu %s", head, count, count == 1 ? one : many);
+}
+
 void output_text(const struct output *output, const struct buf *text)
 {
 	if (output_wants_text(output))
@@ -119,6 +126,22 @@ void output_error(const struct output *output, const char *format, ...)
 	(void)fflush(stdout);
 	print_line(stderr, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
+}
+
+void output_log(const struct output *output,
+				void (*print)(const struct output *output, const char *format, ...),
+				const char *log, size_t most)
+{
+	enum { WIDEST = 400 };
+
+	for (log += strspn(log, "\n"); *log && most > 0; most--) {
+		size_t length = strcspn(log, "\n");
+
+		print(output, "    %.*s", (int)(length < WIDEST ? length : WIDEST), log);
+		log += length + strspn(log + length, "\n");
+	}
+	if (*log)
+		print(output, "    …");
 }
 
 int output_json(struct jw_error *err, struct output *output, const cJSON *document)

@@ -32,6 +32,10 @@ bool output_wants_text(const struct output *output);
 /* One line (without its line feed) on standard output, unless --json or --quiet. */
 void output_line(const struct output *output, enum style style, const char *format, ...)
 	JW_PRINTF(3, 4);
+/* A line on `count` things, none where it is 0: `head`, the count, and the text that agrees with
+ * it. */
+void output_count(const struct output *output, enum style style, const char *head, size_t count,
+				  const char *one, const char *many);
 /* Prepared text with its own line feeds, as it is (help, tables). */
 void output_text(const struct output *output, const struct buf *text);
 
@@ -39,6 +43,12 @@ void output_text(const struct output *output, const struct buf *text);
 void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
+
+/* The first `most` lines of a compiler's log by one of these three, indented below the failure that
+ * they explain. */
+void output_log(const struct output *output,
+				void (*print)(const struct output *output, const char *format, ...),
+				const char *log, size_t most);
 
 /* Prints a document (cli/documents/documents.h). */
 int output_json(struct jw_error *err, struct output *output, const cJSON *document);

@@ -178,6 +178,7 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
 	import.result = mem_alloc(err, sizeof *import.result);
 	if (import.result && !run(err, &import)) {
+		import.result->dry_run = options->dry_run;
 		import.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 		*ret_result = import.result;
 		import.result = NULL;

@@ -108,16 +108,16 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	}
 	parting=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx --split)
 	told "1 of them was compiled over several threads" "${parting[@]}" --cache parted
-	told "1 of them compiled over several threads" cache verify --cache parted/
+	told "1 of them was compiled over several threads" cache verify --cache parted/
 	told "load, split" cache list --cache "$scratch/parted"
-	told "1 of its entries compiled over several threads" export --all --cache parted -o parted.jwpack
-	told "1 of its entries compiled over several threads" "${parting[@]}" -o scratch.jwpack
+	told "1 of its entries was compiled over several threads" export --all --cache parted -o parted.jwpack
+	told "1 of its entries was compiled over several threads" "${parting[@]}" -o scratch.jwpack
 	cmp parted.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
 	(
 		export JITWARM_STATE=$scratch/other
 		told "compiled over several threads (--split)" import --allow-unsigned --as-is --cache there parted.jwpack
-		told "1 of them compiled over several threads" cache verify --cache there
+		told "1 of them was compiled over several threads" cache verify --cache there
 		told "1 of the warm modules was compiled over several threads" check $sm --driver 580.159.04 --cache there long.ptx
 		exit $failed
 	) || failed=1

@@ -39,7 +39,7 @@ static int print_list(struct jw_error *err, const struct output *out,
 	for (size_t i = 0; i < list->count; i++) {
 		const struct cache_list_row *row = &list->rows[i];
 		const struct jw_cache_entry *entry = &row->entry;
-		char arch[JW_TARGET_TEXT] = "", driver[64], size[TEXT_SHORT], date[32];
+		char arch[JW_TARGET_TEXT] = "", driver[CACHE_DRIVER_TEXT], size[TEXT_SHORT], date[32];
 
 		if (entry->target.sm)
 			(void)jw_target_sm(arch, entry->target);

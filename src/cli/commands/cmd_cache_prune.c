@@ -1,4 +1,4 @@
-/* jitwarm cache prune: removes entries that no program looks for any more. */
+/* jitwarm cache prune: removes entries that programs no longer look for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +9,14 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/cache_commands.h"
+#include "cli/parts/gpu_targets.h"
 #include "os/interrupt.h"
 
-enum { MOST_TARGETS = 32, MOST_DRIVERS = 64, STAMP = 19, MOST_SHOWN = 20 };
+enum { MOST_DRIVERS = 64, MOST_SHOWN = 20, GROUP_TEXT = 96 };
 
-static const char *const reasons[] = {"damaged", "of no driver that is here",
-									  "for no GPU that is here", "old", "to make room"};
+static const char *const reasons[] = {"damaged", "by --driver", "by --arch", "by --older-than",
+									  "by --to"};
 
 static void add_up(struct cache_prune_document *document)
 {
@@ -26,28 +28,21 @@ static void add_up(struct cache_prune_document *document)
 
 /* ---- text */
 
-/* "sm_86, driver 535.309.01": as it can be named to --driver. */
-static const char *group_text(char text[96], const struct jw_prune_group *group)
+/* "sm_86, driver 535.309.01" */
+static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group *group)
 {
-	const char *release = jw_cache_driver_of_stamp(group->driver);
-	char arch[JW_TARGET_TEXT] = "unknown GPU";
+	char arch[JW_TARGET_TEXT] = "unknown GPU", driver[CACHE_DRIVER_TEXT];
 
 	if (group->target.sm)
 		(void)jw_target_sm(arch, group->target);
-	if (release)
-		(void)snprintf(text, 96, "%s, driver %s", arch, release);
-	else if (strlen(group->driver) == STAMP)
-		(void)snprintf(text, 96, "%s, built “%s”", arch, group->driver);
-	else if (*group->driver)
-		(void)snprintf(text, 96, "%s, OpenCL of %s", arch, group->driver);
-	else
-		(void)snprintf(text, 96, "%s, unknown driver", arch);
+	(void)snprintf(text, GROUP_TEXT, "%s, driver %s", arch,
+				   cache_command_driver_text(driver, group->driver));
 	return text;
 }
 
 static void print_groups(const struct output *out, const struct jw_prune_result *result)
 {
-	char size[TEXT_SHORT], what[96];
+	char size[TEXT_SHORT], what[GROUP_TEXT];
 	size_t shown = result->group_count < MOST_SHOWN ? result->group_count : MOST_SHOWN;
 
 	for (size_t i = 0; i < shown; i++) {
@@ -65,13 +60,14 @@ static void print_groups(const struct output *out, const struct jw_prune_result 
 
 static void print_unknown(const struct output *out, const struct jw_prune_result *result)
 {
-	char what[96];
+	char what[GROUP_TEXT];
 
 	for (size_t i = 0; i < result->unknown_count && i < MOST_SHOWN; i++)
-		output_line(out, STYLE_FAINT,
-					"  stay, since nobody knows whose they are (a compiler library may still use "
-					"them): %zu, %s",
-					result->unknown[i].entries, group_text(what, &result->unknown[i]));
+		output_line(
+			out, STYLE_FAINT,
+			"  %s of an unknown driver stay, since a compiler library may still use them: %s",
+			TEXT_COUNT(result->unknown[i].entries, "entry", "entries"),
+			group_text(what, &result->unknown[i]));
 }
 
 static void print_result(const struct output *out, const struct cache_prune_document *document,
@@ -92,39 +88,24 @@ static void print_result(const struct output *out, const struct cache_prune_docu
 					text_bytes(size, result->removed_bytes), result->kept ? "; kept in " : "",
 					result->kept ? options->keep : "");
 	else
-		output_line(out, STYLE_PLAIN, "  %s would go, %s. Nothing was removed: --apply does it.",
+		output_line(out, STYLE_PLAIN,
+					"  %s would be removed, %s. Nothing was removed: add --apply.",
 					TEXT_COUNT(document->chosen_entries, "entry", "entries"),
 					text_bytes(size, document->chosen_bytes));
 	if (result->not_kept)
-		output_line(out, STYLE_WARN, "  %zu stay: a pack cannot hold them", result->not_kept);
+		output_line(out, STYLE_WARN, "  %s not removed: a pack cannot hold such entries",
+					TEXT_COUNT(result->not_kept, "entry", "entries"));
 	if (result->changed)
-		output_line(out, STYLE_WARN, "  %zu stay: they were written anew meanwhile",
-					result->changed);
+		output_line(out, STYLE_WARN, "  %s not removed: rewritten meanwhile",
+					TEXT_COUNT(result->changed, "entry", "entries"));
 	print_unknown(out, result);
 	if (options->to_size_given && left_bytes > options->to_size_bytes)
-		output_line(out, STYLE_WARN, "  %s are left: the rest is no driver's that is known",
+		output_line(out, STYLE_WARN,
+					"  %s left, more than --to: the drivers of these entries are unknown",
 					text_bytes(size, left_bytes));
 }
 
 /* ---- the command */
-
-static int read_targets(struct jw_error *err, const struct options *given,
-						struct jw_target targets[MOST_TARGETS], struct jw_prune_options *options)
-{
-	for (size_t i = 0; i < options_count(given, "arch"); i++) {
-		const char *text = options_item(given, "arch", i);
-
-		if (!strcmp(text, "other"))
-			options->other_targets = true;
-		else if (options->target_count == MOST_TARGETS)
-			return error_set(err, JW_ERR_USAGE, "--arch: at most %d", MOST_TARGETS);
-		else if (!jw_target_parse(text, &targets[options->target_count++]))
-			return error_set(err, JW_ERR_USAGE,
-							 "--arch: “%.40s” is neither “other” nor an architecture such as sm_86",
-							 text);
-	}
-	return 0;
-}
 
 static int read_drivers(struct jw_error *err, const struct options *given,
 						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
@@ -142,33 +123,34 @@ static int read_drivers(struct jw_error *err, const struct options *given,
 	return 0;
 }
 
-/* “30” would be half a minute: refused. */
+/* “30” would mean half a minute: refused. */
 static int read_age(struct jw_error *err, const struct options *given, uint64_t *ret_s)
 {
 	const char *text = options_value(given, "older-than");
 
 	*ret_s = options_number(given, "older-than", 0) / 1000;
 	if (text && text[strspn(text, "0123456789")] == '\0')
-		return error_set(err, JW_ERR_USAGE, "--older-than %.20s: of what? %.20sd are days", text,
+		return error_set(err, JW_ERR_USAGE,
+						 "--older-than %.20s: the unit is missing; for days say %.20sd", text,
 						 text);
 	return 0;
 }
 
-static int read_options(struct jw_error *err, const struct options *given,
-						struct jw_target targets[MOST_TARGETS], const char *drivers[MOST_DRIVERS],
-						struct jw_prune_options *options)
+static int read_options(struct jw_error *err, const struct options *given, struct gpu_targets *gpus,
+						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
 {
-	if (read_targets(err, given, targets, options) || read_drivers(err, given, drivers, options) ||
-		read_age(err, given, &options->older_s))
+	if (gpu_targets_arch(err, given, gpus, &options->other_targets) ||
+		read_drivers(err, given, drivers, options) || read_age(err, given, &options->older_s))
 		return -1;
+	options->target_count = gpus->count;
 	options->damaged = options_given(given, "damaged");
 	options->to_size_given = options_given(given, "to");
 	options->to_size_bytes = options_number(given, "to", 0);
 	if (!options->damaged && !options->to_size_given && !options->older_s &&
 		!options_given(given, "arch") && !options_given(given, "driver"))
 		return error_set(err, JW_ERR_USAGE,
-						 "say what is to go: --driver former, --arch other, --damaged, "
-						 "--older-than or --to");
+						 "nothing to select entries by: give --driver former, --arch other, "
+						 "--damaged, --older-than or --to");
 	return 0;
 }
 
@@ -176,12 +158,12 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct jw_system_options how = {.size = sizeof how, .cache_dir = options_value(given, "cache")};
-	struct jw_target targets[MOST_TARGETS];
+	struct gpu_targets gpus = {0};
 	const char *drivers[MOST_DRIVERS];
 	struct jw_prune_options options = {
 		.size = sizeof options,
 		.cache_dir = how.cache_dir,
-		.targets = targets,
+		.targets = gpus.targets,
 		.drivers = drivers,
 		.keep = options_value(given, "keep"),
 		.apply = options_given(given, "apply"),
@@ -192,7 +174,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (read_options(err, given, targets, drivers, &options) || cli_worker(err, cli, &how.worker))
+	if (read_options(err, given, &gpus, drivers, &options) || cli_worker(err, cli, &how.worker))
 		return -1;
 	/* Only the driver knows which GPUs there are. */
 	how.asleep = !options.other_targets;
@@ -218,7 +200,7 @@ static const struct cli_option prune_options[] = {
 	CLI_LIST(
 		"arch", "other|SM",
 		"Entries for GPUs that are not here (other), or for this one (sm_70); may be repeated"),
-	CLI_FLAG("damaged", "Entries that no driver accepts"),
+	CLI_FLAG("damaged", "Damaged entries, which drivers refuse"),
 	CLI_DURATION("older-than", "AGE",
 				 "Entries written longer ago (30d); with the options above, only of those"),
 	CLI_SIZE("to", "SIZE",
@@ -231,7 +213,7 @@ static const struct cli_option prune_options[] = {
 
 const struct cli_command command_cache_prune = {
 	.name = "cache prune",
-	.summary = "Remove entries that no program uses any more",
+	.summary = "Remove entries that programs no longer use",
 	.usage = "OPTION… [--keep FILE] [--apply]",
 	.description =
 		"Reports, and with --apply removes, useless entries of the driver's JIT cache: of former "

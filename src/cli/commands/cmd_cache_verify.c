@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/cache_commands.h"
+#include "cli/parts/module_text.h"
 #include "os/interrupt.h"
 
 enum { MOST_SHOWN = 20 };
@@ -11,7 +12,7 @@ enum { MOST_SHOWN = 20 };
 static void print_groups(const struct output *out, const char *title,
 						 const struct jw_cache_group *groups, size_t count, bool drivers)
 {
-	char size[TEXT_SHORT], text[64];
+	char size[TEXT_SHORT], text[CACHE_DRIVER_TEXT];
 
 	for (size_t i = 0; i < count; i++) {
 		const char *name = drivers           ? cache_command_driver_text(text, groups[i].name)
@@ -39,30 +40,28 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 {
 	char total[TEXT_SHORT], rows[TEXT_SHORT];
 
-	if (report->rows_without_file)
-		output_line(out, STYLE_FAINT, "  %zu rows of the index stand for files that are gone",
-					report->rows_without_file);
-	if (report->files_without_row)
-		output_line(out, STYLE_FAINT,
-					"  %s without a row in the index: drivers use them and do not count them",
-					TEXT_COUNT(report->files_without_row, "entry", "entries"));
-	if (report->rows_repeated)
-		output_line(out, STYLE_FAINT, "  %zu rows of the index stand there more than once",
-					report->rows_repeated);
-	if (report->foreign)
-		output_line(out, STYLE_FAINT, "  %zu files or folders are no part of a driver's cache",
-					report->foreign);
+	output_count(out, STYLE_FAINT, "  ", report->rows_without_file,
+				 "row of the index names a file that is gone",
+				 "rows of the index name files that are gone");
+	output_count(out, STYLE_FAINT, "  ", report->files_without_row,
+				 "entry without a row in the index: drivers use it and do not count it",
+				 "entries without a row in the index: drivers use them and do not count them");
+	output_count(out, STYLE_FAINT, "  ", report->rows_repeated, "row of the index repeats another",
+				 "rows of the index repeat others");
+	output_count(out, STYLE_FAINT, "  ", report->foreign,
+				 "file or folder is no part of a driver's cache",
+				 "files or folders are no part of a driver's cache");
 	if (!strcmp(report->next_insert, "wipes"))
 		output_line(out, STYLE_BAD,
 					"  The index is %s: at its next insert the driver deletes every entry. "
-					"“jitwarm prime” mends it first.",
+					"“jitwarm prime” repairs it first.",
 					report->index);
 	else if (strcmp(report->next_insert, "adds") != 0)
 		output_line(out, report->harmful ? STYLE_BAD : STYLE_WARN,
-					"  The index counts %s where its rows make %s: at its next insert the driver "
-					"evicts %s. “jitwarm prime” mends it.",
+					"  The index counts %s, its rows add up to %s: at its next insert the driver "
+					"evicts %s. “jitwarm prime” repairs it.",
 					text_bytes(total, report->index_bytes), text_bytes(rows, report->rows_bytes),
-					report->harmful ? "every entry and stores nothing" : "more than it has to");
+					report->harmful ? "every entry and stores nothing" : "more than it needs to");
 }
 
 static void print_report(const struct output *out, const struct cache_verify_document *found)
@@ -83,18 +82,7 @@ static void print_report(const struct output *out, const struct cache_verify_doc
 			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
 						report->kinds[JW_CACHE_OTHER]);
-		/* Sound entries that differ from the driver's own. */
-		if (found->carried)
-			output_line(out, STYLE_PLAIN,
-						"  %zu of them carried over from older drivers (prime --recompile-carried "
-						"replaces them)",
-						found->carried);
-		if (found->split)
-			output_line(
-				out, STYLE_PLAIN,
-				"  %zu of them compiled over several threads (prime --split): equivalent code, "
-				"but not the driver's own bytes",
-				found->split);
+		module_text_marks(out, "  ", "them", found->carried, found->split, "");
 	}
 	print_damaged(out, report);
 	print_index(out, report);
@@ -106,8 +94,7 @@ static void print_repaired(const struct output *out, const struct jw_cache_repai
 		output_line(out, STYLE_GOOD, "  repaired: %s removed",
 					TEXT_COUNT(repaired->removed, "damaged entry", "damaged entries"));
 	if (repaired->counted || repaired->dropped || repaired->mended)
-		output_line(out, STYLE_GOOD,
-					"  repaired: the index (%zu rows for entries that had none, %zu rows out)",
+		output_line(out, STYLE_GOOD, "  repaired: the index (rows added: %zu, removed: %zu)",
 					repaired->counted, repaired->dropped);
 }
 
@@ -154,7 +141,7 @@ const struct cli_command command_cache_verify = {
 		"then compares the index with the files. Without --repair nothing is changed.\n\nExit "
 		"status: 0 where all is sound, 1 where entries are damaged or the index would make the "
 		"driver discard entries, 2 where the driver does not cache at all, 3 where the directory "
-		"cannot be read or is not a driver's. A missing cache is an empty one.",
+		"cannot be read or is not a driver's. A missing cache counts as empty.",
 	.options = verify_options,
 	.no_operands = "a directory is named with --cache DIR",
 	.run = verify_run,

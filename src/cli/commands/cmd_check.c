@@ -10,6 +10,7 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/module_text.h"
 #include "os/cores.h"
 
 /* ---- for people */
@@ -30,25 +31,15 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
 	else if (!gpu->cold)
-		output_line(out, STYLE_GOOD, "%s: warm, all %zu modules are in the cache", name,
-					gpu->modules);
+		output_line(out, STYLE_GOOD, "%s: warm, %s in the cache", name,
+					module_text_all(ptx, gpu->modules));
 	else
-		output_line(out, STYLE_WARN,
-					"%s: %zu of %zu modules are cold (%s of PTX): about %s on %s, %s of cache",
-					name, gpu->cold, gpu->modules, text_bytes(ptx, gpu->cold_bytes),
-					text_duration(wall, wall_ms / 1000), TEXT_COUNT(cores, "core", "cores"),
-					text_bytes(cache, gpu->cache_bytes));
-	if (gpu->carried)
-		output_line(out, STYLE_PLAIN,
-					"  %zu of the warm ones were carried over from older drivers; “jitwarm prime "
-					"--recompile-carried” replaces them",
-					gpu->carried);
-	if (gpu->link)
-		output_line(
-			out, STYLE_PLAIN,
-			"  %zu of them are inputs of run-time linking; the linking itself is done again at "
-			"every start",
-			gpu->link);
+		output_line(out, STYLE_WARN, "%s: %zu of %s cold (%s of PTX): about %s on %s, %s of cache",
+					name, gpu->cold, TEXT_COUNT(gpu->modules, "module is", "modules are"),
+					text_bytes(ptx, gpu->cold_bytes), text_duration(wall, wall_ms / 1000),
+					TEXT_COUNT(cores, "core", "cores"), text_bytes(cache, gpu->cache_bytes));
+	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
+	module_text_link(out, "  ", gpu->link, "");
 	if (gpu->modules && gpu->cannot)
 		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",
 					TEXT_COUNT(gpu->cannot, "container", "containers"));
@@ -97,19 +88,15 @@ static void print_result(const struct output *out, const struct jw_check_result 
 	char driver[JW_DRIVER_TEXT];
 
 	if (!result->names_known)
-		output_warning(out,
-					   "the names under which this driver (%s) keeps its results are not known: "
-					   "whether something is warm cannot be told",
-					   jw_driver_text(driver, &result->driver));
+		output_warning(
+			out,
+			"the names of cache entries under driver %s are unknown, so every module counts "
+			"as cold: name a release (--driver 550.163.01), or prime with that driver",
+			jw_driver_text(driver, &result->driver));
 	for (size_t i = 0; i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i]);
 	print_files(out, result);
-	if (result->split)
-		output_line(
-			out, STYLE_PLAIN,
-			"%zu of the warm modules %s compiled over several threads (prime --split): of the "
-			"same worth, but not the driver's own bytes",
-			result->split, result->split == 1 ? "was" : "were");
+	module_text_marks(out, "", "the warm modules", 0, result->split, "");
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);
 }

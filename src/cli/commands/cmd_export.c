@@ -1,5 +1,4 @@
 /* jitwarm export: the driver's cache as a pack. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/pack.h>
@@ -10,29 +9,12 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/found_files.h"
+#include "cli/parts/gpu_targets.h"
 #include "cli/parts/pack_report.h"
 #include "os/console.h"
 #include "os/interrupt.h"
 
-enum { MOST_TARGETS = 32, STANDARD_OUTPUT = 1 };
-
-static int read_targets(struct jw_error *err, const struct options *options,
-						struct jw_target targets[MOST_TARGETS], size_t *ret_count)
-{
-	size_t count = options_count(options, "arch");
-
-	if (count > MOST_TARGETS)
-		return error_set(err, JW_ERR_USAGE, "--arch: at most %d", MOST_TARGETS);
-	for (size_t i = 0; i < count; i++) {
-		const char *text = options_item(options, "arch", i);
-
-		if (!jw_target_parse(text, &targets[i]))
-			return error_set(err, JW_ERR_USAGE, "--arch: “%.40s” is not an architecture; try sm_86",
-							 text);
-	}
-	*ret_count = count;
-	return 0;
-}
+enum { STANDARD_OUTPUT = 1 };
 
 static int check_usage(struct jw_error *err, const struct cli *cli, bool to_stdout)
 {
@@ -114,11 +96,11 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	const struct options *given = &cli->options;
 	const char *file = options_value(given, "output");
 	const bool to_stdout = file && !strcmp(file, "-");
-	struct jw_target targets[MOST_TARGETS];
+	struct gpu_targets gpus = {0};
 	struct jw_export_options options = {
 		.size = sizeof options,
 		.cache_dir = options_value(given, "cache"),
-		.targets = targets,
+		.targets = gpus.targets,
 		.all_drivers = options_given(given, "all"),
 		.output = to_stdout ? NULL
 				  : file    ? file
@@ -134,9 +116,10 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (check_usage(err, cli, to_stdout) ||
-		read_targets(err, given, targets, &options.target_count) || cli_open_asleep(err, cli))
+	if (check_usage(err, cli, to_stdout) || gpu_targets_arch(err, given, &gpus, NULL) ||
+		cli_open_asleep(err, cli))
 		return -1;
+	options.target_count = gpus.count;
 	failed = choose_files(err, cli, &chosen) || pack_report_sign(err, cli, &options, passphrase) ||
 			 write_pack(err, cli, &options, &chosen);
 	passphrase_forget(passphrase);

@@ -1,5 +1,4 @@
 /* jitwarm import: a pack into the driver's cache. */
-#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/pack.h>
@@ -123,11 +122,9 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	if (*result->unmarked)
 		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
 					   result->unmarked);
-	import_report_print(&cli->out, result, options.dry_run);
+	import_report_print(&cli->out, result);
 	cli->status = status_of(result);
-	failed =
-		document_print(err, &cli->out, &document_import,
-					   &(struct import_document){.result = *result, .dry_run = options.dry_run});
+	failed = document_print(err, &cli->out, &document_import, result);
 	jw_import_result_free(result);
 	return failed;
 }
@@ -144,7 +141,7 @@ static void warn_of_elsewhere(const struct output *out)
 	mem_free(elsewhere);
 }
 
-static void print_accounts(struct cli *cli, const struct jw_import_all_result *all, bool dry_run)
+static void print_accounts(struct cli *cli, const struct jw_import_all_result *all)
 {
 	warn_of_elsewhere(&cli->out);
 	for (size_t i = 0; i < all->count; i++) {
@@ -155,36 +152,11 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 			output_error(&cli->out, "%s: %s", account->name, account->failed.message);
 			continue;
 		}
-		import_report_print(&cli->out, account->result, dry_run);
+		import_report_print(&cli->out, account->result);
 		cli_end_with(cli, status_of(account->result));
 	}
 	if (all->failed)
 		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
-}
-
-static int print_document(struct jw_error *err, struct output *out,
-						  const struct jw_import_all_result *all, bool dry_run)
-{
-	struct import_all_document document = {
-		.accounts = mem_array(err, all->count, sizeof *document.accounts), .count = all->count};
-	int result;
-
-	if (!document.accounts)
-		return -1;
-	for (size_t i = 0; i < all->count; i++) {
-		const struct jw_import_account *from = &all->accounts[i];
-		struct import_account *row = &document.accounts[i];
-
-		row->account = from->name;
-		row->imported = from->result != NULL;
-		if (from->result)
-			row->import = (struct import_document){*from->result, dry_run};
-		else
-			TEXT_COPY(row->failed, from->failed.message);
-	}
-	result = document_print(err, out, &document_import_all, &document);
-	mem_free(document.accounts);
-	return result;
 }
 
 static int refuse_everyone(struct jw_error *err, const struct options *options)
@@ -212,8 +184,8 @@ static int import_for_all(struct jw_error *err, struct cli *cli)
 	places_free(&places);
 	if (failed)
 		return fail(err, cli);
-	print_accounts(cli, all, options.dry_run);
-	failed = print_document(err, &cli->out, all, options.dry_run);
+	print_accounts(cli, all);
+	failed = document_print(err, &cli->out, &document_import_all, all);
 	jw_import_all_result_free(all);
 	return failed;
 }

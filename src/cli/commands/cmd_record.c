@@ -13,7 +13,7 @@ enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
 static const char standard_file[] = "jitwarm-recording.json";
 
-/* ---- what is told */
+/* ---- text */
 
 static void print_others(const struct output *out, const struct jw_recording *recording)
 {
@@ -32,24 +32,25 @@ static void print_others(const struct output *out, const struct jw_recording *re
 	}
 	if (generated)
 		output_note(out,
-					"%s in no file that was looked at: made at run time (NVRTC, "
-					"Triton), or in a file that can be named before “--”",
+					"%s in no file that was looked at: made at run time (NVRTC, Triton), or in "
+					"another file; name such files before “--”",
 					TEXT_COUNT(generated, "module", "modules"));
 	if (new)
-		output_note(out,
-					"%zu of these were not in your cache before: a second recording tells whether "
-					"they are the same from run to run",
-					new);
+		output_note(
+			out,
+			"%zu of these not in your cache before: a second recording shows whether every run "
+			"makes the same ones",
+			new);
 	else if (generated)
-		output_note(out, "your cache had all of these before: they are the same from run to run");
+		output_note(out, "your cache had all of these before: every run makes the same ones");
 	if (inputs)
-		output_note(out, "%zu inputs of run-time linking are in no file that was looked at",
-					inputs);
+		output_note(out, "%s of run-time linking in no file that was looked at",
+					TEXT_COUNT(inputs, "input", "inputs"));
 	if (linked)
-		output_note(out, "%s made by compilers that are libraries (libnvJitLink, NVRTC)",
+		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
 					TEXT_COUNT(linked, "entry", "entries"));
 	if (other)
-		output_note(out, "%s of OpenCL, or of a form that is not known",
+		output_note(out, "%s of OpenCL, or of an unknown form",
 					TEXT_COUNT(other, "entry", "entries"));
 }
 
@@ -65,30 +66,31 @@ static void print_result(const struct output *out, const struct jw_record_result
 		output_note(out, "%s had nothing compiled in %s", recording->command,
 					text_duration(time, result->seconds));
 	else
-		output_note(out, "%s had %s compiled; %zu of them come from %s", recording->command,
+		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
 					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
 					TEXT_COUNT(recording->file_count, "file", "files"));
 	print_others(out, recording);
 	if (result->added)
-		output_note(out, "%zu of them are new in your cache, which grew by %s", result->added,
+		output_note(out, "%s added to your cache, which grew by %s",
+					TEXT_COUNT(result->added, "entry", "entries"),
 					text_bytes(bytes, result->added_bytes));
 	if (result->evicted)
-		output_warning(out, "%zu of the oldest entries had to make room: set CUDA_CACHE_MAXSIZE",
-					   result->evicted);
+		output_warning(out, "%s evicted: set a larger CUDA_CACHE_MAXSIZE",
+					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
 	if (result->refused)
 		output_warning(out,
-					   "%s not put into your cache: damaged, or nothing that a "
-					   "driver loads",
+					   "%s not added to your cache: damaged, or of a kind that no driver "
+					   "loads",
 					   TEXT_COUNT(result->refused, "entry", "entries"));
 	if (result->unwarmed.code)
 		output_warning(out, "your cache was not warmed: %s", result->unwarmed.message);
 	if (result->interrupted)
-		output_warning(out, "interrupted: %s has what was known by then", file);
+		output_warning(out, "interrupted: %s has the modules found so far", file);
 	if (result->found)
 		output_note(out, "%s: “jitwarm prime --recording %s” primes just these modules", file,
 					file);
 	else
-		output_note(out, "%s: written, with nothing in it that can be primed", file);
+		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
 /* ---- the command */
@@ -167,7 +169,7 @@ const struct cli_command command_record = {
 	.summary = "Run a command and write down which modules it compiles",
 	.usage = "[OPTION]… [PATH|PACKAGE]… -- COMMAND [ARGUMENT]…",
 	.description =
-		"Runs a command with an empty cache beside yours, and writes down which modules it had "
+		"Runs a command with an empty cache beside yours, and writes down which modules it "
 		"compiled, with the time of each and the library that owns it. “jitwarm prime --recording "
 		"FILE” then primes just those, here or on any machine with the same files: a recording "
 		"holds hashes and places, no code. The results also go into your cache.\n\nOwners are "

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/module_text.h"
 #include "os/platform.h"
 
 static void print_gpus(const struct output *out, const struct jw_system *system)
@@ -37,7 +38,7 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 	output_line(out, STYLE_PLAIN, "Driver  %s, CUDA %u.%u (%s)", version,
 				driver->version.cuda / 1000, driver->version.cuda % 1000 / 10, driver->library);
 	if (driver->trust == JW_TRUST_OPAQUE)
-		output_line(out, STYLE_WARN, "        its cache is not of the form that jitwarm knows");
+		output_line(out, STYLE_WARN, "        jitwarm does not know the form of its cache");
 	else if (driver->trust == JW_TRUST_READ || driver->trust == JW_TRUST_NONE)
 		output_line(out, STYLE_FAINT,
 					"        the names of its cache entries are confirmed at the first prime");
@@ -48,7 +49,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 	char size[TEXT_SHORT], limit[TEXT_SHORT];
 
 	if (!cache->path)
-		output_line(out, STYLE_WARN, "Cache   none: the driver keeps nothing");
+		output_line(out, STYLE_WARN, "Cache   none: the driver does not cache");
 	else if (!cache->exists)
 		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path,
 					text_bytes(limit, cache->limit_bytes),
@@ -58,11 +59,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					(unsigned long long)cache->entries, text_bytes(size, cache->size_bytes),
 					text_bytes(limit, cache->limit_bytes),
 					cache->limit_set ? "" : ", the driver's default");
-	if (carried)
-		output_line(out, STYLE_PLAIN,
-					"        %zu of them carried over from older drivers (“jitwarm prime "
-					"--recompile-carried”)",
-					carried);
+	module_text_marks(out, "        ", "them", carried, 0, "");
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }

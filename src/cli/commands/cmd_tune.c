@@ -16,11 +16,10 @@
 struct tuning {
 	struct cli *cli;
 	struct jw_settings *settings;
-	uint64_t predicted_bytes, limit_bytes;
-	const char *path;  /* what CUDA_CACHE_PATH should be; NULL: left alone */
-	char **path_lines; /* what speaks against the directory */
+	char **path_lines; /* warnings about the directory */
 	size_t path_line_count;
 	struct jw_tune_result *result;
+	struct tune_document document; /* points into the rest */
 };
 
 /* ---- what should be */
@@ -36,38 +35,54 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
 	result = jw_tune_predict(err, tuning->cli->system, files.paths, files.count,
-							 &tuning->predicted_bytes);
+							 &tuning->document.predicted_bytes);
 	found_files_free(&files);
 	return result;
 }
 
 /* A larger limit stays. */
-static uint64_t best_limit(const struct tuning *tuning)
+static uint64_t best_limit(const struct cli *cli, uint64_t predicted_bytes)
 {
-	const struct jw_cache_info *cache = &tuning->cli->system->cache;
-	uint64_t asked = options_number(&tuning->cli->options, "max-size", 0),
-			 wanted = jw_tune_limit(cache->size_bytes, tuning->predicted_bytes);
+	const struct jw_cache_info *cache = &cli->system->cache;
+	const uint64_t wanted = jw_tune_limit(cache->size_bytes, predicted_bytes);
 
-	if (asked)
-		return asked;
-	return cache->limit_bytes > wanted ? cache->limit_bytes : wanted;
+	return options_number(&cli->options, "max-size",
+						  cache->limit_bytes > wanted ? cache->limit_bytes : wanted);
+}
+
+static void join(struct tune_document *document, char **lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		document->warnings[document->warning_count++] = lines[i];
 }
 
 static int collect(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
+	struct tune_document *document = &tuning->document;
 	struct jw_system_options how = {.size = sizeof how};
-	const char *path;
+	const char *path = options_value(&cli->options, "path");
 
-	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &tuning->cli->system) ||
+	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
 		jw_settings_read(err, &tuning->settings) || predict(err, tuning))
 		return -1;
-	tuning->limit_bytes = best_limit(tuning);
-	path = options_value(&cli->options, "path");
-	tuning->path = path ? path : tuning->cli->system->cache.path;
-	return tuning->path ? jw_tune_look_at_path(err, tuning->path, tuning->limit_bytes,
-											   &tuning->path_lines, &tuning->path_line_count)
-						: 0;
+	document->cache = cli->system->cache;
+	document->settings = *tuning->settings;
+	document->limit_bytes = best_limit(cli, document->predicted_bytes);
+	document->path = path ? path : document->cache.path;
+	if (document->path && jw_tune_look_at_path(err, document->path, document->limit_bytes,
+											   &tuning->path_lines, &tuning->path_line_count))
+		return -1;
+	document->warnings = mem_array(err,
+								   document->cache.warning_count +
+									   document->settings.warning_count + tuning->path_line_count,
+								   sizeof *document->warnings);
+	if (!document->warnings)
+		return -1;
+	join(document, document->cache.warnings, document->cache.warning_count);
+	join(document, document->settings.warnings, document->settings.warning_count);
+	join(document, tuning->path_lines, tuning->path_line_count);
+	return 0;
 }
 
 /* ---- for people */
@@ -94,19 +109,6 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
-static void print_warnings(const struct tuning *tuning)
-{
-	const struct output *out = &tuning->cli->out;
-	const struct jw_cache_info *cache = &tuning->cli->system->cache;
-
-	for (size_t i = 0; i < cache->warning_count; i++)
-		output_warning(out, "%s", cache->warnings[i]);
-	for (size_t i = 0; i < tuning->settings->warning_count; i++)
-		output_warning(out, "%s", tuning->settings->warnings[i]);
-	for (size_t i = 0; i < tuning->path_line_count; i++)
-		output_warning(out, "%s", tuning->path_lines[i]);
-}
-
 static int print_report(struct jw_error *err, const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
@@ -122,14 +124,16 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 				cache->limit_set ? "" : " (the driver's default)");
 	output_line(
 		out, STYLE_STRONG, "Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
-		(unsigned long long)tuning->limit_bytes, text_bytes(better, tuning->limit_bytes),
-		text_bytes(size, cache->size_bytes), text_bytes(predicted, tuning->predicted_bytes));
-	if (tuning->path)
-		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->path);
-	print_warnings(tuning);
+		(unsigned long long)tuning->document.limit_bytes,
+		text_bytes(better, tuning->document.limit_bytes), text_bytes(size, cache->size_bytes),
+		text_bytes(predicted, tuning->document.predicted_bytes));
+	if (tuning->document.path)
+		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
+	for (size_t i = 0; i < tuning->document.warning_count; i++)
+		output_warning(out, "%s", tuning->document.warnings[i]);
 	if (options_given(&tuning->cli->options, "apply"))
 		return 0;
-	if (cache->limit_bytes >= tuning->limit_bytes && !cache->warning_count &&
+	if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
 		!tuning->settings->warning_count)
 		output_line(out, STYLE_FAINT, "There is nothing that has to be changed.");
 	else
@@ -137,45 +141,6 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 					"Next       jitwarm tune --apply: set it for this account (--scope: elsewhere; "
 					"--undo takes it back)");
 	return 0;
-}
-
-/* ---- JSON */
-
-static size_t join(char **to, size_t at, char **lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		to[at++] = lines[i];
-	return at;
-}
-
-static int print_document(struct jw_error *err, const struct tuning *tuning)
-{
-	const struct jw_settings *settings = tuning->settings;
-	struct tune_document values = {.path = tuning->path,
-								   .limit_bytes = tuning->limit_bytes,
-								   .predicted_bytes = tuning->predicted_bytes};
-	int result;
-
-	if (tuning->result)
-		values.changes = *tuning->result;
-	if (!tuning->cli->system)
-		return document_print(err, &tuning->cli->out, &document_tune_undone, &values);
-	values.cache = tuning->cli->system->cache;
-	values.settings = *settings;
-	values.warnings = mem_array(
-		err, values.cache.warning_count + settings->warning_count + tuning->path_line_count,
-		sizeof *values.warnings);
-	if (!values.warnings)
-		return -1;
-	values.warning_count =
-		join(values.warnings, 0, values.cache.warnings, values.cache.warning_count);
-	values.warning_count =
-		join(values.warnings, values.warning_count, settings->warnings, settings->warning_count);
-	values.warning_count =
-		join(values.warnings, values.warning_count, tuning->path_lines, tuning->path_line_count);
-	result = document_print(err, &tuning->cli->out, &document_tune, &values);
-	mem_free(values.warnings);
-	return result;
 }
 
 /* ---- the command */
@@ -204,8 +169,9 @@ static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_req
 
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
-	request->limit_bytes = tuning->limit_bytes;
-	request->path = options_given(&tuning->cli->options, "path") || !shared ? tuning->path : NULL;
+	request->limit_bytes = tuning->document.limit_bytes;
+	request->path =
+		options_given(&tuning->cli->options, "path") || !shared ? tuning->document.path : NULL;
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
@@ -218,7 +184,7 @@ static int print_lines(struct jw_error *err, const struct tuning *tuning, const 
 	struct buf buf = BUF_MAX(1 << 20);
 	int result;
 
-	if (jw_tune_print(err, form, tuning->limit_bytes, tuning->path, &text))
+	if (jw_tune_print(err, form, tuning->document.limit_bytes, tuning->document.path, &text))
 		return -1;
 	result = buf_printf(err, &buf, "%s", text);
 	if (!result)
@@ -262,8 +228,14 @@ static int work(struct jw_error *err, struct tuning *tuning)
 static int tune_run(struct jw_error *err, struct cli *cli)
 {
 	struct tuning tuning = {.cli = cli};
-	int failed = work(err, &tuning) || print_document(err, &tuning);
+	int failed = work(err, &tuning);
 
+	if (tuning.result)
+		tuning.document.changes = *tuning.result;
+	failed = failed ||
+			 document_print(err, &cli->out, cli->system ? &document_tune : &document_tune_undone,
+							&tuning.document);
+	mem_free(tuning.document.warnings);
 	jw_tune_result_free(tuning.result);
 	jw_lines_free(tuning.path_lines, tuning.path_line_count);
 	jw_settings_free(tuning.settings);

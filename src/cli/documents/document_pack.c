@@ -2,7 +2,7 @@
 #include "cli/documents/documents.h"
 
 #define EXPORT(member, ...) JSON(struct export_document, result.member, __VA_ARGS__)
-#define IMPORT(member, ...) JSON(struct import_document, result.member, __VA_ARGS__)
+#define IMPORT(member, ...) JSON(struct jw_import_result, member, __VA_ARGS__)
 
 static const struct json_field export_fields[] = {
 	JSON(struct export_document, file, "the pack"),
@@ -73,7 +73,7 @@ static const struct json_field missing_fields[] = {
 static const struct json_field import_fields[] = {
 	IMPORT(path, "the cache directory"),
 	IMPORT(signed_by, "name of the trusted key, where one has signed", .presence = JSON_IF_SET),
-	JSON(struct import_document, dry_run, "nothing was written"),
+	IMPORT(dry_run, "nothing was written"),
 	IMPORT(opaque,
 		   "true: the pack is a whole directory, taken or refused as such; `entries` and what "
 		   "follows count its files",
@@ -90,11 +90,11 @@ static const struct json_field import_fields[] = {
 	IMPORT(content_bytes, "of modules and cubins"),
 	IMPORT(pack_bytes, "of the file"),
 	IMPORT(seconds, "wall time"),
-	JSON_LIST_OF("groups", struct import_document, result.groups, result.group_count,
+	JSON_LIST_OF("groups", struct jw_import_result, groups, group_count,
 				 JSON_TABLE(struct jw_import_group, group_fields),
 				 "entries with something in common", JSON_EACH_IF(struct jw_import_group, entries)),
-	JSON_LIST_OF("missing_files", struct import_document, result.missing_files,
-				 result.missing_file_count, JSON_TABLE(struct jw_import_missing, missing_fields),
+	JSON_LIST_OF("missing_files", struct jw_import_result, missing_files, missing_file_count,
+				 JSON_TABLE(struct jw_import_missing, missing_fields),
 				 "files of a thin pack that were not found here, nor their PTX elsewhere",
 				 .presence = JSON_IF_SET),
 	{0},
@@ -104,16 +104,16 @@ const struct json_table document_import = {.schema = "jitwarm.import/1", .fields
 /* ---- import-all */
 
 static const struct json_field account_fields[] = {
-	JSON(struct import_account, account, "its name"),
-	JSON_OBJECT_OF("import", struct import_account, import, &document_import, NULL,
-				   JSON_IF(struct import_account, imported)),
-	JSON(struct import_account, failed, "one line, instead of `import`", .presence = JSON_IF_SET),
+	JSON_AS("account", struct jw_import_account, name, "its name"),
+	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import, NULL),
+	JSON_AS("failed", struct jw_import_account, failed.message, "one line, instead of `import`",
+			.presence = JSON_IF_SET),
 	{0},
 };
 
 static const struct json_field all_fields[] = {
-	JSON_LIST_OF("accounts", struct import_all_document, accounts, count,
-				 JSON_TABLE(struct import_account, account_fields), NULL),
+	JSON_LIST_OF("accounts", struct jw_import_all_result, accounts, count,
+				 JSON_TABLE(struct jw_import_account, account_fields), NULL),
 	{0},
 };
 const struct json_table document_import_all = {

@@ -1,18 +1,24 @@
 /* error, version, compiler */
 #include "cli/documents/documents.h"
-#include "cli/exit.h"
 
-static const char *say_code(char room[JSON_ROOM], const void *code)
-{
-	(void)room;
-	return exit_code_name(*(const enum jw_code *)code);
-}
+static const char *const code_names[] = {
+	[JW_OK] = "ok",
+	[JW_ERR_USAGE] = "usage",
+	[JW_ERR_NOT_FOUND] = "not_found",
+	[JW_ERR_IO] = "io",
+	[JW_ERR_FORMAT] = "format",
+	[JW_ERR_LIMIT] = "limit",
+	[JW_ERR_MEMORY] = "memory",
+	[JW_ERR_UNSUPPORTED] = "unsupported",
+	[JW_ERR_DRIVER] = "driver",
+	[JW_ERR_BUSY] = "busy",
+	[JW_ERR_INTERRUPTED] = "interrupted",
+	[JW_ERR_INTERRUPTED + 1] = NULL,
+};
 
 static const struct json_field error_fields[] = {
 	JSON_AS("error", struct jw_error, message, "the message of standard error, one line"),
-	JSON_SAID("code", struct jw_error, code, say_code,
-			  "`usage`, `not_found`, `io`, `format`, `limit`, `memory`, `unsupported`, `driver`, "
-			  "`busy` or `interrupted`"),
+	JSON(struct jw_error, code, "the kind of failure", .names = code_names),
 	{0},
 };
 const struct json_table document_error = {

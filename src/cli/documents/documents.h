@@ -102,23 +102,10 @@ struct record_document {
 	size_t not_in_files;
 };
 
-extern const struct json_table document_import, document_import_all;
-struct import_document {
-	struct jw_import_result result;
-	bool dry_run;
-};
-struct import_all_document {
-	struct import_account {
-		const char *account;
-		bool imported; /* else it has `failed` */
-		struct import_document import;
-		char failed[1024];
-	} * accounts;
-	size_t count;
-};
-
-extern const struct json_table document_store; /* struct jw_store */
-extern const struct json_table document_key;   /* struct jw_keys */
+extern const struct json_table document_import;     /* struct jw_import_result */
+extern const struct json_table document_import_all; /* struct jw_import_all_result */
+extern const struct json_table document_store;      /* struct jw_store */
+extern const struct json_table document_key;        /* struct jw_keys */
 
 extern const struct json_table document_cache_list;
 struct cache_list_document {

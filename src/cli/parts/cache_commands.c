@@ -19,17 +19,16 @@ int cache_command_fail(const struct jw_error *err, struct cli *cli)
 const char *const cached_kinds[] = {"cuda", "opencl", "other", NULL};
 const char *const cached_forms[] = {"load", "link", "nvjitlink"};
 
-const char *cache_command_driver_text(char text[64], const char *driver)
+const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver)
 {
+	enum { STAMP = 19 };
 	const char *release = jw_cache_driver_of_stamp(driver);
 
-	if (release)
-		(void)snprintf(text, 64, "%s", release);
-	else if (strlen(driver) == 19)
-		(void)snprintf(text, 64, "built %.11s %s", driver, driver + 11);
-	else if (*driver)
-		(void)snprintf(text, 64, "%s (OpenCL)", driver);
-	else
-		(void)snprintf(text, 64, "unknown");
+	(void)snprintf(text, CACHE_DRIVER_TEXT,
+				   release                   ? "%s"
+				   : strlen(driver) == STAMP ? "built “%s”"
+				   : *driver                 ? "%s (OpenCL)"
+											 : "unknown%s",
+				   release ? release : driver);
 	return text;
 }

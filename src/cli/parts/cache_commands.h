@@ -1,8 +1,7 @@
-/* Shared by “cache list” and “cache verify”. */
+/* Shared by “cache list”, “cache verify” and “cache prune”. */
 #pragma once
 
 #include <jitwarm/cache.h>
-#include <jitwarm/marks.h>
 
 #include "cli/command.h"
 
@@ -11,7 +10,8 @@
 extern const char *const cached_kinds[4], *const cached_forms[3];
 
 struct jw_cache_options cache_command_options(const struct cli *cli);
-/* A driver that does not cache is beyond help. */
+/* Returns -1: where the driver does not cache, jitwarm cannot help. */
 int cache_command_fail(const struct jw_error *err, struct cli *cli);
-/* "Apr  8 202512:10:18" as people write it, with the release where it is known; returns `text`. */
-const char *cache_command_driver_text(char text[64], const char *driver);
+/* The release of a stamp, else the stamp as --driver takes it; returns `text`. */
+#define CACHE_DRIVER_TEXT 64
+const char *cache_command_driver_text(char text[CACHE_DRIVER_TEXT], const char *driver);

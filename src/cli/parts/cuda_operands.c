@@ -92,22 +92,6 @@ static int split(struct jw_error *err, const char *text, struct words *words)
 
 /* ---- compiling */
 
-static void print_log(const struct output *out, const char *log)
-{
-	for (int i = 0; *log && i < LOG_LINES; i++) {
-		size_t length = strcspn(log, "\n"), used = 0;
-		char line[400];
-
-		for (; used < length && used < sizeof line - 1; used++)
-			line[used] = (char)(log[used] == '\t' ? ' ' : log[used]);
-		line[used] = '\0';
-		output_error(out, "    %s", line);
-		log += length + strspn(log + length, "\n");
-	}
-	if (*log)
-		output_error(out, "    …");
-}
-
 /* The plan counts PTX that the driver cannot read; this names the reason. */
 static void warn_of_isa(const struct cli *cli, const struct cuda_operands *sources,
 						const char *source, const struct jw_nvrtc_result *result)
@@ -140,7 +124,7 @@ static void compile_one(struct cli *cli, struct cuda_operands *sources, const ch
 	if (jw_nvrtc_compile(&err, sources->nvrtc, source, device, &result)) {
 		cli_end_with(cli, err.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : exit_of(err.code));
 		output_error(&cli->out, "%s", err.message);
-		print_log(&cli->out, result.log ? result.log : "");
+		output_log(&cli->out, output_error, result.log ? result.log : "", LOG_LINES);
 	} else {
 		output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source,
 					sources->nvrtc->major, sources->nvrtc->minor, result.arch);

@@ -19,7 +19,8 @@ static int read_target(struct jw_error *err, struct gpu_targets *gpus, const cha
 	struct jw_target target;
 
 	if (!jw_target_parse(text, &target))
-		return error_set(err, JW_ERR_USAGE, "“%.40s” is no compute capability (sm_86, 8.6)", text);
+		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a compute capability; try sm_86 or 8.6",
+						 text);
 	if (target.suffix)
 		return error_set(err, JW_ERR_USAGE,
 						 "“%.40s” names a kind of code; a GPU has no suffix: sm_%u", text,
@@ -41,6 +42,25 @@ int gpu_targets_read(struct jw_error *err, const struct options *options,
 	if (driver && jw_driver_parse(err, driver, &gpus.driver))
 		return -1;
 	*ret_gpus = gpus;
+	return 0;
+}
+
+int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
+					 bool *ret_other)
+{
+	for (size_t i = 0; i < options_count(options, "arch"); i++) {
+		const char *text = options_item(options, "arch", i);
+		struct jw_target target;
+
+		if (ret_other && !strcmp(text, "other"))
+			*ret_other = true;
+		else if (!jw_target_parse(text, &target))
+			return error_set(err, JW_ERR_USAGE,
+							 "--arch: “%.40s” is not an architecture; try %ssm_86", text,
+							 ret_other ? "other or " : "");
+		else if (gpu_targets_add(err, gpus, target))
+			return -1;
+	}
 	return 0;
 }
 

@@ -22,6 +22,10 @@ int gpu_targets_read(struct jw_error *err, const struct options *options,
 /* Adds one, unless it is there already. JW_ERR_USAGE past GPUS_MOST. */
 int gpu_targets_add(struct jw_error *err, struct gpu_targets *gpus, struct jw_target target);
 
+/* --arch (repeatable), of code: sm_90a too. “other” where `ret_other` is not NULL. */
+int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
+					 bool *ret_other);
+
 /* "sm_86 (RTX 30)"; returns `text`. */
 #define GPUS_NAME 64
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);

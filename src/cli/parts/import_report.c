@@ -47,8 +47,7 @@ static void print_missing(const struct output *out, const struct jw_import_resul
 	}
 }
 
-void import_report_print(const struct output *out, const struct jw_import_result *result,
-						 bool dry_run)
+void import_report_print(const struct output *out, const struct jw_import_result *result)
 {
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
@@ -57,17 +56,17 @@ void import_report_print(const struct output *out, const struct jw_import_result
 		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
 	print_groups(out, result);
 	print_missing(out, result);
-	if (dry_run && result->accepted)
+	if (result->dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",
 					ENTRY_COUNT(result, result->accepted));
-	else if (dry_run)
+	else if (result->dry_run)
 		output_line(out, STYLE_PLAIN, "Nothing would be added (--dry-run)");
 	else if (result->accepted)
 		output_line(out, STYLE_GOOD, "%s added, %s, in %s", ENTRY_COUNT(result, result->added),
 					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
-	if (result->replaced)
-		output_line(out, STYLE_PLAIN, "%s with other bytes replaced",
-					TEXT_COUNT(result->replaced, "entry", "entries"));
-	if (result->evicted)
-		output_line(out, STYLE_WARN, "%zu of the oldest entries had to make room", result->evicted);
+	output_count(out, STYLE_PLAIN, "", result->replaced, "entry with other bytes replaced",
+				 "entries with other bytes replaced");
+	output_count(out, STYLE_WARN, "", result->evicted,
+				 "old entry evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
+				 "old entries evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)");
 }

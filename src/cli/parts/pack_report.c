@@ -3,6 +3,7 @@
 #include <jitwarm/system.h>
 
 #include "base/text.h"
+#include "cli/parts/module_text.h"
 
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					 char room[PASSPHRASE_SIZE])
@@ -26,12 +27,12 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 		size_t count;
 		const char *what;
 	} lines[] = {
-		{result->other_drivers, "of other drivers than this machine's (--all takes them)"},
+		{result->other_drivers, "of other drivers than this machine's (--all includes them)"},
 		{result->other_targets, "for other GPUs"},
-		{result->not_cuda, "of OpenCL or of a form that is not known"},
+		{result->not_cuda, "of OpenCL or of an unknown form"},
 		{result->carried,
-		 "that an older driver compiled (prime --recompile-carried makes them anew)"},
-		{result->unsuited, "whose cubin or options no other machine could be sure of"},
+		 "that an older driver compiled (“jitwarm prime --recompile-carried” replaces them)"},
+		{result->unsuited, "whose cubin or options another machine could not check"},
 		{result->damaged, "damaged (“jitwarm cache verify” lists them)"},
 	};
 
@@ -55,12 +56,7 @@ void pack_report_print(const struct output *out, const char *file,
 	output_line(out, STYLE_PLAIN, "  for %s, by driver %s%s",
 				*result->targets ? result->targets : "any GPU", result->drivers,
 				result->opaque ? ", and no other" : "");
-	if (result->split)
-		output_line(
-			out, STYLE_PLAIN,
-			"  %zu of its entries compiled over several threads (prime --split): of the same "
-			"worth, but not the driver's own bytes",
-			result->split);
+	module_text_marks(out, "  ", "its entries", 0, result->split, "");
 	if (result->thin_modules)
 		output_line(out, STYLE_PLAIN,
 					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
@@ -68,7 +64,7 @@ void pack_report_print(const struct output *out, const char *file,
 					result->thin_modules, result->modules, text_bytes(all, result->thin_bytes));
 	if (*result->signed_by) {
 		output_line(out, STYLE_PLAIN,
-					"  signed with the key %s; who gets it runs once:", result->signed_by);
+					"  signed with the key %s; each receiver runs once:", result->signed_by);
 		output_line(out, STYLE_PLAIN, "  jitwarm key trust %s", result->public_key);
 	}
 	print_left_out(out, result);

@@ -13,18 +13,6 @@
 
 enum { LOG_LINES = 6 };
 
-/* The first lines of the driver's own log, indented below the failure that they explain. */
-static void print_log(const struct output *out, const char *log)
-{
-	for (int i = 0; *log && i < LOG_LINES; i++) {
-		size_t length = strcspn(log, "\n");
-
-		if (length)
-			output_warning(out, "    %.*s", (int)(length < 400 ? length : 400), log);
-		log += length + (log[length] == '\n');
-	}
-}
-
 static void print_failure(const struct prime_outcome *priming,
 						  const struct jw_prime_failure *failure)
 {
@@ -35,7 +23,7 @@ static void print_failure(const struct prime_outcome *priming,
 	output_warning(out, "%s%s%s at 0x%llx (%s): %s", failure->path, failure->member ? ": " : "",
 				   failure->member ? failure->member : "", (unsigned long long)failure->offset,
 				   jw_target_sm(target, failure->target), failure->reason);
-	print_log(out, failure->log);
+	output_log(out, output_warning, failure->log, LOG_LINES);
 	if (command)
 		output_warning(out, "    to see it again: %s", command);
 	mem_free(command);
@@ -47,7 +35,7 @@ static void print_where(const struct prime_outcome *priming, const struct jw_pri
 
 	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere.scratch)
 		output_line(&priming->cli->out, STYLE_PLAIN,
-					"%s is what driver %s would look for there (CUDA_CACHE_PATH).",
+					"%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
 					priming->cli->system->cache.path,
 					jw_driver_text(driver, &priming->cli->system->driver.version));
 }
@@ -61,26 +49,26 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	for (size_t i = 0; i < result->failure_count; i++)
 		print_failure(priming, &result->failures[i]);
 	if (result->opaque)
-		output_warning(out,
-					   "this driver's cache is not of the form that jitwarm knows: the driver "
-					   "filled it by itself in %s, and "
-					   "added %s; more than that cannot be told",
-					   text_duration(time, result->seconds),
-					   TEXT_COUNT(result->compiled, "entry", "entries"));
+		output_warning(
+			out,
+			"jitwarm does not know the form of this driver's cache: the driver filled it "
+			"in %s and added %s; their kinds are unknown",
+			text_duration(time, result->seconds), TEXT_COUNT(result->compiled, "entry", "entries"));
 	else if (result->compiled)
 		prime_print_compiled(out, result);
 	if (result->evicted)
 		output_warning(out,
-					   "%zu of the oldest entries had to make room, as at a driver's own insert: "
-					   "the cache keeps %s (CUDA_CACHE_MAXSIZE)",
-					   result->evicted, text_bytes(bytes, priming->cli->system->cache.limit_bytes));
+					   "%s evicted, as at a driver's own insert: the cache keeps %s "
+					   "(CUDA_CACHE_MAXSIZE)",
+					   TEXT_COUNT(result->evicted, "old entry", "old entries"),
+					   text_bytes(bytes, priming->cli->system->cache.limit_bytes));
 	if (result->failed)
 		output_warning(out, "%s could not be compiled",
 					   TEXT_COUNT(result->failed, "module", "modules"));
 	if (result->interrupted)
 		output_warning(out, "interrupted with %s left%s",
 					   TEXT_COUNT(result->undone, "module", "modules"),
-					   priming->elsewhere.scratch ? "" : "; the same command goes on from here");
+					   priming->elsewhere.scratch ? "" : "; the same command compiles the rest");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
@@ -88,10 +76,10 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 		print_where(priming, result);
 	else if (result->compiled && !result->failed && !result->undone && !result->opaque)
 		output_line(out, STYLE_PLAIN,
-					priming->recording ? "Of what was recorded nothing is left to compile here."
+					priming->recording ? "No recorded module is left to compile here."
 					: result->plan.left_out || result->plan.cannot
-						? "Start your program again: of what was asked for it has nothing left to "
-						  "compile but what is named above."
+						? "Start your program again: of these files it has nothing left to "
+						  "compile but the modules named above."
 						: "Start your program again: it has nothing left to compile.");
 	if (result->plan.too_much)
 		output_error(out, "%s", result->stopped.message);

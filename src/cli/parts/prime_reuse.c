@@ -10,7 +10,7 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 	for (size_t i = 0; i < refilled->note_count; i++)
 		output_warning(out, "from the store: %s", refilled->notes[i]);
 	if (refilled->more_notes)
-		output_warning(out, "from the store: %zu more (“jitwarm store verify” looks at all)",
+		output_warning(out, "from the store: %zu more (“jitwarm store verify” checks all of it)",
 					   refilled->more_notes);
 	if (refilled->entries)
 		output_line(out, STYLE_GOOD, "%s (%s) that %s compiled before %s",
@@ -54,7 +54,8 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
 					text_duration(time, result->seconds), text_bytes(bytes, result->bytes));
 	if (result->evicted)
-		output_warning(out, "%zu of the oldest entries had to make room for them", result->evicted);
+		output_warning(out, "%s evicted for them: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
+					   TEXT_COUNT(result->evicted, "old entry", "old entries"));
 	if (*result->note)
 		output_warning(out, "%s", result->note);
 }
@@ -62,7 +63,7 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 void prime_reuse_print(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run)
 {
 	if (reuse->not_refilled.code)
-		output_warning(out, "the store is passed over: %s", reuse->not_refilled.message);
+		output_warning(out, "the store is not used: %s", reuse->not_refilled.message);
 	print_refilled(out, &reuse->refilled, dry_run);
 	if (reuse->not_carried.code)
 		output_warning(out, "nothing is carried over: %s", reuse->not_carried.message);

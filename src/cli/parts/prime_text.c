@@ -1,6 +1,7 @@
 #include "cli/parts/prime_text.h"
 
 #include "base/text.h"
+#include "cli/parts/module_text.h"
 
 /* The limit of the cache and its use. */
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
@@ -10,7 +11,7 @@ static void print_limit(const struct output *out, const struct jw_prime_plan *pl
 
 	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
-				evicts ? ": the oldest entries will make room" : "");
+				evicts ? ": the driver will evict the oldest entries" : "");
 }
 
 static void print_over_budget(const struct output *out, const struct jw_prime_plan *plan)
@@ -19,21 +20,11 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 
 	if (plan->over_budget)
 		output_line(out, STYLE_WARN,
-					"The budget leaves %s for another time (%s on one core, %s of "
-					"cache), the least worth.",
+					"The budget leaves %s for a later run (%s on one core, %s of cache): the least "
+					"valuable.",
 					TEXT_COUNT(plan->over_budget, "module", "modules"),
 					text_duration(time, plan->over_budget_seconds),
 					text_bytes(bytes, plan->over_budget_bytes));
-}
-
-static void print_carried(const struct output *out, const struct jw_prime_plan *plan)
-{
-	if (plan->carried)
-		output_line(
-			out, STYLE_PLAIN,
-			"%zu of the warm ones were carried over from older drivers: --recompile-carried "
-			"puts this driver's own results in their place.",
-			plan->carried);
 }
 
 void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan)
@@ -56,25 +47,20 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 		return;
 	}
 	if (!plan->cold) {
-		output_line(out, STYLE_GOOD,
-					"Warm: all %zu modules that the driver would compile are in its cache.",
-					plan->modules);
-		print_carried(out, plan);
+		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
+					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
+		module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
 		return;
 	}
 	output_line(
-		out, STYLE_PLAIN,
-		"%zu of %zu modules to compile (%s of PTX): about %s with %s, %s of cache.", plan->cold,
-		plan->modules, text_bytes(bytes, plan->cold_bytes), text_duration(time, plan->wall_seconds),
+		out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX): about %s with %s, %s of cache.",
+		plan->cold, TEXT_COUNT(plan->modules, "module", "modules"),
+		text_bytes(bytes, plan->cold_bytes), text_duration(time, plan->wall_seconds),
 		TEXT_COUNT(plan->workers, "worker", "workers"), text_bytes(cubins, plan->cache_bytes));
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
-	print_carried(out, plan);
-	if (plan->link)
-		output_line(out, STYLE_PLAIN,
-					"%zu of them are inputs of run-time linking; the linking itself is done again "
-					"at every start.",
-					plan->link);
+	module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
+	module_text_link(out, "", plan->link, ".");
 	print_limit(out, plan);
 	print_over_budget(out, plan);
 }
@@ -97,24 +83,19 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
 					TEXT_COUNT(result->compiled, "module", "modules"),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes));
-	if (result->split)
-		output_line(
-			out, STYLE_PLAIN,
-			"%zu of them %s compiled over several threads (--split): of the same worth, but "
-			"not the driver's own bytes.",
-			result->split, result->split == 1 ? "was" : "were");
+	module_text_marks(out, "", "them", 0, result->split, ".");
 	if (result->compile_seconds > 60 && result->compile_cpu_seconds > 0 &&
 		result->compile_seconds > 1.5 * result->compile_cpu_seconds)
 		output_note(out,
-					"the processor was busy with other programs: of %s of compiling it gave %s",
+					"other programs kept the processor busy: %s of compiling had %s of its time",
 					text_duration(more_time, result->compile_seconds),
 					text_duration(time, result->compile_cpu_seconds));
 }
 
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size)
 {
-	const char *how = by_size ? "the same command with a larger --budget-size goes on with them"
-							  : "the same command goes on with them";
+	const char *how = by_size ? "the same command with a larger --budget-size compiles them"
+							  : "the same command compiles them";
 	size_t left = result->undone + result->plan.over_budget;
 
 	if (result->out_of_time)

@@ -1,9 +1,11 @@
 #include "cli/parts/reproduce.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/platform.h"
 
 enum { MOST_COMMAND = 1 << 16 };
@@ -11,23 +13,14 @@ enum { MOST_COMMAND = 1 << 16 };
 /* "8000" or "0x1f40" */
 static bool read_offset(const char *text, uint64_t *ret_offset)
 {
-	static const char digits[] = "0123456789abcdef";
-	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	uint64_t base = hex ? 16 : 10, value = 0;
-	const char *at = hex ? text + 2 : text;
+	enum { MOST_DIGITS = 16 };
+	const bool hex = text_starts_fold(text, "0x");
+	const char *digits = text + (hex ? 2 : 0);
+	const size_t count = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
 
-	if (!*at || strlen(at) > 16)
+	if (!count || count > MOST_DIGITS || digits[count])
 		return false;
-	for (; *at; at++) {
-		bool upper = *at >= 'A' && *at <= 'F';
-		char lower = (char)(upper ? *at + ('a' - 'A') : *at);
-		const char *digit = memchr(digits, lower, (size_t)base);
-
-		if (!digit)
-			return false;
-		value = value * base + (uint64_t)(digit - digits);
-	}
-	*ret_offset = value;
+	*ret_offset = strtoull(digits, NULL, hex ? 16 : 10);
 	return true;
 }
 

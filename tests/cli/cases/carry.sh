@@ -28,14 +28,14 @@ json 'd["cold"] == 8 and d["carried_over"]["modules"] == 8'
 run 0 prime "$sample" --carry-over --no-store
 out_has "8 modules for sm_86 were carried over from driver 535.309.01 (CUDA 12.2)."
 out_has "Warm: all 8"
-out_has "8 of the warm ones were carried over from older drivers: --recompile-carried"
+out_has "8 of the warm modules were carried over from older drivers: “jitwarm prime --recompile-carried” replaces them."
 app_compiles 0
 run 0 check "$sample"
-out_has "8 of the warm ones were carried over"
+out_has "8 of the warm modules were carried over"
 run 0 check "$sample" --json
 json 'd["warm"] == d["carried"] == d["gpus"][0]["carried"] == 8'
 run 0 status
-out_has "8 of them carried over from older drivers"
+out_has "8 of them were carried over from older drivers"
 run 0 status --json
 json 'd["cache"]["carried"] == 8'
 run 0 prime "$sample" --json

@@ -12,9 +12,9 @@ dir=$(native "$cache")
 printf foreign >"$cache/notes.txt"
 
 run 64 cache prune --cache "$dir"
-err_has "say what is to go"
+err_has "nothing to select entries by"
 run 1 cache prune --cache "$dir" --arch sm_75
-out_has "for no GPU that is here: sm_75, driver 550.163.01"
+out_has "by --arch: sm_75, driver 550.163.01"
 out_has "--apply"
 [[ $(count) == 7 ]] || fail "a dry run has removed something"
 run 0 cache prune --cache "$dir" --arch sm_75 --apply --keep "$(native "$work/kept.jwpack")"
@@ -50,7 +50,7 @@ run 64 cache prune --cache "$dir" --arch x
 run 64 cache prune --cache "$dir" --older-than 30
 err_has "30d"
 
-# What nobody knows goes only where its stamp is named: not by architecture, age or size
+# Entries of unknown drivers are removed only where their stamp is named: not by architecture, age or size
 rm -rf "$cache"
 stay="Jan  1 201901:02:03"
 pack_entry "$cache" 1 "$stay" 86
@@ -61,14 +61,14 @@ run 1 cache prune --cache "$dir" --arch sm_86 --arch sm_75 --json
 json 'd["chosen_entries"] == 1 and d["groups"][0]["driver"] == "Apr  8 202512:10:18"'
 json 'sorted((u["arch"], u["driver"]) for u in d["unknown"]) == [("sm_75", "'"$stay"'"), ("sm_86", "'"$stay"'")]'
 run 1 cache prune --cache "$dir" --older-than 30d
-out_has "old: sm_86, driver 550.163.01"
-out_has "stay, since nobody knows whose they are"
+out_has "by --older-than: sm_86, driver 550.163.01"
+out_has "of an unknown driver stay"
 run 0 cache prune --cache "$dir" --older-than 200d
 # A pack that cannot be written: nothing is removed
 run 3 cache prune --cache "$dir" --older-than 30d --apply --keep "$(native "$work/none/such.jwpack")"
 [[ $(count) == 3 ]] || fail "removed without being kept"
 run 0 cache prune --cache "$dir" --to 1 --apply --keep "$(native "$work/kept.jwpack")"
-out_has "the rest is no driver's that is known"
+out_has "the drivers of these entries are unknown"
 [[ $(count) == 2 ]] || fail "$(count) entries left"
 run 0 cache prune --cache "$dir" --driver "$stay" --older-than 30d --apply --json
 json 'd["removed"] == 2 and d["longest_hold_seconds"] < 60'
@@ -81,14 +81,14 @@ second=$(find "$cache" -type f -path '*/?/?/*' | sort | sed -n 2p)
 printf y | dd of="$first" bs=1 seek=150 conv=notrunc status=none
 printf '\x42' | dd of="$second" bs=1 conv=notrunc status=none
 run 1 cache prune --cache "$dir" --damaged
-out_has "1 entry would go"
+out_has "1 entry would be removed"
 run 0 cache prune --cache "$dir" --damaged --apply --keep "$(native "$work/damaged.jwpack")"
 [[ ! -e $first && -e $second && ! -e $work/damaged.jwpack ]] || fail "the wrong one went"
 run 0 cache prune --cache "$dir" --damaged
 run 64 cache prune extra
 
 # Former drivers: known ones but this machine's, and one that was seen here whose library is gone; not one whose library is
-# still there, nor a stamp that nobody knows. Other GPUs: only where none is hidden.
+# still there, nor an unknown stamp. Other GPUs: only where none is hidden.
 if [[ -e $(dirname "$(dirname "${JITWARM##* }")")/tests/simdriver ]]; then
 	rm -rf "$cache"
 	gone="Feb  2 202002:02:02" there="Mar  3 202003:03:03"
