@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the corpora of fuzz_index_html, fuzz_index_json and fuzz_pip_config beside this file."""
+"""Writes the corpora of fuzz_index_html, fuzz_index_json, fuzz_pip_config and fuzz_wheel beside this file."""
+import base64
+import hashlib
+import io
 import json
 import pathlib
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "corpus"
 WHEEL = "nvidia_cuda_nvcc_cu12-12.4.131-py3-none-manylinux2014_x86_64.whl"
@@ -50,7 +54,46 @@ PIP = {
     "empty": b"",
 }
 
-for folder, files in (("index_html", HTML), ("index_json", JSON), ("pip_config", PIP)):
+PTXAS, RECORD = "nvidia/cuda_nvcc/bin/ptxas", "nvidia_cuda_nvcc_cu12-12.4.131.dist-info/RECORD"
+PROGRAM = b"\x7fELF and so on\n" * 100
+
+
+def row(name, content):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}\n".encode()
+
+
+def wheel(*members, packed=zipfile.ZIP_DEFLATED):
+    """A zip file of (name, content): always the same bytes."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        for name, content in members:
+            made.writestr(zipfile.ZipInfo(name), content, packed)
+    return file.getvalue()
+
+
+GOOD = ((PTXAS, PROGRAM), (RECORD, row("x/__init__.py", b"") + row(PTXAS, PROGRAM) + RECORD.encode() + b",,\n"))
+WHEELS = {
+    "deflated": wheel(*GOOD),
+    "stored": wheel(*GOOD, packed=zipfile.ZIP_STORED),
+    "record-first": wheel(*reversed(GOOD)),
+    "other-hash": wheel(GOOD[0], (RECORD, row(PTXAS, b"other"))),
+    "no-row": wheel(GOOD[0], (RECORD, row(PTXAS + "2", PROGRAM))),
+    "cut-row": wheel(GOOD[0], (RECORD, row(PTXAS, PROGRAM)[:60])),
+    "no-record": wheel(GOOD[0]),
+    "two-programs": wheel(GOOD[0], ("other/bin/ptxas", b"x"), GOOD[1]),
+    "no-program": wheel(GOOD[1], ("bin/ptxas", b"x"), ("a/bin/ptxas/", b"")),
+    "names": wheel(("a\nb/bin/ptxas", b"x"), ("../bin/ptxas", b"y"), ("../x.dist-info/RECORD", row("../bin/ptxas", b"y")),
+                   ("x.dist-info/y/RECORD", b"z")),
+    "zeros": wheel((PTXAS, bytes(1 << 20)), (RECORD, row(PTXAS, bytes(1 << 20)))),
+    "cut": wheel(*GOOD)[:-30],
+    "cut-member": wheel(*GOOD, packed=zipfile.ZIP_STORED)[:200],
+    "flipped": bytes(byte ^ (0x40 if at == 100 else 0) for at, byte in enumerate(wheel(*GOOD))),
+    "empty-zip": wheel(),
+    "empty": b"",
+}
+
+for folder, files in (("index_html", HTML), ("index_json", JSON), ("pip_config", PIP), ("wheel", WHEELS)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (HERE / folder / name).write_bytes(content)
