@@ -98,21 +98,5 @@ int staging_judge(struct jw_error *err, const struct cache_addition *addition,
 
 void staging_clean(const char *dir)
 {
-	const int64_t old_s = 3600;
-	struct os_names names;
-
-	if (os_list(NULL, dir, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = text_starts(names.items[i], CACHE_STAGING_PREFIX)
-						 ? os_join(NULL, dir, names.items[i])
-						 : NULL;
-		struct os_stat stat;
-
-		if (path && !os_stat(NULL, path, &stat) && stat.kind == OS_DIRECTORY &&
-			stat.mtime_ns / 1000000000 < os_now_s() - old_s)
-			(void)os_remove_tree(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
+	os_sweep(dir, CACHE_STAGING_PREFIX, OS_DIRECTORY, 3600);
 }

@@ -150,25 +150,6 @@ static int fill(struct jw_error *err, struct fetch *fetch, const char *folder)
 
 /* ---- one version */
 
-/* Removes folders of killed runs. No run takes a day. */
-static void remove_old(const char *store)
-{
-	struct os_names names;
-	struct os_stat stat;
-
-	if (os_list(NULL, store, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path =
-			text_starts(names.items[i], ".new-") ? os_join(NULL, store, names.items[i]) : NULL;
-
-		if (path && !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - DAY_S)
-			(void)os_remove_tree(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
-}
-
 /* Fills a folder beside the place, then renames it. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,
 					  const char *place)
@@ -180,7 +161,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 
 	if (!fresh)
 		return -1;
-	remove_old(store);
+	os_sweep(store, ".new-", OS_DIRECTORY, DAY_S); /* of killed runs: none takes a day */
 	if (os_make_dirs(err, fresh, 0755) || fill(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);

@@ -1,5 +1,6 @@
 #include "compile/http.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <string.h>
 #include <uv.h>
@@ -390,7 +391,7 @@ static void take_type(CURL *curl, char type[64])
 
 	(void)curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &text);
 	for (; text && at < 63 && text[at] && !strchr("; \t", text[at]); at++)
-		type[at] = (char)(text[at] >= 'A' && text[at] <= 'Z' ? text[at] + ('a' - 'A') : text[at]);
+		type[at] = (char)tolower((unsigned char)text[at]);
 	type[at] = 0;
 }
 

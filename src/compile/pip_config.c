@@ -1,5 +1,6 @@
 #include "compile/pip_config.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -47,57 +48,43 @@ static int set(struct jw_error *err, struct pip_config *config, enum pip_option 
 
 /* ---- a file: INI as Python's configparser reads it */
 
-struct line {
-	const char *text; /* without blanks around it */
-	size_t length;
-	size_t indent;
-};
-
 /* A key and its value, which may go on over indented lines. */
 struct entry {
-	unsigned char rank; /* 0: of another section */
+	unsigned char rank; /* of the section; 0: of another one */
+	bool open;          /* an indented line belongs to it */
 	size_t indent;
 	int option; /* -1: another option */
 	struct buf value;
 };
 
-static struct line next_line(const char **at, const char *end)
+/* Cuts blanks off both ends; returns the new beginning. */
+static char *strip(char *text)
 {
-	const char *feed = memchr(*at, '\n', (size_t)(end - *at));
-	const char *stop = feed ? feed : end;
-	struct line line = {.text = *at};
+	char *start = text + strspn(text, blanks), *end = start + strlen(start);
 
-	while (line.text < stop && strchr(blanks, *line.text) && *line.text)
-		line.text++;
-	line.indent = (size_t)(line.text - *at);
-	line.length = (size_t)(stop - line.text);
-	while (line.length && line.text[line.length - 1] && strchr(blanks, line.text[line.length - 1]))
-		line.length--;
-	*at = feed ? feed + 1 : end;
-	return line;
+	while (end > start && strchr(blanks, end[-1]))
+		end--;
+	*end = 0;
+	return start;
 }
 
-static unsigned char section_rank(const char *name, size_t length)
+static unsigned char section_rank(const char *name)
 {
-	for (size_t rank = 1; rank < RANK_VARIABLE; rank++)
-		if (strlen(sections[rank]) == length && !memcmp(sections[rank], name, length))
-			return (unsigned char)rank;
+	for (unsigned char rank = 1; rank < RANK_VARIABLE; rank++)
+		if (!strcmp(sections[rank], name))
+			return rank;
 	return 0;
 }
 
 /* “--Index_URL” is index-url. -1: not one of these options. */
-static int find_option(const char *name, size_t length)
+static int find_option(const char *name)
 {
 	char text[MOST_NAME];
-	size_t at = 0;
 
-	if (length >= sizeof text)
+	if (strlen(name) >= sizeof text)
 		return -1;
-	for (; at < length; at++)
-		text[at] = (char)(name[at] == '_'                      ? '-'
-						  : name[at] >= 'A' && name[at] <= 'Z' ? name[at] + ('a' - 'A')
-															   : name[at]);
-	text[at] = 0;
+	for (size_t at = 0; at <= strlen(name); at++)
+		text[at] = (char)(name[at] == '_' ? '-' : tolower((unsigned char)name[at]));
 	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++)
 		if (!strcmp(text_starts(text, "--") ? text + 2 : text, option_names[i].name))
 			return (int)option_names[i].option;
@@ -114,74 +101,63 @@ static int finish(struct jw_error *err, struct pip_config *config, struct entry 
 			   : set(err, config, (enum pip_option)option, entry->rank, buf_text(&entry->value));
 }
 
-static int append(struct jw_error *err, struct buf *value, const char *text, size_t length)
+static int append(struct jw_error *err, struct buf *value, const char *text)
 {
-	if (memchr(text, 0, length))
-		return error_set(err, JW_ERR_FORMAT, "a NUL in it");
-	return (value->size && buf_append(err, value, "\n", 1)) || buf_append(err, value, text, length)
-			   ? -1
-			   : 0;
+	return buf_printf(err, value, "%s%s", value->size ? "\n" : "", text);
 }
 
-/* “key = value” or “key: value” */
-static int begin(struct jw_error *err, struct entry *entry, const struct line *line)
-{
-	size_t key = 0, value;
-
-	while (key < line->length && line->text[key] != '=' && line->text[key] != ':')
-		key++;
-	if (!key || key == line->length)
-		return error_set(err, JW_ERR_FORMAT, "neither a section nor “name = value”");
-	for (value = key + 1; value < line->length && strchr(blanks, line->text[value]); value++)
-		;
-	while (key && strchr(blanks, line->text[key - 1]))
-		key--;
-	entry->option = find_option(line->text, key);
-	entry->indent = line->indent;
-	buf_clear(&entry->value);
-	return append(err, &entry->value, line->text + value, line->length - value);
-}
-
+/* A section, “key = value”, “key: value”, or more of a value. */
 static int take_line(struct jw_error *err, struct pip_config *config, struct entry *entry,
-					 const struct line *line, bool *in_entry)
+					 char *line)
 {
-	const char *close;
+	const size_t indent = strspn(line, blanks);
+	char *text = strip(line), *end;
 
-	if (!line->length || *line->text == '#' || *line->text == ';')
+	if (!*text || *text == '#' || *text == ';')
 		return 0;
-	if (*in_entry && line->indent > entry->indent)
-		return append(err, &entry->value, line->text, line->length);
+	if (entry->open && indent > entry->indent)
+		return append(err, &entry->value, text);
 	if (finish(err, config, entry))
 		return -1;
-	if (*line->text != '[') {
-		*in_entry = true;
-		return begin(err, entry, line);
+	entry->open = *text != '[';
+	end = text + strcspn(text, entry->open ? "=:" : "]");
+	if (!*end || end == text)
+		return error_set(err, JW_ERR_FORMAT,
+						 entry->open ? "neither a section nor “name = value”"
+									 : "a section without its “]”");
+	*end++ = 0;
+	if (!entry->open) {
+		entry->rank = section_rank(text + 1);
+		return 0;
 	}
-	if (!(close = memchr(line->text, ']', line->length)))
-		return error_set(err, JW_ERR_FORMAT, "a section without its “]”");
-	*in_entry = false;
-	entry->rank = section_rank(line->text + 1, (size_t)(close - line->text) - 1);
-	return 0;
+	entry->option = find_option(strip(text));
+	entry->indent = indent;
+	buf_clear(&entry->value);
+	return append(err, &entry->value, strip(end));
 }
 
 int pip_config_parse(struct jw_error *err, struct pip_config *config, const char *text, size_t size)
 {
 	struct entry entry = {.option = -1, .value = BUF_MAX(MOST_VALUE)};
-	const char *at = text, *end = size ? text + size : text;
-	bool in_entry = false;
+	char *copy, *end;
 	size_t number = 0;
 	int result = 0;
 
-	while (!result && at < end) {
-		struct line line = next_line(&at, end);
-
+	if (size && memchr(text, 0, size))
+		return error_set(err, JW_ERR_FORMAT, "a NUL in it");
+	if (!(copy = mem_string_n(err, text, size)))
+		return -1;
+	for (char *line = copy; !result && line; line = end) {
+		if ((end = strchr(line, '\n')))
+			*end++ = 0;
 		number++;
-		if ((result = take_line(err, config, &entry, &line, &in_entry)))
+		if ((result = take_line(err, config, &entry, line)))
 			error_prefix(err, "line %zu", number);
 	}
 	if (!result)
 		result = finish(err, config, &entry);
 	buf_free(&entry.value);
+	mem_free(copy);
 	return result;
 }
 
@@ -289,11 +265,12 @@ static int read_variables(struct jw_error *err, struct pip_config *config)
 {
 	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++) {
 		char name[MOST_NAME] = "PIP_", *value;
-		size_t at = 4;
 		int result;
 
-		for (const char *c = option_names[i].name; *c; c++)
-			name[at++] = (char)(*c == '-' ? '_' : *c - ('a' - 'A'));
+		for (size_t at = 0; option_names[i].name[at]; at++)
+			name[4 + at] = (char)(option_names[i].name[at] == '-'
+									  ? '_'
+									  : toupper((unsigned char)option_names[i].name[at]));
 		value = os_env(name);
 		result = value ? set(err, config, option_names[i].option, RANK_VARIABLE, value) : 0;
 		mem_free(value);

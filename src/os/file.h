@@ -123,6 +123,9 @@ int os_remove(struct jw_error *err, const char *path);
 /* Removes a directory with everything below it, never following links. One that is not there is
  * fine. */
 int os_remove_tree(struct jw_error *err, const char *path);
+/* Removes leftovers: what is of this kind in `folder`, has a name that begins with `prefix`, and is
+ * older than `older_s` (0: of any age). A failure is no error: the next run tries again. */
+void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s);
 int os_rename(struct jw_error *err, const char *from, const char *to);
 /* Sets POSIX permission bits, whatever the umask is (nothing to do on Windows). */
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode);

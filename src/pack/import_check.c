@@ -186,14 +186,12 @@ static void do_without_module(struct import *import, const struct member_walk *w
 	const struct pack_manifest *manifest = &import->manifest;
 	const struct pack_entry *entry = &manifest->entries[at];
 	struct import_fate *fate = &import->fates[at];
-	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
 
 	if (fate->verdict == JW_IMPORT_REFUSED)
 		return;
 	fate->verdict = JW_IMPORT_MISSING;
 	fate->key = fate->carried ? 0 : entry->key;
-	fate->key_bytes = import_key_start(start, import, at) +
-					  manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry);
+	fate->key_bytes = pack_key_bytes(manifest, entry);
 	fate->checksum = fnv_update(FNV_START, walk->bytes[entry->cubin],
 								(size_t)manifest->members[entry->cubin].size_bytes);
 }

@@ -28,7 +28,7 @@ static void JW_PRINTF(2, 3) mismatch(struct judgement *judgement, const char *fo
 	judgement->refused = true;
 }
 
-static bool has_target(const struct jw_system *system, struct jw_target target)
+bool judge_has_gpu(const struct jw_system *system, struct jw_target target)
 {
 	bool has = !system->gpu_count;
 
@@ -45,7 +45,7 @@ static void judge_targets(const struct jw_system *system, const struct jw_target
 	bool common = !count;
 
 	for (size_t i = 0; !common && i < count; i++)
-		common = has_target(system, targets[i]);
+		common = judge_has_gpu(system, targets[i]);
 	if (!common)
 		mismatch(judgement, "architecture %s (this machine has %s%s)",
 				 jw_target_sm(theirs, targets[0]), jw_target_sm(ours, system->gpus[0].target),

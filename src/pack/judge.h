@@ -27,6 +27,8 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
  * with GPUs of this machine, where both are known. `system` NULL: refused. */
 void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *system,
 				  struct judgement *ret_judgement);
+/* Whether one of the system's GPUs has this architecture; true where no GPU is known. */
+bool judge_has_gpu(const struct jw_system *system, struct jw_target target);
 /* Judges by the cubin; false and `why` if the machine's driver cannot load it: the driver would not
  * recompile it, but fail the application (docs/driver-cache.md, "Values"). */
 bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *system, char why[512]);

@@ -134,6 +134,15 @@ size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
 	return lead_length + length;
 }
 
+uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry)
+{
+	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
+	const char *stamp = manifest->drivers[entry->driver].stamp;
+
+	return pack_key_start(start, stamp, entry->target) + manifest->members[entry->ptx].size_bytes +
+		   pack_key_tail(tail, entry);
+}
+
 /* ---- reading */
 
 static int malformed(struct jw_error *err)

@@ -121,3 +121,5 @@ bool pack_entry_is_relocatable(const struct pack_entry *entry);
 enum { PACK_MOST_START = 64, PACK_MOST_TAIL = PACK_MOST_OPTIONS + 8 };
 size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_target target);
 size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry);
+/* The size of the whole key under any stamp. */
+uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry);

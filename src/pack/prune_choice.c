@@ -10,6 +10,7 @@
 #include "cache/mend.h"
 #include "history/ledger.h"
 #include "os/clock.h"
+#include "pack/judge.h"
 
 enum { MOST_GROUPS = 4096, STAYS = JW_PRUNE_REASONS };
 
@@ -40,16 +41,10 @@ static bool is_named_driver(const struct jw_prune_options *options, const char *
 
 static bool is_unwanted_target(const struct jw_prune_options *options, struct jw_target target)
 {
-	bool ours = false;
-
 	for (size_t i = 0; i < options->target_count; i++)
 		if (options->targets[i].sm == target.sm)
 			return true;
-	if (!options->other_targets || !target.sm)
-		return false;
-	for (size_t i = 0; !ours && i < options->system->gpu_count; i++)
-		ours = options->system->gpus[i].target.sm == target.sm;
-	return !ours;
+	return options->other_targets && target.sm && !judge_has_gpu(options->system, target);
 }
 
 static bool is_old(const struct jw_prune_options *options, const struct jw_cache_entry *entry)

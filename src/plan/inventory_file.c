@@ -164,26 +164,6 @@ static int write_records(struct jw_error *err, const struct inventory *inventory
 	return 0;
 }
 
-static void remove_others(const struct inventory *inventory)
-{
-	struct os_names names;
-
-	if (os_list(NULL, inventory->state_dir, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = text_starts(names.items[i], file_start) && strcmp(names.items[i], file_name)
-						 ? os_join(NULL, inventory->state_dir, names.items[i])
-						 : NULL;
-		struct os_stat stat;
-
-		if (path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
-			stat.mtime_ns / 1000000000 / 86400 + OTHERS_DAYS < inventory->today)
-			(void)os_remove(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
-}
-
 int inventory_save(struct jw_error *err, struct inventory *inventory)
 {
 	struct buf file = BUF_MAX(INVENTORY_MOST_FILE);
@@ -197,7 +177,8 @@ int inventory_save(struct jw_error *err, struct inventory *inventory)
 		result = os_write_atomic(err, inventory->path, file.data, file.size);
 	if (!result) {
 		inventory->changed = false;
-		remove_others(inventory);
+		/* Of other versions; ours was written just now. */
+		os_sweep(inventory->state_dir, file_start, OS_REGULAR, (int64_t)OTHERS_DAYS * 86400);
 	}
 	buf_free(&file);
 	return result;

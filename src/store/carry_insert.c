@@ -226,15 +226,13 @@ static int insert_all(struct jw_error *err, struct carry *carry, const struct ca
 										   .when_full = CACHE_FULL_EVICT};
 	struct inserting *inserting = mem_alloc(err, sizeof *inserting);
 	struct cache_live_counts counts;
-	int result = -1, rest;
+	int result, rest;
 
-	if (!inserting)
-		return -1;
-	inserting->carry = carry;
-	if (cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
+	if (!inserting || cache_live_open(err, options->system->cache.path, &how, &inserting->live)) {
 		mem_free(inserting);
 		return -1;
 	}
+	inserting->carry = carry;
 	result = keep(err, carry, inserting->live);
 	for (size_t i = 0; !result && i < count; i++) {
 		if (cancel_asked(&options->cancel))

@@ -101,14 +101,6 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 	return at != SET_NONE && carry->options->key_bytes[at] == length + rest ? at : SIZE_MAX;
 }
 
-static bool is_ours(const struct jw_system *system, uint16_t sm)
-{
-	for (size_t i = 0; i < system->gpu_count; i++)
-		if (system->gpus[i].target.sm == sm)
-			return true;
-	return false;
-}
-
 /* An entry that was carried over before belongs to its first driver, not to the one in its key. */
 static void take_entry(struct look *look, const struct cache_file *file)
 {
@@ -138,7 +130,7 @@ static void take_entry(struct look *look, const struct cache_file *file)
 		size_t at;
 
 		/* Entries for other GPUs of this machine are not reported. */
-		if (sm != parts.target.sm && is_ours(system, parts.target.sm))
+		if (sm != parts.target.sm && judge_has_gpu(system, parts.target))
 			continue;
 		at = wanted_as(carry, &parts, end, sm);
 		if (at != SIZE_MAX && is_better(&find, &carry->finds[at]))

@@ -62,7 +62,6 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 						   const struct pack_entry *entry)
 {
 	const struct refill_request *request = refill->request;
-	char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
 	struct judgement judgement;
 
 	if (request->mode == REFILL_OWN)
@@ -70,9 +69,7 @@ static bool may_be_carried(const struct refill *refill, const struct pack_manife
 	judge_entry(manifest, entry, request->system, request->mode == REFILL_OLDER, &judgement);
 	return judgement.carried && !judgement.refused &&
 		   judgement.older == (request->mode == REFILL_OLDER) &&
-		   set_has(&refill->lengths,
-				   pack_key_start(start, request->system->driver.stamp, entry->target) +
-					   manifest->members[entry->ptx].size_bytes + pack_key_tail(tail, entry));
+		   set_has(&refill->lengths, pack_key_bytes(manifest, entry));
 }
 
 /* Whether this pack has an entry that is asked for and still missing. */
@@ -143,10 +140,8 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 		return 0;
 	for (size_t i = 0; !result && i < manifest.entry_count; i++) {
 		const struct pack_entry *entry = &manifest.entries[i];
-		char start[PACK_MOST_START], tail[PACK_MOST_TAIL];
-		uint64_t bytes = pack_key_start(start, system->driver.stamp, entry->target) +
-						 manifest.members[entry->ptx].size_bytes + pack_key_tail(tail, entry) +
-						 manifest.members[entry->cubin].size_bytes;
+		uint64_t bytes =
+			pack_key_bytes(&manifest, entry) + manifest.members[entry->cubin].size_bytes;
 
 		if (strcmp(manifest.drivers[entry->driver].stamp, system->driver.stamp) != 0 ||
 			!set_has(&refill->asked, entry->key) || set_has(&refill->counted, entry->key) ||

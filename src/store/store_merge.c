@@ -40,7 +40,7 @@ static bool is_of_lot(const struct lot *lot, const struct jw_store_pack *pack)
 }
 
 /* The pack at `first` and all of the store's that match it; `done` flags the packs already seen. */
-static void collect(struct lot *lot, size_t first, bool *done)
+static int collect(struct jw_error *err, struct lot *lot, size_t first, bool *done)
 {
 	lot->packs[0] = first;
 	lot->count = 0;
@@ -51,17 +51,10 @@ static void collect(struct lot *lot, size_t first, bool *done)
 		if (done[i] || !is_of_lot(lot, pack))
 			continue;
 		done[i] = true;
-		lot->packs[lot->count++] = i;
-		lot->content_bytes += pack->content_bytes;
-	}
-}
-
-static int find_paths(struct jw_error *err, struct lot *lot)
-{
-	for (size_t i = 0; i < lot->count; i++) {
-		lot->paths[i] = os_join(err, lot->store->path, lot->store->packs[lot->packs[i]].name);
-		if (!lot->paths[i])
+		lot->packs[lot->count] = i;
+		if (!(lot->paths[lot->count++] = os_join(err, lot->store->path, pack->name)))
 			return -1;
+		lot->content_bytes += pack->content_bytes;
 	}
 	return 0;
 }
@@ -154,13 +147,11 @@ int store_merge(struct jw_error *err, const struct jw_store *store, size_t least
 
 		if (done[i])
 			continue;
-		collect(&lot, i, done);
-		if (lot.count < least)
-			continue;
-		result = find_paths(err, &lot);
+		result = collect(err, &lot, i, done);
 		/* A pack was damaged since it was listed, or is for another system: all stay. */
-		if (!result && merge_lot(&why, &lot, path, count_merged, count_made) &&
-			why.code != JW_ERR_FORMAT && why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_LIMIT)
+		if (!result && lot.count >= least &&
+			merge_lot(&why, &lot, path, count_merged, count_made) && why.code != JW_ERR_FORMAT &&
+			why.code != JW_ERR_UNSUPPORTED && why.code != JW_ERR_LIMIT)
 			result = error_copy(err, &why);
 		forget_paths(&lot);
 	}

@@ -31,25 +31,6 @@ char *store_path(struct jw_error *err, const char *state_dir)
 	return os_join(err, state_dir, "store");
 }
 
-/* Removes leftovers of killed runs; the caller holds the lock. */
-static void sweep(const char *folder)
-{
-	struct os_names names;
-
-	if (os_list(NULL, folder, &names))
-		return;
-	for (size_t i = 0; i < names.count; i++) {
-		char *path = text_starts(names.items[i], STORE_UNFINISHED)
-						 ? os_join(NULL, folder, names.items[i])
-						 : NULL;
-
-		if (path)
-			(void)os_remove(NULL, path);
-		mem_free(path);
-	}
-	os_names_free(&names);
-}
-
 int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret_lock)
 {
 	char *folder = store_path(err, state_dir), *path = folder ? os_join(err, folder, "lock") : NULL;
@@ -69,12 +50,12 @@ int store_lock(struct jw_error *err, const char *state_dir, struct os_file **ret
 		else if (!held)
 			uv_sleep(TRY_EVERY_MS);
 	}
-	if (held)
-		sweep(folder);
-	if (held)
+	if (held) {
+		os_sweep(folder, STORE_UNFINISHED, OS_REGULAR, 0); /* of killed runs */
 		*ret_lock = file;
-	else
+	} else {
 		os_file_close(file);
+	}
 done:
 	mem_free(path);
 	mem_free(folder);
