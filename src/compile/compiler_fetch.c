@@ -41,6 +41,11 @@ int compiler_fetch_store(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+const char *compiler_fetch_program(void)
+{
+	return !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
+}
+
 /* Source: PyPI; up to CUDA 12 the packages carry the number. */
 const char *compiler_fetch_package(char text[64], unsigned major)
 {
@@ -190,8 +195,7 @@ int jw_compiler_fetch(struct jw_error *err, const char *version,
 	options = SIZED(err, options ? options : &none, struct jw_compiler_fetch_options);
 	if (!options)
 		return -1;
-	struct fetch fetch = {.options = options,
-						  .program = !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas"};
+	struct fetch fetch = {.options = options, .program = compiler_fetch_program()};
 	char *store = NULL, *place, *path, package[64];
 	int result = -1;
 

@@ -6,5 +6,7 @@
 /* $JITWARM_PTXAS, else $XDG_CACHE_HOME/jitwarm/ptxas or ~/.cache/jitwarm/ptxas,
  * %LOCALAPPDATA%\jitwarm\ptxas. Not created; the caller frees it. */
 int compiler_fetch_store(struct jw_error *err, char **ret_path);
+/* "ptxas" */
+const char *compiler_fetch_program(void);
 /* The wheel that holds the ptxas of CUDA `major` ("nvidia-cuda-nvcc-cu12"); returns `text`. */
 const char *compiler_fetch_package(char text[64], unsigned major);

@@ -111,14 +111,13 @@ int http_login(struct jw_error *err, struct http *http, const char *url, char **
 
 	if (address_read(err, url, &address))
 		return -1;
-	if (!(whole = mem_string(err, address.whole))) {
-		address_free(&address);
-		return -1;
-	}
-	if (address.user && http->login_count < MOST_LOGINS)
+	whole = mem_string(err, address.whole);
+	if (whole && address.user && http->login_count < MOST_LOGINS)
 		http->logins[http->login_count++] = address;
 	else
 		address_free(&address);
+	if (!whole)
+		return -1;
 	*ret_url = whole;
 	return 0;
 }
@@ -351,17 +350,6 @@ static CURLcode perform(struct transfer *transfer, const struct address *address
 	return code;
 }
 
-static int check_address(struct jw_error *err, const struct http *http,
-						 const struct address *address)
-{
-	if (!address->secure && !is_loopback(address->host) && !is_trusted(http, address))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%.500s: plain http can be changed on its way; name the host as "
-						 "trusted-host in pip's configuration to allow it",
-						 address->whole);
-	return 0;
-}
-
 /* Requests one address until it answers; *ret_status is 200 or a redirect's. */
 static int ask(struct jw_error *err, struct transfer *transfer, const struct address *address,
 			   long *ret_status)
@@ -371,8 +359,11 @@ static int ask(struct jw_error *err, struct transfer *transfer, const struct add
 	CURLcode code;
 
 	transfer->url = address->whole;
-	if (check_address(err, http, address))
-		return -1;
+	if (!address->secure && !is_loopback(address->host) && !is_trusted(http, address))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%.500s: plain http can be changed on its way; name the host as "
+						 "trusted-host in pip's configuration to allow it",
+						 address->whole);
 	while ((code = perform(transfer, address)) && retry < retries && is_passing(transfer, code))
 		pause_before(http, retry++);
 	if (code)

@@ -11,11 +11,6 @@
 #include "os/file.h"
 #include "os/platform.h"
 
-static const char *program_name(void)
-{
-	return !strcmp(os_name, "windows") ? "ptxas.exe" : "ptxas";
-}
-
 /* Places in order. The version decides, not the place. */
 struct search {
 	uint32_t wanted;
@@ -42,7 +37,7 @@ static void try_program(struct search *search, const char *path)
 static void try_in(struct search *search, const char *root, const char *below)
 {
 	char *path = root && *root ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below,
-											*below ? "/" : "", program_name())
+											*below ? "/" : "", compiler_fetch_program())
 							   : NULL;
 
 	if (path)

@@ -28,8 +28,7 @@ static int find_functions(struct jw_error *err, struct nvrtc *nvrtc)
 #define NVRTC_FIND(name, parameters)                                                               \
 	if (find(err, nvrtc->library, #name, &nvrtc->name, sizeof nvrtc->name))                        \
 		return -1;
-	NVRTC_REQUIRED(NVRTC_FIND)
-	NVRTC_OPTIONAL(NVRTC_FIND)
+	NVRTC_FUNCTIONS(NVRTC_FIND)
 #undef NVRTC_FIND
 	return 0;
 }

@@ -13,9 +13,9 @@
 
 enum { NVRTC_MOST_ARCHS = 64, NVRTC_MOST_LOG = 64 << 20, NVRTC_MOST_PTX = 1 << 30 };
 
-/* X(name, (parameters)): all of them return nvrtcResult as an int. A program is an opaque pointer.
- */
-#define NVRTC_REQUIRED(X)                                                                          \
+/* X(name, (parameters)): all of them return nvrtcResult as an int, and are there from CUDA 11.2 on.
+ * A program is an opaque pointer. */
+#define NVRTC_FUNCTIONS(X)                                                                         \
 	X(nvrtcVersion, (int *ret_major, int *ret_minor))                                              \
 	X(nvrtcCreateProgram,                                                                          \
 	  (void **ret_program, const char *source, const char *name, int header_count,                 \
@@ -25,10 +25,7 @@ enum { NVRTC_MOST_ARCHS = 64, NVRTC_MOST_LOG = 64 << 20, NVRTC_MOST_PTX = 1 << 3
 	X(nvrtcGetPTXSize, (void *program, size_t *ret_size))                                          \
 	X(nvrtcGetPTX, (void *program, char *ptx))                                                     \
 	X(nvrtcGetProgramLogSize, (void *program, size_t *ret_size))                                   \
-	X(nvrtcGetProgramLog, (void *program, char *log))
-
-/* From CUDA 11.2 on. */
-#define NVRTC_OPTIONAL(X)                                                                          \
+	X(nvrtcGetProgramLog, (void *program, char *log))                                              \
 	X(nvrtcGetNumSupportedArchs, (int *ret_count))                                                 \
 	X(nvrtcGetSupportedArchs, (int *ret_archs))
 
@@ -36,8 +33,7 @@ struct nvrtc {
 	struct os_library *library;
 	const char *(*nvrtcGetErrorString)(int result);
 #define NVRTC_MEMBER(name, parameters) int(*name) parameters;
-	NVRTC_REQUIRED(NVRTC_MEMBER)
-	NVRTC_OPTIONAL(NVRTC_MEMBER) /* NULL where it has none */
+	NVRTC_FUNCTIONS(NVRTC_MEMBER)
 #undef NVRTC_MEMBER
 	unsigned major, minor;
 	uint16_t archs[NVRTC_MOST_ARCHS]; /* capabilities that it compiles for (86), rising */
@@ -51,13 +47,13 @@ int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_nvrtc);
 
 struct nvrtc_source {
 	const char *text; /* NUL-terminated */
-	const char *name; /* what messages and `.file` lines call it; goes into some symbols too */
+	const char *name; /* in messages, in `.file` lines and in some symbols */
 	const char *const *options;
 	size_t option_count;
 };
 
-/* Compiles one source. 0: what NVRTC says is *ret_result (0: done, and `ptx` holds the text without
- * its NUL); the log, which may hold warnings, is in `log` either way. -1: it could not be tried. */
+/* Compiles one source. 0: *ret_result is NVRTC's result (0: `ptx` holds the text without its NUL),
+ * and `log` its messages, which may be warnings. -1: it could not be tried. */
 int nvrtc_compile(struct jw_error *err, const struct nvrtc *nvrtc,
 				  const struct nvrtc_source *source, int *ret_result, struct buf *log,
 				  struct buf *ptx);

@@ -37,6 +37,7 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 	struct jw_driver version;
 	struct cache_profile kept;
 
+	*driver = (struct pack_driver){0};
 	TEXT_COPY(driver->stamp, stamp);
 	if (system && !strcmp(system->driver.stamp, stamp)) {
 		driver->cuda = system->driver.version.cuda;
@@ -55,20 +56,28 @@ void pack_driver_of_stamp(struct pack_driver *driver, const char *stamp,
 	}
 }
 
+enum { MOST_SM = 1000 };
+
+static size_t at_most(size_t value, size_t most)
+{
+	return value < most ? value : most;
+}
+
 const char *pack_targets_text(char text[PACK_TARGETS_TEXT], const struct pack_manifest *manifest)
 {
+	bool there[MOST_SM + 1] = {false}; /* the last: larger ones, which are not shown */
+
 	text[0] = '\0';
-	for (uint16_t sm = 0; sm < 1000; sm++) {
-		bool there = false;
+	for (size_t i = 0; i < manifest->entry_count; i++)
+		there[at_most(manifest->entries[i].target.sm, MOST_SM)] = true;
+	for (size_t i = 0; i < manifest->target_count; i++)
+		there[at_most(manifest->targets[i].sm, MOST_SM)] = true;
+	for (unsigned sm = 0; sm < MOST_SM; sm++) {
 		size_t length = strlen(text);
 
-		for (size_t i = 0; !there && i < manifest->entry_count; i++)
-			there = manifest->entries[i].target.sm == sm;
-		for (size_t i = 0; !there && i < manifest->target_count; i++)
-			there = manifest->targets[i].sm == sm;
-		if (there)
+		if (there[sm])
 			(void)snprintf(text + length, PACK_TARGETS_TEXT - length, "%ssm_%u", length ? " " : "",
-						   (unsigned)sm);
+						   sm);
 	}
 	return text;
 }

@@ -321,7 +321,7 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	int taken = -1;
 
 	if (!path)
-		error_set(err, JW_ERR_USAGE, "name the file for the signature");
+		error_set(err, JW_ERR_USAGE, "name a file for the signature with --signature");
 	else if (!trust_sign(err, &job->secret, &job->manifest, written->prehash,
 						 options->output ? options->output : path, path)) {
 		(void)minisign_id_text(result->signed_by, job->secret.id);

@@ -325,7 +325,7 @@ static void gather_thread(void *argument)
 		buf_free(&room.bytes[i]);
 }
 
-/* This thread does the work of those that cannot be started. */
+/* Where no thread can be started, this one does all the work. */
 static void gather_all(struct work *work)
 {
 	uv_thread_t threads[MOST_THREADS];

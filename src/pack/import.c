@@ -122,18 +122,22 @@ static int check(struct jw_error *err, struct import *import)
 	return result;
 }
 
-/* Runs with the account's rights, since it reads the directory. */
 static int decide(struct jw_error *err, struct import *import)
+{
+	return import->form->decide(err, import) || check_limit(err, import) || check_space(err, import)
+			   ? -1
+			   : 0;
+}
+
+static int as_account(struct jw_error *err, struct import *import,
+					  int (*step)(struct jw_error *err, struct import *import))
 {
 	const struct jw_account *account = import->options->account;
 	int result;
 
 	if (account && os_act_as_account(err, account))
 		return -1;
-	result =
-		import->form->decide(err, import) || check_limit(err, import) || check_space(err, import)
-			? -1
-			: 0;
+	result = step(err, import);
 	if (account)
 		os_act_as_self();
 	return result;
@@ -141,14 +145,16 @@ static int decide(struct jw_error *err, struct import *import)
 
 static int run(struct jw_error *err, struct import *import)
 {
-	if (find_directory(err, import) || check(err, import) || decide(err, import))
+	int (*step)(struct jw_error * err, struct import * import);
+
+	if (find_directory(err, import) || check(err, import) || as_account(err, import, decide))
 		return -1;
 	import->result->pack_bytes = source_size(import->source);
 	import->result->content_bytes = manifest_content(&import->manifest);
 	if (import->options->pack_only || !import->wanted)
 		return 0;
-	return import->options->dry_run ? import->form->try_insert(err, import)
-									: import->form->insert(err, import);
+	step = import->options->dry_run ? import->form->try_insert : import->form->insert;
+	return import->form->as_account ? as_account(err, import, step) : step(err, import);
 }
 
 static void import_free(struct import *import)

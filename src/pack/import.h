@@ -20,9 +20,10 @@ struct import_form {
 	/* Compares with the directory: sets verdicts, sums, groups, `wanted`. */
 	int (*decide)(struct jw_error *err, struct import *import);
 	/* For a dry run: fails where the import itself would fail. */
-	int (*try_insert)(struct jw_error *err, const struct import *import);
+	int (*try_insert)(struct jw_error *err, struct import *import);
 	/* Second pass. */
 	int (*insert)(struct jw_error *err, struct import *import);
+	bool as_account; /* both run with the rights of the options' account */
 };
 extern const struct import_form import_of_entries, import_of_tree;
 
@@ -73,7 +74,7 @@ int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 
 int import_check_entries(struct jw_error *err, struct import *import, struct reader *reader);
 int import_decide_entries(struct jw_error *err, struct import *import);
-int import_try_entries(struct jw_error *err, const struct import *import);
+int import_try_entries(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 
 /* The room that the driver's limit leaves in this cache, by its index. */

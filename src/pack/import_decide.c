@@ -6,9 +6,8 @@
 #include "pack/import.h"
 #include "pack/supply.h"
 
-/* By the header and size of the file that is there; when it comes to inserting, every byte is
- * compared. What is not the driver's own takes nobody's place: then *ret_other, and it stays out.
- */
+/* Compares with the header and size of the file in the cache; the insertion compares every byte. An
+ * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */
 static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
@@ -142,7 +141,7 @@ static int decide_entry(struct jw_error *err, struct import *import, uint32_t at
 	result->entries++;
 	if (fate->verdict == JW_IMPORT_REFUSED) {
 		result->refused++;
-		return 0; /* it is counted in its group already */
+		return 0; /* counted in its group already */
 	}
 	if (fate->insert) {
 		decide_accepted(import, at);

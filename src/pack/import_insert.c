@@ -161,7 +161,7 @@ done:
 	return result;
 }
 
-int import_try_entries(struct jw_error *err, const struct import *import)
+int import_try_entries(struct jw_error *err, struct import *import)
 {
 	const struct cache_live_options how = {.account = import->options->account};
 
@@ -169,8 +169,8 @@ int import_try_entries(struct jw_error *err, const struct import *import)
 }
 
 const struct import_form import_of_entries = {
-	import_check_entries,
-	import_decide_entries,
-	import_try_entries,
-	import_insert_entries,
+	.check = import_check_entries,
+	.decide = import_decide_entries,
+	.try_insert = import_try_entries,
+	.insert = import_insert_entries,
 };

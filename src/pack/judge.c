@@ -52,12 +52,6 @@ static void judge_targets(const struct jw_system *system, const struct jw_target
 				 system->gpu_count > 1 ? " and others" : "");
 }
 
-static void our_driver(struct pack_driver *driver, const struct jw_system *system)
-{
-	*driver = (struct pack_driver){0};
-	pack_driver_of_stamp(driver, system->driver.stamp, system);
-}
-
 /* The same stamp is the same driver. The same CUDA minor version compiles to the same bytes
  * (docs/compiler-twin.md). Newer drivers load cubins of older compilers, but not the reverse. */
 static void judge_driver(const struct pack_driver *theirs, const struct jw_system *system,
@@ -68,7 +62,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 
 	if (!strcmp(theirs->stamp, system->driver.stamp))
 		return;
-	our_driver(&ours, system);
+	pack_driver_of_stamp(&ours, system->driver.stamp, system);
 	judgement->carried = theirs->cuda && ours.cuda && theirs->cuda <= ours.cuda &&
 						 (carry_over || theirs->cuda / 10 == ours.cuda / 10);
 	judgement->older = judgement->carried && theirs->cuda / 10 != ours.cuda / 10;
@@ -124,7 +118,7 @@ static void judge_same_driver(const struct pack_driver *theirs, const struct jw_
 	struct pack_driver ours;
 	bool stamps, releases;
 
-	our_driver(&ours, system);
+	pack_driver_of_stamp(&ours, system->driver.stamp, system);
 	stamps = theirs->stamp[0] && ours.stamp[0];
 	releases = theirs->release[0] && ours.release[0];
 	if (stamps && strcmp(theirs->stamp, ours.stamp) != 0)

@@ -171,7 +171,7 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 	return true;
 }
 
-/* The index of the member's text among `count` names; `count` if it is none of them. */
+/* The index of the member's text among `count` names; `count`: another text. */
 static size_t read_name(const cJSON *object, const char *name, const char *const *names,
 						size_t count)
 {

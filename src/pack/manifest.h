@@ -60,7 +60,7 @@ struct pack_entry {
 	enum pack_form form;
 	bool split;    /* compiled over several threads: not the bytes that the driver would write, but
 					  equally valid */
-	char *options; /* "" if there are none, and for PACK_BARE */
+	char *options; /* "" without options, and for PACK_BARE */
 };
 
 /* A file of an opaque pack (pack/opaque_manifest.h). */

@@ -86,8 +86,8 @@ static int check_retained(struct jw_error *err, const struct pack_manifest *mani
 		retained += manifest->members[at].size_bytes;
 		if (retained > PACK_MOST_RETAINED)
 			return error_set(err, JW_ERR_LIMIT,
-							 "%s: its members stand so that more than %llu MiB of them have to be "
-							 "kept",
+							 "%s: the order of its members needs more than %llu MiB of memory; "
+							 "export it again",
 							 name, (unsigned long long)(PACK_MOST_RETAINED >> 20));
 		for (size_t i = order->dead_first[at]; i < order->dead_first[at + 1]; i++)
 			retained -= manifest->members[order->dead[i]].size_bytes;

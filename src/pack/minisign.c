@@ -118,7 +118,7 @@ int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 
 	if (!read_two_lines(text, size, bytes, sizeof bytes) &&
 		!read_base64(&bare, bytes, sizeof bytes))
-		return error_set(err, JW_ERR_FORMAT, "no public key of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a public key of minisign");
 	if (memcmp(bytes, "Ed", 2) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "a public key of an unknown kind");
 	memcpy(ret_public->id, bytes + 2, MINISIGN_ID);
@@ -175,7 +175,7 @@ static int apply_passphrase(struct jw_error *err, uint8_t bytes[SECRET_SIZE],
 	int result = 0;
 
 	if (opslimit > MOST_OPSLIMIT || memlimit > MOST_MEMLIMIT)
-		return error_set(err, JW_ERR_LIMIT, "the key wants more work than minisign would ask for");
+		return error_set(err, JW_ERR_LIMIT, "the key needs more work than any key of minisign");
 	if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, passphrase, strlen(passphrase),
 										   bytes + SALT_AT, opslimit, (size_t)memlimit))
 		result = error_set(err, JW_ERR_MEMORY, "out of memory (%llu MiB for the passphrase)",
@@ -229,7 +229,7 @@ int minisign_read_secret(struct jw_error *err, const char *text, size_t size,
 
 	if (!minisign_is_secret(text, size, &encrypted) ||
 		!read_two_lines(text, size, bytes, sizeof bytes))
-		return error_set(err, JW_ERR_FORMAT, "no secret key of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a secret key of minisign");
 	if (encrypted && !passphrase) {
 		error_set(err, JW_ERR_USAGE, "the key needs its passphrase");
 		goto done;
@@ -303,10 +303,10 @@ int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 		!read_base64(&at, bytes, sizeof bytes) || !next_line(&at, &line, &length) ||
 		!starts_line(line, length, trusted) || length - lead >= sizeof signature.comment ||
 		memchr(line, 0, length))
-		return error_set(err, JW_ERR_FORMAT, "no signature of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a signature of minisign");
 	memcpy(signature.comment, line + lead, length - lead);
 	if (!read_base64(&at, signature.global, sizeof signature.global) || cursor_left(&at))
-		return error_set(err, JW_ERR_FORMAT, "no signature of minisign");
+		return error_set(err, JW_ERR_FORMAT, "not a signature of minisign");
 	if (!memcmp(bytes, "Ed", 2))
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "a signature of the old form, which is not prehashed: sign again "

@@ -52,7 +52,7 @@ static int walk_name(struct jw_error *err, struct gathering *work, const char *b
 	if (!opaque_path_is_sound(path) || kind == OS_OTHER || depth == MOST_DEPTH)
 		error_set(
 			err, JW_ERR_UNSUPPORTED,
-			"%s: “%.200s” is nothing that a pack takes: neither folder nor file of a plain name",
+			"%s: “%.200s” cannot be in a pack, which takes folders and files with plain names",
 			work->dir, path);
 	else if (kind == OS_REGULAR)
 		return add_leaf(err, work, path);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
-#include "os/identity.h"
 #include "pack/driver_text.h"
 #include "pack/import.h"
 #include "pack/judge.h"
@@ -183,33 +182,20 @@ done:
 	return result;
 }
 
-static int insert_tree(struct jw_error *err, struct import *import)
-{
-	const struct jw_account *account = import->options->account;
-	int result;
-
-	if (account && os_act_as_account(err, account))
-		return -1;
-	result = plant_tree(err, import);
-	if (account)
-		os_act_as_self();
-	return result;
-}
-
 /* The new directory is made beside the one that it replaces. */
-static int try_tree(struct jw_error *err, const struct import *import)
+static int try_tree(struct jw_error *err, struct import *import)
 {
-	const struct jw_account *account = import->options->account;
 	char *above = os_dir_name(err, import->result->path);
-	int result = -1;
+	int result = above ? os_may_make(err, above) : -1;
 
-	if (above && (!account || !os_act_as_account(err, account))) {
-		result = os_may_make(err, above);
-		if (account)
-			os_act_as_self();
-	}
 	mem_free(above);
 	return result;
 }
 
-const struct import_form import_of_tree = {check_tree, decide_tree, try_tree, insert_tree};
+const struct import_form import_of_tree = {
+	.check = check_tree,
+	.decide = decide_tree,
+	.try_insert = try_tree,
+	.insert = plant_tree,
+	.as_account = true,
+};

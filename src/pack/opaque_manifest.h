@@ -7,7 +7,7 @@
 #include "pack/manifest.h"
 
 /* Whether a file may have this name in a pack: letters, digits, "._-" and '/'; at most eight parts,
- * none hidden, reserved on some system, or longer than 64 bytes. */
+ * each of at most 64 bytes, not hidden and not reserved on any system. */
 bool opaque_path_is_sound(const char *path);
 /* Compares names (below zero, zero, above) in the manifest's order, which is that of a
  * case-insensitive file system. */

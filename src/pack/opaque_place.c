@@ -15,7 +15,7 @@
 static const char mark[] = ".jitwarm-", lock_end[] = ".lock";
 enum { NUMBER = 8, OLD_S = 3600, MOST_TRIES = 100, MOST_DEPTH = 16 };
 
-/* ---- what is there */
+/* ---- the present state */
 
 static bool has_same_files(const struct pack_manifest *a, const struct pack_manifest *b)
 {
@@ -64,14 +64,15 @@ int place_judge(struct jw_error *err, const struct import *import,
 	if (count && is_there(import, path))
 		*ret_verdict = JW_IMPORT_THERE;
 	else if (count)
-		(void)snprintf(why, 512,
-					   "it replaces a whole directory, and %.300s is not empty: end what uses it "
-					   "and move it away, or name another with --cache",
-					   path);
+		(void)snprintf(
+			why, 512,
+			"it replaces a whole directory, and %.300s is not empty: end the programs that "
+			"use it and move it away, or name another with --cache",
+			path);
 	return 0;
 }
 
-/* ---- what killed imports have left */
+/* ---- leftovers of killed imports */
 
 static bool is_old(const char *path)
 {
@@ -187,8 +188,10 @@ int place_open(struct jw_error *err, const struct import *import, struct place *
 		sweep(cache);
 	for (int tries = 0; !result && !held; tries++) {
 		place_close(&place);
-		result = tries == MOST_TRIES ? error_set(err, JW_ERR_BUSY, "%s: others import it", cache)
-									 : open_one(err, cache, &place, &held);
+		result = tries == MOST_TRIES
+					 ? error_set(err, JW_ERR_BUSY, "%s: other imports are running; try again later",
+								 cache)
+					 : open_one(err, cache, &place, &held);
 	}
 	if (result)
 		place_close(&place);

@@ -26,7 +26,7 @@ struct choose {
 	size_t group_capacity, unknown_capacity;
 };
 
-/* ---- what goes */
+/* ---- reasons */
 
 static bool is_named_driver(const struct jw_prune_options *options, const char *driver)
 {
@@ -133,7 +133,7 @@ static int find_reasons(struct jw_error *err, struct choose *choose)
 	return 0;
 }
 
-/* ---- what is said of it */
+/* ---- groups */
 
 static int add_to_group(struct jw_error *err, struct jw_prune_group **groups, size_t *capacity,
 						size_t *count, const struct jw_cache_entry *entry,

@@ -221,7 +221,7 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 	if (take(err, reader, &header, sizeof room))
 		return -1;
 	if (!tar_read(header, pack_member_name(name, member), &size) || size != member->size_bytes)
-		return damaged(err, reader, "its members are not those that its manifest names");
+		return damaged(err, reader, "its members differ from those in its manifest");
 	if (take(err, reader, bytes, (size_t)size))
 		return -1;
 	return read_zeros(err, reader, tar_padding(size));

@@ -227,7 +227,7 @@ int supply_read(struct jw_error *err, const struct supply *supply, uint32_t memb
 					   : error_set(err, JW_ERR_IO, "%s: was shortened meanwhile", supply->folder);
 }
 
-/* ---- what is missing */
+/* ---- missing files */
 
 /* The local file that matches a file whose modules were not found. */
 static void explain(const struct supply *supply, const struct pack_file *file, char why[256])

@@ -33,7 +33,7 @@ struct writer_options {
 
 struct written {
 	uint64_t size_bytes;
-	uint8_t prehash[PACK_PREHASH_SIZE]; /* BLAKE2b-512 of the whole pack: what minisign signs */
+	uint8_t prehash[PACK_PREHASH_SIZE]; /* BLAKE2b-512 of the whole pack, which minisign signs */
 };
 
 int writer_open(struct jw_error *err, const struct writer_options *options,

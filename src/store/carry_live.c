@@ -35,7 +35,6 @@ static const struct pack_driver *driver_of(struct look *look, const char *stamp)
 	/* More drivers than this are rare: beyond them the last slot is used again. */
 	driver =
 		&look->drivers[look->driver_count < MOST_DRIVERS ? look->driver_count++ : MOST_DRIVERS - 1];
-	*driver = (struct pack_driver){0};
 	pack_driver_of_stamp(driver, stamp, look->carry->options->system);
 	return driver;
 }
@@ -66,7 +65,7 @@ static bool read_key(const char *dir, const struct cache_file *file, struct buf 
 	return read;
 }
 
-/* ---- what it would be called */
+/* ---- names */
 
 static bool is_better(const struct carry_find *one, const struct carry_find *other)
 {

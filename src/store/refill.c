@@ -20,7 +20,7 @@ struct refill {
 	struct jw_store_refilled done;
 };
 
-/* ---- what is told */
+/* ---- notes */
 
 static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
 {

@@ -238,7 +238,8 @@ static void needs_a_driver_or_a_directory(void **state)
 	assert_non_null(strstr(err.message, "no NVIDIA driver is installed here"));
 	TEXT_COPY(system.driver.library, "libcuda.so.1");
 	assert_int_equal(jw_import(&err, &options, &result), -1);
-	assert_non_null(strstr(err.message, "libcuda.so.1: what this driver calls its entries"));
+	assert_non_null(
+		strstr(err.message, "libcuda.so.1: the names of this driver's entries are not known"));
 	assert_false(os_exists(system.cache.path));
 	/* Another machine's directory */
 	options.cache_dir = named;
