@@ -73,7 +73,7 @@ static int no_command(struct jw_error *err, const struct cli *cli, char **words,
 	if (commands_is_group(cli->commands, words[0]))
 		return count > 1 ? error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”",
 									 words[0], words[1])
-						 : error_set(err, JW_ERR_USAGE, "“%.100s” wants a second word", words[0]);
+						 : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word", words[0]);
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
 						 words[0], nearest);

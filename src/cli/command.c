@@ -122,12 +122,12 @@ int cli_need_administrator(struct jw_error *err, const char *option)
 {
 	if (jw_is_administrator())
 		return 0;
-	return error_set(err, JW_ERR_IO,
-					 !strcmp(os_name, "windows")
-						 ? "%s: Permission denied: other accounts are an administrator's affair; "
-						   "start the command from a console that was opened with “Run as "
-						   "administrator”"
-						 : "%s: Permission denied: other accounts are root's affair; run it with "
-						   "sudo",
-					 option);
+	return error_set(
+		err, JW_ERR_IO,
+		!strcmp(os_name, "windows")
+			? "%s: Permission denied: only an administrator changes other accounts; start the "
+			  "command from a console opened with “Run as "
+			  "administrator”"
+			: "%s: Permission denied: only root changes other accounts; run it with sudo",
+		option);
 }

@@ -1,4 +1,4 @@
-/* What a command of the program is. To add one: write src/cli/commands/cmd_NAME.c with a
+/* A command of the program. To add one: write src/cli/commands/cmd_NAME.c with a
  * `const struct cli_command command_NAME`, and its line in COMMANDS (command_table.c). */
 #pragma once
 
@@ -67,7 +67,7 @@ int cli_open_asleep(struct jw_error *err, struct cli *cli);
 /* jitwarm's own folder; it stays valid until the end. NULL on failure. */
 const char *cli_state(struct jw_error *err, struct cli *cli);
 
-/* What concerns other accounts is an administrator's: JW_ERR_IO, with what to do, for others. */
+/* Only an administrator changes other accounts. JW_ERR_IO, with the next step, for others. */
 int cli_need_administrator(struct jw_error *err, const char *option);
 
 /* Runs the command of argv (argv[0] is the program's name). */

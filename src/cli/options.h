@@ -66,7 +66,7 @@ struct options {
 	const char **operands; /* point into argv; NULL behind the last */
 	size_t operand_count;
 	bool divided;      /* there was a "--": */
-	size_t divided_at; /* so many operands stood before it */
+	size_t divided_at; /* the number of operands before it */
 };
 
 /* Reads argv[0 … argc) (no program's or command's name in it). JW_ERR_USAGE names what is wrong

@@ -1,6 +1,6 @@
 /* Progress of a long command, on standard error.
  *
- * On a terminal a bar in one line that is drawn anew at most ten times a second and whenever the
+ * On a terminal a bar in one line that is redrawn at most ten times a second and whenever the
  * terminal's width has changed; elsewhere (or with TERM=dumb) a plain line every ten seconds or
  * every tenth of the work, whichever comes later, and one at the end. What is shown never moves
  * backwards, and the denominator never changes.
@@ -32,13 +32,13 @@ struct progress {
 };
 
 /* `total_weight_ms`: the predicted work, in any unit that the updates share; with 0 modules count
- * instead. `label` stands before the bar and must outlive it. Nothing is printed with --quiet. */
+ * instead. `label` precedes the bar and must outlive it. Nothing is printed with --quiet. */
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label);
 /* The work done so far, in total; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
-/* A line of its own, above the bar; made harmless for terminals. */
+/* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
 /* Takes the bar away (a terminal) or prints the last line (elsewhere). */
 void progress_finish(struct progress *progress);

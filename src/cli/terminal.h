@@ -1,4 +1,4 @@
-/* Text on its way to a terminal: how wide it is, and what must not get there. */
+/* Text for a terminal: its width, and its dangerous characters made visible. */
 #pragma once
 
 #include <stddef.h>

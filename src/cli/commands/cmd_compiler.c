@@ -23,7 +23,7 @@ static void on_progress(void *context, uint64_t done_bytes, uint64_t total_bytes
 {
 	struct fetching *fetching = context;
 
-	if (total_bytes < 1000000) /* is here before anyone has looked */
+	if (total_bytes < 1000000) /* too small to show */
 		return;
 	if (!fetching->started) {
 		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),

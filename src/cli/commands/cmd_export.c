@@ -64,8 +64,7 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 	if (result)
 		return -1;
 	if (!chosen->found.count)
-		return error_set(err, JW_ERR_NOT_FOUND,
-						 "there are no files with device code in what was named");
+		return error_set(err, JW_ERR_NOT_FOUND, "the named files and packages have no device code");
 	return jw_pack_files(err, chosen->found.found, &chosen->files);
 }
 
@@ -141,7 +140,7 @@ static const struct cli_option export_options[] = {
 					 "“jitwarm import” takes it from the same files there"),
 	CLI_FLAG("opaque", "The whole directory, byte for byte, for machines with the very same "
 					   "driver; the default where the form of this driver's cache is not known"),
-	CLI_FLAG("best", "As small as possible: a third smaller, in forty times the time"),
+	CLI_FLAG("best", "Compress most: a third smaller, in forty times the time"),
 	PACKING_SIGN_OPTIONS,
 	{0}};
 

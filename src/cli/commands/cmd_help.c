@@ -15,7 +15,7 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 	if (!options->operand_count && !options_given(options, "man"))
 		return help_commands(err, buf, commands, NULL, columns);
 	if (!options->operand_count)
-		return error_set(err, JW_ERR_USAGE, "--man wants a command");
+		return error_set(err, JW_ERR_USAGE, "--man needs a command");
 	command = commands_find(commands, options->operands, options->operand_count, &used);
 	if (command && options_given(options, "man"))
 		return manual_page(err, buf, command);

@@ -43,7 +43,7 @@ static int find_files(struct jw_error *err, void *context, const struct jw_pack_
 	bool again = places->asked;
 
 	places->asked = true;
-	/* Without any, all is missing, and is named. */
+	/* Without files, all PTX counts as missing, and is listed. */
 	if (!again && found_files_find(&why, &places->cli->out, given->operands + 1,
 								   given->operand_count - 1, &places->found)) {
 		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
@@ -85,7 +85,7 @@ static struct jw_import_options options_of(const struct cli *cli, struct places 
 	};
 }
 
-/* Without a driver, and no directory to fill for another machine, there is no help. */
+/* Without a driver, and no directory to fill for another machine, jitwarm cannot help. */
 static int fail(const struct jw_error *err, struct cli *cli)
 {
 	const bool no_help =
@@ -110,17 +110,18 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	if (failed)
 		return fail(err, cli);
 	if (!places.asked && given->operand_count > 1)
-		output_note(&cli->out,
-					"the pack lacks no PTX that is needed here: what was named behind it "
-					"was not looked into");
+		output_note(
+			&cli->out,
+			"the pack has all PTX that is needed here: the files named after it were not searched");
 	if (result->as_is && !options_given(given, "as-is"))
-		output_note(&cli->out, "no driver is at hand: the entries go in for the drivers that made "
-							   "them");
+		output_note(&cli->out,
+					"no driver is installed: the entries keep the drivers that made them");
 	if (*result->note)
 		output_note(&cli->out, "%s: %s",
 					strcmp(options.path, "-") ? options.path : "standard input", result->note);
 	if (*result->unmarked)
-		output_warning(&cli->out, "that they are not the driver's own bytes cannot be noted: %s",
+		output_warning(&cli->out,
+					   "entries that are not the driver's own bytes could not be marked: %s",
 					   result->unmarked);
 	import_report_print(&cli->out, result);
 	cli->status = status_of(result);
@@ -136,8 +137,8 @@ static void warn_of_elsewhere(const struct output *out)
 	char *elsewhere = os_env("CUDA_CACHE_PATH");
 
 	if (elsewhere)
-		output_warning(out, "CUDA_CACHE_PATH is set: programs that have it do not read the caches "
-							"in the accounts' own folders, which are filled now");
+		output_warning(out, "CUDA_CACHE_PATH is set: programs with that setting do not read the "
+							"caches in the accounts' folders, which this command fills");
 	mem_free(elsewhere);
 }
 
@@ -208,8 +209,8 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("dry-run",
 			 "Check everything, also that the directory is writable, and report; write nothing"),
 	CLI_VALUE("signature", "FILE", "The pack's signature, if it is not FILE.minisig"),
-	CLI_FLAG("allow-unsigned", "Take a pack that no trusted key has signed. It holds code that "
-							   "GPUs run: make sure of its source"),
+	CLI_FLAG("allow-unsigned", "Accept a pack that no trusted key has signed. It holds code that "
+							   "GPUs run: check its source"),
 	CLI_FLAG("as-is", "With --cache: the directory is for another machine; keep the drivers and "
 					  "GPUs of the entries. The default where no driver is installed"),
 	CLI_FLAG("carry-over",

@@ -23,7 +23,8 @@ static const char *begin(struct jw_error *err, struct cli *cli, size_t least, si
 	if (count >= least && count <= most)
 		return cli_state(err, cli);
 	error_set(err, JW_ERR_USAGE,
-			  count < least ? "something is missing: %s %s" : "that is too much: %s %s",
+			  count < least ? "too few arguments: jitwarm %s %s"
+							: "too many arguments: jitwarm %s %s",
 			  cli->command->name, cli->command->usage);
 	return NULL;
 }
@@ -81,7 +82,7 @@ static int import_run(struct jw_error *err, struct cli *cli)
 		jw_key_import(err, state, operand(cli, 1, PASSPHRASE_DEFAULT_KEY), file, passphrase, &key);
 
 	passphrase_forget(room);
-	return failed ? -1 : print_one(err, cli, &key, "Taken over as");
+	return failed ? -1 : print_one(err, cli, &key, "Imported as");
 }
 
 static const struct cli_option import_options[] = {PASSPHRASE_OPTION, {0}};
@@ -125,7 +126,7 @@ static int distrust_run(struct jw_error *err, struct cli *cli)
 
 	if (!state || jw_key_distrust(err, state, name))
 		return -1;
-	output_line(&cli->out, STYLE_GOOD, "“%s” is trusted no longer", name);
+	output_line(&cli->out, STYLE_GOOD, "“%s” is no longer trusted", name);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	return true;
 }
 
-/* ---- meanwhile */
+/* ---- progress */
 
 static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
@@ -47,7 +47,7 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 		end_bar(priming);
 		return;
 	}
-	/* Only at the first progress: the run may have waited for another one. */
+	/* The first progress starts the bar: before it the run may wait for another one. */
 	if (!priming->bar)
 		progress_start(&priming->progress, &priming->cli->out, progress->total,
 					   progress->total_weight,
@@ -69,14 +69,13 @@ static void on_message(void *context, const char *line)
 
 /* ---- the run */
 
-/* A budget of 0 is a mistake. */
 static int check_budgets(struct jw_error *err, const struct options *options)
 {
 	static const char *const names[] = {"budget-time", "budget-size"};
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (options_given(options, names[i]) && !options_number(options, names[i], 0))
-			return error_set(err, JW_ERR_USAGE, "--%s takes more than nothing", names[i]);
+			return error_set(err, JW_ERR_USAGE, "--%s must be more than 0", names[i]);
 	return 0;
 }
 
@@ -106,7 +105,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 		cli_fail(cli, &why);
 	}
 	if (result->reuse.not_kept.code)
-		output_warning(&cli->out, "the store keeps nothing of it: %s",
+		output_warning(&cli->out, "the results were not added to the store: %s",
 					   result->reuse.not_kept.message);
 	return failed;
 }
@@ -301,13 +300,13 @@ static const struct cli_option prime_options[] = {
 			 "the most valuable modules first"),
 	CLI_SIZE("max-mem", "SIZE",
 			 "Memory for all workers together (2G); without it three quarters of what is "
-			 "available. One module is compiled in any case"),
+			 "available. One module is always compiled"),
 	CLI_DURATION("module-timeout", "TIME",
 				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
 				 "prediction, ten minutes at least"),
 	CLI_LIST("only", "OFFSET",
 			 "Only the modules of the container at this offset in its file; may be repeated"),
-	CLI_FLAG("dry-run", "Only say what would be compiled", .letter = 'n'),
+	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
 	CLI_VALUE("recording", "FILE",
 			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "
 			  "or the named ones"),

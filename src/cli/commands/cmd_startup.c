@@ -1,4 +1,4 @@
-/* jitwarm startup: priming by itself. */
+/* jitwarm startup: priming after each logon. */
 #include <string.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 
 enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };
 
-/* ---- what it is about */
+/* ---- the request */
 
 struct asked {
 	struct jw_startup_options options;
@@ -94,11 +94,11 @@ static void print_items(const struct output *out, const struct jw_startup *start
 		const struct jw_startup_item *item = &startup->items[i];
 
 		if (item->ours)
-			output_line(out, STYLE_GOOD, "%-14s %s", "there", item->where);
+			output_line(out, STYLE_GOOD, "%-14s %s", "installed", item->where);
 		else if (item->there)
 			output_line(out, STYLE_WARN, "%-14s %s", "not jitwarm's", item->where);
 		else
-			output_line(out, STYLE_PLAIN, "%-14s %s", "not there", item->where);
+			output_line(out, STYLE_PLAIN, "%-14s %s", "missing", item->where);
 	}
 }
 
@@ -107,9 +107,9 @@ static void print_commands(const struct output *out, const struct jw_startup *st
 {
 	if (!startup->failed)
 		return;
-	output_warning(out, "the system did not take it: %s", startup->failed);
+	output_warning(out, "the system refused it: %s", startup->failed);
 	for (size_t i = 0; i < startup->command_count; i++)
-		output_warning(out, "    to be run by hand: %s", startup->commands[i]);
+		output_warning(out, "    run by hand: %s", startup->commands[i]);
 }
 
 static void print_run(const struct output *out, const char *line)
@@ -284,8 +284,8 @@ const struct cli_command command_startup_status = {
 	.name = "startup status",
 	.summary = "Show the task or units, and their last runs",
 	.usage = "[OPTION]…",
-	.description = "Shows the task or the units of “startup enable”, and the last runs: when, what "
-				   "had changed, how long. Ends with 1 where they are missing.",
+	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
+				   "times, changes and durations. Ends with 1 where the task or units are missing.",
 	.options = other_options,
 	.run = status_run,
 };

@@ -22,7 +22,7 @@ struct tuning {
 	struct tune_document document; /* points into the rest */
 };
 
-/* ---- what should be */
+/* ---- the settings to reach */
 
 static int predict(struct jw_error *err, struct tuning *tuning)
 {
@@ -135,11 +135,11 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 		return 0;
 	if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
 		!tuning->settings->warning_count)
-		output_line(out, STYLE_FAINT, "There is nothing that has to be changed.");
+		output_line(out, STYLE_FAINT, "No setting needs a change.");
 	else
 		output_line(out, STYLE_FAINT,
 					"Next       jitwarm tune --apply: set it for this account (--scope: elsewhere; "
-					"--undo takes it back)");
+					"--undo reverts it)");
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 		return -1;
 	if (account.sudo_user && (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL))
 		output_warning(out,
-					   "under sudo this sets what root's programs use, not those of %s: run it "
+					   "under sudo this sets the cache of root's programs, not of %s's: run it "
 					   "without sudo, or with --scope system",
 					   account.sudo_user);
 	os_account_free(&account);
@@ -200,7 +200,7 @@ static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tun
 		return -1;
 	tune_change_print_changes(&tuning->cli->out, tuning->result);
 	if (!tuning->result->count)
-		output_line(&tuning->cli->out, STYLE_PLAIN, "There is nothing to take back.");
+		output_line(&tuning->cli->out, STYLE_PLAIN, "There is nothing to undo.");
 	return 0;
 }
 
@@ -211,7 +211,7 @@ static int work(struct jw_error *err, struct tuning *tuning)
 	struct jw_tune_request request = {.size = sizeof request, .scope = JW_SCOPE_USER};
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
-		return error_set(err, JW_ERR_USAGE, "--apply, --undo and --print exclude each other");
+		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
 	if (scope && tune_change_scope(err, scope, &request))
 		return -1;
 	if (options_given(options, "undo"))
@@ -265,8 +265,8 @@ const struct cli_command command_tune = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description = "Shows the settings of the driver's cache in force and their sources "
 				   "(environment, shell profiles, environment.d, /etc/environment, systemd units, "
-				   "conda, the container, Windows' registry), values that the driver reads "
-				   "otherwise than they look, and the limit that is needed: the present entries, "
+				   "conda, the container, Windows' registry), misleading values, and the limit "
+				   "that is needed: the present entries, "
 				   "and a quarter more than what the named libraries or packages (without a name: "
 				   "the active environment) would add.\n\n--apply sets it, --undo reverts it.",
 	.options = tune_options,

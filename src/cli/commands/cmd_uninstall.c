@@ -1,4 +1,4 @@
-/* jitwarm uninstall: takes everything back but the live cache. */
+/* jitwarm uninstall: removes everything but the live cache. */
 #include <string.h>
 
 #include <jitwarm/accounts.h>
@@ -194,7 +194,7 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 	struct driver_caches caches = {0};
 	int result;
 
-	/* Before the settings go that say where they are. */
+	/* Before untune removes the settings that name them. */
 	if (driver_caches_all(err, &caches))
 		failed(&job, err);
 	disable_all(&job);
@@ -207,8 +207,7 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 		forget(&job);
 	if (cli->status == EXIT_DONE)
 		output_line(&cli->out, STYLE_PLAIN,
-					"What the driver's cache holds stays; so does the program, which can be "
-					"deleted now.");
+					"The entries of the driver's cache stay. The program can be deleted now.");
 	result = document_print(err, &cli->out, &document_uninstall, &job.gone);
 	jw_lines_free(job.gone.removed, job.gone.count);
 	return result;
@@ -224,7 +223,7 @@ const struct cli_command command_uninstall = {
 	.description = "Removes the task or units of “startup”, the recorded settings of “tune” (files "
 				   "are restored to the byte) and jitwarm's state, with its empty folder in the "
 				   "driver's cache. The entries of the cache and your signing keys stay. Ends with "
-				   "1 where something could not be removed; it stays on record for another try.",
+				   "1 where something could not be removed; it stays on record for the next try.",
 	.options = uninstall_options,
 	.run = uninstall_run,
 };

@@ -30,7 +30,7 @@ static const struct json_field entry_fields[] = {
 	JSON_SAID("key", struct cache_list_row, entry.key, say_key, "the entry's name, 16 hex digits"),
 	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
 	JSON_SAID_OF("form", say_form,
-				 "CUDA: `load` (a module), `link` (an input of run-time linking), `nvjitlink`",
+				 "CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",
 				 .presence = JSON_UNLESS_NULL),
 	JSON_SAID("arch", struct cache_list_row, entry.target, document_sm,
 			  "`sm_86`, `\"\"` where unknown"),
@@ -53,8 +53,8 @@ static const struct json_field list_fields[] = {
 	JSON(struct cache_list_document, path, "the directory"),
 	JSON_LIST_OF("entries", struct cache_list_document, rows, count,
 				 JSON_TABLE(struct cache_list_row, entry_fields),
-				 "in the order in which the driver will evict them; those that its index does not "
-				 "count come last"),
+				 "in the order in which the driver will evict them; entries that its index does "
+				 "not count come last"),
 	{0},
 };
 const struct json_table document_cache_list = {
@@ -86,8 +86,8 @@ static const struct json_field kind_fields[] = {
 static const struct json_field index_fields[] = {
 	REPORT_AS("state", report.index, "`sound`, `missing`, `empty`, `truncated`, `not an index`"),
 	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
-	REPORT(rows_bytes, "what that should be"),
-	REPORT(rows_repeated, "rows for a file that has another"),
+	REPORT(rows_bytes, "the sum of its rows, which that should equal"),
+	REPORT(rows_repeated, "rows that repeat another"),
 	{0},
 };
 
@@ -121,7 +121,7 @@ static const struct json_field verify_fields[] = {
 	REPORT_AS("repaired_entries", repaired.removed,
 			  "with `--repair`: damaged entries that were removed before"),
 	JSON_NUMBERED("repaired_rows", struct cache_verify_document, repaired, repaired_rows,
-				  "with `--repair`: rows that were added or taken out"),
+				  "with `--repair`: rows that were added or removed"),
 	JSON_NUMBERED("repaired_hold_seconds", struct cache_verify_document, repaired.longest_hold_ns,
 				  document_seconds, "with `--repair`: the longest hold of the driver's lock"),
 	JSON_MAP_OF("by_arch", struct cache_verify_document, report.by_arch, report.arch_count,
@@ -130,9 +130,9 @@ static const struct json_field verify_fields[] = {
 				JSON_TABLE(struct jw_cache_group, arch_pair), "the same by stamp"),
 	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields), "the same by kind"),
 	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
-	REPORT(next_insert, "what a driver does when it next stores an entry: `adds`; `wipes`: deletes "
-						"every entry; `evicts_all`: evicts every entry and stores nothing, each "
-						"time again; `evicts_soon`: evicts before its limit is reached"),
+	REPORT(next_insert, "the driver's next insert: `adds`; `wipes`: deletes "
+						"every entry; `evicts_all`: evicts every entry and stores nothing, every "
+						"time; `evicts_soon`: evicts before its limit is reached"),
 	JSON_LIST_OF("damaged_entries", struct cache_verify_document, report.damaged_entries,
 				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields), NULL),
 	{0},
@@ -174,16 +174,16 @@ static const struct json_field prune_group_fields[] = {
 
 static const struct json_field prune_fields[] = {
 	PRUNE(result.path, "the directory"),
-	PRUNE(applied, "`--apply` was given"),
+	PRUNE(applied, "with `--apply`"),
 	PRUNE(result.entries, "in the cache before"),
 	PRUNE(result.bytes, "in the cache before"),
-	PRUNE(chosen_entries, "of them, those that are to go"),
-	PRUNE(chosen_bytes, "theirs"),
-	PRUNE(result.removed, "gone now"),
-	PRUNE(result.removed_bytes, "gone now"),
-	PRUNE(result.changed, "stay, since they were written again meanwhile"),
+	PRUNE(chosen_entries, "of them: the entries to remove"),
+	PRUNE(chosen_bytes, "of the entries to remove"),
+	PRUNE(result.removed, "with `--apply`: entries that were removed"),
+	PRUNE(result.removed_bytes, "of the removed entries"),
+	PRUNE(result.changed, "not removed: rewritten meanwhile"),
 	PRUNE(result.kept, "with `--keep`: in the pack"),
-	PRUNE(result.not_kept, "with `--keep`: stay, since no pack could hold them"),
+	PRUNE(result.not_kept, "with `--keep`: not removed, since a pack cannot hold them"),
 	JSON_NUMBERED("longest_hold_seconds", struct cache_prune_document, result.longest_hold_ns,
 				  document_seconds, "with the driver's lock"),
 	JSON_PART("chosen", JSON_TABLE(struct cache_prune_document, chosen_fields),
@@ -192,7 +192,7 @@ static const struct json_field prune_fields[] = {
 				 JSON_TABLE(struct jw_prune_group, prune_group_fields), "the chosen ones"),
 	JSON_LIST_OF("unknown", struct cache_prune_document, result.unknown, result.unknown_count,
 				 JSON_TABLE(struct jw_prune_group, unknown_fields),
-				 "entries that stay because their stamp is not known"),
+				 "entries that stay because their stamp is unknown"),
 	{0},
 };
 const struct json_table document_cache_prune = {

@@ -14,9 +14,10 @@ static const struct json_field count_fields[] = {
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
 	GPU_AS("predicted_cache_bytes", cache_bytes,
-		   "what compiling them will take in the cache (keys, which hold the PTX, and cubins)"),
-	GPU_AS("predicted_cpu_seconds", seconds, "the same on one core"),
-	GPU_AS("predicted_longest_seconds", longest_seconds, "the same for the dearest of them"),
+		   "their size in the cache once compiled: keys, which hold the PTX, and cubins"),
+	GPU_AS("predicted_cpu_seconds", seconds, "their predicted time on one core"),
+	GPU_AS("predicted_longest_seconds", longest_seconds,
+		   "the predicted time of the longest of them"),
 	{0},
 };
 
@@ -46,7 +47,7 @@ static const struct json_field cause_fields[] = {
 	JSON(struct jw_check_cause, member, "inside an archive: its name there",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_SAID("target", struct jw_check_cause, target, document_sm, "`sm_86`"),
-	JSON(struct jw_check_cause, modules, "so many"),
+	JSON(struct jw_check_cause, modules, "their number"),
 	JSON_SAID("reason", struct jw_check_cause, reason, say_reason, "see below"),
 	JSON(struct jw_check_cause, text, "a line for people"),
 	{0},
@@ -63,30 +64,30 @@ static const struct json_field check_fields[] = {
 		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
 		 "cold"),
 	JSON(struct check_document, why_useless,
-		 "a line on the driver's settings under which a warm cache is of no use "
+		 "a line on driver settings that make a warm cache useless "
 		 "(`CUDA_CACHE_DISABLE=1`, `CUDA_FORCE_PTX_JIT=1`, no place for a cache)",
 		 .presence = JSON_IF_SET),
 	JSON_LIST_OF("files", struct check_document, result.files, result.file_count,
 				 JSON_TABLE(struct jw_check_file, file_fields),
-				 "the libraries with modules, the dearest first"),
+				 "the libraries with modules, the slowest to compile first"),
 	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",
 				 JSON_IF(struct check_document, explain)),
 	JSON_LINES_OF("notes", struct check_document, result.notes, result.note_count,
-				  "lines: what was left out, files that could not be read"),
+				  "lines: modules left out, files that could not be read"),
 	{0},
 };
 const struct json_table document_check = {
 	.schema = "jitwarm.check/1",
 	.fields = check_fields,
-	.end = "A `reason` is `never` (nothing on disk speaks of them), `driver` (another driver has "
-		   "compiled them), `file` (an earlier version of the file was compiled), `options` (the "
+	.end = "A `reason` is `never` (no trace of them on disk), `driver` (another driver compiled "
+		   "them), `file` (an earlier version of the file was compiled), `options` (the "
 		   "same PTX was compiled with other options), `gpu` (for other GPUs), `damaged` (the "
-		   "entry is there and no driver takes it), `evicted` (it was there and had to make room), "
-		   "`deleted` (it was there, and somebody deleted it, emptied or removed the cache, or "
-		   "`cache prune` took it out), `wiped` (it was there, and the driver has wiped the "
-		   "cache), `gone` (it was there, and which of these befell it cannot be told), `carried` "
-		   "(an older driver's compiler has made it, and it is to be compiled again) or `unknown` "
+		   "entry exists and drivers refuse it), `evicted` (the driver evicted it), "
+		   "`deleted` (the entry, all entries or the cache were deleted, or `cache prune` removed "
+		   "it), `wiped` (the driver wiped the cache), `gone` (removed in one of these ways, "
+		   "unknown which), `carried` (an older driver's compiler made it, and "
+		   "`--recompile-carried` replaces it) or `unknown` "
 		   "(the names of this driver's entries are not known).",
 };

@@ -20,10 +20,10 @@ static const struct json_field failure_fields[] = {
 
 static const struct json_field refilled_fields[] = {
 	JSON(struct jw_store_refilled, entries,
-		 "that came back; with `--dry-run`: would, and they count as `cold` there"),
-	JSON(struct jw_store_refilled, bytes, "theirs"),
+		 "restored entries; with `--dry-run`: entries that would be, which count as `cold`"),
+	JSON(struct jw_store_refilled, bytes, "of these entries"),
 	JSON_INSIDE_OF("notes", struct jw_store_refilled, notes, note_count,
-				   "lines: damaged packs, entries for which there is no room; the first eight"),
+				   "the first eight lines on damaged packs and on entries without room"),
 	{0},
 };
 
@@ -34,12 +34,12 @@ static const char *say_from(char room[JSON_ROOM], const void *in_store)
 }
 
 static const struct json_field group_fields[] = {
-	JSON(struct jw_carry_group, driver, "which compiled them: `535.309.01 (CUDA 12.2)`"),
+	JSON(struct jw_carry_group, driver, "that compiled them: `535.309.01 (CUDA 12.2)`"),
 	JSON(struct jw_carry_group, target, "`sm_86`"),
-	JSON(struct jw_carry_group, refused, "they cannot go over"),
-	JSON(struct jw_carry_group, older, "by an older compiler"),
+	JSON(struct jw_carry_group, refused, "they cannot be carried over"),
+	JSON(struct jw_carry_group, older, "compiled by an older compiler"),
 	JSON_SAID("from", struct jw_carry_group, in_store, say_from, "`cache` or `store`"),
-	JSON(struct jw_carry_group, modules, "so many"),
+	JSON(struct jw_carry_group, modules, "their number"),
 	JSON(struct jw_carry_group, why, "of refused ones: each field that does not fit",
 		 .presence = JSON_IF_SET),
 	{0},
@@ -47,11 +47,12 @@ static const struct json_field group_fields[] = {
 
 static const struct json_field carried_fields[] = {
 	JSON_AS("modules", struct jw_carry_result, carried,
-			"that went over, or would with `--dry-run`; they count as `warm`, there as `cold`"),
-	JSON(struct jw_carry_result, older, "of these: made by an older compiler"),
-	JSON(struct jw_carry_result, refused, "that cannot go over"),
-	JSON_AS("added_bytes", struct jw_carry_result, bytes, "that they take in the cache"),
-	JSON(struct jw_carry_result, evicted, "so many of the oldest entries had to make room"),
+			"carried over, which count as `warm`; with `--dry-run`: that would be, which count as "
+			"`cold`"),
+	JSON(struct jw_carry_result, older, "of these: compiled by an older compiler"),
+	JSON(struct jw_carry_result, refused, "that cannot be carried over"),
+	JSON_AS("added_bytes", struct jw_carry_result, bytes, "of these results in the cache"),
+	JSON(struct jw_carry_result, evicted, "old entries that were evicted for them"),
 	JSON(struct jw_carry_result, seconds, NULL),
 	JSON_LIST_OF("groups", struct jw_carry_result, groups, group_count,
 				 JSON_TABLE(struct jw_carry_group, group_fields), NULL),
@@ -65,58 +66,58 @@ static const struct json_field prime_fields[] = {
 	ROW(plan.warm, NULL),
 	ROW(plan.cold, NULL),
 	ROW(plan.carried, NULL),
-	ROW(plan.anew,
-		"with `--recompile-carried`: of the cold ones, those that are in the cache by an "
-		"older driver's compiler"),
+	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
+				   "driver in the cache"),
 	ROW(plan.cannot, NULL),
 	ROW(plan.link, NULL),
 	ROW(plan.left_out, NULL),
-	ROW(plan.why, "a line on why modules are cold, by their number", .presence = JSON_IF_SET),
+	ROW(plan.why, "a line on the reasons why modules are cold, the most frequent first",
+		.presence = JSON_IF_SET),
 	ROW(plan.recorded, "with `--recording`: its modules that come from files",
 		.presence = JSON_IF_SET),
-	ROW(plan.recorded_missing, "and those of them that are not in the files here",
+	ROW(plan.recorded_missing, "of these: not in the files here",
 		JSON_IF(struct prime_document, result.plan.recorded)),
-	ROW(plan.workers, "processes that compiled at the same time"),
+	ROW(plan.workers, "number of processes that compile at the same time"),
 	ROW(plan.cold_bytes, "as in `check`"),
 	ROW_AS("predicted_cache_bytes", plan.cache_bytes, "as in `check`"),
 	ROW_AS("predicted_cpu_seconds", plan.cpu_seconds, "as in `check`"),
 	ROW_AS("predicted_seconds", plan.wall_seconds,
-		   "wall time of compiling with so many workers, to be held against `seconds`"),
-	ROW(plan.limit_bytes, "the driver keeps no more in its cache"),
-	ROW(plan.used_bytes, "in the cache by its index, of whatever program"),
+		   "wall time with these workers; compare `seconds`"),
+	ROW(plan.limit_bytes, "the limit of the driver's cache"),
+	ROW(plan.used_bytes, "in the cache by its index, of all programs"),
 	ROW(plan.over_budget, "of the cold ones: modules that `--budget-time` or `--budget-size` leave "
-						  "for another time; they are not part of what is predicted"),
-	ROW_AS("over_budget_cache_bytes", plan.over_budget_bytes, "that they would take",
+						  "for a later run; predictions leave them out"),
+	ROW_AS("over_budget_cache_bytes", plan.over_budget_bytes, "predicted for these modules",
 		   JSON_IF(struct prime_document, result.plan.over_budget)),
-	ROW_AS("over_budget_cpu_seconds", plan.over_budget_seconds, "that they would take",
+	ROW_AS("over_budget_cpu_seconds", plan.over_budget_seconds, "predicted for these modules",
 		   JSON_IF(struct prime_document, result.plan.over_budget)),
-	ROW(compiled, "modules whose entry is in the cache now"),
+	ROW(compiled, "modules compiled into the cache"),
 	ROW(split, "of these: modules that `--split` had compiled over several threads, which are not "
 			   "the driver's own bytes"),
-	ROW(misjudged, "of these: entries that the driver made under other names than predicted"),
+	ROW(misjudged, "of these: entries whose names differ from the prediction"),
 	ROW(unchanged, "modules that the driver loaded without leaving an entry"),
 	ROW(failed, "modules that could not be compiled"),
-	ROW(met, "modules that another run has put into the cache meanwhile"),
-	ROW(lost, "modules whose entries are gone again at the end of the run (evicted, wiped, "
+	ROW(met, "modules that another run compiled meanwhile"),
+	ROW(lost, "modules whose entries are missing at the end of the run (evicted, wiped, "
 			  "removed); counted as `undone` too"),
-	ROW(undone, "modules that were left by a run which was interrupted or had to stop"),
-	ROW(added_bytes, "by which the cache has grown"),
-	ROW(evicted, "so many of the oldest entries of others had to make room"),
+	ROW(undone, "modules left by a run that was interrupted or stopped"),
+	ROW(added_bytes, "growth of the cache"),
+	ROW(evicted, "old entries that were evicted for them"),
 	ROW(seconds, "wall time of compiling"),
-	ROW(compile_seconds, "the sum of what each module took in its worker"),
+	ROW(compile_seconds, "the sum of the modules' times in their workers"),
 	ROW(longest_seconds, "the longest of them"),
 	ROW(compile_cpu_seconds,
-		"the processor time of that sum: much less where other programs kept the processor busy; "
-		"jitwarm learns the speed of this machine from it"),
-	ROW(peak_worker_bytes, "resident memory at its highest"),
-	JSON(struct prime_document, peak_supervisor_bytes, "likewise"),
+		"the processor time of that sum, from which jitwarm learns this machine's speed; much less "
+		"where other programs keep the processor busy"),
+	ROW(peak_worker_bytes, "resident memory of a worker at its highest"),
+	JSON(struct prime_document, peak_supervisor_bytes,
+		 "resident memory of jitwarm itself at its highest"),
 	ROW(interrupted, "by Ctrl-C"),
-	ROW(out_of_time, "`--budget-time` was over before its work was done (`undone`)"),
-	ROW(opaque, "the driver's entries are not of the known form: they were counted, nothing more"),
+	ROW(out_of_time, "`--budget-time` ended before all was compiled (`undone`)"),
+	ROW(opaque, "the form of the driver's entries is unknown: they were only counted"),
 	ROW_AS("stopped", stopped.message,
-		   "a line on why the run had to stop before its end (the cache is full, the disk is, no "
-		   "worker stays alive) or was not begun (the results are more than the cache keeps; "
-		   "status 2)",
+		   "a line on why the run stopped early (the cache or the disk is full, no worker stays "
+		   "alive) or did not start (the results exceed the cache's limit; status 2)",
 		   JSON_IF(struct prime_document, result.stopped.code)),
 	JSON_LIST_OF("failures", struct prime_document, failures, result.failure_count,
 				 JSON_TABLE(struct prime_failure, failure_fields),
@@ -125,10 +126,10 @@ static const struct json_field prime_fields[] = {
 				  "lines, as in `check`"),
 	JSON_POINTER_OF("from_store", struct prime_document, refilled,
 					JSON_TABLE(struct jw_store_refilled, refilled_fields),
-					"where the store had any of what was missing, or could not give it"),
+					"where the store had missing entries, or could not restore them"),
 	JSON_POINTER_OF("carried_over", struct prime_document, carried,
 					JSON_TABLE(struct jw_carry_result, carried_fields),
-					"where former drivers have compiled modules that this one lacked"),
+					"where former drivers compiled modules that this one lacks"),
 	JSON_POINTER_OF("pack", struct prime_document, pack, &document_export_members,
 					"with `-o`, where one was written"),
 	{0},
@@ -143,17 +144,17 @@ static const struct json_field skipped_fields[] = {
 };
 const struct json_table document_prime_skipped = {
 	.schema = "jitwarm.prime/1",
-	.text = "A run that `--if-changed` has skipped prints this alone:",
+	.text = "A run that `--if-changed` skips prints only this:",
 	.fields = skipped_fields,
 };
 
 /* ---- run */
 
 static const struct json_field run_fields[] = {
-	JSON(struct unattended, time_s, "when it began, in seconds since 1970"),
-	JSON(struct unattended, seconds, "how long it took"),
+	JSON(struct unattended, time_s, "its start, in seconds since 1970"),
+	JSON(struct unattended, seconds, "wall time"),
 	JSON(struct unattended, status, "its exit status"),
-	JSON_AS("skipped", struct unattended, skip, "nothing had changed"),
+	JSON_AS("skipped", struct unattended, skip, "nothing was changed"),
 	JSON_AS("changed", struct unattended, changes,
 			"with `--if-changed`: `driver`, `GPUs`, `packages`, `settings`, `cache` (its index is "
 			"smaller than it was), separated by commas, or `first run`",
@@ -162,7 +163,7 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, compiled, "as in `prime`"),
 	JSON(struct unattended, failed, "as in `prime`"),
 	JSON(struct unattended, undone, "as in `prime`"),
-	JSON(struct unattended, problem, "why it could not be begun, or had to stop; or `\"\"`"),
+	JSON(struct unattended, problem, "why it did not start, or stopped; or `\"\"`"),
 	{0},
 };
 const struct json_table document_run = {
@@ -182,20 +183,21 @@ static const struct json_field record_fields[] = {
 	RECORD(result.exit_status, "the command's; 128 and the signal's number where one ended it"),
 	RECORD(result.seconds, "wall time that it ran"),
 	JSON_AS("modules", struct record_document, recording.module_count,
-			"that it had compiled: `in_files` + `not_in_files`"),
-	JSON_AS("in_files", struct record_document, result.found, "with a file among those looked at"),
-	RECORD(not_in_files, "without one"),
-	JSON_AS("files", struct record_document, recording.file_count, "they come from so many"),
-	RECORD(result.added, "entries that are new in the user's cache"),
-	RECORD(result.added_bytes, "by which it has grown"),
-	RECORD(result.there, "entries that it had already"),
-	RECORD(result.refused,
-		   "entries that it was not given: damaged, or of a form that is not known"),
-	RECORD(result.evicted, "so many of the oldest entries of others had to make room"),
-	RECORD(result.interrupted, "Ctrl-C came after the command's end: not all of the above was "
-							   "done, and `in_files` may be 0 for that"),
+			"that it compiled: `in_files` + `not_in_files`"),
+	JSON_AS("in_files", struct record_document, result.found,
+			"found in the files that were searched"),
+	RECORD(not_in_files, "not found there"),
+	JSON_AS("files", struct record_document, recording.file_count,
+			"the number of files that hold them"),
+	RECORD(result.added, "entries added to the user's cache"),
+	RECORD(result.added_bytes, "growth of the user's cache"),
+	RECORD(result.there, "entries that the user's cache had already"),
+	RECORD(result.refused, "entries not added: damaged, or of an unknown form"),
+	RECORD(result.evicted, "old entries that were evicted for them"),
+	RECORD(result.interrupted,
+		   "by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
 	JSON_AS("why_not_warmed", struct record_document, result.unwarmed.message,
-			"a line on why the user's cache was given nothing (more)",
+			"a line on why entries were not added to the user's cache",
 			JSON_IF(struct record_document, result.unwarmed.code)),
 	JSON_LINES_OF("notes", struct record_document, result.notes, result.note_count,
 				  "lines: files that could not be read"),
@@ -203,7 +205,6 @@ static const struct json_field record_fields[] = {
 };
 const struct json_table document_record = {
 	.schema = "jitwarm.record/1",
-	.text = "What `record` did; the recording itself is another document "
-			"(`recording-format.md`).",
+	.text = "The result of `record`; the recording is another document (`recording-format.md`).",
 	.fields = record_fields,
 };

@@ -54,8 +54,8 @@ static double cache_bytes(const void *values)
 
 static const struct json_field estimate_fields[] = {
 	JSON_NUMBER_OF("cpu_seconds", cpu_seconds, "on one core"),
-	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the dearest module"),
-	JSON_NUMBER_OF("cache_bytes", cache_bytes, "by which the driver's cache grows"),
+	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
+	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
 	{0},
 };
 

@@ -12,7 +12,7 @@ static const struct json_field force_fields[] = {
 };
 
 static const struct json_field wanted_fields[] = {
-	TUNE(path, "absent where it is left alone", .presence = JSON_UNLESS_NULL),
+	TUNE(path, "absent where it stays as it is", .presence = JSON_UNLESS_NULL),
 	TUNE(limit_bytes, NULL),
 	{0},
 };
@@ -32,17 +32,17 @@ static const struct json_field setting_fields[] = {
 	JSON(struct jw_setting, where, "file or registry key"),
 	JSON(struct jw_setting, line, "0: none"),
 	JSON(struct jw_setting, name, "of the variable"),
-	JSON_SAID_OF("value", say_value, "absent where the variable is taken away",
+	JSON_SAID_OF("value", say_value, "absent where the variable is unset",
 				 .presence = JSON_UNLESS_NULL),
-	JSON_AS("by_jitwarm", struct jw_setting, ours, "in a block that jitwarm has written"),
+	JSON_AS("by_jitwarm", struct jw_setting, ours, "in a block that jitwarm wrote"),
 	{0},
 };
 
 static const struct json_field change_fields[] = {
 	JSON(struct jw_tune_change, where, "file or registry key"),
 	JSON(struct jw_tune_change, what,
-		 "`written`, `unchanged`, `restored`, `removed`, `left`: somebody else has set it since; "
-		 "`damaged, kept as`: the record of what was set could not be read and was put aside"),
+		 "`written`, `unchanged`, `restored`, `removed`, `left`: changed by others since; "
+		 "`damaged, kept as`: the record of settings could not be read and was renamed"),
 	{0},
 };
 
@@ -53,7 +53,7 @@ static const struct json_field undone_fields[] = {
 };
 const struct json_table document_tune_undone = {
 	.schema = "jitwarm.tune/1",
-	.text = "With `--undo` there is this alone:",
+	.text = "`--undo` prints only this:",
 	.fields = undone_fields,
 };
 
@@ -65,9 +65,9 @@ static const struct json_field tune_fields[] = {
 	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
 				 JSON_TABLE(struct jw_setting, setting_fields),
 				 "every place that sets a variable of the driver's cache"),
-	JSON_LINES_OF("warnings", struct tune_document, warnings, warning_count,
-				  "lines: values that the driver reads otherwise than they look, names that it "
-				  "does not know, what speaks against the directory"),
+	JSON_LINES_OF(
+		"warnings", struct tune_document, warnings, warning_count,
+		"lines: misleading values, names unknown to the driver, problems of the directory"),
 	JSON_SAME(&document_tune_undone),
 	{0},
 };
@@ -78,21 +78,21 @@ const struct json_table document_tune = {
 
 static const struct json_field item_fields[] = {
 	JSON(struct jw_startup_item, where, "a file, or the task's name"),
-	JSON(struct jw_startup_item, there, "it is there at all"),
-	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "and jitwarm's own"),
-	JSON(struct jw_startup_item, text, "what would be written with the names given now"),
+	JSON(struct jw_startup_item, there, "it exists"),
+	JSON_AS("by_jitwarm", struct jw_startup_item, ours, "it is jitwarm's"),
+	JSON(struct jw_startup_item, text, "the content that `startup enable` with these names writes"),
 	{0},
 };
 
 static const struct json_field startup_fields[] = {
 	JSON(struct startup_document, enabled,
-		 "the task, or all of the units, are there and jitwarm's own"),
+		 "the task, or all of the units, exist and are jitwarm's"),
 	JSON_LIST_OF("items", struct startup_document, startup.items, startup.count,
 				 JSON_TABLE(struct jw_startup_item, item_fields), NULL),
 	JSON_LINES_OF("commands", struct startup_document, startup.commands, startup.command_count,
-				  "that the system was told, one line each"),
+				  "run for the system, one line each"),
 	JSON(struct startup_document, startup.failed,
-		 "why one of them failed; the files are written all the same",
+		 "why one of them failed; the files are written nevertheless",
 		 .presence = JSON_UNLESS_NULL),
 	JSON_READY_OF("runs", struct startup_document, runs, &document_run,
 				  "with `startup status`: the last lines of the log"),

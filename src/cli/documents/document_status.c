@@ -50,9 +50,8 @@ static const struct json_field driver_fields[] = {
 		 "the date and time of the build, which the names of cache entries depend on; `\"\"` where "
 		 "unknown"),
 	JSON_AS("stamp_trust", struct jw_driver_info, trust,
-			"`unknown` (no stamp), `read` (from the library's file), `confirmed` (an entry that "
-			"this driver made has it) or `opaque` (this driver's cache is not of the form that "
-			"jitwarm knows)",
+			"`unknown` (no stamp), `read` (from the library's file), `confirmed` (seen in an entry "
+			"of this driver) or `opaque` (jitwarm does not know the form of this driver's cache)",
 			.names = trust_names),
 	{0},
 };
@@ -62,8 +61,8 @@ static const struct json_field cache_fields[] = {
 	ROW(system.cache.exists, "the directory is there"),
 	ROW(system.cache.entries, "by the index"),
 	ROW(system.cache.size_bytes, "by the index"),
-	ROW(carried, "of the entries: made by the compilers of older drivers"),
-	ROW(system.cache.limit_bytes, "the driver keeps no more"),
+	ROW(carried, "of the entries: compiled by older drivers"),
+	ROW(system.cache.limit_bytes, "the limit of the driver's cache"),
 	ROW(system.cache.limit_set, "by `CUDA_CACHE_MAXSIZE`, not by the driver's default"),
 	ROW(system.cache.disabled, "by `CUDA_CACHE_DISABLE`"),
 	ROW(system.cache.force_ptx_jit,
@@ -77,7 +76,7 @@ static const struct json_field other_fields[] = {
 	JSON(struct jw_other_cache, account, NULL),
 	JSON(struct jw_other_cache, path, NULL),
 	JSON(struct jw_other_cache, entries, "0 where this account may not read it"),
-	JSON(struct jw_other_cache, size_bytes, "likewise"),
+	JSON(struct jw_other_cache, size_bytes, "0 where this account may not read it"),
 	{0},
 };
 
@@ -87,14 +86,14 @@ static const struct json_field status_fields[] = {
 	JSON_AS("why_no_gpu", struct status_document, system.why_none,
 			"one line, where `gpus` is empty", .presence = JSON_IF_SET),
 	ROW(system.remembered,
-		"the GPUs are those that an earlier run found with this very driver and these devices"),
+		"the GPUs were found by an earlier run with this driver and these devices"),
 	JSON_OBJECT_OF("driver", struct status_document, system.driver,
 				   JSON_TABLE(struct jw_driver_info, driver_fields), NULL),
 	JSON_PART("cache", JSON_TABLE(struct status_document, cache_fields), "the driver's"),
 	JSON_LIST_OF("others", struct status_document, others, other_count,
 				 JSON_TABLE(struct jw_other_cache, other_fields),
-				 "caches of accounts that services run as, as far as this account may see them"),
-	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have a cache of their own"),
+				 "caches of service accounts, as far as this account may see them"),
+	ROW(wsl, "this Linux runs inside Windows (WSL), whose programs have another cache"),
 	JSON_AS("state", struct status_document, system.state_dir, "jitwarm's own folder",
 			.presence = JSON_UNLESS_NULL),
 	{0},

@@ -16,8 +16,7 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 		output_line(out, STYLE_GOOD, "%s (%s) that %s compiled before %s",
 					TEXT_COUNT(refilled->entries, "entry", "entries"),
 					text_bytes(size, refilled->bytes), refilled->entries == 1 ? "was" : "were",
-					dry_run ? "would come back from the store; what follows counts them as still "
-							  "to compile."
+					dry_run ? "would come back from the store; the following counts include them."
 							: "came back from the store.");
 }
 

@@ -17,8 +17,8 @@ struct scan_machine {
 	double capacity;
 };
 
-/* Prints an image with a line for each GPU (without any: with what code it holds), and adds to the
- * totals, one for each GPU. */
+/* Prints an image with a line for each GPU (without any: with the code that it holds), and adds to
+ * the totals, one for each GPU. */
 void scan_text_image(const struct output *output, const struct jw_scan_image *image,
 					 const struct scan_machine *machine, struct scan_total *totals);
 void scan_text_total(const struct output *output, struct jw_target target,

@@ -33,7 +33,9 @@ static int check_usage(struct jw_error *err, const struct options *options, bool
 							 "--%s is for another machine, whose GPU --target names", only[i]);
 	if (options_given(options, "driver-profile") &&
 		(options_given(options, "driver") || options_given(options, "driver-lib")))
-		return error_set(err, JW_ERR_USAGE, "--driver-profile says which driver it is by itself");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--driver-profile names the driver already: leave out --driver and --driver-lib");
 	if (given && !options_given(options, "cache") && !options_given(options, "output"))
 		return error_set(err, JW_ERR_USAGE,
 						 "--target is for another machine: --cache names the directory to fill, "
@@ -139,7 +141,7 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli,
 	if (primed->interrupted)
 		return error_set(err, JW_ERR_INTERRUPTED, "%s is not written%s", export->output,
 						 elsewhere->scratch ? ", and what was compiled is gone: with --cache DIR "
-											  "the same command would go on from there"
+											  "an interrupted run can continue"
 											: "");
 	export->system = cli->system;
 	export->targets = elsewhere->gpus.targets;
@@ -148,7 +150,7 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli,
 	if (jw_export(&why, export, &elsewhere->pack.result))
 		return why.code == JW_ERR_NOT_FOUND
 				   ? error_set(err, JW_ERR_UNSUPPORTED,
-							   "%s is not written: there is nothing to put into it", export->output)
+							   "%s is not written: no entry is left to put into it", export->output)
 				   : error_copy(err, &why);
 	elsewhere->pack.file = export->output;
 	pack_report_print(&cli->out, export->output, &elsewhere->pack.result);

@@ -38,7 +38,7 @@ void tune_change_print_changes(const struct output *output, const struct jw_tune
 		bool left = !strcmp(change->what, "left");
 
 		output_line(output, left ? STYLE_WARN : STYLE_GOOD, "%-10s %s%s", change->what,
-					change->where, left ? " (somebody else has set it since)" : "");
+					change->where, left ? " (changed by others since)" : "");
 	}
 }
 
@@ -55,11 +55,10 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 	for (size_t i = 0; i < sizeof served / sizeof *served; i++)
 		is_served = is_served || !strcmp(name, served[i]);
 	if (!is_served)
-		output_warning(
-			output,
-			"%s does not read ~/.profile: put what “jitwarm tune --print sh” says into its "
-			"own start-up file, in its own words",
-			name);
+		output_warning(output,
+					   "%s does not read ~/.profile: write the settings of “jitwarm tune --print "
+					   "sh” into its start-up file, in its syntax",
+					   name);
 	mem_free(path);
 }
 
@@ -83,10 +82,10 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 	case JW_SCOPE_USER:
 	case JW_SCOPE_SYSTEM:
 		output_line(output, STYLE_PLAIN,
-					windows ? "To use it: open a new console; editors and services that start "
-							  "programs have to be started again themselves."
-							: "To use it: log out and in again; services that start programs have "
-							  "to be restarted.");
+					windows
+						? "To use it: open a new console; editors and services that start "
+						  "programs must be restarted."
+						: "To use it: log out and in again; restart services that start programs.");
 		break;
 	}
 	if (jw_tune_programs(NULL, &programs, &count))
@@ -94,7 +93,7 @@ static void print_restart(const struct output *output, const struct jw_tune_requ
 	for (size_t i = 0; i < count; i++)
 		output_line(output, STYLE_PLAIN, "%s%s (process %d) has the driver loaded%s",
 					i ? "  " : "Running: ", programs[i].name, programs[i].pid,
-					i ? "" : " and goes on with its old settings until it is started again");
+					i ? "" : " and keeps its old settings until it is restarted");
 	jw_tune_programs_free(programs);
 }
 

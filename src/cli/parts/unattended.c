@@ -41,10 +41,11 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 	if (!options_given(options, "if-changed"))
 		return 0;
 	if (options_given(options, "target"))
-		return error_set(err, JW_ERR_USAGE, "--if-changed is about this machine, --target is not");
+		return error_set(err, JW_ERR_USAGE, "--if-changed is for this machine: leave out --target");
 	if (options_given(options, "sudo-user"))
-		return error_set(err, JW_ERR_USAGE,
-						 "--if-changed does not go with --sudo-user: run it as that account");
+		return error_set(
+			err, JW_ERR_USAGE,
+			"--if-changed cannot be combined with --sudo-user: run it as that account");
 	if (jw_run_look(err, &key, &run->state, &run->changes))
 		return -1;
 	run->skip = !*run->changes;
@@ -82,7 +83,7 @@ int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run
 
 	/* Modules that cannot be compiled would fail again: only a change starts another try. */
 	if (run->state && ended && jw_run_remember(err, run->state))
-		output_warning(&cli->out, "the next run will not know of this one: %s", err->message);
+		output_warning(&cli->out, "this run could not be remembered: %s", err->message);
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
 	failed = failed || ((run->state || options_given(&cli->options, "json-log")) &&

@@ -9,7 +9,7 @@ struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
 	char *changes;
 	bool skip;    /* nothing has changed: there is nothing to do */
-	bool planned; /* the run got as far as knowing what there is to do */
+	bool planned; /* the run has planned its work */
 	int64_t time_s;
 	uint64_t began_ns;
 	double seconds; /* these two once it has ended */

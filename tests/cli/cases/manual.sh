@@ -1,4 +1,4 @@
-# Every command is in jitwarm(1), has a page of its own with all its options, and groff understands the pages.
+# Every command is in jitwarm(1) with its summary, has a page of its own with all its options, and groff understands the pages.
 is_wine && skip "Windows has no manual pages"
 root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }
@@ -9,6 +9,8 @@ while read -r command; do
 	page=$work/man/jitwarm-${command// /-}.1
 	[[ -s $page ]] || fail "no page for $command"
 	grep -qF ".It Cm $command" "$root/docs/man/jitwarm.1" || fail "jitwarm.1 does not list “$command”"
+	summary=$(sed -n 's/^\.Nd //p' "$page")
+	grep -qixF -- "$summary" "$root/docs/man/jitwarm.1" || fail "jitwarm.1 does not say “$summary” of $command"
 	# shellcheck disable=SC2086
 	run 0 $command --help
 	for option in $(grep -oE '^ +(-., )?--[a-z-]+' "$out" | grep -oE -e '--[a-z-]+$'); do

@@ -16,7 +16,7 @@ printf 'home = /usr\n' >"$work/venv/pyvenv.cfg"
 ln -s /usr/bin/python3 "$work/venv/bin/python3"
 
 run 1 startup status
-out_has "not there"
+out_has "missing"
 run 0 startup enable --print "$site"
 out_has "ExecStart="
 [[ ! -e $units ]] || fail "--print writes"
@@ -81,4 +81,4 @@ run 0 startup disable
 run 0 startup enable --replace
 FAIL=1 run 1 startup enable
 err_has "Failed to connect to bus"
-err_has "to be run by hand"
+err_has "run by hand"

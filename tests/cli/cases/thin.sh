@@ -33,7 +33,7 @@ run 0 check frame
 run 0 import --allow-unsigned thin.jwpack "$library" --json
 json 'd["there"] == d["entries"] and d["missing"] == 0 and "missing_files" not in d'
 run 0 import --allow-unsigned full.jwpack frame
-err_has "was not looked into"
+err_has "were not searched"
 
 # Without it, then with a file named, whatever its name; the pack through standard input
 export VIRTUAL_ENV=$work/elsewhere CUDA_CACHE_PATH=$work/c

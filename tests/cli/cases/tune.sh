@@ -12,7 +12,7 @@ for form in sh fish cmd powershell docker compose k8s slurm systemd conda; do
 	out_has CUDA_CACHE_PATH
 done
 run 0 tune --undo
-out_has "nothing to take back"
+out_has "nothing to undo"
 # What is on record and cannot be read may be all that knows what was before: it is put aside.
 mkdir -p "$work/state"
 printf '{"schema":"jitwarm.tuned/1","variables":[' >"$work/state/tuned.json"
@@ -20,7 +20,7 @@ run 0 tune --undo
 out_has "tuned.json.damaged"
 [[ $(cat "$work/state/tuned.json.damaged") == '{"schema"'* && ! -e $work/state/tuned.json ]] || fail "the record was not kept"
 run 0 tune --undo
-out_has "nothing to take back"
+out_has "nothing to undo"
 rm "$work/state/tuned.json.damaged"
 is_wine && exit 0 # shells' profiles, /etc and systemd; what Windows has in their place: tests/windows/test_tune.sh
 
