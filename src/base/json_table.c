@@ -28,11 +28,6 @@ static const void *pointer_at(const void *at)
 	return *(const void *const *)at;
 }
 
-static double double_at(const void *at)
-{
-	return *(const double *)at;
-}
-
 const char *json_name_of(const struct json_field *field)
 {
 	const char *dot = strrchr(field->name, '.');
@@ -137,7 +132,7 @@ static cJSON *item_of(struct jw_error *err, const struct json_field *field, cons
 	switch ((int)field->kind) {
 	case JSON_BOOL: return made(err, cJSON_CreateBool(*at));
 	case JSON_SIGNED: return made(err, cJSON_CreateNumber((double)signed_at(at, field->width)));
-	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(double_at(at)));
+	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)at));
 	case JSON_NUMBER: return made(err, cJSON_CreateNumber(field->number(at)));
 	case JSON_CHARS: return json_string(err, (const char *)at);
 	case JSON_TEXT: return text_item(err, pointer_at(at));

@@ -9,11 +9,6 @@
 
 enum { MOST_DRIVERS = 4096 };
 
-static bool same_release(const uint32_t a[3], const uint32_t b[3])
-{
-	return a[0] && a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
-}
-
 /* The first that is said of a stamp holds: living ones are added first. */
 static int add_former(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
 					  const uint32_t release[3], enum former_verdict verdict)
@@ -123,7 +118,8 @@ static enum former_verdict of_release(const struct former_drivers *drivers,
 
 		if (one->verdict != FORMER_LIVING)
 			continue;
-		if (same_release(one->release, release))
+		if (one->release[0] && one->release[0] == release[0] && one->release[1] == release[1] &&
+			one->release[2] == release[2])
 			return FORMER_LIVING;
 		if (!one->release[0])
 			verdict = FORMER_UNKNOWN;

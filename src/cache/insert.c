@@ -106,12 +106,6 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 	return set_add(err, &live->own_keys, key, 0);
 }
 
-static bool is_within_limit(const struct cache_live *live, uint64_t row_bytes)
-{
-	return live->rows_bytes <= live->options.limit_bytes &&
-		   row_bytes <= live->options.limit_bytes - live->rows_bytes;
-}
-
 /* A driver's late write can have undone only rows of the last seconds.
  */
 static int restore_own(struct jw_error *err, struct cache_live *live)
@@ -122,7 +116,8 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 	for (size_t i = live->own_count; i-- > 0 && now - live->own[i].added_ns < recent_ns;) {
 		const struct live_own *own = &live->own[i];
 
-		if (live_row(live, own->key) != SET_NONE || !is_within_limit(live, own->row_bytes) ||
+		if (live_row(live, own->key) != SET_NONE || live->rows_bytes > live->options.limit_bytes ||
+			own->row_bytes > live->options.limit_bytes - live->rows_bytes ||
 			cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		if (live_put_row(err, live, own->key, own->row_bytes))

@@ -108,14 +108,6 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 	return true;
 }
 
-/* PTX names its version within the comment and blank lines at its head: within 200 bytes in all
- * that was seen.
- */
-static bool is_ptx(const uint8_t *value, size_t size)
-{
-	return find(value, size < 4096 ? size : 4096, ".version ") != NULL;
-}
-
 /* "418.39" or "580.126.09". */
 static bool is_release(const uint8_t *text, size_t length)
 {
@@ -170,7 +162,8 @@ void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *re
 		origin.kind = CACHE_KIND_CUDA;
 		origin.target = parts.target;
 		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
-	} else if (is_ptx(entry->value, value_size)) {
+	} else if (find(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
+		/* PTX names its version within 200 bytes in all that was seen. */
 		origin.kind = CACHE_KIND_OPENCL;
 		opencl_target(entry->key, key_size, &origin.target);
 		opencl_driver(entry->key, key_size, origin.driver);

@@ -62,11 +62,6 @@ int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path)
 	return result;
 }
 
-static bool is_known_identity(uint64_t identity)
-{
-	return identity && identity != OS_UNIDENTIFIED;
-}
-
 enum cache_loss cache_shape_compare(const struct cache_shape *before, const struct cache_shape *now)
 {
 	bool had_parts = false;
@@ -85,7 +80,7 @@ enum cache_loss cache_shape_compare(const struct cache_shape *before, const stru
 	}
 	if (!had_parts)
 		return CACHE_LOSS_NONE;
-	if (before->index == now->index || !is_known_identity(before->witness))
+	if (before->index == now->index || !before->witness || before->witness == OS_UNIDENTIFIED)
 		return CACHE_LOSS_UNSURE;
 	return before->witness == now->witness ? CACHE_LOSS_WIPED : CACHE_LOSS_EMPTIED;
 }

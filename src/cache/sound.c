@@ -76,11 +76,6 @@ static enum cache_damage read_piece(struct sound_reading *reading)
 	return CACHE_SOUND;
 }
 
-static bool is_read(const struct sound_reading *reading)
-{
-	return reading->position == reading->entry.key_bytes + reading->entry.value_bytes;
-}
-
 static enum cache_damage judge_hashes(const struct sounding *sounding,
 									  const struct sound_reading *reading)
 {
@@ -107,7 +102,8 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 			at = sounding->next++;
 			damage = begin_entry(sounding, reading, at);
 		}
-		if (damage == CACHE_SOUND && !is_read(reading)) {
+		if (damage == CACHE_SOUND &&
+			reading->position != reading->entry.key_bytes + reading->entry.value_bytes) {
 			damage = read_piece(reading);
 			if (damage == CACHE_SOUND)
 				return 0;

@@ -61,11 +61,6 @@ static bool may_lie_outside(const struct elf64_section *section)
 	return section->type >= ELF64_SHT_LOPROC;
 }
 
-static bool has_bits(const struct elf64_section *section)
-{
-	return section->type && section->type != ELF64_SHT_NOBITS;
-}
-
 struct source {
 	cubin_read_fn read;
 	void *context;
@@ -86,7 +81,7 @@ static int read_sections(struct jw_error *err, const struct source *source,
 									  (left < AT_A_TIME ? left : AT_A_TIME) * ELF64_SHDR_SIZE))
 			return -1;
 		elf64_section_read(table + in_table * ELF64_SHDR_SIZE, &section);
-		if (i && has_bits(&section) &&
+		if (i && section.type && section.type != ELF64_SHT_NOBITS &&
 			!cover(header, section.offset, section.size_bytes, source->size) &&
 			!may_lie_outside(&section))
 			return error_set(err, JW_ERR_FORMAT, "a cubin with section %zu outside of it", i);

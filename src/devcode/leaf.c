@@ -29,12 +29,6 @@ static int read_sections(struct jw_error *err, enum devcode_format format,
 	return 0;
 }
 
-static int outside(struct jw_error *err)
-{
-	return error_set(err, JW_ERR_FORMAT,
-					 "headers point behind the end of the file, which is cut off");
-}
-
 /* ---- in memory */
 
 static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
@@ -43,7 +37,8 @@ static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint
 	const struct stream *stream = context;
 
 	if (!range_fits(offset, size, stream->size_bytes))
-		return outside(err);
+		return error_set(err, JW_ERR_FORMAT,
+						 "headers point behind the end of the file, which is cut off");
 	*ret_data = stream->memory + offset;
 	return 0;
 }

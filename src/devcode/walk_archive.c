@@ -202,19 +202,14 @@ static bool open_feed(struct archive *archive, struct feed *feed)
 		   archive_read_open1(archive) == ARCHIVE_OK;
 }
 
-/* The layers of a .conda have no say in the names: pkg-NAME.tar.zst holds the package's files. */
-static bool is_layer(const char *member)
-{
-	return !member || text_ends(member, ".tar.zst");
-}
-
 int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,
 				 struct stream *stream, unsigned depth)
 {
 	struct packed packed = {.visitor = visitor,
 							.outer = member,
 							.archive = archive_read_new(),
-							.nested = !is_layer(member),
+							/* The layers of a .conda have no say in the names. */
+							.nested = member && !text_ends(member, ".tar.zst"),
 							.depth = depth};
 	struct feed feed = {.stream = stream};
 	struct os_locale *locale = os_locale_utf8();

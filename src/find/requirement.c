@@ -119,18 +119,13 @@ static bool requirement_lists(const char *list, const char *name)
 	return false;
 }
 
-static bool speaks_of_gpus(const char *extras)
-{
-	return strstr(extras, "cuda") || strstr(extras, "gpu") || strstr(extras, "cudnn") ||
-		   strstr(extras, "nvidia");
-}
-
 bool requirement_applies(const struct requirement *requirement, const char *extras)
 {
 	char one[REQUIREMENT_MOST_NAME];
 	const char *when = requirement->when;
 
-	if (!*when || speaks_of_gpus(when))
+	if (!*when || strstr(when, "cuda") || strstr(when, "gpu") || strstr(when, "cudnn") ||
+		strstr(when, "nvidia"))
 		return true;
 	while (*when) {
 		size_t length = strcspn(when, ",");

@@ -62,11 +62,6 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 	return 0;
 }
 
-static bool is_python_folder(const char *name)
-{
-	return text_starts(name, "python3") || text_starts(name, "pypy3");
-}
-
 /* PREFIX/LIB/python3.X/site-packages and dist-packages; only those of `version` ("3.11") and
  * Debian's "python3" where it is not NULL. */
 static int add_lib(struct jw_error *err, struct sites *environment, const char *prefix,
@@ -82,7 +77,8 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 		for (size_t i = 0; !result && i < names.count; i++) {
 			const char *name = names.items[i], *digits = name + strcspn(name, "0123456789");
 
-			if (names.kinds[i] != OS_DIRECTORY || !is_python_folder(name) ||
+			if (names.kinds[i] != OS_DIRECTORY ||
+				(!text_starts(name, "python3") && !text_starts(name, "pypy3")) ||
 				(version && *version && strcmp(digits, version) != 0 && strcmp(digits, "3") != 0))
 				continue;
 			result = add_site(err, environment,

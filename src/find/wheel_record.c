@@ -71,11 +71,6 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 	return false;
 }
 
-static bool is_root(const char *path, size_t length)
-{
-	return !length || (length == 2 && path[1] == ':');
-}
-
 /* Takes the last component off a path of `length` bytes that has no separator at its end. */
 static size_t parent_length(const char *path, size_t length)
 {
@@ -113,7 +108,7 @@ static bool apply_components(char *to, const char *path)
 		while (path[part] && !os_is_separator(path[part]))
 			part++;
 		if (part == 2 && path[0] == '.' && path[1] == '.') {
-			if (is_root(to, length))
+			if (!length || (length == 2 && to[1] == ':'))
 				return false;
 			length = parent_length(to, length);
 		} else if (part && !(part == 1 && *path == '.')) {

@@ -98,16 +98,11 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 
 /* ---- epochs */
 
-static bool ends_an_epoch(enum cache_loss loss)
-{
-	return loss != CACHE_LOSS_NONE && loss != CACHE_LOSS_UNKNOWN;
-}
-
 static void note_shape(struct ledger *ledger, const struct cache_shape *now)
 {
 	const enum cache_loss loss = cache_shape_compare(&ledger->shape, now);
 
-	if (ends_an_epoch(loss)) {
+	if (loss != CACHE_LOSS_NONE && loss != CACHE_LOSS_UNKNOWN) {
 		ledger->losses[ledger->epoch % LEDGER_MOST_EPOCHS] = (uint8_t)loss;
 		ledger->epoch = ledger->epoch < LEDGER_TAKEN_OUT - 1 ? ledger->epoch + 1 : 0;
 	}

@@ -202,11 +202,6 @@ static enum jw_trust trust_of(const struct cache_profile *profile)
 	return JW_TRUST_NONE;
 }
 
-static bool is_settled(const struct cache_profile *profile)
-{
-	return profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
-}
-
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
@@ -217,8 +212,8 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		return -1;
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
-	if (options->probe && system->gpu_count && !is_settled(&profile) &&
-		driver_probe_confirm(err, system, &profile))
+	if (options->probe && system->gpu_count && profile.trust != CACHE_STAMP_CONFIRMED &&
+		profile.trust != CACHE_STAMP_OPAQUE && driver_probe_confirm(err, system, &profile))
 		return -1;
 	system->driver.version = profile.driver;
 	system->driver.trust = trust_of(&profile);

@@ -117,12 +117,6 @@ static bool is_compiled(const struct build *build, const struct analyse_module *
 	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
 }
 
-static bool leaves_out(const struct build *build, const struct build_image *image, size_t target)
-{
-	return !build->request->everything && image->library &&
-		   image->targets[target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
-}
-
 /* The name of an image: "path" or "path: member". */
 static const char *image_name(char *text, size_t size, const struct build_image *image)
 {
@@ -196,7 +190,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	for (size_t i = 0; i < image->module_count; i++) {
 		const struct analyse_module *module = &image->modules[i];
 		bool loose = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE;
-		bool leave = loose && leaves_out(build, image, module->target);
+		bool leave = loose && !build->request->everything && image->library &&
+					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
 
 		if (!is_compiled(build, module, &image->targets[module->target]))
 			continue;

@@ -247,12 +247,6 @@ static void describe(struct explanation *explanation, const struct cache_key_par
 			(char)(parts->options[i] >= ' ' && parts->options[i] <= '~' ? parts->options[i] : '?');
 }
 
-/* Whether the entry was compiled from this payload; a text ends before its zeros. */
-static bool same_payload(const struct cache_key_parts *parts, struct devcode_view view)
-{
-	return parts->payload_size == view.size && !memcmp(parts->payload, view.data, view.size);
-}
-
 static void compare(const struct explain_request *request, const struct cached_entries *seen,
 					const struct plan_module *module, struct explanation *explanation)
 {
@@ -277,7 +271,7 @@ static void compare(const struct explain_request *request, const struct cached_e
 		read = true;
 		if (!open_entry(plan->cache_dir, entry->key, &map, &parts))
 			continue;
-		if (same_payload(&parts, view))
+		if (parts.payload_size == view.size && !memcmp(parts.payload, view.data, view.size))
 			describe(explanation, &parts, entry->sm == sm);
 		os_map_close(&map);
 		if (explanation->reason == JW_COLD_OPTIONS)

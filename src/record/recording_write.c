@@ -27,12 +27,6 @@ static int add_bool(struct jw_error *err, cJSON *object, const char *name, bool 
 			   : error_set(err, JW_ERR_MEMORY, "out of memory");
 }
 
-/* Milliseconds are exact enough. */
-static double rounded(double seconds)
-{
-	return (double)(int64_t)(seconds * 1000 + 0.5) / 1000;
-}
-
 static int add_module(struct jw_error *err, cJSON *object, const struct jw_recorded_module *module)
 {
 	const bool is_found = module->file != JW_RECORDED_NO_FILE;
@@ -54,7 +48,9 @@ static int add_module(struct jw_error *err, cJSON *object, const struct jw_recor
 		add_text(err, object, "options", module->options) ||
 		(!is_found && add_text(err, object, "producer", module->producer)))
 		return -1;
-	if (add_number(err, object, "seconds", rounded(module->seconds)) ||
+	/* Milliseconds are exact enough. */
+	if (add_number(err, object, "seconds",
+				   (double)(int64_t)(module->seconds * 1000 + 0.5) / 1000) ||
 		add_bool(err, object, "measured", module->measured))
 		return -1;
 	return add_bool(err, object, "known_before", module->known_before);

@@ -9,12 +9,6 @@
 /* Only where the job in hand is shorter than this is there a need to hurry with the next. */
 enum { SHORT_MS = 250 };
 
-/* Another run may have compiled it since the plan was made. */
-static bool is_there_now(const struct run *run, const struct plan_module *module)
-{
-	return run->setup->live && plan_is_compiled(run->setup->system->cache.path, module);
-}
-
 /* The remaining work beside this module, on one core. */
 static double others_ms(const struct run *run, const struct slot *slot)
 {
@@ -98,12 +92,6 @@ static size_t take_next_module(struct run *run, const struct slot *slot)
 								  &(struct room_candidate){run, slot});
 }
 
-/* It holds memory that busy workers need, or there are too many workers. */
-static bool should_go(const struct run *run, const struct slot *slot)
-{
-	return slot->resident_bytes > 2 * run->memory.worker_bytes || run->alive > run->memory.allowed;
-}
-
 /* Finds a device for a module, or the reason why it cannot be compiled. GPUs of the same
  * architecture share the workers, and each holds its own context. */
 static struct run_order order_for(const struct run *run, const struct slot *slot, size_t index)
@@ -114,7 +102,8 @@ static struct run_order order_for(const struct run *run, const struct slot *slot
 									   (size_t)(slot - run->slots));
 	struct run_order order = {ORDER_CANNOT, {index, device, 1}, ""};
 
-	if (is_there_now(run, module)) {
+	/* Another run may have compiled it since the plan was made. */
+	if (run->setup->live && plan_is_compiled(run->setup->system->cache.path, module)) {
 		order.what = ORDER_MET;
 	} else if (!path || strlen(path) >= sizeof((struct protocol_job *)0)->path) {
 		(void)snprintf(order.why, sizeof order.why, "%s",
@@ -137,7 +126,9 @@ struct run_order run_next_order(struct run *run, const struct slot *slot)
 		index = take_next_module(run, slot);
 	if (index == QUEUE_WAIT)
 		run->held_back = true;
-	if (index == QUEUE_WAIT && (slot->job_count || !should_go(run, slot)))
+	if (index == QUEUE_WAIT &&
+		(slot->job_count || (slot->resident_bytes <= 2 * run->memory.worker_bytes &&
+							 run->alive <= run->memory.allowed)))
 		return (struct run_order){.what = ORDER_NOTHING};
 	if (index == QUEUE_WAIT || index == QUEUE_EMPTY)
 		return (struct run_order){.what = slot->job_count ? ORDER_NOTHING : ORDER_FINISH};

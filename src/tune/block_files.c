@@ -58,11 +58,6 @@ static int write_block_file(struct jw_error *err, const struct tune_job *job, co
 	return -1;
 }
 
-static bool same(const struct buf *a, const struct buf *b)
-{
-	return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
-}
-
 int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 						const struct setting_place *place)
 {
@@ -82,7 +77,8 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 	if (settings_record_add_file(err, &job->record, place->path) ||
 		settings_record_write(err, job->state_dir, &job->record))
 		goto done;
-	if (same(&before, &after))
+	if (before.size == after.size &&
+		(!before.size || !memcmp(before.data, after.data, before.size)))
 		result = tune_job_note(err, job, place->path, "unchanged");
 	else if (!write_block_file(err, job, place->path, &after))
 		result = tune_job_note(err, job, place->path, "written");
