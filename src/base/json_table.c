@@ -47,8 +47,6 @@ static bool is_wanted(const struct json_field *field, const uint8_t *values)
 	}
 }
 
-/* ---- arrays */
-
 static cJSON *made(struct jw_error *err, cJSON *item)
 {
 	if (!item)
@@ -106,8 +104,6 @@ static cJSON *array_of(struct jw_error *err, const struct json_field *field, con
 	cJSON_Delete(array);
 	return NULL;
 }
-
-/* ---- members */
 
 static cJSON *text_item(struct jw_error *err, const char *text)
 {

@@ -18,8 +18,6 @@ enum {
 /* The bytes in front of "HOST64" in every key, and those that are read of an entry to see it. */
 enum { STAMP_END = CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE };
 
-/* ---- confirmation by the live cache */
-
 static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 {
 	uint8_t head[STAMP_END];
@@ -60,8 +58,6 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 	}
 	cache_index_free(&index);
 }
-
-/* ---- from the library's file */
 
 /* "libcuda.so.550.163.01" names its release; a loader (WSL's libcuda.so.1, nvcuda.dll) does not. */
 static void release_by_name(const char *library, struct jw_driver *driver)

@@ -24,8 +24,6 @@ static char *profile_file_of(struct jw_error *err, const char *state_dir, const 
 					  (unsigned long long)fnv_update(FNV_START, library, strlen(library)));
 }
 
-/* ---- reading */
-
 /* A string member of at most `size` - 1 bytes. */
 static bool take_profile_text(const cJSON *document, const char *name, char *text, size_t size)
 {
@@ -130,8 +128,6 @@ done:
 	mem_free(path);
 	return result;
 }
-
-/* ---- writing */
 
 static bool add_release(cJSON *document, const uint32_t release[3])
 {

@@ -54,8 +54,6 @@ bool cache_switch_is_on(const char *text)
 	return read_number(text) == 1;
 }
 
-/* ---- variables */
-
 /* A switch is on where its number is 1; *ret_set tells whether the variable is there at all. */
 static bool is_on(const char *name, bool *ret_set)
 {
@@ -204,8 +202,6 @@ static int look_for_lookalikes(struct jw_error *err, struct cache_settings *sett
 	}
 	return 0;
 }
-
-/* ---- the directory */
 
 static int make_absolute(struct jw_error *err, const char *path, char **ret_path)
 {

@@ -22,8 +22,6 @@ struct copy {
 	bool differs; /* from the one in place */
 };
 
-/* ---- the worker's file */
-
 /* The worker's file is read with our own rights, even if the cache is another account's. Only a
  * regular file is opened: a pipe would block. -1: the rights of the cache's account could not be
  * taken again. */

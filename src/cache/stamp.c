@@ -140,8 +140,6 @@ bool stamp_is(const char *text)
 		   is_digit((uint8_t)text[17]) && is_digit((uint8_t)text[18]);
 }
 
-/* ---- build id */
-
 enum { PT_NOTE = 4, NT_GNU_BUILD_ID = 3 };
 
 /* Goes through the notes of one segment. */

@@ -84,8 +84,6 @@ static int add_sound(struct jw_error *err, struct verify *verify, const struct c
 			   : 0;
 }
 
-/* ---- reading them */
-
 static void read_later(struct verify *verify, size_t at)
 {
 	verify->keys[verify->reading] = verify->scan.files[at].key;
@@ -156,8 +154,6 @@ static int check_entries(struct jw_error *err, struct verify *verify)
 	}
 	return 0;
 }
-
-/* ---- the index */
 
 static void compare_rows(struct verify *verify, const struct set *rows)
 {

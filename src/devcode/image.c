@@ -126,8 +126,6 @@ int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes
 					  &(struct container_walk){.size_bytes = size, .entries = 1});
 }
 
-/* ---- when the sections are known */
-
 /* The image as it is handed over: only sections that hold something, and the map to them. */
 struct listing {
 	struct devcode_section *sections;

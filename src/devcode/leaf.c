@@ -29,8 +29,6 @@ static int read_sections(struct jw_error *err, enum devcode_format format,
 	return 0;
 }
 
-/* ---- in memory */
-
 static int memory_get(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 					  const uint8_t **ret_data)
 {
@@ -89,8 +87,6 @@ static int read_memory(struct jw_error *err, struct image *image, struct stream 
 	sections_free(&table);
 	return result;
 }
-
-/* ---- streamed */
 
 struct streamed {
 	struct image *image;

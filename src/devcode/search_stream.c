@@ -62,8 +62,6 @@ static int note_wrappers(struct jw_error *err, struct image *image, uint64_t off
 	return 0;
 }
 
-/* ---- a large container */
-
 struct large {
 	struct image *image;
 	struct stream *stream;
@@ -146,8 +144,6 @@ static int visit_large(struct jw_error *err, struct image *image, struct stream 
 	buf_free(&large.kept);
 	return result;
 }
-
-/* ---- the search */
 
 /* Reads as much of a possible container into the window as it takes to tell whether it is one. */
 static int visit_stream(struct jw_error *err, struct image *image, struct stream *stream,

@@ -38,8 +38,6 @@ static int open_environment(struct jw_error *err, struct name_search *finder)
 	return 0;
 }
 
-/* ---- packages */
-
 static bool is_visited(struct name_search *finder, const struct requirement *wanted,
 					   bool *ret_failed)
 {
@@ -167,8 +165,6 @@ static int take_typed_name(struct jw_error *err, struct name_search *finder, con
 		return found_trouble(err, &finder->list, &why);
 	return take_named_package(err, finder, name, &typed);
 }
-
-/* ---- the whole environment */
 
 static int take_environment(struct jw_error *err, struct name_search *finder)
 {

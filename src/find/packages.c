@@ -144,8 +144,6 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 	return best;
 }
 
-/* ---- top-level modules */
-
 /* Whether `text` (top_level.txt) has a line that is `module`. */
 static bool has_line(const struct buf *text, const char *module)
 {

@@ -16,8 +16,6 @@ static bool is_windows(void)
 	return !strcmp(os_name, "windows");
 }
 
-/* ---- PATH */
-
 /* A regular file that is not the Store's stub (size 0). */
 static bool is_program(const char *path)
 {
@@ -80,8 +78,6 @@ int python_on_path(struct jw_error *err, char **ret_executable)
 	mem_free(path);
 	return found ? 0 : error_set(err, JW_ERR_NOT_FOUND, "no python3 or python on PATH");
 }
-
-/* ---- prefixes */
 
 char *pyvenv_value(const char *directory, const char *key)
 {

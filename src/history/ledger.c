@@ -43,8 +43,6 @@ static uint64_t place_of(const struct ledger *ledger, const struct plan_module *
 	return fnv_update(ledger->files[module->file], rest, sizeof rest);
 }
 
-/* ---- records */
-
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module)
 {
@@ -95,8 +93,6 @@ static void note_record(struct ledger *ledger, uint64_t place, uint64_t key, uin
 	}
 	ledger->changed = true;
 }
-
-/* ---- epochs */
 
 static void note_shape(struct ledger *ledger, const struct cache_shape *now)
 {

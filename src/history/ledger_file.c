@@ -21,8 +21,6 @@ enum {
 	SUM = 8,
 };
 
-/* ---- in memory */
-
 int ledger_add(struct jw_error *err, struct ledger *ledger, const struct ledger_record *record)
 {
 	if (VEC_ROOM(err, ledger->records, ledger->capacity, ledger->count, LEDGER_MOST_RECORDS) ||
@@ -59,8 +57,6 @@ uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
 
 	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
 }
-
-/* ---- in the file */
 
 static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
 {

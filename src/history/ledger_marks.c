@@ -5,8 +5,6 @@
 
 enum { MARK = 20 };
 
-/* ---- in memory */
-
 int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
 					const struct ledger_mark *mark)
 {
@@ -70,8 +68,6 @@ void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark)
 	else
 		(void)ledger_mark_add(NULL, marks, mark);
 }
-
-/* ---- in a file */
 
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at)
 {

@@ -18,8 +18,6 @@ static const double MOST_MS = 1e12;
  * that three tiny modules do not decide. */
 static const double MOST_OLD_MS = 120e3, USUAL_MS = 1e3;
 
-/* ---- the table */
-
 static bool is_believable(const struct speed_sum *sum)
 {
 	return sum->model_ms > 0 && sum->model_ms < MOST_MS && sum->real_ms > 0 &&
@@ -133,8 +131,6 @@ void speed_add(struct speed_table *table, const struct jw_driver *driver,
 	add_sum(table, driver, true, &run->link);
 	add_sum(table, driver, false, &run->load);
 }
-
-/* ---- its file */
 
 static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 {

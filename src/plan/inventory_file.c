@@ -20,8 +20,6 @@ enum { OTHERS_DAYS = 60 };
 
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, 0};
 
-/* ---- records */
-
 const uint8_t *inventory_body(const struct inventory *inventory, const struct inventory_slot *slot)
 {
 	return (slot->added ? inventory->added.data : inventory->old.data) + slot->offset;
@@ -36,8 +34,6 @@ int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 	inventory->slots[inventory->count++] = *slot;
 	return 0;
 }
-
-/* ---- reading */
 
 /* Records behind damage are dropped, those before it are kept. */
 static int read_records(struct jw_error *err, struct inventory *inventory)
@@ -139,8 +135,6 @@ void inventory_close(struct inventory *inventory)
 	mem_free(inventory->state_dir);
 	mem_free(inventory);
 }
-
-/* ---- writing */
 
 /* Records that were used today first, so that they are the ones that stay when space runs out. */
 static int write_records(struct jw_error *err, const struct inventory *inventory, bool today,

@@ -205,8 +205,6 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* ---- processing the gathered picks */
-
 /* Decompresses and counts one. It stays not readable if it cannot be decompressed; -1: out of
  * memory. */
 static int unpack_payload(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)

@@ -27,8 +27,6 @@ struct jw_nvrtc_inner {
 	unsigned count; /* for each result so far */
 };
 
-/* ---- the worker */
-
 static cJSON *task_of(const struct jw_nvrtc *nvrtc, const char *name, const char *arch,
 					  const char *output)
 {
@@ -72,8 +70,6 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 		return -1;
 	return ret_hello->result ? error_set(err, JW_ERR_UNSUPPORTED, "%s", ret_hello->error) : 0;
 }
-
-/* ---- beginning and end */
 
 static void take_hello(struct jw_nvrtc *nvrtc, const struct protocol_hello *hello)
 {
@@ -140,8 +136,6 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc)
 	mem_free(nvrtc->inner);
 	mem_free(nvrtc);
 }
-
-/* ---- which architecture */
 
 /* "compute_86" of "--gpu-architecture=compute_86", "-arch=…" or of two consecutive options; NULL:
  * the options name no architecture. */
@@ -211,8 +205,6 @@ static int choose(struct jw_error *err, const struct jw_nvrtc *nvrtc, struct jw_
 	(void)jw_target_compute(arch, nvrtc->archs[best]);
 	return 0;
 }
-
-/* ---- one source */
 
 /* The first line that mentions an error, else the first line. */
 static void first_error(const char *log, char *line, size_t size)

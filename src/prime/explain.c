@@ -24,8 +24,6 @@ const char *jw_cold_reason_name(enum jw_cold_reason reason)
 	return names[reason];
 }
 
-/* ---- one module */
-
 /* The present state of the cache. */
 struct cache_now {
 	struct cache_shape shape;
@@ -175,8 +173,6 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 	*ret_explanations = explanations;
 	return 0;
 }
-
-/* ---- in words */
 
 bool explain_same(const struct explanation *a, const struct explanation *b)
 {

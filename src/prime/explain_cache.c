@@ -31,8 +31,6 @@ struct cached_entries {
 	struct set by_size; /* of the payload */
 };
 
-/* ---- the cache's entries */
-
 static bool open_entry(const char *dir, uint64_t key, struct os_map *map,
 					   struct cache_key_parts *parts)
 {
@@ -85,8 +83,6 @@ done:
 	cache_files_free(&scan);
 	return result;
 }
-
-/* ---- other drivers */
 
 /* The stamps of other drivers, those with the most entries first. */
 static size_t other_stamps(const struct cached_entries *seen, const char *own,
@@ -191,8 +187,6 @@ static int ask_drivers(struct jw_error *err, const struct explain_request *reque
 	}
 	return 0;
 }
-
-/* ---- the same PTX */
 
 /* The payload of one of the plan's modules, in `scratch` or `bytes`. */
 static bool read_payload(const struct plan *plan, const struct plan_module *module,

@@ -37,8 +37,6 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 	return plan_build(err, &there, ret_plan);
 }
 
-/* ---- containers */
-
 struct recorded_place {
 	const struct plan_file *file;
 	uint64_t offset;

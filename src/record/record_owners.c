@@ -49,8 +49,6 @@ static size_t targets_of(const struct jw_recording *recording, struct jw_target 
 	return count;
 }
 
-/* ---- matching */
-
 struct matching {
 	struct jw_recording *recording;
 	const struct plan *plan;

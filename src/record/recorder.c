@@ -31,8 +31,6 @@ void jw_record_result_free(struct jw_record_result *result)
 	mem_free(result);
 }
 
-/* ---- the files that it has mapped */
-
 static int take_path(struct jw_error *err, void *context, const char *path)
 {
 	struct recorder *recorder = context;
@@ -61,8 +59,6 @@ static int take_given(struct jw_error *err, struct recorder *recorder)
 			return -1;
 	return 0;
 }
-
-/* ---- running it */
 
 struct running {
 	struct recorder *recorder;
@@ -223,8 +219,6 @@ static int run_command(struct jw_error *err, struct recorder *recorder)
 		failed = record_note(err, recorder->result, running.why.message);
 	return failed;
 }
-
-/* ---- all of it */
 
 static struct jw_record_result *result_new(struct jw_error *err, const char *program)
 {

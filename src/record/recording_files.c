@@ -12,8 +12,6 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* ---- whose files they are */
-
 /* Makes a path portable: below the home directory it begins with "~". */
 static char *portable(struct jw_error *err, const char *path)
 {
@@ -83,8 +81,6 @@ int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording
 	jw_found_free(found);
 	return result;
 }
-
-/* ---- and back */
 
 /* The path on this machine; the caller frees it. */
 static char *local_path(struct jw_error *err, const char *path)

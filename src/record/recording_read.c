@@ -42,8 +42,6 @@ void jw_recording_free(struct jw_recording *recording)
 	mem_free(recording);
 }
 
-/* ---- members */
-
 static int wrong(struct jw_error *err, const char *what, size_t at)
 {
 	return error_set(err, JW_ERR_FORMAT, "%s %zu is malformed", what, at);
@@ -141,8 +139,6 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 		return -1;
 	return strlen(module->options) < CACHE_KEY_MOST_TAIL ? 0 : wrong(err, what, at);
 }
-
-/* ---- the document */
 
 static int read_driver(struct jw_error *err, const cJSON *object, struct jw_recording *recording)
 {

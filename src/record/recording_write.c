@@ -66,8 +66,6 @@ static int add_file(struct jw_error *err, cJSON *object, const struct jw_recorde
 	return add_number(err, object, "size_bytes", (double)file->size_bytes);
 }
 
-/* ---- the document's text */
-
 static int put_line(struct jw_error *err, struct buf *text, cJSON *object, int failed,
 					const char *before)
 {

@@ -14,8 +14,6 @@
 
 enum { TRY_EVERY_MS = 100, MOST_HOLDER = 4096, MOST_LOCKS = 100 };
 
-/* ---- the holder's name */
-
 static void write_holder(const struct cache_turn *turn)
 {
 	char host[UV_MAXHOSTNAMESIZE] = "";
@@ -65,8 +63,6 @@ static void tell_holder(const struct cache_turn *turn, const struct cache_turn_w
 	(void)snprintf(line, sizeof line, "%s primes the same cache: waiting for it to finish", holder);
 	wait->message(wait->context, line);
 }
-
-/* ---- the lock */
 
 /* The last holder may have removed the file since we opened it; a lock on it means nothing then. */
 static bool is_in_place(const struct cache_turn *turn, struct os_file *file)

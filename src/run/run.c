@@ -34,8 +34,6 @@ static uint64_t ms_to_ns(uint64_t milliseconds)
 	return milliseconds * UINT64_C(1000000);
 }
 
-/* ---- the end of things */
-
 /* A worker whose driver writes the live cache itself must not be killed while it writes: it would
  * leave an index that the next driver answers with a wipe. While we hold the lock it does not begin
  * to write, and a write after its unlock takes some milliseconds. NULL if there is nothing to hold.
@@ -117,8 +115,6 @@ static struct slot *choose_slot(struct run *run, struct slot *slot)
 	slot->retired = run->alive > 0;
 	return slot->retired ? NULL : slot;
 }
-
-/* ---- events */
 
 static int start_worker(struct run *run, struct slot *slot);
 
@@ -270,8 +266,6 @@ static int start_worker(struct run *run, struct slot *slot)
 	return 0;
 }
 
-/* ---- the clock */
-
 static void look_at_time(struct run *run, struct slot *slot)
 {
 	const struct run_setup *setup = run->setup;
@@ -349,8 +343,6 @@ static void on_tick(uv_timer_t *timer)
 		close_clock(run);
 	end_event(run);
 }
-
-/* ---- beginning and end */
 
 static int open_slots(struct run *run)
 {

@@ -26,8 +26,6 @@ uint64_t run_limit_ns(const struct run *run, double cost_ms)
 	return (uint64_t)((limit_ms < 600e3 ? 600e3 : limit_ms) * 1e6);
 }
 
-/* ---- too many workers */
-
 static unsigned others_of(const struct run *run, const struct slot *slot)
 {
 	unsigned count = 0;
@@ -79,8 +77,6 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 	if (!device_pool_bar(&error, &run->pool, job.device, why))
 		run_break_off_with(run, &error);
 }
-
-/* ---- workers that are gone */
 
 void run_count_loss(struct run *run, size_t index)
 {

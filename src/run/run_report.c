@@ -69,8 +69,6 @@ void run_module_failed(struct run *run, size_t index, const char *reason, const 
 	run_module_done(run, index);
 }
 
-/* ---- the end of a run: run.c ends the workers after the current event */
-
 void run_stop(struct run *run)
 {
 	run->stopping = true;

@@ -29,8 +29,6 @@ struct jw_run_state {
 	uint64_t index_bytes; /* of the cache's index: a driver that wipes makes it smaller */
 };
 
-/* ---- inputs of the fingerprint */
-
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
 					 int64_t mtime_ns)
 {
@@ -154,8 +152,6 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 	state->index_bytes = size_of_index(state->cache_dir);
 	return 0;
 }
-
-/* ---- remembering it */
 
 /* One file for each set of names, so that several tasks do not disturb each other. */
 static int choose_file(struct jw_error *err, const struct jw_run_key *key,

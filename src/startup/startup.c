@@ -32,8 +32,6 @@ void jw_startup_free(struct jw_startup *startup)
 	mem_free(startup);
 }
 
-/* ---- texts to write */
-
 /* Takes `where` over. */
 static int add_item(struct jw_error *err, struct jw_startup *startup, char *where,
 					enum startup_form form, const struct startup_facts *facts)
@@ -223,8 +221,6 @@ done:
 		*ret_startup = startup;
 	return result ? -1 : 0;
 }
-
-/* ---- all of it */
 
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup)

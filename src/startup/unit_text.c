@@ -27,8 +27,6 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 	return 0;
 }
 
-/* ---- texts */
-
 /* $ and a letter is a placeholder, one a line: $M the mark, $X the command, $P the program, $A its
  * arguments, $U the account, $G the group, $L the kind of logon, $R what a second run does, $D the
  * driver's library, $F the packages' folder. A small letter escapes the value. A line whose value
@@ -195,8 +193,6 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	buf_free(&line);
 	return result;
 }
-
-/* ---- UTF-16 */
 
 static int append_unit16(struct jw_error *err, struct buf *wide, uint32_t unit)
 {

@@ -259,8 +259,6 @@ void run_folder_remove(struct run_folder *folder)
 	*folder = (struct run_folder){0};
 }
 
-/* ---- counting */
-
 enum { MOST_DEPTH = 8 };
 
 static uint64_t count_below(const char *path, int depth)

@@ -38,8 +38,6 @@ uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes)
 	return wanted < least ? least : wanted;
 }
 
-/* ---- directories */
-
 struct lines {
 	char **items;
 	size_t count;
@@ -165,8 +163,6 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 	*ret_count = lines.count;
 	return 0;
 }
-
-/* ---- programs */
 
 int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs, size_t *ret_count)
 {

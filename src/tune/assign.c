@@ -60,8 +60,6 @@ static int hand_assignment(struct jw_error *err, struct parse *parse)
 											   : 0;
 }
 
-/* ---- words, as shells take them apart */
-
 static bool ends_statement(char c)
 {
 	return c == '\n' || c == ';' || c == '&' || c == '|';
@@ -113,8 +111,6 @@ static bool read_word(struct parse *parse, struct word *word)
 	}
 	return true;
 }
-
-/* ---- shells */
 
 enum verb { VERB_NONE, VERB_EXPORT, VERB_SET, VERB_UNSET, VERB_OTHER };
 
@@ -237,8 +233,6 @@ static int parse_shell(struct jw_error *err, struct parse *parse)
 	}
 	return 0;
 }
-
-/* ---- lines */
 
 /* Whatever is no assignment is passed over. */
 static int take_shell_word(struct jw_error *err, struct parse *parse, const struct word *word)

@@ -5,8 +5,6 @@
 
 static const char begin_mark[] = ">>> jitwarm tune", end_mark[] = "<<< jitwarm tune <<<";
 
-/* ---- finding */
-
 static bool range_starts(const char *at, const char *end, const char *start)
 {
 	size_t length = strlen(start);
@@ -85,8 +83,6 @@ int block_find(struct jw_error *err, const char *comment, const char *text, size
 	*ret_there = false;
 	return 0;
 }
-
-/* ---- changing */
 
 static int append_block(struct jw_error *err, const char *comment, const char *body,
 						const struct block_found *how, struct buf *text)

@@ -5,8 +5,6 @@
 #include "base/mem.h"
 #include "tune/setting_places.h"
 
-/* ---- quoting */
-
 /* Characters that would need quoting which not every reader of such files undoes alike. */
 static int refuse_path(struct jw_error *err, const char *path, const char *characters,
 					   const char *where)

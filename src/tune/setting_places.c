@@ -9,8 +9,6 @@
 #include "os/folders.h"
 #include "os/variables.h"
 
-/* ---- paths */
-
 char *place_system_path(struct jw_error *err, const char *path)
 {
 	char *root = os_env("JITWARM_SYSTEM_ROOT"), *whole;
@@ -52,8 +50,6 @@ static int add_setting_place(struct setting_places *places, char *path, enum pla
 	places->items[places->count++] = (struct setting_place){path, form};
 	return 0;
 }
-
-/* ---- scopes */
 
 enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELL_OTHER };
 

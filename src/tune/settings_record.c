@@ -9,8 +9,6 @@
 enum { MOST_BYTES = 1 << 20 };
 static const char schema[] = "jitwarm.tuned/1";
 
-/* ---- changing */
-
 int settings_record_add_file(struct jw_error *err, struct settings_record *record, const char *path)
 {
 	char *copy;
@@ -95,8 +93,6 @@ void settings_record_free(struct settings_record *record)
 		variable_free(&record->variables[i]);
 	*record = (struct settings_record){0};
 }
-
-/* ---- reading and writing */
 
 int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 						  struct settings_record *ret_record)

@@ -61,8 +61,6 @@ static void ptxas_greet(void *state, struct protocol_hello *hello)
 			(struct protocol_device){.ordinal = (int)i, .target = task->targets[i]};
 }
 
-/* ---- the module */
-
 static int take_ptx(struct jw_error *err, struct ptxas_task *task,
 					const struct devcode_container *container, const struct devcode_entry *entry,
 					struct module *module)
@@ -114,8 +112,6 @@ done:
 	return result;
 }
 
-/* ---- the entry */
-
 static int write_entry(struct jw_error *err, struct ptxas_task *task, const char *path)
 {
 	char *folder = os_dir_name(err, path);
@@ -162,8 +158,6 @@ static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target
 	return result;
 }
 
-/* ---- the job */
-
 static int compile_ptx(struct jw_error *err, struct ptxas_task *task,
 					   const struct protocol_job *job, const struct buf *image,
 					   struct protocol_answer *answer)
@@ -207,8 +201,6 @@ static void ptxas_work(void *state, const struct protocol_job *job, struct buf *
 	answer->result = -1;
 	TEXT_COPY(answer->error, why.message);
 }
-
-/* ---- beginning */
 
 static int read_ptxas_targets(struct jw_error *err, const cJSON *array, struct ptxas_task *task)
 {

@@ -22,8 +22,6 @@ void os_terminal_prepare(void)
 {
 }
 
-/* ---- asking */
-
 /* A terminal must show typed text again when the program is ended or paused, so signals are blocked
  * until it does. They are let in only while we wait for input: a signal that came just before a
  * read would not end it. */

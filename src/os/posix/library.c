@@ -55,8 +55,6 @@ void os_library_close(struct os_library *library)
 	mem_free(library);
 }
 
-/* ---- finding the driver without loading it */
-
 static const char driver_name[] = "libcuda.so.1";
 
 static bool try_folder(const char *folder, size_t length, char **ret_path)

@@ -25,8 +25,6 @@ bool jw_is_administrator(void)
 		   CheckTokenMembership(NULL, &administrators, &is) && is;
 }
 
-/* ---- accounts */
-
 /* NULL if the account is gone: its folder's name is used then. */
 static char *name_of_sid(const wchar_t *id)
 {

@@ -59,8 +59,6 @@ void os_terminal_prepare(void)
 		(void)atexit(restore_code_page);
 }
 
-/* ---- asking */
-
 enum { MOST_TYPED = 1024 };
 
 static HANDLE open_console(const wchar_t *name)

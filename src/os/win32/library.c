@@ -89,8 +89,6 @@ void os_library_close(struct os_library *library)
 	mem_free(library);
 }
 
-/* ---- finding the driver without loading it */
-
 /* FOLDER\name, if it is there. */
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {
@@ -154,8 +152,6 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	*ret_path = path;
 	return 0;
 }
-
-/* ---- version resources */
 
 /* A version resource is a few hundred bytes. */
 enum { MOST_VERSION_BYTES = 1 << 20 };
