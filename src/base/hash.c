@@ -83,26 +83,9 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 	}
 }
 
-struct digest_part {
-	const void *data;
-	size_t size;
-};
-
-/* Over pieces that belong together. */
-static void digest_of_parts(struct digest *ret_digest, const struct digest_part *parts,
-							size_t count)
-{
-	crypto_generichash_state state;
-
-	crypto_generichash_init(&state, NULL, 0, DIGEST_SIZE);
-	for (size_t i = 0; i < count; i++)
-		crypto_generichash_update(&state, parts[i].data, parts[i].size);
-	crypto_generichash_final(&state, ret_digest->bytes, DIGEST_SIZE);
-}
-
 void digest_of(struct digest *ret_digest, const void *data, size_t size)
 {
-	digest_of_parts(ret_digest, &(struct digest_part){data, size}, 1);
+	crypto_generichash(ret_digest->bytes, DIGEST_SIZE, data, size, NULL, 0);
 }
 
 bool digest_equal(const struct digest *a, const struct digest *b)

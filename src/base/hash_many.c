@@ -135,12 +135,6 @@ static void begin(struct state *state, size_t k, struct digest_message *message)
 	state->step[k] = message ? BLOCK : 0;
 }
 
-static void end(struct state *state, size_t k)
-{
-	for (size_t i = 0; i < DIGEST_SIZE / 8; i++)
-		store_u64(state->message[k]->digest.bytes + 8 * i, state->h[i][k]);
-}
-
 /* Blocks that every lane has before its last one; SIZE_MAX where all lanes are idle. */
 static size_t count_blocks(const struct state *state)
 {
@@ -169,13 +163,6 @@ static void prepare_last(struct state *state)
 	}
 }
 
-static void advance(struct state *state, size_t blocks)
-{
-	for (size_t k = 0; k < LANES; k++)
-		if (state->message[k])
-			state->left[k] -= blocks * BLOCK;
-}
-
 static void hash_lanes(compress_fn compress_some, struct digest_message *messages, size_t count)
 {
 	struct state state;
@@ -186,7 +173,9 @@ static void hash_lanes(compress_fn compress_some, struct digest_message *message
 		begin(&state, k, next < count ? &messages[next] : NULL);
 	while ((blocks = count_blocks(&state)) != SIZE_MAX) {
 		compress_some(&state, blocks);
-		advance(&state, blocks);
+		for (size_t k = 0; k < LANES; k++)
+			if (state.message[k])
+				state.left[k] -= blocks * BLOCK;
 		prepare_last(&state);
 		compress_some(&state, 1);
 		for (size_t k = 0; k < LANES; k++) {
@@ -196,7 +185,8 @@ static void hash_lanes(compress_fn compress_some, struct digest_message *message
 				state.left[k] -= BLOCK;
 				continue;
 			}
-			end(&state, k);
+			for (size_t i = 0; i < DIGEST_SIZE / 8; i++)
+				store_u64(state.message[k]->digest.bytes + 8 * i, state.h[i][k]);
 			begin(&state, k, next < count ? &messages[next] : NULL);
 			next++;
 		}

@@ -55,6 +55,11 @@ void text_copy(char *to, size_t size, const char *from)
 	to[length] = '\0';
 }
 
+bool text_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 bool text_starts(const char *text, const char *start)
 {
 	return !strncmp(text, start, strlen(start));

@@ -24,6 +24,8 @@ void text_copy(char *to, size_t size, const char *from);
 /* The same for an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
+/* Equal, or both NULL. */
+bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
 /* Without regard to ASCII case. */

@@ -104,13 +104,6 @@ static void consult_table(struct cache_profile *profile)
 		profile->trust = CACHE_STAMP_TABLE;
 }
 
-static void read_library(const struct os_map *map, struct cache_profile *profile)
-{
-	(void)stamp_build_id(map->data, map->size, profile->build_id);
-	if (!stamp_find_mapped(NULL, map, profile->stamp))
-		profile->trust = CACHE_STAMP_READ;
-}
-
 static int set_identity(struct jw_error *err, const char *library, const struct os_stat *stat,
 						struct cache_profile *profile)
 {
@@ -136,7 +129,9 @@ int cache_profile_find(struct jw_error *err, const char *state_dir, const char *
 			os_map_close(&map);
 			return -1;
 		}
-		read_library(&map, &profile);
+		(void)stamp_build_id(map.data, map.size, profile.build_id);
+		if (!stamp_find_mapped(NULL, &map, profile.stamp))
+			profile.trust = CACHE_STAMP_READ;
 		os_map_close(&map);
 		release_by_name(library, &profile.driver);
 		release_by_resource(library, &profile.driver);

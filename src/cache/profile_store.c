@@ -229,14 +229,12 @@ int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile)
 {
 	char *path = profile_file_of(err, state_dir, profile->library);
-	char *folder = path ? os_dir_name(err, path) : NULL;
 	int result = -1;
 
-	if (folder && !os_make_dirs(err, folder, 0700)) {
+	if (path && !os_make_parent(err, path, 0700)) {
 		keep_former(path, profile);
 		result = cache_profile_write(err, path, profile);
 	}
-	mem_free(folder);
 	mem_free(path);
 	return result;
 }

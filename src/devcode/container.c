@@ -128,17 +128,6 @@ static void read_sizes(struct devcode_entry *entry, uint64_t payload, uint32_t c
 		entry->damaged = true;
 }
 
-/* The driver's key holds the decompressed payload and a NUL behind it, but a raw payload with its
- * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding therefore
- * counts as that NUL, and the payload ends in front of it. */
-static void cut_raw_text(struct devcode_entry *entry, const uint8_t *container)
-{
-	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
-		devcode_kind_is_ptx(entry->kind) &&
-		!container[entry->payload_offset + entry->size_bytes - 1])
-		entry->size_bytes--;
-}
-
 uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at, uint64_t offset,
 						 struct devcode_entry *entry)
 {
@@ -165,7 +154,12 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
 	read_sizes(entry, payload, compressed, uncompressed);
-	cut_raw_text(entry, bytes);
+	/* The driver's key holds the decompressed payload and a NUL behind it, but a raw payload with
+	 * its padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
+	 * therefore counts as that NUL, and the payload ends in front of it. */
+	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
+		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
+		entry->size_bytes--;
 	/* Options behind the first 4 GB of a container cannot be pointed to; no real one is so large.
 	 */
 	if (at + header_size <= UINT32_MAX)

@@ -80,17 +80,6 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 		count_directives(at, BLOCK, left, features);
 }
 
-static void count_rest(const uint8_t *at, size_t left, struct ptx_features *features)
-{
-	for (size_t i = 0; i < left; i++) {
-		if (at[i] == ';' && left - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
-			features->statements++;
-		else if (at[i] == 'b' && left - i > 2 && at[i + 1] == 'r' && at[i + 2] == 'a')
-			features->branches++;
-	}
-	count_directives(at, left, left, features);
-}
-
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 {
 	struct ptx_features features = {0};
@@ -98,7 +87,13 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 
 	for (; size >= BLOCK + AHEAD; at += BLOCK, size -= BLOCK)
 		count_block(at, size, &features);
-	count_rest(at, size, &features);
+	for (size_t i = 0; i < size; i++) {
+		if (at[i] == ';' && size - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
+			features.statements++;
+		else if (at[i] == 'b' && size - i > 2 && at[i + 1] == 'r' && at[i + 2] == 'a')
+			features.branches++;
+	}
+	count_directives(at, size, size, &features);
 	if (features.entries)
 		features.code = true;
 	*ret_features = features;

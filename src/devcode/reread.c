@@ -1,6 +1,5 @@
-#include <string.h>
-
 #include "base/cursor.h"
+#include "base/text.h"
 #include "devcode/devcode.h"
 #include "devcode/walk.h"
 
@@ -40,11 +39,6 @@ static int copy(struct jw_error *err, struct request *request, size_t part, stru
 	return 0;
 }
 
-static bool same_member(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static int visit(struct jw_error *err, void *context, const char *member, enum kind kind,
 				 struct stream *stream)
 {
@@ -55,7 +49,7 @@ static int visit(struct jw_error *err, void *context, const char *member, enum k
 	for (size_t i = 0; i < request->count; i++) {
 		struct devcode_part *part = &request->parts[i];
 
-		if (part->done || !same_member(part->member, member) || part->offset < stream->offset)
+		if (part->done || !text_same(part->member, member) || part->offset < stream->offset)
 			continue;
 		if (copy(&request->why, request, i, stream)) {
 			request->member = part->member;

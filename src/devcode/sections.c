@@ -17,17 +17,6 @@ static const struct {
 	{".nvFatBinSegment", DEVCODE_LOOSE, true},      {".nvFatBi", DEVCODE_LOOSE, true},
 };
 
-static void set_role(struct section *section)
-{
-	section->role = DEVCODE_LOOSE;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (!strcmp(section->name, known[i].name)) {
-			section->role = known[i].role;
-			section->wrappers = known[i].wrappers;
-		}
-	}
-}
-
 int sections_add(struct jw_error *err, struct section_table *table, const char *name,
 				 size_t name_size, uint64_t offset, uint64_t size_bytes, uint64_t address)
 {
@@ -39,7 +28,13 @@ int sections_add(struct jw_error *err, struct section_table *table, const char *
 		return -1;
 	for (size_t i = 0; i < name_size && name[i] && i + 1 < sizeof section.name; i++)
 		section.name[i] = name[i];
-	set_role(&section);
+	section.role = DEVCODE_LOOSE;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcmp(section.name, known[i].name)) {
+			section.role = known[i].role;
+			section.wrappers = known[i].wrappers;
+		}
+	}
 	table->items[table->count++] = section;
 	return 0;
 }

@@ -248,15 +248,6 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 
 /* ---- another machine */
 
-static void take_targets(struct jw_system *system, const struct jw_system_options *options)
-{
-	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
-		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
-		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
-		system->gpu_count++;
-	}
-}
-
 /* A library tells its build, and often its release; a release from another source counts more. */
 static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
 							  const char *library, struct jw_system *system,
@@ -295,7 +286,11 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	struct cache_profile profile = {0};
 	char text[JW_DRIVER_TEXT];
 
-	take_targets(system, options);
+	for (size_t i = 0; i < options->target_count && i < PROTOCOL_MOST_DEVICES; i++) {
+		system->gpus[i] = (struct jw_gpu){.target = options->targets[i], .ordinal = (int)i};
+		TEXT_COPY(system->gpus[i].name, jw_target_products(options->targets[i]));
+		system->gpu_count++;
+	}
 	if (profile_elsewhere(err, options, system, &profile))
 		return -1;
 	if (!profile.stamp[0])

@@ -92,6 +92,15 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	return result;
 }
 
+int os_make_parent(struct jw_error *err, const char *path, uint32_t mode)
+{
+	char *folder = os_dir_name(err, path);
+	int result = folder ? os_make_dirs(err, folder, mode) : -1;
+
+	mem_free(folder);
+	return result;
+}
+
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 {
 	char *above;

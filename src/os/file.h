@@ -114,6 +114,8 @@ void os_names_free(struct os_names *names);
 
 /* Makes a directory and the levels above it; one that is there is fine. `mode` is before umask. */
 int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode);
+/* The same for the directory of a file. */
+int os_make_parent(struct jw_error *err, const char *path, uint32_t mode);
 /* The same, each new level with just this mode, whatever the umask is. */
 int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode);
 /* Removes a directory if nothing is in it. */

@@ -51,14 +51,10 @@ static void forget_text(struct buf *text)
 
 static int write_text(struct jw_error *err, const char *path, const struct buf *text, bool secret)
 {
-	char *folder = os_dir_name(err, path);
-	int result = -1;
-
-	if (folder && !os_make_dirs(err, folder, 0700))
-		result = secret ? os_write_secret(err, path, text->data, text->size)
-						: os_write_atomic(err, path, text->data, text->size);
-	mem_free(folder);
-	return result;
+	if (os_make_parent(err, path, 0700))
+		return -1;
+	return secret ? os_write_secret(err, path, text->data, text->size)
+				  : os_write_atomic(err, path, text->data, text->size);
 }
 
 /* ---- writing */

@@ -106,14 +106,12 @@ static int write_leaf(struct jw_error *err, const struct planting *planting, uin
 					  const uint8_t *bytes, size_t size)
 {
 	char *path = os_join(err, planting->root, planting->manifest->tree[leaf].path);
-	char *above = path ? os_dir_name(err, path) : NULL;
 	struct os_file *file = NULL;
 	int result = -1;
 
-	if (above && !os_make_dirs(err, above, 0700) && !os_file_open(err, path, OS_OPEN_CREATE, &file))
+	if (path && !os_make_parent(err, path, 0700) && !os_file_open(err, path, OS_OPEN_CREATE, &file))
 		result = size ? os_file_write(err, file, 0, bytes, size) : 0;
 	os_file_close(file);
-	mem_free(above);
 	mem_free(path);
 	return result;
 }

@@ -178,12 +178,10 @@ static int open_one(struct jw_error *err, const char *cache, struct place *place
 int place_open(struct jw_error *err, const struct import *import, struct place *ret_place)
 {
 	const char *cache = import->result->path;
-	char *above = os_dir_name(err, cache);
-	int result = above ? os_make_dirs(err, above, 0700) : -1;
+	int result = os_make_parent(err, cache, 0700);
 	struct place place = {0};
 	bool held = false;
 
-	mem_free(above);
 	if (!result)
 		sweep(cache);
 	for (int tries = 0; !result && !held; tries++) {

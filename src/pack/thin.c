@@ -1,9 +1,8 @@
 /* Chooses the modules that a pack need not contain, since local files have them. */
 #include "pack/gather.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "base/text.h"
 #include "os/file.h"
 #include "pack/file_list.h"
 #include "pack/origin.h"
@@ -16,11 +15,6 @@ struct thin {
 	size_t *sources; /* of each of the manifest's files, the index of the one that is here */
 	size_t file_capacity, source_capacity;
 };
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
 
 /* Copies a text that a manifest may hold; *ret_text stays NULL for others. */
 static int copy_sound(struct jw_error *err, const char *text, bool (*is_sound)(const char *),
@@ -64,7 +58,7 @@ static int find_file(struct jw_error *err, struct thin *thin, const struct origi
 
 	*ret_at = PACK_MOST_FILES;
 	while (at < manifest->file_count && (thin->sources[at] != module->file ||
-										 !same_text(manifest->files[at].member, module->member)))
+										 !text_same(manifest->files[at].member, module->member)))
 		at++;
 	if (at < manifest->file_count) {
 		*ret_at = at;

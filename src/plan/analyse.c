@@ -57,14 +57,6 @@ static int count_entry(struct jw_error *err, struct image_account *account,
 	return 0;
 }
 
-static enum devcode_role role_of(const struct devcode_image *image,
-								 const struct devcode_container *container)
-{
-	if (container->section < image->section_count)
-		return image->sections[container->section].role;
-	return DEVCODE_LOOSE;
-}
-
 /* The module that the account has already for this target, or NULL. A loose one that turns up in a
  * registered section counts as registered. */
 static struct analyse_module *accounted_module(struct image_account *account,
@@ -207,7 +199,10 @@ static int go_through(struct jw_error *err, struct image_account *account)
 			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
 				return -1;
 		if (account_entries(err, account, seen, (uint32_t)i, container->section) ||
-			judge_container(err, account, container->index, role_of(image, container),
+			judge_container(err, account, container->index,
+							container->section < image->section_count
+								? image->sections[container->section].role
+								: DEVCODE_LOOSE,
 							container->linked))
 			return -1;
 	}

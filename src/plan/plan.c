@@ -30,14 +30,6 @@ struct plan_reading {
 	bool remembers;              /* of the file that is being read */
 };
 
-/* The inventory only saves time: a record that does not fit is dropped. If memory runs out here, a
- * failure that matters follows soon. */
-static void remember_image(struct plan_reading *reading, const struct build_image *image)
-{
-	if (reading->remembers && inventory_image(NULL, reading->inventory, image))
-		reading->remembers = false;
-}
-
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct plan_reading *reading = context;
@@ -51,7 +43,9 @@ static int plan_image(struct jw_error *err, void *context, const struct analyse_
 		.module_count = image->module_count,
 	};
 
-	remember_image(reading, &brought);
+	/* The inventory only saves time: a record that does not fit is dropped. */
+	if (reading->remembers && inventory_image(NULL, reading->inventory, &brought))
+		reading->remembers = false;
 	return build_take(err, &reading->build, &brought);
 }
 

@@ -1,7 +1,5 @@
 #include "prime/compile_plan.h"
 
-#include <stdio.h>
-
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "cache/insert.h"
@@ -117,17 +115,16 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 {
 	size_t done = result->compiled + result->met - result->misjudged;
 	size_t there = count_there(setup->plan, setup->system);
-	char line[256];
 
 	if (there >= done)
 		return 0;
 	result->lost = done - there;
 	result->undone += result->lost;
-	(void)snprintf(line, sizeof line,
-				   "%zu entries that were in the cache are gone again: another program has evicted "
-				   "or wiped them, or the folder was removed; the same command compiles them again",
-				   result->lost);
-	return prime_result_add_note(err, result, line);
+	return prime_result_add_note(
+		err, result,
+		"%zu entries that were in the cache are gone again: another program has evicted or wiped "
+		"them, or the folder was removed; the same command compiles them again",
+		result->lost);
 }
 
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
@@ -175,24 +172,20 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 /* Notes the modules that `check` will still call cold, and why. */
 static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 {
-	char line[256];
-
-	if (result->misjudged) {
-		(void)snprintf(line, sizeof line,
-					   "%zu modules: the driver made other entries than predicted; they are in the "
-					   "cache, but “jitwarm check” goes on calling these modules cold",
-					   result->misjudged);
-		if (prime_result_add_note(err, result, line))
-			return -1;
-	}
-	if (result->unchanged) {
-		(void)snprintf(line, sizeof line,
-					   "%zu modules: the driver loaded them and kept nothing; “jitwarm check” goes "
-					   "on calling them cold",
-					   result->unchanged);
-		if (prime_result_add_note(err, result, line))
-			return -1;
-	}
+	if (result->misjudged &&
+		prime_result_add_note(
+			err, result,
+			"%zu modules: the driver made other entries than predicted; they are in the cache, but "
+			"“jitwarm check” goes on calling these modules cold",
+			result->misjudged))
+		return -1;
+	if (result->unchanged &&
+		prime_result_add_note(
+			err, result,
+			"%zu modules: the driver loaded them and kept nothing; “jitwarm check” goes on calling "
+			"them cold",
+			result->unchanged))
+		return -1;
 	return 0;
 }
 

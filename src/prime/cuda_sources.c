@@ -71,15 +71,6 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 	return ret_hello->result ? error_set(err, JW_ERR_UNSUPPORTED, "%s", ret_hello->error) : 0;
 }
 
-static void take_hello(struct jw_nvrtc *nvrtc, const struct protocol_hello *hello)
-{
-	TEXT_COPY(nvrtc->library, hello->library);
-	nvrtc->major = hello->cuda / 1000;
-	nvrtc->minor = hello->cuda % 1000 / 10;
-	for (size_t i = 0; i < hello->device_count; i++)
-		nvrtc->archs[nvrtc->arch_count++] = hello->devices[i].target;
-}
-
 /* If no NVRTC was found, the system's linker may know one. */
 static int find_library(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *where)
 {
@@ -123,7 +114,11 @@ int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 		jw_nvrtc_close(nvrtc);
 		return -1;
 	}
-	take_hello(nvrtc, &hello);
+	TEXT_COPY(nvrtc->library, hello.library);
+	nvrtc->major = hello.cuda / 1000;
+	nvrtc->minor = hello.cuda % 1000 / 10;
+	for (size_t i = 0; i < hello.device_count; i++)
+		nvrtc->archs[nvrtc->arch_count++] = hello.devices[i].target;
 	*ret_nvrtc = nvrtc;
 	return 0;
 }

@@ -178,7 +178,7 @@ bool explain_same(const struct explanation *a, const struct explanation *b)
 {
 	return a->reason == b->reason && a->how == b->how && a->sm == b->sm &&
 		   !strcmp(a->stamp, b->stamp) && !strcmp(a->options, b->options) &&
-		   (a->damage == b->damage || (a->damage && b->damage && !strcmp(a->damage, b->damage)));
+		   text_same(a->damage, b->damage);
 }
 
 /* "535.309.01", or the build's date if the release is not known. */

@@ -1,7 +1,5 @@
 #include "prime/planning.h"
 
-#include <stdio.h>
-
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
@@ -21,29 +19,25 @@
 static int note_missing(struct jw_error *err, const struct jw_recording *recording,
 						const struct recorded_account *account, struct jw_prime_result *result)
 {
-	char line[1400];
-
 	for (size_t i = 0; i < recording->file_count; i++) {
 		const struct jw_recorded_file *file = &recording->files[i];
 
 		if (!account->missing_by_file[i])
 			continue;
-		(void)snprintf(line, sizeof line,
-					   "%.800s%s%.100s%s%.100s%s: %zu of the recorded modules are "
-					   "not in the files here",
-					   file->path, file->package ? " (" : "", file->package ? file->package : "",
-					   file->version ? " " : "", file->version ? file->version : "",
-					   file->package ? ")" : "", account->missing_by_file[i]);
-		if (prime_result_add_note(err, result, line))
+		if (prime_result_add_note(
+				err, result,
+				"%.800s%s%.100s%s%.100s%s: %zu of the recorded modules are not in the files here",
+				file->path, file->package ? " (" : "", file->package ? file->package : "",
+				file->version ? " " : "", file->version ? file->version : "",
+				file->package ? ")" : "", account->missing_by_file[i]))
 			return -1;
 		result->troubles++;
 	}
 	if (!account->idle)
 		return 0;
-	(void)snprintf(line, sizeof line,
-				   "%zu of the recorded modules have nothing to compile on these GPUs",
-				   account->idle);
-	return prime_result_add_note(err, result, line);
+	return prime_result_add_note(
+		err, result, "%zu of the recorded modules have nothing to compile on these GPUs",
+		account->idle);
 }
 
 static int narrow(struct jw_error *err, const struct jw_recording *recording,
@@ -60,14 +54,6 @@ static int narrow(struct jw_error *err, const struct jw_recording *recording,
 	failed = note_missing(err, recording, &account, result);
 	mem_free(account.missing_by_file);
 	return failed;
-}
-
-/* The cost model is that of ptxas. */
-static struct plan_factors factors_for(const struct jw_system *system,
-									   const struct jw_prime_options *options)
-{
-	return options->ptxas ? (struct plan_factors){1, 1}
-						  : speed_recall(system->state_dir, &system->driver.version);
 }
 
 void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool recompile)
@@ -105,7 +91,8 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
-		.factors = factors_for(system, options),
+		.factors = options->ptxas ? (struct plan_factors){1, 1}
+								  : speed_recall(system->state_dir, &system->driver.version),
 		.cancel = options->cancel,
 	};
 	return 0;
@@ -114,7 +101,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
 {
 	for (size_t i = 0; i < plan->note_count; i++)
-		if (prime_result_add_note(err, result, plan->notes[i]))
+		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
 			return -1;
 	result->troubles = plan->troubles;
 	result->images = plan->images;

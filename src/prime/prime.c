@@ -1,7 +1,5 @@
 #include <jitwarm/prime.h>
 
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "base/sized.h"
 #include "history/ledger.h"
@@ -38,15 +36,6 @@ static int check_options(struct jw_error *err, const struct jw_prime_options *op
 						   "carry-over takes what older drivers have compiled, and "
 						   "recompile-carried replaces it: one at a time")
 			   : 0;
-}
-
-static int note_trace(struct jw_error *err, struct jw_prime_result *result,
-					  const struct jw_error *why)
-{
-	char line[sizeof why->message + 40];
-
-	(void)snprintf(line, sizeof line, "the trace has not all events: %s", why->message);
-	return prime_result_add_note(err, result, line);
 }
 
 int jw_prime(struct jw_error *err, const struct jw_system *system,
@@ -102,7 +91,8 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 		reuse_keep(system, options, &result->reuse);
 done:
 	if (trace_close(&why, trace) && !failed)
-		failed = note_trace(err, result, &why);
+		failed =
+			prime_result_add_note(err, result, "the trace has not all events: %s", why.message);
 	ledger_close(&ledger);
 	planning_free(&planning);
 	if (failed)

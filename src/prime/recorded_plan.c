@@ -58,11 +58,6 @@ static uint64_t hash_of(const struct plan_file *file, uint64_t offset)
 	return fnv_update(state, &offset, sizeof offset);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static struct recorded_place *find_place(const struct recorded_places *places,
 										 const struct plan_file *file, uint64_t offset)
 {
@@ -72,7 +67,7 @@ static struct recorded_place *find_place(const struct recorded_places *places,
 		struct recorded_place *place = &places->items[at];
 
 		if (place->offset == offset && !strcmp(place->file->path, file->path) &&
-			same_text(place->file->member, file->member))
+			text_same(place->file->member, file->member))
 			return place;
 	}
 	return NULL;

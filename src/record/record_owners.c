@@ -126,16 +126,6 @@ done:
 	return failed;
 }
 
-static int note_troubles(struct jw_error *err, const struct recorder *recorder,
-						 const struct plan *plan)
-{
-	/* Notes about files that a process only mapped are dropped. */
-	for (size_t i = 0; recorder->options->path_count && i < plan->note_count; i++)
-		if (record_note(err, recorder->result, plan->notes[i]))
-			return -1;
-	return 0;
-}
-
 static bool is_cancelled(void *context)
 {
 	return record_is_stopped(context);
@@ -150,7 +140,11 @@ static int build(struct jw_error *err, struct recorder *recorder,
 	if (!plan_build(&why, request, &recorder->plan)) {
 		if (match_all(err, recorder->plan, recorder->result))
 			return -1;
-		return note_troubles(err, recorder, recorder->plan);
+		/* Notes about files that a process only mapped are dropped. */
+		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)
+			if (record_note(err, recorder->result, recorder->plan->notes[i]))
+				return -1;
+		return 0;
 	}
 	if (why.code != JW_ERR_INTERRUPTED)
 		return error_copy(err, &why);

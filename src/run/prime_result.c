@@ -30,9 +30,19 @@ int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *resul
 																							  : -1;
 }
 
-int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line)
+int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
+						  ...)
 {
-	return mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line);
+	va_list arguments;
+	char *line;
+	int failed;
+
+	va_start(arguments, format);
+	line = mem_vprintf(err, format, arguments);
+	va_end(arguments);
+	failed = line ? mem_add_string(err, &result->notes, &result->note_count, MOST_NOTES, line) : -1;
+	mem_free(line);
+	return failed;
 }
 
 void prime_result_forget_failures(struct jw_prime_result *result)

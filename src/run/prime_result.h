@@ -3,6 +3,7 @@
 
 #include <jitwarm/prime.h>
 
+#include "base/error.h"
 #include "plan/plan.h"
 
 /* One module that could not be compiled: the reason, and the driver's log ("" if it has none). */
@@ -11,4 +12,5 @@ int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *resul
 							 const char *reason, const char *log);
 /* Clears the failures before another run. */
 void prime_result_forget_failures(struct jw_prime_result *result);
-int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *line);
+int prime_result_add_note(struct jw_error *err, struct jw_prime_result *result, const char *format,
+						  ...) JW_PRINTF(3, 4);

@@ -1,7 +1,5 @@
 #include "run/run.h"
 
-#include <stdio.h>
-
 #include <uv.h>
 
 #include "base/cancel.h"
@@ -388,16 +386,12 @@ static void prepare_progress(struct run *run)
 
 static void note_later(struct run *run)
 {
-	char line[sizeof run->later.why.message + 200];
-
-	if (!run->later.count || run->broken)
-		return;
-	(void)snprintf(
-		line, sizeof line,
-		"%zu compiled modules could not be put into the cache; the same command compiles "
-		"them again: %s",
-		run->later.count, run->later.why.message);
-	(void)prime_result_add_note(NULL, run->result, line);
+	if (run->later.count && !run->broken)
+		(void)prime_result_add_note(
+			NULL, run->result,
+			"%zu compiled modules could not be put into the cache; the same command compiles them "
+			"again: %s",
+			run->later.count, run->later.why.message);
 }
 
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result)

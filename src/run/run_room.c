@@ -74,13 +74,6 @@ static struct slot *choose_victim(struct run *run)
 	return victim;
 }
 
-static void tell_short(struct run *run)
-{
-	if (!run->told_short)
-		run_message(run, "memory is getting short: going on with fewer workers for a while");
-	run->told_short = true;
-}
-
 static void look_at_power(struct run *run)
 {
 	bool before = run->on_battery;
@@ -111,6 +104,8 @@ struct slot *run_look_at_machine(struct run *run)
 	verdict = memory_budget_look(&run->memory, now, busy, os_memory_pressure(), total, available);
 	if (verdict == MEMORY_AS_IT_IS)
 		return NULL;
-	tell_short(run);
+	if (!run->told_short)
+		run_message(run, "memory is getting short: going on with fewer workers for a while");
+	run->told_short = true;
 	return verdict == MEMORY_AT_ONCE ? choose_victim(run) : NULL;
 }

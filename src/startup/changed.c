@@ -234,7 +234,7 @@ int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_ru
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 {
 	cJSON *document = cJSON_CreateObject();
-	char *folder = state->path ? os_dir_name(err, state->path) : NULL, *text = NULL;
+	char *text = NULL;
 	bool made = cJSON_AddStringToObject(document, "schema", schema) != NULL;
 	int result = -1;
 
@@ -248,15 +248,11 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	text = json_line(err, document);
 	if (text && !state->path)
 		result = 0;
-	else if (text && folder)
-		result =
-			os_make_dirs(err, folder, 0700) || os_write_atomic(err, state->path, text, strlen(text))
-				? -1
-				: 0;
+	else if (text && !os_make_parent(err, state->path, 0700))
+		result = os_write_atomic(err, state->path, text, strlen(text));
 done:
 	cJSON_free(text);
 	cJSON_Delete(document);
-	mem_free(folder);
 	return result;
 }
 

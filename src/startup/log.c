@@ -91,16 +91,13 @@ static int append_log_line(struct jw_error *err, struct os_file *file, const cha
 
 int jw_log_append(struct jw_error *err, const char *path, const char *line)
 {
-	char *folder = os_dir_name(err, path);
 	struct os_file *file;
-	int result = -1;
+	int result;
 
-	if (folder && !os_make_dirs(err, folder, 0700) &&
-		!os_file_open(err, path, OS_OPEN_CREATE, &file)) {
-		result = append_log_line(err, file, path, line);
-		os_file_close(file);
-	}
-	mem_free(folder);
+	if (os_make_parent(err, path, 0700) || os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	result = append_log_line(err, file, path, line);
+	os_file_close(file);
 	return result;
 }
 

@@ -71,14 +71,13 @@ done:
 int task_register(struct jw_error *err, struct jw_startup *startup)
 {
 	struct jw_startup_item *item = &startup->items[0];
-	char *kept = NULL, *folder = NULL;
+	char *kept = NULL;
 	struct buf wide = BUF_MAX(STARTUP_MOST_TEXT);
 	bool good;
 	int result = -1;
 
-	if (kept_path(err, item->where, &kept) || !(folder = os_dir_name(err, kept)) ||
-		startup_utf16(err, item->text, &wide) || os_make_dirs(err, folder, 0700) ||
-		os_write_atomic(err, kept, wide.data, wide.size))
+	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
+		os_make_parent(err, kept, 0700) || os_write_atomic(err, kept, wide.data, wide.size))
 		goto done;
 	result = startup_command(err, startup, &schtasks,
 							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", kept, "/f"), NULL,
@@ -90,7 +89,6 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	item->there = item->ours = !result;
 done:
 	buf_free(&wide);
-	mem_free(folder);
 	mem_free(kept);
 	return result;
 }

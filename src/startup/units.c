@@ -47,13 +47,8 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 
 static int write_item(struct jw_error *err, struct jw_startup_item *item)
 {
-	char *folder = os_dir_name(err, item->where);
-	int result = folder ? os_make_dirs(err, folder, 0755) ||
-							  os_write_atomic(err, item->where, item->text, strlen(item->text))
-						: -1;
-
-	mem_free(folder);
-	if (result)
+	if (os_make_parent(err, item->where, 0755) ||
+		os_write_atomic(err, item->where, item->text, strlen(item->text)))
 		return -1;
 	item->there = item->ours = true;
 	return 0;

@@ -35,19 +35,10 @@ static unsigned missing_levels(const char *path)
 	return levels;
 }
 
-static int make_folder(struct jw_error *err, const char *path)
-{
-	char *folder = os_dir_name(err, path);
-	int result = folder ? os_make_dirs(err, folder, 0755) : -1;
-
-	mem_free(folder);
-	return result;
-}
-
 static int write_block_file(struct jw_error *err, const struct tune_job *job, const char *path,
 							const struct buf *text)
 {
-	if (!make_folder(err, path) && !os_rewrite(err, path, buf_text(text), text->size))
+	if (!os_make_parent(err, path, 0755) && !os_rewrite(err, path, buf_text(text), text->size))
 		return 0;
 	if (job->request && job->request->scope != JW_SCOPE_CONDA)
 		return error_prefix(err, "nothing was changed there (%s)",

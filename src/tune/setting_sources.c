@@ -147,7 +147,7 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 	return result;
 }
 
-/* Every file of a folder whose name ends so; takes `folder` over. */
+/* Every file of a folder whose name ends so, and with units their drop-ins; takes `folder` over. */
 static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   char *folder, const char *end, enum assign_form form)
 {
@@ -161,35 +161,15 @@ static int read_folder(struct jw_error *err, struct jw_settings *settings, const
 			if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], end))
 				result =
 					read_owned(err, settings, source, os_join(err, folder, names.items[i]), form);
+			else if (!strcmp(end, ".service") && names.kinds[i] == OS_DIRECTORY &&
+					 text_ends(names.items[i], ".service.d"))
+				result = read_folder(err, settings, source, os_join(err, folder, names.items[i]),
+									 ".conf", form);
 		os_names_free(&names);
 	}
 	mem_free(folder);
 	return result;
 }
-
-/* Units and their drop-ins; takes `folder` over. */
-static int read_units(struct jw_error *err, struct jw_settings *settings, char *folder)
-{
-	struct os_names names;
-	int result = 0;
-
-	if (!folder)
-		return -1;
-	if (!os_list(NULL, folder, &names)) {
-		for (size_t i = 0; !result && i < names.count; i++)
-			if (names.kinds[i] == OS_DIRECTORY && text_ends(names.items[i], ".service.d"))
-				result = read_folder(err, settings, "systemd unit",
-									 os_join(err, folder, names.items[i]), ".conf", ASSIGN_UNIT);
-			else if (names.kinds[i] == OS_REGULAR && text_ends(names.items[i], ".service"))
-				result = read_owned(err, settings, "systemd unit",
-									os_join(err, folder, names.items[i]), ASSIGN_UNIT);
-		os_names_free(&names);
-	}
-	mem_free(folder);
-	return result;
-}
-
-/* ---- places */
 
 static int read_process(struct jw_error *err, struct jw_settings *settings)
 {
@@ -242,7 +222,7 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
  * of its home (.). */
 static const struct {
 	const char *path;
-	const char *end;    /* of the files' names in a folder; NULL: a file, or a folder of units */
+	const char *end;    /* of the files' names in a folder; NULL: a file */
 	const char *source; /* NULL: a shell profile */
 	enum assign_form form;
 } read_files[] = {
@@ -251,7 +231,10 @@ static const struct {
 	{.path = "/etc/profile"},
 	{.path = "/etc/profile.d", .end = ".sh", .source = "profile.d"},
 	{.path = "/etc/bash.bashrc"},
-	{.path = "/etc/systemd/system", .form = ASSIGN_UNIT},
+	{.path = "/etc/systemd/system",
+	 .end = ".service",
+	 .source = "systemd unit",
+	 .form = ASSIGN_UNIT},
 	{.path = "environment.d", .end = ".conf", .source = "environment.d", .form = ASSIGN_LIST},
 	{.path = ".profile"},
 	{.path = ".bash_profile"},
@@ -266,7 +249,7 @@ static const struct {
 	{.path = ".login"},
 	{.path = "fish/config.fish"},
 	{.path = "fish/conf.d", .end = ".fish"},
-	{.path = "systemd/user", .form = ASSIGN_UNIT},
+	{.path = "systemd/user", .end = ".service", .source = "systemd unit", .form = ASSIGN_UNIT},
 };
 
 static int read_files_of(struct jw_error *err, struct jw_settings *settings, bool has_home)
@@ -283,9 +266,8 @@ static int read_files_of(struct jw_error *err, struct jw_settings *settings, boo
 		path = *rest == '/'   ? place_system_path(err, rest)
 			   : *rest == '.' ? place_home_path(err, rest)
 							  : place_config_path(err, rest);
-		result = read_files[i].form == ASSIGN_UNIT ? read_units(err, settings, path)
-				 : end ? read_folder(err, settings, source, path, end, read_files[i].form)
-					   : read_owned(err, settings, source, path, read_files[i].form);
+		result = end ? read_folder(err, settings, source, path, end, read_files[i].form)
+					 : read_owned(err, settings, source, path, read_files[i].form);
 	}
 	return result;
 }

@@ -57,17 +57,6 @@ done:
 	return result;
 }
 
-static void close_job(struct tune_job *job)
-{
-	if (job->lock) {
-		(void)os_file_unlock(NULL, job->lock);
-		os_file_close(job->lock);
-	}
-	settings_record_free(&job->record);
-	mem_free(job->state_dir);
-	*job = (struct tune_job){0};
-}
-
 static int read_record(struct jw_error *err, struct tune_job *job)
 {
 	char *aside;
@@ -105,6 +94,11 @@ int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 		jw_tune_result_free(job->result);
 	else
 		*ret_result = job->result;
-	close_job(job);
+	if (job->lock) {
+		(void)os_file_unlock(NULL, job->lock);
+		os_file_close(job->lock);
+	}
+	settings_record_free(&job->record);
+	mem_free(job->state_dir);
 	return result ? -1 : 0;
 }

@@ -114,13 +114,9 @@ done:
 
 static int write_entry(struct jw_error *err, struct ptxas_task *task, const char *path)
 {
-	char *folder = os_dir_name(err, path);
-	int result = -1;
-
-	if (folder && !os_make_dirs(err, folder, 0700))
-		result = os_write_atomic(err, path, task->entry.data, task->entry.size);
-	mem_free(folder);
-	return result;
+	if (os_make_parent(err, path, 0700))
+		return -1;
+	return os_write_atomic(err, path, task->entry.data, task->entry.size);
 }
 
 static int store(struct jw_error *err, struct ptxas_task *task, struct jw_target device,

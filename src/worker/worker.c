@@ -42,12 +42,6 @@ static int send_line(struct jw_error *err, struct worker *worker)
 	return result;
 }
 
-static void lower_priority(char *text)
-{
-	for (; *text; text++)
-		*text = (char)tolower((unsigned char)*text);
-}
-
 static void describe_uuid(const uint8_t uuid[16], bool slice, char text[48])
 {
 	size_t used = (size_t)snprintf(text, 48, slice ? "MIG-" : "GPU-");
@@ -81,7 +75,8 @@ static int describe_device(const struct cuda *cuda, int ordinal, struct protocol
 	(void)cuda->cuDeviceGetName(d.name, sizeof d.name, device);
 	(void)cuda->cuDeviceGetPCIBusId(d.bus, sizeof d.bus, device);
 	(void)cuda->cuDeviceGetAttribute(&d.compute_mode, CUDA_ATTRIBUTE_COMPUTE_MODE, device);
-	lower_priority(d.bus);
+	for (char *c = d.bus; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
 	if (!cuda->cuDeviceTotalMem_v2(&memory, device))
 		d.memory_bytes = memory;
 	if (!get_uuid(cuda, uuid, device))

@@ -45,11 +45,6 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 					TEXT_COUNT(gpu->cannot, "container", "containers"));
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* Why a library's modules are cold. */
 static void print_causes(const struct output *out, const struct jw_check_result *result,
 						 const struct jw_check_file *file)
@@ -59,7 +54,7 @@ static void print_causes(const struct output *out, const struct jw_check_result 
 	for (size_t i = 0; i < result->cause_count; i++) {
 		const struct jw_check_cause *cause = &result->causes[i];
 
-		if (!strcmp(cause->path, file->path) && same_text(cause->member, file->member))
+		if (!strcmp(cause->path, file->path) && text_same(cause->member, file->member))
 			output_line(out, STYLE_PLAIN, "    %zu%s%s: %s", cause->modules,
 						result->gpu_count > 1 ? " for " : "",
 						result->gpu_count > 1 ? jw_target_sm(target, cause->target) : "",

@@ -56,15 +56,6 @@ static void hold_signals(struct held *ret_before)
 			(void)sigaction(numbers[i], &action, NULL);
 }
 
-static void release_signals(const struct held *before)
-{
-	for (size_t i = 0; i < NUMBERS; i++)
-		(void)sigaction(numbers[i], &before->handlers[i], NULL);
-	(void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
-	if (caught)
-		(void)raise(caught);
-}
-
 /* A line of at most size - 1 bytes; the rest of a longer one is dropped. */
 static int read_line(int fd, const sigset_t *mask, char *line, size_t size)
 {
@@ -112,6 +103,10 @@ int os_ask_secret(struct jw_error *err, const char *question, char *ret_line, si
 	if (write(fd, "\n", 1) < 0)
 		(void)tcflush(fd, TCOFLUSH);
 	(void)close(fd);
-	release_signals(&signals);
+	for (size_t i = 0; i < NUMBERS; i++)
+		(void)sigaction(numbers[i], &signals.handlers[i], NULL);
+	(void)sigprocmask(SIG_SETMASK, &signals.mask, NULL);
+	if (caught)
+		(void)raise(caught);
 	return result ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;
 }

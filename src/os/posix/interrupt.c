@@ -10,13 +10,6 @@ static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t interrupted;
 static struct timespec first; /* written by the first signal only */
 
-static void block_all(sigset_t *set)
-{
-	(void)sigemptyset(set);
-	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-		(void)sigaddset(set, caught[i]);
-}
-
 static long since_first_ms(void)
 {
 	struct timespec now;
@@ -43,7 +36,9 @@ void os_catch_interrupts(void)
 {
 	struct sigaction action = {.sa_handler = note}, before;
 
-	block_all(&action.sa_mask);
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+		(void)sigaddset(&action.sa_mask, caught[i]);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
 		/* nohup(1): a closed terminal does not concern us. */
 		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&

@@ -1,7 +1,6 @@
 /* NVIDIA's display devices as Linux lists them. Source: Documentation/ABI/testing/sysfs-bus-pci. */
 #include "os/pci.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -40,18 +40,13 @@ static void prepare_stream(FILE *stream)
 		(void)SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
-/* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8 only
- * if all its bytes come at once. The functions that print flush. */
-static void buffer_errors(void)
+void os_terminal_prepare(void)
 {
 	static char buffer[4096];
 
+	/* Unbuffered, stderr would be written byte by byte, and the console shows a character in UTF-8
+	 * only if all its bytes come at once. The functions that print flush. */
 	(void)setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
-}
-
-void os_terminal_prepare(void)
-{
-	buffer_errors();
 	prepare_stream(stdout);
 	prepare_stream(stderr);
 	code_page_before = GetConsoleOutputCP();
