@@ -129,9 +129,7 @@ static int restore_own(struct jw_error *err, struct cache_live *live)
 
 static bool is_own(const struct cache_live *live, uint64_t key)
 {
-	size_t cursor = 0;
-
-	return set_find(&live->own_keys, key, &cursor) != SET_NONE;
+	return set_has(&live->own_keys, key);
 }
 
 /* ---- room */

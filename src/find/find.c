@@ -42,10 +42,9 @@ static bool is_visited(struct name_search *finder, const struct requirement *wan
 					   bool *ret_failed)
 {
 	uint64_t key = fnv_update(FNV_START, wanted->name, strlen(wanted->name) + 1);
-	size_t cursor = 0;
 
 	key = fnv_update(key, wanted->extras, strlen(wanted->extras));
-	if (set_find(&finder->visited, key, &cursor) != SET_NONE)
+	if (set_has(&finder->visited, key))
 		return true;
 	*ret_failed = set_add(NULL, &finder->visited, key, 0) != 0;
 	return false;

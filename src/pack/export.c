@@ -142,23 +142,18 @@ static int nothing_there(struct jw_error *err, const struct job *job,
 					 result->other_targets ? " for these GPUs" : "");
 }
 
-/* With paths, only the entries of their modules are exported. */
-static int gather_wanted(struct jw_error *err, struct job *job, struct jw_export_result *result)
+static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
 {
 	struct jw_export_options options = *job->options;
 
+	/* With paths, only the entries of their modules are exported. */
 	if (options.path_count) {
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
 		options.context = job;
 		options.wanted = is_wanted;
 	}
-	return gather_cache(err, &options, job->dir, &job->gather, result);
-}
-
-static int gather_entries(struct jw_error *err, struct job *job, struct jw_export_result *result)
-{
-	if (gather_wanted(err, job, result))
+	if (gather_cache(err, &options, job->dir, &job->gather, result))
 		return -1;
 	return job->gather.count ? make_manifest(err, job) : nothing_there(err, job, result);
 }

@@ -195,6 +195,22 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	return result;
 }
 
+int import_check_pack(struct jw_error *err, const struct jw_import_options *given)
+{
+	struct jw_import_options options = *given;
+	struct jw_import_result *result = NULL;
+	char *nowhere = mem_printf(err, "%s.none", given->path);
+	int failed;
+
+	options.account = NULL;
+	options.cache_dir = nowhere;
+	options.dry_run = options.pack_only = true;
+	failed = nowhere ? jw_import(err, &options, &result) : -1;
+	jw_import_result_free(result);
+	mem_free(nowhere);
+	return failed;
+}
+
 void jw_import_result_free(struct jw_import_result *result)
 {
 	if (!result)

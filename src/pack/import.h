@@ -69,6 +69,8 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 /* The bytes before the payload in the entry's key in this cache. */
 size_t import_key_start(char start[PACK_MOST_START], const struct import *import, uint32_t at);
 
+/* Reads the whole pack and checks it as an import with these options does, without a directory. */
+int import_check_pack(struct jw_error *err, const struct jw_import_options *given);
 /* JW_ERR_UNSUPPORTED: the names of the driver's entries are not known. */
 int import_needs_stamp(struct jw_error *err, const struct jw_system *system);
 

@@ -6,22 +6,6 @@
 #include "os/accounts.h"
 #include "pack/import.h"
 
-static int check_pack(struct jw_error *err, const struct jw_import_options *given)
-{
-	struct jw_import_options options = *given;
-	struct jw_import_result *result = NULL;
-	char *nowhere = mem_printf(err, "%s.none", given->path);
-	int failed;
-
-	options.account = NULL;
-	options.cache_dir = nowhere;
-	options.dry_run = options.pack_only = true;
-	failed = nowhere ? jw_import(err, &options, &result) : -1;
-	jw_import_result_free(result);
-	mem_free(nowhere);
-	return failed;
-}
-
 /* A damaged folder of one account must not keep the others from their import. */
 static int import_for(struct jw_error *err, const struct jw_import_options *given,
 					  const struct jw_account *account, struct jw_import_all_result *all)
@@ -66,8 +50,8 @@ int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 	struct jw_import_all_result *all;
 	int result;
 
-	if ((options->system && import_needs_stamp(err, options->system)) || check_pack(err, options) ||
-		jw_accounts_people(err, &accounts))
+	if ((options->system && import_needs_stamp(err, options->system)) ||
+		import_check_pack(err, options) || jw_accounts_people(err, &accounts))
 		return -1;
 	all = mem_alloc(err, sizeof *all);
 	result = all ? import_for_each(err, options, &accounts, all) : -1;

@@ -182,23 +182,14 @@ static int copy_member(struct jw_error *err, struct merge *merge, struct part *p
 {
 	const struct pack_member *member = &part->manifest.members[i];
 	char name[TAR_MOST_NAME + 1];
-	struct digest digest;
-	uint8_t *bytes;
 
 	buf_clear(&merge->member);
-	if (buf_reserve(err, &merge->member, (size_t)member->size_bytes))
+	if (buf_reserve(err, &merge->member, (size_t)member->size_bytes) ||
+		reader_checked_member(err, part->reader, member, merge->member.data))
 		return -1;
-	bytes = merge->member.data;
-	if (reader_member(err, part->reader, member, &bytes))
-		return -1;
-	if (!part->taken[i])
-		return 0;
-	(void)pack_member_name(name, member);
-	digest_of(&digest, bytes, (size_t)member->size_bytes);
-	if (!digest_equal(&digest, &member->digest))
-		return error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
-						 part->path, name);
-	return writer_member(err, writer, name, bytes, member->size_bytes);
+	return part->taken[i] ? writer_member(err, writer, pack_member_name(name, member),
+										  merge->member.data, member->size_bytes)
+						  : 0;
 }
 
 static int copy_content(struct jw_error *err, void *context, struct writer *writer)

@@ -25,21 +25,11 @@ static int for_each(struct jw_error *err, const struct import *import, struct re
 	for (uint32_t i = 0; !result && i < manifest->member_count; i++) {
 		const struct pack_member *member = &manifest->members[i];
 		uint8_t *bytes = mem_resize(err, NULL, (size_t)member->size_bytes);
-		char name[TAR_MOST_NAME + 1];
-		struct digest digest;
 
-		if (!bytes)
-			return -1;
-		result = cancel_check(err, &options->cancel) || reader_member(err, reader, member, &bytes)
+		result = !bytes || cancel_check(err, &options->cancel) ||
+						 reader_checked_member(err, reader, member, bytes)
 					 ? -1
 					 : 0;
-		if (!result) {
-			digest_of(&digest, bytes, (size_t)member->size_bytes);
-			if (!digest_equal(&digest, &member->digest))
-				result =
-					error_set(err, JW_ERR_FORMAT, "%s: %s: its content does not match its name",
-							  source_name(import->source), pack_member_name(name, member));
-		}
 		if (!result && take)
 			result = take(err, context, i, bytes);
 		mem_free(bytes);

@@ -82,14 +82,10 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	crypto_generichash_init(&writer->digest, NULL, 0, DIGEST_SIZE);
 	crypto_generichash_init(&writer->prehash, NULL, 0, PACK_PREHASH_SIZE);
 	writer->compressor = ZSTD_createCCtx();
-	if (!writer->compressor) {
-		error_set(err, JW_ERR_MEMORY, "out of memory");
-		goto fail;
-	}
-	code = set_parameters(writer->compressor, options->level);
-	if (ZSTD_isError(code)) {
-		failed(err, code);
-		goto fail;
+	code = writer->compressor ? set_parameters(writer->compressor, options->level) : 0;
+	if (!writer->compressor || ZSTD_isError(code)) {
+		(void)writer_close(NULL, writer, NULL);
+		return code ? failed(err, code) : error_set(err, JW_ERR_MEMORY, "out of memory");
 	}
 	workers = options->workers ? options->workers : os_cores();
 	/* A libzstd that was built without threads refuses this option, and still compresses. */
@@ -97,9 +93,6 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 								 workers < MOST_WORKERS ? (int)workers : MOST_WORKERS);
 	*ret_writer = writer;
 	return 0;
-fail:
-	(void)writer_close(NULL, writer, NULL);
-	return -1;
 }
 
 static int emit(struct jw_error *err, struct writer *writer, const void *data, size_t size)

@@ -35,10 +35,9 @@ static int take_path(struct jw_error *err, void *context, const char *path)
 {
 	struct recorder *recorder = context;
 	const uint64_t key = fnv_update(FNV_START, path, strlen(path));
-	size_t cursor = 0;
 	char *copy;
 
-	if (set_find(&recorder->known_paths, key, &cursor) != SET_NONE)
+	if (set_has(&recorder->known_paths, key))
 		return 0;
 	if (VEC_ROOM(err, recorder->paths, recorder->path_capacity, recorder->path_count,
 				 RECORD_MOST_PATHS))

@@ -7,12 +7,11 @@
 #include <sodium.h>
 #include <uv.h>
 
-#include <jitwarm/pack.h>
-
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "pack/driver_text.h"
+#include "pack/import.h"
 #include "pack/reader.h"
 
 enum { MOST_PACKS = 10000 };
@@ -102,21 +101,13 @@ static int describe_pack(struct jw_error *err, const char *path,
 
 int store_verify_pack(struct jw_error *err, const char *path, const struct jw_cancel *cancel)
 {
-	char *nowhere = mem_printf(err, "%s.none", path);
 	const struct jw_import_options options = {.size = sizeof options,
 											  .path = path,
-											  .cache_dir = nowhere,
 											  .limit_bytes = UINT64_MAX,
 											  .allow_unsigned = true,
-											  .dry_run = true,
-											  .pack_only = true,
 											  .cancel = *cancel};
-	struct jw_import_result *result = NULL;
-	int failed = nowhere ? jw_import(err, &options, &result) : -1;
 
-	jw_import_result_free(result);
-	mem_free(nowhere);
-	return failed;
+	return import_check_pack(err, &options);
 }
 
 /* ---- all of them */
