@@ -29,10 +29,10 @@ struct jw_accounts {
  * the profiles of local, domain and cloud accounts (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows
  * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free, here and below. */
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
-/* What services run as. Windows: LocalSystem, LocalService, NetworkService, and virtual accounts
- * with a profile. Linux: every account that is none of a person's but root's, and the folders of
- * /var/lib, where systemd keeps those of services without an account of their own
- * (StateDirectory=). Their folders need not be there. */
+/* The accounts of services. Windows: LocalSystem, LocalService, NetworkService, and virtual
+ * accounts with a profile. Linux: every account that belongs to no person, except root's, and the
+ * folders of /var/lib, where systemd keeps those of services without an account of their own
+ * (StateDirectory=). Their folders may be missing. */
 int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts);
 void jw_accounts_free(struct jw_accounts *accounts);
 

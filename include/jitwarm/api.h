@@ -1,5 +1,5 @@
 /* The frame of every public header: C linkage for C++, and default visibility, since everything
- * else in the library is compiled hidden. No declaration stands outside JW_BEGIN_DECLS and
+ * else in the library is compiled hidden. Every declaration is between JW_BEGIN_DECLS and
  * JW_END_DECLS. */
 #ifndef JITWARM_API_H
 #define JITWARM_API_H
@@ -12,7 +12,7 @@
 #define JW_LINKAGE_END
 #endif
 
-/* Windows' libraries export what a list names, which is made from these headers. */
+/* On Windows a list, made from these headers, names the exported functions. */
 #if defined(__GNUC__) && !defined(_WIN32)
 #define JW_BEGIN_DECLS JW_LINKAGE_BEGIN _Pragma("GCC visibility push(default)")
 #define JW_END_DECLS   _Pragma("GCC visibility pop") JW_LINKAGE_END
@@ -21,9 +21,9 @@
 #define JW_END_DECLS   JW_LINKAGE_END
 #endif
 
-/* What structs begin as that may grow in later versions: their size, and zeros. The macro of each
- * is beside it: `struct jw_check_options options = JW_CHECK_OPTIONS_INIT;`. In C `{.size = sizeof
- * options, .paths = …}` does the same. */
+/* The initial value of structs that may grow in later versions: their size, and zeros. Each has a
+ * macro: `struct jw_check_options options = JW_CHECK_OPTIONS_INIT;`. In C `{.size = sizeof options,
+ * .paths = …}` does the same. */
 #ifdef __cplusplus
 template <typename type> static inline type jw_sized()
 {

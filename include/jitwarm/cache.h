@@ -1,5 +1,5 @@
-/* The driver's cache directory: what is in it, and whether it is sound. Nothing here writes but
- * jw_cache_repair and jw_cache_forget.
+/* The driver's cache directory: what is in it, and whether it is sound. Only jw_cache_repair and
+ * jw_cache_forget write.
  *
  * Threads: any number of threads may call these functions at the same time. Of one directory, one
  * call of jw_cache_repair at a time in a process. */
@@ -16,7 +16,7 @@
 
 JW_BEGIN_DECLS
 
-/* What has made an entry, and of what. */
+/* The source of an entry. */
 enum jw_cache_kind {
 	JW_CACHE_CUDA,
 	JW_CACHE_OPENCL, /* OpenCL's first step, source to PTX; its second makes a JW_CACHE_CUDA entry
@@ -47,15 +47,15 @@ struct jw_cache_report {
 	struct jw_cache_group *by_arch, *by_driver; /* by name */
 	size_t arch_count, driver_count;
 	struct jw_cache_damaged *damaged_entries;
-	const char *index;       /* "sound", "missing", "empty", "truncated", "not an index" */
-	uint64_t index_bytes;    /* the total that the driver counts against its limit */
-	uint64_t rows_bytes;     /* what it should be: the sum of the rows */
-	const char *next_insert; /* what a driver does when it next stores an entry: "adds"; "wipes": it
-								deletes every entry; "evicts_all": it evicts every entry and stores
-								nothing, each time anew; "evicts_soon": it evicts before the limit
-								is reached */
-	bool harmful;            /* entries will be lost: next_insert is "wipes" or "evicts_all" */
-	uint64_t limit_bytes;    /* the driver's, as it was taken */
+	const char *index;    /* "sound", "missing", "empty", "truncated", "not an index" */
+	uint64_t index_bytes; /* the total that the driver counts against its limit */
+	uint64_t rows_bytes;  /* the correct total: the sum of the rows */
+	/* A driver's action when it next stores an entry. "adds"; "wipes": it deletes every entry;
+	 * "evicts_all": it evicts every entry and stores nothing, each time; "evicts_soon": it evicts
+	 * before the limit is reached. */
+	const char *next_insert;
+	bool harmful;         /* entries will be lost: next_insert is "wipes" or "evicts_all" */
+	uint64_t limit_bytes; /* the driver's, as it was taken */
 };
 
 struct jw_cache_options {
@@ -68,9 +68,9 @@ struct jw_cache_options {
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
  * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
- * JW_ERR_FORMAT: no directory, or none of a driver's cache; JW_ERR_UNSUPPORTED: with these settings
- * the driver does not cache; JW_ERR_IO: it cannot be read;
- * JW_ERR_INTERRUPTED: it was cancelled. The caller frees with jw_cache_report_free. */
+ * JW_ERR_FORMAT: not a directory, or not one of a driver's cache; JW_ERR_UNSUPPORTED: with these
+ * settings the driver does not cache; JW_ERR_IO: it cannot be read; JW_ERR_INTERRUPTED: it was
+ * cancelled. The caller frees with jw_cache_report_free. */
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);
 void jw_cache_report_free(struct jw_cache_report *report);
@@ -92,9 +92,9 @@ struct jw_cache_repaired {
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired);
 
-/* Takes away the empty folder that jitwarm keeps beside the driver's files (by it `check --explain`
- * tells who has emptied a cache); one that something is in stays. Entries and index are not looked
- * at. *ret_path is what was removed, NULL where there was nothing; the caller frees it with
+/* Removes the empty folder that jitwarm keeps beside the driver's files (`check --explain` needs it
+ * to tell how a cache was emptied). A folder that is not empty stays. Entries and index are not
+ * read. *ret_path is the removed folder, NULL if there was none; the caller frees it with
  * jw_text_free. */
 int jw_cache_forget(struct jw_error *err, const char *dir, char **ret_path);
 

@@ -1,9 +1,9 @@
-/* After a change of drivers: what the live cache and the store hold under a former driver's stamp
- * is put under the present one's, which takes seconds where compiling takes minutes.
+/* After a change of drivers: entries of the live cache and of the store with a former driver's
+ * stamp get the present driver's stamp. That takes seconds; compiling them takes minutes.
  *
- * Another build of the same CUDA minor version compiles to the same bytes, so its entries go over
- * by themselves. What an older compiler has made goes over where it is asked for, and is marked, so
- * that it can be compiled again later (jw_prime_options.recompile_carried).
+ * Another build of the same CUDA minor version compiles to the same bytes, so its entries are
+ * always carried over. Entries of an older compiler are carried over on request and marked, so that
+ * they can be compiled again later (jw_prime_options.recompile_carried).
  *
  * Threads: any number of threads may call these functions at the same time. Of one cache, one call
  * of jw_carry at a time in a process. */
@@ -23,11 +23,11 @@ JW_BEGIN_DECLS
 
 /* Modules with something in common. */
 struct jw_carry_group {
-	char driver[64]; /* what has compiled them: "535.309.01 (CUDA 12.2)", "built …" */
+	char driver[64]; /* the driver that compiled them: "535.309.01 (CUDA 12.2)", "built …" */
 	char target[JW_TARGET_TEXT];
-	bool refused;  /* these have to be compiled: `why` */
-	bool older;    /* of those that go over: an older compiler's */
-	bool in_store; /* they came from the store, the others from the cache itself */
+	bool refused;  /* not carried over: `why` */
+	bool older;    /* carried over from an older compiler */
+	bool in_store; /* from the store; false: from the cache */
 	size_t modules;
 	char why[512]; /* refused: each mismatching field by name */
 };
@@ -38,15 +38,15 @@ struct jw_carry_options {
 	const uint64_t *keys,
 		*key_bytes; /* the entries that are wanted, and the lengths of their keys */
 	size_t count;
-	const uint64_t *kept; /* entries that are not to make room for them */
+	const uint64_t *kept; /* entries that must not be evicted for them */
 	size_t kept_count;
-	bool carry_over;     /* what older compilers have made, too */
+	bool carry_over;     /* include entries of older compilers */
 	bool store;          /* look into the store too; not with `dry_run` */
-	bool dry_run;        /* only say what would go over */
+	bool dry_run;        /* report what would be carried over; write nothing */
 	uint64_t most_bytes; /* that these and the kept ones may take together; 0: the cache's limit */
-	struct jw_cancel cancel; /* what was carried by then is the result */
+	struct jw_cancel cancel; /* on cancelling, the result holds the entries carried so far */
 	void *context;
-	/* So many of so many of the cache's entries, at least once where there are any. May be NULL. */
+	/* Counts entries of the cache; called at least once if there are any. May be NULL. */
 	void (*progress)(void *context, size_t done, size_t total);
 };
 #define JW_CARRY_OPTIONS_INIT JW_INIT(jw_carry_options)
@@ -56,16 +56,16 @@ struct jw_carry_result {
 	size_t group_count;
 	size_t carried; /* modules whose entries are there now, or would be */
 	size_t older;   /* of these, an older compiler's */
-	size_t refused; /* modules that some driver has compiled, and that cannot go over */
-	uint64_t bytes; /* what the carried ones take in the cache */
-	size_t evicted; /* oldest entries of others that had to make room */
+	size_t refused; /* modules that another driver compiled and that cannot be carried over */
+	uint64_t bytes; /* size of the carried entries in the cache */
+	size_t evicted; /* oldest other entries, evicted to make room */
 	double seconds;
-	char note[512]; /* a line on what did not go as it should, "" where nothing is to be said */
+	char note[512]; /* a line about a problem, "" if there was none */
 };
 
-/* Killed at any moment, each entry is whole and what an older compiler has made is marked. Where no
- * name can be predicted or no cache is in use there is nothing to do. -1: out of memory. The caller
- * frees with jw_carry_result_free. */
+/* If the process is killed at any moment, each entry is whole, and entries of older compilers are
+ * marked. If no name can be predicted or no cache is in use, nothing is done. -1: out of memory.
+ * The caller frees with jw_carry_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
 void jw_carry_result_free(struct jw_carry_result *result);

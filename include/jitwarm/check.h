@@ -1,5 +1,5 @@
-/* Whether what the driver would compile is in its cache already. Nothing is compiled, and no GPU
- * wakes up.
+/* Whether the modules that the driver would compile are already in its cache. Nothing is compiled,
+ * and no GPU wakes up.
  *
  * Threads: any number of threads may call these functions at the same time. A jw_system may serve
  * several of them. */
@@ -20,12 +20,12 @@ struct jw_check_options {
 	size_t size;              /* JW_CHECK_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
 	size_t path_count;
-	const struct jw_system *system;  /* whose GPUs, driver, cache and state directory it is about */
+	const struct jw_system *system;  /* the machine: its GPUs, driver, cache and state directory */
 	const struct jw_target *targets; /* GPUs instead of the system's */
 	size_t target_count;             /* 0: those of the system */
 	const char *driver; /* a driver that is not here ("550.163.01", "12.2"); NULL: the system's */
-	bool everything;    /* what lies outside the registered sections of libraries too */
-	bool explain;       /* why what is cold is so: reads more of the cache, and may take longer */
+	bool everything;    /* include modules outside the registered sections of libraries */
+	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
 };
 #define JW_CHECK_OPTIONS_INIT JW_INIT(jw_check_options)
@@ -34,18 +34,18 @@ struct jw_check_options {
 enum jw_cold_reason {
 	JW_COLD_NOT,     /* it is not */
 	JW_COLD_UNKNOWN, /* the names of this driver's entries are not known */
-	JW_COLD_NEVER,   /* nothing speaks of it */
-	JW_COLD_DAMAGED, /* its entry is there, and no driver takes it */
+	JW_COLD_NEVER,   /* no trace of it was found */
+	JW_COLD_DAMAGED, /* its entry exists, but no driver accepts it */
 	JW_COLD_DRIVER,  /* another driver has compiled it */
-	JW_COLD_FILE,    /* what was compiled was in an earlier version of the file */
+	JW_COLD_FILE,    /* compiled from an earlier version of the file */
 	JW_COLD_OPTIONS, /* the same PTX was compiled with other options */
 	JW_COLD_GPU,     /* the same PTX was compiled for other GPUs */
-	JW_COLD_EVICTED, /* it was there, and had to make room */
-	JW_COLD_DELETED, /* it was there, and was deleted: by hand, or by `cache prune` */
-	JW_COLD_WIPED,   /* it was there, and a driver has wiped the cache */
-	JW_COLD_GONE,    /* it was there; which of these befell it cannot be told */
-	JW_COLD_CARRIED, /* it is there, made by an older driver's compiler, and is to be compiled anew
-					  */
+	JW_COLD_EVICTED, /* evicted to make room */
+	JW_COLD_DELETED, /* deleted by hand or by `cache prune` */
+	JW_COLD_WIPED,   /* a driver wiped the cache */
+	JW_COLD_GONE,    /* it was in the cache; evicted, deleted or wiped is not known */
+	JW_COLD_CARRIED, /* in the cache, but made by an older driver's compiler; it will be compiled
+						again */
 };
 /* "never", "damaged", "driver" … as in `check --json`. */
 const char *jw_cold_reason_name(enum jw_cold_reason reason);
@@ -64,11 +64,11 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t carried; /* of the warm ones, those that an older driver's compiler has made (carry.h) */
-	size_t cannot;  /* containers with PTX for the GPU which its driver cannot use */
-	size_t link;    /* of the cold ones, inputs of a link that is needed */
-	size_t left_out;                  /* modules that everything would include */
-	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; what they will take in the cache */
+	size_t carried;  /* of the warm ones, made by an older driver's compiler (carry.h) */
+	size_t cannot;   /* containers with PTX for the GPU which its driver cannot use */
+	size_t link;     /* of the cold ones, inputs of a link that is needed */
+	size_t left_out; /* modules that everything would include */
+	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; their predicted size in the cache */
 	double seconds, longest_seconds;  /* of compiling them, one core; the dearest of them */
 };
 
@@ -90,14 +90,13 @@ struct jw_check_result {
 	bool names_known; /* false: the names of this driver's entries are not known, so that all counts
 						 as cold */
 	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */
-	char **notes;     /* one line each: what was left out, files that could not be read */
+	char **notes;     /* one line each: modules that were left out, files that could not be read */
 	size_t note_count, troubles;
 	size_t images; /* files and members of archives with device code that were read */
 };
 
-/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), a driver that makes no sense, out of memory,
- * JW_ERR_INTERRUPTED. The
- * caller frees with jw_check_result_free. */
+/* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,
+ * JW_ERR_INTERRUPTED. The caller frees with jw_check_result_free. */
 int jw_check(struct jw_error *err, const struct jw_check_options *options,
 			 struct jw_check_result **ret_result);
 void jw_check_result_free(struct jw_check_result *result);

@@ -1,7 +1,7 @@
 /* Errors of libjitwarm.
  *
  * Every function that can fail takes `struct jw_error *err` first and returns 0, or -1 with *err
- * filled in. `err` may be NULL where the caller does not want to know why. On failure outputs are
+ * filled in. `err` may be NULL if the caller does not need the reason. On failure outputs are
  * untouched.
  *
  * Threads: a jw_error belongs to one call at a time. */
@@ -16,16 +16,16 @@ JW_BEGIN_DECLS
 
 enum jw_code {
 	JW_OK = 0,
-	JW_ERR_USAGE,       /* an argument makes no sense */
-	JW_ERR_NOT_FOUND,   /* a file, package, driver or GPU that is not there */
+	JW_ERR_USAGE,       /* an invalid argument */
+	JW_ERR_NOT_FOUND,   /* a missing file, package, driver or GPU */
 	JW_ERR_IO,          /* the operating system refused: permissions, disk full, ... */
 	JW_ERR_FORMAT,      /* damaged or foreign data */
-	JW_ERR_LIMIT,       /* larger than we are willing to handle */
+	JW_ERR_LIMIT,       /* larger than the limit */
 	JW_ERR_MEMORY,      /* out of memory */
-	JW_ERR_UNSUPPORTED, /* sound, but not for us: a compression, a kind, a platform */
+	JW_ERR_UNSUPPORTED, /* sound, but not supported: a compression, a kind, a platform */
 	JW_ERR_DRIVER,      /* NVIDIA's driver reported a failure */
-	JW_ERR_BUSY,        /* a lock that somebody else holds */
-	JW_ERR_INTERRUPTED, /* the user asked us to stop */
+	JW_ERR_BUSY,        /* another process holds a lock */
+	JW_ERR_INTERRUPTED, /* the call was cancelled */
 };
 
 struct jw_error {
@@ -33,8 +33,8 @@ struct jw_error {
 	char message[1024]; /* one line, UTF-8, no full stop at its end */
 };
 
-/* What functions of this library return as a text or as lines is let go of by these, and not by
- * free(), which on Windows may be another one. NULL is nothing. */
+/* Free texts and lines that functions of this library return. Do not use free(): on Windows it may
+ * belong to another C library. NULL is allowed. */
 void jw_text_free(char *text);
 void jw_lines_free(char **lines, size_t count);
 

@@ -8,16 +8,16 @@
 
 JW_BEGIN_DECLS
 
-/* How many times as long compiles take on a machine as the model says (docs/estimates.md), for
- * ordinary modules and for inputs of run-time linking; 0: not known, then what is usual stands in.
+/* The ratio of compile times on a machine to the model (docs/estimates.md), for ordinary modules
+ * and for inputs of run-time linking. 0: not known, the usual ratio is used.
  */
 struct jw_speed {
 	double load, link;
 };
 
-/* How much so many workers do together on this machine, in what one alone does there: hardware
- * threads that share a core do little more than one of them, and more workers than threads no more
- * than these (docs/estimates.md). 0 counts as 1. */
+/* The throughput of this many workers on this machine; 1 is that of one worker alone. Two hardware
+ * threads that share a core do little more than one, and more workers than threads do no more than
+ * the threads (docs/estimates.md). 0 counts as 1. */
 double jw_workers_capacity(unsigned workers);
 
 /* Wall time of `total` seconds of work, the longest piece of it `longest`, by workers of this

@@ -1,4 +1,4 @@
-/* What to work on: from what a user types to files that may hold device code.
+/* Finding the files that may hold device code, from the names that a user types.
  *
  * A name is a path (file, directory, wheel), else a package of the active environment, with or
  * without extras ("jax[cuda12]"). Without names it is the whole environment: VIRTUAL_ENV, else
@@ -20,9 +20,9 @@ JW_BEGIN_DECLS
 
 struct jw_found_file {
 	char *path;          /* as given, or absolute; a file that exists */
-	const char *package; /* what installed it, and its version; NULL where unknown */
+	const char *package; /* the package that installed it, and its version; NULL if unknown */
 	const char *version;
-	uint64_t size_bytes; /* what follows is as it was when the file was found */
+	uint64_t size_bytes; /* the members below describe the file when it was found */
 	int64_t mtime_ns;    /* since 1970, UTC */
 	uint64_t device, inode;
 };

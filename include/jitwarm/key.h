@@ -16,7 +16,7 @@ JW_BEGIN_DECLS
 struct jw_key {
 	char name[64];
 	char id[17];         /* as minisign writes it */
-	char public_key[64]; /* base64, what `minisign -P` takes */
+	char public_key[64]; /* base64, as for `minisign -P` */
 	bool can_sign;       /* there is a secret key */
 	bool encrypted;      /* which needs a passphrase */
 	bool trusted;        /* packs that it signed are imported */

@@ -1,8 +1,8 @@
-/* Which entries of a cache are not its driver's own bytes, as far as jitwarm has made or imported
- * them.
+/* Which entries of a cache are not its driver's own bytes. jitwarm knows this of entries that it
+ * made or imported.
  *
- * Threads: any number of threads may call these functions at the same time. What was opened may be
- * read by several. */
+ * Threads: any number of threads may call these functions at the same time. Several threads may
+ * read one jw_marks. */
 #ifndef JITWARM_MARKS_H
 #define JITWARM_MARKS_H
 
@@ -16,7 +16,7 @@ JW_BEGIN_DECLS
 
 enum jw_mark {
 	JW_MARK_OLDER, /* an older driver's compiler made it (jitwarm/carry.h) */
-	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): of the same worth */
+	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): equivalent code */
 };
 
 /* Of the cache directory, as jw_cache_list gives it; `state_dir` NULL: nothing is marked. The
@@ -26,7 +26,7 @@ int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache
 				  struct jw_marks **ret_marks);
 void jw_marks_close(struct jw_marks *marks);
 
-/* A mark ends when the entry is compiled anew. */
+/* A mark ends when the entry is compiled again. */
 bool jw_marks_has(const struct jw_marks *marks, enum jw_mark mark, uint64_t key);
 size_t jw_marks_count(const struct jw_marks *marks, enum jw_mark mark);
 

@@ -41,7 +41,7 @@ struct jw_nvrtc {
 	struct jw_nvrtc_inner *inner;
 };
 
-/* Asks the library, in a process of its own, for its version and architectures. The options' lists
+/* Asks the library, in a separate process, for its version and architectures. The options' lists
  * and names (not `where`) must stay where they are, and the results' files live, until
  * jw_nvrtc_close. */
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
@@ -50,17 +50,17 @@ void jw_nvrtc_close(struct jw_nvrtc *nvrtc);
 
 struct jw_nvrtc_result {
 	char *ptx;                 /* the file with the PTX; NULL where the source was not compiled */
-	char arch[JW_TARGET_TEXT]; /* "compute_86": what it was compiled for */
+	char arch[JW_TARGET_TEXT]; /* the architecture of its PTX: "compute_86" */
 	uint16_t isa_major, isa_minor; /* of the PTX */
 	bool too_new;                  /* for the driver to read */
 	char *log;                     /* the compiler's own, or "" */
 };
 
-/* Compiles one source for a GPU, in a process of its own: --gpu-architecture is the newest that
- * NVRTC knows and the GPU runs, unless the options name one. -1 with one line that names the
- * source; if the compiler refused it, the line is the first error and ret_result->log
- * its log. JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. Free *ret_result in
- * both cases. */
+/* Compiles one source for a GPU, in a separate process: --gpu-architecture is the newest that NVRTC
+ * knows and the GPU runs, unless the options name one. -1 with one line that names the source; if
+ * the compiler refused it, the line is the first error and ret_result->log its log.
+ * JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. Free *ret_result in both
+ * cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);
 void jw_nvrtc_result_free(struct jw_nvrtc_result *result);

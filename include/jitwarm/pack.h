@@ -23,12 +23,12 @@ struct jw_pack_file {
 	const char *path; /* here */
 	const char *name; /* on every machine: below the folder that its package is installed in, or
 						 without folders */
-	const char *package, *version; /* what installed it; NULL where unknown */
+	const char *package, *version; /* the package that installed it; NULL if unknown */
 };
 
 struct jw_found; /* jitwarm/find.h */
-/* What jw_find has found, as such files. They point into `found`, which must outlive them; the
- * caller frees *ret_files, one for each found file, with jw_pack_files_free. */
+/* The files that jw_find found, with these names. They point into `found`, which must outlive them;
+ * the caller frees *ret_files, one for each found file, with jw_pack_files_free. */
 int jw_pack_files(struct jw_error *err, const struct jw_found *found,
 				  struct jw_pack_file **ret_files);
 void jw_pack_files_free(struct jw_pack_file *files);
@@ -46,12 +46,12 @@ struct jw_export_options {
 	bool all_drivers;   /* entries of other drivers than the system's too; so without a driver */
 	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
-	bool opaque; /* the whole directory as it is, for the very driver of `system`; so it is anyway
-					where the form of that driver's cache is not known */
-	bool thin;   /* without the PTX of modules that stand in `files`, which an import has to have */
+	bool opaque; /* the whole directory as it is, for the very driver of `system`; always so if the
+					form of that driver's cache is not known */
+	bool thin;   /* without the PTX of modules in `files`; the import needs these files */
 	const struct jw_pack_file *files;
 	size_t file_count;
-	bool best;              /* as small as can be, at forty times the time */
+	bool best;              /* as small as possible, at forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
 	const char *passphrase; /* of that key, where it has one */
 	const char *state_dir;  /* where keys are */
@@ -69,7 +69,7 @@ struct jw_export_result {
 		opaque; /* `entries` are files of any kind then, and neither modules nor cubins are known */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	size_t split; /* of the entries: compiled over several threads (jw_prime_options.split), so not
-					 the driver's own bytes; known of what jitwarm has seen made or imported */
+					 the driver's own bytes; known of entries that jitwarm made or imported */
 	uint64_t entry_bytes;   /* the entries' files */
 	uint64_t content_bytes; /* distinct PTX and cubins */
 	size_t thin_modules;    /* of the modules: their PTX is not in the pack */
@@ -100,26 +100,26 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 enum jw_import_verdict {
 	JW_IMPORT_NEW,
 	JW_IMPORT_THERE,   /* the cache has it already */
-	JW_IMPORT_REFUSED, /* it would not be found here, or would harm: `why` */
-	JW_IMPORT_MISSING, /* the pack is thin, and none of the files here has its PTX */
+	JW_IMPORT_REFUSED, /* no program would find it here, or it would harm: `why` */
+	JW_IMPORT_MISSING, /* the pack is thin, and no file here has its PTX */
 };
 
-/* A file that modules of a thin pack come from and that they were not found in, nor elsewhere. */
+/* A file of a thin pack whose modules were found neither in it nor elsewhere. */
 struct jw_import_missing {
 	char *path;              /* as the pack has it: below the folder of its package */
 	char *package, *version; /* NULL where unknown */
 	char *member;            /* inside an archive; NULL for a file */
 	size_t modules, entries; /* that are missing for it */
-	char why[256];           /* what is here instead */
+	char why[256];           /* the file that is here instead */
 };
 
 /* Entries of a pack with something in common. */
 struct jw_import_group {
 	enum jw_import_verdict verdict;
 	char target[JW_TARGET_TEXT];
-	char driver[64]; /* what made them: "550.163.01 (CUDA 12.4)", "built …" */
+	char driver[64]; /* the driver that made them: "550.163.01 (CUDA 12.4)", "built …" */
 	bool carried;    /* under this machine's stamp instead of their own */
-	bool split; /* compiled over several threads: not the driver's own bytes, of the same worth */
+	bool split;      /* compiled over several threads: equivalent, but not the driver's own bytes */
 	size_t entries;
 	char why[512]; /* refused: each mismatching field by name */
 };
@@ -143,16 +143,16 @@ struct jw_import_options {
 	bool allow_unsigned;   /* a pack without signature, or by a key that is not trusted */
 	bool dry_run;   /* everything is checked, permissions to write there too; nothing is written */
 	bool pack_only; /* with dry_run: the pack is checked, and the directory does not matter */
-	bool only_missing; /* entries that are there are left alone, and nothing is evicted: what finds
-						  no room is refused */
+	bool only_missing; /* existing entries stay, and nothing is evicted: entries without room are
+						  refused */
 	bool carry_over;   /* an older driver's cubins, under this machine's stamp; they are marked, so
 						  that jw_prime_options.recompile_carried finds them, and replace nothing */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
 	/* Which entries, by the names that they get; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
-	/* The files that may hold what a thin pack lacks; called once, for such a pack only. They stay
-	 * the caller's and must outlive the import. NULL: there are none. */
+	/* Finds the files that may hold the PTX of a thin pack; called once, for thin packs only. They
+	 * stay the caller's and must outlive the import. NULL: no files. */
 	int (*find_files)(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
 					  size_t *ret_count);
 	bool any_file; /* look into all of them, not just those whose package or name the pack names */
@@ -177,21 +177,21 @@ struct jw_import_result {
 	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
 	char note[256];     /* a line on the signature, "" where there is nothing to say */
 	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
-						   split ones) could not be marked as such, "" where they were, or there are
+						   split ones) could not be marked as such, "" if they were, or if there are
 						   none */
 };
 
 /* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no
- * pack, or none that a trusted key has signed; JW_ERR_FORMAT: it is none, or damaged;
+ * such file, or no signature by a trusted key; JW_ERR_FORMAT: not a pack, or damaged;
  * JW_ERR_UNSUPPORTED: it needs a newer jitwarm, or the driver caches nothing; JW_ERR_LIMIT: larger
- * than any pack has reason to be, or than the driver's cache may get; JW_ERR_IO: no space, no
- * permission; JW_ERR_INTERRUPTED. What was added before stays, sound, and another run completes it.
- * The caller frees with jw_import_result_free. */
+ * than a pack may be, or than the limit of the driver's cache; JW_ERR_IO: no space, no permission;
+ * JW_ERR_INTERRUPTED. Entries added before the failure stay and are sound; another run completes
+ * the import. The caller frees with jw_import_result_free. */
 int jw_import(struct jw_error *err, const struct jw_import_options *options,
 			  struct jw_import_result **ret_result);
 void jw_import_result_free(struct jw_import_result *result);
 
-/* What became of one account's cache. */
+/* The result for one account's cache. */
 struct jw_import_account {
 	char *name;
 	struct jw_import_result *result; /* NULL: it could not be filled: */
@@ -203,10 +203,10 @@ struct jw_import_all_result {
 };
 
 /* The same into the cache of each person's account on this machine (jw_accounts_people), with that
- * account's rights and in that account's own place; `account` and `cache_dir` of the options are
- * not used, and `path` is a file. What is wrong with the pack itself fails before any folder is
- * looked at; one account that cannot be filled does not keep the others from it. JW_ERR_NOT_FOUND:
- * no such pack, or no such account. The caller frees with jw_import_all_result_free. */
+ * account's rights and in its own folder; `account` and `cache_dir` of the options are not used,
+ * and `path` is a file. An error of the pack itself fails before any folder is read. If one account
+ * fails, the others are still filled. JW_ERR_NOT_FOUND: no such pack, or no such account. The
+ * caller frees with jw_import_all_result_free. */
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);

@@ -1,4 +1,4 @@
-/* Taking out of the driver's cache what no program will look for any more.
+/* Removing entries from the driver's cache that no program will look up any more.
  *
  * Threads: any number of threads may call these functions at the same time. Of one cache, one call
  * of jw_prune at a time in a process. */
@@ -16,13 +16,13 @@
 
 JW_BEGIN_DECLS
 
-/* Why an entry goes; the first that holds counts. */
+/* Why an entry is removed; the first reason that applies counts. */
 enum jw_prune_reason {
 	JW_PRUNE_DAMAGED, /* no driver uses it as it is */
 	JW_PRUNE_DRIVER,  /* of a former driver, or of one that was named */
 	JW_PRUNE_TARGET,  /* for no GPU of this machine, or for one that was named */
 	JW_PRUNE_AGE,
-	JW_PRUNE_SIZE, /* what the driver would evict first */
+	JW_PRUNE_SIZE, /* first in the driver's order of eviction */
 	JW_PRUNE_REASONS,
 };
 
@@ -36,17 +36,17 @@ struct jw_prune_options {
 	bool former_drivers;
 	const char *const *drivers; /* and of these: a release (535.309.01) or a stamp */
 	size_t driver_count;
-	bool other_targets;              /* for GPUs that this machine has not */
+	bool other_targets;              /* for GPUs that this machine does not have */
 	const struct jw_target *targets; /* and for these */
 	size_t target_count;
-	/* Written longer ago than this; 0: any age. By itself it chooses all that old; beside the
-	 * choices above it narrows them. */
+	/* Written longer ago than this; 0: any age. Alone, it chooses all entries of that age; together
+	 * with the choices above it narrows them. */
 	uint64_t older_s;
 	bool to_size_given;
 	uint64_t to_size_bytes; /* the oldest rows until no more than this is left */
-	const char
-		*keep;  /* a pack for what goes; what no pack can hold stays then, unless it is damaged */
-	bool apply; /* false: only say */
+	const char *keep; /* a pack for the removed entries; entries that no pack can hold then stay,
+						 unless damaged */
+	bool apply;       /* false: only report */
 	struct jw_cancel cancel;
 };
 #define JW_PRUNE_OPTIONS_INIT JW_INIT(jw_prune_options)
@@ -68,21 +68,22 @@ struct jw_prune_result {
 	uint64_t chosen_bytes[JW_PRUNE_REASONS];
 	struct jw_prune_group *groups; /* the chosen ones by reason, driver and target */
 	size_t group_count;
-	/* What stays since nobody knows its stamp, by driver and target; `reason` says nothing. */
+	/* Entries that stay because their stamp is unknown, by driver and target; `reason` is not set.
+	 */
 	struct jw_prune_group *unknown;
 	size_t unknown_count;
 	size_t removed;
 	uint64_t removed_bytes;
-	size_t changed;           /* stay since they were written anew meanwhile */
+	size_t changed;           /* they stay: rewritten meanwhile */
 	size_t kept;              /* in the pack; 0: none was written */
-	size_t not_kept;          /* stay since the pack could not hold them */
+	size_t not_kept;          /* they stay: the pack could not hold them */
 	uint64_t longest_hold_ns; /* with the driver's lock */
 };
 
-/* An entry whose stamp nobody knows may be a living compiler library's (nvJitLink): it is chosen
- * where its stamp is named, and for no other reason. Those of no known form never are.
- * JW_ERR_UNSUPPORTED where a choice cannot be made here (no driver, no GPU, GPUs that are hidden).
- * Nothing is removed where the pack cannot be written. The caller frees with jw_prune_result_free.
+/* An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is chosen
+ * only if its stamp is named. Entries of unknown form are never chosen. JW_ERR_UNSUPPORTED if a
+ * choice cannot be made here (no driver, no GPU, GPUs that are hidden). If the pack cannot be
+ * written, nothing is removed. The caller frees with jw_prune_result_free.
  */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);

@@ -2,8 +2,8 @@
  * code, only hashes and places (docs/recording-format.md), so that `prime` can compile the same
  * modules on any machine with the same files.
  *
- * Threads: any number of threads may call these functions at the same time. A recording that nobody
- * changes may be read by several. */
+ * Threads: any number of threads may call these functions at the same time. Several threads may
+ * read a recording that no thread changes. */
 #ifndef JITWARM_RECORDING_H
 #define JITWARM_RECORDING_H
 
@@ -20,7 +20,7 @@ JW_BEGIN_DECLS
 enum jw_recorded_kind {
 	JW_RECORDED_LOAD,    /* a module of a container that was loaded */
 	JW_RECORDED_LINK,    /* an input of run-time linking */
-	JW_RECORDED_JITLINK, /* what libnvJitLink and its like have kept */
+	JW_RECORDED_JITLINK, /* an entry of libnvJitLink or a similar library */
 	JW_RECORDED_OPENCL,  /* OpenCL source, which became PTX */
 	JW_RECORDED_OTHER,   /* of a form that is not known */
 };
@@ -29,7 +29,7 @@ const char *jw_recorded_kind_name(enum jw_recorded_kind kind);
 
 struct jw_recorded_file {
 	char *path;    /* with a package: below the folder that it is installed in */
-	char *package; /* what installed it, and its version; NULL where unknown */
+	char *package; /* the package that installed it, and its version; NULL if unknown */
 	char *version;
 	char *member; /* inside an archive; NULL for a file */
 	uint64_t size_bytes;
@@ -38,7 +38,7 @@ struct jw_recorded_file {
 #define JW_RECORDED_NO_FILE UINT32_MAX
 
 struct jw_recorded_module {
-	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in none that was looked at */
+	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in no file that was searched */
 	enum jw_recorded_kind kind;
 	uint64_t key, key_bytes; /* name of the entry that the driver made, length of its key */
 	struct jw_target target; /* sm 0 where unknown */
@@ -46,8 +46,8 @@ struct jw_recorded_module {
 	uint64_t payload_bytes;                  /* of PTX, with the zeros at its end */
 	char digest[65];                         /* BLAKE2b-256 of it in hex */
 	char *options;
-	char *producer;    /* what its PTX says of its maker ("NVIDIA NVVM", "LLVM"), NULL where it
-						  does not */
+	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"), NULL if it names
+						  none */
 	double seconds;    /* of compiling: */
 	bool measured;     /* by when entries were written; else predicted */
 	bool known_before; /* the user's cache had it already: it is the same from run to run */
@@ -63,8 +63,8 @@ struct jw_recording {
 	size_t module_count;
 };
 
-/* Reads a recording. JW_ERR_FORMAT where the file is none, or of a version that is not known. The
- * caller frees with jw_recording_free. */
+/* Reads a recording. JW_ERR_FORMAT: not a recording, or one of an unknown version. The caller frees
+ * with jw_recording_free. */
 int jw_recording_read(struct jw_error *err, const char *path, struct jw_recording **ret_recording);
 /* The same from `size` bytes, which may be hostile. */
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,

@@ -1,5 +1,5 @@
-/* What files hold for GPUs that may not be here: device code, verdicts, and what the driver would
- * have to compile. Needs neither driver nor GPU.
+/* The device code of files, verdicts for GPUs that may not be here, and the modules that the driver
+ * would have to compile. Needs neither driver nor GPU.
  *
  * Threads: any number of threads may call these functions at the same time. Callbacks come on the
  * thread that called. */
@@ -34,7 +34,7 @@ struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */
 	double seconds, longest; /* all of them one after another; the dearest of them */
-	uint64_t cache_bytes;    /* what they take in the driver's cache */
+	uint64_t cache_bytes;    /* their size in the driver's cache */
 };
 
 /* One image on one GPU architecture. Verdicts count containers, the first that holds for each. */
@@ -51,7 +51,7 @@ struct jw_scan_verdicts {
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */
 
-	struct jw_scan_work work;       /* what the driver would compile, link-time inputs aside */
+	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
 	struct jw_scan_work link_work;  /* link-time inputs; compiled only where link_needed */
 	enum jw_scan_need link_needed;  /* whether the CUDA runtime links when a program starts */
 	struct jw_scan_work loose_work; /* the part of `work` that the library loads by itself when it
@@ -98,8 +98,8 @@ struct jw_scan_options {
 	struct jw_driver driver; /* zeros: a driver that reads everything */
 	struct jw_speed speed;   /* of the machine that is asked about */
 	bool modules;
-	bool verdicts_only; /* count verdicts, but not what would be compiled: several times faster
-						   where that is much, since no PTX has to be decompressed whole */
+	bool verdicts_only; /* count verdicts, but not the work of compiling: several times faster for
+						   large files, since no PTX has to be decompressed whole */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
 	/* Each image as soon as it is read; all that it points to is valid during the call. A return

@@ -16,24 +16,24 @@ JW_BEGIN_DECLS
 
 struct jw_startup_options {
 	size_t size;              /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *const *names; /* what `prime` is to work on; none: the environment */
+	const char *const *names; /* names for `prime`; without names: the environment */
 	size_t name_count;
 	const char *environment; /* a virtual or conda environment, absolute; NULL: none */
 	/* Linux: a unit of the system instead, which runs before this service starts, and as its
 	 * account (NULL: root). */
 	const char *service, *account;
-	bool everyone; /* for every account of this machine, each in its own name and at its own logon:
-					  an administrator's affair */
+	bool everyone; /* for every account of this machine, each under its own name and at its own
+					  logon; needs an administrator */
 	bool replace;  /* a task or unit of that name that is not ours */
 	const char *program; /* the jitwarm that it starts, absolute; NULL: the program that calls this,
-							which is then to know `prime --if-changed` */
+							which must then support `prime --if-changed` */
 };
 #define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 
 /* A file of systemd's, or the task. */
 struct jw_startup_item {
 	char *where; /* the file; the task's name */
-	char *text;  /* what is in it */
+	char *text;  /* its content */
 	bool ours;   /* it is there, and ours */
 	bool there;  /* it is there at all */
 };
@@ -42,11 +42,11 @@ struct jw_startup {
 	size_t count;
 	char **commands; /* that were run, or, where one failed, have to be run; one line each */
 	size_t command_count;
-	char *failed; /* why the last of them failed, NULL where none has: the files are written all the
-					 same */
+	char *failed; /* why the last of them failed, NULL if all succeeded; the files are written in
+					 both cases */
 };
 
-/* What would be written, and what is there. Nothing is changed. The caller frees with
+/* Reports what would be written and what exists. Nothing is changed. The caller frees with
  * jw_startup_free, here and below. */
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
@@ -54,7 +54,7 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
  * JW_ERR_IO: no permission. */
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup);
-/* Takes it away, and nothing that is not ours. */
+/* Removes it, and nothing that jitwarm did not write. */
 int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *options,
 					   struct jw_startup **ret_startup);
 void jw_startup_free(struct jw_startup *startup);
@@ -74,11 +74,11 @@ struct jw_run_key {
 /* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
 struct jw_run_state;
 
-/* Looks at it without loading the driver. *ret_changes: what differs from the last run that came to
- * an end ("driver, packages"), "first run", or "" where nothing does. The caller frees both. */
+/* Looks at it without loading the driver. *ret_changes: the differences from the last complete run
+ * ("driver, packages"), "first run", or "" if there are none. The caller frees both. */
 int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
 				char **ret_changes);
-/* The run came to its end: the next one compares with this. */
+/* To be called at the end of a run: the next one compares with this state. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 

@@ -25,7 +25,7 @@ struct jw_store_pack {
 	char targets[256], drivers[512];
 	int64_t mtime_ns;
 	char damage[512]; /* why it cannot be read, "" where it can */
-	bool broken;      /* and never will be: it is no pack, or not all of one */
+	bool broken;      /* and never will be: not a pack, or only a part of one */
 };
 
 struct jw_store {
@@ -44,8 +44,7 @@ struct jw_store_options {
 };
 #define JW_STORE_OPTIONS_INIT JW_INIT(jw_store_options)
 
-/* What is in the store of this state directory. A store that is not there is empty. The caller
- * frees it. */
+/* Lists the store of this state directory. A missing store is empty. The caller frees it. */
 int jw_store_open(struct jw_error *err, const struct jw_store_options *options,
 				  struct jw_store **ret_store);
 void jw_store_free(struct jw_store *store);
@@ -58,8 +57,8 @@ struct jw_store_keep_options {
 };
 #define JW_STORE_KEEP_OPTIONS_INIT JW_INIT(jw_store_keep_options)
 
-/* Keeps what the system's cache holds for its driver and GPUs and no pack of the store has yet: one
- * more pack an architecture; then, as jw_store_gc, removes, and makes one of many small packs. */
+/* Keeps entries of the system's cache for its driver and GPUs that no pack of the store has yet, in
+ * one new pack for each architecture. Then removes and merges packs as jw_store_gc does. */
 int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *options,
 				  size_t *ret_entries);
 
@@ -68,7 +67,7 @@ struct jw_store_refill_options {
 	const struct jw_system *system;
 	const uint64_t *keys; /* names of the entries that are wanted */
 	size_t count;
-	bool dry_run; /* only say, by the packs' manifests, what would be added */
+	bool dry_run; /* report, by the packs' manifests, what would be added; write nothing */
 	struct jw_cancel cancel;
 };
 #define JW_STORE_REFILL_OPTIONS_INIT JW_INIT(jw_store_refill_options)
@@ -78,26 +77,26 @@ enum { JW_STORE_MOST_NOTES = 8 };
 struct jw_store_refilled {
 	size_t entries; /* that came back, or would */
 	uint64_t bytes;
-	/* What did not, and why, a line each: packs that are damaged or cannot be read, entries that
-	 * find no room; the first of them. */
+	/* The first problems, one line each: packs that are damaged or cannot be read, entries without
+	 * room. */
 	char notes[JW_STORE_MOST_NOTES][512];
 	size_t note_count, more_notes;
 };
 
 /* Adds to the system's cache those of the wanted entries that it lacks and the store has, as far as
- * there is room: nothing is evicted. Packs that are damaged are passed over. */
+ * there is room: nothing is evicted. Damaged packs are skipped. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
 
 struct jw_store_swept {
 	size_t removed; /* packs that were broken, or for which there was no room */
 	uint64_t removed_bytes;
-	size_t merged, made; /* packs that are gone, and those that now hold what they held */
+	size_t merged, made; /* packs that were merged, and the packs made from them */
 };
 
-/* Removes what is broken, and the oldest packs until no more than `most_bytes` are left; then
- * makes one of small packs for the same GPUs and drivers. Killed at any moment it loses none of
- * what stays. JW_ERR_BUSY: another process is at it. */
+/* Removes broken packs, and the oldest ones until at most `most_bytes` are left; then merges small
+ * packs for the same GPUs and drivers. If killed at any moment, it loses no entry of the remaining
+ * packs. JW_ERR_BUSY: another process does the same. */
 int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
 				struct jw_store_swept *ret_swept);
 /* Removes one pack by its name; JW_ERR_NOT_FOUND. */

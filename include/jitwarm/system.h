@@ -1,7 +1,7 @@
 /* What this machine has: GPUs, driver, and the driver's cache as it is in force.
  *
- * Threads: any number of threads may call these functions at the same time. A jw_system that is
- * open is only read, by as many as like. */
+ * Threads: any number of threads may call these functions at the same time. Any number of threads
+ * may read an open jw_system. */
 #ifndef JITWARM_SYSTEM_H
 #define JITWARM_SYSTEM_H
 
@@ -30,7 +30,7 @@ enum jw_trust {
 	JW_TRUST_NONE,      /* the driver's stamp is not known */
 	JW_TRUST_READ,      /* read off the library, not confirmed yet */
 	JW_TRUST_CONFIRMED, /* seen in an entry that this driver made */
-	JW_TRUST_OPAQUE,    /* this driver's cache is not of the form that we know */
+	JW_TRUST_OPAQUE,    /* this driver's cache has an unknown form */
 };
 
 struct jw_driver_info {
@@ -70,23 +70,22 @@ struct jw_system {
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL: the account has no home directory, so that nothing is kept */
-	bool remembered; /* the GPUs are what a worker reported for this very driver and these devices
-						earlier */
+	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
 	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
 	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
-	struct jw_speed speed;      /* what runs here have taught; zeros for another machine */
+	struct jw_speed speed;      /* learned from runs here; zeros for another machine */
 	const char *const *worker;  /* as it was given */
 	struct run_folder *scratch; /* private */
 };
 
 struct jw_system_options {
 	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
-	bool asleep; /* use what is remembered or read off files only; do not start the driver */
+	bool asleep; /* use only remembered facts and files; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
 	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
 	 * the driver may have to be started: unless `asleep`, with `probe`, and for jw_prime. */
 	const char *const *worker;
-	const char *cache_dir; /* another directory in place of the live cache, NULL for that */
+	const char *cache_dir; /* another directory instead of the live cache; NULL: the live cache */
 	bool scratch; /* a new one for this run alone, which jw_system_free removes with all in it */
 	/* Not this machine, but one with these GPUs; 0: this machine. Then the driver is that of
 	 * `driver` ("550.163.01", or a CUDA version to go with the file), of the library
@@ -98,18 +97,18 @@ struct jw_system_options {
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 
-/* Having no GPU or no driver is no failure: why_none says so. JW_ERR_USAGE: a worker is needed and
- * not named, or this is one. With targets it is one not to know the driver's stamp
- * (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
+/* A missing GPU or driver is no failure: why_none describes it. JW_ERR_USAGE: a worker is needed
+ * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a
+ * failure (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
 /* The architectures of its GPUs, each once and in their order, at most `most`. Returns how many. */
 size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most);
 
-/* Writes what has to be known of this system's driver to prime for it elsewhere. JW_ERR_NOT_FOUND
- * without a driver; JW_ERR_UNSUPPORTED where its stamp is not known, or its cache is of another
- * form.
+/* Writes the profile of this system's driver, with which another machine can prime for it.
+ * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED where its stamp is not known, or its cache
+ * is of another form.
  */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 

@@ -1,4 +1,4 @@
-/* What code is compiled for and runs on: compute capabilities and driver versions.
+/* The targets of code: compute capabilities and driver versions.
  *
  * A target is a compute capability without its dot (8.6 is 86, 12.0 is 120) and the suffix that
  * CUDA gives to code which runs on that capability alone ('a') or on its family ('f'). Devices have
@@ -31,7 +31,8 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target);
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* "compute_86", "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
-/* What people call the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" where it is not known.
+/* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" where it is not
+ * known.
  */
 const char *jw_target_products(struct jw_target target);
 /* Whether a device of this capability exists, or may: it is known, or newer than all that are. */

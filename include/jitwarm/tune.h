@@ -1,5 +1,5 @@
-/* Settings of the driver's cache that stay: where each comes from, what they should be, and
- * writing them so that they can be taken back to the byte.
+/* Permanent settings of the driver's cache: their sources, their advised values, and writing them
+ * so that every file can be restored to the byte.
  *
  * Threads: any number of threads may call these functions at the same time. One that applies or
  * undoes at a time. */
@@ -21,8 +21,8 @@ enum jw_scope {
 						HKEY_CURRENT_USER\Environment */
 	JW_SCOPE_SYSTEM, /* every account: /etc/environment; on Windows the machine's environment */
 	JW_SCOPE_CONDA,  /* the active conda environment (CONDA_PREFIX) */
-	JW_SCOPE_SHELL,  /* what this account's shell reads at its start; not on Windows */
-	JW_SCOPE_UNIT,   /* a systemd service: a drop-in of its own; not on Windows */
+	JW_SCOPE_SHELL,  /* the file that this account's shell reads at its start; not on Windows */
+	JW_SCOPE_UNIT,   /* a systemd service, by a drop-in file; not on Windows */
 };
 enum { JW_SCOPES = JW_SCOPE_UNIT + 1 };
 
@@ -37,7 +37,7 @@ struct jw_setting {
 						   user", "Windows machine" */
 	char *where;        /* the file or registry key, "" for a process */
 	size_t line;        /* in the file, 0 where it has none */
-	bool unset;         /* it takes the variable away */
+	bool unset;         /* it removes the variable */
 	bool ours;          /* in a block that jitwarm has written */
 };
 
@@ -54,19 +54,19 @@ struct jw_settings {
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
 
-/* One line each on what is wrong with a directory for a cache: volatile, of another account, on a
- * network, with little space, few files or little quota left. The caller frees the lines and the
- * array with jw_lines_free. */
+/* Objections to a directory for a cache, one line each: volatile, of another account, on a network,
+ * with little space, few files or little quota left. The caller frees the lines and the array with
+ * jw_lines_free. */
 int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_bytes,
 						 char ***ret_lines, size_t *ret_count);
 
-/* What CUDA_CACHE_MAXSIZE should be: what is there and a quarter more than what is predicted to
- * come, in whole 256 MiB, never less than the 1 GiB that new drivers take by themselves, never more
- * than the 4 GiB that any driver counts. */
+/* The advised CUDA_CACHE_MAXSIZE: the present size, and 1.25 times the predicted growth, rounded up
+ * to 256 MiB; at least 1 GiB, the default of new drivers, and at most 4 GiB, the largest limit that
+ * a driver counts. */
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
 
-/* What the results of these files (there may be none) would add to the system's cache, in bytes: 0
- * where no GPU is known, or nothing is cold. */
+/* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
+ * bytes: 0 where no GPU is known, or nothing is cold. */
 int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
 					size_t count, uint64_t *ret_bytes);
 
@@ -80,22 +80,22 @@ struct jw_tune_request {
 };
 #define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
 
-/* What was done to one file or registry key. */
+/* The change of one file or registry key. */
 struct jw_tune_change {
 	char *where;
-	const char *what; /* "written", "unchanged", "restored", "removed", "left": somebody else has
-						 changed it since; "damaged, kept as": the record of what was set could not
-						 be read, and was put aside as `where` */
+	const char *what; /* "written", "unchanged", "restored", "removed", "left": another program or
+						 person has changed it since; "damaged, kept as": the record of settings
+						 could not be read, and is kept as `where` */
 };
 struct jw_tune_result {
 	struct jw_tune_change *changes;
 	size_t count, capacity;
 };
 
-/* Sets what is asked for, in marked blocks; what was there stays, and a second time changes
+/* Writes the requested settings in marked blocks. Other lines stay, and a second call changes
  * nothing. JW_ERR_UNSUPPORTED: no such scope on this system; JW_ERR_NOT_FOUND: no conda environment
- * is active; JW_ERR_IO: no permission, with what to do about it; JW_ERR_BUSY: another run holds the
- * lock; JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
+ * is active; JW_ERR_IO: no permission (the message says what to do); JW_ERR_BUSY: another run holds
+ * the lock; JW_ERR_FORMAT: a block that was damaged by hand. The caller frees with
  * jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
@@ -103,7 +103,7 @@ int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
  * in force is too small; else *ret_result is NULL. */
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
-/* Takes back what jw_tune_apply did in a scope; with `request` NULL, in every place on record. */
+/* Reverts jw_tune_apply in a scope; with `request` NULL, in every recorded place. */
 int jw_tune_undo(struct jw_error *err, const struct jw_tune_request *request,
 				 struct jw_tune_result **ret_result);
 void jw_tune_result_free(struct jw_tune_result *result);
@@ -114,13 +114,13 @@ void jw_tune_result_free(struct jw_tune_result *result);
 int jw_tune_print(struct jw_error *err, const char *form, uint64_t limit_bytes, const char *path,
 				  char **ret_text);
 
-/* A program that has the driver loaded, with the settings that it was started with. */
+/* A running program that has loaded the driver, with its settings from its start. */
 struct jw_tune_program {
 	int pid;
 	char name[64];
 };
-/* Those that have to be started again before settings count. Without permission to look at a
- * process, it is not among them. The caller frees the array with jw_tune_programs_free. */
+/* The programs that must be restarted before new settings apply. Processes that this account may
+ * not inspect are missing. The caller frees the array with jw_tune_programs_free. */
 int jw_tune_programs(struct jw_error *err, struct jw_tune_program **ret_programs,
 					 size_t *ret_count);
 void jw_tune_programs_free(struct jw_tune_program *programs);

@@ -30,7 +30,7 @@ const char *jw_build_type(void);
 /* "x86_64-linux" */
 const char *jw_platform(void);
 
-/* A library that jitwarm stands on, and the version that runs now. */
+/* A library that jitwarm uses, and its version at run time. */
 struct jw_component {
 	const char *name, *version;
 };

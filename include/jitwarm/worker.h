@@ -1,6 +1,6 @@
 /* The worker process: the only one that loads NVIDIA's driver.
  *
- * Threads: jw_worker_main has a process of its own, with no other thread in it. */
+ * Threads: jw_worker_main needs a separate process without other threads. */
 #ifndef JITWARM_WORKER_H
 #define JITWARM_WORKER_H
 
