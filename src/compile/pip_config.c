@@ -70,9 +70,9 @@ static char *strip(char *text)
 
 static unsigned char section_rank(const char *name)
 {
-	for (unsigned char rank = 1; rank < RANK_VARIABLE; rank++)
+	for (size_t rank = 1; rank < RANK_VARIABLE; rank++)
 		if (!strcmp(sections[rank], name))
-			return rank;
+			return (unsigned char)rank;
 	return 0;
 }
 

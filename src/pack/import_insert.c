@@ -99,11 +99,14 @@ static int mark_others(struct jw_error *err, const struct import *import)
 		if (!fate->insert || fate->verdict != JW_IMPORT_NEW)
 			continue;
 		if (fate->older)
-			marks[change.mark_count++] = (struct ledger_new_mark){
-				LEDGER_OLDER, fate->key, fate->checksum, manifest->drivers[entry->driver].stamp};
-		if (entry->split)
 			marks[change.mark_count++] =
-				(struct ledger_new_mark){LEDGER_SPLIT, fate->key, fate->checksum, NULL};
+				(struct ledger_new_mark){.kind = LEDGER_OLDER,
+										 .key = fate->key,
+										 .checksum = fate->checksum,
+										 .stamp = manifest->drivers[entry->driver].stamp};
+		if (entry->split)
+			marks[change.mark_count++] = (struct ledger_new_mark){
+				.kind = LEDGER_SPLIT, .key = fate->key, .checksum = fate->checksum};
 	}
 	if (change.mark_count && ledger_change_marks(&why, home, import->result->path, &change))
 		TEXT_COPY(import->result->unmarked, why.message);

@@ -122,16 +122,12 @@ size_t pack_key_start(char start[PACK_MOST_START], const char *stamp, struct jw_
 
 size_t pack_key_tail(char tail[PACK_MOST_TAIL], const struct pack_entry *entry)
 {
-	static const char load[] = "\0 ", link[] = "\0 -c";
-	const char *lead = entry->form == PACK_LINK ? link : load;
-	size_t lead_length = entry->form == PACK_LINK ? sizeof link - 1 : sizeof load - 1;
-	size_t length = strlen(entry->options);
+	const char *lead = entry->form == PACK_LINK ? " -c" : " ";
 
-	if (entry->form == PACK_BARE || length > PACK_MOST_OPTIONS)
+	if (entry->form == PACK_BARE || strlen(entry->options) > PACK_MOST_OPTIONS)
 		return 0;
-	memcpy(tail, lead, lead_length);
-	memcpy(tail + lead_length, entry->options, length);
-	return lead_length + length;
+	tail[0] = '\0';
+	return 1 + (size_t)snprintf(tail + 1, PACK_MOST_TAIL - 1, "%s%s", lead, entry->options);
 }
 
 uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_entry *entry)
@@ -169,18 +165,6 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 		return false;
 	*ret_index = (uint32_t)value;
 	return true;
-}
-
-/* The index of the member's text among `count` names; `count`: another text. */
-static size_t read_name(const cJSON *object, const char *name, const char *const *names,
-						size_t count)
-{
-	const char *text = json_text(object, name, "");
-	size_t at = 0;
-
-	while (at < count && strcmp(text, names[at]) != 0)
-		at++;
-	return at;
 }
 
 /* An opaque pack whose driver has no known stamp is compared by release. */
@@ -251,8 +235,10 @@ static int read_entry(struct jw_error *err, void *context, const cJSON *object, 
 	struct pack_entry *entry = element;
 	const char *options = json_text(object, "options", NULL);
 	const cJSON *split = cJSON_GetObjectItemCaseSensitive(object, "split");
-	size_t form = read_name(object, "form", pack_form_names, FORMS);
+	size_t form = 0;
 
+	while (form < FORMS && strcmp(json_text(object, "form", ""), pack_form_names[form]) != 0)
+		form++;
 	if (form == FORMS || !options || strlen(options) > PACK_MOST_OPTIONS ||
 		!text_is_utf8(options, strlen(options)) || (form == PACK_BARE && *options) ||
 		!json_hex64(object, "key", &entry->key) ||

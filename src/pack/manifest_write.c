@@ -1,4 +1,5 @@
 /* The manifest as text, by tables: docs/pack-format.md says what the members mean. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 struct head {
 	const char *format;
-	char features[2][8];
+	char features[1][8]; /* a thin pack is never opaque */
 	size_t feature_count;
 	const struct pack_manifest *manifest;
 };
@@ -88,8 +89,8 @@ static const struct json_field manifest_fields[] = {
 static const struct json_field head_fields[] = {
 	JSON(struct head, format, NULL),
 	JSON_INSIDE_OF("requires", struct head, features, feature_count, NULL),
-	JSON_OF(JSON_MEMBERS, "", struct head, manifest,
-			.table = JSON_TABLE(struct pack_manifest, manifest_fields), .pointer = true),
+	JSON_ROW("", JSON_MEMBERS, .offset = offsetof(struct head, manifest),
+			 .table = JSON_TABLE(struct pack_manifest, manifest_fields), .pointer = true),
 	{0},
 };
 
@@ -100,10 +101,9 @@ int manifest_format(struct jw_error *err, const struct pack_manifest *manifest, 
 	char *line = NULL;
 	int result;
 
-	if (manifest->thin)
-		TEXT_COPY(head.features[head.feature_count++], PACK_THIN);
-	if (manifest->opaque)
-		TEXT_COPY(head.features[head.feature_count++], PACK_OPAQUE);
+	head.feature_count = manifest->thin || manifest->opaque;
+	if (head.feature_count)
+		TEXT_COPY(head.features[0], manifest->thin ? PACK_THIN : PACK_OPAQUE);
 	document = json_object(err, JSON_TABLE(struct head, head_fields), &head);
 	if (!document)
 		return -1;

@@ -193,11 +193,13 @@ static int mark(struct jw_error *err, const struct carry *carry, const struct ca
 		const struct carry_find *find = &carry->finds[places[i].module];
 
 		if (find->judgement.older)
-			marks[change.mark_count++] =
-				(struct ledger_new_mark){LEDGER_OLDER, key, find->checksum, find->driver.stamp};
+			marks[change.mark_count++] = (struct ledger_new_mark){.kind = LEDGER_OLDER,
+																  .key = key,
+																  .checksum = find->checksum,
+																  .stamp = find->driver.stamp};
 		if (find->split)
-			marks[change.mark_count++] =
-				(struct ledger_new_mark){LEDGER_SPLIT, key, find->checksum, NULL};
+			marks[change.mark_count++] = (struct ledger_new_mark){
+				.kind = LEDGER_SPLIT, .key = key, .checksum = find->checksum};
 	}
 	if (change.mark_count &&
 		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
