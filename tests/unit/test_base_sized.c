@@ -29,7 +29,7 @@ static void an_older_struct_has_zeros_for_the_rest(void **state)
 	assert_int_equal(known->b, 0);
 }
 
-static void a_newer_struct_is_taken_where_it_asks_for_nothing_new(void **state)
+static void a_newer_struct_without_new_requests_is_accepted(void **state)
 {
 	struct {
 		struct present known;
@@ -62,7 +62,7 @@ static void a_size_that_was_never_set_is_refused(void **state)
 	assert_null(sized_take(&err, NULL, &room, sizeof room));
 }
 
-static void results_get_what_fits(void **state)
+static void results_are_filled_up_to_their_size(void **state)
 {
 	const struct present result = {.a = 1, .b = 2};
 	struct present older = {.size = offsetof(struct present, b), .b = 7};
@@ -110,9 +110,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_older_struct_has_zeros_for_the_rest),
-		cmocka_unit_test(a_newer_struct_is_taken_where_it_asks_for_nothing_new),
+		cmocka_unit_test(a_newer_struct_without_new_requests_is_accepted),
 		cmocka_unit_test(a_size_that_was_never_set_is_refused),
-		cmocka_unit_test(results_get_what_fits),
+		cmocka_unit_test(results_are_filled_up_to_their_size),
 		cmocka_unit_test(a_function_takes_the_options_of_an_older_program),
 	};
 

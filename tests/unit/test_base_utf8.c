@@ -35,7 +35,7 @@ static void a_code_point_is_written_and_read_back(void **state)
 	}
 }
 
-static void what_is_no_code_point_becomes_the_replacement_character(void **state)
+static void invalid_code_points_become_the_replacement_character(void **state)
 {
 	static const uint32_t cases[] = {0xd800, 0xdfff, 0x110000, UINT32_MAX};
 
@@ -52,7 +52,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_code_point_is_written_and_read_back),
-		cmocka_unit_test(what_is_no_code_point_becomes_the_replacement_character),
+		cmocka_unit_test(invalid_code_points_become_the_replacement_character),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static struct cache_profile profile_of(const char *stamp)
 }
 
 /* Hashes computed apart from this project (FNV-1a in Python over the spelled-out key). */
-static void keys_are_what_the_driver_hashes(void **state)
+static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
 {
 	static const struct {
 		uint16_t sm;
@@ -73,7 +73,7 @@ static void options_end_at_their_first_nul(void **state)
 	assert_memory_equal(tail, "\0 -v", 4);
 }
 
-static void what_has_no_key_says_so(void **state)
+static void inputs_without_a_key_have_length_zero(void **state)
 {
 	char options[CACHE_KEY_MOST_TAIL];
 	struct cache_profile known = profile_of("Jun 25 202401:14:48"), unknown = profile_of("");
@@ -118,7 +118,7 @@ static size_t make_entry(uint8_t file[64])
 	return CACHE_ENTRY_HEADER + 8;
 }
 
-static void damage_is_told_apart(void **state)
+static void kinds_of_damage_are_distinguished(void **state)
 {
 	static const struct {
 		size_t size, at;
@@ -155,7 +155,7 @@ static void damage_is_told_apart(void **state)
 	}
 }
 
-static void the_probe_sees_what_a_header_shows(void **state)
+static void the_probe_finds_damage_in_a_header(void **state)
 {
 	static const struct {
 		size_t size;
@@ -310,12 +310,12 @@ static void every_real_key_gives_its_files_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_what_the_driver_hashes),
+		cmocka_unit_test(keys_equal_the_bytes_that_the_driver_hashes),
 		cmocka_unit_test(options_end_at_their_first_nul),
-		cmocka_unit_test(what_has_no_key_says_so),
+		cmocka_unit_test(inputs_without_a_key_have_length_zero),
 		cmocka_unit_test(names_and_keys_are_each_others_reverse),
-		cmocka_unit_test(damage_is_told_apart),
-		cmocka_unit_test(the_probe_sees_what_a_header_shows),
+		cmocka_unit_test(kinds_of_damage_are_distinguished),
+		cmocka_unit_test(the_probe_finds_damage_in_a_header),
 		cmocka_unit_test(keys_are_taken_apart),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(every_real_key_gives_its_files_name)};

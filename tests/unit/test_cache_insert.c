@@ -128,7 +128,7 @@ static void another_version_is_left_alone(void **state)
 	mem_free(path);
 }
 
-static void what_does_not_hold_is_refused_and_the_rest_goes_in(void **state)
+static void invalid_entries_are_refused_and_the_rest_is_inserted(void **state)
 {
 	char *absent = os_join(NULL, folder, "absent/entry");
 	struct entries_entry entries[7];
@@ -234,7 +234,7 @@ static void orphans_are_not_counted_past_the_limit(void **state)
 	cache_index_free(&index);
 }
 
-static void what_is_no_directory_is_refused(void **state)
+static void a_file_is_refused_as_a_directory(void **state)
 {
 	struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct cache_live *live;
@@ -343,11 +343,11 @@ int main(void)
 		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
 		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
 		cmocka_unit_test(another_version_is_left_alone),
-		cmocka_unit_test(what_does_not_hold_is_refused_and_the_rest_goes_in),
+		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
 		cmocka_unit_test(the_same_again_changes_nothing),
 		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
-		cmocka_unit_test(what_is_no_directory_is_refused),
+		cmocka_unit_test(a_file_is_refused_as_a_directory),
 		cmocka_unit_test(another_accounts_cache_stays_its_own),
 		cmocka_unit_test(every_allocation_may_fail),
 	};

@@ -107,7 +107,7 @@ static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
 	assert_consistent(2);
 }
 
-static void what_is_removed_after_it_was_compared_is_no_hit(void **state)
+static void an_entry_removed_after_the_comparison_is_no_hit(void **state)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct entries_entry entries[2];
@@ -234,7 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
 		cmocka_unit_test(a_folder_that_is_removed_meanwhile_is_made_again),
-		cmocka_unit_test(what_is_removed_after_it_was_compared_is_no_hit),
+		cmocka_unit_test(an_entry_removed_after_the_comparison_is_no_hit),
 		cmocka_unit_test(a_pipe_is_no_entry),
 		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
 		cmocka_unit_test(a_killed_insert_loses_nothing),

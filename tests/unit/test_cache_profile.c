@@ -185,7 +185,7 @@ static void a_former_driver_is_remembered(void **state)
 	mem_free(library);
 }
 
-static void the_table_vouches_for_what_the_file_says(void **state)
+static void the_table_confirms_the_stamp_of_the_file(void **state)
 {
 	static const char same[] = RUN ":48\0", other[] = "Jun 26 202401:14:48\0";
 	char *library = write_library("libcuda.so.555.58.02", same, sizeof same - 1);
@@ -382,7 +382,7 @@ int main(void)
 		cmocka_unit_test(known_drivers_have_profiles),
 		cmocka_unit_test(a_profile_is_kept_for_one_file),
 		cmocka_unit_test(a_former_driver_is_remembered),
-		cmocka_unit_test(the_table_vouches_for_what_the_file_says),
+		cmocka_unit_test(the_table_confirms_the_stamp_of_the_file),
 		cmocka_unit_test(an_entry_of_the_cache_confirms),
 		cmocka_unit_test(hostile_profiles_are_refused),
 		cmocka_unit_test(real_drivers_carry_the_stamps_of_the_table),

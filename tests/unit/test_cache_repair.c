@@ -87,7 +87,7 @@ static void assert_sound(size_t entries)
 	jw_cache_report_free(report);
 }
 
-static void what_is_understood_goes(void **state)
+static void understood_damage_is_removed(void **state)
 {
 	static const char blank[200];
 	struct entries_entry entry;
@@ -113,7 +113,7 @@ static void what_is_understood_goes(void **state)
 	assert_int_equal(repaired.removed + repaired.counted + repaired.dropped, 0);
 }
 
-static void what_is_not_understood_stays(void **state)
+static void unknown_formats_stay(void **state)
 {
 	struct entries_entry entry;
 	struct jw_cache_repaired repaired = {0};
@@ -139,7 +139,7 @@ static void what_is_not_understood_stays(void **state)
 	assert_false(is_there("0/0/00000000000001"));
 }
 
-static void an_index_is_made_anew(void **state)
+static void an_index_is_rebuilt(void **state)
 {
 	static const struct {
 		const char *what, *bytes;
@@ -205,7 +205,7 @@ static bool heal(void *context)
 	return false;
 }
 
-static void what_is_whole_again_stays(void **state)
+static void a_repaired_entry_stays(void **state)
 {
 	int asked = 0;
 	struct jw_cache_options options = {
@@ -226,7 +226,7 @@ static void what_is_whole_again_stays(void **state)
 }
 
 /* A file that has changed since it was judged is not the one that was meant. */
-static void what_has_changed_under_the_lock_stays(void **state)
+static void an_entry_changed_under_the_lock_stays(void **state)
 {
 	struct cache_live_options how = {.limit_bytes = LIMIT};
 	struct cache_removal removals[2] = {{0}};
@@ -297,12 +297,12 @@ static int drop_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_understood_goes),
-		cmocka_unit_test(what_is_not_understood_stays),
-		cmocka_unit_test(an_index_is_made_anew),
+		cmocka_unit_test(understood_damage_is_removed),
+		cmocka_unit_test(unknown_formats_stay),
+		cmocka_unit_test(an_index_is_rebuilt),
 		cmocka_unit_test(an_index_of_another_version_stops_it),
-		cmocka_unit_test(what_is_whole_again_stays),
-		cmocka_unit_test(what_has_changed_under_the_lock_stays),
+		cmocka_unit_test(a_repaired_entry_stays),
+		cmocka_unit_test(an_entry_changed_under_the_lock_stays),
 		cmocka_unit_test(a_killed_run_leaves_a_sound_cache),
 	};
 

@@ -159,7 +159,7 @@ static void the_place_follows_the_driver(void **state)
 	mem_free(expected);
 }
 
-static void a_place_that_cannot_be_used_is_told(void **state)
+static void an_unusable_directory_is_reported(void **state)
 {
 	struct cache_settings settings;
 	char *file = os_join(NULL, folder, "file"), *dir = os_join(NULL, folder, "dir");
@@ -196,7 +196,7 @@ int main(void)
 		cmocka_unit_test_setup(variables_are_read_as_the_driver_does, clean_environment),
 		cmocka_unit_test_setup(one_variable_overrides_the_other, clean_environment),
 		cmocka_unit_test_setup(the_place_follows_the_driver, clean_environment),
-		cmocka_unit_test_setup(a_place_that_cannot_be_used_is_told, clean_environment),
+		cmocka_unit_test_setup(an_unusable_directory_is_reported, clean_environment),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

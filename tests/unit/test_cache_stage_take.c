@@ -91,7 +91,7 @@ static void the_file_itself_becomes_the_entry(void **state)
 	end(&given);
 }
 
-static void what_does_not_go_in_goes_back(void **state)
+static void a_refused_file_is_moved_back(void **state)
 {
 	struct cache_addition addition;
 	struct given given;
@@ -152,7 +152,7 @@ static void a_cache_for_others_too_gets_a_copy(void **state)
 	end(&given);
 }
 
-static void what_stands_behind_the_value_is_left_out(void **state)
+static void bytes_behind_the_value_are_left_out(void **state)
 {
 	struct given given;
 	struct os_stat stat;
@@ -170,11 +170,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_file_itself_becomes_the_entry),
-		cmocka_unit_test(what_does_not_go_in_goes_back),
+		cmocka_unit_test(a_refused_file_is_moved_back),
 		cmocka_unit_test(a_file_that_is_open_for_writing_is_copied),
 		cmocka_unit_test(a_file_with_another_name_is_copied),
 		cmocka_unit_test(a_cache_for_others_too_gets_a_copy),
-		cmocka_unit_test(what_stands_behind_the_value_is_left_out),
+		cmocka_unit_test(bytes_behind_the_value_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -75,7 +75,7 @@ static void damage_is_counted_and_named(void **state)
 	mem_free(dir);
 }
 
-static void the_next_insert_is_foretold(void **state)
+static void the_next_insert_is_predicted(void **state)
 {
 	static const struct {
 		const char *what;
@@ -118,7 +118,7 @@ static void the_next_insert_is_foretold(void **state)
 	}
 }
 
-static void a_missing_or_foreign_directory_is_told(void **state)
+static void a_missing_or_foreign_directory_is_reported(void **state)
 {
 	char *file = os_join(NULL, folder, "file"), *foreign = os_join(NULL, folder, "foreign");
 	char *empty = os_join(NULL, folder, "empty"), *missing = os_join(NULL, folder, "missing");
@@ -213,7 +213,7 @@ static bool evict_one(void *context)
 	return false;
 }
 
-static void what_goes_meanwhile_is_no_damage(void **state)
+static void an_entry_removed_meanwhile_is_no_damage(void **state)
 {
 	char *dir = make_cache("evicted", 0);
 	struct jw_cache_options options = {
@@ -398,11 +398,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_counted_and_named),
-		cmocka_unit_test(the_next_insert_is_foretold),
-		cmocka_unit_test(a_missing_or_foreign_directory_is_told),
+		cmocka_unit_test(the_next_insert_is_predicted),
+		cmocka_unit_test(a_missing_or_foreign_directory_is_reported),
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
 		cmocka_unit_test(it_stops_when_asked),
-		cmocka_unit_test(what_goes_meanwhile_is_no_damage),
+		cmocka_unit_test(an_entry_removed_meanwhile_is_no_damage),
 		cmocka_unit_test(large_entries_are_read_in_pieces),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};

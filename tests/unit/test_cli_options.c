@@ -57,7 +57,7 @@ static void everything_is_read(void **state)
 	options_free(&options);
 }
 
-static void nothing_is_fine_too(void **state)
+static void an_empty_cache_is_sound(void **state)
 {
 	char *argv[1] = {NULL};
 	struct options options;
@@ -214,7 +214,7 @@ static void statuses_are_combined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_is_read),    cmocka_unit_test(nothing_is_fine_too),
+		cmocka_unit_test(everything_is_read),    cmocka_unit_test(an_empty_cache_is_sound),
 		cmocka_unit_test(mistakes_are_named),    cmocka_unit_test(sizes_are_read),
 		cmocka_unit_test(durations_are_read),    cmocka_unit_test(the_nearest_name_is_offered),
 		cmocka_unit_test(statuses_are_combined),

@@ -102,7 +102,7 @@ static void bar_fits_its_terminal(void **state)
 	}
 }
 
-static void bar_says_what_is_done(void **state)
+static void bar_shows_the_work_done(void **state)
 {
 	struct progress progress = half_done();
 	char line[PROGRESS_LINE];
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(steering_characters_become_visible),
 		cmocka_unit_test(lines_are_wrapped),
 		cmocka_unit_test(bar_fits_its_terminal),
-		cmocka_unit_test(bar_says_what_is_done),
+		cmocka_unit_test(bar_shows_the_work_done),
 		cmocka_unit_test(progress_never_goes_back),
 		cmocka_unit_test(time_left_follows_the_pace),
 	};

@@ -5,7 +5,7 @@
 #include "devcode/container.h"
 #include "devcode/find_word.h"
 
-static void what_is_written_is_read_back(void **state)
+static void a_written_container_is_read_back(void **state)
 {
 	static const struct {
 		enum devcode_compression compression;
@@ -133,7 +133,7 @@ static void an_empty_container_is_sound(void **state)
 
 /* Fields of the entry whose contradiction makes it damaged, or of another kind; the container stays
  * sound. */
-static void an_entry_tells_what_it_is(void **state)
+static void an_entry_has_its_kind_and_target(void **state)
 {
 	enum {
 		COMPRESSED = ENTRY + 16,
@@ -194,7 +194,7 @@ static void an_entry_tells_what_it_is(void **state)
 	}
 }
 
-static void a_word_is_found_wherever_it_stands(void **state)
+static void a_word_is_found_at_any_place(void **state)
 {
 	uint8_t bytes[4096];
 
@@ -212,13 +212,13 @@ static void a_word_is_found_wherever_it_stands(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_written_is_read_back),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_written_container_is_read_back),
 									   cmocka_unit_test(only_an_exact_walk_is_sound),
 									   cmocka_unit_test(every_truncation_is_broken),
 									   cmocka_unit_test(a_walk_can_be_fed_piece_by_piece),
 									   cmocka_unit_test(an_empty_container_is_sound),
-									   cmocka_unit_test(an_entry_tells_what_it_is),
-									   cmocka_unit_test(a_word_is_found_wherever_it_stands)};
+									   cmocka_unit_test(an_entry_has_its_kind_and_target),
+									   cmocka_unit_test(a_word_is_found_at_any_place)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void both_abis_give_their_architecture(void **state)
 	}
 }
 
-static void what_is_no_cubin_is_refused(void **state)
+static void files_that_are_not_cubins_are_refused(void **state)
 {
 	static const struct {
 		size_t at;
@@ -101,7 +101,7 @@ static void every_truncation_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(both_abis_give_their_architecture),
-									   cmocka_unit_test(what_is_no_cubin_is_refused),
+									   cmocka_unit_test(files_that_are_not_cubins_are_refused),
 									   cmocka_unit_test(every_truncation_is_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void a_container_counts_where_data_is_initialised(void **state)
 	}
 }
 
-static void damage_counts_beside_what_is_sound(void **state)
+static void damaged_entries_count_beside_sound_ones(void **state)
 {
 	struct buf sound = make_buf(), file = make_buf();
 	const char broken[24] = "\x50\xed\x55\xba\1\0\x10\0\x08\0\0\0\0\0\0\0nothing";
@@ -116,7 +116,7 @@ static void make_linked(struct buf *file, uint16_t machine, uint32_t version, ui
 	buf_free(&relocations);
 }
 
-static void version_2_wrappers_say_who_is_linked(void **state)
+static void version_2_wrappers_mark_linked_containers(void **state)
 {
 	static const struct {
 		uint16_t machine;
@@ -155,7 +155,7 @@ static void version_2_wrappers_say_who_is_linked(void **state)
 	}
 }
 
-static void headers_that_lie_are_trouble_and_nothing_more(void **state)
+static void wrong_headers_are_reported_only(void **state)
 {
 	static const struct {
 		size_t at;
@@ -241,9 +241,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_container_counts_where_data_is_initialised),
-		cmocka_unit_test(damage_counts_beside_what_is_sound),
-		cmocka_unit_test(version_2_wrappers_say_who_is_linked),
-		cmocka_unit_test(headers_that_lie_are_trouble_and_nothing_more),
+		cmocka_unit_test(damaged_entries_count_beside_sound_ones),
+		cmocka_unit_test(version_2_wrappers_mark_linked_containers),
+		cmocka_unit_test(wrong_headers_are_reported_only),
 		cmocka_unit_test(every_truncation_ends_well),
 		cmocka_unit_test(a_file_without_section_headers_is_searched_whole),
 		cmocka_unit_test(the_sink_can_stop_the_reading)};

@@ -127,7 +127,7 @@ static void damage_is_bounded(void **state)
 	}
 }
 
-static void what_is_not_ours_to_decode_is_refused(void **state)
+static void unsupported_compressions_are_refused(void **state)
 {
 	struct made made;
 	struct jw_error err = {0};
@@ -185,7 +185,7 @@ int main(void)
 		cmocka_unit_test(raw_text_ends_before_the_last_byte_of_its_padding),
 		cmocka_unit_test(a_wrong_size_is_damage),
 		cmocka_unit_test(damage_is_bounded),
-		cmocka_unit_test(what_is_not_ours_to_decode_is_refused),
+		cmocka_unit_test(unsupported_compressions_are_refused),
 		cmocka_unit_test(the_header_is_read_from_the_beginning_alone)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void an_object_may_have_long_names(void **state)
 }
 
 /* What is foreign is passed over in silence, unless it seems to hold something. */
-static void foreign_and_broken_files_are_told_apart(void **state)
+static void foreign_and_broken_files_are_distinguished(void **state)
 {
 	static const struct {
 		size_t at;
@@ -224,7 +224,7 @@ int main(void)
 		cmocka_unit_test(a_container_counts_where_data_is_initialised),
 		cmocka_unit_test(wrappers_point_by_image_address),
 		cmocka_unit_test(an_object_may_have_long_names),
-		cmocka_unit_test(foreign_and_broken_files_are_told_apart)};
+		cmocka_unit_test(foreign_and_broken_files_are_distinguished)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void headers_are_read(void **state)
 	}
 }
 
-static void what_is_no_header_is_refused(void **state)
+static void an_invalid_header_is_refused(void **state)
 {
 	static const char *const cases[] = {
 		"",
@@ -115,7 +115,7 @@ static void lines_of_windows_count_alike(void **state)
 	assert_int_equal(features.statements, 2);
 }
 
-static void nothing_to_compile_is_seen(void **state)
+static void a_module_without_code_is_recognised(void **state)
 {
 	static const struct {
 		const char *text;
@@ -177,10 +177,10 @@ static void counting_fast_is_counting(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(headers_are_read),
-									   cmocka_unit_test(what_is_no_header_is_refused),
+									   cmocka_unit_test(an_invalid_header_is_refused),
 									   cmocka_unit_test(a_text_is_counted),
 									   cmocka_unit_test(lines_of_windows_count_alike),
-									   cmocka_unit_test(nothing_to_compile_is_seen),
+									   cmocka_unit_test(a_module_without_code_is_recognised),
 									   cmocka_unit_test(counting_fast_is_counting)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

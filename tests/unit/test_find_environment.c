@@ -35,7 +35,7 @@ static void make_environment(void)
 	set("VIRTUAL_ENV", "venv");
 }
 
-static void package_brings_what_it_requires(void **state)
+static void a_package_brings_its_requirements(void **state)
 {
 	struct jw_found *found;
 	(void)state;
@@ -104,7 +104,7 @@ static void missing_package_has_one_message(void **state)
 	find_fails("", JW_ERR_USAGE, "empty name");
 }
 
-static void without_environment_that_is_said(void **state)
+static void a_missing_environment_is_reported(void **state)
 {
 	(void)state;
 
@@ -305,12 +305,12 @@ static void search_that_is_cancelled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(package_brings_what_it_requires),
+		TEST(a_package_brings_its_requirements),
 		TEST(extras_may_be_named),
 		TEST(environment_is_the_default),
 		TEST(module_leads_to_its_package),
 		TEST(missing_package_has_one_message),
-		TEST(without_environment_that_is_said),
+		TEST(a_missing_environment_is_reported),
 		TEST(others_go_on_where_one_is_missing),
 		TEST(existing_path_beats_a_package),
 		TEST(files_come_once),

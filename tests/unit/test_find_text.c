@@ -79,7 +79,7 @@ static void requirements_are_read(void **state)
 	}
 }
 
-static void extras_decide_what_applies(void **state)
+static void extras_decide_which_requirements_apply(void **state)
 {
 	static const struct {
 		const char *text, *extras;
@@ -260,7 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_normalised),
 		cmocka_unit_test(requirements_are_read),
-		cmocka_unit_test(extras_decide_what_applies),
+		cmocka_unit_test(extras_decide_which_requirements_apply),
 		cmocka_unit_test(metadata_header_alone_counts),
 		cmocka_unit_test(metadata_survives_odd_files),
 		cmocka_unit_test(record_rows_are_read),

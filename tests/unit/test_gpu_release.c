@@ -31,7 +31,7 @@ static void drivers_are_read(void **state)
 	}
 }
 
-static void what_is_no_driver_is_refused(void **state)
+static void an_invalid_driver_is_refused(void **state)
 {
 	static const char *const cases[] = {"",        "12",   "12.",     "12.2.1",    "abc",
 										"12.2x",   "-1.0", "12.100",  "550.1.2.3", "99999.1",
@@ -85,7 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drivers_are_read),
-		cmocka_unit_test(what_is_no_driver_is_refused),
+		cmocka_unit_test(an_invalid_driver_is_refused),
 		cmocka_unit_test(a_driver_compiles_up_to_its_isa),
 		cmocka_unit_test(drivers_are_written),
 	};

@@ -27,7 +27,7 @@ static void targets_are_read(void **state)
 	}
 }
 
-static void what_is_no_target_is_refused(void **state)
+static void an_invalid_target_is_refused(void **state)
 {
 	static const char *const cases[] = {
 		"",   "sm_",  "sm_8",    "8",   "sm_86b", "8.6.1", "86 ", " 86",   "sm86", "SM_86", "8.",
@@ -150,7 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(targets_are_read),
-		cmocka_unit_test(what_is_no_target_is_refused),
+		cmocka_unit_test(an_invalid_target_is_refused),
 		cmocka_unit_test(targets_are_written),
 		cmocka_unit_test(machine_code_runs_within_a_major_version),
 		cmocka_unit_test(ptx_runs_forward),

@@ -290,7 +290,7 @@ static bool can_tell(void)
 }
 
 /* Also where somebody has looked meanwhile, and has written down what he saw. */
-static void each_loss_is_told(void **unused)
+static void each_loss_is_explained(void **unused)
 {
 	(void)unused;
 	if (!can_tell())
@@ -367,7 +367,7 @@ static int remove_paths(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_loss_is_told),
+		cmocka_unit_test(each_loss_is_explained),
 		cmocka_unit_test(each_entry_has_its_own_loss),
 	};
 

@@ -94,7 +94,7 @@ static void a_mark_holds_as_long_as_its_value(void **state)
 }
 
 /* The same entry may be both; clearing one leaves the other. */
-static void kinds_stand_side_by_side(void **state)
+static void kinds_of_marks_coexist(void **state)
 {
 	struct ledger_new_mark both[2] = {{.kind = LEDGER_OLDER, .stamp = stamp_old},
 									  {.kind = LEDGER_SPLIT}};
@@ -194,7 +194,7 @@ static void marks_of_another_process_stay(void **state)
 }
 
 /* More stamps than a ledger names, more marks than it holds. */
-static void what_is_too_much_is_forgotten(void **state)
+static void excess_marks_are_dropped(void **state)
 {
 	enum { MANY = LEDGER_MOST_MARKS - 10 };
 	struct ledger_new_mark *many = mem_array(NULL, MANY, sizeof *many);
@@ -252,10 +252,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
-		cmocka_unit_test(kinds_stand_side_by_side),
+		cmocka_unit_test(kinds_of_marks_coexist),
 		cmocka_unit_test(one_without_marks_is_read),
 		cmocka_unit_test(marks_of_another_process_stay),
-		cmocka_unit_test(what_is_too_much_is_forgotten),
+		cmocka_unit_test(excess_marks_are_dropped),
 		cmocka_unit_test(without_a_folder_nothing_is_marked),
 	};
 

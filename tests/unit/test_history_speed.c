@@ -74,7 +74,7 @@ static void three_tiny_modules_do_not_decide(void **state)
 	assert_true(speed_factors(&table, &new_driver).load < 2 * usual(CACHE_KEY_LOAD));
 }
 
-static void another_driver_and_the_other_form_stand_in(void **state)
+static void another_driver_and_form_are_the_fallback(void **state)
 {
 	const struct speed_run run = run_of(100, 2 * usual(CACHE_KEY_LOAD), 0, 0),
 						   other = run_of(100, 3 * usual(CACHE_KEY_LOAD), 0, 0);
@@ -137,7 +137,7 @@ static void the_table_does_not_grow(void **state)
 	assert_int_equal(table.rows[LEARN_MOST_ROWS - 1].release, 599);
 }
 
-static void what_cannot_be_true_is_passed_over(void **state)
+static void implausible_times_are_skipped(void **state)
 {
 	static const double times[] = {-5, 1e9, 1e300, NAN, INFINITY};
 	const struct plan_module module = {.form = CACHE_KEY_LINK,
@@ -220,11 +220,11 @@ int main(void)
 		cmocka_unit_test(nothing_is_known_at_first),
 		cmocka_unit_test(a_long_run_is_believed),
 		cmocka_unit_test(three_tiny_modules_do_not_decide),
-		cmocka_unit_test(another_driver_and_the_other_form_stand_in),
+		cmocka_unit_test(another_driver_and_form_are_the_fallback),
 		cmocka_unit_test(a_machine_that_has_changed_is_believed_soon),
 		cmocka_unit_test(a_busy_machine_is_hardly_believed),
 		cmocka_unit_test(the_table_does_not_grow),
-		cmocka_unit_test(what_cannot_be_true_is_passed_over),
+		cmocka_unit_test(implausible_times_are_skipped),
 		cmocka_unit_test(a_file_of_any_bytes_does_no_harm),
 		cmocka_unit_test_setup_teardown(it_is_kept_in_the_state_directory, make_folder,
 										remove_folder),

@@ -51,7 +51,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 }
 
 /* No entry says nothing about the form of entries: it must not be remembered as another one. */
-static void a_driver_that_keeps_nothing_is_not_opaque(void **state)
+static void a_driver_without_a_cache_is_not_opaque(void **state)
 {
 	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};
 	struct jw_error err = {0};
@@ -78,7 +78,7 @@ static void an_entry_of_another_form_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_driver_that_keeps_nothing_is_not_opaque),
+		cmocka_unit_test(a_driver_without_a_cache_is_not_opaque),
 		cmocka_unit_test(an_entry_of_another_form_is),
 	};
 

@@ -218,7 +218,7 @@ static void our_own_folder_is_asked_for(void **state)
 	mem_free(account.id);
 }
 
-static void a_number_that_is_none(void **state)
+static void an_invalid_account_id_is_refused(void **state)
 {
 	char id[] = "not a SID", name[] = "somebody";
 	const struct jw_account account = {.name = name, .id = id, .owner = 20001, .group = 20001};
@@ -245,7 +245,7 @@ int main(void)
 		cmocka_unit_test(without_elevation_we_are_no_administrator),
 		cmocka_unit_test(a_moved_folder_is_found_where_the_registry_is_loaded),
 		cmocka_unit_test(our_own_folder_is_asked_for),
-		cmocka_unit_test(a_number_that_is_none),
+		cmocka_unit_test(an_invalid_account_id_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void an_atomic_write_is_read_back(void **state)
 	mem_free(path);
 }
 
-static void what_is_no_file_is_refused_with_its_name(void **state)
+static void a_path_that_is_no_file_is_refused_by_name(void **state)
 {
 	char *absent = inside("absent/file");
 	const struct {
@@ -114,7 +114,7 @@ static void directories_are_made_listed_and_removed(void **state)
 }
 
 /* tests/cli/cases/accounts.sh has what needs other accounts. */
-static void what_could_be_written_is_told_without_writing(void **state)
+static void write_access_is_checked_without_writing(void **state)
 {
 	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");
 	char *near_missing = os_nearest(NULL, missing);
@@ -200,13 +200,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_write_is_read_back),
-		cmocka_unit_test(what_is_no_file_is_refused_with_its_name),
+		cmocka_unit_test(a_path_that_is_no_file_is_refused_by_name),
 #ifndef _WIN32
 		cmocka_unit_test(a_file_of_the_kernel_is_as_long_as_its_content),
 #endif
 		cmocka_unit_test(a_file_past_the_limit_is_refused),
 		cmocka_unit_test(directories_are_made_listed_and_removed),
-		cmocka_unit_test(what_could_be_written_is_told_without_writing),
+		cmocka_unit_test(write_access_is_checked_without_writing),
 		cmocka_unit_test(names_are_taken_apart),
 		cmocka_unit_test(the_nearest_folder_is_found),
 		cmocka_unit_test(simulated_pci_devices_are_parsed),

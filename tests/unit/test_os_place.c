@@ -200,7 +200,7 @@ static void roots_are_known(void **state)
 	}
 }
 
-static void the_environment_holds_what_was_set(void **state)
+static void the_environment_keeps_set_variables(void **state)
 {
 	static const char *const values[] = {"plain", "값 with blanks", ""};
 
@@ -304,7 +304,7 @@ int main(void)
 		cmocka_unit_test(a_file_is_written_in_place),
 		cmocka_unit_test(an_exclusive_lock_keeps_another_handle_out),
 		cmocka_unit_test(roots_are_known),
-		cmocka_unit_test(the_environment_holds_what_was_set),
+		cmocka_unit_test(the_environment_keeps_set_variables),
 		cmocka_unit_test(the_state_folder_follows_its_variable),
 		cmocka_unit_test(the_machine_has_cores_memory_and_room),
 		cmocka_unit_test(we_know_our_own_program),

@@ -75,7 +75,7 @@ static void the_worse_pressure_counts(void **state)
 	assert_true(os_memory_pressure() <= 0);
 }
 
-static void a_battery_that_discharges_is_what_we_run_on(void **state)
+static void a_discharging_battery_counts_as_battery_power(void **state)
 {
 	(void)state;
 	assert_false(os_on_battery());
@@ -108,7 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(groups_limit_memory_on_every_level), CASE(the_first_version_of_groups_is_read_too),
-		CASE(the_worse_pressure_counts),          CASE(a_battery_that_discharges_is_what_we_run_on),
+		CASE(the_worse_pressure_counts),          CASE(a_discharging_battery_counts_as_battery_power),
 		CASE(a_process_has_its_memory),
 	};
 

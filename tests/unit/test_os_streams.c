@@ -20,7 +20,7 @@ static void close_end(uv_file fd)
 	uv_fs_req_cleanup(&request);
 }
 
-static void what_is_there_is_read_without_waiting_for_more(void **state)
+static void available_input_is_read_without_waiting(void **state)
 {
 	uv_file ends[2];
 	char text[16] = "";
@@ -66,7 +66,7 @@ static void a_read_to_the_end_takes_several_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_there_is_read_without_waiting_for_more),
+		cmocka_unit_test(available_input_is_read_without_waiting),
 		cmocka_unit_test(a_read_to_the_end_takes_several_pieces),
 	};
 

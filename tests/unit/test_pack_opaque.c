@@ -228,7 +228,7 @@ static void only_the_same_machine(void **state)
 	assert_nothing_left();
 }
 
-static void what_no_pack_takes(void **state)
+static void directories_that_no_pack_can_hold_are_refused(void **state)
 {
 	struct jw_export_options options = {
 		.size = sizeof options, .system = &machine, .cache_dir = cache, .output = pack};
@@ -380,7 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),     cmocka_unit_test(kept_one),
 		cmocka_unit_test(leftovers_go),       cmocka_unit_test(only_the_same_machine),
-		cmocka_unit_test(what_no_pack_takes), cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(directories_that_no_pack_can_hold_are_refused), cmocka_unit_test(hostile_manifests),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -224,7 +224,7 @@ static size_t refill(const uint64_t *keys, size_t count)
 }
 
 /* Also where packs of it become one. */
-static void the_store_knows_it(void **state)
+static void the_store_keeps_the_mark(void **state)
 {
 	const uint64_t keys[] = {key_of(0), key_of(1), key_of(2), key_of(3)};
 	struct jw_store_swept swept = {0};
@@ -315,7 +315,7 @@ int main(void)
 		CASE(it_travels),
 		CASE(it_travels_as_it_is),
 		CASE(the_drivers_own_stays),
-		CASE(the_store_knows_it),
+		CASE(the_store_keeps_the_mark),
 		CASE(kept_one),
 		cmocka_unit_test(words),
 	};

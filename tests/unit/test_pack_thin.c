@@ -218,7 +218,7 @@ static void in_part(void **state)
 }
 
 /* Modules that no file has are in the pack. */
-static void keeps_what_no_file_has(void **state)
+static void modules_in_no_file_stay_in_the_pack(void **state)
 {
 	struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
 	struct here here = {.files = {from}, .count = 1};
@@ -434,7 +434,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),        cmocka_unit_test(kept_one),
-		cmocka_unit_test(in_part),           cmocka_unit_test(keeps_what_no_file_has),
+		cmocka_unit_test(in_part),           cmocka_unit_test(modules_in_no_file_stay_in_the_pack),
 		cmocka_unit_test(hostile_manifests),
 	};
 

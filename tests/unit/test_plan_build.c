@@ -126,7 +126,7 @@ static void put_entry(const char *cache, unsigned number)
 	buf_free(&entry);
 }
 
-static void what_the_cache_holds_is_warm(void **state)
+static void modules_in_the_cache_are_warm(void **state)
 {
 	const struct jw_target target = {86, 0};
 	char *cache = os_join(NULL, folder, "cache");
@@ -310,7 +310,7 @@ static void the_dearest_comes_first(void **state)
 	buf_free(&data);
 }
 
-static void text_has_a_key_of_its_own(void **state)
+static void text_has_another_key(void **state)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
@@ -333,7 +333,7 @@ static void text_has_a_key_of_its_own(void **state)
 	buf_free(&data);
 }
 
-static void what_cannot_be_used_is_counted(void **state)
+static void unusable_containers_are_counted(void **state)
 {
 	const struct jw_target target = {86, 0};
 	struct buf data = make_buf();
@@ -506,12 +506,12 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(each_module_once_for_each_gpu),
-		IN_FOLDER(what_the_cache_holds_is_warm),
+		IN_FOLDER(modules_in_the_cache_are_warm),
 		IN_FOLDER(inputs_of_a_link_count_where_it_is_needed),
 		IN_FOLDER(much_outside_the_registered_sections_is_left_out),
 		IN_FOLDER(the_dearest_comes_first),
-		IN_FOLDER(text_has_a_key_of_its_own),
-		IN_FOLDER(what_cannot_be_used_is_counted),
+		IN_FOLDER(text_has_another_key),
+		IN_FOLDER(unusable_containers_are_counted),
 		IN_FOLDER(the_text_decides_what_it_is_for),
 		IN_FOLDER(an_interrupt_ends_it_between_containers),
 		IN_FOLDER(trouble_is_noted_and_the_rest_goes_on),

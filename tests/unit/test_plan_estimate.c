@@ -25,7 +25,7 @@ static void add_row(struct sums *sums, const struct costs_row *row, bool line_in
 	sums->predicted_cubins += (double)estimate.cubin_bytes;
 }
 
-static void real_frameworks_cost_about_what_is_said(void **state)
+static void real_frameworks_cost_about_the_prediction(void **state)
 {
 	static struct costs_row rows[COSTS_MOST];
 	char *folder = costs_folder();
@@ -117,7 +117,7 @@ static void threads_of_one_core_are_no_cores(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_frameworks_cost_about_what_is_said),
+		cmocka_unit_test(real_frameworks_cost_about_the_prediction),
 		cmocka_unit_test(a_machine_may_be_slower),
 		cmocka_unit_test(threads_of_one_core_are_no_cores),
 	};

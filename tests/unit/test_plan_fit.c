@@ -120,7 +120,7 @@ static struct model fit_without(size_t held_out)
 	return model;
 }
 
-static void what_is_compiled_in_is_the_fit(void **state)
+static void the_compiled_in_factors_are_the_fit(void **state)
 {
 	struct model fitted = fit_without(COSTS_LIBRARIES), program = compiled_in();
 
@@ -148,7 +148,7 @@ static void a_library_that_was_never_seen_is_predicted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_compiled_in_is_the_fit),
+		cmocka_unit_test(the_compiled_in_factors_are_the_fit),
 		cmocka_unit_test(a_library_that_was_never_seen_is_predicted),
 	};
 	char *folder = costs_folder();

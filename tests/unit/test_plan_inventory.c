@@ -131,7 +131,7 @@ static struct inventory *reopen(struct inventory *inventory, const char *folder)
 	return inventory;
 }
 
-static void what_was_read_comes_back(void **state)
+static void remembered_contents_are_returned(void **state)
 {
 	struct analyse_question question = question_of(&profile, gpus, 2);
 	struct jw_found_file file = file_of(1);
@@ -324,7 +324,7 @@ static void another_version_is_not_believed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_read_comes_back),
+		cmocka_unit_test(remembered_contents_are_returned),
 		cmocka_unit_test(another_file_is_not_known),
 		cmocka_unit_test(other_drivers_and_gpus_are_kept_beside_each_other),
 		cmocka_unit_test(a_file_without_device_code_is_remembered_too),

@@ -94,7 +94,7 @@ static void relocatable_ptx_goes_in_as_a_string(void **state)
 }
 
 /* So many that several threads work them off, some of them too large to wait beside others. */
-static void many_are_what_each_is_alone(void **state)
+static void many_verdicts_equal_single_ones(void **state)
 {
 	enum { MANY = 300, MOST = 13 << 20 };
 	static const enum devcode_compression compressions[] = {DEVCODE_LZ4, DEVCODE_RAW, DEVCODE_ZSTD};
@@ -125,7 +125,7 @@ static void many_are_what_each_is_alone(void **state)
 }
 
 /* What promises more than it holds is no reason to drop the others. */
-static void what_cannot_be_decompressed_is_told(void **state)
+static void a_failed_decompression_is_reported(void **state)
 {
 	static const char text[] = "a text that is long enough to be worth a second thread or two";
 	uint8_t bytes[256] = {0};
@@ -161,8 +161,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(payload_and_options_go_in_as_they_are),
 		cmocka_unit_test(relocatable_ptx_goes_in_as_a_string),
-		cmocka_unit_test(many_are_what_each_is_alone),
-		cmocka_unit_test(what_cannot_be_decompressed_is_told),
+		cmocka_unit_test(many_verdicts_equal_single_ones),
+		cmocka_unit_test(a_failed_decompression_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void the_most_valuable_are_taken(void **state)
 	}
 }
 
-static void what_is_left_is_summed_up(void **state)
+static void the_rest_is_summed_up(void **state)
 {
 	struct plan_module modules[MODULES];
 	struct plan plan = {.modules = modules, .module_count = MODULES};
@@ -145,7 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_most_valuable_are_taken),
-		cmocka_unit_test(what_is_left_is_summed_up),
+		cmocka_unit_test(the_rest_is_summed_up),
 		cmocka_unit_test(more_than_the_cache_keeps_is_refused),
 	};
 

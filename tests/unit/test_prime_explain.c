@@ -51,7 +51,7 @@ static void fill_ledger(struct ledger *ledger, const struct plan_request *reques
 	plan_free(old);
 }
 
-static void each_reason_is_told(void **state)
+static void each_reason_is_reported(void **state)
 {
 	char *cache = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
 	char *path = write_library(), line[EXPLAIN_LINE], text[EXPLAIN_TEXT];
@@ -116,7 +116,7 @@ static void each_reason_is_told(void **state)
 	mem_free(cache);
 }
 
-static void a_damaged_ledger_is_none(void **state)
+static void a_damaged_ledger_is_ignored(void **state)
 {
 	struct ledger ledger = {.stamp_count = 1,
 							.count = 1,
@@ -155,8 +155,8 @@ static void a_damaged_ledger_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_reason_is_told),
-		cmocka_unit_test(a_damaged_ledger_is_none),
+		cmocka_unit_test(each_reason_is_reported),
+		cmocka_unit_test(a_damaged_ledger_is_ignored),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

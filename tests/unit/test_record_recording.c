@@ -15,7 +15,7 @@ static struct jw_recording *parse(struct jw_error *err, const char *text)
 
 /* ---- reading */
 
-static void what_is_written_is_read(void **state)
+static void written_text_is_read_back(void **state)
 {
 	static const char text[] =
 		"{\"schema\":\"jitwarm.recording/1\",\"command\":\"python3\",\n"
@@ -80,7 +80,7 @@ static void names_that_are_no_utf8_are_written_as_such(void **state)
 	FILES "\"modules\":[{\"file\":" file ",\"form\":\"" form "\",\"target\":\"" target             \
 		  "\",\"key\":\"" key "\"}]}"
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_values_are_refused(void **state)
 {
 	static const struct {
 		const char *rest, *why;
@@ -118,7 +118,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
 }
 
-static void what_is_new_is_passed_over(void **state)
+static void unknown_members_are_skipped(void **state)
 {
 	struct jw_recording *recording;
 	char text[512];
@@ -221,10 +221,10 @@ static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(written_text_is_read_back),
 		cmocka_unit_test(names_that_are_no_utf8_are_written_as_such),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
-		cmocka_unit_test(what_is_new_is_passed_over),
+		cmocka_unit_test(invalid_values_are_refused),
+		cmocka_unit_test(unknown_members_are_skipped),
 		cmocka_unit_test(memory_may_run_out_anywhere),
 		cmocka_unit_test(other_drivers_and_gpus_prime_the_same_containers),
 	};

@@ -59,7 +59,7 @@ static void a_module_is_tried_twice_and_no_more(void **state)
 	job_queue_close(&queue);
 }
 
-static void what_was_not_begun_comes_back_without_blame(void **state)
+static void jobs_that_did_not_begin_return_without_blame(void **state)
 {
 	struct job_queue queue;
 
@@ -79,7 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_cold_modules_come_in_the_plans_order),
 		cmocka_unit_test(a_module_is_tried_twice_and_no_more),
-		cmocka_unit_test(what_was_not_begun_comes_back_without_blame),
+		cmocka_unit_test(jobs_that_did_not_begin_return_without_blame),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, NULL);

@@ -6,7 +6,7 @@
 #define MIB ((uint64_t)1 << 20)
 #define S   UINT64_C(1000000000)
 
-static void workers_are_admitted_by_what_they_need(void **state)
+static void workers_are_admitted_by_their_need_of_memory(void **state)
 {
 	struct memory_budget memory;
 
@@ -26,7 +26,7 @@ static void workers_are_admitted_by_what_they_need(void **state)
 	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
 }
 
-static void what_was_measured_counts(void **state)
+static void measured_memory_counts(void **state)
 {
 	struct memory_budget memory;
 
@@ -97,8 +97,8 @@ static void a_small_machine_has_smaller_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(workers_are_admitted_by_what_they_need),
-		cmocka_unit_test(what_was_measured_counts),
+		cmocka_unit_test(workers_are_admitted_by_their_need_of_memory),
+		cmocka_unit_test(measured_memory_counts),
 		cmocka_unit_test(pressure_makes_them_fewer_and_calm_more),
 		cmocka_unit_test(a_small_machine_has_smaller_limits),
 	};

@@ -55,7 +55,7 @@ static void a_task_is_for_its_user_alone(void **state)
 	buf_free(&wide);
 }
 
-static void units_quote_what_systemd_would_expand(void **state)
+static void units_quote_characters_that_systemd_expands(void **state)
 {
 	const struct startup_facts facts = {.program = "/opt/a b/jitwarm",
 										.options = &options,
@@ -98,7 +98,7 @@ static void expect(const struct jw_run_key *key, bool remember, const char *want
 	jw_text_free(text);
 }
 
-static void only_what_matters_is_a_change(void **state)
+static void irrelevant_differences_are_no_change(void **state)
 {
 	char *inner = os_join(NULL, folder, "packages"), *library = os_join(NULL, inner, "a.so"),
 		 *note = os_join(NULL, inner, "a.py"), *cache = os_join(NULL, folder, "cache"),
@@ -184,8 +184,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_is_for_its_user_alone),
-		cmocka_unit_test(units_quote_what_systemd_would_expand),
-		cmocka_unit_test(only_what_matters_is_a_change),
+		cmocka_unit_test(units_quote_characters_that_systemd_expands),
+		cmocka_unit_test(irrelevant_differences_are_no_change),
 		cmocka_unit_test(a_log_keeps_its_newest_lines),
 		cmocka_unit_test(another_file_is_no_log),
 	};

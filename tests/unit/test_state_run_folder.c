@@ -139,7 +139,7 @@ static void two_folders_of_one_process_do_not_harm_each_other(void **state)
 	assert_int_equal(in_work(), 0);
 }
 
-static void what_has_no_lock_goes_when_it_is_old(void **state)
+static void an_old_folder_without_lock_is_removed(void **state)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	char fresh[512], old[512], lock[512];
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test(a_living_run_keeps_its_folder_and_a_dead_one_does_not),
 		cmocka_unit_test(a_lock_counts_more_than_a_number),
 		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),
-		cmocka_unit_test(what_has_no_lock_goes_when_it_is_old),
+		cmocka_unit_test(an_old_folder_without_lock_is_removed),
 		cmocka_unit_test(without_a_state_directory_a_temporary_one_serves),
 		cmocka_unit_test(temporary_ones_of_killed_runs_go_too),
 	};

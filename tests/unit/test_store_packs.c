@@ -54,7 +54,7 @@ static bool is_there(const struct jw_system *system, uint64_t key)
 	return cache_presence(system->cache.path, key, 0, NULL) == CACHE_PRESENT;
 }
 
-static void what_a_killed_run_has_left_goes(void **state)
+static void remains_of_a_killed_run_are_removed(void **state)
 {
 	static const char *const names[] = {"store/new", "store/new.0123abcd.part"};
 	char *store = os_join(NULL, folder, "store"), *paths[2];
@@ -79,7 +79,7 @@ static void what_a_killed_run_has_left_goes(void **state)
 	mem_free(store);
 }
 
-static void only_what_is_asked_for_comes_back(void **state)
+static void only_wanted_entries_are_restored(void **state)
 {
 	struct jw_system system;
 	uint64_t keys[4], unknown = 1;
@@ -105,7 +105,7 @@ static void only_what_is_asked_for_comes_back(void **state)
 
 /* Packs that are damaged and entries for which there is no room are named; the first of them, and
  * how many more there are. */
-static void what_does_not_come_back_is_told(void **state)
+static void entries_that_are_not_restored_are_reported(void **state)
 {
 	char *store = os_join(NULL, folder, "store"), *path;
 	struct jw_system system;
@@ -307,11 +307,11 @@ static void nothing_is_lost_where_it_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_a_killed_run_has_left_goes, make_folder,
+		cmocka_unit_test_setup_teardown(remains_of_a_killed_run_are_removed, make_folder,
 										remove_folder),
-		cmocka_unit_test_setup_teardown(what_does_not_come_back_is_told, make_folder,
+		cmocka_unit_test_setup_teardown(entries_that_are_not_restored_are_reported, make_folder,
 										remove_folder),
-		cmocka_unit_test_setup_teardown(only_what_is_asked_for_comes_back, make_folder,
+		cmocka_unit_test_setup_teardown(only_wanted_entries_are_restored, make_folder,
 										remove_folder),
 		cmocka_unit_test_setup_teardown(many_packs_become_one, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_where_it_fails, make_folder, remove_folder),

@@ -66,7 +66,7 @@ static void nul_bytes_survive(void **state)
 	buf_free(&without);
 }
 
-static void what_was_written_behind_it_stays(void **state)
+static void text_behind_the_block_stays(void **state)
 {
 	struct block_found found;
 	struct buf with, more = BUF_MAX(4096), without;
@@ -124,7 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(taking_it_back_restores_every_byte),
 		cmocka_unit_test(nul_bytes_survive),
-		cmocka_unit_test(what_was_written_behind_it_stays),
+		cmocka_unit_test(text_behind_the_block_stays),
 		cmocka_unit_test(a_block_changes_in_its_place),
 		cmocka_unit_test(half_a_block_is_not_touched),
 	};

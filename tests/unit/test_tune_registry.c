@@ -31,7 +31,7 @@ static int remove_state(void **state)
 	return os_env_set(NULL, "JITWARM_STATE", NULL) || os_remove_tree(NULL, state_dir);
 }
 
-static void a_key_that_may_not_be_written_is_said_and_forgotten(void **state)
+static void a_key_that_may_not_be_written_is_reported(void **state)
 {
 	(void)state;
 #ifndef _WIN32
@@ -81,7 +81,7 @@ static void a_key_that_may_not_be_written_is_said_and_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_said_and_forgotten,
+		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_reported,
 										make_state, remove_state),
 	};
 

@@ -91,7 +91,7 @@ static int plenty(void **state)
 	return 0;
 }
 
-static void with_plenty_nothing_is_said(void **state)
+static void plenty_of_space_gives_no_warning(void **state)
 {
 	(void)state;
 	assert_null(strstr(lines_on_root(), "free"));
@@ -174,7 +174,7 @@ static void a_quota_that_leaves_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(with_plenty_nothing_is_said, plenty),
+		cmocka_unit_test_setup(plenty_of_space_gives_no_warning, plenty),
 		cmocka_unit_test_setup(a_full_disk_is_no_quota, plenty),
 		cmocka_unit_test_setup(few_inodes, plenty),
 		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),

@@ -85,7 +85,7 @@ static void an_answer_keeps_the_log_in_one_line(void **state)
 	buf_free(&line);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_values_are_refused(void **state)
 {
 	static const char *const lines[] = {
 		"",
@@ -122,7 +122,7 @@ int main(void)
 		cmocka_unit_test(a_job_arrives_as_it_was_sent),
 		cmocka_unit_test(a_hello_arrives_with_its_devices),
 		cmocka_unit_test(an_answer_keeps_the_log_in_one_line),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(invalid_values_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
