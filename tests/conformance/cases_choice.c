@@ -1,4 +1,4 @@
-/* Which entry of a container the driver takes, and what it answers where there is none. */
+/* Which entry of a container the driver takes, and its error if there is none. */
 #include "suite.h"
 
 #include <string.h>
@@ -291,7 +291,7 @@ static enum outcome failure_is_not_stored(void)
 	return PASSED;
 }
 
-/* A module of directives alone: an entry all the same. */
+/* A module of directives alone also makes an entry. */
 static enum outcome module_without_kernels(void)
 {
 	CHECK_IS(load(CONTAINER({.text = ".version 6.3\n.target sm_52\n.address_size 64\n", .nuls = 1}))

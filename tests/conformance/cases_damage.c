@@ -194,7 +194,7 @@ static enum outcome garbage_value(void)
 	return PASSED;
 }
 
-/* What says of itself that it is a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes
+/* A value whose header names a cubin of ABI 8, under a driver of CUDA 12.2 to 12.5; 550 crashes
  * over this one. */
 static enum outcome newer_abi(void)
 {

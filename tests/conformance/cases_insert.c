@@ -1,4 +1,4 @@
-/* What an insert does to the index and to everything else in the directory. */
+/* The effects of an insert on the index and on all else in the directory. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -70,8 +70,8 @@ static ino_t hold_index(void)
 	return link(cache_file("index"), held) ? 0 : number_of(held);
 }
 
-/* Two entries, an index of these bytes (NULL: none), then an insert. Gives what is there
- * afterwards. */
+/* Two entries, an index of these bytes (NULL: none), then an insert. Gives the content afterwards.
+ */
 static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
 								struct index *ret_index)
 {
@@ -117,7 +117,7 @@ static enum outcome wipes_with_short_header(void)
 	return wipes("\x41\0\0\0\0\0\0\0\0\0\0", 12);
 }
 
-/* What another driver's insert looks like while its tail is not written yet. */
+/* Another driver's insert whose tail is not written yet. */
 static const uint32_t two_rows_less[] = {0x41, 3, 0, 0, 1, 2, 3, 0};
 
 static enum outcome wipes_with_missing_rows(void)
@@ -256,7 +256,8 @@ static enum outcome heals_to_the_end(void)
 	return PASSED;
 }
 
-/* The index keeps its inode; so whoever replaced it would lock another file than the driver. */
+/* The index keeps its inode; so a program that replaced it would lock another file than the driver.
+ */
 static enum outcome index_is_written_in_place(void)
 {
 	struct stat before, after;
@@ -330,9 +331,9 @@ static enum outcome insert_before_the_tail(unsigned wait_ms, bool *ret_wiped)
 	return PASSED;
 }
 
-/* The driver lets go of the lock before it has written the last part of a long index. Whoever
- * inserts in between finds the index cut short, and wipes. Only the simulated driver can be made to
- * wait there, on a slow machine for longer. */
+/* The driver releases the lock before it has written the last part of a long index. Another driver
+ * that inserts in between finds the index truncated, and wipes. Only the simulated driver can be
+ * made to wait there, on a slow machine for longer. */
 static enum outcome tail_after_the_lock(void)
 {
 	enum outcome outcome = PASSED;

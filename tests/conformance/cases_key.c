@@ -1,4 +1,4 @@
-/* What an entry is called, and what stands in it. */
+/* The name of an entry, and its content. */
 #include "suite.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static enum outcome expect_key(const struct part *part, const char *call, size_t
 	CHECK_IS(result, 0);
 	CHECK_IS(entries_count(suite.cache), 1);
 	if (!found && only_entry(&entry)) {
-		/* What there is instead: the key's end. */
+		/* The text for a mismatch: the key's end. */
 		const uint8_t *end = entry.key + entry.key_size;
 
 		for (const uint8_t *at = end - (entry.key_size < 24 ? entry.key_size : 24); at < end; at++)
@@ -70,7 +70,7 @@ static enum outcome key_without_nul(void)
 	return all_keys(&part, 1, 1);
 }
 
-/* A raw payload is taken as it stands, padding to 8 included, and gets no NUL more; the size before
+/* A raw payload is used unchanged, padding to 8 included, and gets no NUL more; the size before
  * padding, where the header has it, does not matter. The lengths differ by the number of digits of
  * the variant. */
 static enum outcome raw_payloads(int nuls, int header_size)

@@ -1,4 +1,4 @@
-/* CUDA_CACHE_MAXSIZE and who has to go. */
+/* CUDA_CACHE_MAXSIZE and the order of eviction. */
 #include "suite.h"
 
 #include <string.h>
@@ -101,8 +101,7 @@ static enum outcome first_in_first_out(void)
 	return PASSED;
 }
 
-/* Of what is evicted the folders stay, and the index is the file that it was: neither is so after a
- * wipe. */
+/* After an eviction the folders stay, and the index is the same file. After a wipe both are new. */
 static enum outcome eviction_leaves_folders(void)
 {
 	struct stat before, after;
@@ -177,7 +176,7 @@ static enum outcome larger_than_the_limit(void)
 	return PASSED;
 }
 
-/* Nothing is stored, and hits work all the same. */
+/* Nothing is stored, and hits still work. */
 static enum outcome stores_nothing(const char *limit)
 {
 	struct client *client = limited(limit);
@@ -274,8 +273,8 @@ static enum outcome two_gib(void)
 	return limit_is("CUDA_CACHE_MAXSIZE=2147483648", UINT64_C(2) << 30);
 }
 
-/* The header's total is what counts: one that is too large drives out everything, and leaves no
- * room for the new one either, for ever. */
+/* The header's total counts: one that is too large evicts everything, and leaves no room for the
+ * new entry either, permanently. */
 static enum outcome total_too_large(void)
 {
 	struct index index;

@@ -1,5 +1,5 @@
-/* An application with functions of its own that are called as libjitwarm's inner ones are: each
- * library calls its own. */
+/* An application whose functions have the names of libjitwarm's inner ones: the application and the
+ * library each call their own. */
 #include <jitwarm.h>
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "os/env.h"
 #include "os/file.h"
 
-/* What their README says of each archive. */
+/* The numbers of each archive, from their README. */
 static const struct caches_archive {
 	const char *name;
 	size_t entries, rows, rows_without_file, files_without_row, opencl, linked;

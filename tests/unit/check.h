@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka with the headers that it wants before it. */
+/* Every unit test includes this: cmocka, and the headers that must come before it. */
 #ifndef JW_TESTS_CHECK_H
 #define JW_TESTS_CHECK_H
 

@@ -1,8 +1,7 @@
-/* A tree with files of every kind of name, and everything that says which of them may hold device
- * code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
+/* A tree with files of every kind of name, and all functions that decide which of them may hold
+ * device code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
  *
- * Each file holds a module of its own, so that all of them can be told apart by what they hold.
- */
+ * Each file holds another module, so that they can be told apart by their content. */
 #ifndef JW_TESTS_CODE_FILES_H
 #define JW_TESTS_CODE_FILES_H
 
@@ -216,7 +215,7 @@ static inline void prime_them(struct tally *tally)
 	tally->wrong += modules != expected;
 }
 
-/* What has changed since it was asked last. */
+/* The changes since the last call. */
 static inline bool has_changed(void)
 {
 	const char *names[] = {tree};
@@ -234,8 +233,8 @@ static inline bool has_changed(void)
 	return changed;
 }
 
-/* Those that count one by one, since one change hides another; the others between two of them at
- * once. */
+/* Files that count are changed one by one, since one change hides another; the others are changed
+ * together in between. */
 static inline void compare_them(struct tally *tally)
 {
 	size_t passed_over = 0;

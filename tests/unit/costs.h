@@ -1,4 +1,4 @@
-/* The modules of real libraries and what they took (test data, compile-costs). */
+/* The modules of real libraries and their measured costs (test data, compile-costs). */
 #ifndef JW_TESTS_COSTS_H
 #define JW_TESTS_COSTS_H
 

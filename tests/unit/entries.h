@@ -31,7 +31,7 @@ static inline void entries_cubin(uint8_t cubin[ENTRIES_CUBIN], uint16_t sm, bool
 	store_u16(cubin + 52, ENTRIES_CUBIN);
 }
 
-/* Entry number `n` for sm_86; `padding` bytes stand behind the cubin's header. */
+/* Entry number `n` for sm_86; `padding` bytes follow the cubin's header. */
 static inline void entries_make(struct entries_entry *entry, unsigned n, size_t padding)
 {
 	char key[128];

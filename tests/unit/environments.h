@@ -1,5 +1,4 @@
-/* Environments of Python's that a test makes in a folder of its own, and what jw_find makes of
- * them. */
+/* Python environments that a test makes in its folder, and the results of jw_find for them. */
 #ifndef JW_TESTS_ENVIRONMENTS_H
 #define JW_TESTS_ENVIRONMENTS_H
 

@@ -1,5 +1,5 @@
-/* Building blocks for tests of src/devcode: containers, ELF and PE files, archives, made in memory
- * of nothing but what a case needs. */
+/* Building blocks for tests of src/devcode: containers, ELF and PE files, archives, made in memory,
+ * with only the parts that a case needs. */
 #ifndef JW_TESTS_MAKE_DEVCODE_H
 #define JW_TESTS_MAKE_DEVCODE_H
 

@@ -49,7 +49,7 @@ static inline void packs_keep(const struct jw_system *system, size_t wanted)
 	assert_int_equal(entries, wanted);
 }
 
-/* The parts of entry number 0 (entries.h), and what a manifest says of them. */
+/* The parts of entry number 0 (entries.h), and its manifest. */
 struct packs_parts {
 	uint8_t ptx[8], cubin[ENTRIES_CUBIN];
 	char ptx_name[80], cubin_name[80];

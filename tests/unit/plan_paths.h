@@ -1,4 +1,4 @@
-/* A plan of what lies at paths. */
+/* A plan of the modules at paths. */
 #ifndef JW_TESTS_PLAN_PATHS_H
 #define JW_TESTS_PLAN_PATHS_H
 

@@ -1,5 +1,5 @@
-/* A /proc and a /sys of the test's own, in place of the system's: group set-up and end, what
- * empties them, and files in them. */
+/* A /proc and a /sys of the test instead of the system's: group set-up and end, emptying them, and
+ * files in them. */
 #ifndef JW_TESTS_ROOT_H
 #define JW_TESTS_ROOT_H
 

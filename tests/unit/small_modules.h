@@ -1,6 +1,4 @@
-/* Modules of a few lines, each with a number of its own, and libraries of them in the test's
- * folder.
- */
+/* Modules of a few lines, each with another number, and libraries of them in the test's folder. */
 #ifndef JW_TESTS_SMALL_MODULES_H
 #define JW_TESTS_SMALL_MODULES_H
 

@@ -110,7 +110,7 @@ static void names_and_keys_are_each_others_reverse(void **state)
 	assert_false(cache_entry_key("1", "", "0412bf8e3256ad", &key));
 }
 
-/* An entry with key "key" and value "value", and what is wrong with it. */
+/* An entry with key "key" and value "value", and its damage. */
 static size_t make_entry(uint8_t file[64])
 {
 	cache_entry_header(file, 3, 5, fnv_update(FNV_START, "value", 5));

@@ -1,4 +1,4 @@
-/* Inserting into a cache: what is there afterwards. */
+/* Inserting into a cache, and the cache's state afterwards. */
 #include "check.h"
 
 #include <signal.h>
@@ -199,7 +199,7 @@ static void the_limit_is_kept(void **state)
 	(void)cache_live_close(NULL, live);
 	assert_consistent(5);
 
-	/* The oldest go, but not those that came through the same handle. */
+	/* The oldest entries are evicted, but none that the same handle has inserted. */
 	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
 	for (unsigned n = 6; n <= 10; n++)
 		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
@@ -259,8 +259,8 @@ static void assert_owner(const char *name, uint32_t owner)
 	mem_free(path);
 }
 
-/* Root in another account's directory: what is made belongs to that account, and a link that it
- * planted leads no further than its own rights. */
+/* Root in another account's directory: new files belong to that account, and a link that it planted
+ * is followed only with that account's rights. */
 static void another_accounts_cache_stays_its_own(void **state)
 {
 	enum { NOBODY = 65534 };

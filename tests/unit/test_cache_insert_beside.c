@@ -9,7 +9,7 @@
 
 #include "inserting.h"
 
-/* A child that holds the lock as a driver does, until it is told to let go. */
+/* A child that holds the lock as a driver does, until it is told to release it. */
 static pid_t hold_lock(int *ret_pipe)
 {
 	char *path = os_join(NULL, dir, "index");
@@ -64,7 +64,7 @@ static void a_lock_is_waited_for_but_not_for_ever(void **state)
 }
 
 /* A child that waits for the folder of entry `n`, which is made while the entry is staged, then
- * removes `victim` and lets go of the lock. */
+ * removes `victim` and releases the lock. */
 static pid_t remove_when_staged(unsigned n, const char *victim, int release)
 {
 	struct entries_entry entry;
@@ -160,8 +160,8 @@ static void a_pipe_is_no_entry(void **state)
 	mem_free(made);
 }
 
-/* A driver writes the index after it has let go of the lock, and so over rows that came meanwhile.
- */
+/* A driver writes the index after it has released the lock, and so overwrites rows that were added
+ * meanwhile. */
 static void rows_that_a_late_write_undid_come_back(void **state)
 {
 	char *path = os_join(NULL, dir, "index");

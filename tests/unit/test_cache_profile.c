@@ -1,4 +1,4 @@
-/* Driver profiles: the stamp in a library, the table of known drivers, what is kept. */
+/* Driver profiles: the stamp in a library, the table of known drivers, stored profiles. */
 #include "caches.h"
 
 #include <stdio.h>
@@ -163,7 +163,7 @@ static void a_profile_is_kept_for_one_file(void **state)
 	mem_free(library);
 }
 
-/* A driver that is replaced in its own file, as on Windows: what its stamp means is remembered. */
+/* A driver whose file is replaced, as on Windows: the meaning of its stamp is remembered. */
 static void a_former_driver_is_remembered(void **state)
 {
 	static const char bytes[] = RUN ":49\0:49\0";
@@ -278,7 +278,7 @@ static char *library_of(const char *store, const char *version)
 	return NULL;
 }
 
-/* What the table says is what stands in the library; from 450 back there is nothing to read. */
+/* The table equals the stamp in the library; libraries up to 450 have no readable stamp. */
 static void check_library(const char *library, const char *version)
 {
 	const struct cache_known_driver *known;
@@ -321,7 +321,7 @@ static size_t check_drivers(void)
 	return found;
 }
 
-/* "460.106.00,linux,Sep 28 2021,12:04,02,no": rows with a full stamp stand in the table. */
+/* "460.106.00,linux,Sep 28 2021,12:04,02,no": rows with a full stamp are in the table. */
 static void check_row(char *line)
 {
 	char *cells[6] = {0}, *at = line, stamp[64];

@@ -1,5 +1,5 @@
-/* Mending directories that were harmed here: what goes, what stays, and what a killed run leaves.
- */
+/* Repairing damaged directories: removed entries, entries that stay, and the state after a killed
+ * run. */
 #include "folder.h"
 
 #include <signal.h>
@@ -250,8 +250,8 @@ static void an_entry_changed_under_the_lock_stays(void **state)
 	assert_sound(1);
 }
 
-/* Killed at many moments: the index is never one that a driver answers with a wipe, what was sound
- * is still there, and the next run completes it. */
+/* Killed at many moments: the index is never one that makes a driver wipe the cache, sound entries
+ * stay, and the next run completes the repair. */
 static void a_killed_run_leaves_a_sound_cache(void **state)
 {
 	enum { ENTRIES = 100, MOMENTS = 12 };
@@ -276,7 +276,7 @@ static void a_killed_run_leaves_a_sound_cache(void **state)
 			(void)repair(NULL, &repaired);
 			_exit(0);
 		}
-		/* It looks twice at what is damaged, 20 ms apart, before it begins. */
+		/* Damaged entries are read twice, 20 ms apart, before the repair begins. */
 		(void)usleep(60000 + moment * 15000);
 		(void)kill(child, SIGKILL);
 		(void)waitpid(child, NULL, 0);

@@ -56,7 +56,7 @@ static void pieces_make_the_whole(void **state)
 
 		make_entry(&entry, cases[i].key_bytes, cases[i].value_bytes);
 		size = entry.bytes.size;
-		put(made, entry.bytes.data, size + 10); /* drivers ignore what stands behind the value */
+		put(made, entry.bytes.data, size + 10); /* drivers ignore bytes behind the value */
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_NEW);
 		assert_in_place(&entry);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
@@ -114,7 +114,7 @@ static void damage_in_any_piece_is_refused(void **state)
 		put(made, entry.bytes.data, size - cut);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
 	}
-	/* A checksum that holds over what is no cubin for this GPU. */
+	/* A correct checksum over a value that is no cubin for this GPU. */
 	put_cubin(entry.bytes.data + CACHE_ENTRY_HEADER + entry.key_bytes, entry.value_bytes, 75);
 	cache_entry_header(entry.bytes.data, entry.key_bytes, entry.value_bytes,
 					   fnv_update(FNV_START,

@@ -1,4 +1,4 @@
-/* Entry files that are moved into the cache in place of being copied, and those that are not. */
+/* Entry files that are moved into the cache instead of being copied, and those that are not. */
 #include "made_entries.h"
 
 #include <uv.h>
@@ -82,7 +82,7 @@ static void the_file_itself_becomes_the_entry(void **state)
 	assert_int_equal(addition.taken, moves);
 	assert_int_equal(os_exists(given.made), !moves);
 	assert_true(!moves || number_of(given.target) == number);
-	/* Once more: what is there stays, and so does the file. */
+	/* Again: the existing entry stays, and so does the file. */
 	put(given.made, given.entry.bytes.data, given.entry.bytes.size);
 	assert_int_equal(insert(&given, 1 << 20, &addition), 0);
 	assert_int_equal(addition.added, CACHE_ADDED_SAME);

@@ -229,8 +229,8 @@ static void an_entry_removed_meanwhile_is_no_damage(void **state)
 	mem_free(dir);
 }
 
-/* Of 48 MB each: key and value longer than what is read at a time, with the end of the options and
- * of the value in their last pieces. */
+/* Of 48 MB each: key and value longer than one read, with the end of the options and of the value
+ * in their last pieces. */
 static uint64_t put_large(const char *dir, bool sound)
 {
 	enum { PIECE = 1 << 20, PIECES = 24 };
@@ -325,7 +325,7 @@ static size_t group(const struct jw_cache_group *groups, size_t count, const cha
 	return 0;
 }
 
-/* What the list says, from both ends of keys, is what their whole says. */
+/* The list reads both ends of keys, and says the same as the whole keys. */
 static void check_list(const char *dir, size_t entries)
 {
 	const struct jw_cache_options options = {.size = sizeof options, .path = dir};

@@ -17,7 +17,7 @@ static const struct cli_option table[] = {
 	CLI_FLAG("seam", "x", .hidden = true),
 	{0}};
 
-/* Splits at spaces; "_" stands for an empty argument. */
+/* Splits at spaces; "_" is an empty argument. */
 static int split(char *line, char *argv[16])
 {
 	int argc = 0;

@@ -1,4 +1,4 @@
-/* What reaches a terminal: widths, harmless text, wrapping, the progress bar. */
+/* Output on a terminal: widths, harmless text, wrapping, the progress bar. */
 #include "check.h"
 
 #include <string.h>

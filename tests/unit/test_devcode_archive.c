@@ -16,7 +16,7 @@ static int note_name(struct jw_error *err, void *context, const struct devcode_i
 	return 0;
 }
 
-/* What members a file has, a line for each with its number of containers. */
+/* The members of a file, one line each with its number of containers. */
 static void assert_members(const struct buf *file, const char *expected)
 {
 	struct names names = {""};
@@ -165,8 +165,8 @@ static void loose_files_may_be_packed_with_zstd(void **state)
 
 enum { LARGE_CUBIN = 5 << 20 };
 
-/* A container of a cubin and PTX, larger than what is held as it is of a stream, and a small one
- * behind it. */
+/* A container of a cubin and PTX, larger than the part of a stream that is kept whole, and a small
+ * one behind it. */
 static void make_large(struct buf *file)
 {
 	struct buf small = make_buf();
@@ -297,8 +297,8 @@ static void truncated_archives_end_well(void **state)
 	buf_free(&packed);
 }
 
-/* Memory that runs out at any moment: trouble or an error, and nothing is lost. (The sanitizers see
- * what leaks.) */
+/* Memory that runs out at any moment: trouble or an error, and nothing is lost. (The sanitizers
+ * report leaks.) */
 static void running_out_of_memory_ends_well(void **state)
 {
 	struct buf library = make_buf(), ar = make_buf(), wheel = make_buf();

@@ -1,5 +1,4 @@
-/* Containers: what the writer makes is read back, and what is damaged is told from what is sound.
- */
+/* Containers: the writer's output is read back, and damaged ones are told from sound ones. */
 #include "make_devcode.h"
 
 #include "devcode/container.h"

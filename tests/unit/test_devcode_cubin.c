@@ -1,4 +1,4 @@
-/* Cubin headers: both ABIs, and everything that is none. */
+/* Cubin headers: both ABIs, and files that are no cubins. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* ELF: which sections are searched, what a container's section says, who is linked. */
+/* ELF: the searched sections, the role of a container's section, linked containers. */
 #include "make_devcode.h"
 
 static void add_container_section(struct buf *data)

@@ -164,7 +164,7 @@ static void the_header_is_read_from_the_beginning_alone(void **state)
 			struct devcode_ptx_header header;
 
 			make(&made, c, text, SIZE);
-			/* What is behind the beginning need not even be there. */
+			/* The bytes behind the beginning may be missing. */
 			if (c == DEVCODE_LZ4)
 				made.entry.stored_bytes -= made.entry.stored_bytes / 10;
 			assert_int_equal(devcode_ptx_header(NULL, &made.container, &made.entry, &header), 0);

@@ -136,7 +136,7 @@ static void wrappers_point_by_image_address(void **state)
 	}
 }
 
-/* An object's long name stands in the string table behind its symbols. */
+/* An object's long name is in the string table behind its symbols. */
 static void an_object_may_have_long_names(void **state)
 {
 	struct make_seen seen = {0};
@@ -163,7 +163,7 @@ static void an_object_may_have_long_names(void **state)
 	buf_free(&data);
 }
 
-/* What is foreign is passed over in silence, unless it seems to hold something. */
+/* Foreign files are skipped silently, unless they seem to hold device code. */
 static void foreign_and_broken_files_are_distinguished(void **state)
 {
 	static const struct {

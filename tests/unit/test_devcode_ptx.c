@@ -1,4 +1,4 @@
-/* PTX: its header, and what the cost model counts. */
+/* PTX: its header, and the inputs of the cost model. */
 #include "make_devcode.h"
 
 #include "devcode/ptx.h"

@@ -100,8 +100,7 @@ static int drop(struct jw_error *err, void *context, size_t part, const uint8_t 
 	return 0;
 }
 
-/* Wherever it is asked to end, it ends there, in the middle of a member too, and calls nothing
- * damaged. */
+/* A walk ends wherever it is asked to, in the middle of a member too, and reports no damage. */
 static void stopped_at(const char *path, const char *member, const struct buf *library)
 {
 	size_t questions = 0;

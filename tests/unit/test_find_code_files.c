@@ -35,7 +35,7 @@ static void names_have_one_answer(void **unused)
 		{.name = ".hidden/k.ptx", .counts = true},
 		{.name = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/k.ptx", .counts = true},
 		{.name = "with space/\xc3\xbcml\xc3\xa4ut.ptx", .counts = true},
-		/* No reader for what is in them, or too many that hold none */
+		/* Kinds without a reader, or kinds that rarely hold device code */
 		{.name = "k.ptx.gz"},
 		{.name = "data.tar.zst"},
 		{.name = "data.tar"},

@@ -108,7 +108,7 @@ static void put_folder(const struct named_file *file, unsigned number)
 	mem_free(path);
 }
 
-/* Links do not change what there is: those to a file that is there sort behind it. */
+/* Links add no files: a link sorts behind the file that it leads to. */
 static void kinds_have_one_answer(void **unused)
 {
 	static const struct named_file files[] = {

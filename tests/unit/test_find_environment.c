@@ -220,7 +220,7 @@ static void packages_without_record_are_found(void **state)
 	jw_found_free(found);
 }
 
-/* A record may name anything: nobody waits for the other end of a pipe. */
+/* A record may name any file: a pipe must not block the reader. */
 static void package_of_pipes_and_programs(void **state)
 {
 	struct jw_found *found;

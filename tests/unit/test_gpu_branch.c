@@ -1,4 +1,4 @@
-/* What is known of driver branches. */
+/* Facts about driver branches. */
 #include "check.h"
 
 #include "gpu/branch.h"

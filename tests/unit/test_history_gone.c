@@ -22,9 +22,9 @@ static void let_time_pass(void)
 	uv_sleep(20);
 }
 
-/* ---- what happens to a cache */
+/* ---- changes of a cache */
 
-/* An index that counts modules `first` to 7, written into the file that is there. */
+/* An index that counts modules `first` to 7, written into the existing file. */
 static void write_index(unsigned first)
 {
 	char *path = inside("index");
@@ -76,7 +76,7 @@ static void remove_files(void)
 	}
 }
 
-/* What stands in a folder that is used again: another program's entry. */
+/* The content of a folder that is used again: another program's entry. */
 static void used_again(void)
 {
 	let_time_pass();
@@ -289,7 +289,7 @@ static bool can_tell(void)
 	return before != OS_UNIDENTIFIED && os_identity(folder) == before;
 }
 
-/* Also where somebody has looked meanwhile, and has written down what he saw. */
+/* Also if another look has recorded its state meanwhile. */
 static void each_loss_is_explained(void **unused)
 {
 	(void)unused;
@@ -316,7 +316,7 @@ static void each_loss_is_explained(void **unused)
 	}
 }
 
-/* What came back after one loss is told by the next one. */
+/* Entries restored after one loss are reported after the next one. */
 static void each_entry_has_its_own_loss(void **unused)
 {
 	char text[EXPLAIN_TEXT];

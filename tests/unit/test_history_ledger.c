@@ -1,4 +1,4 @@
-/* The ledger's marks: what is not the driver's own, until somebody compiles it again. */
+/* The ledger's marks: entries that are not the driver's own, until they are compiled again. */
 #include "folder.h"
 
 #include <string.h>
@@ -68,10 +68,10 @@ static void hold(void)
 		carried[i].key = put_entry(i, 10, &carried[i].checksum);
 	change(carried, 2, NULL, 0);
 	assert_int_equal(count_marked(), 2);
-	/* Another value: somebody has compiled it. */
+	/* Another value: the entry was compiled again. */
 	(void)put_entry(0, 11, &checksum);
 	assert_int_equal(count_marked(), 1);
-	/* Cleared, as by who has compiled the same bytes; twice is once. */
+	/* Cleared, as after compiling to the same bytes; a second time changes nothing. */
 	change(NULL, 0, &carried[1].key, 1);
 	change(NULL, 0, &carried[1].key, 1);
 	assert_int_equal(count_marked(), 0);
@@ -155,7 +155,8 @@ static void one_without_marks_is_read(void **state)
 		assert_memory_equal(written.data, bytes.data, bytes.size);
 		buf_free(&written);
 	}
-	/* With them the records stay, also for who does not know marks: they stand behind. */
+	/* The records stay readable, also for readers that do not know marks: marks follow the records.
+	 */
 	change(&carried, 1, NULL, 0);
 	ledger_open(&again, folder, cache);
 	assert_int_equal(again.count, 1);
@@ -168,8 +169,8 @@ static void one_without_marks_is_read(void **state)
 	mem_free(path);
 }
 
-/* Who has read the file before somebody else marked something writes his records, and loses none.
- */
+/* A process that read the file before another one wrote a mark writes its records without losing
+ * the mark. */
 static void marks_of_another_process_stay(void **state)
 {
 	const struct ledger_new_mark mine = {LEDGER_OLDER, 1, 2, stamp_old},

@@ -1,4 +1,4 @@
-/* What a probe makes of what the driver leaves. The workers are shell scripts. */
+/* The results of a probe for various entries of the driver. The workers are shell scripts. */
 #include "check.h"
 
 #include <string.h>

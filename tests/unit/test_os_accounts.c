@@ -68,8 +68,7 @@ static void windows_services_are_known(void **state)
 	jw_accounts_free(&accounts);
 }
 
-/* With the rights of whom we are already nothing changes, and afterwards nothing is left of them.
- */
+/* Taking the rights of our own account changes nothing, and nothing of them stays afterwards. */
 static void acting_as_ourselves(void **state)
 {
 	struct os_account us;
@@ -125,7 +124,8 @@ static void without_elevation_we_are_no_administrator(void **state)
 }
 
 #ifdef _WIN32
-/* The registry of an account that is logged on: what it says of %APPDATA%, and where that is. */
+/* The registry of an account that is logged on: its value for %APPDATA%, and the folder that it
+ * means. */
 #define EXPLORER L"Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
 
 static void set_text(HKEY root, const wchar_t *key, const wchar_t *name, DWORD type,
@@ -170,7 +170,7 @@ static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
 		{L"%HOMESHARE%\\AppData", NULL, "\\\\server\\home\\AppData\\NVIDIA\\ComputeCache"},
 		{L"%FOLDER%\\%FOLDER%", NULL, "E:\\mine\\E:\\mine\\NVIDIA\\ComputeCache"},
 		{NULL, L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
-		/* What is not known of that account is not taken from ours. */
+		/* Unknown folders of that account are not replaced by ours. */
 		{L"%APPDATA%\\x", NULL, NULL},
 		{L"%NOSUCH%\\x", L"F:\\as it was", "F:\\as it was\\NVIDIA\\ComputeCache"},
 		{L"%NESTED%\\x", NULL, NULL},
@@ -199,7 +199,7 @@ static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
 #endif
 }
 
-/* By the system's own call, wherever a profile may say that it is. */
+/* By the system's own call, even if a profile names another folder. */
 static void our_own_folder_is_asked_for(void **state)
 {
 	char name[] = "ourselves", home[] = "C:\\nowhere";

@@ -1,4 +1,4 @@
-/* Which hardware threads share a core, read from a /sys of our own. */
+/* Which hardware threads share a core, read from a /sys of the test. */
 #include "check.h"
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 static cpu_set_t ours;
 
-/* Each of our threads says of itself what `siblings` makes of its place among them. */
+/* `siblings` makes the text of each of our threads from its number. */
 static void put_threads(void (*siblings)(char *text, size_t size, size_t place, size_t thread))
 {
 	size_t place = 0;
@@ -41,7 +41,7 @@ static void all_on_one(char *text, size_t size, size_t place, size_t thread)
 	(void)snprintf(text, size, "0-1023\n");
 }
 
-/* The first of each two is not ours: all the same they share it. */
+/* The first of each two is not ours; they still share the core. */
 static void in_twos(char *text, size_t size, size_t place, size_t thread)
 {
 	(void)snprintf(text, size, "%zu,%zu\n", place / 2, thread);
@@ -73,7 +73,7 @@ static void threads_are_counted_by_their_cores(void **state)
 	assert_int_equal(os_physical_cores(), threads);
 }
 
-/* A quota of processor time is not one of cores: what it allows runs on as many as there are. */
+/* A quota limits processor time, not cores: the process runs on all cores. */
 static void a_quota_limits_both(void **state)
 {
 	(void)state;

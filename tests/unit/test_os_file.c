@@ -1,4 +1,4 @@
-/* Files, directories and locks: what holds on every system. */
+/* Files, directories and locks: rules for every system. */
 #include "check.h"
 
 #include <string.h>
@@ -113,7 +113,7 @@ static void directories_are_made_listed_and_removed(void **state)
 	mem_free(top);
 }
 
-/* tests/cli/cases/accounts.sh has what needs other accounts. */
+/* tests/cli/cases/accounts.sh has the cases that need other accounts. */
 static void write_access_is_checked_without_writing(void **state)
 {
 	char *file = inside("plain"), *missing = inside("no/such/folder"), *below = inside("plain/sub");

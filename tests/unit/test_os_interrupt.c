@@ -1,4 +1,4 @@
-/* Ctrl-C, its echoes and its repetition, each in a process of its own. */
+/* Ctrl-C, its echoes and its repetition, each in a separate process. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -82,14 +82,15 @@ static void asked_while_another_is_started(void)
 		_exit(1);
 	if (os_interrupted())
 		_exit(2);
-	/* It is gone, and nobody has said so yet: then it is ours. */
+	/* The command is gone, but its end is not reported yet: the request is for us. */
 	(void)kill(getpid(), SIGTERM);
 	if (!os_interrupted())
 		_exit(3);
 	os_forward_signals(0);
 }
 
-/* What is as late as a second request is one: a busy machine may make it so, but not each time. */
+/* An echo that comes late counts as a second request. A busy machine may cause that, but not each
+ * time. */
 static void test_an_echo_is_no_second_request(void **state)
 {
 	int status = ended_with(signalled_twice_at_once);

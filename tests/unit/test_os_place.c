@@ -145,8 +145,8 @@ static void a_file_is_written_in_place(void **state)
 	mem_free(path);
 }
 
-/* fcntl's locks never stand against their own process; that other processes are kept out is tested
- * with the driver's cache. */
+/* fcntl's locks do not exclude the process that holds them; that other processes are kept out is
+ * tested with the driver's cache. */
 static void an_exclusive_lock_keeps_another_handle_out(void **state)
 {
 	char *path = inside("locked");

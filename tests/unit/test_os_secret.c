@@ -1,4 +1,4 @@
-/* A question at a terminal, in a process and at a terminal of its own. */
+/* A question at a terminal, in a separate process with a separate terminal. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { UNASKED = 3, HANGS_S = 60 };
 
-/* In place of the C library's: Ctrl-C comes when the terminal has just become silent, and before
+/* Replaces the C library's: Ctrl-C comes when the terminal has just become silent, and before
  * anything is waited for. */
 static bool interrupts;
 
@@ -28,7 +28,7 @@ int tcsetattr(int fd, int actions, const struct termios *settings)
 	return result;
 }
 
-/* What becomes of a process that asks at the terminal `path`, which is its own. */
+/* The end of a process that asks at its terminal `path`. */
 static void ask(const char *path)
 {
 	char word[8];
@@ -86,7 +86,7 @@ static void test_ctrl_c_before_anything_is_waited_for(void **state)
 	assert_int_equal(close(terminal), 0);
 }
 
-/* What was typed before the question is dropped: it is typed again and again until it is taken. */
+/* Input before the question is dropped, so the text is typed again until the process takes it. */
 static void test_what_is_typed_is_given(void **state)
 {
 	int terminal = open_terminal(), status = 0;

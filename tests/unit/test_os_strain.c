@@ -1,4 +1,4 @@
-/* What the machine says about memory and power, read from a /proc and /sys of our own. */
+/* Memory and power of the machine, read from a /proc and /sys of the test. */
 #include "check.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void groups_limit_memory_on_every_level(void **state)
 	root_put("sys/fs/cgroup/user.slice/memory.current", "104857600\n");
 	root_put("sys/fs/cgroup/user.slice/app.scope/memory.max", "max\n");
 	expect_mib(1024, 924);
-	/* Our group is not below what we see: no way out of it. */
+	/* Our group is not below the visible root: there is no path to it. */
 	root_put("proc/self/cgroup", "0::/../other\n");
 	expect_mib(4096, 2048);
 }
@@ -107,8 +107,10 @@ static void a_process_has_its_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(groups_limit_memory_on_every_level), CASE(the_first_version_of_groups_is_read_too),
-		CASE(the_worse_pressure_counts),          CASE(a_discharging_battery_counts_as_battery_power),
+		CASE(groups_limit_memory_on_every_level),
+		CASE(the_first_version_of_groups_is_read_too),
+		CASE(the_worse_pressure_counts),
+		CASE(a_discharging_battery_counts_as_battery_power),
 		CASE(a_process_has_its_memory),
 	};
 

@@ -1,4 +1,4 @@
-/* Standard streams: what a worker reads its jobs from. */
+/* Standard streams, from which a worker reads its jobs. */
 #include "check.h"
 
 #include <string.h>

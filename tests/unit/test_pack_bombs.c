@@ -1,5 +1,5 @@
-/* Packs whose digest is right, so that what lies within has to be refused by itself: every bit of
- * the content, and content that would become far more than it says. */
+/* Packs with a correct digest and damaged content, which other checks must refuse: every bit of the
+ * content, and content that would unpack to far more than its stated size. */
 #include "folder.h"
 
 #include <sodium.h>
@@ -23,7 +23,8 @@ static void seal(struct buf *pack)
 	assert_int_equal(buf_append(NULL, pack, trailer, sizeof trailer), 0);
 }
 
-/* Seals a copy of it and imports that: whether it is taken. What is refused leaves nothing. */
+/* Seals a copy of it and imports that. Returns whether it was accepted. A refused pack leaves no
+ * files. */
 static bool is_taken(const void *body, size_t size, struct jw_error *err)
 {
 	const struct jw_import_options options = {
@@ -45,7 +46,7 @@ static bool is_taken(const void *body, size_t size, struct jw_error *err)
 	return taken;
 }
 
-/* What was taken is what was packed. */
+/* The accepted entries equal the packed ones. */
 static void check_target(void)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
@@ -104,7 +105,7 @@ static void put_member(struct buf *tar, const char *name, uint64_t size, const v
 		assert_int_equal(buf_append(NULL, tar, "", 1), 0);
 }
 
-/* A frame of these bytes and then `zeros` zeros, behind what `pack` holds. */
+/* Appends to `pack` a frame of these bytes and then `zeros` zeros. */
 static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros, int window_log)
 {
 	static const uint8_t nothing[1 << 16];

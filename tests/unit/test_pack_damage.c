@@ -136,7 +136,7 @@ static void manifests(void **state)
 	memset(deep, '[', 100000);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		try_manifest(mem_string(NULL, cases[i].text), cases[i].code);
-	/* The sound one, and then what is wrong with one thing each */
+	/* The sound one, then manifests with one error each */
 	try_manifest(manifest_of(members, entry), JW_OK);
 	mem_free(entry);
 	try_manifest(manifest_of(members, ""), JW_ERR_FORMAT);   /* members that nothing needs */
@@ -183,7 +183,7 @@ static void bombs(void **state)
 	mem_free(entry);
 }
 
-/* Content that is not what the manifest says, under a sound digest of the whole. */
+/* Content that differs from the manifest, under a sound digest of the whole. */
 static void wrong_content(void **state)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);

@@ -10,7 +10,8 @@ static char *path_in(const char *name)
 	return os_join(NULL, folder, name);
 }
 
-/* Three entries: two of the same module and cubin by different drivers, one of its own. */
+/* Three entries: two of the same module and cubin by different drivers, and one with another
+ * module. */
 static void make_cache(const char *dir)
 {
 	struct entries_entry entry;
@@ -117,7 +118,7 @@ static void left_out(void **state)
 
 	(void)state;
 	make_cache(cache);
-	/* A value that is not what its checksum says */
+	/* A value that does not match its checksum */
 	entries_make(&entry, 7, 10);
 	entry.bytes[entry.size - 1] ^= 1;
 	packs_put(cache, entry.key, entry.bytes, entry.size);

@@ -131,7 +131,7 @@ static void other_fields(void **state)
 	judge_entry(&one.manifest, &one.entry, &machine.system, false, &judgement);
 	assert_true(judgement.refused);
 	assert_non_null(strstr(judgement.why, "OS plan9"));
-	/* Without a system there is nobody to ask */
+	/* Without a system nothing is compared */
 	judge_entry(&one.manifest, &one.entry, NULL, false, &judgement);
 	assert_false(judgement.refused);
 	/* A driver of another form */

@@ -17,7 +17,7 @@ enum { FILES = sizeof files / sizeof *files };
 static struct jw_gpu gpu;
 static struct jw_system machine;
 
-/* A machine whose driver keeps its cache in a form that nobody knows. */
+/* A machine whose driver keeps its cache in an unknown form. */
 static void make_machine(void)
 {
 	gpu = (struct jw_gpu){.target = {86, 0}};
@@ -98,7 +98,7 @@ static void assert_same(void)
 	}
 }
 
-/* Neither the directory nor what would have become it. */
+/* Neither the directory nor the new one that would replace it. */
 static void assert_nothing_left(void)
 {
 	struct os_names names;
@@ -141,7 +141,7 @@ static void there_and_back(void **state)
 	assert_nothing_left();
 }
 
-/* What killed imports have left goes; other names are nobody's business. */
+/* Remains of killed imports are removed; files of other names stay. */
 static void leftovers_go(void **state)
 {
 	static const char *const names[] = {
@@ -281,7 +281,7 @@ static void try_hostile(const char *name, const struct hostile *one, const char 
 	packs_make(&bytes, manifest, &member, 1);
 	assert_int_equal(os_write_atomic(NULL, pack, bytes.data, bytes.size), 0);
 	result = import_into(&machine, 1 << 20, &err);
-	/* What a system says of a file in a folder's place is its own affair. */
+	/* Systems differ in the error for a file in the place of a folder. */
 	if (one->code == JW_ERR_IO ? !err.code : err.code != one->code)
 		fail_msg("%s: %s", manifest, err.message);
 	jw_import_result_free(result);
@@ -378,9 +378,12 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),     cmocka_unit_test(kept_one),
-		cmocka_unit_test(leftovers_go),       cmocka_unit_test(only_the_same_machine),
-		cmocka_unit_test(directories_that_no_pack_can_hold_are_refused), cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(kept_one),
+		cmocka_unit_test(leftovers_go),
+		cmocka_unit_test(only_the_same_machine),
+		cmocka_unit_test(directories_that_no_pack_can_hold_are_refused),
+		cmocka_unit_test(hostile_manifests),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

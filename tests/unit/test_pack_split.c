@@ -1,5 +1,5 @@
-/* Entries that were compiled over several threads: their packs say so, and so does whoever has
- * taken them from there. */
+/* Entries that were compiled over several threads: packs mark them, and so does a machine that has
+ * imported them. */
 #include "folder.h"
 
 #include <jitwarm/store.h>
@@ -14,7 +14,7 @@
 enum { ENTRIES = 3, SPLIT = 1 /* which of them */ };
 
 static struct jw_gpu gpu = {.name = "GPU", .target = {.sm = 86}};
-static struct jw_system here, there; /* with the same driver, and accounts of their own */
+static struct jw_system here, there; /* with the same driver, and separate accounts */
 static char *pack;
 
 static void make_system(struct jw_system *system, const char *name)
@@ -166,7 +166,7 @@ static void it_travels(void **state)
 	/* From there on, the same bytes. */
 	result = export(&there);
 	assert_string_equal(result.blake2b_512, first);
-	/* Compiled anew, it is the driver's own. */
+	/* Compiled again, it is the driver's own. */
 	(void)put(&there, SPLIT, 11);
 	assert_int_equal(export(&there).split, 0);
 }
@@ -197,7 +197,7 @@ static void the_drivers_own_stays(void **state)
 	assert_int_equal(count_marked(&there), 0);
 	assert_int_equal(cache_presence(there.cache.path, key_of(SPLIT), 0, &probed), CACHE_PRESENT);
 	assert_int_equal(probed.value_bytes, ENTRIES_CUBIN + 12);
-	/* And takes the place of what was split. */
+	/* And replaces the split entry. */
 	forget(&there);
 	make_system(&there, "there");
 	import(&how, ENTRIES, 0, 1);
@@ -270,7 +270,7 @@ static void kept_one(void **state)
 	assert_true(is_marked(&there, SPLIT));
 }
 
-/* What a manifest says, in whatever words. */
+/* The mark in a manifest, in each spelling. */
 static void words(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Packs without their PTX: what of it files here have comes back to the byte, what they have not is
- * named, and no manifest leads a reader astray. */
+/* Packs without their PTX: PTX in files here is restored to the byte, missing PTX is reported, and
+ * no manifest misleads a reader. */
 #include "make_devcode.h"
 
 #include "folder.h"
@@ -11,8 +11,8 @@ enum { ENTRIES = 4 };
 
 static char *cache, *target, *pack, *library;
 
-/* A library with the modules of entries number `first` to `last` - 1, each in a container of its
- * own. */
+/* A library with the modules of entries number `first` to `last` - 1, each in a separate container.
+ */
 static void make_library(const char *path, unsigned first, unsigned last)
 {
 	struct buf code = make_buf(), elf = make_buf();
@@ -91,7 +91,7 @@ static int import_from(struct jw_error *err, struct here *here, bool any_file,
 	return jw_import(err, &options, ret_result);
 }
 
-/* What came of the entries: accepted, there, missing. */
+/* The results for the entries: accepted, there, missing. */
 static void assert_import(struct here *here, bool any_file, size_t accepted, size_t there,
 						  size_t missing, const char *why)
 {
@@ -151,7 +151,7 @@ static void comes_back(void **state)
 	assert_import(&here, false, ENTRIES, 0, 0, "");
 	assert_entries(0, ENTRIES);
 	assert_int_equal(here.asked, 1);
-	/* Nothing is looked into twice, and what is there needs no module */
+	/* No file is searched twice, and an existing entry needs no module */
 	here.count = 0;
 	assert_import(&here, false, 0, ENTRIES, 0, "");
 	assert_int_equal(os_remove_tree(NULL, target), 0);
@@ -185,7 +185,8 @@ static void kept_one(void **state)
 	buf_free(&bytes);
 }
 
-/* What a file has is imported, the rest named; the file as it was completes it. */
+/* Entries of the file's modules are imported, and the rest is reported; the original file completes
+ * the import. */
 static void in_part(void **state)
 {
 	struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
@@ -232,7 +233,7 @@ static void modules_in_no_file_stay_in_the_pack(void **state)
 	assert_import(&here, false, ENTRIES, 0, 0, "");
 	assert_entries(0, ENTRIES);
 	assert_int_equal(os_remove_tree(NULL, target), 0);
-	/* A name that no manifest takes; none at all */
+	/* A name that no manifest may hold; no name */
 	from.name = "/etc/passwd";
 	result = export_thin(&from, 1);
 	assert_int_equal(result.thin_modules, 0);
@@ -251,7 +252,7 @@ static void modules_in_no_file_stay_in_the_pack(void **state)
 #define DRIVER "\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
 
 struct hostile {
-	const char *features, *files, *origin; /* of the PTX: what stands behind its size */
+	const char *features, *files, *origin; /* of the PTX: the member after its size */
 	enum jw_code code;
 	size_t accepted, missing;
 };
@@ -373,7 +374,7 @@ static void hostile_manifests(void **state)
 		 .files = "\"files\":[{\"path\":\"a\",\"member\":\"\"}],",
 		 .origin = ORIGIN("64"),
 		 .code = JW_ERR_FORMAT},
-		/* What a reader that knows no thin packs would pass over */
+		/* Members that a reader without thin packs would skip */
 		{.features = "", .files = FILES("a"), .origin = ORIGIN("64"), .code = JW_ERR_FORMAT},
 		{.features = THIN ",\"wings\"",
 		 .files = FILES("a"),

@@ -1,5 +1,5 @@
-/* Signatures: what is signed holds, anything else does not; and packs of every released version can
- * be read (tests/data). */
+/* Signatures: signed bytes are accepted, all others are not; and packs of every released version
+ * can be read (tests/data). */
 #include "folder.h"
 
 #include <string.h>

@@ -476,7 +476,8 @@ static void running_out_of_memory_ends_well(void **state)
 	small_put(&linked, 2, 70, "");
 	small_put(&inputs, 3, 70, "");
 	write_linked("linked.so", 2, &linked, &inputs);
-	/* The inventory may do without what it does not get, so that a plan is no proof of the end. */
+	/* The inventory may continue without memory that it does not get, so a plan does not show that
+	 * all allocations succeeded. */
 	for (size_t n = 1; n <= MOST_ALLOCATIONS; n++) {
 		struct jw_error err = {0};
 

@@ -1,4 +1,4 @@
-/* What a compile will take, against what the modules of real frameworks took. */
+/* Predicted costs of compiling, compared with the modules of real frameworks. */
 #include "check.h"
 #include <jitwarm/estimate.h>
 
@@ -104,7 +104,7 @@ static void threads_of_one_core_are_no_cores(void **state)
 		if (fabs(capacity - cases[i].capacity) > 1e-9)
 			fail_msg("case %zu: %g, not %g", i, capacity, cases[i].capacity);
 	}
-	/* What starting takes (2 to 3 s) is not in it. */
+	/* The start (2 to 3 s) is not included. */
 	for (size_t i = 0; i < MEASURED; i++) {
 		double off = 62 / plan_capacity(measured[i].workers, 16, 8) / measured[i].seconds - 1;
 

@@ -1,4 +1,4 @@
-/* The model of what a compile costs: fitted again to what real libraries took (docs/estimates.md),
+/* The cost model of compiling: fitted again to measurements of real libraries (docs/estimates.md),
  * each library held out in turn. */
 #include "check.h"
 
@@ -17,7 +17,7 @@ struct library {
 
 static struct library libraries[COSTS_LIBRARIES];
 
-/* What the program has compiled in. */
+/* The factors that are compiled in. */
 struct model {
 	double start_ms, factor[FACTORS];
 };

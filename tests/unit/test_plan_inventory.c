@@ -1,5 +1,5 @@
-/* The inventory: what is remembered of a file is what was read of it, and only while it is the same
- * file. */
+/* The inventory: it returns exactly what was read from a file, and only while the file is the same.
+ */
 #include "make_devcode.h"
 
 #include "os/clock.h"
@@ -173,7 +173,7 @@ static void another_file_is_not_known(void **state)
 	remember(inventory, &file, &question, 1);
 	for (size_t i = 0; i < 5; i++)
 		assert_false(replay(inventory, &changed[i], &question, 1));
-	/* and what takes its place is what is known from then on */
+	/* and the new content is remembered from then on */
 	remember(inventory, &changed[0], &question, 2);
 	assert_true(replay(inventory, &changed[0], &question, 2));
 	inventory_close(inventory);

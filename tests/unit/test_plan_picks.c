@@ -8,8 +8,7 @@
 static const struct jw_target device = {.sm = 86};
 static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48"};
 
-/* Picks one PTX entry; returns where it stands. The container's bytes are gone when this returns.
- */
+/* Picks one PTX entry; returns its index. The container's bytes are gone when this returns. */
 static size_t pick(struct picks *picks, uint32_t kind, enum devcode_compression compression,
 				   const char *payload, size_t size, const char *options)
 {
@@ -124,7 +123,7 @@ static void many_verdicts_equal_single_ones(void **state)
 	picks_free(&picks);
 }
 
-/* What promises more than it holds is no reason to drop the others. */
+/* An entry that states a larger size than it holds does not exclude the others. */
 static void a_failed_decompression_is_reported(void **state)
 {
 	static const char text[] = "a text that is long enough to be worth a second thread or two";

@@ -1,4 +1,4 @@
-/* What a run may take, and which modules it then takes. */
+/* The budgets of a run, and the modules that it selects. */
 #include "check.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static void the_most_valuable_are_taken(void **state)
 		{.limit_bytes = 100000, .budget_bytes = 500, .workers = 1, .taken = "nnnnn"},
 		/* A budget beyond the limit is the limit. */
 		{.limit_bytes = 6700, .budget_bytes = 50000, .workers = 1, .taken = "nyynn"},
-		/* By time: the dearest that fit, and only then what may not be needed. */
+		/* By time: the dearest that fit, and only then modules that may not be needed. */
 		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 1, .taken = "nynnn"},
 		{.limit_bytes = 100000, .budget_ms = 5600, .workers = 1, .taken = "nynny"},
 		{.limit_bytes = 100000, .budget_ms = 4900, .workers = 1, .taken = "nnyny"},

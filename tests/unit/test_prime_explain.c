@@ -1,4 +1,4 @@
-/* Why modules are cold: what the disk tells of each. */
+/* Why modules are cold: the reason for each, from the disk. */
 #include "explaining.h"
 
 #include <jitwarm/cache.h>
@@ -23,7 +23,8 @@ static enum jw_cold_reason reason_of(const struct plan *plan,
 	return JW_COLD_NOT;
 }
 
-/* What the ledger knows: 4 was there, 5 was there for another driver, 6 was another file then. */
+/* The ledger's records: 4 was in the cache, 5 for another driver, 6 from another version of the
+ * file. */
 static void fill_ledger(struct ledger *ledger, const struct plan_request *request,
 						const char *state)
 {

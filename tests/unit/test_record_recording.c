@@ -1,4 +1,4 @@
-/* Recordings: written, read again, refused, and what they leave of a plan. */
+/* Recordings: written, read again, refused, and narrowing a plan. */
 #include "small_modules.h"
 
 #include "prime/recorded_plan.h"

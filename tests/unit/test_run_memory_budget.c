@@ -38,7 +38,7 @@ static void measured_memory_counts(void **state)
 	memory_budget_measured(&memory, 50 * MIB, 278 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 0), 228 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 1228 * MIB);
-	/* This compiler needs twice what was expected for what is large. */
+	/* This compiler needs twice the predicted memory for large modules. */
 	memory_budget_measured(&memory, 1000 * MIB, 2228 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 0), 228 * MIB);
 	assert_int_equal(memory_budget_need(&memory, 1000 * MIB), 2228 * MIB);

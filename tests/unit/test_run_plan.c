@@ -62,7 +62,7 @@ static void modules_that_kill_do_not_keep_others_from_being_compiled(void **stat
 	assert_int_equal(result->undone, 0);
 }
 
-/* What module 3 never does, and the others, processes of a shell, do within that time. */
+/* Module 3 never ends within that time; the others, processes of a shell, do. */
 static bool hangs_within(unsigned timeout_ms)
 {
 	struct jw_error err = {0};
@@ -274,7 +274,7 @@ static void what_another_run_has_added_is_not_compiled(void **state)
 	mem_free(from);
 }
 
-/* An entry of the driver's that no module of the plan stands for, with a longer key. */
+/* An entry of the driver with a longer key that belongs to no module of the plan. */
 static void make_foreign(void)
 {
 	char *root = mem_printf(NULL, "%s/trees/77", folder);

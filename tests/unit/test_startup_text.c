@@ -1,4 +1,4 @@
-/* What tasks and units say; what counts as a change; the log. */
+/* The texts of tasks and units; the changes that count; the log. */
 #include "check.h"
 
 #include <stdio.h>

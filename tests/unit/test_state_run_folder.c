@@ -1,4 +1,4 @@
-/* A run's own folder: what killed runs have left goes, what belongs to living ones stays. */
+/* A run's folder: remains of killed runs are removed, folders of running ones stay. */
 #include "check.h"
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void nothing_is_left_of_a_run(void **state)
 	assert_int_equal(in_work(), 0);
 }
 
-/* A process with a folder of its own; *ret_path: its name. */
+/* A process with a separate folder; *ret_path: its name. */
 static pid_t start_run(char *path, size_t size)
 {
 	int ready[2];

@@ -190,7 +190,7 @@ static void newer_entries_are_refused(void **state)
 	assert_int_equal(count_there(machine), 0);
 }
 
-/* A value that is not what its header says, a key that is not its name's, a file that is cut. */
+/* A value that does not match its header, a key that does not match its name, a truncated file. */
 static void damaged_entries_are_not_carried(void **state)
 {
 	struct machine *machine = *state;

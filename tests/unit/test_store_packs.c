@@ -1,4 +1,4 @@
-/* The store: what it takes from a cache, what it gives back, and how its packs become one. */
+/* The store: keeping entries of a cache, restoring them, and merging packs. */
 #include "folder.h"
 
 #include <jitwarm/store.h>
@@ -39,7 +39,7 @@ static size_t refill(const struct jw_system *system, const uint64_t *keys, size_
 	struct jw_error err = {0};
 	int failed = jw_store_refill(&err, &options, &dry);
 
-	/* What is foretold is what comes. */
+	/* The dry run predicts the result. */
 	options.dry_run = false;
 	if (failed || jw_store_refill(&err, &options, &refilled))
 		fail_msg("%s", err.message);
@@ -206,7 +206,7 @@ static size_t count_entries(void)
 	return count;
 }
 
-/* What a store holds, so that it can be as it was again. */
+/* The content of a store, so that it can be restored. */
 struct snapshot {
 	struct os_names names;
 	struct buf bytes[3];
@@ -264,7 +264,7 @@ static size_t count_allocations(void)
 	return MANY - left;
 }
 
-/* Wherever it fails, what the packs held is still there. */
+/* Wherever it fails, no entry of the packs is lost. */
 static void nothing_is_lost_where_it_fails(void **state)
 {
 	char *store = os_join(NULL, folder, "store");

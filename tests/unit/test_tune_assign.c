@@ -70,7 +70,7 @@ static void lists_and_units(void **state)
 	check(ASSIGN_NULS, nuls, sizeof nuls - 1, "0:CACHE_MAXSIZE=4|0:CACHE_PATH=/x\ny|");
 }
 
-/* What is written is read as it was meant, whatever the path. */
+/* A written line is read back with the same value, for every path. */
 static void lines_are_read_back(void **state)
 {
 	static const struct {

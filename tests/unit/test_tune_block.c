@@ -1,4 +1,4 @@
-/* A block in somebody else's file: what is put in comes out again, to the byte. */
+/* A block in another program's file: inserting and removing it restores the file to the byte. */
 #include "check.h"
 
 #include <string.h>

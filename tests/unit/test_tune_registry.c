@@ -57,12 +57,12 @@ static void a_key_that_may_not_be_written_is_reported(void **state)
 		assert_int_equal(err.code, JW_ERR_IO);
 		assert_non_null(strstr(err.message, "Permission denied"));
 		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
-		/* Were it on record, taking it back would find somebody else's value: none. */
+		/* If it were recorded, undoing would take a missing value for another program's. */
 		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
 		assert_int_equal(result->count, 0);
 		jw_tune_result_free(result);
 
-		/* Writable again it is set; and what cannot be taken back stays on record. */
+		/* It is set once it is writable again; a setting that cannot be reverted stays recorded. */
 		assert_int_equal(jw_tune_apply(NULL, &request, &result), 0);
 		jw_tune_result_free(result);
 		make_key_read_only(keys[i], &key);
@@ -81,8 +81,8 @@ static void a_key_that_may_not_be_written_is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_reported,
-										make_state, remove_state),
+		cmocka_unit_test_setup_teardown(a_key_that_may_not_be_written_is_reported, make_state,
+										remove_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

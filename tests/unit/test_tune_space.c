@@ -1,5 +1,5 @@
-/* Little space, few files and little quota, as the kernel tells of them: its answers are put in its
- * place here, since quotas need a file system of their own. */
+/* Little space, few files and little quota, as the kernel reports them. The test supplies the
+ * kernel's answers, since quotas need a separate file system. */
 #include "check.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static void a_quota_that_leaves_little(void **state)
 {
 	static const struct {
 		struct dqblk books;
-		uint64_t left_bytes, left_files; /* UINT64_MAX: what the file system has */
+		uint64_t left_bytes, left_files; /* UINT64_MAX: the file system's value */
 	} cases[] = {
 		/* hard limits in KiB, use in bytes */
 		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024 * 1024, .dqb_curspace = GIB - 5 * MIB},

@@ -1,4 +1,4 @@
-/* What supervisor and worker tell each other survives the journey; anything else is refused. */
+/* Messages of supervisor and worker are read back as they were written; all others are refused. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Which modules are compiled over several threads, and what is known of them afterwards. */
+/* Which modules are compiled over several threads, and how they are marked afterwards. */
 #include <unistd.h> /* the workers are shell scripts */
 
 #include "runs.h"
@@ -26,7 +26,7 @@ static void shares(void **state)
 		{.cost_ms = 15000, .others_ms = 45000, .cores = 16, .threads = 4}, /* four */
 		{.cost_ms = 15000, .cores = 64, .threads = 8}, /* more threads gain nothing */
 		{.cost_ms = 15000, .cores = 1, .threads = 1},  /* one core */
-		{.cost_ms = 15000, .threads = 1},              /* nobody has allowed it */
+		{.cost_ms = 15000, .threads = 1},              /* not allowed */
 		{.cost_ms = 999, .cores = 16, .threads = 1},   /* a short one */
 		{.cost_ms = 1000, .cores = 16, .threads = 8},
 		{.cores = 16, .threads = 1},
