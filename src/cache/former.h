@@ -1,11 +1,10 @@
-/* Which drivers made what a cache holds: the machine's own, one that it had before, or nobody
- * knows.
+/* Which drivers made a cache's entries: the installed one, a former one, or an unknown one.
  *
  * A stamp that is not the driver's may be a living compiler library's (nvJitLink has one of its
  * own, docs/driver-cache.md, "Key"), so only stamps that are known to be a driver's count as a
- * former one's: those of the compiled-in table, those of profiles that jitwarm has kept of
- * libraries here, and what a caller adds of its own history. Where such a library is still in its
- * place, as it was (CUDA's compatibility packages bring a second driver), it is a living one.
+ * former one's: those of the compiled-in table, of profiles that jitwarm has kept of libraries
+ * here, and those that a caller adds from its history. A library that is still there unchanged
+ * (CUDA's compatibility packages bring a second driver) is a living one.
  */
 #pragma once
 
@@ -27,7 +26,7 @@ struct former_drivers {
 /* `stamp` and `release`: of the driver that is installed; `state_dir` may be NULL. */
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers);
-/* One more that is known to have been a driver's, unless something is known of it. */
+/* Adds a stamp that was a driver's, unless it is in the list already. */
 int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
 void former_free(struct former_drivers *drivers);
 

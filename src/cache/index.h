@@ -1,13 +1,12 @@
 /* The index: what the driver counts against its limit, and the order in which it evicts. Source:
- * docs/driver-cache.md, "Files"; what is said of soundness was measured on drivers 535.309.01 and
- * 550.163.01.
+ * docs/driver-cache.md, "Files"; soundness was measured on drivers 535.309.01 and 550.163.01.
  *
  *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
  *     row   = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
  *
- * First row, first out. The driver shortens neither the file nor looks behind the rows that the
- * header counts, so rows may be left there. It adds what it stores to the total and subtracts what
- * it evicts, and never compares the total with the rows: a wrong one stays wrong.
+ * First row, first out. The driver never shortens the file and never reads behind the rows that
+ * the header counts, so old rows may be left there. It adds stored bytes to the total, subtracts
+ * evicted ones, and never compares the total with the rows: a wrong total stays wrong.
  */
 #pragma once
 
@@ -23,8 +22,8 @@ enum {
 	CACHE_MOST_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
 };
 
-/* As the driver sees it. At its next insert it deletes every entry beside an index that is not
- * sound, and begins a new one. */
+/* As the driver sees it. Beside an unsound index, its next insert deletes every entry and begins a
+ * new index. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
@@ -47,8 +46,8 @@ struct cache_index {
 	uint64_t total_bytes; /* as the header says */
 };
 
-/* Reads an index's bytes. Whatever they are, the result is in `state`; -1 for want of memory or
- * more than CACHE_MOST_ROWS (JW_ERR_LIMIT). The caller frees it. */
+/* Parses an index; any bytes give a `state`. -1: out of memory, or more than CACHE_MOST_ROWS
+ * (JW_ERR_LIMIT). The caller frees it. */
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);
 /* The index file of a cache directory, without locking it: for reports. One that is not there is
@@ -63,7 +62,7 @@ int cache_index_format(struct jw_error *err, const struct cache_index *index, st
 
 /* The driver's reaction when it next stores an entry. */
 enum cache_next_insert {
-	CACHE_NEXT_ADDS,        /* all is well; old entries may have to go, as they should */
+	CACHE_NEXT_ADDS,        /* evicts old entries where the limit asks for it */
 	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes without a row: entries are evicted before the
 							   limit is reached */
 	CACHE_NEXT_EVICTS_ALL,  /* those bytes alone pass the limit: each insert evicts every entry and

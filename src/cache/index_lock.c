@@ -204,8 +204,6 @@ bool live_must_let_go(const struct cache_live *live)
 	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
 }
 
-/* ---- rows, while the lock is held */
-
 size_t live_row(const struct cache_live *live, uint64_t key)
 {
 	size_t cursor = 0, at, last = SET_NONE;

@@ -99,8 +99,6 @@ int cache_live_try(struct jw_error *err, const char *dir, const struct cache_liv
 	return cache_live_close(err, live);
 }
 
-/* ---- entries added through this handle */
-
 int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 {
 	return set_add(err, &live->own_keys, key, 0);
@@ -131,8 +129,6 @@ static bool is_own(const struct cache_live *live, uint64_t key)
 {
 	return set_has(&live->own_keys, key);
 }
-
-/* ---- room */
 
 static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t wanted)
 {
@@ -174,8 +170,6 @@ static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key
 	}
 	return 0;
 }
-
-/* ---- under the lock */
 
 /* A driver that wiped meanwhile may have taken the folder away. */
 static int move_again(struct jw_error *err, const struct cache_live *live,

@@ -1,19 +1,16 @@
 /* Adding entries to a cache that drivers are using at this moment.
  *
- * What holds, at every instant and wherever this process is killed:
- *  - an entry is the old one or the new one: written beside the cache's tree and renamed into
- * place;
- *  - the index is one that no driver answers with a wipe: its rows are written first, behind or
- * over the old ones, then its header in one write of 16 bytes, so the file is always at least as
- * long as its header says. The file itself is never replaced, since locks belong to it;
- *  - files without rows may be left, which drivers use and do not count; the next insert counts
- *    them.
+ * At every instant, wherever this process is killed:
+ *  - An entry is the old one or the new one: it is written beside the cache's tree and renamed.
+ *  - No driver answers the index with a wipe: its rows are written first, behind or over the old
+ *    ones, then its header in one write of 16 bytes, so the file is always at least as long as its
+ *    header says. The file itself is never replaced, since locks belong to it.
+ *  - Files without rows may be left. Drivers use them and do not count them; the next insert does.
  *
  * The lock is the driver's own (F_SETLK on `index`, never waited for by the kernel) and is held for
- * CACHE_HOLD_MS at a time and then left free for as long: drivers give up after about 200 ms. A
- * driver writes the rest of the index *after* it has let go of the lock, and may so undo rows that
- * were added meanwhile: each insert looks whether the rows of the ones before it are still there,
- * and cache_live_close does so for the last.
+ * CACHE_HOLD_MS at a time, then left free for as long: drivers give up after about 200 ms. A driver
+ * writes the rest of the index *after* it has released the lock, and may undo rows that were added
+ * meanwhile: each insert checks the rows of the ones before it, cache_live_close those of the last.
  *
  *     cache_live_open(err, dir, &options, &live);
  *     cache_insert(err, live, additions, count);   ... any number of times ...
@@ -35,7 +32,7 @@ enum {
 };
 
 enum cache_when_full {
-	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT before anything of others is evicted */
+	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT before any entry of others is evicted */
 	CACHE_FULL_EVICT,  /* the oldest rows are evicted, as at a driver's insert; never those added
 						  through the same handle */
 };
@@ -85,7 +82,7 @@ struct cache_addition {
 	bool may_take;    /* the file itself may be moved into the cache (`taken`) */
 	const void *bytes;
 	size_t size_bytes;
-	/* In place of `bytes`, one after the other, the first at least a header: a `verified` entry,
+	/* Instead of `bytes`: one after the other, the first at least a header: a `verified` entry,
 	   with key_bytes and without anything behind its value. */
 	const struct cache_part *parts;
 	size_t part_count;
@@ -103,7 +100,7 @@ struct cache_addition {
 
 /* Adds them in their order. The last is evicted last, so the most valuable belongs there. Each is
  * verified before the lock is taken (name, checksum, the cubin's architecture and kind); an unsound
- * one is refused and does not stop the others. `added` tells the fate of each, also if -1 is
+ * one is refused and does not stop the others. `added` is set for each, also if -1 is
  * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
  * in), JW_ERR_IO (disk full, permissions; nothing is lost). */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,

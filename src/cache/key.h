@@ -3,9 +3,9 @@
  *     key = stamp "HOST64" "sm_NN" payload "\0" " " options          a module that is loaded
  *     key = stamp "HOST64" "sm_NN" payload "\0" " -c" options        an input of run-time linking
  *
- * `payload` is the PTX image as the fat binary stores it, decompressed, its own trailing NULs kept;
- * `options` the entry's option string verbatim. Of parts of kind 0x40 the payload ends before its
- * first NUL, and there are no options, whatever the entry says.
+ * `payload` is the PTX image of the fat binary, decompressed, with its own trailing NULs; `options`
+ * is the entry's option string verbatim. For parts of kind 0x40 the payload ends before its first
+ * NUL, and the entry's options are ignored.
  */
 #pragma once
 
@@ -24,9 +24,9 @@ enum cache_key_form {
 /* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
 enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
-/* The hash after stamp, word size and architecture: where every key of this driver and GPU begins.
- * `sm` is the device's capability without suffix. Returns its length in *ret_length too (may be
- * NULL). A profile without a stamp has no keys: 0, and length 0. */
+/* The hash of stamp, word size and architecture, with which every key of this driver and GPU
+ * begins. `sm` is the device's capability without suffix. *ret_length (may be NULL) is the length
+ * of that start. Both are 0 for a profile without a stamp, which has no keys. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
 
 /* The length of a payload in the key: all of it, or for text the bytes in front of its first NUL.

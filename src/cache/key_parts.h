@@ -1,5 +1,5 @@
-/* Taking a key apart again: which driver made it, for which GPU, from what. The grammar is that of
- * cache/key.h, with what other programs put into the same directory:
+/* Splits a key: which driver made it, for which GPU, from which payload. The grammar is that of
+ * cache/key.h, with the keys of other programs in the same directory:
  *
  *     key     = stamp "HOST" bits "sm_" digits [suffix] payload "\0" tail
  *     stamp   = "Jun 25 2024" "01:14:48"
@@ -41,7 +41,7 @@ bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_p
 
 enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
 
-/* An entry's subject, in brief. */
+/* What made an entry, and for which GPU. */
 struct cache_origin {
 	enum cache_kind kind;
 	struct jw_target target;           /* sm 0 where unknown */

@@ -1,5 +1,4 @@
-/* A driver profile: what has to be known of one driver to compute the name of every entry that it
- * will look for.
+/* A driver profile: the facts from which the name of every entry follows that one driver looks for.
  *
  * Source: docs/driver-cache.md (measured on drivers 535, 550, 555). A profile belongs to one
  * library file and is kept in the state directory under that file's identity.
@@ -30,8 +29,7 @@ struct cache_profile {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* "" where unknown */
 	enum cache_trust trust;
 	struct jw_driver driver;
-	char library[1024]; /* the file that a worker really loaded, or that would be; "" for --driver
-						   VERSION */
+	char library[1024]; /* the file that a worker loads; "" for --driver VERSION */
 	uint64_t library_size;
 	int64_t library_mtime_ns;
 	char build_id[65]; /* hex, "" if there is none */
@@ -44,7 +42,7 @@ const char *cache_trust_name(enum cache_trust trust);
  *  - what is kept in the state directory, if the file is still the same;
  *  - else the stamp read off the file, and the release by the file's name and the table of known
  *    drivers, confirmed by an entry of `cache_dir` where there is one that carries this stamp.
- * A driver whose stamp cannot be told has an empty one; that is no failure. `state_dir` and
+ * Without a known stamp it is empty; that is no failure. `state_dir` and
  * `cache_dir` may be NULL. -1: the file cannot be read. */
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile);

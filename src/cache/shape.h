@@ -1,16 +1,16 @@
-/* What becomes of a cache's folders tells who has emptied it. Measured on ten drivers, 460
- * to 555 (docs/driver-cache.md, "What a loss leaves behind"):
+/* A cache's folders tell how its entries were lost. Measured on ten drivers, 460 to 555
+ * (docs/driver-cache.md, "What a loss leaves behind"):
  *
  *     eviction                        index and folders stay the files that they were
  *     wipe by a look-up, which finds  index and the sixteen folders are new; the cache's own folder
  *     an index half written           and what else is in it stay
  *     wipe by an insert, which finds  the folders are new; the index stays
  *     another broken index
- *     somebody removes the cache      its own folder is new
- *     somebody empties it             index and folders are new, and what else was in it is gone
+ *     removal of the cache            its own folder is new
+ *     emptying by hand                index and folders are new, and all else in it is gone
  *
- * So a folder of jitwarm's own in the cache is a witness: a driver leaves it, and who empties the
- * cache does not. jw_cache_forget takes it away.
+ * So a folder that jitwarm makes in the cache is a witness: drivers leave it, and emptying the
+ * cache by hand deletes it. jw_cache_forget removes it.
  */
 #pragma once
 
@@ -40,8 +40,8 @@ enum cache_loss {
 	CACHE_LOSS_WIPED,    /* a driver has wiped them */
 	CACHE_LOSS_EMPTIED,  /* the folder was emptied by hand */
 	CACHE_LOSS_REPLACED, /* the folder is gone, or another one */
-	CACHE_LOSS_UNSURE,   /* they are gone, and the cause cannot be told */
-	CACHE_LOSS_UNKNOWN,  /* the file system does not tell one file from the next */
+	CACHE_LOSS_UNSURE,   /* they are gone, the cause is unknown */
+	CACHE_LOSS_UNKNOWN,  /* the file system gives files no identities */
 };
 enum cache_loss cache_shape_compare(const struct cache_shape *before,
 									const struct cache_shape *now);

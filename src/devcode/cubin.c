@@ -116,7 +116,7 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 	if (lead_size && read(err, context, 0, lead, lead_size))
 		return -1;
 	if (!cubin_is(lead, lead_size) || !elf64_header_read(lead, lead_size, &elf))
-		return error_set(err, JW_ERR_FORMAT, "no cubin: it begins otherwise");
+		return error_set(err, JW_ERR_FORMAT, "not a cubin: not an ELF file for CUDA");
 	if (elf.type != ELF64_EXEC && elf.type != ELF64_REL)
 		return error_set(err, JW_ERR_FORMAT, "cubin of ELF type %u", elf.type);
 	header.relocatable = elf.type == ELF64_REL;

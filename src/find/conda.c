@@ -12,7 +12,7 @@ static int copy_text(struct jw_error *err, const cJSON *object, const char *name
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 
 	if (!text || !*text)
-		return error_set(err, JW_ERR_FORMAT, "no “%s” in it", name);
+		return error_set(err, JW_ERR_FORMAT, "the member “%s” is missing", name);
 	*ret_text = mem_string(err, text);
 	return *ret_text ? 0 : -1;
 }

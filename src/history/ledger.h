@@ -1,12 +1,11 @@
-/* What a cache has held, as far as jitwarm has seen: for each module of a file the entry that it
- * had and the driver that this was for; and what the cache's folders were (cache/shape.h). It tells
- * why something is cold that was warm once: the driver is another, the file is another, or the
- * entry is gone, and if all went at once, who did it. An epoch of a cache ends when that has
- * happened; a record belongs to the last one in which its entry was seen.
+/* The entries that a cache has held, as far as jitwarm has seen them: for each module of a file its
+ * entry and that entry's driver, and the identities of the cache's folders (cache/shape.h). They
+ * explain why a module is cold that was warm: the driver has changed, the file has changed, or the
+ * entry is gone; and how, if all entries went at once. Such a loss ends an epoch of the cache; a
+ * record belongs to the last epoch in which its entry was seen.
  *
- * One file in the state directory for each cache directory. It is a memory, no truth: whatever is
- * missing, damaged or foreign is as if it had never been written, and of two processes that write
- * at once one's additions are lost.
+ * One file in the state directory for each cache directory. Missing, damaged and foreign parts are
+ * ignored. Of two processes that write at once, the additions of one are lost.
  *
  *     file    "JWLED" 0 u16 version   u32 stamps, records, epoch   u8 loss[16] (how the epochs
  *             before this one ended, by number modulo 16)   u64 folder, index, witness, part[16]
@@ -21,10 +20,9 @@
  *
  * A mark says that an entry holds other bytes than this driver's own compiler makes: an older
  * driver's (carried over, under this driver's stamp), and which driver; or those of a compile over
- * several threads. It holds for as long as the entry has a value of that checksum: whoever compiles
- * it again makes the mark void. They stand behind all that readers without marks look for: those
- * pass them over, and drop them when they write. Other than records, marks are changed under a
- * lock, so that none is lost.
+ * several threads. It holds as long as the entry has a value of that checksum; compiling it again
+ * makes the mark void. Marks are the last part of the file: readers that do not know them skip them
+ * and drop them when they write. Marks are changed under a lock, so that no mark is lost.
  */
 #pragma once
 
@@ -45,14 +43,14 @@ enum {
 };
 #define LEDGER_NO_STAMP UINT32_MAX
 
-/* Whose bytes a marked entry holds, where they are not the driver's own. */
+/* The maker of a marked entry's bytes. */
 enum ledger_kind {
 	LEDGER_OLDER, /* an older driver's compiler's */
-	LEDGER_SPLIT, /* ptxas', over several threads: other ones, of the same worth */
+	LEDGER_SPLIT, /* ptxas', over several threads: other bytes, equally good */
 	LEDGER_KINDS,
 };
 
-/* The epoch of an entry that jitwarm has itself taken out. */
+/* The epoch of an entry that jitwarm has removed. */
 #define LEDGER_TAKEN_OUT UINT32_MAX
 
 struct ledger_record {
@@ -88,7 +86,7 @@ struct ledger {
 	uint64_t *files;
 };
 
-/* Never fails: at worst it is empty. `state_dir` or `cache_dir` may be NULL. */
+/* Never fails: a ledger that cannot be read is empty. `state_dir` or `cache_dir` may be NULL. */
 void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir);
 void ledger_close(struct ledger *ledger);
 /* From such a file's bytes, which may be hostile. */
@@ -99,7 +97,7 @@ int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf 
  * one run alone has no history. */
 const char *ledger_home(const struct jw_system *system);
 
-/* Which plan the calls below are about; it must outlive them. */
+/* Sets the plan of the calls below; it must outlive them. */
 int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
 /* NULL where nothing is known of that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
@@ -111,14 +109,14 @@ enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_rec
 /* Of the warm modules of the plan, those whose entries are marked so. */
 size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind);
 /* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
- * writes the file if that is news. Failing is no failure. */
+ * writes the file if that is new. A failure is ignored. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
-/* Remembers, and writes down, that jitwarm has taken these entries out of the cache. */
+/* Records that jitwarm has removed these entries from the cache. */
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
 /* ---- marks (ledger_marks.c, ledger_change.c) */
 
-/* The mark of that entry, as far as the value in the cache is still the marked one; else NULL. */
+/* The mark of that entry; NULL if there is none or the cache's value is another one by now. */
 const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
 										const char *cache_dir, uint64_t key);
 /* "" where it is not known. */
@@ -156,10 +154,9 @@ uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp);
 char *ledger_file(const char *state_dir, const char *cache_dir);
 void ledger_read(struct ledger *ledger, const char *path);
 int ledger_write(struct jw_error *err, const struct ledger *ledger, const char *path);
-/* One process at a time writes a ledger; NULL where that cannot be had. Given back by
- * os_file_close. */
+/* One process at a time writes a ledger. NULL: no lock. os_file_close releases it. */
 struct os_file *ledger_lock(const char *state_dir);
-/* Those of the file take the place of the ledger's own. */
+/* Replaces the ledger's marks by those of the file. */
 void ledger_reread_marks(struct ledger *ledger, const char *path);
 
 /* ledger_marks.c */

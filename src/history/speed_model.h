@@ -4,13 +4,12 @@
  *     {"schema":"jitwarm.speed/1","rows":[{"release":550,"cuda":12040,"form":"load",
  *      "model_ms":58312.8,"real_ms":81044.2}, …]}
  *
- * A row for each compiler, which is that of a driver's branch, and for ordinary modules and inputs
- * of run-time linking apart; what was learnt last stands last. The file is read as hostile input.
+ * A row for each driver branch's compiler and each form (modules, inputs of run-time linking), the
+ * latest last. The file is read as hostile input.
  *
- * Learnt is the processor time, not the wall time: neither other programs, nor a pause, nor a low
- * priority say anything about the next run. Beside other programs even that is longer (shared
- * caches and cores; time that a virtual machine was not given), so it counts the less, the less of
- * the wall time it is.
+ * It learns processor time, not wall time, so other programs, pauses and a low priority do not
+ * count. Beside other programs even processor time grows (shared caches and cores, a virtual
+ * machine's stolen time), so it counts the less, the smaller its share of the wall time is.
  */
 #pragma once
 

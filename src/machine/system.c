@@ -440,9 +440,7 @@ void jw_system_free(struct jw_system *system)
 {
 	if (!system)
 		return;
-	for (size_t i = 0; i < system->cache.warning_count; i++)
-		mem_free(system->cache.warnings[i]);
-	mem_free(system->cache.warnings);
+	jw_lines_free(system->cache.warnings, system->cache.warning_count);
 	mem_free(system->cache.path);
 	mem_free(system->state_dir);
 	if (system->scratch)

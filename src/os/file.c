@@ -41,8 +41,6 @@ int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_sta
 	return -1;
 }
 
-/* ---- whole files */
-
 static int too_large(struct jw_error *err, const char *path, size_t most)
 {
 	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
@@ -108,8 +106,6 @@ size_t os_read_head(const char *path, void *bytes, size_t size)
 	os_file_close(file);
 	return got;
 }
-
-/* ---- files open for writing in place */
 
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file)

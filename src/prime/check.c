@@ -9,7 +9,7 @@
 #include "history/speed_model.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
-#include "prime/explain_causes.h"
+#include "prime/explain.h"
 #include "prime/planning.h"
 #include "worker/worker_command.h"
 
@@ -21,12 +21,10 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->files[i].path);
 		mem_free(result->files[i].member);
 	}
-	for (size_t i = 0; i < result->note_count; i++)
-		mem_free(result->notes[i]);
+	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
 	mem_free(result->files);
 	mem_free(result->gpus);
-	mem_free(result->notes);
 	mem_free(result);
 }
 

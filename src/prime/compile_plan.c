@@ -22,16 +22,6 @@
 /* The longest time that the event loop waits for the cache's lock; drivers wait as long. */
 enum { LOCK_WAIT_MS = 200 };
 
-/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
- * next run knows it; this run goes on by counting. */
-static void look_again(const struct jw_system *system)
-{
-	struct cache_profile profile;
-
-	if (!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, system, &profile);
-}
-
 /* Without a known form the driver fills the live cache itself, one worker at a time (several could
  * wipe it), and new entries are counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
@@ -226,6 +216,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 				   const struct jw_prime_options *options, struct trace *trace,
 				   struct jw_prime_result *result)
 {
+	struct cache_profile profile;
 	struct speed_run learnt = {0};
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
@@ -260,8 +251,11 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 		failed = run_known(&why, &setup, result);
 	if (options->ptxas && !failed && result->opaque)
 		failed = error_set(&why, JW_ERR_FORMAT, "ptxas's entry does not have the predicted name");
-	if (profile_is_known(system) && !failed && result->opaque)
-		look_again(system);
+	/* A prediction has failed. Asking the driver again detects a changed stamp or form, so that the
+	 * next run knows it; this run goes on by counting. */
+	if (profile_is_known(system) && !failed && result->opaque &&
+		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
+		(void)driver_probe_confirm(NULL, system, &profile);
 	if (!profile_is_known(system) || (!failed && result->opaque))
 		failed = run_opaque(&why, &setup, result);
 	/* Reports results even after an error: they are in the cache. */

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cache/index.h"
 #include "cache/presence.h"
-#include "prime/explain_cache.h"
 
 static const char *const names[] = {
 	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",

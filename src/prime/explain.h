@@ -44,3 +44,15 @@ void explain_line(char line[EXPLAIN_LINE], const struct explain_request *request
 				  const struct explanation *explanations);
 /* Whether two modules have the same reason. */
 bool explain_same(const struct explanation *a, const struct explanation *b);
+
+/* For modules with no known history, finds entries that other drivers have compiled from them, or
+ * that this driver has compiled with other options or for other GPUs (explain_cache.c). */
+int explain_by_cache(struct jw_error *err, const struct explain_request *request,
+					 struct explanation *explanations);
+
+/* One cause for each library, architecture and reason, ordered by library. The caller frees
+ * *ret_causes with explain_causes_free. */
+int explain_causes(struct jw_error *err, const struct explain_request *request,
+				   const struct explanation *explanations, struct jw_check_cause **ret_causes,
+				   size_t *ret_count);
+void explain_causes_free(struct jw_check_cause *causes, size_t count);

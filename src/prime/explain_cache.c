@@ -1,4 +1,5 @@
-#include "prime/explain_cache.h"
+/* Explains cold modules by the cache's other entries. */
+#include "prime/explain.h"
 
 #include <string.h>
 

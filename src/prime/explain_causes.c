@@ -1,4 +1,5 @@
-#include "prime/explain_causes.h"
+/* Groups explanations for a report. */
+#include "prime/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -107,10 +107,8 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	if (!result)
 		return;
 	prime_result_forget_failures(result);
-	for (size_t i = 0; i < result->note_count; i++)
-		mem_free(result->notes[i]);
+	jw_lines_free(result->notes, result->note_count);
 	mem_free(result->failures);
-	mem_free(result->notes);
 	jw_carry_result_free(result->reuse.carried);
 	mem_free(result);
 }

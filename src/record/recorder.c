@@ -24,9 +24,7 @@ void jw_record_result_free(struct jw_record_result *result)
 {
 	if (!result)
 		return;
-	for (size_t i = 0; i < result->note_count; i++)
-		mem_free(result->notes[i]);
-	mem_free(result->notes);
+	jw_lines_free(result->notes, result->note_count);
 	jw_recording_free(result->recording);
 	mem_free(result);
 }
@@ -279,9 +277,7 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 done:
 	run_folder_remove(&folder);
 	plan_free(recorder.plan);
-	for (size_t i = 0; i < recorder.path_count; i++)
-		mem_free(recorder.paths[i]);
-	mem_free(recorder.paths);
+	jw_lines_free(recorder.paths, recorder.path_count);
 	set_free(&recorder.known_paths);
 	mem_free(recorder.entries);
 	mem_free(recorder.cache_dir);

@@ -1,9 +1,9 @@
 /* A trace of a run as Chrome trace events, for chrome://tracing, Perfetto and speedscope: a row for
- * each worker, a slice for each module, with where it comes from and what was predicted of it.
+ * each worker, a slice for each module, with its origin and its prediction.
  *
  * The file is a whole JSON array at every instant: each event is written over the closing bracket,
- * with a new one behind it, in one write. A trace that cannot be written any more does not disturb
- * the run; trace_close says so.
+ * with a new one behind it, in one write. A trace that cannot be written does not stop the run;
+ * trace_close reports it.
  *
  * Source: "Trace Event Format", Google: an array of objects with name, ph, ts and dur
  * (microseconds), pid, tid, args.

@@ -42,15 +42,18 @@ static void word_add(struct word *word, char c)
 	word->text[word->size] = '\0';
 }
 
+/* "" for a name that is too long for any of ours. */
+static void set_name(struct parse *parse, const char *text, size_t length)
+{
+	if (length >= sizeof parse->assign.name)
+		length = 0;
+	memcpy(parse->assign.name, text, length);
+	parse->assign.name[length] = '\0';
+}
+
 static void split_name(struct parse *parse, const char *text, const char *equals)
 {
-	size_t length = (size_t)(equals - text);
-
-	parse->assign.name[0] = '\0';
-	if (length < sizeof parse->assign.name) {
-		memcpy(parse->assign.name, text, length);
-		parse->assign.name[length] = '\0';
-	}
+	set_name(parse, text, (size_t)(equals - text));
 	TEXT_COPY(parse->assign.value, equals + 1);
 }
 
@@ -63,11 +66,6 @@ static int hand_assignment(struct jw_error *err, struct parse *parse)
 static bool ends_statement(char c)
 {
 	return c == '\n' || c == ';' || c == '&' || c == '|';
-}
-
-static char escaped(char c)
-{
-	return (char)(c == '\n' ? 0 : c); /* a line that goes on */
 }
 
 /* Up to the closing quote; in double quotes a backslash escapes the next character. */
@@ -104,7 +102,9 @@ static bool read_word(struct parse *parse, struct word *word)
 			read_quoted(parse, c, word);
 		} else if (c == '\\' && parse->at < parse->end) {
 			parse->line += *parse->at == '\n';
-			word_add(word, escaped(*parse->at++));
+			/* A line that goes on */
+			word_add(word, (char)(*parse->at == '\n' ? 0 : *parse->at));
+			parse->at++;
 		} else {
 			word_add(word, c);
 		}
@@ -140,9 +140,7 @@ static int take_set(struct jw_error *err, struct parse *parse, struct word *word
 	while (read_word(parse, word) && word->text[0] == '-')
 		erase = erase || (word->text[1] != '-' && strchr(word->text, 'e')) ||
 				!strcmp(word->text, "--erase");
-	parse->assign.name[0] = '\0';
-	if (word->size < sizeof parse->assign.name)
-		TEXT_COPY(parse->assign.name, word->text);
+	set_name(parse, word->text, word->size);
 	parse->assign.unset = erase;
 	if (!read_word(parse, word))
 		*word = (struct word){0};
@@ -155,9 +153,7 @@ static int take_unset(struct jw_error *err, struct parse *parse, struct word *wo
 	parse->assign.unset = true;
 	parse->assign.value[0] = '\0';
 	while (read_word(parse, word)) {
-		parse->assign.name[0] = '\0';
-		if (word->size < sizeof parse->assign.name)
-			TEXT_COPY(parse->assign.name, word->text);
+		set_name(parse, word->text, word->size);
 		if (hand_assignment(err, parse))
 			return -1;
 	}

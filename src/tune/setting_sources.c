@@ -120,8 +120,6 @@ static int add_variable(struct jw_error *err, struct settings_file *reading, con
 	return add_setting(err, reading, &assign);
 }
 
-/* ---- files */
-
 /* Takes `path` over. */
 static int read_owned(struct jw_error *err, struct jw_settings *settings, const char *source,
 					  char *path, enum assign_form form)

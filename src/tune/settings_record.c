@@ -105,7 +105,7 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 	if (!document)
 		return -1;
 	if (strcmp(json_text(document, "schema", ""), schema) != 0)
-		result = error_set(err, JW_ERR_FORMAT, "no record of settings");
+		result = error_set(err, JW_ERR_FORMAT, "not a record of settings that jitwarm wrote");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(
 								 document, "files")) if (!result && cJSON_IsString(item) &&
 														 os_is_absolute(item->valuestring)) result =

@@ -4,7 +4,7 @@
 #include <jitwarm/cache.h>
 
 #include "base/text.h"
-#include "prime/explain_causes.h"
+#include "prime/explain.h"
 
 static const char old_stamp[] = "Jun 25 202401:14:48";
 

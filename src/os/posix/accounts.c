@@ -32,8 +32,6 @@ static int add_account(struct jw_error *err, struct jw_accounts *accounts, const
 	return accounts_add(err, accounts, &account);
 }
 
-/* ---- which numbers are people's */
-
 struct range {
 	unsigned long least, most;
 };
@@ -74,8 +72,6 @@ static struct range people_range(void)
 	mem_free(path);
 	return range;
 }
-
-/* ---- accounts */
 
 static bool is_person(const struct passwd *entry, const struct range *range)
 {

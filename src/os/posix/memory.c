@@ -26,8 +26,6 @@ static uint64_t meminfo_field(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* ---- control groups */
-
 /* The two versions: how a line of /proc/self/cgroup names our group, and its files. */
 static const struct version {
 	const char *line, *root, *limit, *used;
@@ -137,8 +135,6 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	return *ret_total_bytes != 0;
 }
 
-/* ---- pressure */
-
 /* "some avg10=1.53 avg60=0.40 …"; the kernel's decimal point is a point, whatever the locale. */
 static double some_avg10(const char *folder, const char *name)
 {
@@ -169,8 +165,6 @@ double os_memory_pressure(void)
 	mem_free(folder);
 	return own > machine ? own : machine;
 }
-
-/* ---- processes */
 
 uint64_t os_process_resident(int pid)
 {

@@ -28,8 +28,6 @@ static bool is_network(unsigned long type)
 	return false;
 }
 
-/* ---- quotas */
-
 /* The file system's account of a user or group. Kernels before 5.14 want the device's
  * name. Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
@@ -105,8 +103,6 @@ static void apply_quotas(const char *path, struct os_space *space)
 		apply_books(&books, space);
 	(void)close(fd);
 }
-
-/* ---- space */
 
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {

@@ -8,8 +8,6 @@
 #include "os/names.h"
 #include "os/win32/win32.h"
 
-/* ---- names in a directory */
-
 static enum os_kind kind_of(const char *path, const char *name, DWORD attributes)
 {
 	struct os_stat stat = {.kind = OS_OTHER};
@@ -111,8 +109,6 @@ int os_may_write(struct jw_error *err, const char *path)
 	return 0;
 }
 
-/* ---- removing and renaming */
-
 static bool is_gone(void)
 {
 	return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND;
@@ -201,8 +197,6 @@ int os_remove_tree(struct jw_error *err, const char *path)
 	mem_free(wide);
 	return fine ? 0 : -1;
 }
-
-/* ---- about places */
 
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
