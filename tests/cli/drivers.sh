@@ -5,7 +5,7 @@
 #   driver_is NAME CUDA STAMP   the same of another one
 #   anew            neither cache nor state
 
-# The simulated library's file stays the same one, so what is remembered of it goes, but for what is kept of former drivers.
+# The simulated library's file stays the same one, so remembered facts about it are removed, except those about former drivers.
 driver_is() {
 	export SIMDRIVER_CUDA=$2 SIMDRIVER_STAMP=$3
 	find "$work/state/drivers" -name '*.json' ! -name '*-*.json' -delete 2>/dev/null

@@ -37,7 +37,7 @@ static int control(const char *name, int fd, int command, void *argument)
 	return real(fd, command, argument);
 }
 
-/* What stands behind the command is one word, or nothing that anybody reads. */
+/* The argument behind the command is one word, or it is not read. */
 int fcntl(int fd, int command, ...)
 {
 	void *argument;

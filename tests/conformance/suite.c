@@ -49,7 +49,7 @@ static struct client *ordinary_client(void)
 	return client_start(settings);
 }
 
-/* The stamp stands at the head of the first entry's key; every case builds on it. */
+/* The stamp is at the head of the first entry's key; every case builds on it. */
 static bool learn(void)
 {
 	struct entry entry = {0};

@@ -1,7 +1,7 @@
 #!/bin/bash
 # prune.sh BUILD-FOLDER DRIVER-VERSION FORMER-VERSION   cache prune beside real drivers, on the phantom GPU
 #
-# A cache holds what both drivers and two GPUs left. What is pruned goes into a pack; what is left hits under the driver, also
+# A cache holds what both drivers and two GPUs left. Pruned entries go into a pack; the rest hits under the driver, also
 # while that driver adds further entries; what was pruned comes back from the pack. Then entries are torn and repaired.
 # Exit status: 0; 1 if something does not hold; 77 if a driver is not at hand.
 set -uo pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # fetch.sh BUILD-FOLDER [COMMAND...]   jitwarm compiler fetch, from package indexes on this machine, honest and lying (index-server.py)
 #
-# COMMAND: what stands before the program (Wine), which is jitwarm.exe then.
+# COMMAND: precedes the program (Wine), which is jitwarm.exe then.
 # Exit status 1 if a case fails, 77 where something is not at hand.
 set -uo pipefail
 
@@ -105,7 +105,7 @@ PIP_INDEX_URL=http://127.0.0.1.example.invalid/simple bad "a name that begins li
 PIP_INDEX_URL=ftp://127.0.0.1/simple bad "another protocol" "" "an index needs https or http"
 PIP_INDEX_URL="http://x:p@ss@" bad "no address" "" "not an address"
 
-# ---- what is in a wheel
+# ---- the content of a wheel
 bad "another hash" wrong-hash "its SHA-256 is "
 bad "a wheel that breaks off" cut-wheel "cut-wheel/files/"
 bad "half a zip file" torn-zip "torn-zip/files/"

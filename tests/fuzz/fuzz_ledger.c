@@ -1,5 +1,5 @@
 /* Ledgers out of the state directory: the bytes as they are, and with the right sum behind them, so
- * that what stands before it is reached. */
+ * that the bytes before it are reached. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The libc functions that the phantom stands in front of. Each looks whether it is asked about the
+/* The libc functions that the phantom replaces. Each looks whether it is asked about the
  * phantom's files, and else passes the call on as it came. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Declares `real`, the function of this name that stands behind ours. */
+/* Declares `real`, the function of this name that ours replaces. */
 #define REAL(name)                                                                                 \
 	static __typeof__(&(name)) real;                                                               \
 	if (!real)                                                                                     \

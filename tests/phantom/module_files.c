@@ -13,7 +13,7 @@
 #define LIBCUDA     "/libcuda.so."
 #define VERSION_MAX 64
 
-/* The version stands in the name of the file that libcuda.so.1 is a link to. */
+/* The version is in the name of the file that libcuda.so.1 is a link to. */
 static int version_of(struct dl_phdr_info *info, size_t size, void *ret_version)
 {
 	char path[PATH_MAX];

@@ -75,7 +75,7 @@ case_ctrl_c_ends_in_time() {
 	expect_status 0 prime "$library" --json && expect_number compiled 0
 }
 
-# Stopped for longer than a module may take, all of it stands still, and then goes on as if nothing had been. What is not stopped
+# Stopped for longer than a module may take, all of it pauses, and then continues normally. What is not stopped
 # must not take that long: on a machine where it does, modules may take longer.
 stopped_for_longer_than() { # SECONDS
 	local status=0 process

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# The cache's limit, budgets, and what is predicted. Read by story.sh, whose words these are.
+# The cache's limit, budgets, and predictions. story.sh reads this file and defines its functions.
 
 case_settings_that_make_it_useless_are_said() {
 	local setting

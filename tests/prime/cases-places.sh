@@ -38,7 +38,7 @@ case_a_full_disk_ends_the_run_with_a_line() {
 	expect_status 0 prime "$library"
 }
 
-# A program with a small limit evicts while prime writes: each entry is there or is not, and the next run has what is missing.
+# A program with a small limit evicts while prime writes: each entry is whole or missing, and the next run adds the missing ones.
 evicts() { CUDA_CACHE_MAXSIZE=60000 SIMDRIVER_STAMP="Jan  1 20$((RANDOM % 90 + 10)) 00:00:00" under "$framework/framework-app" >/dev/null 2>&1; }
 case_a_driver_evicts_meanwhile() {
 	run status

@@ -101,7 +101,7 @@ start() {
 	"$root/scripts/with-simdriver.sh" -B "$build" "$gpus" -- "$jitwarm" "$@" >"$out" 2>"$err" &
 	pid=$!
 }
-# The same, and the worker that compiles the module with MATCH stands still there until open_gate: start_gated MATCH ARGUMENT...
+# The same, and the worker that compiles the module with MATCH waits there until open_gate: start_gated MATCH ARGUMENT...
 start_gated() {
 	: >"$gate"
 	: >"$log"

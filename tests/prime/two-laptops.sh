@@ -46,7 +46,7 @@ new_driver() {
 	ln -s "libcuda.so.$2" "$scratch/$1/libcuda.so.1"
 	printf '%s\n' "LD_LIBRARY_PATH=$scratch/$1" "SIMDRIVER_VERSION=$2" "SIMDRIVER_CUDA=$3" "SIMDRIVER_STAMP=$4 $5" >"$scratch/$1/environment"
 }
-# laptop NAME [DRIVER]: from here on, with a home of its own
+# laptop NAME [DRIVER]: from here on, with a separate home
 laptop() {
 	driver=()
 	[ $# = 1 ] || mapfile -t driver <"$scratch/$2/environment"

@@ -10,7 +10,7 @@
 #define MACHINE_CUDA 190
 #define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text */
 
-/* Since CUDA 13, and for 10.0 and newer since 12.8, the ABI is 8 and the SM stands a byte higher.
+/* Since CUDA 13, and for 10.0 and newer since 12.8, the ABI is 8 and the SM is a byte higher.
  */
 static bool new_abi(int sm)
 {

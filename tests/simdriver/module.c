@@ -35,7 +35,7 @@ void jit_options_read(struct jit_options *ret, unsigned count, const int *option
 			ret->error_filled = &values[i];
 			break;
 		case JIT_OPTIMIZATION:
-			/* Even at its default, 4, the level stands in the key. */
+			/* Even at its default, 4, the level is in the key. */
 			snprintf(ret->key_text, sizeof ret->key_text, "-O%u ", (unsigned)number);
 			break;
 		case JIT_VERBOSE: ret->verbose = number != 0; break;

@@ -79,7 +79,7 @@ app() {
 sample_dll=$build/tests/framework/sample_framework.dll
 has_command() { jitwarm "$@" --help; [ "$status" = 0 ]; }
 
-# make_newer: a newer driver, that is an nvcuda.dll with another version and stamp, in place of the build's while under_newer
+# make_newer: a newer driver, that is an nvcuda.dll with another version and stamp, instead of the build's while under_newer
 # PROGRAM ARGUMENT... runs
 newer=$work/newer
 make_newer() {

@@ -67,7 +67,7 @@ jitwarm cache list --json --cache "$path"
 exits 0 'cache list of LocalSystem'
 json_is 'len(d["entries"])' 8
 
-# A task of the group Users: it runs as whoever logs on
+# A task of the group Users: it runs as the account that logs on
 jitwarm startup enable --all-users "$(windows_path "$sample_dll")"
 exits 0 'startup enable --all-users'
 jitwarm startup status --all-users

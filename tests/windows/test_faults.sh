@@ -1,5 +1,5 @@
 #!/bin/bash
-# Workers that crash, hang or fail: the run goes on, the module is named, what is sound is kept.
+# Workers that crash, hang or fail: the run continues, the module is named, sound results are kept.
 . "$(dirname "$0")/lib.sh"
 has_command prime || exit 77
 dll=$(windows_path "$sample_dll")

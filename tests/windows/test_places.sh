@@ -43,7 +43,7 @@ in_other check --json "$dll"
 exits 0 'check for a name with an emoji'
 [ -n "$(find "$home/../지원 😀/AppData/Roaming/NVIDIA/ComputeCache" -path '*/?/?/*' -type f)" ] || fail 'no cache in the folder with an emoji'
 
-# A console in code page 949: what goes into a pipe is UTF-8 all the same, and the code page is what it was
+# A console in code page 949: output into a pipe is still UTF-8, and the code page is restored
 if command -v script > /dev/null; then
 	cat > "$build/tests/windows/codepage.bat" << BATCH
 @echo off
@@ -97,7 +97,7 @@ exits 0 'import while the index is locked for a moment'
 wait "$holder" || true
 [ "$(find "$cache" -path '*/?/?/*' -type f | wc -l)" = 8 ] || fail 'not all entries'
 
-# An entry that somebody has open and shares with nobody: said by name, and mended when it is free
+# An entry that a program has open without sharing: reported by name, and repaired when it is closed
 entry=$(first_entry)
 truncate -s -10 "$entry"
 hold open "$entry" 1000000

@@ -55,14 +55,14 @@ while IFS=: read -r name _ number _; do
 done <"$work/root/etc/passwd"
 cached() { find "$1/.nv/ComputeCache/" -path '*/?/?/*' -type f 2>/dev/null | wc -l; }
 
-# What is wrong with the pack is said once, and nobody has anything of it.
+# An error of the pack is reported once, and no account gets entries of it.
 run 3 import --all-users "$work/a.jwpack"
 err_one_line
 [[ $(cached "$work/homes/하나") == 0 ]] || fail "an unsigned pack was imported"
 run 3 import --all-users --allow-unsigned "$work/nosuch.jwpack"
 err_one_line
 
-# A dry run writes nothing, and foretells of each account what becomes of it. Beside those whose links lead to what is not
+# A dry run writes nothing, and predicts the result for each account. Beside those whose links lead to what is not
 # theirs: one whose folder is root's, one whose cache has a folder of root's inside, one that may only read, a link to nowhere.
 spoil() { # NAME NUMBER: beside the others, for this part alone
 	account "$@"
@@ -107,7 +107,7 @@ for a in json.load(open(sys.argv[1]))["accounts"]:
     print(a["account"], "failed" if "failed" in a else a["import"]["accepted"])' "$out") == "$(grep -v alice <<<"$foretold")" ]] || fail "it was foretold otherwise"
 head -n "$before" "$work/root/etc/passwd.kept" >"$work/root/etc/passwd"
 rm -r "$work/tried" "$work/homes"/{of-root,half-of-root,read-only,to-nowhere,with-file}
-# One that nobody else may write to, without --all-users
+# One that no other account may write to, without --all-users
 if setpriv --reuid 20001 --regid 20001 --clear-groups test -x "$program" 2>/dev/null; then
 	mkdir -m 755 "$work/roots"
 	JITWARM="setpriv --reuid 20001 --regid 20001 --clear-groups $program" JITWARM_STATE=$work/homes/하나/state \

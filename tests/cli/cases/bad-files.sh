@@ -23,7 +23,7 @@ for file in odd/*; do
 	run 0 scan "${gpu[@]}" "$file"
 	err_empty
 done
-# What a damaged container holds cannot be said; nobody can compile it.
+# The content of a damaged container is unknown; no driver can compile it.
 run 1 scan "${gpu[@]}" odd/huge-container.fatbin
 out_has "damaged"
 run 0 check "${gpu[@]}" odd/huge-container.fatbin

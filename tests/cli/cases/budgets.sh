@@ -1,4 +1,4 @@
-# prime's budgets and the cache's limit: what is understood, and what is said when it is not.
+# prime's budgets and the cache's limit: accepted values, and the messages for others.
 for value in 5x 1h30 m "5 m" -1 1.5h; do
 	run 64 prime "--budget-time=$value" x.so
 	err_one_line
@@ -42,7 +42,7 @@ run 0 prime --budget-size 1G --budget-time 10m "$sample"
 out_lacks "budget"
 err_lacks "CUDA_CACHE_MAXSIZE"
 
-# Of the GPUs here scan speaks by what their driver's compiles took before, of others by what is usual.
+# For the GPUs here scan predicts from earlier compiles of their driver, for others by the usual ratio.
 run 0 status
 rm -f "$work/state/speed.json"
 cost() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["files"][0]["verdicts"]["sm_86"]["estimate"]["cpu_seconds"])' "$out"; }

@@ -72,7 +72,7 @@ json "d['warm'] == 8 and d['carried'] == 8 - $compiled"
 run 0 prime "$sample" --recompile-carried --json
 json "d['compiled'] == 8 - $compiled"
 
-# ---- the limit: the oldest make room, never what is asked for
+# ---- the limit: the oldest entries make room, never the requested ones
 anew
 driver_535_309
 run 0 prime "$sample" --no-store

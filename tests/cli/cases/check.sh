@@ -1,4 +1,4 @@
-# check: what is cold, what a look at the same files remembers, and GPUs and drivers that are not here.
+# check: cold modules, remembered contents of files, and GPUs and drivers that are not here.
 mkdir "$work/lib"
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/a.ptx"
 sed 's/entry k/entry other/' "$work/lib/a.ptx" >"$work/lib/b.ptx"
@@ -37,7 +37,7 @@ touch -d '2020-01-01 00:00:01' lib/b.ptx
 run "0|1" check "${gpu[@]}" --json lib
 json 'd["modules"] == 1'
 
-# A damaged inventory is as good as none, and is written anew.
+# A damaged inventory is ignored and rewritten.
 inventory=$(echo "$work"/state/inventory-*)
 printf 'JWINV\0\1\0garbage' >"$inventory"
 run 1 check "${gpu[@]}" --json lib/a.ptx

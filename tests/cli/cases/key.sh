@@ -92,7 +92,7 @@ minisign -Vm "$work/lab.jwpack" -p "$work/p.pub" >/dev/null 2>&1 || fail "minisi
 printf 'correct horse\n' | minisign -S -s "$work/state/keys/sealed.key" -m "$work/lab.jwpack" >/dev/null 2>&1 || fail "minisign cannot use our sealed key"
 minisign -Vm "$work/lab.jwpack" -P "$sealed" >/dev/null 2>&1 || fail "what minisign signed with our key does not hold"
 
-# Ctrl-C at the question leaves a terminal behind that shows what is typed.
+# Ctrl-C at the question leaves a terminal that shows typed text.
 if ! is_wine; then # a console is no terminal of Unix
 	# shellcheck disable=SC2086
 	timeout 200 python3 -c 'import os, pty, sys, termios, time

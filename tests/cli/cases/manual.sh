@@ -1,4 +1,4 @@
-# Every command is in jitwarm(1) with its summary, has a page of its own with all its options, and groff understands the pages.
+# Every command is in jitwarm(1) with its summary, has a separate page with all its options, and groff understands the pages.
 is_wine && skip "Windows has no manual pages"
 root=$cases/../../..
 command -v groff >/dev/null || groff() { cat; }

@@ -27,7 +27,7 @@ if command -v zstd >/dev/null; then
 	[[ $(zstd -dqc "$work/a.jwpack" | tar -tf -) == manifest.json$'\n'* ]] || fail "the manifest does not come first"
 fi
 
-# A directory of its own, then nothing new
+# A new directory, then nothing new
 run 0 import --allow-unsigned --as-is --cache "$copy" --dry-run "$pack"
 out_has "nothing was written"
 [[ ! -e $work/copy ]] || fail "--dry-run has written"
@@ -48,7 +48,7 @@ $JITWARM export --all --cache "$dir" -o - 2>/dev/null </dev/null | $JITWARM impo
 [[ ${PIPESTATUS[1]} == 0 ]] || fail "export | import"
 out_has "3 entries added"
 
-# Without a driver and without a name there is nothing to fill; with one its own verdict stands
+# Without a driver and without a name there is nothing to fill; with one its verdict counts
 run "0|1|2" import --allow-unsigned "$pack"
 grep -q 'no NVIDIA driver' "$err" && err_has "--cache DIR"
 

@@ -1,4 +1,4 @@
-# Progress: on a terminal one line that is drawn anew and fits, through a change of its width; elsewhere plain lines. What it
+# Progress: on a terminal one line that is redrawn and fits, through a change of its width; elsewhere plain lines. What it
 # says never goes back, and the denominator never changes.
 with_simdriver sm_86
 bar() { # COLUMNS: prime at a terminal, with a cold cache; what it wrote is in $err

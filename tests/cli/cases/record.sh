@@ -105,7 +105,7 @@ if [[ -x $probe ]]; then
 fi
 
 is_wine && exit 0 # Windows has no signals, and a Ctrl-C of Unix reaches no console
-# Signals reach the command; the recording is written all the same.
+# Signals reach the command; the recording is still written.
 cat >"$work/waits.sh" <<'SCRIPT'
 trap 'echo caught; exit 9' TERM
 : >ready

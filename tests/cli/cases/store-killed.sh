@@ -35,7 +35,7 @@ out_has "2 small packs became 1"
 holds 5
 run 0 store gc
 out_lacks "became"
-# One that is damaged goes, and the others all the same
+# A damaged pack is removed, and so are the others
 pack 6
 printf x | dd of="$(find "$store" -name '*0006.jwpack')" bs=1 seek=100 conv=notrunc status=none
 pack 7

@@ -8,7 +8,7 @@ x = [e for e in d if e['ph'] == 'X']
 modules = [e for e in x if 'args' in e]
 sys.exit(0 if ($2) else 1)" || fail "$1: not so: $2"; }
 
-# The first worker stands at a module until the second one is there.
+# The first worker waits at a module until the second one has started.
 : >"$work/gate"
 # shellcheck disable=SC2086
 SIMDRIVER_GATE=$work/gate SIMDRIVER_FAULT=wait:sample_ $JITWARM prime -j 2 --trace t.json "$(native "$sample")" >"$out" 2>"$err" &

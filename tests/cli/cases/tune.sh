@@ -1,4 +1,4 @@
-# tune: what is in force and where it comes from, setting it in each scope, and taking it back to the byte.
+# tune: settings in force and their sources, setting them in each scope, and undoing to the byte.
 run 0 tune --json
 json 'd["schema"] == "jitwarm.tune/1" and d["should_be"]["limit_bytes"] >= 2**30 and d["changes"] == []'
 run 64 tune --apply --undo
@@ -106,7 +106,7 @@ run 0 tune --undo
 snapshot "$HOME" | diff before.home - || fail "the home is not as it was"
 snapshot "$work/env" | diff before.env - || fail "the environment is not as it was"
 
-# fish has one file for every scope of ours, and its shells take from each what is theirs.
+# fish has one file for every scope of ours, and its shells read their part of each.
 export SHELL=/usr/bin/fish
 fish() { XDG_CACHE_HOME=$work/fish command fish "$@"; } # fish 4 makes a folder there whenever it starts
 run 0 tune --apply --scope user --max-size 2GiB --path "$work/my cache"

@@ -1,4 +1,4 @@
-# Wrong usage: one line on standard error that says what is wrong and where help is, status 64, nothing else.
+# Wrong usage: one line on standard error that names the error and the help, status 64, nothing else.
 wrong() {
 	local say=$1
 	shift
