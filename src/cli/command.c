@@ -1,6 +1,7 @@
 /* Finding a command in the table, and its failure on standard error. */
 #include "cli/command.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <jitwarm/accounts.h>
@@ -13,6 +14,9 @@
 #include "os/interrupt.h"
 #include "os/platform.h"
 
+/* Longer than any word of a command's name. */
+enum { LONGEST_WORD = 32 };
+
 static bool is_interrupted(void *context)
 {
 	(void)context;
@@ -21,41 +25,35 @@ static bool is_interrupted(void *context)
 
 const struct jw_cancel cli_cancel = {.is_cancelled = is_interrupted};
 
-/* Whether `name` is exactly the first `count` words, separated by single spaces. */
-static bool name_is(const char *name, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(words[i]);
-
-		if (strncmp(name, words[i], length) != 0 || name[length] != (i + 1 < count ? ' ' : '\0'))
-			return false;
-		name += length + 1;
-	}
-	return true;
-}
-
 const struct cli_command *commands_find(const struct cli_command *const *commands,
 										const char *const *words, size_t count, size_t *ret_used)
 {
+	char name[2 * LONGEST_WORD + 2];
+
 	for (size_t used = count < 2 ? count : 2; used > 0; used--) {
-		for (size_t i = 0; commands[i]; i++) {
-			if (name_is(commands[i]->name, words, used)) {
+		(void)snprintf(name, sizeof name, "%.*s%s%.*s", LONGEST_WORD, words[0], used > 1 ? " " : "",
+					   LONGEST_WORD, used > 1 ? words[1] : "");
+		for (size_t i = 0; commands[i]; i++)
+			if (!strcmp(commands[i]->name, name)) {
 				*ret_used = used;
 				return commands[i];
 			}
-		}
 	}
 	return NULL;
 }
 
+bool command_in_group(const struct cli_command *command, const char *group)
+{
+	size_t length = strlen(group);
+
+	return !strncmp(command->name, group, length) && command->name[length] == ' ';
+}
+
 bool commands_is_group(const struct cli_command *const *commands, const char *word)
 {
-	size_t length = strlen(word);
-
-	for (size_t i = 0; commands[i]; i++)
-		if (!strncmp(commands[i]->name, word, length) && commands[i]->name[length] == ' ')
-			return true;
-	return false;
+	while (*commands && !command_in_group(*commands, word))
+		commands++;
+	return *commands != NULL;
 }
 
 const char *commands_suggest(const struct cli_command *const *commands, const char *word)

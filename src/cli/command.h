@@ -44,7 +44,9 @@ struct cli {
  * NULL where there is none. */
 const struct cli_command *commands_find(const struct cli_command *const *commands,
 										const char *const *words, size_t count, size_t *ret_used);
-/* Whether `word` is the first word of commands of two ("cache"). */
+/* Whether the command's name has two words, of which `group` is the first ("cache"). */
+bool command_in_group(const struct cli_command *command, const char *group);
+/* Whether any command is in that group. */
 bool commands_is_group(const struct cli_command *const *commands, const char *word);
 /* The first word of the command nearest to `word`, or NULL. */
 const char *commands_suggest(const struct cli_command *const *commands, const char *word);

@@ -1,7 +1,6 @@
 #include "cli/help.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/terminal.h"
 #include "os/console.h"
@@ -54,14 +53,6 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 	return 0;
 }
 
-static bool in_group(const struct cli_command *command, const char *group)
-{
-	size_t length = group ? strlen(group) : 0;
-
-	return !command->hidden &&
-		   (!group || (!strncmp(command->name, group, length) && command->name[length] == ' '));
-}
-
 static int command_list(struct jw_error *err, struct buf *buf,
 						const struct cli_command *const *commands, const char *group,
 						size_t columns)
@@ -71,7 +62,7 @@ static int command_list(struct jw_error *err, struct buf *buf,
 	for (; *commands; commands++) {
 		const struct cli_command *command = *commands;
 
-		if (in_group(command, group) &&
+		if (!command->hidden && (!group || command_in_group(command, group)) &&
 			(buf_printf(err, buf, "  %-*s", COLUMN - 2, command->name) ||
 			 terminal_wrap(err, buf, command->summary, COLUMN, columns) ||
 			 buf_append(err, buf, "\n", 1)))

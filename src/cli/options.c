@@ -149,6 +149,8 @@ static int read_number(struct jw_error *err, struct option_given *given)
 	if (option->kind == OPTION_DURATION && !options_parse_duration(given->value, &given->number))
 		return error_set(err, JW_ERR_USAGE, "--%s takes a time such as 90s or 5m, not “%.200s”",
 						 option->name, given->value);
+	if (option->positive && !given->number)
+		return error_set(err, JW_ERR_USAGE, "--%s must be more than 0", option->name);
 	return 0;
 }
 

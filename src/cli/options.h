@@ -34,6 +34,7 @@ struct cli_option {
 	const char *value; /* what help calls the value: "DIR" */
 	const char *help;  /* a sentence without its full stop; wrapped by help */
 	uint64_t most;     /* OPTION_NUMBER: 0 means no limit but its type's */
+	bool positive;     /* a number: 0 is refused */
 	bool hidden;       /* not in help: for tests and repairs */
 };
 

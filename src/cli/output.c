@@ -60,6 +60,9 @@ static void print_line(FILE *stream, bool color, enum style style, const char *h
 	char *text = mem_vprintf(NULL, format, arguments);
 	struct buf clean = BUF_MAX(MOST_LINE);
 
+	/* Keeps the order of lines where both streams go to one place. */
+	if (stream == stderr)
+		(void)fflush(stdout);
 	(void)terminal_append(NULL, &clean, text ? text : "out of memory");
 	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
 				  style_end(color, style));
@@ -88,10 +91,10 @@ void output_count(const struct output *output, enum style style, const char *hea
 		output_line(output, style, "%s%zu %s", head, count, count == 1 ? one : many);
 }
 
-void output_text(const struct output *output, const struct buf *text)
+void output_text(const struct output *output, const char *text)
 {
 	if (output_wants_text(output))
-		(void)fwrite(buf_text(text), 1, text->size, stdout);
+		(void)fputs(text, stdout);
 }
 
 void output_note(const struct output *output, const char *format, ...)
@@ -101,7 +104,6 @@ void output_note(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	(void)fflush(stdout);
 	print_line(stderr, output->error_color, STYLE_PLAIN, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
@@ -113,7 +115,6 @@ void output_warning(const struct output *output, const char *format, ...)
 	if (output->quiet)
 		return;
 	va_start(arguments, format);
-	(void)fflush(stdout);
 	print_line(stderr, output->error_color, STYLE_WARN, "jitwarm: warning: ", format, arguments);
 	va_end(arguments);
 }
@@ -123,7 +124,6 @@ void output_error(const struct output *output, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)fflush(stdout);
 	print_line(stderr, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
 }
@@ -132,12 +132,15 @@ void output_log(const struct output *output,
 				void (*print)(const struct output *output, const char *format, ...),
 				const char *log, size_t most)
 {
-	enum { WIDEST = 400 };
+	char line[400];
 
 	for (log += strspn(log, "\n"); *log && most > 0; most--) {
-		size_t length = strcspn(log, "\n");
+		size_t length = strcspn(log, "\n"), used = 0;
 
-		print(output, "    %.*s", (int)(length < WIDEST ? length : WIDEST), log);
+		for (; used < length && used < sizeof line - 1; used++)
+			line[used] = (char)(log[used] == '\t' ? ' ' : log[used]);
+		line[used] = '\0';
+		print(output, "    %s", line);
 		log += length + strspn(log + length, "\n");
 	}
 	if (*log)

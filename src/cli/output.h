@@ -37,7 +37,7 @@ void output_line(const struct output *output, enum style style, const char *form
 void output_count(const struct output *output, enum style style, const char *head, size_t count,
 				  const char *one, const char *many);
 /* Prepared text with its own line feeds, as it is (help, tables). */
-void output_text(const struct output *output, const struct buf *text);
+void output_text(const struct output *output, const char *text);
 
 /* "jitwarm: …" on standard error. A note or a warning is silent with --quiet; an error never is. */
 void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);

@@ -44,25 +44,20 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	mem_free(text);
 }
 
-/* A cell and the space behind it; the last column of a row is not filled up where it is on the
- * left. */
-static int print_cell(struct jw_error *err, struct buf *buf, const struct table *table,
-					  size_t column, size_t width, const struct table_cell *cell, bool color)
-{
-	bool last = column + 1 == table->columns, right = table->align[column] == TABLE_RIGHT;
-	int fill = (int)(width - cell->width);
-
-	return buf_printf(err, buf, "%*s%s%s%s%*s", right ? fill : 0, "",
-					  style_begin(color, cell->style), cell->text, style_end(color, cell->style),
-					  last ? 0 : (right ? 0 : fill) + GAP, "");
-}
-
+/* Each cell and the space behind it; the last column is not filled up where it is on the left. */
 static int print_row(struct jw_error *err, struct buf *buf, const struct table *table,
 					 const size_t *widths, const struct table_cell *cells, bool color)
 {
-	for (size_t i = 0; i < table->columns; i++)
-		if (print_cell(err, buf, table, i, widths[i], &cells[i], color))
+	for (size_t i = 0; i < table->columns; i++) {
+		const struct table_cell *cell = &cells[i];
+		const bool last = i + 1 == table->columns, right = table->align[i] == TABLE_RIGHT;
+		const int fill = (int)(widths[i] - cell->width);
+
+		if (buf_printf(err, buf, "%*s%s%s%s%*s", right ? fill : 0, "",
+					   style_begin(color, cell->style), cell->text, style_end(color, cell->style),
+					   last ? 0 : (right ? 0 : fill) + GAP, ""))
 			return -1;
+	}
 	return buf_append(err, buf, "\n", 1);
 }
 
@@ -88,7 +83,7 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 	for (size_t i = 0; !result && i < table->count; i += table->columns)
 		result = print_row(err, &text, table, widths, &table->cells[i], output->color);
 	if (!result)
-		output_text(output, &text);
+		output_text(output, buf_text(&text));
 	buf_free(&text);
 	return result;
 }

@@ -10,8 +10,7 @@
 struct fetching {
 	const struct output *output;
 	const char *label;
-	struct progress progress;
-	bool started;
+	struct progress progress; /* `output` NULL: not begun */
 };
 
 static size_t megabytes(uint64_t bytes)
@@ -25,11 +24,10 @@ static void on_progress(void *context, uint64_t done_bytes, uint64_t total_bytes
 
 	if (total_bytes < 1000000) /* too small to show */
 		return;
-	if (!fetching->started) {
+	if (!fetching->progress.output) {
 		progress_start(&fetching->progress, fetching->output, megabytes(total_bytes),
 					   (double)total_bytes, fetching->label);
 		fetching->progress.unit = "MB";
-		fetching->started = true;
 	}
 	progress_update(&fetching->progress,
 					done_bytes < total_bytes ? (size_t)(done_bytes / 1000000)
@@ -46,7 +44,7 @@ static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row 
 													  .cancel = cli_cancel};
 	int result = jw_compiler_fetch(err, row->version, &options, &row->path);
 
-	if (fetching.started)
+	if (fetching.progress.output)
 		progress_finish(&fetching.progress);
 	return result;
 }

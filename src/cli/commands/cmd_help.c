@@ -32,7 +32,7 @@ static int help_run(struct jw_error *err, struct cli *cli)
 	int failed = help_for(err, &text, cli);
 
 	if (!failed)
-		output_text(&cli->out, &text);
+		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);
 	return failed;
 }

@@ -69,16 +69,6 @@ static void on_message(void *context, const char *line)
 
 /* ---- the run */
 
-static int check_budgets(struct jw_error *err, const struct options *options)
-{
-	static const char *const names[] = {"budget-time", "budget-size"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (options_given(options, names[i]) && !options_number(options, names[i], 0))
-			return error_set(err, JW_ERR_USAGE, "--%s must be more than 0", names[i]);
-	return 0;
-}
-
 /* Prints the outcome of a run, and writes its pack. */
 static int conclude(struct jw_error *err, struct prime_outcome *priming,
 					const struct jw_prime_result *result)
@@ -98,7 +88,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 		output_note(&cli->out, "%s", result->notes[i]);
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
-	unpacked = target_machine_pack(&why, cli, result, &priming->elsewhere);
+	unpacked = target_machine_pack(&why, cli, priming->files.found, result, &priming->elsewhere);
 	failed = prime_outcome_document(err, priming, result);
 	if (unpacked) {
 		cli_hopeless(&why, cli, JW_ERR_UNSUPPORTED);
@@ -144,8 +134,7 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 	uint64_t *only;
 	int failed;
 
-	if (check_budgets(err, &cli->options) ||
-		reproduce_offsets(err, &cli->options, &only, &options.only_count))
+	if (reproduce_offsets(err, &cli->options, &only, &options.only_count))
 		return -1;
 	options.only_offsets = only;
 	os_catch_interrupts();
@@ -253,8 +242,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct found_files *files = &priming->files;
 
 	if (cuda_operands_pick(err, cli, sources) || open_system(err, priming) ||
-		find_files(err, priming) ||
-		target_machine_thin(err, cli, files->found, &priming->elsewhere))
+		find_files(err, priming))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	if (!cli->system->gpu_count) {
@@ -294,10 +282,12 @@ static const struct cli_option prime_options[] = {
 	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
 			   .most = 1024),
 	CLI_DURATION("budget-time", "TIME",
-				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first"),
+				 "Compile for at most TIME (5m, 1h30m), the most valuable modules first",
+				 .positive = true),
 	CLI_SIZE("budget-size", "SIZE",
 			 "Let the named files use at most SIZE of the cache (1G, 500M), warm modules included, "
-			 "the most valuable modules first"),
+			 "the most valuable modules first",
+			 .positive = true),
 	CLI_SIZE("max-mem", "SIZE",
 			 "Memory for all workers together (2G); without it three quarters of what is "
 			 "available. One module is always compiled"),

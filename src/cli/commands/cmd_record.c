@@ -15,43 +15,41 @@ static const char standard_file[] = "jitwarm-recording.json";
 
 /* ---- text */
 
+/* The modules that no file has, by kind. */
 static void print_others(const struct output *out, const struct jw_recording *recording)
 {
-	size_t generated = 0, inputs = 0, linked = 0, other = 0, new = 0;
+	enum { OTHER = JW_RECORDED_JITLINK + 1 };
+	static const struct {
+		const char *one, *many, *what;
+	} kinds[] = {
+		[JW_RECORDED_LOAD] = {"module", "modules",
+							  "in no file that was looked at: made at run time (NVRTC, Triton), or "
+							  "in another file; name such files before “--”"},
+		[JW_RECORDED_LINK] = {"input", "inputs",
+							  "of run-time linking in no file that was looked at"},
+		[JW_RECORDED_JITLINK] = {"entry", "entries",
+								 "made by compiler libraries (libnvJitLink, NVRTC)"},
+		[OTHER] = {"entry", "entries", "of OpenCL, or of an unknown form"},
+	};
+	size_t counts[OTHER + 1] = {0}, new = 0;
 
 	for (size_t i = 0; i < recording->module_count; i++) {
 		const struct jw_recorded_module *module = &recording->modules[i];
+		const size_t kind = (size_t)module->kind;
 
 		if (module->file != JW_RECORDED_NO_FILE)
 			continue;
-		generated += module->kind == JW_RECORDED_LOAD;
-		inputs += module->kind == JW_RECORDED_LINK;
-		linked += module->kind == JW_RECORDED_JITLINK;
-		other += module->kind > JW_RECORDED_JITLINK;
+		counts[kind < OTHER ? kind : OTHER]++;
 		new += module->kind == JW_RECORDED_LOAD && !module->known_before;
 	}
-	if (generated)
-		output_note(out,
-					"%s in no file that was looked at: made at run time (NVRTC, Triton), or in "
-					"another file; name such files before “--”",
-					TEXT_COUNT(generated, "module", "modules"));
-	if (new)
-		output_note(
-			out,
-			"%zu of these not in your cache before: a second recording shows whether every run "
-			"makes the same ones",
-			new);
-	else if (generated)
-		output_note(out, "your cache had all of these before: every run makes the same ones");
-	if (inputs)
-		output_note(out, "%s of run-time linking in no file that was looked at",
-					TEXT_COUNT(inputs, "input", "inputs"));
-	if (linked)
-		output_note(out, "%s made by compiler libraries (libnvJitLink, NVRTC)",
-					TEXT_COUNT(linked, "entry", "entries"));
-	if (other)
-		output_note(out, "%s of OpenCL, or of an unknown form",
-					TEXT_COUNT(other, "entry", "entries"));
+	for (size_t i = 0; i <= OTHER; i++)
+		if (counts[i])
+			output_note(out, "%s %s", TEXT_COUNT(counts[i], kinds[i].one, kinds[i].many),
+						kinds[i].what);
+	if (counts[JW_RECORDED_LOAD])
+		output_note(out, "modules made at run time, or in other files: %zu new to your cache%s",
+					new,
+					new ? "; a second recording shows whether every run makes the same ones" : "");
 }
 
 static void print_result(const struct output *out, const struct jw_record_result *result,

@@ -49,13 +49,11 @@ static void take_trouble(void *context, const char *path, const struct jw_error 
 	output_error(&run->cli->out, "%s", why->message);
 }
 
-static int scan_found(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus,
-					  const struct found_files *files)
+static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
-	const struct jw_scan_options options = {
+	const struct options *given = &run->cli->options;
+	struct jw_scan_options options = {
 		.size = sizeof options,
-		.paths = files->paths,
-		.path_count = files->count,
 		.targets = gpus->targets,
 		.target_count = gpus->count,
 		.driver = gpus->driver,
@@ -65,20 +63,15 @@ static int scan_found(struct jw_error *err, struct scan_run *run, const struct g
 		.image = take_image,
 		.trouble = take_trouble,
 	};
-
-	return jw_scan(err, &options);
-}
-
-static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
-{
-	const struct options *options = &run->cli->options;
 	struct found_files files;
 	int result;
 
-	if (found_files_find(err, &run->cli->out, options->operands, options->operand_count, &files))
+	if (found_files_find(err, &run->cli->out, given->operands, given->operand_count, &files))
 		return -1;
 	run->troubles += files.found->trouble_count;
-	result = scan_found(err, run, gpus, &files);
+	options.paths = files.paths;
+	options.path_count = files.count;
+	result = jw_scan(err, &options);
 	found_files_free(&files);
 	return result;
 }

@@ -46,18 +46,15 @@ static void print_driver(const struct output *out, const struct jw_driver_info *
 
 static void print_cache(const struct output *out, const struct jw_cache_info *cache, size_t carried)
 {
-	char size[TEXT_SHORT], limit[TEXT_SHORT];
+	char size[TEXT_SHORT], limit[TEXT_SHORT], use[2 * TEXT_SHORT + 8];
 
+	(void)snprintf(use, sizeof use, "%s, %s of", TEXT_COUNT(cache->entries, "entry", "entries"),
+				   text_bytes(size, cache->size_bytes));
 	if (!cache->path)
 		output_line(out, STYLE_WARN, "Cache   none: the driver does not cache");
-	else if (!cache->exists)
-		output_line(out, STYLE_PLAIN, "Cache   %s (empty, limit %s%s)", cache->path,
-					text_bytes(limit, cache->limit_bytes),
-					cache->limit_set ? "" : ", the driver's default");
 	else
-		output_line(out, STYLE_PLAIN, "Cache   %s (%llu entries, %s of %s%s)", cache->path,
-					(unsigned long long)cache->entries, text_bytes(size, cache->size_bytes),
-					text_bytes(limit, cache->limit_bytes),
+		output_line(out, STYLE_PLAIN, "Cache   %s (%s %s%s)", cache->path,
+					cache->exists ? use : "empty, limit", text_bytes(limit, cache->limit_bytes),
 					cache->limit_set ? "" : ", the driver's default");
 	module_text_marks(out, "        ", "them", carried, 0, "");
 	for (size_t i = 0; i < cache->warning_count; i++)
@@ -71,8 +68,9 @@ static void print_others(const struct output *out, const struct jw_other_cache *
 	for (size_t i = 0; i < count; i++) {
 		char size[TEXT_SHORT];
 
-		output_line(out, STYLE_PLAIN, "%s  %s (%s: %llu entries, %s)", i ? "      " : "Others",
-					caches[i].path, caches[i].account, (unsigned long long)caches[i].entries,
+		output_line(out, STYLE_PLAIN, "%s  %s (%s: %s, %s)", i ? "      " : "Others",
+					caches[i].path, caches[i].account,
+					TEXT_COUNT(caches[i].entries, "entry", "entries"),
 					text_bytes(size, caches[i].size_bytes));
 	}
 }

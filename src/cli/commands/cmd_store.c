@@ -39,10 +39,14 @@ static int print_store(struct jw_error *err, const struct output *out, const str
 	return result;
 }
 
-static int show(struct jw_error *err, struct cli *cli, bool verify)
+extern const struct cli_command command_store_verify;
+
+/* “store list”, “store verify” */
+static int show_run(struct jw_error *err, struct cli *cli)
 {
-	const struct jw_store_options options = {
-		.size = sizeof options, .state_dir = cli_state(err, cli), .verify = verify};
+	const struct jw_store_options options = {.size = sizeof options,
+											 .state_dir = cli_state(err, cli),
+											 .verify = cli->command == &command_store_verify};
 	struct jw_store *store = NULL;
 	int failed = !options.state_dir || jw_store_open(err, &options, &store) ||
 				 (output_wants_text(&cli->out) && print_store(err, &cli->out, store)) ||
@@ -58,11 +62,6 @@ static int show(struct jw_error *err, struct cli *cli, bool verify)
 	return failed;
 }
 
-static int list_run(struct jw_error *err, struct cli *cli)
-{
-	return show(err, cli, false);
-}
-
 const struct cli_command command_store_list = {
 	.name = "store list",
 	.summary = "List the packs of earlier results",
@@ -75,13 +74,8 @@ const struct cli_command command_store_list = {
 		"Split entries (“prime --split”) were compiled over several threads: they are not the "
 		"driver's own bytes.\n\nExit status: 1 where a pack is damaged.",
 	.no_operands = "nothing can be named here",
-	.run = list_run,
+	.run = show_run,
 };
-
-static int verify_run(struct jw_error *err, struct cli *cli)
-{
-	return show(err, cli, true);
-}
 
 const struct cli_command command_store_verify = {
 	.name = "store verify",
@@ -90,7 +84,7 @@ const struct cli_command command_store_verify = {
 	.description = "Checks all of every pack of the store, as “jitwarm import” does before it "
 				   "writes. Exit status: 1 where one is damaged.",
 	.no_operands = "nothing can be named here",
-	.run = verify_run,
+	.run = show_run,
 };
 
 static int gc_run(struct jw_error *err, struct cli *cli)

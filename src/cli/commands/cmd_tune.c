@@ -181,17 +181,12 @@ static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_req
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
 {
 	char *text;
-	struct buf buf = BUF_MAX(1 << 20);
-	int result;
 
 	if (jw_tune_print(err, form, tuning->document.limit_bytes, tuning->document.path, &text))
 		return -1;
-	result = buf_printf(err, &buf, "%s", text);
-	if (!result)
-		output_text(&tuning->cli->out, &buf);
-	buf_free(&buf);
+	output_text(&tuning->cli->out, text);
 	jw_text_free(text);
-	return result;
+	return 0;
 }
 
 static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tune_request *request)

@@ -106,15 +106,6 @@ static void warn_of_isa(const struct cli *cli, const struct cuda_operands *sourc
 					   result->isa_minor, jw_driver_text(driver, &cli->system->driver.version));
 }
 
-static int keep(struct jw_error *err, struct cuda_operands *sources, struct jw_nvrtc_result *result)
-{
-	if (VEC_ROOM(err, sources->ptx, sources->capacity, sources->count, MOST_PTX))
-		return -1;
-	sources->ptx[sources->count++] = result->ptx;
-	result->ptx = NULL;
-	return 0;
-}
-
 static void compile_one(struct cli *cli, struct cuda_operands *sources, const char *source,
 						struct jw_target device)
 {
@@ -129,8 +120,12 @@ static void compile_one(struct cli *cli, struct cuda_operands *sources, const ch
 		output_line(&cli->out, STYLE_PLAIN, "%s: compiled by NVRTC %u.%u for %s.", source,
 					sources->nvrtc->major, sources->nvrtc->minor, result.arch);
 		warn_of_isa(cli, sources, source, &result);
-		if (keep(&err, sources, &result))
+		if (VEC_ROOM(&err, sources->ptx, sources->capacity, sources->count, MOST_PTX)) {
 			cli_fail(cli, &err);
+		} else {
+			sources->ptx[sources->count++] = result.ptx;
+			result.ptx = NULL;
+		}
 	}
 	jw_nvrtc_result_free(&result);
 }

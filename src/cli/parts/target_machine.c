@@ -117,20 +117,7 @@ int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
 			   : 0;
 }
 
-int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
-						struct target_machine *elsewhere)
-{
-	elsewhere->export.thin = options_given(&cli->options, "thin");
-	if (!elsewhere->export.thin || !found)
-		return 0;
-	if (jw_pack_files(err, found, &elsewhere->files))
-		return -1;
-	elsewhere->export.files = elsewhere->files;
-	elsewhere->export.file_count = found->file_count;
-	return 0;
-}
-
-int target_machine_pack(struct jw_error *err, const struct cli *cli,
+int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere)
 {
 	struct jw_export_options *export = &elsewhere->export;
@@ -143,6 +130,13 @@ int target_machine_pack(struct jw_error *err, const struct cli *cli,
 						 elsewhere->scratch ? ", and what was compiled is gone: with --cache DIR "
 											  "an interrupted run can continue"
 											: "");
+	export->thin = options_given(&cli->options, "thin");
+	if (export->thin && found) {
+		if (jw_pack_files(err, found, &elsewhere->files))
+			return -1;
+		export->files = elsewhere->files;
+		export->file_count = found->file_count;
+	}
 	export->system = cli->system;
 	export->targets = elsewhere->gpus.targets;
 	export->target_count = elsewhere->gpus.count;

@@ -13,12 +13,12 @@
 #include "cli/parts/pack_report.h"
 
 struct target_machine {
-	bool given; /* --target was */
+	bool given; /* with --target */
 	struct gpu_targets gpus;
 	struct jw_compiler compiler;
 	bool scratch;                    /* into a cache for this run alone */
-	struct jw_export_options export; /* `output` NULL: no pack is wanted */
-	struct jw_pack_file *files;      /* --thin: those that are primed */
+	struct jw_export_options export; /* `output` NULL: without a pack */
+	struct jw_pack_file *files;      /* --thin: the primed ones */
 	char passphrase[PASSPHRASE_SIZE];
 	struct export_document pack; /* `file` once it is written */
 };
@@ -50,11 +50,8 @@ int target_machine_read(struct jw_error *err, const struct options *options,
  * unlocks the key that signs. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
 							 struct target_machine *elsewhere);
-/* --thin: modules of these files need not be in the pack. `found`, which may be NULL, must outlive
- * the pack's making. */
-int target_machine_thin(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
-						struct target_machine *elsewhere);
-/* Writes the primed entries into the pack of -o: elsewhere->pack. Does nothing without -o. */
-int target_machine_pack(struct jw_error *err, const struct cli *cli,
+/* Writes the primed entries into the pack of -o: elsewhere->pack. With --thin the PTX in these
+ * files, NULL for none, is left out. Does nothing without -o. */
+int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
 						const struct jw_prime_result *primed, struct target_machine *elsewhere);
 void target_machine_free(struct target_machine *elsewhere);
