@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/found_files.h"
-#include "cli/parts/import_report.h"
+#include "cli/parts/pack_report.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
@@ -123,7 +123,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 		output_warning(&cli->out,
 					   "entries that are not the driver's own bytes could not be marked: %s",
 					   result->unmarked);
-	import_report_print(&cli->out, result);
+	pack_report_import(&cli->out, result);
 	cli->status = status_of(result);
 	failed = document_print(err, &cli->out, &document_import, result);
 	jw_import_result_free(result);
@@ -153,7 +153,7 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 			output_error(&cli->out, "%s: %s", account->name, account->failed.message);
 			continue;
 		}
-		import_report_print(&cli->out, account->result);
+		pack_report_import(&cli->out, account->result);
 		cli_end_with(cli, status_of(account->result));
 	}
 	if (all->failed)

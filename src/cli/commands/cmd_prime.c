@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parts/prime_outcome.h"
-#include "cli/parts/prime_reuse.h"
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
@@ -32,7 +31,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	struct prime_outcome *priming = context;
 
 	end_bar(priming);
-	prime_reuse_print(&priming->cli->out, &result->reuse, priming->only_plan);
+	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
 	prime_print_plan(&priming->cli->out, &result->plan);
 	return true;
 }

@@ -21,21 +21,20 @@ enum { MOST_REMOVED = 10000 };
 struct uninstall {
 	struct cli *cli;
 	struct uninstall_document gone;
+	struct jw_error err; /* of the last failure */
 };
 
 /* A failure does not stop the rest. */
-static void failed(struct uninstall *job, const struct jw_error *err)
+static void failed(struct uninstall *job)
 {
-	output_error(&job->cli->out, "%s", err->message);
+	output_error(&job->cli->out, "%s", job->err.message);
 	cli_end_with(job->cli, EXIT_COLD);
 }
 
 static void note(struct uninstall *job, const char *what)
 {
-	struct jw_error err;
-
-	if (mem_add_string(&err, &job->gone.removed, &job->gone.count, MOST_REMOVED, what))
-		failed(job, &err);
+	if (mem_add_string(&job->err, &job->gone.removed, &job->gone.count, MOST_REMOVED, what))
+		failed(job);
 }
 
 static void gone(struct uninstall *job, const char *what, const char *but)
@@ -51,14 +50,13 @@ static void disable(struct uninstall *job, const char *service, bool everyone)
 	const struct jw_startup_options options = {
 		.size = sizeof options, .service = service, .everyone = everyone};
 	struct jw_startup *before, *after;
-	struct jw_error err;
 
-	if (jw_startup_look(&err, &options, &before)) {
-		failed(job, &err);
+	if (jw_startup_look(&job->err, &options, &before)) {
+		failed(job);
 		return;
 	}
-	if (jw_startup_disable(&err, &options, &after)) {
-		failed(job, &err);
+	if (jw_startup_disable(&job->err, &options, &after)) {
+		failed(job);
 	} else {
 		for (size_t i = 0; i < before->count && i < after->count; i++)
 			if (before->items[i].ours && !after->items[i].there)
@@ -72,15 +70,14 @@ static void disable(struct uninstall *job, const char *service, bool everyone)
 
 static void disable_all(struct uninstall *job)
 {
-	struct jw_error err;
 	char **names;
 	size_t count;
 
 	disable(job, NULL, false);
 	if (jw_is_administrator())
 		disable(job, NULL, true);
-	if (jw_startup_services(&err, &names, &count)) {
-		failed(job, &err);
+	if (jw_startup_services(&job->err, &names, &count)) {
+		failed(job);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -93,10 +90,9 @@ static void disable_all(struct uninstall *job)
 static void untune(struct uninstall *job)
 {
 	struct jw_tune_result *result;
-	struct jw_error err;
 
-	if (jw_tune_undo(&err, NULL, &result)) {
-		failed(job, &err);
+	if (jw_tune_undo(&job->err, NULL, &result)) {
+		failed(job);
 		return;
 	}
 	tune_change_print_changes(&job->cli->out, result);
@@ -152,13 +148,12 @@ static int remove_state(struct jw_error *err, const char *path, bool with_keys, 
 static void forget(struct uninstall *job)
 {
 	char *given = NULL, *path = NULL;
-	struct jw_error err;
 	bool kept;
 
 	if (os_state_dir(NULL, &given) || !os_exists(given) || os_real_path(NULL, given, &path))
 		goto done;
-	if (remove_state(&err, path, options_given(&job->cli->options, "keys"), &kept))
-		failed(job, &err);
+	if (remove_state(&job->err, path, options_given(&job->cli->options, "keys"), &kept))
+		failed(job);
 	else
 		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
 done:
@@ -171,18 +166,17 @@ done:
 /* Removes our empty folder, with the rights of the cache's owner. */
 static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 {
-	struct jw_error err;
 	char *path = NULL;
 	int failure;
 
 	/* An account that cannot be entered keeps an empty folder. */
-	if (cache->account && os_act_as_account(&err, cache->account))
+	if (cache->account && os_act_as_account(&job->err, cache->account))
 		return;
-	failure = jw_cache_forget(&err, cache->path, &path);
+	failure = jw_cache_forget(&job->err, cache->path, &path);
 	if (cache->account)
 		os_act_as_self();
 	if (failure && !cache->account)
-		failed(job, &err);
+		failed(job);
 	if (path)
 		gone(job, path, "");
 	jw_text_free(path);
@@ -195,8 +189,8 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 	int result;
 
 	/* Before untune removes the settings that name them. */
-	if (driver_caches_all(err, &caches))
-		failed(&job, err);
+	if (driver_caches_all(&job.err, &caches))
+		failed(&job);
 	disable_all(&job);
 	untune(&job);
 	for (size_t i = 0; i < caches.count; i++)

@@ -1,4 +1,4 @@
-/* Shared by `export` and `prime -o`: the pack's signature and the report. */
+/* Reports of packs, written and imported, and the signature of a new one (`export`, `prime -o`). */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -19,3 +19,4 @@ int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_expo
 					 char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,
 					   const struct jw_export_result *result);
+void pack_report_import(const struct output *out, const struct jw_import_result *result);

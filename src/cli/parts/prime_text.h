@@ -1,12 +1,21 @@
-/* Prime's plan and its results, as text. */
+/* What prime restored and reused, its plan and its results, as text. */
 #pragma once
-
-#include <stdbool.h>
 
 #include <jitwarm/prime.h>
 
-#include "cli/output.h"
+#include "cli/command.h"
 
+#define REUSE_OPTIONS                                                                              \
+	CLI_FLAG("no-store",                                                                           \
+			 "Do not restore earlier results from the store, and do not add new ones"),            \
+		CLI_FLAG("carry-over",                                                                     \
+				 "After a driver update: reuse results of older drivers, from the cache and the "  \
+				 "store, under this driver's names; only the rest is compiled"),                   \
+		CLI_FLAG("recompile-carried",                                                              \
+				 "Compile modules carried over from older drivers, and replace those results")
+
+/* Before anything is compiled: entries from the store and of former drivers. */
+void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
 /* Before: the modules to compile, time and space, and the limit of the cache. */
 void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan);
 /* After, where something was compiled. A completed plan is shown with its prediction. */
