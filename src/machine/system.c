@@ -25,8 +25,6 @@
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
-/* ---- the cache */
-
 /* The settings' strings move into the public structure. */
 static int take_settings(struct jw_error *err, struct cache_settings *settings,
 						 struct jw_cache_info *cache)
@@ -91,8 +89,6 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 	cache_index_free(&index);
 	return 0;
 }
-
-/* ---- driver and GPUs */
 
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
 {
@@ -188,8 +184,6 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 	return ask_devices(err, options, &key, system);
 }
 
-/* ---- the driver's profile */
-
 static enum jw_trust trust_of(const struct cache_profile *profile)
 {
 	switch (profile->trust) {
@@ -245,8 +239,6 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 		TEXT_COPY(cache->why_useless, text);
 	return 0;
 }
-
-/* ---- another machine */
 
 /* A library tells its build, and often its release; a release from another source counts more. */
 static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
@@ -307,8 +299,6 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	TEXT_COPY(system->driver.stamp, profile.stamp);
 	return 0;
 }
-
-/* ---- all of it */
 
 /* Whether the nearest existing folder belongs to this account. */
 static bool belongs_to(const char *path, uint32_t owner)

@@ -103,12 +103,6 @@ static void on_change(uv_fs_event_t *watch, const char *name, int events, int st
 	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
 }
 
-static void begin_looking(struct running *running)
-{
-	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
-	(void)uv_fs_event_start(&running->watch, on_change, running->recorder->cache_dir, 0);
-}
-
 static void close_all(struct running *running)
 {
 	uv_close((uv_handle_t *)&running->process, NULL);
@@ -190,8 +184,10 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	os_forward_signals(failed ? 0 : running->process.pid);
 	if (failed)
 		close_all(running);
-	else if (!recorder->options->path_count)
-		begin_looking(running);
+	else if (!recorder->options->path_count) {
+		(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
+		(void)uv_fs_event_start(&running->watch, on_change, running->recorder->cache_dir, 0);
+	}
 	(void)uv_run(&running->loop, UV_RUN_DEFAULT);
 	(void)uv_loop_close(&running->loop);
 	recorder->result->seconds = (double)(os_monotonic_ns() - began) / 1e9;

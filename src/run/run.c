@@ -125,13 +125,6 @@ static void end_event(struct run *run)
 	run_report(run);
 }
 
-static void finish_worker(struct slot *slot)
-{
-	slot->since_ns = os_monotonic_ns();
-	slot->finishing = true;
-	child_finish(slot->child);
-}
-
 static int send_job(struct run *run, struct slot *slot, const struct run_job *job)
 {
 	struct protocol_job protocol = {0};
@@ -155,8 +148,11 @@ static void feed_worker(struct run *run, struct slot *slot)
 
 	while (!run->stopping && order.what != ORDER_NOTHING && order.what != ORDER_FINISH) {
 		order = run_next_order(run, slot);
-		if (order.what == ORDER_FINISH && slot->child)
-			finish_worker(slot);
+		if (order.what == ORDER_FINISH && slot->child) {
+			slot->since_ns = os_monotonic_ns();
+			slot->finishing = true;
+			child_finish(slot->child);
+		}
 		if (order.what == ORDER_COMPILE && send_job(run, slot, &order.job))
 			run_break_off(run);
 		if (order.what == ORDER_CANNOT)

@@ -114,7 +114,7 @@ static void end_process(struct child *child)
 }
 
 /* A worker with malformed answers is ended, and its job counts as one that killed it. */
-static void give_up(struct child *child, const char *why)
+void child_distrust(struct child *child, const char *why)
 {
 	if (!child->why[0])
 		TEXT_COPY(child->why, why);
@@ -132,13 +132,13 @@ static void take_worker_line(struct child *child, const char *line, size_t size)
 	if (!child->greeted) {
 		child->greeted = true;
 		if (protocol_get_hello(&err, line, size, &hello))
-			give_up(child, err.message);
+			child_distrust(child, err.message);
 		else if (child->events.hello)
 			child->events.hello(child->events.context, child, &hello);
 		return;
 	}
 	if (protocol_get_answer(&err, line, size, &answer))
-		give_up(child, err.message);
+		child_distrust(child, err.message);
 	else if (child->events.answer)
 		child->events.answer(child->events.context, child, &answer);
 }
@@ -175,7 +175,7 @@ static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf
 	struct jw_error err = {0};
 
 	if (got > 0 && buf_append(&err, &child->line, buffer->base, (size_t)got))
-		give_up(child, err.message);
+		child_distrust(child, err.message);
 	else if (got > 0)
 		take_lines(child);
 	else if (got < 0) {
@@ -359,11 +359,6 @@ void child_kill(struct child *child)
 {
 	child->how.killed = true;
 	end_process(child);
-}
-
-void child_distrust(struct child *child, const char *why)
-{
-	give_up(child, why);
 }
 
 static const char *signal_name(int number)

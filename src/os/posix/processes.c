@@ -13,8 +13,6 @@
 
 enum { MOST_GENERATIONS = 32, MOST_PROCESSES = 4096, MOST_LINES = 16 << 20 };
 
-/* ---- mapped files */
-
 struct tour {
 	int (*take)(struct jw_error *err, void *context, const char *path);
 	void *context;
@@ -137,8 +135,6 @@ int os_mapped_code(struct jw_error *err, int pid,
 
 	return visit(err, &tour, pid, 0);
 }
-
-/* ---- programs that have a library mapped */
 
 struct wanted {
 	const char *start;

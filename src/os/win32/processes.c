@@ -10,8 +10,6 @@
 
 enum { MOST_PROCESSES = 16384, MOST_FAMILY = 4096, MOST_MODULES = 4096, MOST_MODULE_NAME = 260 };
 
-/* ---- libraries that a process and its descendants have loaded */
-
 struct member {
 	DWORD pid;
 	uint64_t born;
@@ -141,8 +139,6 @@ done:
 	mem_free(tour.path);
 	return result;
 }
-
-/* ---- programs that have a library loaded */
 
 static bool has_module(HANDLE process, const wchar_t *start, HMODULE *modules)
 {
