@@ -70,8 +70,8 @@ if [ "$kind" = fake ]; then
 	refuse 64 "--sign is for the pack that -o names" --cache cache $sm --driver 550.163.01 --sign "$library"
 	refuse 64 "name a file" -o - $sm --driver 550.163.01 "$library"
 	refuse 3 "no key “default”" -o x.jwpack --sign $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
-	refuse 1 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
-	refuse 2 "x.jwpack is not written: there is nothing to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"
+	refuse 1 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$library"
+	refuse 2 "x.jwpack is not written: no entry is left to put into it" -o x.jwpack $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"
 	refuse 1 "modules to compile" -n -o x.jwpack $sm --driver 550.163.01 "$library"
 	fake slow 'echo $$ >>'"$scratch"'/slow.pids; exec sleep 600'
 	sed -i 's/release slow, Vslow/release 12.4, V12.4/' slow/ptxas
@@ -128,7 +128,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
 	expect 3 0 "bad: no profile of a driver" $sm --driver-profile bad "$library"
-	expect 64 0 "says which driver it is by itself" $sm --driver-profile bad --driver 550.163.01 "$library"
+	expect 64 0 "--driver-profile names the driver already" $sm --driver-profile bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"
 	expect 0 0 "There is nothing here that the driver would compile" $sm --driver 550.163.01 --ptxas 12.4/ptxas "$jitwarm"

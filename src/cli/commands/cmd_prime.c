@@ -268,9 +268,9 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 		TEXT_COPY(unattended->problem, err->message);
 		cli_fail(cli, err);
 	}
+	target_machine_free(&priming.elsewhere);
 	found_files_free(&priming.files);
 	cuda_operands_free(&priming.sources);
-	target_machine_free(&priming.elsewhere);
 	jw_recording_free(priming.recording);
 	return unattended_end(err, cli, unattended);
 }

@@ -130,8 +130,9 @@ static void compile_one(struct cli *cli, struct cuda_operands *sources, const ch
 	jw_nvrtc_result_free(&result);
 }
 
-/* NVRTC with the options given. */
-static int open_nvrtc(struct jw_error *err, struct cli *cli, struct jw_nvrtc **ret_nvrtc)
+/* NVRTC with the options given, which `words` holds: it must outlive the compiling. */
+static int open_nvrtc(struct jw_error *err, struct cli *cli, struct words *words,
+					  struct jw_nvrtc **ret_nvrtc)
 {
 	const char *text = options_value(&cli->options, "nvrtc-options");
 	struct jw_nvrtc_options how = {.size = sizeof how,
@@ -139,34 +140,32 @@ static int open_nvrtc(struct jw_error *err, struct cli *cli, struct jw_nvrtc **r
 								   .name = options_value(&cli->options, "nvrtc-name"),
 								   .driver = cli->system->driver.version,
 								   .state_dir = cli->system->state_dir};
-	struct words words = {0};
-	int result = split(err, text ? text : "", &words);
 
-	how.options = words.items;
-	how.option_count = words.count;
-	if (!result)
-		result = cli_worker(err, cli, &how.worker) || jw_nvrtc_open(err, &how, ret_nvrtc);
-	mem_free(words.items);
-	mem_free(words.text);
-	return result;
+	if (split(err, text ? text : "", words) || cli_worker(err, cli, &how.worker))
+		return -1;
+	how.options = words->items;
+	how.option_count = words->count;
+	return jw_nvrtc_open(err, &how, ret_nvrtc);
 }
 
 void cuda_operands_compile(struct cli *cli, struct cuda_operands *sources)
 {
 	struct jw_target targets[MOST_TARGETS];
 	const size_t target_count = jw_system_targets(cli->system, targets, MOST_TARGETS);
+	struct words words = {0};
 	struct jw_error err;
 
 	if (!sources->asked)
 		return;
-	if (open_nvrtc(&err, cli, &sources->nvrtc)) {
+	if (open_nvrtc(&err, cli, &words, &sources->nvrtc)) {
 		cli_hopeless(&err, cli, JW_ERR_UNSUPPORTED);
 		cli_fail(cli, &err);
-		return;
 	}
-	for (size_t i = 0; i < cli->options.operand_count; i++)
+	for (size_t i = 0; sources->nvrtc && i < cli->options.operand_count; i++)
 		for (size_t k = 0; is_source(cli->options.operands[i]) && k < target_count; k++)
 			compile_one(cli, sources, cli->options.operands[i], targets[k]);
+	mem_free(words.items);
+	mem_free(words.text);
 }
 
 void cuda_operands_free(struct cuda_operands *sources)
