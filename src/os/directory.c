@@ -15,6 +15,13 @@ bool os_exists(const char *path)
 	return !os_stat(NULL, path, &stat);
 }
 
+bool os_is_older(const char *path, int64_t seconds)
+{
+	struct os_stat stat;
+
+	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - seconds;
+}
+
 char *os_nearest(struct jw_error *err, const char *path)
 {
 	char *at = mem_string(err, path);

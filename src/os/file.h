@@ -25,6 +25,8 @@ struct os_stat {
 /* Follows links. JW_ERR_NOT_FOUND where there is nothing, JW_ERR_IO otherwise. */
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 bool os_exists(const char *path);
+/* Written more than this long ago. */
+bool os_is_older(const char *path, int64_t seconds);
 
 /* Identifies the file or directory at a path. One that was made later has another number, even if
  * the first is gone, since the number includes the time of creation. 0 where there is nothing,

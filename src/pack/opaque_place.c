@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/clock.h"
 #include "os/file.h"
 #include "os/platform.h"
 #include "pack/gather.h"
@@ -74,13 +73,6 @@ int place_judge(struct jw_error *err, const struct import *import,
 
 /* ---- leftovers of killed imports */
 
-static bool is_old(const char *path)
-{
-	struct os_stat stat;
-
-	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - OLD_S;
-}
-
 /* Removes the lock's file (NULL: it stays) and unlocks it. Windows removes no open file; elsewhere
  * the file must not go while another process could lock it. */
 static void release(struct os_file *lock, const char *path)
@@ -108,7 +100,7 @@ static void sweep_place(const char *root)
 		dead = true;
 	else if (os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &lock) ||
 			 os_file_lock(NULL, lock, true, &dead))
-		dead = is_old(lock_path);
+		dead = os_is_older(lock_path, OLD_S);
 	if (dead && os_exists(root) && os_remove_tree(NULL, root))
 		dead = false;
 	release(lock, dead ? lock_path : NULL);

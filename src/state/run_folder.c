@@ -42,18 +42,6 @@ static int take_lock(struct jw_error *err, const char *path, struct os_file **re
 	return 0;
 }
 
-static bool is_older(const char *path, int64_t seconds)
-{
-	struct os_stat stat;
-
-	return !os_stat(NULL, path, &stat) && stat.mtime_ns / 1000000000 < os_now_s() - seconds;
-}
-
-static bool is_old(const char *path)
-{
-	return is_older(path, OLD_S);
-}
-
 /* The lock is made before the folder, so a folder whose lock is free has no owner. */
 static void sweep_folder(const char *path)
 {
@@ -63,7 +51,7 @@ static void sweep_folder(const char *path)
 
 	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
 		os_file_lock(NULL, file, true, &dead))
-		dead = is_old(path);
+		dead = os_is_older(path, OLD_S);
 	/* A worker of the run may be writing while it is being killed: then the next sweep has it, by
 	 * the lock that stays. */
 	if (dead && os_remove_tree(NULL, path))
@@ -78,7 +66,7 @@ static void sweep_folder(const char *path)
 /* A run that was killed before it had made its folder. */
 static void sweep_lock(char *path)
 {
-	bool dead = is_old(path);
+	bool dead = os_is_older(path, OLD_S);
 
 	path[strlen(path) - strlen(lock_end)] = 0;
 	dead = dead && !os_exists(path);
@@ -122,11 +110,11 @@ static void sweep_temporary_folder(const char *path)
 	struct os_file *file = NULL;
 	bool dead = false;
 
-	if (!is_older(path, YOUNG_S))
+	if (!os_is_older(path, YOUNG_S))
 		goto done;
 	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
 		os_file_lock(NULL, file, true, &dead))
-		dead = is_old(path);
+		dead = os_is_older(path, OLD_S);
 	os_file_close(file);
 	if (dead)
 		(void)os_remove_tree(NULL, path);
