@@ -53,8 +53,6 @@ const char *compiler_fetch_package(char text[64], unsigned major)
 	return text;
 }
 
-/* ---- the wheel */
-
 struct fetch {
 	const struct jw_compiler_fetch_options *options;
 	struct wheel_wanted wanted;
@@ -152,8 +150,6 @@ static int fill(struct jw_error *err, struct fetch *fetch, const char *folder)
 	pip_config_free(&config);
 	return result;
 }
-
-/* ---- one version */
 
 /* Fills a folder beside the place, then renames it. */
 static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *store,

@@ -44,8 +44,6 @@ struct transfer {
 	struct jw_error err; /* of request->take */
 };
 
-/* ---- addresses */
-
 static void address_free(struct address *address)
 {
 	curl_free(address->whole);
@@ -144,8 +142,6 @@ int http_resolve(struct jw_error *err, const char *page, const char *link, char 
 	return 0;
 }
 
-/* ---- trusted hosts */
-
 static bool is_loopback(const char *host)
 {
 	return text_equal_fold(host, "localhost") || !strcmp(host, "[::1]") ||
@@ -174,8 +170,6 @@ static const struct address *find_login(const struct http *http, const char *ori
 			return &http->logins[i];
 	return NULL;
 }
-
-/* ---- one transfer */
 
 static size_t on_body(char *data, size_t one, size_t size, void *context)
 {
@@ -278,8 +272,6 @@ static void set_options(struct transfer *transfer, const struct address *address
 	set_proof(http, address);
 	set_login(http, address);
 }
-
-/* ---- errors and repeats */
 
 static int fail(struct jw_error *err, const struct transfer *transfer, CURLcode code)
 {
@@ -435,8 +427,6 @@ int http_get(struct jw_error *err, struct http *http, const struct http_request 
 		*ret_answer = answer;
 	return result;
 }
-
-/* ---- open and close */
 
 /* In the order of python's requests, which pip uses. */
 static char *find_certificates(const struct pip_config *config)

@@ -41,8 +41,6 @@ static void add(struct html *html, struct buf *buf, const char *text, size_t siz
 		html->cut = true;
 }
 
-/* ---- entities */
-
 /* Decodes “&amp;”, “&#38;” or “&#x26;” at *at; 0 for anything else. An entity is never shorter than
  * its UTF-8. */
 static size_t decode_entity(const char **at, char *to)
@@ -94,8 +92,6 @@ static void take_value(struct html *html, const char *start, const char *end)
 	value->size = (size_t)(to - (char *)value->data);
 }
 
-/* ---- tags */
-
 /* Reads the next attribute of the tag around `at`; false at the end of the tag. */
 static bool next_attribute(struct html *html)
 {
@@ -144,8 +140,6 @@ static bool next_tag(struct html *html)
 	}
 	return false;
 }
-
-/* ---- files */
 
 /* For names of both kinds of page. */
 static bool is_file_name(const char *name)
@@ -232,8 +226,6 @@ int index_page_read_html(struct jw_error *err, const char *text, size_t size,
 	buf_free(&html.href);
 	return any ? result : error_set(err, JW_ERR_FORMAT, "not HTML");
 }
-
-/* ---- JSON */
 
 static int read_row(struct jw_error *err, const cJSON *row, const struct index_reader *reader)
 {

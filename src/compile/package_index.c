@@ -15,8 +15,6 @@ enum { MOST_NAME = 512 };
 static const char accept_pages[] = "Accept: application/vnd.pypi.simple.v1+json, "
 								   "application/vnd.pypi.simple.v1+html;q=0.1, text/html;q=0.01";
 
-/* ---- names of wheels */
-
 bool wheel_version_read(const char *text, struct wheel_version *ret_version)
 {
 	struct wheel_version version = {.count = 0};
@@ -93,8 +91,6 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 	return fits;
 }
 
-/* ---- choosing */
-
 struct choice {
 	const struct wheel_wanted *wanted;
 	struct wheel_found best;
@@ -152,8 +148,6 @@ static int on_file(struct jw_error *err, void *context, const struct index_file 
 		take(choice, url, false, file->sha256, text, &version);
 	return result;
 }
-
-/* ---- one place */
 
 static int take_page(struct jw_error *err, void *context, const void *data, size_t size)
 {

@@ -299,8 +299,6 @@ void pip_config_free(struct pip_config *config)
 	*config = (struct pip_config){{0}, {0}};
 }
 
-/* ---- values */
-
 bool pip_config_bool(const struct pip_config *config, enum pip_option option)
 {
 	static const char *const yes[] = {"y", "yes", "t", "true", "on", "1"};

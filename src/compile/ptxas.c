@@ -70,8 +70,6 @@ int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
 	return result;
 }
 
-/* ---- compiling */
-
 /* The architecture that the driver compiles for on a device, with the features that no other GPU
  * has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
 static struct jw_target ptxas_target(struct jw_target device)

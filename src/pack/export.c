@@ -56,8 +56,6 @@ static bool is_wanted(void *context, uint64_t key)
 	return set_has(&((const struct job *)context)->wanted, key);
 }
 
-/* ---- the manifest */
-
 static int add_driver(struct jw_error *err, struct job *job, const char *stamp, uint32_t *ret_at)
 {
 	struct pack_manifest *manifest = &job->manifest;
@@ -197,8 +195,6 @@ static int read_file(struct jw_error *err, struct job *job, size_t member, const
 static const struct form of_entries = {.gather = gather_entries, .read = read_entry},
 						 of_tree = {.gather = gather_tree, .read = read_file};
 
-/* ---- the bytes */
-
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
 	return os_fd_write(err, ((const struct job *)context)->options->output_fd, data, size);
@@ -256,8 +252,6 @@ done:
 	mem_free(path);
 	return result;
 }
-
-/* ---- the whole */
 
 /* Marks are stored under the cache's canonical name, which every program that fills the cache
  * computes. */

@@ -44,8 +44,6 @@ bool pack_member_is_sound(const char *member)
 	return is_line(member);
 }
 
-/* ---- reading */
-
 /* Reads an optional text member; *ret is NULL where it is missing. False: the member is not valid.
  */
 static int read_text(struct jw_error *err, const cJSON *object, const char *name,

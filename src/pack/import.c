@@ -19,8 +19,6 @@ enum { SPARE_BYTES = 1 << 20 };
  */
 enum { KEPT_BYTES = 256 << 20 };
 
-/* ---- the directory */
-
 static int find_directory(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
@@ -100,8 +98,6 @@ static uint32_t new_mode(const struct jw_import_options *options)
 		os_account_free(&account);
 	return superuser && options->cache_dir && !options->account ? 0755 : 0;
 }
-
-/* ---- the passes */
 
 /* The only place that tells the two kinds of pack apart. */
 static int check(struct jw_error *err, struct import *import)

@@ -11,8 +11,6 @@
 #include "pack/import.h"
 #include "pack/supply.h"
 
-/* ---- groups */
-
 enum { MOST_GROUPS = 256 };
 
 /* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
@@ -58,8 +56,6 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 	import->result->groups[fate->group].entries++;
 	return 0;
 }
-
-/* ---- entries */
 
 /* Compares with the header and size of the file in the cache; the insertion compares every byte. An
  * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */

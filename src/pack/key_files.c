@@ -57,8 +57,6 @@ static int write_text(struct jw_error *err, const char *path, const struct buf *
 				  : os_write_atomic(err, path, text->data, text->size);
 }
 
-/* ---- writing */
-
 static int write_public(struct jw_error *err, const char *state_dir, const char *folder,
 						const char *name, const struct minisign_public *key)
 {
@@ -188,8 +186,6 @@ int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *nam
 	return result;
 }
 
-/* ---- reading */
-
 /* Text with a separator, or that names an existing file, is a path; other text is a key's name. */
 static char *secret_path(struct jw_error *err, const char *state_dir, const char *key)
 {
@@ -262,8 +258,6 @@ int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
 	minisign_forget(&secret, sizeof secret);
 	return result;
 }
-
-/* ---- all of them */
 
 static struct jw_key *find_key(struct jw_keys *keys, const char *id)
 {

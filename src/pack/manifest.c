@@ -90,8 +90,6 @@ void manifest_free(struct pack_manifest *manifest)
 	*manifest = (struct pack_manifest){0};
 }
 
-/* ---- keys */
-
 bool pack_entry_is_jitlink(const struct pack_entry *entry)
 {
 	return entry->form == PACK_LOAD && text_ends(entry->options, " -c") &&
@@ -138,8 +136,6 @@ uint64_t pack_key_bytes(const struct pack_manifest *manifest, const struct pack_
 	return pack_key_start(start, stamp, entry->target) + manifest->members[entry->ptx].size_bytes +
 		   pack_key_tail(tail, entry);
 }
-
-/* ---- reading */
 
 static int malformed(struct jw_error *err)
 {

@@ -57,8 +57,6 @@ static void close_part(struct part *part)
 	*part = (struct part){0};
 }
 
-/* ---- the manifest */
-
 static int pick_entries(struct jw_error *err, struct merge *merge, struct part *part)
 {
 	for (size_t i = 0; i < part->manifest.entry_count; i++) {
@@ -173,8 +171,6 @@ static int make_manifest(struct jw_error *err, struct merge *merge)
 						   PACK_MOST_ENTRIES)
 			   : 0;
 }
-
-/* ---- the bytes */
 
 /* Members that are not copied are read too: they lie between the others. */
 static int copy_member(struct jw_error *err, struct merge *merge, struct part *part, size_t i,

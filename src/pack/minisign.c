@@ -42,8 +42,6 @@ void minisign_forget(void *secret, size_t size)
 	sodium_memzero(secret, size);
 }
 
-/* ---- lines */
-
 /* The next line without its end (LF, CR LF or the end of the text); false at the end. */
 static bool next_line(struct cursor *at, const char **ret_line, size_t *ret_length)
 {
@@ -108,8 +106,6 @@ static int append_base64(struct jw_error *err, struct buf *text, const uint8_t *
 	return result;
 }
 
-/* ---- public keys */
-
 int minisign_read_public(struct jw_error *err, const char *text, size_t size,
 						 struct minisign_public *ret_public)
 {
@@ -150,8 +146,6 @@ void minisign_public_of(const struct minisign_secret *secret, struct minisign_pu
 	memcpy(ret_public->id, secret->id, MINISIGN_ID);
 	(void)crypto_sign_ed25519_sk_to_pk(ret_public->key, secret->key);
 }
-
-/* ---- secret keys */
 
 bool minisign_is_secret(const char *text, size_t size, bool *ret_encrypted)
 {
@@ -284,8 +278,6 @@ void minisign_generate(struct minisign_secret *ret_secret)
 	(void)crypto_sign_keypair(public_key, ret_secret->key);
 	randombytes_buf(ret_secret->id, MINISIGN_ID);
 }
-
-/* ---- signatures */
 
 int minisign_read_signature(struct jw_error *err, const char *text, size_t size,
 							struct minisign_signature *ret_signature)

@@ -9,8 +9,6 @@
 #include "pack/judge.h"
 #include "pack/opaque_place.h"
 
-/* ---- reading */
-
 /* Reads one member after the other and checks each against its name; `bytes` is valid during the
  * call. */
 static int for_each(struct jw_error *err, const struct import *import, struct reader *reader,
@@ -82,8 +80,6 @@ static int decide_tree(struct jw_error *err, struct import *import)
 	import->new_bytes = result->accepted_bytes;
 	return 0;
 }
-
-/* ---- writing */
 
 struct planting {
 	const struct pack_manifest *manifest;

@@ -60,8 +60,6 @@ bool opaque_path_is_sound(const char *path)
 	return false;
 }
 
-/* ---- writing */
-
 bool opaque_write(cJSON *document, const struct pack_manifest *manifest)
 {
 	cJSON *targets = cJSON_AddArrayToObject(document, "targets");
@@ -83,8 +81,6 @@ bool opaque_write(cJSON *document, const struct pack_manifest *manifest)
 	}
 	return complete;
 }
-
-/* ---- reading */
 
 static int read_target(struct jw_error *err, void *context, const cJSON *item, void *element)
 {

@@ -86,8 +86,6 @@ static struct wanted_size *wanted_size(const struct finder *finder, uint64_t byt
 	return size && size->left ? size : NULL;
 }
 
-/* ---- one payload */
-
 static int try_payload(struct jw_error *err, struct finder *finder,
 					   const struct devcode_entry *entry, const uint8_t *data, size_t bytes)
 {
@@ -141,8 +139,6 @@ static int take_entry(struct jw_error *err, struct finder *finder,
 	nul = view.size ? memchr(view.data, 0, view.size) : NULL;
 	return nul ? try_payload(err, finder, entry, view.data, (size_t)(nul - view.data)) : 0;
 }
-
-/* ---- one file */
 
 static int take_container(struct jw_error *err, void *context,
 						  const struct devcode_container *container)

@@ -23,8 +23,6 @@ struct prune {
 	struct set removed; /* keys */
 };
 
-/* ---- keeping */
-
 static bool goes_into_pack(void *context, uint64_t key)
 {
 	return set_has(&((const struct prune *)context)->sound, key);
@@ -98,8 +96,6 @@ static int keep(struct jw_error *err, struct prune *prune)
 	set_free(&names);
 	return result;
 }
-
-/* ---- removing */
 
 static void count(struct prune *prune, const struct cache_removal *removals, size_t size)
 {

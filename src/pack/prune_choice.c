@@ -26,8 +26,6 @@ struct choose {
 	size_t group_capacity, unknown_capacity;
 };
 
-/* ---- reasons */
-
 static bool is_named_driver(const struct jw_prune_options *options, const char *driver)
 {
 	const char *release = jw_cache_driver_of_stamp(driver);
@@ -133,8 +131,6 @@ static int find_reasons(struct jw_error *err, struct choose *choose)
 	return 0;
 }
 
-/* ---- groups */
-
 static int add_to_group(struct jw_error *err, struct jw_prune_group **groups, size_t *capacity,
 						size_t *count, const struct jw_cache_entry *entry,
 						enum jw_prune_reason reason)
@@ -207,8 +203,6 @@ static int collect(struct jw_error *err, struct choose *choose, struct chosen *c
 	}
 	return 0;
 }
-
-/* ---- the whole */
 
 static int check_options(struct jw_error *err, const struct jw_prune_options *options)
 {

@@ -112,8 +112,6 @@ static int choose_files(struct jw_error *err, struct supply *supply)
 	return 0;
 }
 
-/* ---- looking for them */
-
 static int open_spool(struct jw_error *err, struct supply *supply)
 {
 	char *path = NULL;
@@ -226,8 +224,6 @@ int supply_read(struct jw_error *err, const struct supply *supply, uint32_t memb
 	return got == size ? 0
 					   : error_set(err, JW_ERR_IO, "%s: was shortened meanwhile", supply->folder);
 }
-
-/* ---- missing files */
 
 /* The local file that matches a file whose modules were not found. */
 static void explain(const struct supply *supply, const struct pack_file *file, char why[256])

@@ -58,8 +58,6 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 	return result;
 }
 
-/* ---- checking */
-
 static const char ask_for_key[] =
 	"trust its maker's key with “jitwarm key trust PUBLIC-KEY” (export shows it), or ";
 

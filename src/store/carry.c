@@ -19,8 +19,6 @@
 
 enum { MOST_GROUPS = 256 };
 
-/* ---- groups */
-
 static int add_to_group(struct jw_error *err, struct carry *carry,
 						const struct jw_carry_group *like)
 {
@@ -143,8 +141,6 @@ static int carry_from_store(struct jw_error *err, struct carry *carry, bool olde
 	mem_free(key_bytes);
 	return result;
 }
-
-/* ---- the whole */
 
 /* Entries that cannot be carried over are compiled: a failure here is only a line, unless memory is
  * short. */

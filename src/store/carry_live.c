@@ -65,8 +65,6 @@ static bool read_key(const char *dir, const struct cache_file *file, struct buf 
 	return read;
 }
 
-/* ---- names */
-
 static bool is_better(const struct carry_find *one, const struct carry_find *other)
 {
 	if (!other->found || one->judgement.refused != other->judgement.refused)

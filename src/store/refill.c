@@ -20,8 +20,6 @@ struct refill {
 	struct jw_store_refilled done;
 };
 
-/* ---- notes */
-
 static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
 {
 	struct jw_store_refilled *done = &refill->done;
@@ -48,8 +46,6 @@ static void note_refused(struct refill *refill, const char *path,
 				 group->entries, group->target, group->driver, group->why);
 	}
 }
-
-/* ---- one pack */
 
 static bool is_asked_for(void *context, uint64_t key)
 {

@@ -10,8 +10,6 @@
 /* After a prime a few small packs may stay: merging them takes a moment. */
 enum { FEW_PACKS = 16, MOST_TARGETS = 32 };
 
-/* ---- removing and merging */
-
 static int sweep_packs(struct jw_error *err, struct jw_store *store, uint64_t most_bytes,
 					   struct jw_store_swept *swept)
 {
@@ -78,8 +76,6 @@ int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes
 	mem_free(folder);
 	return result;
 }
-
-/* ---- keeping */
 
 /* `context`: a set of the names of the entries in the store's packs. */
 static bool is_unknown(void *context, uint64_t key)

@@ -14,8 +14,6 @@
 #define MOST_SMALL_BYTES  (UINT64_C(256) << 20)
 #define MOST_MERGED_BYTES (UINT64_C(1) << 30)
 
-/* ---- which */
-
 static bool is_small(const struct jw_store_pack *pack)
 {
 	return !pack->damage[0] && pack->content_bytes <= MOST_SMALL_BYTES;
@@ -66,8 +64,6 @@ static void forget_paths(struct lot *lot)
 		lot->paths[i] = NULL;
 	}
 }
-
-/* ---- how */
 
 /* Named by its content, as the other packs of this kind are. */
 static char *name_of(struct jw_error *err, const struct lot *lot, const struct written *written)

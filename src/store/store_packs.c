@@ -61,8 +61,6 @@ done:
 	return result;
 }
 
-/* ---- one pack */
-
 int store_read_manifest(struct jw_error *err, const char *path, struct pack_manifest *ret_manifest)
 {
 	if (reader_manifest(err, path, ret_manifest))
@@ -109,8 +107,6 @@ int store_verify_pack(struct jw_error *err, const char *path, const struct jw_ca
 
 	return import_check_pack(err, &options);
 }
-
-/* ---- all of them */
 
 static int by_age(const void *a, const void *b)
 {

@@ -26,8 +26,6 @@ static void add_up(struct cache_prune_document *document)
 	}
 }
 
-/* ---- text */
-
 /* "sm_86, driver 535.309.01" */
 static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group *group)
 {
@@ -104,8 +102,6 @@ static void print_result(const struct output *out, const struct cache_prune_docu
 					"  %s left, more than --to: the drivers of these entries are unknown",
 					text_bytes(size, left_bytes));
 }
-
-/* ---- the command */
 
 static int read_drivers(struct jw_error *err, const struct options *given,
 						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)

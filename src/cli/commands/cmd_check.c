@@ -13,8 +13,6 @@
 #include "cli/parts/module_text.h"
 #include "os/cores.h"
 
-/* ---- for people */
-
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 {
 	const unsigned cores = os_cores();
@@ -96,8 +94,6 @@ static void print_result(const struct output *out, const struct jw_check_result 
 		output_note(out, "%s", result->notes[i]);
 }
 
-/* ---- for programs */
-
 static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 {
 	struct jw_check_gpu sum = {0};
@@ -120,8 +116,6 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 	}
 	return sum;
 }
-
-/* ---- the command */
 
 static void combine_status(struct cli *cli, const struct jw_check_gpu *gpu)
 {

@@ -15,8 +15,6 @@
 #include "os/folders.h"
 #include "os/interrupt.h"
 
-/* ---- the command */
-
 static enum exit_status status_of(const struct jw_import_result *result)
 {
 	size_t left = result->refused + result->missing;
@@ -129,8 +127,6 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	jw_import_result_free(result);
 	return failed;
 }
-
-/* ---- for every account */
 
 static void warn_of_elsewhere(const struct output *out)
 {

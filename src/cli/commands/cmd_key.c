@@ -34,8 +34,6 @@ static const char *operand(const struct cli *cli, size_t at, const char *otherwi
 	return at < cli->options.operand_count ? cli->options.operands[at] : otherwise;
 }
 
-/* ---- generate */
-
 static int generate_run(struct jw_error *err, struct cli *cli)
 {
 	const bool none = options_given(&cli->options, "no-passphrase");
@@ -70,8 +68,6 @@ const struct cli_command command_key_generate = {
 	.run = generate_run,
 };
 
-/* ---- import */
-
 static int import_run(struct jw_error *err, struct cli *cli)
 {
 	const char *state = begin(err, cli, 1, 2), *file = operand(cli, 0, ""), *passphrase;
@@ -97,8 +93,6 @@ const struct cli_command command_key_import = {
 	.options = import_options,
 	.run = import_run,
 };
-
-/* ---- trust, distrust */
 
 static int trust_run(struct jw_error *err, struct cli *cli)
 {
@@ -137,8 +131,6 @@ const struct cli_command command_key_distrust = {
 	.description = "Reverts “jitwarm key trust”. Imported entries stay.",
 	.run = distrust_run,
 };
-
-/* ---- list */
 
 static int print_list(struct jw_error *err, const struct output *out, const struct jw_keys *keys)
 {

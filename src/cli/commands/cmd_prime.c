@@ -17,8 +17,6 @@
 #include "os/interrupt.h"
 #include "os/platform.h"
 
-/* ---- before */
-
 static void end_bar(struct prime_outcome *priming)
 {
 	if (priming->bar)
@@ -35,8 +33,6 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	prime_print_plan(&priming->cli->out, &result->plan);
 	return true;
 }
-
-/* ---- progress */
 
 static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
@@ -65,8 +61,6 @@ static void on_message(void *context, const char *line)
 	else
 		output_note(&priming->cli->out, "%s", line);
 }
-
-/* ---- the run */
 
 /* Prints the outcome of a run, and writes its pack. */
 static int conclude(struct jw_error *err, struct prime_outcome *priming,

@@ -13,8 +13,6 @@ enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
 static const char standard_file[] = "jitwarm-recording.json";
 
-/* ---- text */
-
 /* The modules that no file has, by kind. */
 static void print_others(const struct output *out, const struct jw_recording *recording)
 {
@@ -90,8 +88,6 @@ static void print_result(const struct output *out, const struct jw_record_result
 	else
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
-
-/* ---- the command */
 
 static int finish(struct jw_error *err, struct cli *cli, const struct jw_found *found,
 				  struct jw_record_result *result)

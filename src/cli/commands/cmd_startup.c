@@ -14,8 +14,6 @@
 
 enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };
 
-/* ---- the request */
-
 struct asked {
 	struct jw_startup_options options;
 	char *names[MOST_NAMES];
@@ -56,8 +54,6 @@ static int read_asked(struct jw_error *err, const struct options *options, struc
 	return 0;
 }
 
-/* ---- JSON */
-
 static bool is_enabled(const struct jw_startup *startup)
 {
 	bool enabled = startup->count > 0;
@@ -85,8 +81,6 @@ static int print_document(struct jw_error *err, struct output *out,
 	cJSON_Delete(runs);
 	return result;
 }
-
-/* ---- for people */
 
 static void print_items(const struct output *out, const struct jw_startup *startup)
 {
@@ -137,8 +131,6 @@ static void print_run(const struct output *out, const char *line)
 					*json_text(run, "problem", "") ? ": " : "", json_text(run, "problem", ""));
 	cJSON_Delete(run);
 }
-
-/* ---- the commands */
 
 extern const struct cli_command command_startup_enable;
 

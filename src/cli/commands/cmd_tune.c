@@ -85,8 +85,6 @@ static int collect(struct jw_error *err, struct tuning *tuning)
 	return 0;
 }
 
-/* ---- for people */
-
 static int print_settings(struct jw_error *err, const struct tuning *tuning)
 {
 	struct table table = {.columns = 4};
@@ -142,8 +140,6 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 					"--undo reverts it)");
 	return 0;
 }
-
-/* ---- the command */
 
 /* Under sudo this account is root, seldom the intended one. */
 static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)

@@ -85,8 +85,6 @@ static void disable_all(struct uninstall *job)
 	jw_lines_free(names, count);
 }
 
-/* ---- settings */
-
 static void untune(struct uninstall *job)
 {
 	struct jw_tune_result *result;
@@ -100,8 +98,6 @@ static void untune(struct uninstall *job)
 		note(job, result->changes[i].where);
 	jw_tune_result_free(result);
 }
-
-/* ---- state */
 
 /* jitwarm's files there. JITWARM_STATE may name a folder with other files: they stay. */
 static bool is_known(const char *name)

@@ -62,8 +62,6 @@ const struct json_table document_cache_list = {
 	.fields = list_fields,
 };
 
-/* ---- cache-verify */
-
 static const char *say_group(char room[JSON_ROOM], const void *name)
 {
 	(void)room;
@@ -141,8 +139,6 @@ const struct json_table document_cache_verify = {
 	.schema = "jitwarm.cache-verify/1",
 	.fields = verify_fields,
 };
-
-/* ---- cache-prune */
 
 static const char *const reason_names[] = {
 	[JW_PRUNE_DAMAGED] = "damaged", [JW_PRUNE_DRIVER] = "driver", [JW_PRUNE_TARGET] = "target",

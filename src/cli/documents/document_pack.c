@@ -36,8 +36,6 @@ static const struct json_field export_fields[] = {
 const struct json_table document_export_members = {.fields = export_fields};
 const struct json_table document_export = {.schema = "jitwarm.export/1", .fields = export_fields};
 
-/* ---- import */
-
 static const char *const verdict_names[] = {
 	[JW_IMPORT_NEW] = "accepted",    [JW_IMPORT_THERE] = "there",
 	[JW_IMPORT_REFUSED] = "refused", [JW_IMPORT_MISSING] = "missing",
@@ -102,8 +100,6 @@ static const struct json_field import_fields[] = {
 };
 const struct json_table document_import = {.schema = "jitwarm.import/1", .fields = import_fields};
 
-/* ---- import-all */
-
 static const struct json_field account_fields[] = {
 	JSON_AS("account", struct jw_import_account, name, "its name"),
 	JSON_POINTER_OF("import", struct jw_import_account, result, &document_import, NULL),
@@ -122,8 +118,6 @@ const struct json_table document_import_all = {
 	.text = "`import --all-users`.",
 	.fields = all_fields,
 };
-
-/* ---- store */
 
 static const struct json_field pack_fields[] = {
 	JSON(struct jw_store_pack, name, "the file in the store"),
@@ -147,8 +141,6 @@ static const struct json_field store_fields[] = {
 	{0},
 };
 const struct json_table document_store = {.schema = "jitwarm.store/1", .fields = store_fields};
-
-/* ---- key */
 
 static const struct json_field key_fields[] = {
 	JSON(struct jw_key, name, "its name here"),

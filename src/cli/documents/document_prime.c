@@ -148,8 +148,6 @@ const struct json_table document_prime_skipped = {
 	.fields = skipped_fields,
 };
 
-/* ---- run */
-
 static const struct json_field run_fields[] = {
 	JSON(struct unattended, time_s, "its start, in seconds since 1970"),
 	JSON(struct unattended, seconds, "wall time"),
@@ -172,8 +170,6 @@ const struct json_table document_run = {
 			"(`runs.jsonl`), and of that of `--json-log`.",
 	.fields = run_fields,
 };
-
-/* ---- record */
 
 #define RECORD(member, ...) JSON(struct record_document, member, __VA_ARGS__)
 

@@ -27,8 +27,6 @@ const struct json_table document_error = {
 	.fields = error_fields,
 };
 
-/* ---- version */
-
 static const struct json_field library_fields[] = {
 	JSON_AS("zstd", struct jw_component, name, NULL),
 	JSON(struct jw_component, version, NULL),
@@ -49,8 +47,6 @@ const struct json_table document_version = {
 	.text = "`jitwarm --version --json`.",
 	.fields = version_fields,
 };
-
-/* ---- compiler */
 
 static const struct json_field compiler_fields[] = {
 	JSON(struct compiler_row, version, "the CUDA version as it was asked for"),

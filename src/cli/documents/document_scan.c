@@ -6,8 +6,6 @@
 #define VERDICT(member, ...)          JSON(struct jw_scan_verdicts, member, __VA_ARGS__)
 #define VERDICT_AS(name, member, ...) JSON_AS(name, struct jw_scan_verdicts, member, __VA_ARGS__)
 
-/* ---- a verdict */
-
 static const struct json_field reason_fields[] = {
 	VERDICT_AS("exclusive", cannot_exclusive, "an `a` or `f` target"),
 	VERDICT_AS("too_new", cannot_too_new,
@@ -91,8 +89,6 @@ static const struct json_field verdict_pair[] = {
 	JSON_PART("verdict", JSON_TABLE(struct jw_scan_verdicts, verdict_fields), NULL),
 	{0},
 };
-
-/* ---- a file */
 
 static const struct json_field count_pair[] = {
 	JSON_AS("target", struct jw_scan_count, name, NULL),

@@ -74,8 +74,6 @@ static const struct json_field tune_fields[] = {
 const struct json_table document_tune = {
 	.schema = "jitwarm.tune/1", .fields = tune_fields, .instead = &document_tune_undone};
 
-/* ---- startup */
-
 static const struct json_field item_fields[] = {
 	JSON(struct jw_startup_item, where, "a file, or the task's name"),
 	JSON(struct jw_startup_item, there, "it exists"),
@@ -102,8 +100,6 @@ const struct json_table document_startup = {
 	.schema = "jitwarm.startup/1",
 	.fields = startup_fields,
 };
-
-/* ---- uninstall */
 
 static const struct json_field uninstall_fields[] = {
 	JSON_LINES_OF(

@@ -90,8 +90,6 @@ static int split(struct jw_error *err, const char *text, struct words *words)
 	}
 }
 
-/* ---- compiling */
-
 /* The plan counts PTX that the driver cannot read; this names the reason. */
 static void warn_of_isa(const struct cli *cli, const struct cuda_operands *sources,
 						const char *source, const struct jw_nvrtc_result *result)

@@ -70,8 +70,6 @@ void pack_report_print(const struct output *out, const char *file,
 	print_left_out(out, result);
 }
 
-/* ---- import */
-
 static const char *const verdict_names[] = {"accepted", "already there", "refused", "not complete"};
 
 /* Opaque packs hold files; others, entries. */
