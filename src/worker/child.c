@@ -11,6 +11,8 @@
 enum {
 	READ_STEP = 64 << 10,
 	MOST_SAID = 8 << 10,
+	MOST_TRIES = 5,
+	FIRST_PAUSE_MS = 25,
 	/* process, stdin, stdout, stderr, clock: each closes by itself, and the child is gone with the
 	   last */
 	HANDLES = 5,
@@ -231,7 +233,7 @@ static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
 }
 
 static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *child,
-					   const struct child_setup *setup, char **environment)
+					   const struct child_setup *setup, char **environment, bool *ret_passing)
 {
 	uv_stdio_container_t pipes[3] = {
 		{.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&child->in},
@@ -254,6 +256,8 @@ static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *chil
 	for (size_t i = 0; i < 15 && setup->command[i]; i++)
 		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
 	result = uv_spawn(loop, &child->process, &options);
+	/* Windows, under load: an error for which libuv has no name */
+	*ret_passing = result == UV_UNKNOWN;
 	if (result)
 		return error_set(err, JW_ERR_IO, "%s cannot be started: %s", setup->command[0],
 						 uv_strerror(result));
@@ -262,33 +266,47 @@ static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *chil
 	return 0;
 }
 
-int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
-				const struct child_events *events, struct child **ret_child)
+/* Sets *ret_passing where the same may work a moment later. */
+static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
+					  const struct child_events *events, char **environment, bool *ret_passing,
+					  struct child **ret_child)
 {
-	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
-												setup->task, setup->low_priority);
-	struct child *child = environment ? child_new(err, loop, events) : NULL;
-	int result = -1;
+	struct child *child = child_new(err, loop, events);
 
-	/* libuv writes to workers that may be gone. */
-	os_ignore_broken_pipes();
+	*ret_passing = false;
 	if (!child)
-		goto done;
+		return -1;
 	child->open_handles = HANDLES;
 	child->running = 3;
-	if (spawn_child(err, loop, child, setup, environment)) {
+	if (spawn_child(err, loop, child, setup, environment, ret_passing)) {
 		/* The handles still have to be closed on the loop. There is no end event, since there was
 		 * no beginning. */
 		child->events.end = NULL;
 		child->running = 1;
 		one_less(child);
-		goto done;
+		return -1;
 	}
 	(void)uv_read_start((uv_stream_t *)&child->out, on_room, on_answer_line);
 	(void)uv_read_start((uv_stream_t *)&child->said, on_room, on_words);
 	*ret_child = child;
-	result = 0;
-done:
+	return 0;
+}
+
+int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
+				const struct child_events *events, struct child **ret_child)
+{
+	char **environment = environment_for_worker(err, setup->cache_dir, setup->cache_limit_bytes,
+												setup->task, setup->low_priority);
+	bool passing = true;
+	int result = -1;
+
+	/* libuv writes to workers that may be gone. */
+	os_ignore_broken_pipes();
+	for (int tries = 0; environment && result && passing && tries < MOST_TRIES; tries++) {
+		if (tries)
+			uv_sleep(FIRST_PAUSE_MS << tries);
+		result = start_once(err, loop, setup, events, environment, &passing, ret_child);
+	}
 	environment_free(environment);
 	return result;
 }
