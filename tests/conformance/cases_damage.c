@@ -104,6 +104,46 @@ static enum outcome empty(void)
 	return outcome;
 }
 
+/* A size that was written, and bytes behind `keep` that were not: a power loss. */
+static enum outcome heals_zeros(size_t keep)
+{
+	struct entry entry;
+	struct blob zeros;
+	enum outcome outcome;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	zeros = blob_copy(entry.file.data, entry.file.size);
+	memset(zeros.data + keep, 0, zeros.size - keep);
+	outcome = heals(&entry, zeros.data, zeros.size);
+	blob_free(&zeros);
+	entry_free(&entry);
+	return outcome;
+}
+
+static enum outcome zeros(void)
+{
+	return heals_zeros(0);
+}
+
+static enum outcome zeros_behind_the_header(void)
+{
+	return heals_zeros(28);
+}
+
+static enum outcome zeros_at_the_end(void)
+{
+	struct entry entry;
+	size_t size;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	size = entry.file.size;
+	entry_free(&entry);
+	cache_clear();
+	return heals_zeros(size - 512);
+}
+
 static enum outcome half_a_header(void)
 {
 	return heals_size(0, 14);
@@ -178,6 +218,91 @@ static enum outcome other_architectures_value(void)
 	return PASSED;
 }
 
+/* The module's own cubin with another architecture in its flags. The first of a generation runs on
+ * its later ones. */
+static enum outcome first_architectures_value(void)
+{
+	const uint8_t sm = (uint8_t)(suite.sm[0] / 10 * 10);
+	struct entry entry;
+	struct answer answer;
+	enum outcome outcome;
+	uint8_t *flags;
+
+	if (suite.sm[0] % 10 == 0)
+		return case_skipped("this GPU is the first of its generation");
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	flags = entry.file.data + 28 + entry.key_size + 48;
+	flags[0] = flags[2] = sm;
+	outcome = foreign_value(entry.value, entry.value_size, &answer);
+	entry_free(&entry);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 0);
+	return PASSED;
+}
+
+static enum outcome input_of_a_link_as_value(void)
+{
+	struct entry other;
+	struct answer answer;
+	enum outcome outcome;
+
+	CHECK_IS(client_load(suite.client, "link", module(1), NULL).result, 0);
+	CHECK(only_entry(&other));
+	outcome = foreign_value(other.value, other.value_size, &answer);
+	entry_free(&other);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK_IS(answer.result, 0);
+	CHECK_IS(answer.function, 0);
+	return PASSED;
+}
+
+/* The other way round: what is linked already is no input. */
+static enum outcome linked_value_as_input(void)
+{
+	struct entry linked, input;
+	struct blob file;
+	uint64_t numbers[2];
+	int result;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&linked));
+	cache_clear();
+	CHECK_IS(client_load(suite.client, "link", module(1), NULL).result, 0);
+	CHECK(only_entry(&input));
+	numbers[0] = linked.value_size;
+	numbers[1] = linked.checksum;
+	file = blob_copy(input.file.data, 28 + input.key_size);
+	memcpy(file.data + 12, numbers, sizeof numbers);
+	blob_add(&file, linked.value, linked.value_size);
+	CHECK(write_file(input.path, file.data, file.size));
+	result = client_load(suite.client, "link", module(1), NULL).result;
+	blob_free(&file);
+	entry_free(&linked);
+	entry_free(&input);
+	CHECK_IS(result, 209);
+	return PASSED;
+}
+
+static enum outcome half_a_cubin(void)
+{
+	struct entry entry;
+	struct answer answer;
+	enum outcome outcome;
+
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK(only_entry(&entry));
+	outcome = foreign_value(entry.value, entry.value_size / 2, &answer);
+	entry_free(&entry);
+	if (outcome != PASSED)
+		return outcome;
+	CHECK(answer.result == 200 || answer.result == -1);
+	return PASSED;
+}
+
 /* 550 crashes over it, which costs the suite its client; the others give CUDA_ERROR_INVALID_IMAGE.
  */
 static enum outcome garbage_value(void)
@@ -249,10 +374,17 @@ const struct test_case damage_cases[] = {
 	{"damage/one byte short", one_byte_short},
 	{"damage/empty file", empty},
 	{"damage/half a header", half_a_header},
+	{"damage/zeros", zeros},
+	{"damage/zeros behind the header", zeros_behind_the_header},
+	{"damage/zeros at the end", zeros_at_the_end},
 	{"damage/a dangling link is never repaired", dangling_symlink},
 	{"trust/another module's cubin", other_modules_value},
 	{"trust/another architecture's cubin", other_architectures_value},
+	{"trust/a cubin for the generation's first architecture runs", first_architectures_value},
+	{"trust/an input of a link is loaded as a module", input_of_a_link_as_value},
+	{"trust/a linked cubin as input of a link: 209", linked_value_as_input},
 	{"trust/a cubin of a newer ABI", newer_abi},
+	{"trust/half a cubin", half_a_cubin},
 	{"trust/garbage", garbage_value},
 	{NULL, NULL},
 };

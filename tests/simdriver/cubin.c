@@ -141,9 +141,11 @@ int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable)
 	int made_for;
 
 	if (size < ELF_HEADER || get_u32(data) != 0x464c457f || data[4] != 2 ||
-		(get_u32(data + 16) >> 16) != MACHINE_CUDA ||
-		(get_u32(data + 16) & 0xffff) != (relocatable ? 1u : 2u))
+		(get_u32(data + 16) >> 16) != MACHINE_CUDA)
 		return CU_INVALID_IMAGE;
+	/* A module may be an input of a link, but not the other way round. */
+	if (relocatable && (get_u32(data + 16) & 0xffff) != 1)
+		return CU_NO_BINARY_FOR_GPU;
 	if (get_u64(data + 40) > size || cubin_size(data) > size)
 		return CU_INVALID_IMAGE;
 	flags = get_u32(data + 48);

@@ -163,7 +163,8 @@ struct cubin_wish {
 	size_t entries;
 };
 void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
-/* 0, or what the driver answers to it: 200 (no cubin, ABI unknown), 300 (architecture). */
+/* 0, or what the driver answers to it: 200 (no cubin, ABI unknown), 209 (no input of a link), 300
+ * (architecture). */
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
 /* Total size by the section table, for images that come without a size. 0: no ELF. */
 size_t cubin_size(const uint8_t *data);
