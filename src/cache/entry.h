@@ -26,7 +26,7 @@ enum {
 /* No entry is larger: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
 #define CACHE_MOST_ENTRY ((size_t)1 << 30)
 
-/* Reasons for which the driver refuses an entry, or its name is wrong. */
+/* Reasons for which the driver refuses an entry, its name is wrong, or programs fail with it. */
 enum cache_damage {
 	CACHE_SOUND,
 	CACHE_DAMAGE_EMPTY,     /* 0 bytes: a write that never came to be (full disk, power loss) */
@@ -36,6 +36,11 @@ enum cache_damage {
 	CACHE_DAMAGE_NAME,      /* its key belongs to another file name */
 	CACHE_DAMAGE_VALUE,     /* the value's checksum does not hold */
 	CACHE_DAMAGE_READ,      /* the file cannot be read */
+	/* Hits that no driver can use (cache/loads.h). */
+	CACHE_DAMAGE_CUBIN,  /* the value is no machine code */
+	CACHE_DAMAGE_GPU,    /* machine code for other GPUs than the key names */
+	CACHE_DAMAGE_ABI,    /* machine code of an ABI that the key's driver does not know */
+	CACHE_DAMAGE_LINKED, /* machine code that is linked already, where a link takes it as input */
 };
 /* "truncated: shorter than its header says", and so on. */
 const char *cache_damage_text(enum cache_damage damage);

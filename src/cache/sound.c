@@ -1,7 +1,12 @@
 #include "cache/sound.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cache/loads.h"
+#include "os/folders.h"
 
 enum { TOGETHER = 8, PIECE = 128 << 10 };
 
@@ -16,11 +21,18 @@ struct sound_reading {
 	uint8_t piece[PIECE];
 };
 
+struct sound_driver {
+	char stamp[CACHE_STAMP_SIZE + 1];
+	bool known; /* a driver's stamp, not that of a compiler's library */
+	uint32_t cuda;
+};
+
 struct sounding {
 	const struct cache_sounding *how;
 	const uint64_t *keys;
 	size_t count, next;
 	struct cache_brief brief;
+	struct sound_driver driver; /* the last one that was asked about */
 	struct sound_reading readings[TOGETHER];
 };
 
@@ -42,6 +54,65 @@ static enum cache_damage begin_entry(struct sounding *sounding, struct sound_rea
 	return cache_entry_open(reading->file, &reading->entry);
 }
 
+/* ---- what a driver does with the value */
+
+/* Drivers of the table, and those of which jitwarm has kept a profile. */
+static void ask_driver(struct sound_driver *driver, const char *stamp)
+{
+	const struct cache_known_driver *known;
+	struct cache_profile profile;
+	char *state_dir = NULL;
+
+	*driver = (struct sound_driver){0};
+	TEXT_COPY(driver->stamp, stamp);
+	for (size_t i = 0; !driver->known && (known = cache_known_driver_at(i)); i++)
+		if (!strcmp(known->stamp, stamp)) {
+			driver->known = true;
+			driver->cuda = known->cuda;
+		}
+	if (!driver->known && !os_state_dir(NULL, &state_dir) &&
+		!cache_profile_of_stamp(NULL, state_dir, stamp, &profile)) {
+		driver->known = true;
+		driver->cuda = profile.driver.cuda;
+	}
+	mem_free(state_dir);
+}
+
+static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct sound_reading *reading = context;
+	size_t got;
+
+	if (os_file_read(err, reading->file, CACHE_ENTRY_HEADER + reading->entry.key_bytes + offset,
+					 data, size, &got))
+		return -1;
+	return got == size ? 0 : error_set(err, JW_ERR_IO, "shorter than it was");
+}
+
+/* Values under stamps that are no driver's may be anything, and so may those of an unknown ABI
+ * under the stamp of a driver that is newer than those that were seen. */
+static enum cache_damage judge_value(struct sounding *sounding, struct sound_reading *reading)
+{
+	struct sound_driver *driver = &sounding->driver;
+	struct cache_key_parts parts;
+	struct cubin_header cubin;
+	struct jw_error why = {0};
+
+	if (!cache_brief_split(&sounding->brief, &parts) || parts.jitlink || parts.word_bits != 64)
+		return CACHE_SOUND;
+	if (strcmp(driver->stamp, parts.stamp) != 0)
+		ask_driver(driver, parts.stamp);
+	if (!driver->known)
+		return CACHE_SOUND;
+	if (!cubin_read_by(&why, read_value, reading, reading->entry.value_bytes, &cubin))
+		return cache_cubin_damage(&cubin, parts.target, parts.form, driver->cuda);
+	if (why.code == JW_ERR_IO)
+		return CACHE_DAMAGE_READ;
+	if (why.code == JW_ERR_UNSUPPORTED && cache_abi_loads(CUBIN_ABI_8, driver->cuda))
+		return CACHE_SOUND;
+	return cache_cubin_damage(NULL, parts.target, parts.form, driver->cuda);
+}
+
 static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
 					 size_t at, enum cache_damage damage)
 {
@@ -49,6 +120,8 @@ static int end_entry(struct jw_error *err, struct sounding *sounding, struct sou
 
 	if (damage == CACHE_SOUND)
 		damage = cache_brief_read(reading->file, &reading->entry, brief);
+	if (damage == CACHE_SOUND)
+		damage = judge_value(sounding, reading);
 	os_file_close(reading->file);
 	reading->file = NULL;
 	return sounding->how->judged(err, sounding->how->context, at, damage,

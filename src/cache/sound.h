@@ -1,4 +1,5 @@
-/* Whether entries' files are sound: names and checksums, as a driver checks them. Files are read a
+/* Whether entries' files are sound: names and checksums, as a driver checks them, and machine code
+ * that this driver loads, where the stamp in the key is a known driver's. Files are read a
  * piece at a time, however large they are, and several side by side, since that is how hashes are
  * fast (base/hash.h). They are read, not mapped: a driver rewrites a damaged entry in place. */
 #pragma once

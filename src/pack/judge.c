@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/loads.h"
 #include "os/platform.h"
 #include "pack/driver_text.h"
 
-enum {
-	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
-	WHY = 512,
-};
+enum { WHY = 512 };
 
 /* Adds a mismatching field: "architecture sm_70 (this machine has sm_86)". */
 static void JW_PRINTF(2, 3) mismatch(struct judgement *judgement, const char *format, ...)
@@ -149,8 +147,7 @@ bool judge_cubin(const struct cubin_header *cubin, const struct jw_system *syste
 {
 	char text[JW_DRIVER_TEXT];
 
-	if (cubin->abi != CUBIN_ABI_8 || !system || !system->driver.version.cuda ||
-		system->driver.version.cuda >= CUDA_12_8)
+	if (!system || cache_abi_loads(cubin->abi, system->driver.version.cuda))
 		return true;
 	(void)snprintf(why, WHY, "cubin ABI 8 (this machine's driver, %s, knows 7)",
 				   jw_driver_text(text, &system->driver.version));

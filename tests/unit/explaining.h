@@ -5,6 +5,7 @@
 #include "small_modules.h"
 
 #include "cache/entry.h"
+#include "entries.h"
 #include "plan/build.h"
 
 static const struct cache_profile profile = {.stamp = "Apr  8 202512:10:18",
@@ -28,7 +29,7 @@ static inline char *write_library(void)
 static inline void put_entry(const char *cache, unsigned number, const char *stamp, unsigned sm,
 							 const char *options, size_t cut)
 {
-	static const char value[] = "a cubin";
+	uint8_t value[ENTRIES_CUBIN];
 	char text[SMALL_TEXT], *path;
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct buf key = make_buf(), entry = make_buf();
@@ -37,6 +38,7 @@ static inline void put_entry(const char *cache, unsigned number, const char *sta
 		buf_printf(NULL, &key, "%sHOST64sm_%u%s", stamp, sm, small_text(text, number, 70)), 0);
 	make_bytes(&key, "\0\0 ", 3);
 	make_bytes(&key, options, strlen(options));
+	entries_cubin(value, (uint16_t)sm, false);
 	cache_entry_header(header, key.size, sizeof value, fnv_update(FNV_START, value, sizeof value));
 	make_bytes(&entry, header, sizeof header);
 	make_bytes(&entry, key.data, key.size);

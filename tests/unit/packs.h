@@ -56,14 +56,15 @@ struct packs_parts {
 	uint64_t key;
 };
 
-static inline void packs_parts_make(struct packs_parts *parts)
+/* With machine code for `sm`; the entry is sm_86's. */
+static inline void packs_parts_for(struct packs_parts *parts, uint16_t sm)
 {
 	struct pack_member member = {.kind = PACK_PTX};
 	char name[TAR_MOST_NAME + 1];
 	struct entries_entry entry;
 
 	memcpy(parts->ptx, "// 00000", sizeof parts->ptx);
-	entries_cubin(parts->cubin, 86, false);
+	entries_cubin(parts->cubin, sm, false);
 	entries_make(&entry, 0, 0);
 	parts->key = entry.key;
 	digest_of(&member.digest, parts->ptx, sizeof parts->ptx);
@@ -72,6 +73,11 @@ static inline void packs_parts_make(struct packs_parts *parts)
 	digest_of(&member.digest, parts->cubin, sizeof parts->cubin);
 	(void)snprintf(parts->cubin_name, sizeof parts->cubin_name, "%s",
 				   pack_member_name(name, &member));
+}
+
+static inline void packs_parts_make(struct packs_parts *parts)
+{
+	packs_parts_for(parts, 86);
 }
 
 /* An entry of the manifest; the caller frees it. */

@@ -75,6 +75,68 @@ static void damage_is_counted_and_named(void **state)
 	mem_free(dir);
 }
 
+/* An entry whose name and checksum are right, under a key with that stamp and tail. */
+static void put_value(const char *dir, const char *stamp, const char *tail, const void *value,
+					  size_t size)
+{
+	char key[128], name[CACHE_NAME_SIZE];
+	uint8_t bytes[CACHE_ENTRY_HEADER + sizeof key + ENTRIES_CUBIN];
+	size_t length = (size_t)snprintf(key, sizeof key, "%sHOST64sm_86//%c%s", stamp, 0, tail);
+
+	cache_entry_header(bytes, length, size, fnv_update(FNV_START, value, size));
+	memcpy(bytes + CACHE_ENTRY_HEADER, key, length);
+	memcpy(bytes + CACHE_ENTRY_HEADER + length, value, size);
+	files_put(dir, cache_entry_name(name, fnv_update(FNV_START, key, length)), bytes,
+			  CACHE_ENTRY_HEADER + length + size);
+}
+
+/* The driver believes it, and programs fail with it at each start. */
+static void machine_code_that_no_driver_loads_is_damage(void **state)
+{
+	static const char of_550[] = "Apr  8 202512:10:18", of_no_driver[] = "Jan  1 202000:00:00";
+	static const struct {
+		const char *stamp, *tail, *reason; /* reason NULL: sound */
+		uint16_t sm;                       /* 0: garbage */
+		bool relocatable, newer, unknown;
+	} cases[] = {
+		{of_550, " ", NULL, 86, .relocatable = false},
+		{of_550, " ", NULL, 80, .relocatable = false},
+		{of_550, " ", "another GPU", 75, .relocatable = false},
+		{of_550, " ", "no machine code", 0, .relocatable = false},
+		{of_550, " ", "newer than its driver", 86, .newer = true},
+		{of_550, " ", "no machine code", 86, .unknown = true},
+		{of_550, " -c", NULL, 86, .relocatable = true},
+		{of_550, " -c", "cannot be linked", 86, .relocatable = false},
+		{of_550, " -arch=sm_86 -c", NULL, 0, .relocatable = false}, /* libnvJitLink's */
+		{of_no_driver, " ", NULL, 0, .relocatable = false},
+		{of_no_driver, " ", NULL, 75, .relocatable = false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = mem_printf(NULL, "%s/loads-%zu", folder, i);
+		uint8_t cubin[ENTRIES_CUBIN];
+		struct jw_cache_report *report;
+
+		entries_cubin(cubin, cases[i].sm, cases[i].relocatable);
+		if (!cases[i].sm)
+			memset(cubin, 'x', sizeof cubin);
+		if (cases[i].newer || cases[i].unknown) {
+			cubin[7] = 0x41;
+			cubin[8] = cases[i].unknown ? 9 : 8;
+			store_u32(cubin + 48, (uint32_t)cases[i].sm << 8);
+		}
+		put_value(dir, cases[i].stamp, cases[i].tail, cubin, sizeof cubin);
+		report = verify(dir);
+		assert_int_equal(report->entries, 1);
+		assert_int_equal(report->damaged, cases[i].reason != NULL);
+		if (cases[i].reason)
+			assert_non_null(strstr(report->damaged_entries[0].reason, cases[i].reason));
+		jw_cache_report_free(report);
+		mem_free(dir);
+	}
+}
+
 static void the_next_insert_is_predicted(void **state)
 {
 	static const struct {
@@ -235,16 +297,18 @@ static uint64_t put_large(const char *dir, bool sound)
 {
 	enum { PIECE = 1 << 20, PIECES = 24 };
 	static const char start[] = "Jun 25 202401:14:48HOST64sm_86.version 8.4 ", end[] = "\0 -v  ";
-	uint8_t header[CACHE_ENTRY_HEADER], *piece = mem_alloc(NULL, PIECE);
+	uint8_t header[CACHE_ENTRY_HEADER], cubin[ENTRIES_CUBIN], *piece = mem_alloc(NULL, PIECE);
 	uint64_t key = fnv_update(FNV_START, start, sizeof start - 1), value = FNV_START;
 	uint64_t key_bytes = sizeof start - 1 + (uint64_t)PIECES * PIECE + sizeof end - 1;
 	char *file = os_join(NULL, dir, "large"), *path, *above;
 	struct os_file *out;
 
 	memset(piece, sound ? 'a' : 'b', PIECE);
+	entries_cubin(cubin, 86, false);
+	value = fnv_update(value, cubin, sizeof cubin);
 	for (size_t i = 0; i < PIECES; i++) {
 		key = fnv_update(key, piece, PIECE);
-		value = fnv_update(value, piece, PIECE);
+		value = fnv_update(value, piece, i ? PIECE : PIECE - sizeof cubin);
 	}
 	key = fnv_update(key, end, sizeof end - 1);
 	cache_entry_header(header, key_bytes, (uint64_t)PIECES * PIECE, value ^ !sound);
@@ -258,6 +322,7 @@ static uint64_t put_large(const char *dir, bool sound)
 		assert_int_equal(
 			os_file_write(NULL, out, sizeof header + key_bytes + i * PIECE, piece, PIECE), 0);
 	}
+	assert_int_equal(os_file_write(NULL, out, sizeof header + key_bytes, cubin, sizeof cubin), 0);
 	assert_int_equal(
 		os_file_write(NULL, out, sizeof header + key_bytes - (sizeof end - 1), end, sizeof end - 1),
 		0);
@@ -398,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_counted_and_named),
+		cmocka_unit_test(machine_code_that_no_driver_loads_is_damage),
 		cmocka_unit_test(the_next_insert_is_predicted),
 		cmocka_unit_test(a_missing_or_foreign_directory_is_reported),
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),

@@ -183,6 +183,21 @@ static void bombs(void **state)
 	mem_free(entry);
 }
 
+/* Under right digests: no driver would heal an entry that holds it. */
+static void machine_code_for_another_gpu(void **state)
+{
+	char *members, *entry;
+
+	(void)state;
+	packs_parts_for(&parts, 75);
+	members = two_members();
+	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	packs_parts_make(&parts);
+	mem_free(members);
+	mem_free(entry);
+}
+
 /* Content that differs from the manifest, under a sound digest of the whole. */
 static void wrong_content(void **state)
 {
@@ -239,8 +254,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_bit), cmocka_unit_test(every_length),  cmocka_unit_test(manifests),
-		cmocka_unit_test(bombs),     cmocka_unit_test(wrong_content),
+		cmocka_unit_test(every_bit),     cmocka_unit_test(every_length),
+		cmocka_unit_test(manifests),     cmocka_unit_test(bombs),
+		cmocka_unit_test(wrong_content), cmocka_unit_test(machine_code_for_another_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
