@@ -65,6 +65,7 @@ struct jw_check_gpu {
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
 	size_t carried;  /* of the warm ones, made by an older driver's compiler (carry.h) */
+	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
 	size_t cannot;   /* containers with PTX for the GPU which its driver cannot use */
 	size_t link;     /* of the cold ones, inputs of a link that is needed */
 	size_t left_out; /* modules that everything would include */

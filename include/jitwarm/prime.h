@@ -27,6 +27,7 @@ struct jw_prime_plan {
 	size_t carried; /* of the warm ones, made by an older driver's compiler (carry.h) */
 	size_t anew;    /* with recompile_carried: of the cold ones, carried ones; still in the cache */
 	size_t cold;
+	size_t damaged;         /* of them, those whose entry was there and damaged; it is replaced */
 	size_t cannot;          /* containers with PTX for a GPU which its driver cannot use */
 	size_t hopeless;        /* GPU architectures that have only such containers */
 	size_t link;            /* of the cold ones, inputs of run-time linking */

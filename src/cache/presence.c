@@ -37,7 +37,9 @@ static enum cache_presence probe_path(const char *path, uint64_t key_bytes,
 	if (os_stat(NULL, path, &stat))
 		return CACHE_ABSENT;
 	probed.size_bytes = stat.size_bytes;
+	probed.inode = stat.inode;
 	probed.mtime_ns = stat.mtime_ns;
+	probed.changed_ns = stat.changed_ns;
 	/* Anything but a regular file is not opened: a pipe would keep us waiting. */
 	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
 		!os_file_read(NULL, file, 0, header, sizeof header, &got))

@@ -1,5 +1,5 @@
 /* Whether an entry is there, by its header and size alone, for each module of `check` and `prime`.
- * A call takes a few microseconds; only `cache verify` hashes values. */
+ * A call takes a few microseconds; cache/sound.h hashes values, cache/verified.h remembers it. */
 #pragma once
 
 #include <stdint.h>
@@ -15,8 +15,8 @@ enum cache_presence {
 
 /* Facts by which a caller can tell later that the file has changed. */
 struct cache_probed {
-	uint64_t size_bytes;
-	int64_t mtime_ns;
+	uint64_t size_bytes, inode;
+	int64_t mtime_ns, changed_ns;
 	uint64_t key_bytes, value_bytes, checksum; /* as the header says */
 	enum cache_damage damage;
 };

@@ -16,7 +16,9 @@ enum os_kind { OS_REGULAR, OS_DIRECTORY, OS_OTHER };
 struct os_stat {
 	enum os_kind kind;
 	uint64_t size_bytes;
-	int64_t mtime_ns; /* since 1970-01-01 UTC */
+	int64_t mtime_ns;   /* since 1970-01-01 UTC */
+	int64_t changed_ns; /* the last change of content or attributes, which no program sets; 0 where
+						   the system does not tell */
 	uint64_t device, inode;
 	uint32_t mode;         /* POSIX permission bits; on Windows 0600, or 0400 where read-only */
 	uint32_t owner, group; /* POSIX ids; 0 on Windows */

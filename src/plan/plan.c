@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cache/presence.h"
+#include "cache/sound.h"
+#include "cache/verified.h"
 #include "plan/build.h"
 #include "plan/inventory.h"
 
@@ -113,21 +114,55 @@ static int by_cost(const void *a, const void *b)
 	return (left->entry_offset > right->entry_offset) - (left->entry_offset < right->entry_offset);
 }
 
-static void look_up(const struct plan *plan, struct plan_module *module)
+static void look_up(const struct plan *plan, struct plan_module *module,
+					struct cache_probed *ret_probed)
 {
-	struct cache_probed probed;
-
-	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir ||
-		cache_presence(plan->cache_dir, module->key, module->key_bytes, &probed) != CACHE_PRESENT)
+	if (module->state != PLAN_COLD || !module->key || !plan->cache_dir)
 		return;
+	switch (cache_presence(plan->cache_dir, module->key, module->key_bytes, ret_probed)) {
+	case CACHE_ABSENT: return;
+	case CACHE_UNUSABLE: module->damage = ret_probed->damage; return;
+	case CACHE_PRESENT: break;
+	}
 	module->state = PLAN_WARM;
-	module->entry_bytes = probed.key_bytes + probed.value_bytes;
+	module->damage = CACHE_SOUND;
+	module->entry_bytes = ret_probed->key_bytes + ret_probed->value_bytes;
 }
 
+/* Entries that were damaged are read again: they may be there yet. */
 void plan_look_again(struct plan *plan)
 {
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		struct cache_probed probed;
+
+		if (!module->damage || cache_sound(plan->cache_dir, module->key) == CACHE_SOUND)
+			look_up(plan, module, &probed);
+	}
+}
+
+/* Entries whose headers are sound are warm if all of them is. */
+static int verify_warm(struct jw_error *err, struct plan *plan, const struct plan_request *request,
+					   struct cache_candidate *candidates)
+{
+	size_t count = 0;
+
 	for (size_t i = 0; i < plan->module_count; i++)
-		look_up(plan, &plan->modules[i]);
+		if (plan->modules[i].state == PLAN_WARM)
+			candidates[count++] = candidates[i];
+	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir, &request->cancel,
+									  candidates, count))
+		return -1;
+	for (size_t i = plan->module_count; i-- > 0;) {
+		struct plan_module *module = &plan->modules[i];
+
+		if (module->state != PLAN_WARM)
+			continue;
+		module->damage = candidates[--count].damage;
+		if (module->damage)
+			module->state = PLAN_COLD;
+	}
+	return 0;
 }
 
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
@@ -139,22 +174,32 @@ bool plan_is_compiled(const char *cache_dir, const struct plan_module *module)
 		   !(module->carried && probed.checksum == module->carried_checksum);
 }
 
-static void estimate_modules(struct plan *plan, const struct plan_factors *factors)
+static int estimate_modules(struct jw_error *err, struct plan *plan,
+							const struct plan_request *request)
 {
+	struct cache_candidate *candidates = mem_array(err, plan->module_count, sizeof *candidates);
+	int result;
+
+	if (!candidates)
+		return -1;
 	for (size_t i = 0; i < plan->module_count; i++) {
 		struct plan_module *module = &plan->modules[i];
 		struct plan_estimate estimate;
 
 		plan_estimate(&estimate, &module->features, module->payload_bytes,
-					  plan_factor(factors, module->form));
+					  plan_factor(&request->factors, module->form));
 		module->cost_ms = estimate.cost_ms;
 		module->entry_bytes =
 			module->key_bytes ? module->key_bytes + estimate.cubin_bytes : estimate.entry_bytes;
 		module->memory_bytes = estimate.memory_bytes;
-		look_up(plan, module);
+		candidates[i].key = module->key;
+		look_up(plan, module, &candidates[i].probed);
 	}
+	result = verify_warm(err, plan, request, candidates);
+	mem_free(candidates);
 	if (plan->module_count)
 		qsort(plan->modules, plan->module_count, sizeof *plan->modules, by_cost);
+	return result;
 }
 
 static struct plan *plan_begin(struct jw_error *err, const struct plan_request *request)
@@ -211,11 +256,10 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	inventory_close(reading.inventory);
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&reading.build.known[t]);
-	if (result) {
+	if (result || estimate_modules(err, reading.build.plan, request)) {
 		plan_free(reading.build.plan);
 		return -1;
 	}
-	estimate_modules(reading.build.plan, &request->factors);
 	*ret_plan = reading.build.plan;
 	return 0;
 }

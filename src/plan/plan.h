@@ -14,12 +14,13 @@
 #include <jitwarm/target.h>
 
 #include "base/cancel.h"
+#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "plan/estimate.h"
 
 enum plan_state {
-	PLAN_COLD,     /* no sound entry in the live cache */
+	PLAN_COLD,     /* no entry in the live cache that a driver uses */
 	PLAN_WARM,     /* its entry is there */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
@@ -34,6 +35,7 @@ struct plan_module {
 	uint64_t entry_offset;                      /* of the PTX that the driver will take */
 	enum cache_key_form form;
 	enum plan_state state;
+	enum cache_damage damage; /* of the entry that is there */
 	bool loose; /* in no registered section of a library: loaded only when the library wants it */
 	/* Its entry holds this value, which an older driver's compiler made (history/ledger.h). */
 	bool carried;
@@ -83,7 +85,8 @@ struct plan_request {
 	size_t target_count;
 	const struct cache_profile *profile;
 	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
-	const char *state_dir; /* inventory of files seen before; NULL: no inventory is kept */
+	const char *state_dir; /* inventory of files seen before, entries that were verified; NULL:
+							  neither is kept */
 	bool everything;       /* --all: nothing is left out */
 	bool link_inputs; /* relocatable code too where the CUDA runtime does not link it: a library
 						 may do so by itself */

@@ -58,6 +58,7 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	}
 	gpu->modules++;
 	gpu->cold++;
+	gpu->damaged += module->damage != CACHE_SOUND;
 	gpu->link += module->form == CACHE_KEY_LINK;
 	gpu->cold_bytes += module->payload_bytes;
 	gpu->cache_bytes += module->entry_bytes;

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/index.h"
-#include "cache/presence.h"
 
 static const char *const names[] = {
 	[JW_COLD_NOT] = "not",         [JW_COLD_UNKNOWN] = "unknown", [JW_COLD_NEVER] = "never",
@@ -127,8 +126,6 @@ static void explain_absent(const struct explain_request *request, const struct p
 static void explain_module(const struct explain_request *request, const struct plan_module *module,
 						   const struct cache_now *now, struct explanation *explanation)
 {
-	struct cache_probed probed = {0};
-
 	if (module->state != PLAN_COLD)
 		return;
 	if (module->carried) {
@@ -141,11 +138,9 @@ static void explain_module(const struct explain_request *request, const struct p
 				   strlen(ledger_mark_stamp(request->ledger, mark)));
 	} else if (!module->key) {
 		explanation->reason = JW_COLD_UNKNOWN;
-	} else if (request->plan->cache_dir &&
-			   cache_presence(request->plan->cache_dir, module->key, module->key_bytes, &probed) ==
-				   CACHE_UNUSABLE) {
+	} else if (module->damage) {
 		explanation->reason = JW_COLD_DAMAGED;
-		explanation->damage = cache_damage_text(probed.damage);
+		explanation->damage = cache_damage_text(module->damage);
 	} else {
 		explain_absent(request, module, now, explanation);
 	}

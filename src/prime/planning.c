@@ -226,8 +226,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	struct jw_prime_plan sum = *ret_sum;
 	bool useful[ANALYSE_MOST_TARGETS] = {false};
 
-	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.link = sum.cannot =
-		sum.hopeless = 0;
+	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
+		sum.cannot = sum.hopeless = 0;
 	sum.cold_bytes = sum.cache_bytes = 0;
 	sum.cpu_seconds = sum.longest_seconds = 0;
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -241,6 +241,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
+		sum.damaged += module->damage != CACHE_SOUND;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
 		/* A module that replaces an entry needs no more room. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cache/mend.h"
 #include "os/env.h"
 
 /* Names of entries that the cache lacks, and the lengths of their keys. */
@@ -87,12 +88,36 @@ static void carry_over(const struct jw_system *system, const struct jw_prime_opt
 	(void)jw_carry(&reuse->not_carried, &how, &reuse->carried);
 }
 
+/* Takes out entries that are damaged and still as they were, so that others can take their names.
+ * Where that fails they are replaced when their modules are compiled. */
+static void remove_damaged(const struct jw_system *system, const struct plan *plan)
+{
+	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
+	struct cache_removal *removals = mem_array(NULL, plan->module_count, sizeof *removals);
+	struct cache_live *live = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; removals && i < plan->module_count; i++)
+		if (plan->modules[i].damage &&
+			mend_judge(plan->cache_dir, plan->modules[i].key, &removals[count]) == MEND_TAKE)
+			count++;
+	if (count && !cache_live_open(NULL, plan->cache_dir, &how, &live)) {
+		(void)cache_remove(NULL, live, removals, count);
+		(void)cache_live_close(NULL, live);
+	}
+	mem_free(removals);
+}
+
 int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 						 const struct jw_prime_options *options, struct plan *plan,
 						 struct jw_prime_reuse *reuse)
 {
 	struct wanted wanted = {0};
-	int result = list_wanted(err, plan, &wanted);
+	int result;
+
+	if (!options->dry_run)
+		remove_damaged(system, plan);
+	result = list_wanted(err, plan, &wanted);
 
 	reuse->store = uses_store(system, options);
 	if (!result && wanted.count) {

@@ -108,7 +108,30 @@ SPEED = {
     "empty": b"",
 }
 
-for folder, files in (("entry", ENTRY), ("index", INDEX), ("profile", PROFILE), ("speed", SPEED)):
+
+
+def verified(records, count=None, boot=1700000000, head=b"JWVER\0\1\0", extra=b""):
+    return (head + struct.pack("<QI", boot, len(records) if count is None else count)
+            + b"".join(struct.pack("<QQ", *record) for record in records) + extra)
+
+
+RECORDS = [(1, 0x10), (2, 0x21), (3, 0x30)]
+VERIFIED = {
+    "whole": verified(RECORDS),
+    "summed": verified(RECORDS) + struct.pack("<Q", fnv(verified(RECORDS))),
+    "wrong-sum": verified(RECORDS) + bytes(8),
+    "none": verified([]),
+    "twice": verified(RECORDS + RECORDS),
+    "same-key": verified([(1, 2), (1, 3)]),
+    "too-many": verified(RECORDS, count=2**32 - 1),
+    "more-than-there-are": verified(RECORDS, count=4),
+    "fewer-than-there-are": verified(RECORDS, count=2),
+    "cut": verified(RECORDS)[:-1],
+    "other-version": verified(RECORDS, head=b"JWVER\0\2\0"),
+    "empty": b"",
+}
+
+for folder, files in (("entry", ENTRY), ("index", INDEX), ("profile", PROFILE), ("speed", SPEED), ("verified", VERIFIED)):
     (HERE / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (HERE / folder / name).write_bytes(content)

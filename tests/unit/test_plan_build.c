@@ -2,6 +2,7 @@
 #include "small_modules.h"
 
 #include "cache/entry.h"
+#include "entries.h"
 #include "plan_paths.h"
 
 #define OPTIONS " --generate-line-info "
@@ -98,10 +99,11 @@ static void each_module_once_for_each_gpu(void **state)
 	buf_free(&second);
 }
 
-/* Puts the entry of module `number` for sm_86 into a cache directory. */
-static void put_entry(const char *cache, unsigned number)
+/* Puts the entry of module `number` for sm_86 into a cache directory, with one byte of its value
+ * bent where `bent`, and machine code for `sm`. */
+static void put_entry(const char *cache, unsigned number, uint16_t sm, bool bent)
 {
-	static const char value[] = "a cubin";
+	uint8_t value[ENTRIES_CUBIN];
 	char text[256], key[512], name[17];
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct buf entry = make_buf();
@@ -111,10 +113,12 @@ static void put_entry(const char *cache, unsigned number)
 
 	memcpy(key + length, "\0\0 ", 3);
 	length += 3;
+	entries_cubin(value, sm, false);
 	cache_entry_header(header, length, sizeof value, fnv_update(FNV_START, value, sizeof value));
 	make_bytes(&entry, header, sizeof header);
 	make_bytes(&entry, key, length);
 	make_bytes(&entry, value, sizeof value);
+	entry.data[entry.size - 1] ^= bent;
 	(void)snprintf(name, sizeof name, "%016llx",
 				   (unsigned long long)fnv_update(FNV_START, key, length));
 	path = mem_printf(NULL, "%s/%.1s/%.1s", cache, name, name + 1);
@@ -141,13 +145,53 @@ static void modules_in_the_cache_are_warm(void **state)
 	assert_int_equal(plan->modules[0].state, PLAN_COLD);
 	assert_int_equal(plan->modules[1].state, PLAN_COLD);
 	plan_free(plan);
-	put_entry(cache, 1);
+	put_entry(cache, 1, 86, false);
 	plan = plan_folder(&target, 1, cache, false);
 	assert_int_equal(plan->module_count, 2);
 	assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_WARM);
 	assert_int_equal(state_of(plan, key_of(2, 70, 86, CACHE_KEY_LOAD, "")), PLAN_COLD);
 	plan_free(plan);
 	mem_free(cache);
+	buf_free(&data);
+}
+
+/* A hit that is damaged, or that no driver can load, is none. */
+static void modules_with_damaged_entries_are_cold(void **state)
+{
+	static const struct {
+		uint16_t sm;
+		bool bent;
+		enum cache_damage damage;
+	} cases[] = {{86, true, CACHE_DAMAGE_VALUE}, {75, false, CACHE_DAMAGE_GPU}};
+	const struct jw_target target = {86, 0};
+	struct buf data = make_buf();
+
+	(void)state;
+	small_put(&data, 1, 70, "");
+	small_put(&data, 2, 70, "");
+	small_write("loose.fatbin", &data);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *cache = mem_printf(NULL, "%s/damaged-%zu", folder, i);
+		struct plan *plan;
+
+		put_entry(cache, 1, cases[i].sm, cases[i].bent);
+		put_entry(cache, 2, 86, false);
+		plan = plan_folder(&target, 1, cache, false);
+		for (size_t m = 0; m < plan->module_count; m++) {
+			struct plan_module *module = &plan->modules[m];
+			bool first = module->key == key_of(1, 70, 86, CACHE_KEY_LOAD, "");
+
+			assert_int_equal(module->state, first ? PLAN_COLD : PLAN_WARM);
+			assert_int_equal(module->damage, first ? cases[i].damage : CACHE_SOUND);
+		}
+		plan_look_again(plan);
+		assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_COLD);
+		put_entry(cache, 1, 86, false);
+		plan_look_again(plan);
+		assert_int_equal(state_of(plan, key_of(1, 70, 86, CACHE_KEY_LOAD, "")), PLAN_WARM);
+		plan_free(plan);
+		mem_free(cache);
+	}
 	buf_free(&data);
 }
 
@@ -508,6 +552,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(each_module_once_for_each_gpu),
 		IN_FOLDER(modules_in_the_cache_are_warm),
+		IN_FOLDER(modules_with_damaged_entries_are_cold),
 		IN_FOLDER(inputs_of_a_link_count_where_it_is_needed),
 		IN_FOLDER(much_outside_the_registered_sections_is_left_out),
 		IN_FOLDER(the_dearest_comes_first),

@@ -36,6 +36,10 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 					name, gpu->cold, TEXT_COUNT(gpu->modules, "module is", "modules are"),
 					text_bytes(ptx, gpu->cold_bytes), text_duration(wall, wall_ms / 1000),
 					TEXT_COUNT(cores, "core", "cores"), text_bytes(cache, gpu->cache_bytes));
+	if (gpu->damaged)
+		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
+					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
+					gpu->damaged == 1 ? "it" : "them");
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
 	module_text_link(out, "  ", gpu->link, "");
 	if (gpu->modules && gpu->cannot)
@@ -105,6 +109,7 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 		sum.warm += gpu->warm;
 		sum.carried += gpu->carried;
 		sum.cold += gpu->cold;
+		sum.damaged += gpu->damaged;
 		sum.cannot += gpu->cannot;
 		sum.link += gpu->link;
 		sum.left_out += gpu->left_out;
@@ -207,8 +212,9 @@ const struct cli_command command_check = {
 	.usage = "[OPTION]… [PATH|PACKAGE]…",
 	.description =
 		"Computes the name of every entry that the driver will look for in its cache, and looks "
-		"for it. This needs neither driver nor GPU; the content of files is remembered, so a "
-		"second check is quick. Without a name it checks the active Python environment.\n\nEnds "
+		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
+		"nor GPU; what files and entries hold is remembered, so a second check is quick. Without a "
+		"name it checks the active Python environment.\n\nEnds "
 		"with 0 where everything is warm, 1 where something is cold or cannot be read, 2 where "
 		"jitwarm cannot help (the driver cannot use the code, or its settings keep it from using "
 		"its cache), 3 where nothing could be read.",

@@ -103,8 +103,8 @@ static void untune(struct uninstall *job)
 static bool is_known(const char *name)
 {
 	static const char *const starts[] = {
-		"devices.json", "drivers",    "inventory", "ledger-",      "runs",    "work",  "speed",
-		"tune.lock",    "tuned.json", "last-run-", "startup-task", "trusted", "store",
+		"devices.json", "drivers",   "inventory",  "ledger-",   "verified-",    "runs",    "work",
+		"speed",        "tune.lock", "tuned.json", "last-run-", "startup-task", "trusted", "store",
 	};
 
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)

@@ -9,6 +9,7 @@ static const struct json_field count_fields[] = {
 	GPU(cold, "without one"),
 	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
 				 "`import --carry-over`)"),
+	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
 	GPU(cannot, "containers with PTX that the driver cannot use"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),

@@ -62,12 +62,13 @@ static const struct json_field carried_fields[] = {
 extern const struct json_table document_export_members;
 
 static const struct json_field prime_fields[] = {
-	ROW(plan.modules, "as in `check`, like the next seven, before anything was compiled"),
+	ROW(plan.modules, "as in `check`, like the next eight, before anything was compiled"),
 	ROW(plan.warm, NULL),
 	ROW(plan.cold, NULL),
 	ROW(plan.carried, NULL),
 	ROW(plan.anew, "with `--recompile-carried`: of the cold ones, those with a result of an older "
 				   "driver in the cache"),
+	ROW(plan.damaged, NULL),
 	ROW(plan.cannot, NULL),
 	ROW(plan.link, NULL),
 	ROW(plan.left_out, NULL),

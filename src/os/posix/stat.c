@@ -16,6 +16,7 @@ static void convert(const struct stat *from, struct os_stat *to)
 										 : OS_OTHER,
 		.size_bytes = (uint64_t)from->st_size,
 		.mtime_ns = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
+		.changed_ns = (int64_t)from->st_ctim.tv_sec * 1000000000 + from->st_ctim.tv_nsec,
 		.device = (uint64_t)from->st_dev,
 		.inode = (uint64_t)from->st_ino,
 		.mode = from->st_mode & 07777u,

@@ -9,6 +9,7 @@ static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
 					   struct os_stat *ret_stat)
 {
 	BY_HANDLE_FILE_INFORMATION info;
+	FILE_BASIC_INFO basic;
 
 	if (GetFileType(handle) != FILE_TYPE_DISK) {
 		*ret_stat = (struct os_stat){.kind = OS_OTHER, .mode = 0600};
@@ -24,6 +25,11 @@ static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
 		.inode = win32_u64(info.nFileIndexHigh, info.nFileIndexLow),
 		.mode = info.dwFileAttributes & FILE_ATTRIBUTE_READONLY ? 0400 : 0600,
 	};
+	if (GetFileInformationByHandleEx(handle, FileBasicInfo, &basic, sizeof basic)) {
+		const FILETIME changed = {basic.ChangeTime.LowPart, (DWORD)basic.ChangeTime.HighPart};
+
+		ret_stat->changed_ns = win32_time_ns(&changed);
+	}
 	return 0;
 }
 

@@ -1,0 +1,326 @@
+#include "cache/verified.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cache/sound.h"
+#include "os/clock.h"
+#include "os/cores.h"
+#include "os/file.h"
+
+enum {
+	HEAD = 20,
+	RECORD = 16,
+	SUM = 8,
+	MOST_FILE = HEAD + RECORD * CACHE_VERIFIED_MOST + SUM,
+	FRESH_S = 2,
+	SETTLED_S = 900,
+	BOOT_DIFFERS_S = 10, /* the clock is set now and then */
+	LOOK_AGAIN_MS = 20,
+	MOST_THREADS = 4,
+	THREAD_BYTES = 8 << 20, /* from here on another thread is worth its start */
+};
+#define SETTLED UINT64_C(1)
+
+static const uint8_t magic[8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
+
+/* ---- the file */
+
+void cache_verified_free(struct cache_verified *verified)
+{
+	mem_free(verified->records);
+	*verified = (struct cache_verified){0};
+}
+
+static int add_record(struct jw_error *err, struct cache_verified *verified,
+					  struct cache_verified_record record)
+{
+	if (VEC_ROOM(err, verified->records, verified->capacity, verified->count, CACHE_VERIFIED_MOST))
+		return -1;
+	verified->records[verified->count++] = record;
+	return 0;
+}
+
+static bool same_boot(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= BOOT_DIFFERS_S;
+}
+
+static bool parse_records(struct cursor *at, bool booted, struct cache_verified *verified)
+{
+	for (uint64_t last = 0; cursor_left(at);) {
+		const uint64_t key = cursor_u64(at), mark = cursor_u64(at);
+
+		if (at->overrun || (verified->count && key < last))
+			return false;
+		last = key;
+		if ((mark & SETTLED || !booted) &&
+			add_record(NULL, verified, (struct cache_verified_record){key, mark}))
+			return false;
+	}
+	return true;
+}
+
+void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
+						  struct cache_verified *ret_verified)
+{
+	struct cursor at = cursor_of(data, size);
+	const uint8_t *start = cursor_take(&at, sizeof magic);
+	const uint64_t boot = cursor_u64(&at);
+	const uint32_t count = cursor_u32(&at);
+
+	*ret_verified = (struct cache_verified){0};
+	if (at.overrun || count > CACHE_VERIFIED_MOST || size != HEAD + (size_t)RECORD * count + SUM ||
+		memcmp(start, magic, sizeof magic) != 0 ||
+		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
+		return;
+	at.end -= SUM;
+	if (!parse_records(&at, !same_boot(boot, boot_s), ret_verified))
+		cache_verified_free(ret_verified);
+}
+
+static uint64_t boot_s(void)
+{
+	return (uint64_t)os_now_s() - os_monotonic_ns() / 1000000000;
+}
+
+static char *file_of(const char *state_dir, const char *cache_dir)
+{
+	return mem_printf(NULL, "%s/verified-%016llx", state_dir,
+					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
+}
+
+/* Failing is no failure: the next look reads the entries again. */
+static void save(const struct cache_verified *verified, const char *state_dir, const char *path)
+{
+	struct buf bytes = BUF_MAX(MOST_FILE);
+	uint8_t head[HEAD], number[RECORD];
+	int failed;
+
+	memcpy(head, magic, sizeof magic);
+	store_u64(head + 8, boot_s());
+	store_u32(head + 16, (uint32_t)verified->count);
+	failed = buf_append(NULL, &bytes, head, sizeof head);
+	for (size_t i = 0; !failed && i < verified->count; i++) {
+		store_u64(number, verified->records[i].key);
+		store_u64(number + 8, verified->records[i].mark);
+		failed = buf_append(NULL, &bytes, number, RECORD);
+	}
+	store_u64(number, fnv_update(FNV_START, bytes.data, bytes.size));
+	if (!failed && !buf_append(NULL, &bytes, number, SUM) && !os_make_dirs(NULL, state_dir, 0700))
+		(void)os_write_atomic(NULL, path, bytes.data, bytes.size);
+	buf_free(&bytes);
+}
+
+/* ---- what is remembered */
+
+static uint64_t mark_of(const struct cache_probed *probed)
+{
+	uint8_t facts[32];
+
+	store_u64(facts, probed->inode);
+	store_u64(facts + 8, probed->size_bytes);
+	store_u64(facts + 16, (uint64_t)probed->mtime_ns);
+	store_u64(facts + 24, (uint64_t)probed->changed_ns);
+	return fnv_update(FNV_START, facts, sizeof facts) & ~SETTLED;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct cache_verified_record *left = a, *right = b;
+
+	return (left->key > right->key) - (left->key < right->key);
+}
+
+static struct cache_verified_record *find(const struct cache_verified *verified, uint64_t key)
+{
+	const struct cache_verified_record wanted = {.key = key};
+
+	return verified->count
+			   ? bsearch(&wanted, verified->records, verified->count, sizeof wanted, by_key)
+			   : NULL;
+}
+
+static bool remembers(const struct cache_verified *verified,
+					  const struct cache_candidate *candidate)
+{
+	const struct cache_verified_record *record = find(verified, candidate->key);
+
+	return record && (record->mark & ~SETTLED) == mark_of(&candidate->probed);
+}
+
+/* The records that stay, and the new ones, in a new list. */
+static int renew(struct cache_verified *verified, const struct cache_candidate *candidates,
+				 const size_t *read, size_t count, int64_t began_s)
+{
+	struct cache_verified fresh = {0};
+	struct cache_verified_record *known;
+	int result = 0;
+
+	for (size_t i = 0; !result && i < count; i++) {
+		const struct cache_candidate *one = &candidates[read[i]];
+		const int64_t written_s = one->probed.changed_ns / 1000000000;
+
+		known = find(verified, one->key);
+		if (known)
+			known->mark = 0;
+		if (one->damage == CACHE_SOUND && written_s && written_s + FRESH_S < began_s)
+			result = add_record(
+				NULL, &fresh,
+				(struct cache_verified_record){one->key, mark_of(&one->probed) |
+															 (written_s + SETTLED_S < began_s)});
+	}
+	for (size_t i = 0; i < verified->count; i++)
+		if (verified->records[i].mark && add_record(NULL, &fresh, verified->records[i]))
+			break; /* full: those of this look are enough */
+	if (fresh.count)
+		qsort(fresh.records, fresh.count, sizeof *fresh.records, by_key);
+	cache_verified_free(verified);
+	*verified = fresh;
+	return result;
+}
+
+/* ---- reading */
+
+/* The entries of one thread. */
+struct reading {
+	const char *dir;
+	struct jw_cancel cancel;
+	struct cache_candidate *candidates;
+	uint64_t *keys;
+	size_t *places;
+	size_t count;
+	struct jw_error why;
+	int result;
+};
+
+static int judged(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+				  const struct cache_brief *brief)
+{
+	const struct reading *reading = context;
+
+	(void)err;
+	(void)brief;
+	reading->candidates[reading->places[at]].damage = damage;
+	return 0;
+}
+
+static void read_entries(void *context)
+{
+	struct reading *reading = context;
+	const struct cache_sounding how = {
+		.dir = reading->dir, .context = reading, .cancel = reading->cancel, .judged = judged};
+
+	reading->result = cache_sound_all(&reading->why, &how, reading->keys, reading->count);
+}
+
+static size_t count_threads(const struct cache_candidate *candidates, const size_t *read,
+							size_t count)
+{
+	uint64_t bytes = 0;
+	size_t most = os_cores();
+
+	for (size_t i = 0; i < count; i++)
+		bytes += candidates[read[i]].probed.size_bytes;
+	if (most > MOST_THREADS)
+		most = MOST_THREADS;
+	if (most > bytes / THREAD_BYTES)
+		most = (size_t)(bytes / THREAD_BYTES);
+	return most ? most : 1;
+}
+
+/* Reads those of `read`, in turn by several threads. */
+static int read_all(struct jw_error *err, const struct reading *with, const size_t *read,
+					size_t count)
+{
+	const size_t threads = count_threads(with->candidates, read, count);
+	struct reading readings[MOST_THREADS] = {0};
+	uv_thread_t handles[MOST_THREADS];
+	size_t started = 1, used = 0;
+	int result = 0;
+
+	for (size_t t = 0; t < threads; t++) {
+		readings[t] = *with;
+		readings[t].keys += used;
+		readings[t].places += used;
+		for (size_t i = t; i < count; i += threads, used++) {
+			readings[t].places[readings[t].count] = read[i];
+			readings[t].keys[readings[t].count++] = with->candidates[read[i]].key;
+		}
+	}
+	while (started < threads &&
+		   !uv_thread_create(&handles[started], read_entries, &readings[started]))
+		started++;
+	read_entries(&readings[0]);
+	for (size_t t = started; t < threads; t++)
+		read_entries(&readings[t]);
+	for (size_t t = 1; t < started; t++)
+		(void)uv_thread_join(&handles[t]);
+	for (size_t t = 0; t < threads; t++)
+		if (!result && readings[t].result)
+			result = error_copy(err, &readings[t].why);
+	return result;
+}
+
+/* A driver at work writes entries in place: a torn one may be whole a moment later. */
+static int look_again(struct jw_error *err, const struct reading *with, const size_t *read,
+					  size_t count)
+{
+	size_t *damaged = mem_array(err, count, sizeof *damaged), left = 0;
+	int result = damaged ? 0 : -1;
+
+	for (size_t i = 0; damaged && i < count; i++)
+		if (with->candidates[read[i]].damage != CACHE_SOUND)
+			damaged[left++] = read[i];
+	if (left) {
+		uv_sleep(LOOK_AGAIN_MS);
+		result = read_all(err, with, damaged, left);
+	}
+	mem_free(damaged);
+	return result;
+}
+
+int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						 const struct jw_cancel *cancel, struct cache_candidate *candidates,
+						 size_t count)
+{
+	struct reading with = {.dir = cache_dir, .cancel = *cancel, .candidates = candidates};
+	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
+	const int64_t began_s = os_now_s();
+	struct cache_verified verified = {0};
+	struct buf bytes = {0};
+	size_t *read = mem_array(err, count, sizeof *read), unknown = 0;
+	int result = -1;
+
+	with.keys = mem_array(err, count, sizeof *with.keys);
+	with.places = mem_array(err, count, sizeof *with.places);
+	if (!read || !with.keys || !with.places)
+		goto done;
+	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
+		cache_verified_parse(bytes.data, bytes.size, boot_s(), &verified);
+	for (size_t i = 0; i < count; i++) {
+		candidates[i].damage = CACHE_SOUND;
+		if (!remembers(&verified, &candidates[i]))
+			read[unknown++] = i;
+	}
+	result =
+		unknown
+			? read_all(err, &with, read, unknown) || look_again(err, &with, read, unknown) ? -1 : 0
+			: 0;
+	if (!result && unknown && path && !renew(&verified, candidates, read, unknown, began_s))
+		save(&verified, state_dir, path);
+done:
+	cache_verified_free(&verified);
+	buf_free(&bytes);
+	mem_free(with.keys);
+	mem_free(with.places);
+	mem_free(read);
+	mem_free(path);
+	return result;
+}

@@ -1,0 +1,50 @@
+/* Entries that were read and found sound (cache/sound.h), so that they need not be read again: each
+ * by its name, inode, size and times. A sound header is what the caller has seen
+ * (cache/presence.h); what is not remembered is hashed now, by several threads.
+ *
+ * One file in the state directory for each cache directory. It is a memory, no truth: a missing,
+ * damaged or foreign one is empty, and of two processes that write at once one's additions are
+ * lost.
+ *
+ *     file    "JWVER" 0 u16 version   u64 boot (when this system started, in seconds)   u32 records
+ *             record…   u64 FNV-1a-64 of all before it            little endian
+ *     record  u64 key   u64 mark (a hash of inode, size and times; bit 0: settled)   by key
+ *
+ * A file that was written in the last two seconds is not remembered, since it could change again
+ * without a change of its times. One that was written in the last quarter of an hour may not be on
+ * the disk, and have another content under the same times after a power loss: it is not settled,
+ * and remembered until the system is started again.
+ */
+#pragma once
+
+#include "base/cancel.h"
+#include "cache/presence.h"
+
+enum { CACHE_VERIFIED_MOST = 1 << 18 };
+
+struct cache_verified_record {
+	uint64_t key, mark;
+};
+
+struct cache_verified {
+	struct cache_verified_record *records; /* by key */
+	size_t count, capacity;
+};
+
+struct cache_candidate {
+	uint64_t key;
+	struct cache_probed probed; /* which was sound */
+	enum cache_damage damage;   /* set */
+};
+
+/* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read. -1: out
+ * of memory, or JW_ERR_INTERRUPTED. */
+int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
+						 const struct jw_cancel *cancel, struct cache_candidate *candidates,
+						 size_t count);
+
+/* Such a file's bytes, which may be hostile; `boot_s` is that of this system. *ret_verified has no
+ * records where they are not whole. */
+void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
+						  struct cache_verified *ret_verified);
+void cache_verified_free(struct cache_verified *verified);

@@ -1,0 +1,79 @@
+# Damaged entries, of the same length as before, are cold for check and prime, and said as what they are. prime replaces them.
+with_simdriver sm_86
+cache=$work/cache
+
+# Bends one entry. `gpu`, `abi`: its machine code, under its right checksum.
+bend() { # KIND
+	python3 - "$cache" "$1" <<'END'
+import glob, struct, sys
+path = sorted(glob.glob(sys.argv[1] + "/?/?/*"))[0]
+data = bytearray(open(path, "rb").read())
+at = 28 + struct.unpack_from("<Q", data, 4)[0]
+if sys.argv[2] == "value": data[-8] ^= 1
+elif sys.argv[2] == "key": data[60] ^= 1
+elif sys.argv[2] == "checksum": data[21] ^= 1
+elif sys.argv[2] == "zeros": data[:] = bytes(len(data))
+else:
+    if sys.argv[2] == "gpu": data[at + 48] = data[at + 50] = 75
+    else: data[at + 7:at + 9] = b"\x41\x08"; struct.pack_into("<I", data, at + 48, 86 << 8)
+    state = 0xcbf29ce484222325
+    for byte in data[at:at + struct.unpack_from("<Q", data, 12)[0]]:
+        state = (state ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    struct.pack_into("<Q", data, 20, state)
+open(path, "r+b").write(data)
+END
+}
+
+run 0 prime --quiet "$sample"
+run 0 check --json "$sample"
+json 'd["cold"] == d["damaged"] == 0 and d["warm"] > 1'
+for kind in value key checksum zeros gpu abi; do
+	bend "$kind"
+	run 1 check --json "$sample"
+	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
+	run 1 check --explain "$sample"
+	out_has "1 of them is damaged; “jitwarm prime” replaces it"
+	out_has "the entry is damaged ("
+	run 1 prime -n "$sample"
+	out_has "the entry is damaged ("
+	run 1 check --json "$sample" # -n has left it there
+	json 'd["damaged"] == 1'
+	run 1 cache verify --json
+	json 'd["damaged"] == 1'
+	run 0 prime --no-store --json "$sample"
+	json 'd["compiled"] == d["damaged"] == 1'
+	run 0 check "$sample"
+	out_lacks damaged
+	run 0 cache verify
+done
+bend gpu
+run 0 cache verify --repair --json
+json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
+run 1 check --json "$sample"
+json 'd["cold"] == 1 and d["damaged"] == 0'
+
+# The store has it: nothing is compiled.
+export JITWARM_STORE=1
+rm -rf "$cache"
+run 0 prime --json "$sample"
+bend value
+run 0 prime --json "$sample"
+json 'd["compiled"] == 0'
+run 0 cache verify
+
+# A pack takes the place of damaged entries.
+run 0 export --all -o "$work/whole.jwpack"
+for kind in gpu value; do
+	bend "$kind"
+	run 0 import --allow-unsigned "$work/whole.jwpack"
+	run 0 cache verify
+	run 0 check "$sample"
+done
+
+# What programs fail with does not come out of a pack either.
+bend abi
+run 0 export --all -o "$work/abi.jwpack"
+rm -rf "$cache"
+run "0|1" import --allow-unsigned "$work/abi.jwpack"
+out_has "cubin ABI 8"
+run 0 cache verify

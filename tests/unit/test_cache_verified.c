@@ -1,0 +1,144 @@
+/* Entries that were found sound are remembered, by what tells that they have not changed. */
+#include "folder.h"
+
+#include <uv.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "cache/verified.h"
+#include "entries.h"
+#include "files.h"
+
+enum { ENTRIES = 3, HEAD = 20, RECORD = 16, WAIT_MS = 3100 };
+#define BOOT UINT64_C(1700000000)
+
+static const struct jw_cancel never;
+
+static void put(const char *dir, const struct entries_entry *entry)
+{
+	char name[CACHE_NAME_SIZE];
+
+	files_put(dir, cache_entry_name(name, entry->key), entry->bytes, entry->size);
+}
+
+static void look(const char *dir, struct cache_candidate candidates[ENTRIES])
+{
+	for (unsigned n = 0; n < ENTRIES; n++)
+		assert_int_equal(cache_presence(dir, candidates[n].key, 0, &candidates[n].probed),
+						 CACHE_PRESENT);
+}
+
+static void judge(const char *kept, const char *dir, struct cache_candidate candidates[ENTRIES])
+{
+	assert_int_equal(cache_verified_judge(NULL, kept, dir, &never, candidates, ENTRIES), 0);
+}
+
+static void bend_in_place(const char *dir, const struct cache_candidate *candidate)
+{
+	char *path = cache_entry_path(NULL, dir, candidate->key);
+	struct os_file *file;
+
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_write(NULL, file, candidate->probed.size_bytes - 1, "x", 1), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, candidate->probed.mtime_ns), 0);
+	os_file_close(file);
+	mem_free(path);
+}
+
+static void damage_is_found_and_sound_entries_are_remembered(void **state)
+{
+	char *dir = os_join(NULL, folder, "cache"), *kept = os_join(NULL, folder, "state");
+	struct cache_candidate candidates[ENTRIES] = {0};
+	struct entries_entry entries[ENTRIES];
+
+	(void)state;
+	for (unsigned n = 0; n < ENTRIES; n++) {
+		entries_make(&entries[n], n, 100);
+		put(dir, &entries[n]);
+		candidates[n].key = entries[n].key;
+	}
+	uv_sleep(WAIT_MS);
+	look(dir, candidates);
+	judge(kept, dir, candidates);
+	for (unsigned n = 0; n < ENTRIES; n++)
+		assert_int_equal(candidates[n].damage, CACHE_SOUND);
+
+	/* Damaged without a change of its size; asked with its old times, it is not read. */
+	entries[1].bytes[entries[1].size - 1] ^= 1;
+	put(dir, &entries[1]);
+	judge(kept, dir, candidates);
+	assert_int_equal(candidates[1].damage, CACHE_SOUND);
+	judge(NULL, dir, candidates);
+	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
+	look(dir, candidates);
+	judge(kept, dir, candidates);
+	assert_int_equal(candidates[0].damage, CACHE_SOUND);
+	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
+	assert_int_equal(candidates[2].damage, CACHE_SOUND);
+
+	/* Bent in its place, and given its old time of writing again */
+	bend_in_place(dir, &candidates[2]);
+	look(dir, candidates);
+	judge(kept, dir, candidates);
+	assert_int_equal(candidates[2].damage, CACHE_DAMAGE_VALUE);
+
+	/* What was written just now is sound, and is not remembered. */
+	entries[1].bytes[entries[1].size - 1] ^= 1;
+	put(dir, &entries[1]);
+	look(dir, candidates);
+	judge(kept, dir, candidates);
+	assert_int_equal(candidates[1].damage, CACHE_SOUND);
+	entries[1].bytes[60] ^= 1;
+	put(dir, &entries[1]);
+	judge(kept, dir, candidates);
+	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_NAME);
+	mem_free(dir);
+	mem_free(kept);
+}
+
+/* `marks`: of keys 1, 2 …; bit 0 is that of a settled one. */
+static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, size_t bent)
+{
+	uint8_t bytes[HEAD + RECORD * ENTRIES + 8] = {'J', 'W', 'V', 'E', 'R', 0, 1, 0};
+	const size_t size = HEAD + RECORD * count;
+	struct cache_verified verified;
+
+	store_u64(bytes + 8, BOOT);
+	store_u32(bytes + 16, (uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		store_u64(bytes + HEAD + RECORD * i, i + 1);
+		store_u64(bytes + HEAD + RECORD * i + 8, marks[i]);
+	}
+	store_u64(bytes + size, fnv_update(FNV_START, bytes, size));
+	if (bent)
+		bytes[bent] ^= 1;
+	cache_verified_parse(bytes, size + 8, boot, &verified);
+	count = verified.count;
+	cache_verified_free(&verified);
+	return count;
+}
+
+/* What was not on the disk yet may be another file after a power loss. */
+static void unsettled_entries_are_forgotten_at_a_restart(void **state)
+{
+	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};
+
+	(void)state;
+	assert_int_equal(count_parsed(marks, ENTRIES, BOOT, 0), 3);
+	assert_int_equal(count_parsed(marks, ENTRIES, BOOT + 5, 0), 3);
+	assert_int_equal(count_parsed(marks, ENTRIES, BOOT + 60, 0), 1);
+	assert_int_equal(count_parsed(marks, ENTRIES, BOOT - 60, 0), 1);
+	for (size_t i = 1; i < HEAD + RECORD * ENTRIES + 8; i++)
+		assert_int_equal(count_parsed(marks, ENTRIES, BOOT, i), 0);
+	assert_int_equal(count_parsed(marks, 0, BOOT, 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damage_is_found_and_sound_entries_are_remembered),
+		cmocka_unit_test(unsettled_entries_are_forgotten_at_a_restart),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
