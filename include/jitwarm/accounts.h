@@ -43,7 +43,7 @@ bool jw_is_administrator(void);
 /* A driver's cache that belongs to a service's account. */
 struct jw_other_cache {
 	char *account, *path;
-	uint64_t entries, size_bytes; /* by the index; 0 where this account may not read it */
+	uint64_t entries, size_bytes; /* of its files; 0 where this account may not read it */
 };
 
 /* Those that this account can see. The caller frees the array with jw_other_caches_free. */

@@ -36,6 +36,26 @@ struct jw_cache_damaged {
 	const char *reason;
 };
 
+/* What a driver will do with the cache as it is. */
+struct jw_cache_outlook {
+	const char *index; /* "sound", "missing", "empty", "truncated", "not an index", "a device",
+						  "a pipe", "not a file"; "unknown": it cannot be read */
+	const char *next_insert; /* at the next module that is stored: "adds"; "evicts_soon": entries go
+								before the limit is reached; "evicts": the cache is larger than its
+								limit, and entries go until it is not; "evicts_all": all go, nothing
+								is stored, and so each time; "wipes": all are deleted (where the
+								index is truncated at the next look-up already). "nothing": entries
+								are neither used nor stored; "hangs": programs wait for ever */
+	bool harmful;   /* "evicts_all", "wipes", "nothing", "hangs", where there is anything to lose:
+					   jw_prime and jw_cache_repair repair it */
+	size_t entries; /* files */
+	uint64_t bytes; /* theirs, as the limit counts them */
+	size_t evicted; /* "evicts": at least so many entries go */
+	uint64_t evicted_bytes;
+	char text[256];     /* a line for people, "" where the driver adds */
+	char next_step[64]; /* and one on what to do */
+};
+
 struct jw_cache_report {
 	char *path;
 	size_t entries, sound, damaged;
@@ -47,14 +67,9 @@ struct jw_cache_report {
 	struct jw_cache_group *by_arch, *by_driver; /* by name */
 	size_t arch_count, driver_count;
 	struct jw_cache_damaged *damaged_entries;
-	const char *index;    /* "sound", "missing", "empty", "truncated", "not an index" */
+	struct jw_cache_outlook outlook;
 	uint64_t index_bytes; /* the total that the driver counts against its limit */
 	uint64_t rows_bytes;  /* the correct total: the sum of the rows */
-	/* A driver's action when it next stores an entry. "adds"; "wipes": it deletes every entry;
-	 * "evicts_all": it evicts every entry and stores nothing, each time; "evicts_soon": it evicts
-	 * before the limit is reached. */
-	const char *next_insert;
-	bool harmful;         /* entries will be lost: next_insert is "wipes" or "evicts_all" */
 	uint64_t limit_bytes; /* the driver's, as it was taken */
 };
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/error.h>
@@ -42,6 +43,7 @@ struct jw_prime_plan {
 	size_t recorded, recorded_missing; /* with a recording: its modules that come from files, and
 										  those of them that are not in the paths */
 	double wall_seconds;               /* predicted, with so many workers */
+	struct jw_cache_outlook cache;     /* before anything is done */
 	uint64_t limit_bytes;              /* of the cache */
 	uint64_t used_bytes;               /* of its entries, those of other programs included */
 	uint64_t warm_bytes;               /* size of the warm ones in it */
@@ -102,6 +104,7 @@ struct jw_prime_result {
 	size_t lost;      /* inserted, but gone again at the end of the run; undone, too */
 	size_t undone;    /* not compiled because the run was interrupted or had to stop */
 	uint64_t added_bytes;
+	bool repaired;          /* the cache's index, which was not sound (plan.cache) */
 	size_t evicted;         /* the oldest entries of others, to keep to the cache's limit */
 	double seconds;         /* of compiling, wall time */
 	double compile_seconds; /* the sum of the modules' times in their workers, and the longest of

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cache.h>
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/target.h>
@@ -55,8 +56,8 @@ struct jw_cache_info {
 	   use. */
 	char why_useless[1024];
 	bool exists;
-	uint64_t entries, size_bytes; /* by the index */
-	char **warnings;              /* one line each */
+	struct jw_cache_outlook outlook; /* when the system was opened */
+	char **warnings;                 /* one line each */
 	size_t warning_count;
 };
 

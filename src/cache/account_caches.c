@@ -1,7 +1,8 @@
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
-#include "cache/index.h"
+#include "cache/outlook.h"
+#include "cache/settings.h"
 #include "os/accounts.h"
 #include "os/file.h"
 
@@ -21,18 +22,16 @@ static int add_account_cache(struct jw_error *err, struct jw_other_cache *caches
 							 const char *account, char *path)
 {
 	struct jw_other_cache *cache = &caches[*count];
-	struct cache_index index;
+	struct jw_cache_outlook outlook;
 
 	cache->path = path;
 	cache->account = mem_string(err, account);
 	(*count)++;
 	if (!cache->account)
 		return -1;
-	if (cache_index_load(NULL, path, &index))
-		return 0;
-	cache->entries = index.count;
-	cache->size_bytes = index.total_bytes;
-	cache_index_free(&index);
+	cache_outlook(path, CACHE_MOST_LIMIT, true, &outlook);
+	cache->entries = outlook.entries;
+	cache->size_bytes = outlook.bytes;
 	return 0;
 }
 

@@ -11,17 +11,25 @@
 struct member_walk {
 	const char *dir;
 	const char *names[3]; /* of the levels, as far as we are */
+	bool closed;          /* files are not opened */
 	struct cache_files scan;
 };
 
-static int add_cache_file(struct jw_error *err, struct member_walk *walk, uint64_t key)
+static int add_cache_file(struct jw_error *err, struct member_walk *walk, const char *path,
+						  uint64_t key)
 {
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
+	struct os_stat stat;
 
-	if (cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
-		return 0; /* gone meanwhile, or a link to nothing */
-	if (file.probed.damage == CACHE_SOUND)
+	/* Gone meanwhile, or a link to nothing. */
+	if (walk->closed ? os_stat(NULL, path, &stat) != 0
+					 : cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
+		return 0;
+	if (walk->closed)
+		file.probed =
+			(struct cache_probed){.size_bytes = stat.size_bytes, .mtime_ns = stat.mtime_ns};
+	else if (file.probed.damage == CACHE_SOUND)
 		file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
 	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MOST_FILES))
 		return error_prefix(err, "%s", walk->dir);
@@ -49,10 +57,10 @@ static int walk_cache_name(struct jw_error *err, struct member_walk *walk, const
 		walk->scan.foreign++;
 		return 0;
 	}
-	if (level == 2)
-		return add_cache_file(err, walk, key);
 	below = os_join(err, path, name);
-	result = below ? walk_cache_level(err, walk, below, level + 1) : -1;
+	result = !below       ? -1
+			 : level == 2 ? add_cache_file(err, walk, below, key)
+						  : walk_cache_level(err, walk, below, level + 1);
 	mem_free(below);
 	return result;
 }
@@ -79,17 +87,26 @@ static int walk_cache_level(struct jw_error *err, struct member_walk *walk, cons
 	return result;
 }
 
-int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
+static int walk_cache(struct jw_error *err, struct member_walk walk, struct cache_files *ret_scan)
 {
 	struct jw_error why = {0};
-	struct member_walk walk = {.dir = dir};
 
-	if (walk_cache_level(&why, &walk, dir, 0)) {
+	if (walk_cache_level(&why, &walk, walk.dir, 0)) {
 		cache_files_free(&walk.scan);
 		return error_copy(err, &why);
 	}
 	*ret_scan = walk.scan; /* names come sorted, so keys do */
 	return 0;
+}
+
+int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
+{
+	return walk_cache(err, (struct member_walk){.dir = dir}, ret_scan);
+}
+
+int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
+{
+	return walk_cache(err, (struct member_walk){.dir = dir, .closed = true}, ret_scan);
 }
 
 void cache_files_free(struct cache_files *scan)

@@ -10,7 +10,8 @@ const char *cache_index_state_name(enum cache_index_state state)
 	static const char *const names[] = {
 		[CACHE_INDEX_SOUND] = "sound",          [CACHE_INDEX_MISSING] = "missing",
 		[CACHE_INDEX_EMPTY] = "empty",          [CACHE_INDEX_TRUNCATED] = "truncated",
-		[CACHE_INDEX_VERSION] = "not an index",
+		[CACHE_INDEX_VERSION] = "not an index", [CACHE_INDEX_DEVICE] = "a device",
+		[CACHE_INDEX_PIPE] = "a pipe",          [CACHE_INDEX_CLOSED] = "not a file",
 	};
 
 	return names[state];
@@ -19,10 +20,10 @@ const char *cache_index_state_name(enum cache_index_state state)
 const char *cache_next_insert_name(enum cache_next_insert next)
 {
 	static const char *const names[] = {
-		[CACHE_NEXT_ADDS] = "adds",
-		[CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
-		[CACHE_NEXT_EVICTS_ALL] = "evicts_all",
-		[CACHE_NEXT_WIPES] = "wipes",
+		[CACHE_NEXT_ADDS] = "adds",     [CACHE_NEXT_EVICTS_SOON] = "evicts_soon",
+		[CACHE_NEXT_EVICTS] = "evicts", [CACHE_NEXT_EVICTS_ALL] = "evicts_all",
+		[CACHE_NEXT_WIPES] = "wipes",   [CACHE_NEXT_NOTHING] = "nothing",
+		[CACHE_NEXT_HANGS] = "hangs",
 	};
 
 	return names[next];
@@ -40,11 +41,11 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 	there = cursor_left(&at) / CACHE_ROW_SIZE;
 	if (!size)
 		index.state = CACHE_INDEX_EMPTY;
-	else if (size >= 4 && version != CACHE_VERSION)
+	else if (at.overrun || version != CACHE_VERSION)
 		index.state = CACHE_INDEX_VERSION;
-	else if (at.overrun || there < count)
+	else if (there < count)
 		index.state = CACHE_INDEX_TRUNCATED;
-	if (index.state == CACHE_INDEX_SOUND || (index.state == CACHE_INDEX_TRUNCATED && !at.overrun))
+	if (index.state == CACHE_INDEX_SOUND || index.state == CACHE_INDEX_TRUNCATED)
 		index.count = index.capacity = there < count ? there : count;
 	if (index.count > CACHE_MOST_ROWS)
 		return error_set(err, JW_ERR_LIMIT, "an index of %zu rows", index.count);
@@ -58,26 +59,48 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 	return 0;
 }
 
+/* What is at the path, before it is opened: CACHE_INDEX_SOUND for a file. A driver makes the file
+ * that a link leads to, unless its folder is missing too; that is not told apart here. */
+static enum cache_index_state state_of_path(const char *path)
+{
+	struct jw_error why = {0};
+	struct os_stat stat;
+
+	if (os_stat(&why, path, &stat))
+		return why.code == JW_ERR_NOT_FOUND && os_may_write(&why, path) &&
+					   why.code == JW_ERR_NOT_FOUND
+				   ? CACHE_INDEX_MISSING
+				   : CACHE_INDEX_CLOSED;
+	switch (stat.kind) {
+	case OS_REGULAR: return CACHE_INDEX_SOUND;
+	case OS_PIPE: return CACHE_INDEX_PIPE;
+	case OS_DEVICE: return CACHE_INDEX_DEVICE;
+	case OS_DIRECTORY:
+	case OS_OTHER: break;
+	}
+	return CACHE_INDEX_CLOSED;
+}
+
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index)
 {
 	struct jw_error why = {0};
 	struct buf content = {0};
 	char *path = os_join(err, dir, "index");
-	int result = -1;
+	struct cache_index index = {.state = path ? state_of_path(path) : CACHE_INDEX_CLOSED};
+	int result = path ? 0 : -1;
 
-	if (!path)
-		return -1;
-	if (!os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE,
-					  &content)) {
-		result = cache_index_parse(err, content.data, content.size, ret_index);
+	if (index.state == CACHE_INDEX_SOUND &&
+		os_read_file(&why, path, CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE,
+					 &content)) {
+		index.state = CACHE_INDEX_MISSING;
+		result = why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	} else if (index.state == CACHE_INDEX_SOUND) {
+		result = cache_index_parse(err, content.data, content.size, &index);
 		if (result)
 			error_prefix(err, "%s", path);
-	} else if (why.code == JW_ERR_NOT_FOUND) {
-		*ret_index = (struct cache_index){.state = CACHE_INDEX_MISSING};
-		result = 0;
-	} else {
-		error_copy(err, &why);
 	}
+	if (!result)
+		*ret_index = index;
 	buf_free(&content);
 	mem_free(path);
 	return result;
@@ -131,10 +154,18 @@ enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_
 {
 	uint64_t rows = cache_index_rows_total(index);
 
+	if (index->state == CACHE_INDEX_PIPE)
+		return CACHE_NEXT_HANGS;
+	if (index->state == CACHE_INDEX_CLOSED)
+		return CACHE_NEXT_NOTHING;
 	if (index->state != CACHE_INDEX_SOUND)
 		return CACHE_NEXT_WIPES;
-	if (index->total_bytes <= rows)
+	/* What is larger than the limit is not stored, and nothing makes room for it. */
+	if (!limit_bytes)
 		return CACHE_NEXT_ADDS;
-	return index->total_bytes - rows >= limit_bytes ? CACHE_NEXT_EVICTS_ALL
-													: CACHE_NEXT_EVICTS_SOON;
+	if (index->total_bytes > rows && index->total_bytes - rows >= limit_bytes)
+		return CACHE_NEXT_EVICTS_ALL;
+	if (rows > limit_bytes && index->total_bytes > limit_bytes)
+		return CACHE_NEXT_EVICTS;
+	return index->total_bytes > rows ? CACHE_NEXT_EVICTS_SOON : CACHE_NEXT_ADDS;
 }

@@ -23,14 +23,19 @@ enum {
 };
 
 /* As the driver sees it. Beside an unsound index, its next insert deletes every entry and begins a
- * new index. */
+ * new index; beside a truncated one, its next look-up does. docs/driver-cache.md, "The index", has
+ * the states that are no files. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
 	CACHE_INDEX_EMPTY,     /* 0 bytes */
-	CACHE_INDEX_TRUNCATED, /* a header that is cut off, or fewer rows than it counts; a driver's
-							  insert looks the same while it is written */
-	CACHE_INDEX_VERSION,   /* not 0x41: another version or no index */
+	CACHE_INDEX_TRUNCATED, /* fewer rows than its header counts; a driver's insert looks the same
+							  while it is written */
+	CACHE_INDEX_VERSION,   /* not 0x41: another version or no index; a header that is cut off */
+	CACHE_INDEX_DEVICE,    /* entries are used, and each insert deletes the others */
+	CACHE_INDEX_PIPE,      /* the program hangs at its first look-up */
+	CACHE_INDEX_CLOSED,    /* a directory, a socket, a link that leads nowhere: entries are neither
+							  used    nor stored */
 };
 /* "sound", "missing", ... */
 const char *cache_index_state_name(enum cache_index_state state);
@@ -51,7 +56,7 @@ struct cache_index {
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);
 /* The index file of a cache directory, without locking it: for reports. One that is not there is
- * CACHE_INDEX_MISSING. */
+ * CACHE_INDEX_MISSING; what is no file is not opened. */
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 void cache_index_free(struct cache_index *index);
 
@@ -65,10 +70,14 @@ enum cache_next_insert {
 	CACHE_NEXT_ADDS,        /* evicts old entries where the limit asks for it */
 	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes without a row: entries are evicted before the
 							   limit is reached */
-	CACHE_NEXT_EVICTS_ALL,  /* those bytes alone pass the limit: each insert evicts every entry and
-							   stores nothing */
+	CACHE_NEXT_EVICTS,      /* the rows alone pass the limit, which was larger: old entries go until
+							   the new one fits */
+	CACHE_NEXT_EVICTS_ALL,  /* bytes without a row alone pass the limit: each insert evicts every
+							   entry and stores nothing */
 	CACHE_NEXT_WIPES,       /* the index is unsound: every entry is deleted */
+	CACHE_NEXT_NOTHING,     /* the index cannot be opened: nothing is read or stored */
+	CACHE_NEXT_HANGS,
 };
-/* "adds", "evicts_soon", "evicts_all", "wipes" */
+/* "adds", "evicts_soon", "evicts", "evicts_all", "wipes", "nothing", "hangs" */
 const char *cache_next_insert_name(enum cache_next_insert next);
 enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_t limit_bytes);

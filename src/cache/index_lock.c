@@ -28,16 +28,31 @@ static void share_index(const struct cache_live *live)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
+/* What is no file is in the way of one: a pipe, a device, a link to one, a folder that a container
+ * was given for a file that it lacks. */
+static int clear_way(struct jw_error *err, const struct cache_live *live)
+{
+	struct os_stat stat;
+
+	if (os_stat(NULL, live->index_path, &stat) || stat.kind == OS_REGULAR)
+		return 0;
+	if (stat.kind != OS_DIRECTORY)
+		return os_remove(err, live->index_path);
+	return os_remove_empty_dir(err, live->index_path)
+			   ? error_prefix(err, "the cache's index is a folder: move it away")
+			   : 0;
+}
+
 static int create_index(struct jw_error *err, struct cache_live *live)
 {
 	struct jw_error why = {0};
 
 	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
 		return 0;
-	/* The directory may have been removed since it was opened. */
+	/* The directory may have been removed since it was opened, or a link leads nowhere. */
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
-	return os_make_dirs(err, live->dir, 0700) ||
+	return os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path) ||
 				   os_file_open(err, live->index_path, OS_OPEN_CREATE, &live->file)
 			   ? -1
 			   : 0;
@@ -61,6 +76,8 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 	struct jw_error why = {0};
 	bool held = false;
 
+	if (clear_way(err, live))
+		return -1;
 	live->created = os_file_open(&why, live->index_path, OS_OPEN_UPDATE, &live->file) != 0;
 	if (live->created && why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
@@ -99,7 +116,7 @@ static int read_locked_index(struct jw_error *err, struct cache_live *live)
 				 os_file_read(err, live->file, 0, content.data, (size_t)size, &got)))
 		goto done;
 	result = cache_index_parse(err, content.data, size ? got : 0, &live->index);
-	if (!result && live->index.state == CACHE_INDEX_VERSION &&
+	if (!result && live->index.state == CACHE_INDEX_VERSION && got >= CACHE_INDEX_HEADER &&
 		load_u32(content.data) - 1 < MOST_VERSION)
 		result = error_set(err, JW_ERR_UNSUPPORTED,
 						   "%s: version 0x%x of the index is not known: left alone",

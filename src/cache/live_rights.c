@@ -9,7 +9,7 @@ static int find_owner(struct jw_error *err, const struct cache_live *live, struc
 {
 	char *path;
 
-	if (!os_stat(NULL, live->index_path, ret_stat))
+	if (!os_stat(NULL, live->index_path, ret_stat) && ret_stat->kind == OS_REGULAR)
 		return 0;
 	path = os_nearest(err, live->dir);
 	if (!path)

@@ -111,9 +111,10 @@ done:
 /* A sound cache is not written to. */
 static bool needs_mending(const struct jw_cache_report *report)
 {
-	return report->damaged || report->rows_without_file || report->files_without_row ||
-		   report->rows_repeated || strcmp(report->next_insert, "adds") != 0 ||
-		   report->index_bytes != report->rows_bytes;
+	return report->outlook.harmful ||
+		   ((report->entries || report->rows) &&
+			(report->damaged || report->rows_without_file || report->files_without_row ||
+			 report->rows_repeated || report->index_bytes != report->rows_bytes));
 }
 
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
@@ -128,7 +129,7 @@ int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options
 
 	if (jw_cache_verify(err, options, &report))
 		return -1;
-	if ((report->entries || report->rows) && needs_mending(report))
+	if (needs_mending(report))
 		result = mend(err, options, report, &repaired);
 	jw_cache_report_free(report);
 	if (!result)

@@ -80,7 +80,11 @@ enum cache_loss cache_shape_compare(const struct cache_shape *before, const stru
 	}
 	if (!had_parts)
 		return CACHE_LOSS_NONE;
+	if (before->index == now->index && now->index && now->index != OS_UNIDENTIFIED)
+		return CACHE_LOSS_INDEX;
 	if (before->index == now->index || !before->witness || before->witness == OS_UNIDENTIFIED)
 		return CACHE_LOSS_UNSURE;
-	return before->witness == now->witness ? CACHE_LOSS_WIPED : CACHE_LOSS_EMPTIED;
+	if (before->witness != now->witness)
+		return CACHE_LOSS_EMPTIED;
+	return before->index ? CACHE_LOSS_WIPED : CACHE_LOSS_INDEX;
 }

@@ -41,6 +41,7 @@ enum cache_loss {
 	CACHE_LOSS_EMPTIED,  /* the folder was emptied by hand */
 	CACHE_LOSS_REPLACED, /* the folder is gone, or another one */
 	CACHE_LOSS_UNSURE,   /* they are gone, the cause is unknown */
+	CACHE_LOSS_INDEX,    /* a driver's insert deleted them: the index was missing or damaged */
 	CACHE_LOSS_UNKNOWN,  /* the file system gives files no identities */
 };
 enum cache_loss cache_shape_compare(const struct cache_shape *before,

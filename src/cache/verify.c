@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "cache/cache_files.h"
 #include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/sound.h"
 #include "cache/view.h"
 
@@ -178,19 +179,13 @@ static void compare_rows(struct verify *verify, const struct set *rows)
 static int check_index(struct jw_error *err, struct verify *verify, uint64_t limit_bytes)
 {
 	struct jw_cache_report *report = verify->report;
-	enum cache_next_insert next = cache_index_next(&verify->index, limit_bytes);
 	struct set rows = {0};
 	int result = 0;
 
-	/* Nothing can be lost where nothing is. */
-	if (next == CACHE_NEXT_WIPES && !verify->scan.count)
-		next = CACHE_NEXT_ADDS;
+	cache_outlook_of(&verify->index, report->entries, report->bytes, limit_bytes, &report->outlook);
 	report->rows = verify->index.count;
-	report->index = cache_index_state_name(verify->index.state);
 	report->index_bytes = verify->index.total_bytes;
 	report->rows_bytes = cache_index_rows_total(&verify->index);
-	report->next_insert = cache_next_insert_name(next);
-	report->harmful = next == CACHE_NEXT_WIPES || next == CACHE_NEXT_EVICTS_ALL;
 	result = cache_index_map(err, &verify->index, &rows);
 	if (!result)
 		compare_rows(verify, &rows);

@@ -41,12 +41,13 @@ done:
 	return result;
 }
 
-static int load_index(struct jw_error *err, const char *dir, struct cache_index *ret_index)
+int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index)
 {
 	for (int looks = 1;; looks++) {
 		if (cache_index_load(err, dir, ret_index))
 			return -1;
-		if (ret_index->state == CACHE_INDEX_SOUND || ret_index->state == CACHE_INDEX_MISSING ||
+		/* Only what is a file may be whole a moment later. */
+		if (ret_index->state <= CACHE_INDEX_MISSING || ret_index->state >= CACHE_INDEX_DEVICE ||
 			looks == LOOKS)
 			return 0;
 		cache_index_free(ret_index);
@@ -66,7 +67,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 	if (find_cache_directory(err, options, &path, &limit_bytes, &exists))
 		return -1;
-	if (exists && (cache_files_scan(err, path, &scan) || load_index(err, path, &index)))
+	if (exists && (cache_files_scan(err, path, &scan) || cache_view_index(err, path, &index)))
 		goto fail;
 	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
 		error_set(err, JW_ERR_FORMAT, "%s: not a driver's cache: it has no entries and no index",

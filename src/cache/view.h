@@ -13,5 +13,8 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 					uint64_t *ret_limit_bytes, struct cache_files *ret_scan,
 					struct cache_index *ret_index);
 
+/* The index alone; one that is being written gets some time. */
+int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index);
+
 /* Each row's position by its key; the first row of a key is found first. */
 int cache_index_map(struct jw_error *err, const struct cache_index *index, struct set *ret_rows);

@@ -86,7 +86,7 @@ static bool parse_epochs(struct ledger *ledger, struct cursor *at)
 	if (at->overrun || epoch == LEDGER_TAKEN_OUT)
 		return false;
 	for (unsigned i = 0; i < LEDGER_MOST_EPOCHS; i++)
-		if (losses[i] > CACHE_LOSS_UNSURE)
+		if (losses[i] >= CACHE_LOSS_UNKNOWN)
 			return false;
 	memcpy(ledger->losses, losses, sizeof ledger->losses);
 	ledger->epoch = epoch;

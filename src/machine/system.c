@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
-#include "cache/index.h"
+#include "cache/outlook.h"
 #include "cache/profile.h"
 #include "cache/settings.h"
 #include "gpu/branch.h"
@@ -40,6 +40,7 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	cache->limit_bytes = settings->limit_bytes;
 	cache->limit_set = settings->limit_set;
 	cache->disabled = settings->disabled;
+	cache->exists = settings->exists;
 	cache->usable = settings->usable;
 	return 0;
 }
@@ -70,7 +71,6 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 					  struct jw_cache_info *cache, struct forced *ret_forced)
 {
 	struct cache_settings settings;
-	struct cache_index index;
 	int result;
 
 	if (cache_settings_read(err, options->cache_dir, NULL, &settings))
@@ -81,13 +81,7 @@ static int read_cache(struct jw_error *err, const struct jw_system_options *opti
 	cache->named = options->cache_dir != NULL;
 	if (!options->cache_dir)
 		judge_settings(cache);
-	if (result || !cache->path || cache_index_load(NULL, cache->path, &index))
-		return result;
-	cache->exists = index.state == CACHE_INDEX_SOUND;
-	cache->entries = index.count;
-	cache->size_bytes = index.total_bytes;
-	cache_index_free(&index);
-	return 0;
+	return result;
 }
 
 static void take_query_hello(struct jw_system *system, const struct protocol_hello *hello)
@@ -225,6 +219,7 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 
 	if (!cache->limit_set)
 		cache->limit_bytes = branch->default_limit_bytes;
+	cache_outlook(cache->path, cache->limit_bytes, true, &cache->outlook);
 	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
 		return 0;

@@ -110,7 +110,8 @@ size_t os_read_head(const char *path, void *bytes, size_t size)
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file)
 {
-	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY : UV_FS_O_RDWR) |
+	/* A pipe without a writer would keep a reader waiting. */
+	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY | UV_FS_O_NONBLOCK : UV_FS_O_RDWR) |
 				(how == OS_OPEN_CREATE ? UV_FS_O_CREAT : 0);
 	struct os_file *file = mem_alloc(err, sizeof *file);
 

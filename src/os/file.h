@@ -10,7 +10,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-enum os_kind { OS_REGULAR, OS_DIRECTORY, OS_OTHER };
+enum os_kind {
+	OS_REGULAR,
+	OS_DIRECTORY,
+	OS_PIPE, /* by os_stat on POSIX alone, as is the next; os_list calls both OS_OTHER */
+	OS_DEVICE,
+	OS_OTHER,
+};
 
 /* What identifies a file and tells whether it has changed. */
 struct os_stat {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "cache/outlook.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "plan/analyse.h"
@@ -196,6 +197,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	result->cause_count = cause_count;
 	result->split = split;
 	result->driver = profile.driver;
+	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &result->cache);
 	result->names_known = profile.stamp[0] != 0;
 	*ret_result = result;
 	return 0;

@@ -27,6 +27,7 @@ struct cache_now {
 	struct cache_shape shape;
 	struct set rows; /* of the index, by key */
 	bool crowded;
+	bool keeps_none; /* its index counts so much that each insert evicts everything */
 };
 
 /* A driver evicts only as much as the new entry needs, so that such a cache stays nearly full. */
@@ -56,6 +57,7 @@ static int look(struct jw_error *err, const struct explain_request *request,
 		failed = set_add(err, &now.rows, index.rows[i].key, i);
 	if (!failed) {
 		now.crowded = is_crowded(request, &index);
+		now.keeps_none = cache_index_next(&index, request->limit_bytes) == CACHE_NEXT_EVICTS_ALL;
 		*ret_now = now;
 	} else {
 		set_free(&now.rows);
@@ -77,12 +79,18 @@ static void explain_gone(const struct explain_request *request, const struct led
 		explanation->how = "deleted by “jitwarm cache prune”";
 		return;
 	}
-	if (!now->crowded && set_find(&now->rows, known->key, &cursor) != SET_NONE) {
+	if ((!now->crowded || loss == CACHE_LOSS_INDEX) &&
+		set_find(&now->rows, known->key, &cursor) != SET_NONE) {
 		explanation->how = "deleted: its file is gone, while the cache still counts it";
 		return;
 	}
 	switch (loss) {
 	case CACHE_LOSS_WIPED: explanation->reason = JW_COLD_WIPED; return;
+	case CACHE_LOSS_INDEX:
+		explanation->reason = JW_COLD_WIPED;
+		explanation->how = "wiped by the driver: the cache's index was missing or damaged when a "
+						   "module was stored";
+		return;
 	case CACHE_LOSS_EMPTIED: explanation->how = "deleted: the cache was emptied by hand"; return;
 	case CACHE_LOSS_REPLACED:
 		explanation->how = "deleted: the cache's folder was removed or replaced";
@@ -91,8 +99,11 @@ static void explain_gone(const struct explain_request *request, const struct led
 	case CACHE_LOSS_UNKNOWN:
 	case CACHE_LOSS_UNSURE: break;
 	}
-	if (now->crowded && loss != CACHE_LOSS_UNSURE) {
+	if ((now->crowded || now->keeps_none) && loss != CACHE_LOSS_UNSURE) {
 		explanation->reason = JW_COLD_EVICTED;
+		if (now->keeps_none)
+			explanation->how = "evicted: the cache's index counts bytes that no entry has, and so "
+							   "the driver keeps none";
 		return;
 	}
 	explanation->reason = JW_COLD_GONE;
@@ -202,6 +213,10 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 {
 	char from[64], to[64], bytes[TEXT_SHORT];
 
+	if (explanation->how) {
+		text_copy(text, EXPLAIN_TEXT, explanation->how);
+		return text;
+	}
 	switch (explanation->reason) {
 	case JW_COLD_NOT: text[0] = '\0'; break;
 	case JW_COLD_UNKNOWN:
@@ -242,7 +257,7 @@ const char *explain_text(char text[EXPLAIN_TEXT], const struct explain_request *
 					   "written by another program (beyond 256 entries)");
 		break;
 	case JW_COLD_DELETED:
-	case JW_COLD_GONE: (void)snprintf(text, EXPLAIN_TEXT, "%s", explanation->how); break;
+	case JW_COLD_GONE: break;
 	}
 	return text;
 }

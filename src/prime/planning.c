@@ -274,7 +274,7 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 
 	if (budget_choose(err, plan, &request, sum))
 		return -1;
-	sum->used_bytes = system->cache.size_bytes;
+	sum->used_bytes = sum->cache.bytes;
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
 	sum->too_much = budget_is_too_much(sum, &result->stopped);

@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "cache/outlook.h"
+#include "cache/remove.h"
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "prime/compile_plan.h"
@@ -36,6 +38,35 @@ static int check_options(struct jw_error *err, const struct jw_prime_options *op
 						   "carry-over takes what older drivers have compiled, and "
 						   "recompile-carried replaces it: one at a time")
 			   : 0;
+}
+
+/* The index alone, where nothing is compiled that would be inserted. */
+static int repair_index(struct jw_error *err, const struct jw_system *system)
+{
+	const struct cache_live_options how = {.limit_bytes = system->cache.limit_bytes};
+	struct cache_live *live;
+	int result;
+
+	if (cache_live_open(err, system->cache.path, &how, &live))
+		return -1;
+	result = cache_remove_settle(err, live);
+	return cache_live_close(result ? NULL : err, live) ? -1 : result;
+}
+
+/* Each insert repairs the index first. */
+static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_system *system,
+					 const struct jw_prime_options *options, struct trace *trace,
+					 struct jw_prime_result *result)
+{
+	const bool unsound = result->plan.cache.text[0] && !result->plan.cache.evicted;
+	int failed = 0;
+
+	if (result->plan.cold)
+		failed = compile_plan(err, plan, system, options, trace, result);
+	else if (unsound)
+		failed = repair_index(err, system);
+	result->repaired = unsound && !failed && !result->stopped.code;
+	return failed;
 }
 
 int jw_prime(struct jw_error *err, const struct jw_system *system,
@@ -74,6 +105,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	trace_slice(trace, TRACE_SUPERVISOR, "reading files", began_ns);
 	ledger_open(&ledger, home, system->cache.path);
 	planning_note_carried(planning.plan, &ledger, options->recompile_carried);
+	cache_outlook(system->cache.path, system->cache.limit_bytes, true, &result->plan.cache);
 	planning_sum_up(planning.plan, options, &result->plan);
 	if (ledger_begin(err, &ledger, planning.plan) ||
 		planning_explain(err, system, &planning, &ledger, &result->plan) ||
@@ -83,8 +115,8 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	if ((options->planned && !options->planned(options->context, result)) || options->dry_run ||
 		result->plan.too_much)
 		result->undone = result->plan.cold;
-	else if (result->plan.cold)
-		failed = compile_plan(err, planning.plan, system, options, trace, result);
+	else
+		failed = carry_out(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
 	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
 	if (!failed && result->compiled && !result->interrupted)

@@ -2,6 +2,8 @@
 #include <jitwarm/find.h>
 #include <jitwarm/startup.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -9,6 +11,8 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "cache/cache_files.h"
+#include "cache/outlook.h"
 #include "cache/settings.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -26,7 +30,7 @@ struct jw_run_state {
 	char *path; /* of the file that remembers it; NULL: nothing is kept */
 	char parts[PARTS][DIGEST_TEXT_SIZE];
 	char *cache_dir;
-	uint64_t index_bytes; /* of the cache's index: a driver that wipes makes it smaller */
+	uint64_t limit_bytes;
 };
 
 static int add_stamp(struct jw_error *err, struct buf *text, const char *path, uint64_t size_bytes,
@@ -129,16 +133,6 @@ static int digest_state_part(struct jw_error *err, const struct jw_run_key *key,
 	return result;
 }
 
-static uint64_t size_of_index(const char *dir)
-{
-	char *path = dir ? os_join(NULL, dir, "index") : NULL;
-	struct os_stat stat = {0};
-	bool there = path && !os_stat(NULL, path, &stat);
-
-	mem_free(path);
-	return there ? stat.size_bytes : 0;
-}
-
 static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 					  struct jw_run_state *state)
 {
@@ -147,9 +141,58 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 	if (cache_settings_read(err, key->cache_dir, NULL, &settings))
 		return -1;
 	state->cache_dir = settings.path;
+	state->limit_bytes = settings.limit_bytes;
 	settings.path = NULL;
 	cache_settings_free(&settings);
-	state->index_bytes = size_of_index(state->cache_dir);
+	return 0;
+}
+
+/* The entries that were there at some time, by name, size and time of writing: one that is lost,
+ * cut or written again changes it, and one that came later does not. *newest_ns is that time; of
+ * INT64_MAX it becomes the newest entry's. */
+static int digest_entries(struct jw_error *err, const char *dir, int64_t *newest_ns,
+						  char text[DIGEST_TEXT_SIZE])
+{
+	const int64_t until_ns = *newest_ns;
+	struct cache_files scan = {0};
+	struct buf bytes = BUF_MAX(MOST_PART);
+	struct digest digest;
+	int result = 0;
+
+	if (dir && cache_files_sizes(NULL, dir, &scan))
+		scan = (struct cache_files){0};
+	if (until_ns == INT64_MAX)
+		*newest_ns = 0;
+	for (size_t i = 0; !result && i < scan.count; i++) {
+		const struct cache_file *file = &scan.files[i];
+		const uint64_t stamp[] = {file->key, file->probed.size_bytes,
+								  (uint64_t)file->probed.mtime_ns};
+
+		if (file->probed.mtime_ns > until_ns)
+			continue;
+		if (until_ns == INT64_MAX && file->probed.mtime_ns > *newest_ns)
+			*newest_ns = file->probed.mtime_ns;
+		result = buf_append(err, &bytes, stamp, sizeof stamp);
+	}
+	digest_of(&digest, bytes.data, bytes.size);
+	digest_text(text, &digest);
+	buf_free(&bytes);
+	cache_files_free(&scan);
+	return result;
+}
+
+/* Whether entries of the last run are lost or damaged, or the driver would not use them. */
+static int has_suffered(struct jw_error *err, const struct jw_run_state *state,
+						const cJSON *document, bool *ret_has)
+{
+	int64_t until_ns = strtoll(json_text(document, "entries_until_ns", "0"), NULL, 10);
+	struct jw_cache_outlook outlook;
+	char digest[DIGEST_TEXT_SIZE];
+
+	if (digest_entries(err, state->cache_dir, &until_ns, digest))
+		return -1;
+	cache_outlook(state->cache_dir, state->limit_bytes, false, &outlook);
+	*ret_has = outlook.harmful || strcmp(json_text(document, "entries", ""), digest) != 0;
 	return 0;
 }
 
@@ -187,6 +230,7 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 {
 	struct buf text = {0};
 	cJSON *document = NULL;
+	bool suffered = false;
 	int result = 0;
 
 	if (state->path && !os_read_file(NULL, state->path, MOST_STATE, &text))
@@ -199,7 +243,9 @@ static int compare_with_last(struct jw_error *err, const struct jw_run_state *st
 	for (size_t i = 0; !result && i < PARTS; i++)
 		if (strcmp(json_text(document, part_names[i], ""), state->parts[i]) != 0)
 			result = append_change(err, changes, part_names[i]);
-	if (!result && state->index_bytes < json_count(document, "index_bytes"))
+	if (!result)
+		result = has_suffered(err, state, document, &suffered);
+	if (!result && suffered)
 		result = append_change(err, changes, "cache");
 	cJSON_Delete(document);
 	return result;
@@ -236,12 +282,17 @@ int jw_run_remember(struct jw_error *err, const struct jw_run_state *state)
 	cJSON *document = cJSON_CreateObject();
 	char *text = NULL;
 	bool made = cJSON_AddStringToObject(document, "schema", schema) != NULL;
+	char entries[DIGEST_TEXT_SIZE], until[24];
+	int64_t until_ns = INT64_MAX;
 	int result = -1;
 
+	if (digest_entries(err, state->cache_dir, &until_ns, entries))
+		goto done;
+	(void)snprintf(until, sizeof until, "%lld", (long long)until_ns);
 	for (size_t i = 0; made && i < PARTS; i++)
 		made = cJSON_AddStringToObject(document, part_names[i], state->parts[i]);
-	if (!made || !cJSON_AddNumberToObject(document, "index_bytes",
-										  (double)size_of_index(state->cache_dir))) {
+	if (!made || !cJSON_AddStringToObject(document, "entries", entries) ||
+		!cJSON_AddStringToObject(document, "entries_until_ns", until)) {
 		error_set(err, JW_ERR_MEMORY, "out of memory");
 		goto done;
 	}

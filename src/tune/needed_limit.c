@@ -36,7 +36,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 
 	if (jw_tune_predict(err, system, paths, count, &predicted_bytes))
 		return -1;
-	request.limit_bytes = jw_tune_limit(system->cache.size_bytes, predicted_bytes);
+	request.limit_bytes = jw_tune_limit(system->cache.outlook.bytes, predicted_bytes);
 	if (system->cache.limit_bytes >= request.limit_bytes) {
 		*ret_result = NULL;
 		return 0;

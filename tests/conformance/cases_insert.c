@@ -183,6 +183,58 @@ static enum outcome insert_wipes_beside_index(void)
 	return PASSED;
 }
 
+/* Two entries, and in the index's place what `put` leaves there. */
+static enum outcome no_caching_with(int (*put)(const char *index))
+{
+	CHECK_IS(load(module(1)).compiled, 1);
+	unlink(cache_file("index"));
+	CHECK_IS(put(cache_file("index")), 0);
+	for (int i = 0; i < 2; i++) {
+		CHECK_IS(load(module(1)).compiled, 1);
+		CHECK_IS(load(module(2)).compiled, 1);
+		CHECK_IS(entries_count(suite.cache), 1);
+	}
+	return PASSED;
+}
+
+static int put_folder(const char *index)
+{
+	return mkdir(index, 0700);
+}
+
+static enum outcome folder_in_its_place(void)
+{
+	enum outcome outcome = no_caching_with(put_folder);
+
+	rmdir(cache_file("index"));
+	return outcome;
+}
+
+static int put_link_to_nowhere(const char *index)
+{
+	return symlink("nowhere/at/all", index);
+}
+
+static enum outcome link_to_nowhere(void)
+{
+	return no_caching_with(put_link_to_nowhere);
+}
+
+/* Look-ups hit; what is stored deletes what was stored before, since its row is kept nowhere. */
+static enum outcome device_in_its_place(void)
+{
+	CHECK_IS(load(module(1)).compiled, 1);
+	unlink(cache_file("index"));
+	CHECK_IS(symlink("/dev/null", cache_file("index")), 0);
+	CHECK_IS(load(module(1)).compiled, 0);
+	CHECK_IS(load(module(2)).compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 1);
+	CHECK_IS(load(module(2)).compiled, 0);
+	CHECK_IS(load(module(1)).compiled, 1);
+	CHECK_IS(entries_count(suite.cache), 1);
+	return PASSED;
+}
+
 static enum outcome orphans_survive(void)
 {
 	static const uint32_t no_rows[] = {0x41, 0, 0, 0};
@@ -398,6 +450,9 @@ const struct test_case insert_cases[] = {
 	{"wipe/garbage", wipes_with_garbage},
 	{"wipe/by a look-up where rows are missing, with the index", look_up_wipes_with_index},
 	{"wipe/otherwise by an insert, which keeps the index", insert_wipes_beside_index},
+	{"index/a folder in its place: no caching", folder_in_its_place},
+	{"index/a link to nowhere: no caching", link_to_nowhere},
+	{"index/a device in its place: each insert wipes", device_in_its_place},
 	{"wipe/takes foreign files, leaves those beside", wipe_takes_foreign_files},
 	{NULL, NULL},
 };

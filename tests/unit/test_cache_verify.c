@@ -10,14 +10,19 @@
 #include "folder.h"
 #include "os/memory.h"
 
-static struct jw_cache_report *verify(const char *dir)
+static struct jw_cache_report *verify_under(const char *dir, uint64_t limit_bytes)
 {
 	struct jw_cache_options options = {
-		.size = sizeof options, .path = dir, .limit_bytes = UINT64_C(1) << 30};
+		.size = sizeof options, .path = dir, .limit_bytes = limit_bytes};
 	struct jw_cache_report *report = NULL;
 
 	assert_int_equal(jw_cache_verify(NULL, &options, &report), 0);
 	return report;
+}
+
+static struct jw_cache_report *verify(const char *dir)
+{
+	return verify_under(dir, UINT64_C(1) << 30);
 }
 
 /* ---- made here */
@@ -70,7 +75,7 @@ static void damage_is_counted_and_named(void **state)
 	assert_string_equal(report->damaged_entries[0].name, "0/0/00000000000000");
 	assert_string_equal(report->damaged_entries[0].reason, "shorter than an entry's header");
 	assert_string_equal(report->damaged_entries[1].reason, "empty file");
-	assert_string_equal(report->next_insert, "adds");
+	assert_string_equal(report->outlook.next_insert, "adds");
 	jw_cache_report_free(report);
 	mem_free(dir);
 }
@@ -155,7 +160,11 @@ static void the_next_insert_is_predicted(void **state)
 		 .harmful = true},
 		{.what = "total too small", .surplus = (uint64_t)-100, .index = "sound", .next = "adds"},
 		{.what = "cut", .cut_to = 63, .index = "truncated", .next = "wipes", .harmful = true},
-		{.what = "cut header", .cut_to = 7, .index = "truncated", .next = "wipes", .harmful = true},
+		{.what = "cut header",
+		 .cut_to = 7,
+		 .index = "not an index",
+		 .next = "wipes",
+		 .harmful = true},
 	};
 
 	(void)state;
@@ -169,15 +178,49 @@ static void the_next_insert_is_predicted(void **state)
 		if (cases[i].cut_to)
 			assert_int_equal(os_write_atomic(NULL, index, bytes.data, cases[i].cut_to), 0);
 		report = verify(dir);
-		assert_string_equal(report->index, cases[i].index);
-		assert_string_equal(report->next_insert, cases[i].next);
-		assert_int_equal(report->harmful, cases[i].harmful);
+		assert_string_equal(report->outlook.index, cases[i].index);
+		assert_string_equal(report->outlook.next_insert, cases[i].next);
+		assert_int_equal(report->outlook.harmful, cases[i].harmful);
 		assert_int_equal(report->sound, 3);
 		jw_cache_report_free(report);
 		buf_free(&bytes);
 		mem_free(index);
 		mem_free(dir);
 	}
+}
+
+static void entries_past_the_limit_are_counted(void **state)
+{
+	char *dir = make_cache("smaller", 0);
+	struct jw_cache_report *report = verify(dir);
+	const uint64_t total = report->index_bytes;
+	struct jw_cache_outlook outlook;
+
+	(void)state;
+	jw_cache_report_free(report);
+	for (unsigned i = 0; i < 3; i++) {
+		/* One byte less than i entries fewer */
+		static const size_t evicted[] = {1, 2, 3};
+		struct entries_entry entry;
+		uint64_t limit = total - 1;
+
+		for (unsigned n = 1; n <= i; n++) {
+			entries_make(&entry, n, 100 * n);
+			limit -= entry.row_bytes;
+		}
+		report = verify_under(dir, limit);
+		outlook = report->outlook;
+		assert_string_equal(outlook.next_insert, "evicts");
+		assert_int_equal(outlook.evicted, evicted[i]);
+		assert_false(outlook.harmful);
+		assert_non_null(strstr(outlook.text, "CUDA_CACHE_MAXSIZE"));
+		jw_cache_report_free(report);
+	}
+	report = verify_under(dir, total);
+	assert_string_equal(report->outlook.next_insert, "adds");
+	assert_string_equal(report->outlook.text, "");
+	jw_cache_report_free(report);
+	mem_free(dir);
 }
 
 static void a_missing_or_foreign_directory_is_reported(void **state)
@@ -204,7 +247,7 @@ static void a_missing_or_foreign_directory_is_reported(void **state)
 	}
 	report = verify(empty);
 	assert_int_equal(report->entries, 0);
-	assert_false(report->harmful);
+	assert_false(report->outlook.harmful);
 	jw_cache_report_free(report);
 	mem_free(file);
 	mem_free(foreign);
@@ -434,7 +477,8 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		struct jw_cache_report *report;
 
 		caches_each(archive->name, unpack_one, dir);
-		report = verify(dir);
+		/* One of them holds more than a gigabyte. */
+		report = verify_under(dir, UINT64_C(4) << 30);
 		assert_int_equal(report->entries, archive->entries);
 		assert_int_equal(report->sound, archive->entries);
 		assert_int_equal(report->damaged, 0);
@@ -445,7 +489,7 @@ static void real_caches_are_sound_and_counted_right(void **state)
 		assert_int_equal(report->foreign, 0);
 		assert_int_equal(report->kinds[JW_CACHE_OPENCL], archive->opencl);
 		assert_int_equal(report->kinds[JW_CACHE_OTHER], 0);
-		assert_string_equal(report->next_insert, "adds");
+		assert_string_equal(report->outlook.next_insert, "adds");
 		if (!strcmp(archive->name, "framework-2018-sm70")) {
 			assert_int_equal(group(report->by_arch, report->arch_count, "sm_70"), 152);
 			assert_int_equal(report->driver_count, 2);
@@ -465,6 +509,7 @@ int main(void)
 		cmocka_unit_test(damage_is_counted_and_named),
 		cmocka_unit_test(machine_code_that_no_driver_loads_is_damage),
 		cmocka_unit_test(the_next_insert_is_predicted),
+		cmocka_unit_test(entries_past_the_limit_are_counted),
 		cmocka_unit_test(a_missing_or_foreign_directory_is_reported),
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
 		cmocka_unit_test(it_stops_when_asked),

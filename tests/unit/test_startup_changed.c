@@ -3,6 +3,9 @@
 
 #include <jitwarm/startup.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #define SITE "venv/lib/python3.11/site-packages/"
 
 /* frame, which requires core, and other. */
@@ -86,12 +89,80 @@ static void what_is_not_there_may_come(void **state)
 	assert_true(has_changed("frame"));
 }
 
+/* An entry of 100 bytes that was written so many seconds after 2001-09-09. */
+static void put_entry(const char *name, int64_t second)
+{
+	char path[64], bytes[101];
+	struct os_file *file;
+	char *whole;
+
+	memset(bytes, 'x', 100);
+	bytes[100] = '\0';
+	(void)snprintf(path, sizeof path, "cache/a/b/%s", name);
+	put(path, bytes);
+	whole = at(path);
+	assert_int_equal(os_file_open(NULL, whole, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, (1000000000 + second) * 1000000000), 0);
+	os_file_close(file);
+	mem_free(whole);
+}
+
+static void put_index(uint32_t version)
+{
+	char *path = at("cache/index");
+
+	assert_int_equal(os_write_atomic(NULL, path, (const uint32_t[]){version, 0, 0, 0}, 16), 0);
+	mem_free(path);
+}
+
+static void lost_and_damaged_entries_are_seen(void **state)
+{
+	static const char one[] = "00000000000001", other[] = "00000000000002";
+	char *cut = at("cache/a/b/00000000000001"), *index = at("cache/index");
+	struct os_file *file;
+
+	(void)state;
+	set("JITWARM_STATE", "state");
+	set("CUDA_CACHE_PATH", "cache");
+	put_entry(one, 1);
+	put_entry(other, 2);
+	put_index(0x41);
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	put_entry("00000000000003", 3); /* another program's */
+	assert_false(has_changed("frame"));
+	/* Cut, with its time as it was */
+	assert_int_equal(os_file_open(NULL, cut, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_truncate(NULL, file, 99), 0);
+	assert_int_equal(os_file_set_mtime(NULL, file, INT64_C(1000000001) * 1000000000), 0);
+	os_file_close(file);
+	assert_true(has_changed("frame"));
+	put_entry(one, 1);
+	assert_true(has_changed("frame"));
+	put_entry(other, 4); /* written again */
+	assert_true(has_changed("frame"));
+	assert_int_equal(os_remove(NULL, cut), 0);
+	assert_true(has_changed("frame"));
+	assert_false(has_changed("frame"));
+	/* As long as the driver would wipe */
+	put_index(0x4a4a4a4a);
+	assert_true(has_changed("frame"));
+	assert_true(has_changed("frame"));
+	assert_int_equal(os_remove(NULL, index), 0);
+	assert_true(has_changed("frame"));
+	put_index(0x41);
+	assert_false(has_changed("frame"));
+	mem_free(cut);
+	mem_free(index);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(files_that_would_be_read_are_compared),
 		TEST(a_package_counts_with_what_it_requires),
 		TEST(what_is_not_there_may_come),
+		TEST(lost_and_damaged_entries_are_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,8 +38,6 @@ static void print_damaged(const struct output *out, const struct jw_cache_report
 
 static void print_index(const struct output *out, const struct jw_cache_report *report)
 {
-	char total[TEXT_SHORT], rows[TEXT_SHORT];
-
 	output_count(out, STYLE_FAINT, "  ", report->rows_without_file,
 				 "row of the index names a file that is gone",
 				 "rows of the index name files that are gone");
@@ -51,17 +49,9 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 	output_count(out, STYLE_FAINT, "  ", report->foreign,
 				 "file or folder is no part of a driver's cache",
 				 "files or folders are no part of a driver's cache");
-	if (!strcmp(report->next_insert, "wipes"))
-		output_line(out, STYLE_BAD,
-					"  The index is %s: at its next insert the driver deletes every entry. "
-					"“jitwarm prime” repairs it first.",
-					report->index);
-	else if (strcmp(report->next_insert, "adds") != 0)
-		output_line(out, report->harmful ? STYLE_BAD : STYLE_WARN,
-					"  The index counts %s, its rows add up to %s: at its next insert the driver "
-					"evicts %s. “jitwarm prime” repairs it.",
-					text_bytes(total, report->index_bytes), text_bytes(rows, report->rows_bytes),
-					report->harmful ? "every entry and stores nothing" : "more than it needs to");
+	if (report->outlook.text[0])
+		output_line(out, report->outlook.harmful ? STYLE_BAD : STYLE_WARN, "  %s; %s",
+					report->outlook.text, report->outlook.next_step);
 }
 
 static void print_report(const struct output *out, const struct cache_verify_document *found)
@@ -118,7 +108,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		found.split = jw_marks_count(marks, JW_MARK_SPLIT);
 		print_report(&cli->out, &found);
 		print_repaired(&cli->out, &found.repaired);
-		cli->status = report->damaged || report->harmful ? EXIT_COLD : EXIT_DONE;
+		cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
 		failed = document_print(err, &cli->out, &document_cache_verify, &found);
 	}
 	jw_marks_close(marks);

@@ -13,7 +13,7 @@
 #include "cli/parts/module_text.h"
 #include "os/cores.h"
 
-static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
+static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, bool harmful)
 {
 	const unsigned cores = os_cores();
 	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
@@ -29,8 +29,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu)
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
 	else if (!gpu->cold)
-		output_line(out, STYLE_GOOD, "%s: warm, %s in the cache", name,
-					module_text_all(ptx, gpu->modules));
+		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
+					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
 	else
 		output_line(out, STYLE_WARN, "%s: %zu of %s cold (%s of PTX): about %s on %s, %s of cache",
 					name, gpu->cold, TEXT_COUNT(gpu->modules, "module is", "modules are"),
@@ -91,7 +91,7 @@ static void print_result(const struct output *out, const struct jw_check_result 
 			"as cold: name a release (--driver 550.163.01), or prime with that driver",
 			jw_driver_text(driver, &result->driver));
 	for (size_t i = 0; i < result->gpu_count; i++)
-		print_gpu(out, &result->gpus[i]);
+		print_gpu(out, &result->gpus[i], result->cache.harmful);
 	print_files(out, result);
 	module_text_marks(out, "", "the warm modules", 0, result->split, "");
 	for (size_t i = 0; i < result->note_count; i++)
@@ -154,6 +154,10 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
 		combine_status(cli, &result->gpus[i]);
+	if (result->cache.harmful)
+		cli_end_with(cli, EXIT_COLD);
+	if (result->cache.text[0])
+		output_warning(&cli->out, "%s; %s", result->cache.text, result->cache.next_step);
 	if (*useless) {
 		output_warning(&cli->out, "a warm cache is of no use here: %s", useless);
 		cli->status = EXIT_CANNOT;
@@ -215,7 +219,9 @@ const struct cli_command command_check = {
 		"for it. An entry counts if it is whole and the driver loads it. This needs neither driver "
 		"nor GPU; what files and entries hold is remembered, so a second check is quick. Without a "
 		"name it checks the active Python environment.\n\nEnds "
-		"with 0 where everything is warm, 1 where something is cold or cannot be read, 2 where "
+		"with 0 where everything is warm, 1 where something is cold or cannot be read, or where "
+		"the driver would delete or ignore what is "
+		"warm (a missing or damaged index), 2 where "
 		"jitwarm cannot help (the driver cannot use the code, or its settings keep it from using "
 		"its cache), 3 where nothing could be read.",
 	.options = check_options,

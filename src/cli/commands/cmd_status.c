@@ -48,8 +48,9 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 {
 	char size[TEXT_SHORT], limit[TEXT_SHORT], use[2 * TEXT_SHORT + 8];
 
-	(void)snprintf(use, sizeof use, "%s, %s of", TEXT_COUNT(cache->entries, "entry", "entries"),
-				   text_bytes(size, cache->size_bytes));
+	(void)snprintf(use, sizeof use, "%s, %s of",
+				   TEXT_COUNT(cache->outlook.entries, "entry", "entries"),
+				   text_bytes(size, cache->outlook.bytes));
 	if (!cache->path)
 		output_line(out, STYLE_WARN, "Cache   none: the driver does not cache");
 	else
@@ -57,6 +58,9 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 					cache->exists ? use : "empty, limit", text_bytes(limit, cache->limit_bytes),
 					cache->limit_set ? "" : ", the driver's default");
 	module_text_marks(out, "        ", "them", carried, 0, "");
+	if (cache->outlook.text[0])
+		output_line(out, cache->outlook.harmful ? STYLE_BAD : STYLE_WARN, "        %s; %s",
+					cache->outlook.text, cache->outlook.next_step);
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }

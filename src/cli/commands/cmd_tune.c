@@ -44,7 +44,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 static uint64_t best_limit(const struct cli *cli, uint64_t predicted_bytes)
 {
 	const struct jw_cache_info *cache = &cli->system->cache;
-	const uint64_t wanted = jw_tune_limit(cache->size_bytes, predicted_bytes);
+	const uint64_t wanted = jw_tune_limit(cache->outlook.bytes, predicted_bytes);
 
 	return options_number(&cli->options, "max-size",
 						  cache->limit_bytes > wanted ? cache->limit_bytes : wanted);
@@ -123,7 +123,7 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 	output_line(
 		out, STYLE_STRONG, "Should be  CUDA_CACHE_MAXSIZE=%llu (%s: %s present, %s to come)",
 		(unsigned long long)tuning->document.limit_bytes,
-		text_bytes(better, tuning->document.limit_bytes), text_bytes(size, cache->size_bytes),
+		text_bytes(better, tuning->document.limit_bytes), text_bytes(size, cache->outlook.bytes),
 		text_bytes(predicted, tuning->document.predicted_bytes));
 	if (tuning->document.path)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);

@@ -12,6 +12,30 @@
 #define PRUNE(member, ...)          JSON(struct cache_prune_document, member, __VA_ARGS__)
 #define PRUNE_AS(name, member, ...) JSON_AS(name, struct cache_prune_document, member, __VA_ARGS__)
 
+#define OUTLOOK(member, ...) JSON(struct jw_cache_outlook, member, __VA_ARGS__)
+#define OUTLOOK_INDEX                                                                              \
+	"`sound`, `missing`, `empty`, `truncated` (fewer rows than it counts), "                       \
+	"`not an index`, `a device`, `a pipe`, `not a file`; `unknown`: it cannot be read"
+#define OUTLOOK_NEXT                                                                               \
+	"what a driver does when it next stores an entry: `adds`; `evicts_soon`: evicts before its "   \
+	"limit is reached; `evicts`: the cache is larger than its limit, and entries go until it is "  \
+	"not; `evicts_all`: evicts every entry and stores nothing, each time again; `wipes`: deletes " \
+	"every entry (where the index is `truncated`, at its next look-up already); `nothing`: it "    \
+	"neither uses nor stores entries; `hangs`: so does each program"
+#define OUTLOOK_EVICTED "`evicts`: at least so many entries go then"
+
+static const struct json_field outlook_fields[] = {
+	OUTLOOK(index, OUTLOOK_INDEX),
+	OUTLOOK(next_insert, OUTLOOK_NEXT),
+	OUTLOOK(harmful, "`prime` or `cache verify --repair` is needed before the next start"),
+	OUTLOOK(evicted, OUTLOOK_EVICTED),
+	OUTLOOK(evicted_bytes, "theirs"),
+	OUTLOOK(text, "a line for people", .presence = JSON_IF_SET),
+	{0},
+};
+const struct json_table document_outlook = {.fields = outlook_fields,
+											.size = sizeof(struct jw_cache_outlook)};
+
 static const char *say_key(char room[JSON_ROOM], const void *key)
 {
 	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
@@ -82,7 +106,7 @@ static const struct json_field kind_fields[] = {
 };
 
 static const struct json_field index_fields[] = {
-	REPORT_AS("state", report.index, "`sound`, `missing`, `empty`, `truncated`, `not an index`"),
+	REPORT_AS("state", report.outlook.index, OUTLOOK_INDEX),
 	REPORT_AS("total_bytes", report.index_bytes, "what the driver counts against its limit"),
 	REPORT(rows_bytes, "the sum of its rows, which that should equal"),
 	REPORT(rows_repeated, "rows that repeat another"),
@@ -128,9 +152,8 @@ static const struct json_field verify_fields[] = {
 				JSON_TABLE(struct jw_cache_group, arch_pair), "the same by stamp"),
 	JSON_PART("kinds", JSON_TABLE(struct cache_verify_document, kind_fields), "the same by kind"),
 	JSON_PART("index", JSON_TABLE(struct cache_verify_document, index_fields), NULL),
-	REPORT(next_insert, "the driver's next insert: `adds`; `wipes`: deletes "
-						"every entry; `evicts_all`: evicts every entry and stores nothing, every "
-						"time; `evicts_soon`: evicts before its limit is reached"),
+	REPORT(outlook.next_insert, OUTLOOK_NEXT),
+	REPORT(outlook.evicted, OUTLOOK_EVICTED),
 	JSON_LIST_OF("damaged_entries", struct cache_verify_document, report.damaged_entries,
 				 report.damaged, JSON_TABLE(struct jw_cache_damaged, damaged_fields), NULL),
 	{0},

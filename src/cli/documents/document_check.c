@@ -61,6 +61,8 @@ static const struct json_field check_fields[] = {
 	JSON(struct check_document, result.split,
 		 "of the warm ones: modules that `prime --split` had compiled here over several threads, "
 		 "which are not the driver's own bytes"),
+	JSON_OBJECT_OF("cache", struct check_document, result.cache, &document_outlook,
+				   "what the driver does with the cache as it is"),
 	JSON(struct check_document, result.names_known,
 		 "`false`: the names of this driver's entries cannot be predicted, so everything counts as "
 		 "cold"),

@@ -85,7 +85,7 @@ static const struct json_field prime_fields[] = {
 	ROW_AS("predicted_seconds", plan.wall_seconds,
 		   "wall time with these workers; compare `seconds`"),
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
-	ROW(plan.used_bytes, "in the cache by its index, of all programs"),
+	ROW(plan.used_bytes, "in the cache by its files, of all programs"),
 	ROW(plan.over_budget, "of the cold ones: modules that `--budget-time` or `--budget-size` leave "
 						  "for a later run; predictions leave them out"),
 	ROW_AS("over_budget_cache_bytes", plan.over_budget_bytes, "predicted for these modules",
@@ -103,6 +103,9 @@ static const struct json_field prime_fields[] = {
 			  "removed); counted as `undone` too"),
 	ROW(undone, "modules left by a run that was interrupted or stopped"),
 	ROW(added_bytes, "growth of the cache"),
+	JSON_OBJECT_OF("cache", struct prime_document, result.plan.cache, &document_outlook,
+				   "what the driver would have done with the cache before this run"),
+	ROW(repaired, "the cache's index was not sound, and is now"),
 	ROW(evicted, "old entries that were evicted for them"),
 	ROW(seconds, "wall time of compiling"),
 	ROW(compile_seconds, "the sum of the modules' times in their workers"),
@@ -155,8 +158,9 @@ static const struct json_field run_fields[] = {
 	JSON(struct unattended, status, "its exit status"),
 	JSON_AS("skipped", struct unattended, skip, "nothing was changed"),
 	JSON_AS("changed", struct unattended, changes,
-			"with `--if-changed`: `driver`, `GPUs`, `packages`, `settings`, `cache` (its index is "
-			"smaller than it was), separated by commas, or `first run`",
+			"with `--if-changed`: `driver`, `GPUs`, `packages`, `settings`, `cache` (entries are "
+			"lost or were written again, or its index is not sound), separated by commas, or "
+			"`first run`",
 			.presence = JSON_UNLESS_NULL),
 	JSON(struct unattended, modules, "as in `prime`"),
 	JSON(struct unattended, compiled, "as in `prime`"),

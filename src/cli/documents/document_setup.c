@@ -60,7 +60,7 @@ const struct json_table document_tune_undone = {
 static const struct json_field tune_fields[] = {
 	JSON_PART("in_force", JSON_TABLE(struct tune_document, force_fields), "of this process"),
 	JSON_PART("should_be", JSON_TABLE(struct tune_document, wanted_fields), "`--apply` sets it"),
-	TUNE_AS("present_bytes", cache.size_bytes, "in the cache"),
+	TUNE_AS("present_bytes", cache.outlook.bytes, "in the cache"),
 	TUNE(predicted_bytes, "that the named packages would add"),
 	JSON_LIST_OF("settings", struct tune_document, settings.items, settings.count,
 				 JSON_TABLE(struct jw_setting, setting_fields),

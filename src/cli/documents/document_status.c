@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-#define ROW(member, ...) JSON(struct status_document, member, __VA_ARGS__)
+#define ROW(member, ...)          JSON(struct status_document, member, __VA_ARGS__)
+#define ROW_AS(name, member, ...) JSON_AS(name, struct status_document, member, __VA_ARGS__)
 
 static const struct json_field gpu_fields[] = {
 	JSON(struct jw_gpu, name, "as the driver calls it"),
@@ -59,8 +60,9 @@ static const struct json_field driver_fields[] = {
 static const struct json_field cache_fields[] = {
 	ROW(system.cache.path, "absent where the driver would not cache", .presence = JSON_UNLESS_NULL),
 	ROW(system.cache.exists, "the directory is there"),
-	ROW(system.cache.entries, "by the index"),
-	ROW(system.cache.size_bytes, "by the index"),
+	ROW(system.cache.outlook.entries, "files of entries"),
+	ROW_AS("size_bytes", system.cache.outlook.bytes, "theirs, as the limit counts them"),
+	JSON_MEMBERS_OF(struct status_document, system.cache.outlook, &document_outlook),
 	ROW(carried, "of the entries: compiled by older drivers"),
 	ROW(system.cache.limit_bytes, "the limit of the driver's cache"),
 	ROW(system.cache.limit_set, "by `CUDA_CACHE_MAXSIZE`, not by the driver's default"),

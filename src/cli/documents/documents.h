@@ -46,6 +46,8 @@ struct compiler_document {
 	size_t count;
 };
 
+extern const struct json_table document_outlook; /* struct jw_cache_outlook, a part of others */
+
 extern const struct json_table document_status;
 struct status_document {
 	struct jw_system system;

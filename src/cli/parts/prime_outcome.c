@@ -56,6 +56,8 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 			text_duration(time, result->seconds), TEXT_COUNT(result->compiled, "entry", "entries"));
 	else if (result->compiled)
 		prime_print_compiled(out, result);
+	if (result->repaired)
+		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (result->evicted)
 		output_warning(out,
 					   "%s evicted, as at a driver's own insert: the cache keeps %s "

@@ -103,6 +103,9 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 {
 	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
 
+	if (plan->cache.text[0])
+		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
+					   plan->cache.evicted ? plan->cache.next_step : "");
 	if (plan->cannot)
 		output_line(out, STYLE_WARN,
 					"%s with PTX that this driver cannot use for these GPUs; “jitwarm "

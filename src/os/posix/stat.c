@@ -10,16 +10,20 @@
 
 static void convert(const struct stat *from, struct os_stat *to)
 {
+	const mode_t mode = from->st_mode;
+
 	*to = (struct os_stat){
-		.kind = S_ISREG(from->st_mode)   ? OS_REGULAR
-				: S_ISDIR(from->st_mode) ? OS_DIRECTORY
-										 : OS_OTHER,
+		.kind = S_ISREG(mode)                    ? OS_REGULAR
+				: S_ISDIR(mode)                  ? OS_DIRECTORY
+				: S_ISFIFO(mode)                 ? OS_PIPE
+				: S_ISCHR(mode) || S_ISBLK(mode) ? OS_DEVICE
+												 : OS_OTHER,
 		.size_bytes = (uint64_t)from->st_size,
 		.mtime_ns = (int64_t)from->st_mtim.tv_sec * 1000000000 + from->st_mtim.tv_nsec,
 		.changed_ns = (int64_t)from->st_ctim.tv_sec * 1000000000 + from->st_ctim.tv_nsec,
 		.device = (uint64_t)from->st_dev,
 		.inode = (uint64_t)from->st_ino,
-		.mode = from->st_mode & 07777u,
+		.mode = mode & 07777u,
 		.owner = from->st_uid,
 		.group = from->st_gid,
 	};

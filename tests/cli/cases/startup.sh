@@ -43,6 +43,28 @@ done
 echo >"$work/lib/readme.txt"
 run 0 prime --if-changed --json "$work/lib"
 json 'd["skipped"]'
+# Entries that are lost, cut or written again, and an index that the driver would answer by a wipe; not one that came later.
+entry() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry later()\n{\n\tret;\n}\n' >"$work/later.ptx"
+run 0 prime "$work/later.ptx"
+run 0 prime --if-changed --json "$work/lib"
+json 'd["skipped"]'
+rm "$(entry 1)"
+run 0 prime --if-changed --json "$work/lib"
+json 'd["compiled"] == 1'
+cut=$(entry 2)
+touch -r "$cut" "$work/time" && truncate -s -1 "$cut" && touch -r "$work/time" "$cut"
+run 0 prime --if-changed --json "$work/lib"
+json 'd["compiled"] == 1'
+touch "$(entry 3)"
+run 0 prime --if-changed "$work/lib"
+out_has "Changed: cache"
+rm "$work/cache/index"
+run 0 prime --if-changed "$work/lib"
+out_has "Changed: cache"
+out_has "The cache's index is repaired"
+run 0 prime --if-changed --json "$work/lib"
+json 'd["skipped"]'
 find "$work/cache" -mindepth 1 -delete
 run 0 prime --if-changed --json "$work/lib"
 json 'd["compiled"] > 0'
@@ -55,7 +77,7 @@ run 0 startup enable "$work/lib"
 run 0 startup status --json
 json 'len(d["runs"]) == 5 and d["runs"][-1]["status"] == 3'
 run 0 startup status
-out_has "changed: packages"
+out_has "changed: cache"
 run 3 prime --json-log "$work/lib/none/../../lib" "$work/lib"
 
 # prime --tune sets what the results need, on the way.

@@ -1,0 +1,51 @@
+# An index that makes the driver delete or ignore what is warm: check, status and cache verify say so, prime repairs it.
+with_simdriver sm_86
+cache=$work/cache
+run 0 prime "$sample"
+cp -a "$cache" "$work/warm"
+harmed() { # harmed NEXT STATE COMMAND: what is said of the cache after it, and whether prime repairs it
+	rm -rf "$cache" && cp -a "$work/warm" "$cache"
+	eval "$3"
+	run 1 check --json "$sample"
+	json 'd["cold"] == 0 and d["cache"]["harmful"] and d["cache"]["next_insert"] == "'"$1"'" and d["cache"]["index"] == "'"$2"'"'
+	run 1 check "$sample"
+	out_has "all 8 modules in the cache"
+	out_lacks "warm, all"
+	err_has "“jitwarm prime” repairs it"
+	run 0 status --json
+	json 'd["cache"]["exists"] and d["cache"]["entries"] == 8 and d["cache"]["next_insert"] == "'"$1"'"'
+	run 0 status
+	out_has "(8 entries, "
+	run 1 cache verify --json
+	json 'd["sound"] == 8 and d["next_insert"] == "'"$1"'"'
+	run 0 prime --dry-run --json "$sample"
+	json 'not d["repaired"]'
+	err_has "the cache's index"
+	run 1 check "$sample" # a dry run repairs nothing
+	if [[ -z ${4-} ]]; then run 0 prime "$sample"; else run 0 cache verify --repair; fi
+	run 0 check --json "$sample"
+	json 'd["cache"]["next_insert"] == "adds" and "text" not in d["cache"]'
+	app_compiles 0
+	rm "$(find "$cache" -path "$cache/?/?/*" -type f | head -1)"
+	app_compiles 1
+	app_compiles 0
+}
+harmed wipes missing 'rm "$cache/index"'
+harmed wipes missing 'rm "$cache/index"' repair
+harmed wipes empty ': >"$cache/index"'
+harmed wipes "not an index" 'printf garbage >"$cache/index"'
+harmed wipes truncated 'truncate -s -20 "$cache/index"'
+harmed nothing "not a file" 'rm "$cache/index" && mkdir "$cache/index"'
+is_wine || harmed hangs "a pipe" 'rm "$cache/index" && mkfifo "$cache/index"' repair
+is_wine || harmed wipes "a device" 'rm "$cache/index" && ln -s /dev/zero "$cache/index"'
+
+# Larger than its limit: nothing is cold, and the number is said.
+export CUDA_CACHE_MAXSIZE=9000
+run 0 check "$sample"
+out_has "warm, all 8 modules in the cache"
+err_has "CUDA_CACHE_MAXSIZE): the next module that it stores evicts"
+err_has "“jitwarm tune” raises the limit"
+run 0 prime --json "$sample"
+json 'd["cache"]["next_insert"] == "evicts" and d["cache"]["evicted"] > 0 and not d["repaired"]'
+run 0 status
+out_has "evicts"
