@@ -40,7 +40,14 @@ struct jw_record_result {
 	uint64_t added_bytes;
 	size_t evicted;           /* the oldest entries of the user's cache, evicted to make room */
 	struct jw_error unwarmed; /* why nothing (more) was inserted, JW_OK if all was */
-	char **notes;             /* one line each: files that could not be read */
+	/* Signs of modules that were compiled without the command's cache, as where the command sets
+	 * CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself. */
+	bool compiler_seen;  /* its processes had the driver's compiler loaded, which is loaded to
+							compile  or to link; a short-lived process may be missed */
+	size_t elsewhere;    /* entries that appeared meanwhile in the account's own caches, by whatever
+							program */
+	char *elsewhere_dir; /* one of those caches, NULL where none appeared */
+	char **notes;        /* one line each: files that could not be read */
 	size_t note_count;
 	bool interrupted; /* it was cancelled; not all of the above was done */
 };

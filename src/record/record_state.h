@@ -23,7 +23,8 @@ struct recorder {
 	const struct jw_system *system;
 	const struct jw_record_options *options;
 	struct jw_record_result *result;
-	char *cache_dir; /* the command's cache */
+	char *cache_dir;  /* the command's cache */
+	int64_t began_ns; /* the time of the file system, before the command was started */
 	/* Files to search for modules: those given, or those that the command's processes mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
@@ -38,6 +39,12 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder);
 int record_find_owners(struct jw_error *err, struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
+
+/* Before the command runs: from when on entries in other caches are new. */
+int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder);
+/* Counts the entries that appeared in the caches that a command uses which does not take the one
+ * that it was given. */
+void record_look_elsewhere(struct recorder *recorder);
 
 /* Whether the caller has cancelled; sets the result's flag. */
 bool record_is_stopped(struct recorder *recorder);

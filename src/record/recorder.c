@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -25,6 +26,7 @@ void jw_record_result_free(struct jw_record_result *result)
 	if (!result)
 		return;
 	jw_lines_free(result->notes, result->note_count);
+	mem_free(result->elsewhere_dir);
 	jw_recording_free(result->recording);
 	mem_free(result);
 }
@@ -47,6 +49,19 @@ static int take_path(struct jw_error *err, void *context, const char *path)
 	}
 	recorder->paths[recorder->path_count++] = copy;
 	return 0;
+}
+
+/* The compiler is loaded where a module is compiled or linked, and not where machine code or an
+ * entry is loaded (470 to 555; docs/driver-cache.md). */
+static int see_code(struct jw_error *err, void *context, const char *path)
+{
+	struct recorder *recorder = context;
+	const char *name = os_base_name(path);
+
+	if (text_starts(name, "libnvidia-ptxjitcompiler.so") ||
+		text_starts_fold(name, "nvptxjitcompiler"))
+		recorder->result->compiler_seen = true;
+	return recorder->options->path_count ? 0 : take_path(err, recorder, path);
 }
 
 static int take_given(struct jw_error *err, struct recorder *recorder)
@@ -73,7 +88,7 @@ static void look(struct running *running)
 {
 	running->looked_ns = os_monotonic_ns();
 	if (running->why.code ||
-		os_mapped_code(&running->why, running->process.pid, take_path, running->recorder))
+		os_mapped_code(&running->why, running->process.pid, see_code, running->recorder))
 		return;
 	running->every_ms += running->every_ms / 4 + 1;
 	if (running->every_ms > LAST_LOOK_MS)
@@ -184,7 +199,7 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	os_forward_signals(failed ? 0 : running->process.pid);
 	if (failed)
 		close_all(running);
-	else if (!recorder->options->path_count) {
+	else {
 		(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
 		(void)uv_fs_event_start(&running->watch, on_change, running->recorder->cache_dir, 0);
 	}
@@ -259,9 +274,12 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 		goto done;
 	recorder.cache_dir = os_join(err, folder.path, "cache");
 	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
-		take_given(err, &recorder))
+		record_begin_elsewhere(err, &recorder) || take_given(err, &recorder))
 		goto done;
-	if (run_command(err, &recorder) || record_read_entries(err, &recorder))
+	if (run_command(err, &recorder))
+		goto done;
+	record_look_elsewhere(&recorder);
+	if (record_read_entries(err, &recorder))
 		goto done;
 	/* Inserts before the owners are searched for, which may take a while: the compiled entries are
 	 * kept even if the user cancels the search. */

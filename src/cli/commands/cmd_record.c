@@ -59,12 +59,23 @@ static void print_result(const struct output *out, const struct jw_record_result
 	for (size_t i = 0; i < result->note_count; i++)
 		output_note(out, "%s", result->notes[i]);
 	if (!recording->module_count)
-		output_note(out, "%s had nothing compiled in %s", recording->command,
-					text_duration(time, result->seconds));
+		output_note(
+			out, "%s left no entry in its cache in %s; %s", recording->command,
+			text_duration(time, result->seconds),
+			result->compiler_seen
+				? "its processes loaded the driver's compiler: if they compiled anything, the "
+				  "command sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
+				: "the driver's compiler was not seen in its processes");
 	else
 		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
 					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
 					TEXT_COUNT(recording->file_count, "file", "files"));
+	if (result->elsewhere)
+		output_warning(out,
+					   "%s appeared in %s meanwhile: of another program, or of the command, if it "
+					   "sets CUDA_CACHE_PATH itself",
+					   TEXT_COUNT(result->elsewhere, "entry", "entries"),
+					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
 	print_others(out, recording);
 	if (result->added)
 		output_note(out, "%s added to your cache, which grew by %s",

@@ -195,6 +195,12 @@ static const struct json_field record_fields[] = {
 	RECORD(result.there, "entries that the user's cache had already"),
 	RECORD(result.refused, "entries not added: damaged, or of an unknown form"),
 	RECORD(result.evicted, "old entries that were evicted for them"),
+	RECORD(result.compiler_seen,
+		   "its processes had the driver's compiler loaded, which is there to compile or to link; "
+		   "one that ended quickly may be missed"),
+	RECORD(result.elsewhere, "entries that appeared meanwhile in the account's own caches, by "
+							 "whatever program"),
+	RECORD(result.elsewhere_dir, "one of those caches", .presence = JSON_UNLESS_NULL),
 	RECORD(result.interrupted,
 		   "by Ctrl-C after the command's end: the search stopped, and `in_files` may be too low"),
 	JSON_AS("why_not_warmed", struct record_document, result.unwarmed.message,

@@ -92,6 +92,26 @@ run 0 record -o none.json "$cases/../lib.sh" -- "$app"
 err_has "in no file that was looked at"
 json_file none.json 'd["modules"] == [] and len(d["not_in_files"]) == '"$before"' and all(m["known_before"] for m in d["not_in_files"])'
 
+# A command that keeps the driver from the cache that it was given: told as far as it can be seen, and nothing is claimed.
+run 0 record -o r.json --json -- "${nothing[@]}"
+json 'd["modules"] == d["elsewhere"] == 0 and not d["compiler_seen"]'
+err_has "the driver's compiler was not seen"
+if ! is_wine; then
+	rm -rf "$HOME/.nv"
+	run 0 record -o r.json --json -- env -u CUDA_CACHE_PATH "$app"
+	json 'd["modules"] == 0 and d["elsewhere"] == '"$before"' and d["elsewhere_dir"] == "'"$HOME"'/.nv/ComputeCache"'
+	err_has "$before entries appeared in $HOME/.nv/ComputeCache meanwhile"
+	run 0 record -o r.json --json -- env -u CUDA_CACHE_PATH "$app" # warm there
+	json 'd["modules"] == d["elsewhere"] == 0'
+	cp "$sample" "$work/libnvidia-ptxjitcompiler.so.1"
+	for named in "" "$sample"; do
+		# shellcheck disable=SC2086
+		run 0 record -o r.json --json $named -- env ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0:detect_leaks=0" LD_PRELOAD="$work/libnvidia-ptxjitcompiler.so.1" sleep 0.2
+		json 'd["modules"] == 0 and d["compiler_seen"]'
+		err_has "sets CUDA_CACHE_DISABLE or CUDA_CACHE_PATH itself"
+	done
+fi
+
 # PTX that the command makes itself is told with who made it, by its own words, and whether it was the same the last time.
 # (The probe may be built with a sanitizer, which wants to be loaded before the simulated driver.)
 probe=$(dirname "$(dirname "$sample")")/phantom/phantom-probe
