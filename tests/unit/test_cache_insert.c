@@ -105,6 +105,51 @@ static void a_missing_index_is_made_with_all_rows(void **state)
 	mem_free(path);
 }
 
+/* Readers do not wait for a writer, and inserts make way for a file. */
+static void what_is_no_file_gives_way(void **state)
+{
+	char *path = os_join(NULL, dir, "index"), *kept = os_join(NULL, dir, "index/kept");
+	struct cache_index index;
+	struct cache_live *live;
+	struct os_file *file;
+	struct jw_error err = {0};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		start_anew();
+		fill(1, 5);
+		assert_int_equal(unlink(path), 0);
+		if (i == 0)
+			assert_int_equal(mkfifo(path, 0600), 0);
+		else if (i == 1)
+			assert_int_equal(mkdir(path, 0700), 0);
+		else
+			assert_int_equal(symlink(i == 2 ? "/dev/null" : "nowhere/at/all", path), 0);
+		if (i == 0) {
+			(void)alarm(20);
+			assert_int_equal(os_file_open(NULL, path, OS_OPEN_READ, &file), 0);
+			os_file_close(file);
+			(void)alarm(0);
+		}
+		assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+		assert_int_equal(index.state, i == 0   ? CACHE_INDEX_PIPE
+									  : i == 2 ? CACHE_INDEX_DEVICE
+											   : CACHE_INDEX_CLOSED);
+		fill(6, 6);
+		assert_consistent(6);
+	}
+	/* Not for a folder with somebody's files. */
+	start_anew();
+	assert_int_equal(os_make_dirs(NULL, kept, 0700), 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(&err, live, 1, 0, NULL), -1);
+	assert_non_null(strstr(err.message, "move it away"));
+	(void)cache_live_close(NULL, live);
+	assert_true(os_exists(kept));
+	mem_free(path);
+	mem_free(kept);
+}
+
 static void another_version_is_left_alone(void **state)
 {
 	static const uint8_t other[32] = {0x42, 0, 0, 0, 1};
@@ -288,6 +333,14 @@ static void another_accounts_cache_stays_its_own(void **state)
 	name[3] = '\0';
 	assert_owner(name, NOBODY);
 
+	/* A pipe that root has put in the index's place does not make the cache root's. */
+	link = os_join(NULL, dir, "index");
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(mkfifo(link, 0600), 0);
+	mem_free(link);
+	fill(3, 3);
+	assert_owner("index", NOBODY);
+
 	assert_int_equal(os_make_dirs(NULL, secret, 0700), 0);
 	cache_entry_name(name, key);
 	name[1] = '\0';
@@ -342,6 +395,7 @@ int main(void)
 		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
 		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
 		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
+		cmocka_unit_test(what_is_no_file_gives_way),
 		cmocka_unit_test(another_version_is_left_alone),
 		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
 		cmocka_unit_test(the_same_again_changes_nothing),

@@ -208,6 +208,11 @@ static void entries_past_the_limit_are_counted(void **state)
 			entries_make(&entry, n, 100 * n);
 			limit -= entry.row_bytes;
 		}
+		if (i) {
+			report = verify_under(dir, limit + 1);
+			assert_int_equal(report->outlook.evicted, evicted[i - 1]);
+			jw_cache_report_free(report);
+		}
 		report = verify_under(dir, limit);
 		outlook = report->outlook;
 		assert_string_equal(outlook.next_insert, "evicts");

@@ -139,6 +139,17 @@ static void evicted(void)
 	write_index(MODULES);
 }
 
+static void remember(void);
+
+/* jitwarm has looked while the index was missing. */
+static void by_insert_without_index(void)
+{
+	remove_inside("index");
+	remember();
+	let_time_pass();
+	by_insert();
+}
+
 static void taken_out(void)
 {
 	struct set keys = {0};
@@ -241,6 +252,10 @@ static const struct loss losses[] = {
 	 .crowded = true,
 	 .reason = JW_COLD_WIPED,
 	 .phrase = "index was missing or damaged"},
+	{.name = "without an index",
+	 .happens = by_insert_without_index,
+	 .reason = JW_COLD_WIPED,
+	 .phrase = "index was missing or damaged"},
 	{.name = "emptied", .happens = emptied, .reason = JW_COLD_DELETED, .phrase = "emptied by hand"},
 	{.name = "emptied and used",
 	 .happens = emptied_and_used,
@@ -260,6 +275,11 @@ static const struct loss losses[] = {
 	 .phrase = "removed or replaced"},
 	{.name = "parts",
 	 .happens = remove_parts,
+	 .reason = JW_COLD_DELETED,
+	 .phrase = "still counts it"},
+	{.name = "parts of a crowded one",
+	 .happens = remove_parts,
+	 .crowded = true,
 	 .reason = JW_COLD_DELETED,
 	 .phrase = "still counts it"},
 	{.name = "files",
