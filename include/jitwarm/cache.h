@@ -40,12 +40,12 @@ struct jw_cache_damaged {
 struct jw_cache_outlook {
 	const char *index; /* "sound", "missing", "empty", "truncated", "not an index", "a device",
 						  "a pipe", "not a file"; "unknown": it cannot be read */
-	const char *next_insert; /* at the next module that is stored: "adds"; "evicts_soon": entries go
-								before the limit is reached; "evicts": the cache is larger than its
-								limit, and entries go until it is not; "evicts_all": all go, nothing
-								is stored, and so each time; "wipes": all are deleted (where the
-								index is truncated at the next look-up already). "nothing": entries
-								are neither used nor stored; "hangs": programs wait for ever */
+	/* The driver's action when it next stores an entry. "adds"; "evicts_soon": it evicts before the
+	 * limit is reached; "evicts": it evicts until the cache, which is larger than its limit, fits;
+	 * "evicts_all": it evicts every entry and stores nothing, every time; "wipes": it deletes every
+	 * entry (of a truncated index at its next look-up already); "nothing": it neither uses nor
+	 * stores entries; "hangs": every program hangs at its first look-up. */
+	const char *next_insert;
 	bool harmful;   /* "evicts_all", "wipes", "nothing", "hangs", where there is anything to lose:
 					   jw_prime and jw_cache_repair repair it */
 	size_t entries; /* files */

@@ -89,7 +89,7 @@ struct jw_check_result {
 	struct jw_check_cause *causes; /* with `explain`: in the order of files */
 	size_t cause_count;
 	struct jw_driver driver;
-	struct jw_cache_outlook cache; /* entries and bytes only where its index is not sound */
+	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
 	bool names_known; /* false: the names of this driver's entries are not known, so that all counts
 						 as cold */
 	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */

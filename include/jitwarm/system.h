@@ -56,7 +56,8 @@ struct jw_cache_info {
 	   use. */
 	char why_useless[1024];
 	bool exists;
-	struct jw_cache_outlook outlook; /* when the system was opened */
+	struct jw_cache_outlook outlook; /* when the system was opened; with `asleep` entries
+										and bytes are those of a sound index */
 	char **warnings;                 /* one line each */
 	size_t warning_count;
 };

@@ -105,7 +105,7 @@ static int read_locked_index(struct jw_error *err, struct cache_live *live)
 	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
 	struct buf content = BUF_MAX(most);
 	uint64_t size;
-	size_t got;
+	size_t got = 0;
 	int result = -1;
 
 	if (os_file_size(err, live->file, &size))
@@ -115,7 +115,7 @@ static int read_locked_index(struct jw_error *err, struct cache_live *live)
 	if (size && (buf_reserve(err, &content, (size_t)size) ||
 				 os_file_read(err, live->file, 0, content.data, (size_t)size, &got)))
 		goto done;
-	result = cache_index_parse(err, content.data, size ? got : 0, &live->index);
+	result = cache_index_parse(err, content.data, got, &live->index);
 	if (!result && live->index.state == CACHE_INDEX_VERSION && got >= CACHE_INDEX_HEADER &&
 		load_u32(content.data) - 1 < MOST_VERSION)
 		result = error_set(err, JW_ERR_UNSUPPORTED,

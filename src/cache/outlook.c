@@ -38,8 +38,7 @@ static void tell_size(const struct cache_index *index, enum cache_next_insert ne
 	(void)snprintf(outlook->text, room, "the cache's index counts %s where its rows make %s: %s",
 				   total, text_bytes(rows, cache_index_rows_total(index)),
 				   next == CACHE_NEXT_EVICTS_ALL
-					   ? "the next module that the driver stores evicts every entry, and none is "
-						 "stored any more"
+					   ? "the next module evicts every entry, and the driver stores no more of them"
 					   : "the driver evicts entries before its limit is reached");
 }
 
@@ -91,18 +90,22 @@ void cache_outlook(const char *dir, uint64_t limit_bytes, bool count,
 {
 	struct cache_files scan = {0};
 	struct cache_index index = {0};
-	uint64_t bytes = 0;
+	size_t entries;
+	uint64_t bytes;
 
 	if (!dir || cache_view_index(NULL, dir, &index)) {
 		*ret_outlook = (struct jw_cache_outlook){.index = "unknown", .next_insert = "adds"};
 		return;
 	}
-	if ((count || index.state != CACHE_INDEX_SOUND) && cache_files_sizes(NULL, dir, &scan))
+	count = count || index.state != CACHE_INDEX_SOUND;
+	if (count && cache_files_sizes(NULL, dir, &scan))
 		scan = (struct cache_files){0};
+	entries = count ? scan.count : index.count;
+	bytes = count ? 0 : index.total_bytes;
 	for (size_t i = 0; i < scan.count; i++)
 		if (scan.files[i].probed.size_bytes > CACHE_ENTRY_HEADER)
 			bytes += scan.files[i].probed.size_bytes - CACHE_ENTRY_HEADER;
-	cache_outlook_of(&index, scan.count, bytes, limit_bytes, ret_outlook);
+	cache_outlook_of(&index, entries, bytes, limit_bytes, ret_outlook);
 	cache_files_free(&scan);
 	cache_index_free(&index);
 }

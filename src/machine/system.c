@@ -219,7 +219,7 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 
 	if (!cache->limit_set)
 		cache->limit_bytes = branch->default_limit_bytes;
-	cache_outlook(cache->path, cache->limit_bytes, true, &cache->outlook);
+	cache_outlook(cache->path, cache->limit_bytes, !options->asleep, &cache->outlook);
 	cache->force_ptx_jit = forced->ptx_jit || (forced->jit && branch->force_jit);
 	if (!cache->force_ptx_jit)
 		return 0;

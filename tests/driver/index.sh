@@ -93,7 +93,7 @@ state "link to nowhere" nothing all 'rm "$index"; ln -s nowhere/at/all "$index"'
 total() { printf '\0\0\0\x40\1\0\0\0' | dd of="$index" bs=1 seek=8 conv=notrunc status=none; }
 state total evicts_all 0 total 0 evicted
 
-# A folder with somebody's files is nobody's to remove
+# A folder with files in it is left alone
 rm -rf "$CUDA_CACHE_PATH" && cp -a "$scratch/warm" "$CUDA_CACHE_PATH"
 rm "$index" && mkdir "$index" && : >"$index/kept"
 status=0

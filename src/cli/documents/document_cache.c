@@ -18,10 +18,10 @@
 	"`not an index`, `a device`, `a pipe`, `not a file`; `unknown`: it cannot be read"
 #define OUTLOOK_NEXT                                                                               \
 	"what a driver does when it next stores an entry: `adds`; `evicts_soon`: evicts before its "   \
-	"limit is reached; `evicts`: the cache is larger than its limit, and entries go until it is "  \
-	"not; `evicts_all`: evicts every entry and stores nothing, each time again; `wipes`: deletes " \
-	"every entry (where the index is `truncated`, at its next look-up already); `nothing`: it "    \
-	"neither uses nor stores entries; `hangs`: so does each program"
+	"limit is reached; `evicts`: evicts until the cache, which is larger than its limit, fits; "   \
+	"`evicts_all`: evicts every entry and stores nothing, every time; `wipes`: deletes every "     \
+	"entry (of a `truncated` index at its next look-up already); `nothing`: neither uses nor "     \
+	"stores entries; `hangs`: every program hangs at its first look-up"
 #define OUTLOOK_EVICTED "`evicts`: at least so many entries go then"
 
 static const struct json_field outlook_fields[] = {
