@@ -67,7 +67,7 @@ struct jw_check_gpu {
 	size_t warm, cold;
 	size_t carried;  /* of the warm ones, made by an older driver's compiler (carry.h) */
 	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
-	size_t cannot;   /* containers with PTX for the GPU which its driver cannot use */
+	size_t cannot;   /* containers with code for the GPU which its driver cannot use */
 	size_t link;     /* of the cold ones, inputs of a link that is needed */
 	size_t left_out; /* modules that everything would include */
 	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; their predicted size in the cache */
@@ -79,6 +79,14 @@ struct jw_check_file {
 	char *path, *member; /* member NULL for a file */
 	size_t warm, cold;
 	double seconds;
+};
+
+/* A file on which a program fails: its device code cannot run on a GPU. Libraries of one folder
+ * count only where none of them runs. */
+struct jw_check_failing {
+	char *file; /* "path" or "path: member" */
+	struct jw_target target;
+	char *why; /* a line for people: "will fail: no kernel image for sm_90" */
 };
 
 struct jw_check_result {
@@ -96,6 +104,8 @@ struct jw_check_result {
 	char **notes;     /* one line each: modules that were left out, files that could not be read */
 	size_t note_count, troubles;
 	size_t images; /* files and members of archives with device code that were read */
+	struct jw_check_failing *failing;
+	size_t failing_count;
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

@@ -29,8 +29,8 @@ struct jw_prime_plan {
 	size_t anew;    /* with recompile_carried: of the cold ones, carried ones; still in the cache */
 	size_t cold;
 	size_t damaged;         /* of them, those whose entry was there and damaged; it is replaced */
-	size_t cannot;          /* containers with PTX for a GPU which its driver cannot use */
-	size_t hopeless;        /* GPU architectures that have only such containers */
+	size_t cannot;          /* containers with code for a GPU which its driver cannot use */
+	size_t hopeless;        /* GPU architectures on which a program fails (jw_check_failing) */
 	size_t link;            /* of the cold ones, inputs of run-time linking */
 	size_t left_out;        /* modules outside the registered sections that --all would include */
 	uint64_t cold_bytes;    /* their PTX */

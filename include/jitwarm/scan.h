@@ -40,11 +40,11 @@ struct jw_scan_work {
 /* One image on one GPU architecture. Verdicts count containers, the first that holds for each. */
 struct jw_scan_verdicts {
 	struct jw_target target;
-	size_t native;     /* a cubin of exactly this architecture */
-	size_t compatible; /* another cubin that runs */
-	size_t link;       /* relocatable, with usable PTX */
-	size_t jit;        /* usable PTX, which the driver compiles */
-	size_t cannot;     /* PTX for this or an older architecture which is nevertheless unusable: */
+	size_t native;           /* a cubin of exactly this architecture */
+	size_t compatible;       /* another cubin that runs */
+	size_t link;             /* relocatable, with usable PTX */
+	size_t jit;              /* usable PTX, which the driver compiles */
+	size_t cannot;           /* the code that the driver takes is unusable: */
 	size_t cannot_exclusive; /* for another GPU alone (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* newer than the driver */
 	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
@@ -107,6 +107,8 @@ struct jw_scan_options {
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
 	/* A file that cannot be read; the scan goes on. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
+	/* At the end, each file on which a program will fail (as jw_check_failing). May be NULL. */
+	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 

@@ -10,7 +10,10 @@ enum {
 	OSABI_8 = 0x41,
 	VERSION_7 = 7,
 	VERSION_8 = 8,
-	MACHINE_AT = 18, /* e_machine */
+	ABI_AT = 8,
+	MACHINE_AT = 18,     /* e_machine */
+	TOOLKIT_AT = 20,     /* e_version */
+	FIRST_SM_OF_8 = 100, /* has had no other ABI, since CUDA 12.8 */
 };
 
 bool cubin_is(const void *data, size_t size)
@@ -20,6 +23,20 @@ bool cubin_is(const void *data, size_t size)
 	return size >= MACHINE_AT + 2 && load_u32(bytes) == 0x464c457f && bytes[4] == ELF64_CLASS &&
 		   bytes[5] == ELF64_LITTLE &&
 		   (bytes[MACHINE_AT] | bytes[MACHINE_AT + 1] << 8) == CUBIN_MACHINE;
+}
+
+uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm)
+{
+	const uint8_t *bytes = head;
+	const bool whole = size >= CUBIN_HEAD && cubin_is(head, size);
+	/* e_version: the toolkit's, in tenths (122: 12.2). Those that write ABI 8 say 1. */
+	const uint32_t toolkit = whole ? load_u32(bytes + TOOLKIT_AT) : 0;
+
+	if (whole)
+		abi = bytes[ABI_AT];
+	if (abi >= VERSION_8)
+		return sm >= FIRST_SM_OF_8 ? 12080 : 13000;
+	return toolkit >= 120 && toolkit < 130 ? 12000 : 0;
 }
 
 static int read_abi(struct jw_error *err, const struct elf64_header *elf,

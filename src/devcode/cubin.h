@@ -25,6 +25,12 @@ struct cubin_header {
 /* Whether the bytes begin as a cubin does; 20 bytes are enough. */
 bool cubin_is(const void *data, size_t size);
 
+/* The CUDA version (12080) of the first driver that loads a cubin which begins so; 0: of every one.
+ * CUBIN_HEAD bytes tell all; `abi` and `sm` are taken where `size` is less. Source:
+ * docs/driver-cache.md, "Machine code that a driver refuses". */
+enum { CUBIN_HEAD = 24 };
+uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm);
+
 /* Reads and checks the header: JW_ERR_FORMAT where this is no cubin or its tables and sections
  * leave the `size` bytes, JW_ERR_UNSUPPORTED for a cubin of an ABI that we do not know. */
 int cubin_read(struct jw_error *err, const void *data, size_t size,

@@ -80,7 +80,7 @@ struct devcode_entry {
 								name another one (`.target sm_90a` under 90): the text decides, and
 								devcode_ptx_header reads it, where the answer matters */
 	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text has the last word.
-									  Cubin: its own version */
+									  Cubin: 1 and its ABI's number, 7 or 8 */
 	uint64_t flags;
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* in the container's bytes, or DEVCODE_NOT_HELD */
@@ -187,6 +187,11 @@ struct devcode_ptx_header {
  * (some microseconds for LZ4, some tens for zstd). */
 int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
 					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
+
+/* The CUDA version (12080) of the first driver that loads a cubin entry; 0: of every one. Its own
+ * header decides, and the entry's where that is packed in zstd or was not kept. */
+uint32_t devcode_cubin_cuda(const struct devcode_container *container,
+							const struct devcode_entry *entry);
 
 /* Bytes of an image read again: from a file, or out of an archive's member. */
 struct devcode_part {

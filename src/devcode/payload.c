@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include "base/cursor.h"
+#include "devcode/cubin.h"
 #include "devcode/devcode.h"
 #include "devcode/ptx.h"
 
@@ -197,4 +198,18 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 		result = ptx_header_read(err, view.data, view.size, ret_header);
 	buf_free(&large);
 	return result;
+}
+
+uint32_t devcode_cubin_cuda(const struct devcode_container *container,
+							const struct devcode_entry *entry)
+{
+	/* Room for a whole frame's beginning is not needed: zstd's cubins say the ABI in their entry.
+	 */
+	uint8_t room[CUBIN_HEAD];
+	struct devcode_view view = {room, 0};
+
+	if (entry->compression == DEVCODE_ZSTD ||
+		head(NULL, container, entry, room, sizeof room, &view))
+		view.size = 0;
+	return cubin_cuda(view.data, view.size, entry->isa_minor, entry->target.sm);
 }

@@ -14,6 +14,10 @@ struct image_account {
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
 	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
+	/* Containers with code that the runtime registers: those that can be used, the others, and of
+	 * these the ones that the driver refuses. */
+	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
+	size_t refused[ANALYSE_MOST_TARGETS];
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -141,10 +145,28 @@ static int take_pick(struct jw_error *err, struct image_account *account, uint32
 	return account_module(err, account, &module);
 }
 
+static bool is_loose_file(const struct devcode_image *image)
+{
+	return image->format != DEVCODE_ELF && image->format != DEVCODE_PE;
+}
+
+/* Only what the runtime registers: a library chooses by itself from the rest. */
+static void count_fate(struct image_account *account, size_t t, enum plan_verdict verdict,
+					   bool linked)
+{
+	const bool useless = verdict == VERDICT_CANNOT || (verdict == VERDICT_NOTHING && !linked);
+
+	account->usable[t] += !useless;
+	account->unusable[t] += useless;
+	account->refused[t] += verdict == VERDICT_CANNOT;
+}
+
 /* One container, now that its section is known. */
 static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
 						   enum devcode_role role, bool linked)
 {
+	const bool registered = account->seen->containers[index].code &&
+							(role == DEVCODE_REGISTERED || is_loose_file(account->image));
 	const size_t targets = account->seen->question->target_count;
 	const struct seen_judgement *judgements = account->seen->judgements + index * targets;
 
@@ -157,6 +179,8 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		target->verdicts[verdict]++;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judgements[t].reason]++;
+		if (registered)
+			count_fate(account, t, verdict, linked);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
@@ -209,10 +233,26 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	return 0;
 }
 
+static enum analyse_fate fate_of(const struct image_account *account, size_t t)
+{
+	if (account->targets[t].reasons[REASON_NEWER_CODE] && account->refused[t])
+		return ANALYSE_REFUSED;
+	if (account->usable[t])
+		return ANALYSE_RUNS;
+	if (account->unusable[t])
+		return account->refused[t] ? ANALYSE_REFUSED : ANALYSE_NO_IMAGE;
+	/* What a library loads by itself is its own choice, but for code that nothing is left of. */
+	for (size_t i = 0; i < VERDICT_CANNOT; i++)
+		if (account->targets[t].verdicts[i])
+			return ANALYSE_NO_CODE;
+	return account->targets[t].verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
+}
+
 /* Run-time linking is needed exactly where a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
+		account->targets[t].fate = fate_of(account, t);
 		if (account->unlinked[t])
 			account->targets[t].link_needed = NEED_YES;
 		else if (account->to_link[t] && !account->image->wrappers_known)

@@ -32,7 +32,17 @@ struct analyse_question {
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
 enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
+/* What happens to a program that uses the containers which the CUDA runtime hands to the driver, or
+ * the loose file. */
+enum analyse_fate {
+	ANALYSE_NO_CODE,  /* there are none, or all are empty */
+	ANALYSE_RUNS,     /* some of them can be used */
+	ANALYSE_NO_IMAGE, /* code for other GPUs alone */
+	ANALYSE_REFUSED,  /* the driver refuses all of them, or machine code of a newer CUDA */
+};
+
 struct analyse_target {
+	enum analyse_fate fate;
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
 	size_t jit_modules;             /* distinct pairs of payload and option string */

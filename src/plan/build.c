@@ -182,6 +182,9 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	size_t left_out[ANALYSE_MOST_TARGETS] = {0};
 	uint32_t file = UINT32_MAX;
 
+	if (fates_add(err, &plan->fates, image->path, image->member, image->targets,
+				  plan->target_count))
+		return -1;
 	plan->images++;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { NO_TEXT = 0xffff, SUMS = 6, LINE_INFO = 0x80 };
+enum { NO_TEXT = 0xffff, SUMS = 6, LINE_INFO = 0x80, NEED_BITS = 3, FATE_SHIFT = 2 };
 
 bool record_question_equal(const struct record_question *a, const struct record_question *b)
 {
@@ -75,9 +75,10 @@ static bool read_verdicts(struct cursor *cursor, struct analyse_target *target)
 	target->loose_bytes = cursor_u64(cursor);
 	target->unreadable = cursor_u64(cursor);
 	need = cursor_u8(cursor);
-	if (need > NEED_UNKNOWN)
+	if ((need & NEED_BITS) > NEED_UNKNOWN || need >> FATE_SHIFT > ANALYSE_REFUSED)
 		return false;
-	target->link_needed = (enum analyse_need)need;
+	target->link_needed = (enum analyse_need)(need & NEED_BITS);
+	target->fate = (enum analyse_fate)(need >> FATE_SHIFT);
 	return !cursor->overrun;
 }
 
@@ -190,8 +191,11 @@ int record_write_view(struct jw_error *err, struct buf *buf, const struct record
 	for (size_t i = 0; i < SUMS; i++)
 		if (write_number(err, buf, sums[i], 8))
 			return -1;
-	return write_number(err, buf, target->link_needed, 1) || write_number(err, buf, modules, 4) ? -1
-																								: 0;
+	return write_number(err, buf,
+						(uint64_t)target->link_needed | (uint64_t)target->fate << FATE_SHIFT, 1) ||
+				   write_number(err, buf, modules, 4)
+			   ? -1
+			   : 0;
 }
 
 int record_write_module(struct jw_error *err, struct buf *buf, const struct analyse_module *module)

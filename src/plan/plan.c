@@ -17,6 +17,7 @@ void plan_free(struct plan *plan)
 		mem_free(plan->files[i].member);
 	}
 	jw_lines_free(plan->notes, plan->note_count);
+	fates_free(&plan->fates);
 	mem_free(plan->files);
 	mem_free(plan->targets);
 	mem_free(plan->modules);
@@ -260,6 +261,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		plan_free(reading.build.plan);
 		return -1;
 	}
+	fates_settle(&reading.build.plan->fates);
 	*ret_plan = reading.build.plan;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "cache/key.h"
 #include "cache/profile.h"
 #include "plan/estimate.h"
+#include "plan/fate.h"
 
 enum plan_state {
 	PLAN_COLD,     /* no entry in the live cache that a driver uses */
@@ -75,8 +76,9 @@ struct plan {
 	 * that includes them. */
 	char **notes;
 	size_t note_count;
-	size_t troubles; /* how many of the notes are about files that could not be read */
-	size_t images;   /* files and members with device code that were */
+	size_t troubles;    /* how many of the notes are about files that could not be read */
+	size_t images;      /* files and members with device code that were */
+	struct fates fates; /* those that will fail */
 };
 
 struct plan_request {

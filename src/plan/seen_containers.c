@@ -120,7 +120,7 @@ static int copy_container(struct jw_error *err, struct seen *seen,
 }
 
 static int note_entries(struct jw_error *err, struct seen *seen,
-						const struct devcode_container *container)
+						const struct devcode_container *container, bool *ret_code)
 {
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
@@ -128,6 +128,8 @@ static int note_entries(struct jw_error *err, struct seen *seen,
 		if (VEC_ROOM(err, seen->entries, seen->entry_capacity, seen->entry_count,
 					 SEEN_MOST_ENTRIES))
 			return -1;
+		*ret_code =
+			*ret_code || entry->kind == DEVCODE_KIND_CUBIN || devcode_kind_is_ptx(entry->kind);
 		seen->entries[seen->entry_count++] =
 			(struct seen_entry){entry->kind, target_of(seen, i), entry->size_bytes};
 	}
@@ -264,7 +266,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 	if (container->index != seen->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
-		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy) ||
+		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
 		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
 		judge_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
 		return -1;

@@ -28,6 +28,7 @@ struct seen_entry {
 struct seen_container {
 	uint32_t first_entry, entry_count;
 	uint32_t first_listed, listed_count; /* digests only */
+	bool code;                           /* a cubin or PTX is in it */
 };
 
 struct seen {

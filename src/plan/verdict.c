@@ -60,37 +60,42 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 	return REASON_NONE;
 }
 
-static enum gpu_fit best_cubin(const struct devcode_container *container, struct jw_target device)
+/* Why the driver does not load the cubin that it takes. Its answer is 200, or the process ends
+ * (550); it tries no other cubin and no PTX (measured on 470, 535, 550 and 555). */
+static enum plan_reason cubin_objection(const struct devcode_container *container,
+										const struct devcode_entry *entry,
+										const struct jw_driver *driver)
 {
-	enum gpu_fit best = GPU_FIT_NONE;
+	if (entry->damaged)
+		return REASON_DAMAGED;
+	if (entry->compression == DEVCODE_ZSTD && !gpu_branch_of(driver)->zstd)
+		return REASON_ZSTD;
+	return driver->cuda && devcode_cubin_cuda(container, entry) > driver->cuda ? REASON_NEWER_CODE
+																			   : REASON_NONE;
+}
 
-	for (size_t i = 0; i < container->entry_count; i++) {
-		enum gpu_fit fit;
-
-		if (container->entries[i].kind != DEVCODE_KIND_CUBIN)
-			continue;
-		fit = gpu_sass_fit(container->entries[i].target, device);
-		if (fit > best)
-			best = fit;
-	}
-	return best;
+static bool fits(const struct devcode_entry *entry, struct jw_target device)
+{
+	return entry->kind == DEVCODE_KIND_CUBIN ? gpu_sass_fit(entry->target, device) != GPU_FIT_NONE
+											 : gpu_ptx_fits(entry->target, device);
 }
 
 /* The driver takes the newest target that runs here; of several for one target the first, but the
- * last where it is the GPU's own. It looks at nothing else and does not try a second one: measured
- * on 535, 550 and 555 (tests/conformance, "choice/"). */
+ * last where it is the GPU's own (of cubins only up to CUDA 12). It looks at nothing else and does
+ * not try a second one: measured on 535, 550 and 555 (tests/conformance, "choice/"). */
 static size_t choose_of_kind(const struct devcode_container *container, uint32_t kind,
-							 struct jw_target device)
+							 struct jw_target device, const struct jw_driver *driver)
 {
 	const struct devcode_entry *entries = container->entries;
+	const bool last = kind != DEVCODE_KIND_CUBIN || (driver->cuda && driver->cuda < 13000);
 	size_t taken = SIZE_MAX;
 
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const uint16_t sm = entries[i].target.sm;
 
-		if (entries[i].kind != kind || !gpu_ptx_fits(entries[i].target, device))
+		if (entries[i].kind != kind || !fits(&entries[i], device))
 			continue;
-		if (taken == SIZE_MAX || sm > entries[taken].target.sm || sm == device.sm)
+		if (taken == SIZE_MAX || sm > entries[taken].target.sm || (last && sm == device.sm))
 			taken = i;
 	}
 	return taken;
@@ -101,10 +106,10 @@ static size_t choose_of_kind(const struct devcode_container *container, uint32_t
 static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
 						 const struct jw_driver *driver)
 {
-	size_t taken = choose_of_kind(container, DEVCODE_KIND_PTX, device);
+	size_t taken = choose_of_kind(container, DEVCODE_KIND_PTX, device, driver);
 
 	if (taken == SIZE_MAX && gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN)
-		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device);
+		taken = choose_of_kind(container, DEVCODE_KIND_RELOCATABLE_PTX, device, driver);
 	return taken;
 }
 
@@ -133,12 +138,16 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 {
 	struct plan_judgement judgement = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 	const struct devcode_entry *entry;
-	size_t taken;
+	size_t taken = choose_of_kind(container, DEVCODE_KIND_CUBIN, device, driver);
 
-	switch (best_cubin(container, device)) {
-	case GPU_FIT_EXACT: judgement.verdict = VERDICT_NATIVE; return judgement;
-	case GPU_FIT_COMPATIBLE: judgement.verdict = VERDICT_COMPATIBLE; return judgement;
-	case GPU_FIT_NONE: break;
+	if (taken != SIZE_MAX) {
+		entry = &container->entries[taken];
+		judgement.reason = cubin_objection(container, entry, driver);
+		judgement.verdict = judgement.reason != REASON_NONE ? VERDICT_CANNOT
+							: gpu_sass_fit(entry->target, device) == GPU_FIT_EXACT
+								? VERDICT_NATIVE
+								: VERDICT_COMPATIBLE;
+		return judgement;
 	}
 	if (is_spoiled(container, device, driver)) {
 		judgement.verdict = VERDICT_CANNOT;

@@ -14,12 +14,12 @@ enum plan_verdict {
 	VERDICT_COMPATIBLE, /* another cubin that runs there */
 	VERDICT_LINK,       /* relocatable, and its PTX is usable */
 	VERDICT_JIT,        /* usable PTX */
-	VERDICT_CANNOT,     /* PTX for this or an older capability which is nevertheless unusable */
+	VERDICT_CANNOT,     /* the cubin or PTX that the driver takes is unusable */
 	VERDICT_NOTHING,    /* only code for other or newer capabilities, or no code */
 	VERDICT_COUNT
 };
 
-/* Why PTX that is old enough for the GPU is unusable. */
+/* Why code that fits the GPU is unusable. */
 enum plan_reason {
 	REASON_NONE,
 	REASON_EXCLUSIVE, /* an 'a' or 'f' target that this GPU is not */
@@ -27,12 +27,13 @@ enum plan_reason {
 					   know */
 	REASON_ZSTD,    /* compressed with zstd, and the driver is older than 550.54.14 */
 	REASON_DAMAGED, /* its payload cannot be decoded */
+	REASON_NEWER_CODE, /* a cubin of a newer CUDA than the driver's */
 	REASON_COUNT
 };
 
 struct plan_judgement {
 	enum plan_verdict verdict;
-	enum plan_reason reason; /* of VERDICT_CANNOT: why the PTX that the driver takes is unusable */
+	enum plan_reason reason; /* of VERDICT_CANNOT: why what the driver takes is unusable */
 	size_t
 		entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes; else SIZE_MAX */
 };

@@ -22,8 +22,13 @@ void jw_check_result_free(struct jw_check_result *result)
 		mem_free(result->files[i].path);
 		mem_free(result->files[i].member);
 	}
+	for (size_t i = 0; i < result->failing_count; i++) {
+		mem_free(result->failing[i].file);
+		mem_free(result->failing[i].why);
+	}
 	jw_lines_free(result->notes, result->note_count);
 	explain_causes_free(result->causes, result->cause_count);
+	mem_free(result->failing);
 	mem_free(result->files);
 	mem_free(result->gpus);
 	mem_free(result);
@@ -78,6 +83,27 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
+static int tell_failing(struct jw_error *err, struct plan *plan, struct jw_check_result *result)
+{
+	char text[FATE_TEXT];
+
+	result->failing = mem_array(err, plan->fates.count, sizeof *result->failing);
+	if (!result->failing)
+		return -1;
+	for (size_t i = 0; i < plan->fates.count; i++) {
+		struct file_fate *fate = &plan->fates.items[i];
+		const struct jw_target device = plan->targets[fate->target].device;
+		char *why = mem_string(err, fate_text(text, fate->reason, device));
+
+		if (!why)
+			return -1;
+		result->failing[i] = (struct jw_check_failing){fate->file, device, why};
+		fate->file = NULL;
+		result->failing_count++;
+	}
+	return 0;
+}
+
 /* Moves names and notes out of the plan. */
 static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan)
 {
@@ -88,7 +114,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		return NULL;
 	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
 	result->files = mem_array(err, plan->file_count, sizeof *result->files);
-	if (!result->gpus || !result->files) {
+	if (!result->gpus || !result->files || tell_failing(err, plan, result)) {
 		jw_check_result_free(result);
 		return NULL;
 	}

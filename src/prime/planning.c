@@ -99,9 +99,19 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 
 static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
 {
+	char line[1400], text[FATE_TEXT];
+
 	for (size_t i = 0; i < plan->note_count; i++)
 		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
 			return -1;
+	for (size_t i = 0; i < plan->fates.count; i++) {
+		const struct file_fate *fate = &plan->fates.items[i];
+
+		(void)snprintf(line, sizeof line, "%.1200s: %s", fate->file,
+					   fate_text(text, fate->reason, plan->targets[fate->target].device));
+		if (prime_result_add_note(err, result, line))
+			return -1;
+	}
 	result->troubles = plan->troubles;
 	result->images = plan->images;
 	return 0;
@@ -220,11 +230,18 @@ static unsigned worker_count(const struct plan *plan, const struct jw_prime_opti
 	return wanted > cold ? (unsigned)cold : wanted;
 }
 
+static bool will_fail(const struct plan *plan, size_t target)
+{
+	for (size_t i = 0; i < plan->fates.count; i++)
+		if (plan->fates.items[i].target == target)
+			return true;
+	return false;
+}
+
 void planning_sum_up(const struct plan *plan, const struct jw_prime_options *options,
 					 struct jw_prime_plan *ret_sum)
 {
 	struct jw_prime_plan sum = *ret_sum;
-	bool useful[ANALYSE_MOST_TARGETS] = {false};
 
 	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
 		sum.cannot = sum.hopeless = 0;
@@ -237,7 +254,6 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.warm += module->state == PLAN_WARM;
 		sum.carried += module->state == PLAN_WARM && module->carried;
 		sum.anew += module->state == PLAN_COLD && module->carried;
-		useful[module->target] = useful[module->target] || module->state != PLAN_LEFT_OUT;
 		if (module->state != PLAN_COLD)
 			continue;
 		sum.cold++;
@@ -252,7 +268,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 	}
 	for (size_t i = 0; i < plan->target_count; i++) {
 		sum.cannot += plan->targets[i].cannot;
-		sum.hopeless += plan->targets[i].cannot && !useful[i];
+		sum.hopeless += will_fail(plan, i);
 	}
 	sum.modules = sum.cold + sum.warm + sum.over_budget;
 	sum.workers = worker_count(plan, options, sum.cold);

@@ -10,10 +10,12 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
+#include "plan/fate.h"
 
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
+	struct fates fates;
 };
 
 /* The caller's view of one image. */
@@ -91,7 +93,7 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.jit = from->verdicts[VERDICT_JIT],
 		.cannot = from->verdicts[VERDICT_CANNOT],
 		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
-		.cannot_too_new = from->reasons[REASON_TOO_NEW],
+		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE],
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],
@@ -188,7 +190,7 @@ static int tell_modules(struct jw_error *err, struct told *told, const struct an
 
 static int tell_image(struct jw_error *err, void *context, const struct analyse_image *from)
 {
-	const struct scan *scan = context;
+	struct scan *scan = context;
 	const struct devcode_image *image = from->image;
 	struct told told = {
 		.image = {.path = image->path,
@@ -206,7 +208,9 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
 	tell_work(&told, from, &scan->options->speed);
-	if (!tell_counts(err, &told, from) && !tell_modules(err, &told, from))
+	if (!fates_add(err, &scan->fates, image->path, image->member, from->targets,
+				   scan->question.target_count) &&
+		!tell_counts(err, &told, from) && !tell_modules(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	mem_free(told.modules);
@@ -243,6 +247,20 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 	return 0;
 }
 
+static void tell_failing(struct scan *scan)
+{
+	char text[FATE_TEXT];
+
+	fates_settle(&scan->fates);
+	for (size_t i = 0; scan->options->failing && i < scan->fates.count; i++) {
+		const struct file_fate *fate = &scan->fates.items[i];
+		const struct jw_target device = scan->question.targets[fate->target];
+
+		scan->options->failing(scan->options->context, fate->file, device,
+							   fate_text(text, fate->reason, device));
+	}
+}
+
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 {
 	options = SIZED(err, options, struct jw_scan_options);
@@ -269,6 +287,9 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		result = find_path_files(err, &scan, options->paths[i], &list);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
 		result = analyse_path(err, list.found->files[i].path, &scan.question, &sink);
+	if (!result)
+		tell_failing(&scan);
+	fates_free(&scan.fates);
 	jw_found_free(list.found);
 	found_close(&list);
 	return result;

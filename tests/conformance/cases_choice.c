@@ -122,6 +122,80 @@ static enum outcome equal_cubins(void)
 	return PASSED;
 }
 
+/* A cubin as CUDA 13 would make it: of ABI 8. */
+static void make_newer(struct entry *entry)
+{
+	const uint32_t flags = 0x06000004 | (uint32_t)suite.sm[0] << 8;
+	uint8_t *cubin = entry->file.data + 28 + entry->key_size;
+
+	cubin[7] = 0x41;
+	cubin[8] = 8;
+	memcpy(cubin + 48, &flags, 4);
+}
+
+/* By a client of its own, which may die of it (-1). */
+static int load_apart(const char *path)
+{
+	struct client *client = client_start((const char *const[]){NULL});
+	int result = client_load(client, "dataex", path, NULL).result;
+
+	client_stop(client);
+	return result;
+}
+
+/* The machine code of a newer CUDA is taken, whatever PTX or older cubin is beside it.
+ */
+static enum outcome newer_machine_code(void)
+{
+	struct entry entry, sound;
+	struct part newer;
+	int alone, loose, with_ptx, passed_by;
+
+	if (suite.cuda >= 12080)
+		return case_skipped("this driver knows ABI 8");
+	CHECK_IS(load(CONTAINER({.kernel = "k", .nuls = 1})).compiled, 1);
+	CHECK(only_entry(&entry) && only_entry(&sound));
+	make_newer(&entry);
+	newer = (struct part){
+		.kind = 2, .arch = suite.sm[0], .data = entry.value, .size = entry.value_size};
+	cache_clear();
+	alone = load_apart(container(&newer, 1));
+	loose = load_apart(raw_file(entry.value, entry.value_size));
+	with_ptx = load_apart(container((const struct part[]){newer, {.nuls = 1}}, 2));
+	/* Of two for the GPU's own architecture the last is taken up to CUDA 12. */
+	passed_by = load_apart(container(
+		(const struct part[]){
+			newer, {.kind = 2, .arch = suite.sm[0], .data = sound.value, .size = sound.value_size}},
+		2));
+	entry_free(&entry);
+	entry_free(&sound);
+	CHECK(alone == 200 || alone == -1);
+	CHECK(loose == 200 || loose == -1);
+	CHECK(with_ptx == 200 || with_ptx == -1);
+	CHECK_IS(passed_by, 0);
+	CHECK_IS(entries_count(suite.cache), 0);
+	return PASSED;
+}
+
+/* As of PTX, the packing plays no part in the choice. */
+static enum outcome zstd_cubin(void)
+{
+	struct entry entry;
+	int result;
+
+	CHECK_IS(load(CONTAINER({.kernel = "k", .nuls = 1})).compiled, 1);
+	CHECK(only_entry(&entry));
+	cache_clear();
+	result = load_apart(CONTAINER({.nuls = 1}, {.kind = 2,
+												.arch = suite.sm[0],
+												.compression = 8,
+												.data = entry.value,
+												.size = entry.value_size}));
+	entry_free(&entry);
+	CHECK_IS(result, suite.cuda >= 12040 ? 0 : 200);
+	return PASSED;
+}
+
 /* The ISA version plays no part. */
 static enum outcome isa_does_not_choose(void)
 {
@@ -307,6 +381,8 @@ const struct test_case choice_cases[] = {
 	{"choice/the newest usable PTX", newest_usable_ptx},
 	{"choice/equal PTX", equal_ptx},
 	{"choice/equal cubins", equal_cubins},
+	{"choice/a newer CUDA's machine code: 200, or the process ends", newer_machine_code},
+	{"choice/machine code in zstd since 550.54", zstd_cubin},
 	{"choice/the ISA version plays no part", isa_does_not_choose},
 	{"choice/nothing usable: 209", nothing_usable},
 	{"choice/empty container: 209", empty_container},

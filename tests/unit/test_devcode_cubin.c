@@ -53,6 +53,32 @@ static void both_abis_give_their_architecture(void **state)
 	}
 }
 
+static void a_header_tells_the_least_cuda(void **state)
+{
+	static const struct {
+		enum cubin_abi abi;
+		uint16_t sm;
+		uint32_t toolkit, cuda;
+	} cases[] = {{CUBIN_ABI_7, 86, 118, 0},
+				 {CUBIN_ABI_7, 86, 122, 12000},
+				 {CUBIN_ABI_7, 86, 1, 0},
+				 {CUBIN_ABI_8, 86, 1, 13000},
+				 {CUBIN_ABI_8, 100, 1, 12080}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const unsigned other = cases[i].abi == CUBIN_ABI_8 ? 7 : 8;
+		uint8_t bytes[SIZE];
+
+		make_cubin(bytes, cases[i].abi, cases[i].sm, 2);
+		store_u32(bytes + 20, cases[i].toolkit);
+		/* The entry's word counts only where the cubin's own is not at hand. */
+		assert_int_equal(cubin_cuda(bytes, CUBIN_HEAD, other, cases[i].sm), cases[i].cuda);
+	}
+	assert_int_equal(cubin_cuda(NULL, 0, 8, 86), 13000);
+	assert_int_equal(cubin_cuda(NULL, 0, 7, 86), 0);
+}
+
 static void files_that_are_not_cubins_are_refused(void **state)
 {
 	static const struct {
@@ -101,6 +127,7 @@ static void every_truncation_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(both_abis_give_their_architecture),
+									   cmocka_unit_test(a_header_tells_the_least_cuda),
 									   cmocka_unit_test(files_that_are_not_cubins_are_refused),
 									   cmocka_unit_test(every_truncation_is_refused)};
 

@@ -8,7 +8,8 @@
 enum { MOST_ENTRIES = 6 };
 
 /* One entry in short: 'c' cubin, 'p' PTX, 'r' PTX of kind 0x40, 'o' PTX with --compile-only, 'z'
- * PTX in zstd, 'd' damaged PTX, 'x' a kind that is not ours. */
+ * PTX in zstd, 'Z' a cubin in zstd, 'n' a cubin of ABI 8, 'd' damaged PTX, 'x' a kind that is not
+ * ours. */
 struct brief {
 	char kind;
 	struct jw_target target;
@@ -24,6 +25,14 @@ static struct devcode_entry entry_of(const struct brief *brief)
 
 	switch (brief->kind) {
 	case 'c': entry.kind = DEVCODE_KIND_CUBIN; break;
+	case 'n':
+		entry.kind = DEVCODE_KIND_CUBIN;
+		entry.isa_minor = 8;
+		break;
+	case 'Z':
+		entry.kind = DEVCODE_KIND_CUBIN;
+		entry.compression = DEVCODE_ZSTD;
+		break;
 	case 'r': entry.kind = DEVCODE_KIND_RELOCATABLE_PTX; break;
 	case 'o': entry.options_length = 17; break;
 	case 'z': entry.compression = DEVCODE_ZSTD; break;
@@ -109,6 +118,60 @@ static const struct {
 	 .entries = {{.kind = 'c', .target = {80}}, {.kind = 'p', .target = {86}, .isa = {7, 1}}},
 	 .device = 86,
 	 .verdict = VERDICT_COMPATIBLE},
+	{.name = "machine code of CUDA 13 goes before PTX, and is refused",
+	 .entries = {{.kind = 'n', .target = {80}}, {.kind = 'p', .target = {86}, .isa = {7, 1}}},
+	 .device = 86,
+	 .driver = {12050},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_NEWER_CODE},
+	{.name = "before older machine code, too",
+	 .entries = {{.kind = 'c', .target = {80}}, {.kind = 'n', .target = {86}}},
+	 .device = 86,
+	 .driver = {12090},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_NEWER_CODE},
+	{.name = "unless other code fits better",
+	 .entries = {{.kind = 'n', .target = {80}}, {.kind = 'c', .target = {86}}},
+	 .device = 86,
+	 .driver = {12040},
+	 .verdict = VERDICT_NATIVE},
+	{.name = "or it is for other GPUs",
+	 .entries = {{.kind = 'n', .target = {75}}, {.kind = 'p', .target = {80}, .isa = {7, 1}}},
+	 .device = 86,
+	 .driver = {12040},
+	 .verdict = VERDICT_JIT,
+	 .entry = 1},
+	{.name = "of cubins for this very GPU the last, up to CUDA 12",
+	 .entries = {{.kind = 'n', .target = {86}}, {.kind = 'c', .target = {86}}},
+	 .device = 86,
+	 .driver = {12040},
+	 .verdict = VERDICT_NATIVE},
+	{.name = "and the first of those for an older one",
+	 .entries = {{.kind = 'n', .target = {80}}, {.kind = 'c', .target = {80}}},
+	 .device = 86,
+	 .driver = {12040},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_NEWER_CODE},
+	{.name = "CUDA 13 loads its own",
+	 .entries = {{.kind = 'n', .target = {86}}},
+	 .device = 86,
+	 .driver = {13000},
+	 .verdict = VERDICT_NATIVE},
+	{.name = "and for sm_100 and newer 12.8 does",
+	 .entries = {{.kind = 'n', .target = {120}}},
+	 .device = 120,
+	 .driver = {12080},
+	 .verdict = VERDICT_NATIVE},
+	{.name = "a driver that is not known loads everything",
+	 .entries = {{.kind = 'n', .target = {86}}},
+	 .device = 86,
+	 .verdict = VERDICT_NATIVE},
+	{.name = "machine code in zstd and an old driver, PTX or not",
+	 .entries = {{.kind = 'Z', .target = {86}}, {.kind = 'p', .target = {80}, .isa = {7, 1}}},
+	 .device = 86,
+	 .driver = {12020},
+	 .verdict = VERDICT_CANNOT,
+	 .reason = REASON_ZSTD},
 	{.name = "the newest PTX",
 	 .entries = {{.kind = 'p', .target = {90}, .isa = {8, 0}},
 				 {.kind = 'p', .target = {35}, .isa = {6, 0}},

@@ -13,7 +13,17 @@
 #include "cli/parts/module_text.h"
 #include "os/cores.h"
 
-static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, bool harmful)
+static size_t failing_on(const struct jw_check_result *result, struct jw_target target)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->failing_count; i++)
+		count += jw_target_equal(result->failing[i].target, target);
+	return count;
+}
+
+static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
+					  bool harmful)
 {
 	const unsigned cores = os_cores();
 	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
@@ -21,11 +31,8 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, jw_workers_capacity(cores)) * 1000;
 
 	(void)gpu_targets_name(name, gpu->target);
-	if (!gpu->modules && gpu->cannot)
-		output_line(out, STYLE_BAD,
-					"%s: %s with code that this driver cannot use here; nothing can be "
-					"compiled beforehand",
-					name, TEXT_COUNT(gpu->cannot, "container", "containers"));
+	if (!gpu->modules && failing)
+		output_line(out, STYLE_BAD, "%s: %s will fail", name, TEXT_COUNT(failing, "file", "files"));
 	else if (!gpu->modules)
 		output_line(out, STYLE_GOOD, "%s: nothing to compile", name);
 	else if (!gpu->cold)
@@ -42,7 +49,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					gpu->damaged == 1 ? "it" : "them");
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
 	module_text_link(out, "  ", gpu->link, "");
-	if (gpu->modules && gpu->cannot)
+	if (gpu->cannot)
 		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",
 					TEXT_COUNT(gpu->cannot, "container", "containers"));
 }
@@ -90,8 +97,13 @@ static void print_result(const struct output *out, const struct jw_check_result 
 			"the names of cache entries under driver %s are unknown, so every module counts "
 			"as cold: name a release (--driver 550.163.01), or prime with that driver",
 			jw_driver_text(driver, &result->driver));
-	for (size_t i = 0; i < result->gpu_count; i++)
-		print_gpu(out, &result->gpus[i], result->cache.harmful);
+	if (!result->images && !result->troubles)
+		output_line(out, STYLE_PLAIN, "no device code found");
+	for (size_t i = 0; result->images && i < result->gpu_count; i++)
+		print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
+				  result->cache.harmful);
+	for (size_t i = 0; i < result->failing_count; i++)
+		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
 	print_files(out, result);
 	module_text_marks(out, "", "the warm modules", 0, result->split, "");
 	for (size_t i = 0; i < result->note_count; i++)
@@ -122,13 +134,6 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 	return sum;
 }
 
-static void combine_status(struct cli *cli, const struct jw_check_gpu *gpu)
-{
-	if (gpu->cold)
-		cli_end_with(cli, EXIT_COLD);
-	else if (!gpu->modules && gpu->cannot)
-		cli_end_with(cli, EXIT_CANNOT);
-}
 
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					   const struct found_files *files)
@@ -153,7 +158,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	print_result(&cli->out, result);
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
-		combine_status(cli, &result->gpus[i]);
+		cli_end_with(cli, result->gpus[i].cold ? EXIT_COLD : EXIT_DONE);
+	cli_end_with(cli, result->failing_count ? EXIT_CANNOT : EXIT_DONE);
 	if (result->cache.harmful)
 		cli_end_with(cli, EXIT_COLD);
 	if (result->cache.text[0])
@@ -222,8 +228,9 @@ const struct cli_command command_check = {
 		"with 0 where everything is warm, 1 where something is cold or cannot be read, or where "
 		"the driver would delete or ignore what is "
 		"warm (a missing or damaged index), 2 where "
-		"jitwarm cannot help (the driver cannot use the code, or its settings keep it from using "
-		"its cache), 3 where nothing could be read.",
+		"jitwarm cannot help (a program will fail, since no code runs on the GPU or its driver "
+		"refuses it; or the driver's settings keep it from using its cache), 3 where nothing could "
+		"be read.",
 	.options = check_options,
 	.run = check_run,
 };

@@ -30,7 +30,10 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 
 	end_bar(priming);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
-	prime_print_plan(&priming->cli->out, &result->plan);
+	if (!result->images && !result->troubles && !priming->recording)
+		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
+	else
+		prime_print_plan(&priming->cli->out, &result->plan);
 	return true;
 }
 

@@ -15,7 +15,7 @@ struct scan_run {
 	bool modules;
 	struct scan_machine machine;
 	struct jw_speed speed;
-	size_t images, damaged, troubles;
+	size_t images, damaged, troubles, failing;
 	struct scan_total totals[GPUS_MOST];
 };
 
@@ -49,6 +49,15 @@ static void take_trouble(void *context, const char *path, const struct jw_error 
 	output_error(&run->cli->out, "%s", why->message);
 }
 
+static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
+{
+	struct scan_run *run = context;
+
+	(void)target;
+	run->failing++;
+	output_line(&run->cli->out, STYLE_BAD, "%s: %s", file, why);
+}
+
 static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu_targets *gpus)
 {
 	const struct options *given = &run->cli->options;
@@ -62,6 +71,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.context = run,
 		.image = take_image,
 		.trouble = take_trouble,
+		.failing = take_failing,
 	};
 	struct found_files files;
 	int result;
@@ -120,7 +130,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	if (!failed) {
 		print_end(&run, &gpus);
 		cli->status = exit_of_troubles(run.troubles, run.images);
-		cli_end_with(cli, run.damaged ? EXIT_COLD : EXIT_DONE);
+		cli_end_with(cli, run.damaged ? EXIT_COLD : run.failing ? EXIT_CANNOT : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_scan,
 								&(struct scan_document){.files = run.files});
 	}
@@ -146,7 +156,8 @@ const struct cli_command command_scan = {
 		"environment; without a name, the whole environment. The time is for all cores of this "
 		"machine, from a model of four frameworks and, without --target, from earlier runs of "
 		"prime here; expect a third more or less.\n\nEnds with 1 where a file cannot be read or "
-		"holds damaged device code, 3 where nothing could be read.",
+		"holds damaged device code, 2 where a program will fail for want of code that runs on the "
+		"GPU, 3 where nothing could be read.",
 	.options = options,
 	.run = scan_run,
 };

@@ -10,7 +10,7 @@ static const struct json_field count_fields[] = {
 	GPU(carried, "of the warm ones: made by an older driver's compiler (`prime --carry-over`, "
 				 "`import --carry-over`)"),
 	GPU(damaged, "of the cold ones: the entry is there and damaged; `prime` replaces it"),
-	GPU(cannot, "containers with PTX that the driver cannot use"),
+	GPU(cannot, "containers with code that the driver cannot use"),
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
@@ -34,6 +34,13 @@ static const struct json_field file_fields[] = {
 		 .presence = JSON_UNLESS_NULL),
 	JSON(struct jw_check_file, warm, NULL),
 	JSON(struct jw_check_file, cold, NULL),
+	{0},
+};
+
+static const struct json_field failing_fields[] = {
+	JSON(struct jw_check_failing, file, "its path; of a member of an archive with its name there"),
+	JSON_SAID("target", struct jw_check_failing, target, document_sm, "`sm_86`"),
+	JSON(struct jw_check_failing, why, "a line for people"),
 	{0},
 };
 
@@ -73,6 +80,10 @@ static const struct json_field check_fields[] = {
 	JSON_LIST_OF("files", struct check_document, result.files, result.file_count,
 				 JSON_TABLE(struct jw_check_file, file_fields),
 				 "the libraries with modules, the slowest to compile first"),
+	JSON_LIST_OF("failing", struct check_document, result.failing, result.failing_count,
+				 JSON_TABLE(struct jw_check_failing, failing_fields),
+				 "files whose code cannot run on a GPU, so that programs fail; libraries of one "
+				 "folder count only where none of them runs"),
 	JSON_LIST_OF("causes", struct check_document, result.causes, result.cause_count,
 				 JSON_TABLE(struct jw_check_cause, cause_fields),
 				 "with `--explain`: for each library, GPU and reason why modules are cold",

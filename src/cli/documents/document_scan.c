@@ -9,7 +9,7 @@
 static const struct json_field reason_fields[] = {
 	VERDICT_AS("exclusive", cannot_exclusive, "an `a` or `f` target"),
 	VERDICT_AS("too_new", cannot_too_new,
-			   "a PTX version or a kind of entry that the driver does not know"),
+			   "a PTX version, a kind of entry or machine code that the driver does not know"),
 	VERDICT_AS("zstd", cannot_zstd, "compressed in a way that this driver cannot read"),
 	VERDICT_AS("damaged", cannot_damaged, NULL),
 	{0},
@@ -62,7 +62,7 @@ static const struct json_field verdict_fields[] = {
 	VERDICT(compatible, "other machine code that runs"),
 	VERDICT(link, "relocatable, with usable PTX"),
 	VERDICT(jit, "PTX that the driver compiles"),
-	VERDICT(cannot, "PTX for this or an older architecture which is nevertheless unusable"),
+	VERDICT(cannot, "the code that the driver takes is unusable"),
 	VERDICT(nothing, "code for other or newer architectures"),
 	VERDICT_AS("jit_modules", work.modules,
 			   "distinct pairs of payload and option string that would be compiled"),

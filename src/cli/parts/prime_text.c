@@ -108,7 +108,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 					   plan->cache.evicted ? plan->cache.next_step : "");
 	if (plan->cannot)
 		output_line(out, STYLE_WARN,
-					"%s with PTX that this driver cannot use for these GPUs; “jitwarm "
+					"%s with code that this driver cannot use for these GPUs; “jitwarm "
 					"scan” says why.",
 					TEXT_COUNT(plan->cannot, "container", "containers"));
 	if (!plan->modules) {

@@ -97,7 +97,7 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 							 : "relocatable code, not linked at start");
 		return STYLE_FAINT;
 	}
-	(void)buf_printf(NULL, line, "no code for this GPU");
+	(void)buf_printf(NULL, line, "no kernel image for this GPU");
 	return STYLE_BAD;
 }
 

@@ -59,10 +59,73 @@ json 'd["modules"] == 1 and d["cannot"] == 0'
 run 1 check --target sm_86 --driver 12.4 --json lib/a.ptx
 json 'not d["names_known"] and d["cold"] == 1'
 err_has "are unknown, so every module counts as cold"
-# Nothing for this GPU at all is no failure of jitwarm's.
+# Nothing for this GPU at all: the program will fail, whether jitwarm has been there or not.
 sed 's/sm_70/sm_90/' lib/a.ptx >lib/newer.ptx
-run 0 check "${gpu[@]}" --json lib/newer.ptx
+run 2 check "${gpu[@]}" --json lib/newer.ptx
 json 'd["modules"] == 0 and d["cannot"] == 0'
+json '[(f["target"], f["why"]) for f in d["failing"]] == [("sm_86", "will fail: no kernel image for sm_86")]'
+run 2 check "${gpu[@]}" lib/newer.ptx # as it was remembered
+out_has "sm_86 (RTX 30): 1 file will fail"
+out_has "newer.ptx: will fail: no kernel image for sm_86"
+run 2 scan --target sm_86 --driver 550.163.01 lib/newer.ptx
+out_has "newer.ptx: will fail: no kernel image for sm_86"
+run 1 check "${gpu[@]}" lib/newer.ptx lib/a.ptx
+out_has "newer.ptx: will fail"
+
+# Machine code of a newer CUDA than the driver's, alone or before PTX; libraries beside one that runs are variants of it.
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import fatbin
+import struct
+
+def library(name, *entries):
+    code = fatbin.container(*entries)
+    names = b"\0.nv_fatbin\0.shstrtab\0"
+    names += bytes(-len(names) % 8)
+    header = lambda name, kind, flags, offset, size: struct.pack("<IIQQQQIIQQ", name, kind, flags, 0, offset, size, 0, 0, 8, 0)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(code) + len(names), 0, 64, 0, 0, 64, 3, 2)
+    table = bytes(64) + header(1, 1, 2, 64, len(code)) + header(12, 3, 0, 64 + len(code), len(names))
+    open(name, "wb").write(head + code + names + table)
+
+def cubin(sm, newer=False):
+    data = bytearray(fatbin.old_cubin(sm))
+    if newer:
+        data[7:9], data[20:24], data[48:52] = b"\x41\x08", struct.pack("<I", 1), struct.pack("<I", sm << 8 | 0x6000004)
+    return fatbin.entry(fatbin.CUBIN, sm, bytes(data))
+
+ptx = fatbin.entry(fatbin.PTX, 52, b".version 7.0\n.target sm_52\n.address_size 64\n.entry k()\n{\n}\n\0")
+for folder in ("one", "other", "both"):
+    __import__("os").mkdir(folder)
+library("one/libnewer.so", cubin(80, True), ptx)
+library("other/libother.so.1", cubin(75), cubin(52))
+library("both/libold.so", cubin(86))
+library("both/libnew.so", cubin(86, True))
+library("both/prog", cubin(75))
+library("both/libempty.so")
+open("newer.cubin", "wb").write(fatbin.container(cubin(86, True))[88:])
+PYTHON
+run 2 check "${gpu[@]}" one
+out_has "libnewer.so: will fail: machine code that needs the driver of a newer CUDA for sm_86"
+run 2 check --target sm_86 --driver 570 newer.cubin
+run 0 check --target sm_86 --driver 580.65.06 newer.cubin
+run 0 check --target sm_86 --driver 13.0 one
+run 2 scan --target sm_86 --driver 550.163.01 other
+out_has "libother.so.1: will fail: no kernel image for sm_86"
+run 0 check "${gpu[@]}" both/lib*
+out_lacks "will fail"
+run 2 check "${gpu[@]}" --json both/prog both
+json '[f["file"].split("/")[-1].split("\\")[-1] for f in d["failing"]] == ["prog"]'
+
+# No device code is no failure: it is said.
+printf 'no code\n' >"$work/nothing.so"
+mkdir "$work/bare"
+for command in check scan; do
+	run 0 $command "${gpu[@]:0:4}" nothing.so both/libempty.so
+	run 0 $command "${gpu[@]:0:4}" nothing.so
+	out_has "no device code found"
+	run 0 $command "${gpu[@]:0:4}" bare
+	out_has "no device code found"
+done
 
 # What is remembered of the GPUs names the library that the driver was loaded from. Where that is not there, they are asked again.
 with_simdriver sm_86
