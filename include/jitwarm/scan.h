@@ -63,7 +63,7 @@ struct jw_scan_verdicts {
 struct jw_scan_module {
 	uint64_t offset;     /* of its header, in the image */
 	const char *section; /* "" in loose files */
-	const char *kind;    /* "ptx", "relocatable-ptx" */
+	const char *kind; /* "ptx", "relocatable-ptx", "ptx-text": in a program's data, no fat binary */
 	struct jw_target target;
 	uint16_t isa_major, isa_minor;
 	const char *options;     /* "" where there are none */

@@ -98,7 +98,7 @@ struct devcode_entry {
 #define DEVCODE_NO_SECTION UINT32_MAX
 
 /* A loose cubin or PTX file is one container without a header: offset 0, the whole file, one entry
- * whose payload is the file. */
+ * whose payload is the file, at payload_offset 0. So is each PTX text in a program's data. */
 struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */

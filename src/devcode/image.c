@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
+#include "devcode/ptx_text.h"
 
 enum {
 	MOST_CONTAINERS = 1 << 20, /* cuFFT, the richest seen, has 24 thousand */
@@ -10,6 +11,7 @@ enum {
 	MOST_DAMAGED = 1 << 20,
 	MOST_WRAPPERS = 1 << 16,
 	MOST_VAIN_STEPS = 1 << 24,
+	MOST_VAIN_BYTES = 1 << 28,
 };
 
 int image_entry_room(struct jw_error *err, struct image *image, size_t count)
@@ -112,6 +114,39 @@ static int single_ptx(struct jw_error *err, const uint8_t *bytes, uint64_t size,
 	return 0;
 }
 
+static int keep_single(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					   uint64_t offset, const struct devcode_entry *entry)
+{
+	if (image_entry_room(err, image, 1))
+		return -1;
+	image->entries[0] = *entry;
+	return image_keep(err, image, bytes, 0, offset,
+					  &(struct container_walk){.size_bytes = entry->size_bytes, .entries = 1});
+}
+
+int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
+			   size_t size, uint64_t offset, size_t *ret_size)
+{
+	struct devcode_entry entry = {0};
+	size_t read, length = ptx_text_length(version, size, &read), lead;
+
+	*ret_size = length;
+	if (!length) {
+		*ret_size = PTX_TEXT_WORD;
+		image->vain_bytes += read;
+		return image->vain_bytes > MOST_VAIN_BYTES
+				   ? error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching")
+				   : 0;
+	}
+	lead = ptx_text_lead(version, before < PTX_TEXT_BEFORE ? before : PTX_TEXT_BEFORE);
+	entry.stored_bytes = entry.size_bytes = lead + length;
+	entry.offset = offset - lead;
+	return single_ptx(err, version - lead, lead + length, &entry) ||
+				   keep_single(err, image, version - lead, offset - lead, &entry)
+			   ? -1
+			   : 0;
+}
+
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
 {
 	struct devcode_entry entry = {.stored_bytes = size, .size_bytes = size};
@@ -119,11 +154,7 @@ int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes
 	if (image->format == DEVCODE_CUBIN ? single_cubin(err, bytes, size, &entry)
 									   : single_ptx(err, bytes, size, &entry))
 		return -1;
-	if (image_entry_room(err, image, 1))
-		return -1;
-	image->entries[0] = entry;
-	return image_keep(err, image, bytes, 0, 0,
-					  &(struct container_walk){.size_bytes = size, .entries = 1});
+	return keep_single(err, image, bytes, 0, &entry);
 }
 
 /* The image as it is handed over: only sections that hold something, and the map to them. */

@@ -39,6 +39,7 @@ struct image {
 	struct devcode_entry *entries; /* of the container at hand */
 	size_t entry_capacity;
 	uint64_t vain_steps; /* entries that were walked over in places that are not containers */
+	uint64_t vain_bytes; /* that were read after a ".version" that begins no module */
 };
 
 /* Reads a sound container's entries into image->entries. */
@@ -59,6 +60,11 @@ int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, ui
  * if any container is left. */
 int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
 				 const struct bytes *bytes);
+/* Hands over a PTX text in an image's data as a container of its own. `version`: where ".version"
+ * is, at `offset`, with `before` bytes in front of it that belong to nothing yet, and `size` from
+ * there on. *ret_size: so many of these need not be searched again. */
+int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
+			   size_t size, uint64_t offset, size_t *ret_size);
 /* A file that is one cubin or one PTX text. */
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
 void image_free(struct image *image);

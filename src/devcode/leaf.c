@@ -68,7 +68,9 @@ static int read_memory(struct jw_error *err, struct image *image, struct stream 
 		return -1;
 	}
 	if (table.absent)
-		result = search_range(err, image, stream, 0, stream->size_bytes);
+		result = search_range(
+			err, image, stream,
+			&(struct search){.end = stream->size_bytes, .texts = image->format != DEVCODE_FATBIN});
 	for (size_t i = 0; !result && !table.absent && i < table.count; i++) {
 		const struct section *section = &table.items[i];
 		/* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
@@ -77,8 +79,11 @@ static int read_memory(struct jw_error *err, struct image *image, struct stream 
 		const uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
 
 		if (skip < section->size_bytes)
-			result = search_range(err, image, stream, section->offset + skip,
-								  section->size_bytes - skip);
+			result = search_range(err, image, stream,
+								  &(struct search){.begin = section->offset,
+												   .from = section->offset + skip,
+												   .end = section->offset + section->size_bytes,
+												   .texts = section->role == DEVCODE_LOOSE});
 		if (!result && section->wrappers)
 			result = search_wrappers(err, image, stream, section);
 	}

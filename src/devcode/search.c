@@ -3,35 +3,85 @@
 #include "base/cursor.h"
 #include "devcode/find_word.h"
 
-enum { STEP = 1 << 23 }; /* bytes that are searched before pages are released */
+enum { STEP = PTX_TEXT_BLOCK };
+
+/* What is searched, up to where for containers and for texts, and what belongs to nothing yet. */
+struct place {
+	const struct search *search;
+	uint64_t at, text, free;
+};
+
+/* Takes the texts whose ".version" begins in front of place->at, which moves behind the last one.
+ */
+static int search_texts(struct jw_error *err, struct image *image, const struct stream *stream,
+						struct place *place)
+{
+	const uint64_t end = place->search->end;
+
+	while (place->text < place->at && place->text < end) {
+		const uint8_t *bytes = stream->memory + place->text;
+		const size_t left = (size_t)(end - place->text), kept = image->count;
+		const size_t wanted = (size_t)(place->at - place->text),
+					 size = wanted < left ? wanted : left, found = ptx_text_find(bytes, size, left);
+		size_t taken = 0;
+
+		place->text += found;
+		if (found < size &&
+			image_text(err, image, bytes + found, (size_t)(place->text - place->free), left - found,
+					   place->text, &taken))
+			return -1;
+		place->text += taken;
+		place->free = image->count > kept ? place->text : place->free;
+		while (place->at < place->text)
+			place->at += CONTAINER_ALIGN;
+	}
+	return 0;
+}
 
 /* Skips the first word of a container that is broken or not a container. */
-int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
-				 uint64_t from, uint64_t size)
+static int visit(struct jw_error *err, struct image *image, const uint8_t *bytes,
+				 struct place *place)
 {
-	uint64_t at = from, end = from + size, forgotten = from;
+	const uint64_t left = place->search->end - place->at;
+	struct container_walk walk = {0};
+	const bool sound = container_check(&walk, bytes, left, left) == CONTAINER_SOUND;
 
-	while (at < end && end - at >= CONTAINER_HEADER) {
-		const uint64_t left = end - at;
-		const size_t step = left < STEP ? (size_t)left : STEP,
-					 found = find_word(stream->memory + at, step, CONTAINER_START);
-		const uint8_t *bytes;
-		struct container_walk walk = {0};
-		bool sound;
+	if (sound ? image_entries(err, image, bytes, place->at, &walk) ||
+					image_keep(err, image, bytes, 0, place->at, &walk)
+			  : image_damage(err, image, place->at, &walk))
+		return -1;
+	place->at += sound ? walk.size_bytes : CONTAINER_ALIGN;
+	place->free = sound ? place->at : place->free;
+	place->text = place->at;
+	return 0;
+}
 
-		at += found == step ? step / CONTAINER_ALIGN * CONTAINER_ALIGN : found;
-		if (found == step && left < STEP)
-			break;
-		if (found < step) {
-			bytes = stream->memory + at;
-			sound = container_check(&walk, bytes, end - at, end - at) == CONTAINER_SOUND;
-			if (sound ? image_entries(err, image, bytes, at, &walk) ||
-							image_keep(err, image, bytes, 0, at, &walk)
-					  : image_damage(err, image, at, &walk))
+int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
+				 const struct search *search)
+{
+	struct place place = {
+		.search = search, .at = search->from, .text = search->begin, .free = search->begin};
+	uint64_t forgotten = search->begin;
+
+	while (place.at < search->end) {
+		const uint64_t left = search->end - place.at;
+		const uint8_t *bytes = stream->memory + place.at;
+		const size_t clear = ptx_text_clear(bytes, (size_t)left), rest = (size_t)left - clear,
+					 step = rest < STEP ? rest : STEP,
+					 found = find_word(bytes + clear, step, CONTAINER_START);
+		const uint64_t here = place.at + clear + found;
+
+		place.text = place.text == place.at ? place.at + clear : place.text;
+		place.at = here;
+		if (search->texts && search_texts(err, image, stream, &place))
+			return -1;
+		if (place.at == here && found < step) {
+			if (search->end - here < CONTAINER_HEADER)
+				break;
+			if (visit(err, image, stream->memory + here, &place))
 				return -1;
-			at += sound ? walk.size_bytes : CONTAINER_ALIGN;
 		}
-		stream_forget(stream, at, &forgotten);
+		stream_forget(stream, place.at, &forgotten);
 	}
 	return 0;
 }

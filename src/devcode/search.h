@@ -3,11 +3,16 @@
 
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
+#include "devcode/ptx_text.h"
 
-/* Searches [from, from + size) of an image in memory, and steps over sound containers. `from` is a
- * multiple of CONTAINER_ALIGN in the image: containers are looked for at such offsets. */
+/* Searches [begin, end) of an image in memory, and steps over what it finds. Containers are looked
+ * for at `from` and at multiples of CONTAINER_ALIGN behind it. */
+struct search {
+	uint64_t begin, from, end;
+	bool texts; /* PTX texts too */
+};
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
-				 uint64_t from, uint64_t size);
+				 const struct search *search);
 /* Notes the version 2 wrappers of a section in memory. */
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
@@ -18,6 +23,9 @@ int search_wrappers(struct jw_error *err, struct image *image, const struct stre
 struct capture {
 	struct buf head, tail;
 	uint64_t tail_from; /* UINT64_MAX: no tail is kept */
+	/* The last bytes that were taken and belong to nothing: a text may have begun there. */
+	uint8_t before[PTX_TEXT_BEFORE];
+	size_t before_size;
 };
 
 /* Searches a stream to its end, and notes wrappers on the way (search_stream.c). */

@@ -1,4 +1,6 @@
 /* Containers in a stream. Of a large one only headers and PTX are kept. */
+#include <string.h>
+
 #include "base/cursor.h"
 #include "devcode/find_word.h"
 #include "devcode/search.h"
@@ -34,10 +36,22 @@ static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t off
 	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
 }
 
+static void keep_before(struct capture *capture, const uint8_t *data, size_t size)
+{
+	const size_t fresh = size < PTX_TEXT_BEFORE ? size : PTX_TEXT_BEFORE;
+	const size_t room = PTX_TEXT_BEFORE - fresh;
+	const size_t old = capture->before_size < room ? capture->before_size : room;
+
+	memmove(capture->before, capture->before + capture->before_size - old, old);
+	memcpy(capture->before + old, data + size - fresh, fresh);
+	capture->before_size = old + fresh;
+}
+
 /* Takes `size` bytes of the window, and keeps those that have to be kept. */
 static int take(struct jw_error *err, struct stream *stream, struct capture *capture,
 				const uint8_t *data, size_t size)
 {
+	keep_before(capture, data, size);
 	if (capture->head.size < MOST_HEAD && keep_head(err, &capture->head, data, size))
 		return -1;
 	if (capture->tail_from != UINT64_MAX && stream->offset + size > capture->tail_from &&
@@ -51,9 +65,9 @@ static int take(struct jw_error *err, struct stream *stream, struct capture *cap
 
 /* Wrappers that begin before `end`, of which `size` bytes are there. */
 static int note_wrappers(struct jw_error *err, struct image *image, uint64_t offset,
-						 const uint8_t *data, size_t end, size_t size)
+						 const uint8_t *data, size_t at, size_t end, size_t size)
 {
-	for (size_t at = 0; at < end; at += 8) {
+	for (; at < end; at += 8) {
 		at += find_word(data + at, end - at, WRAPPER_LINKED);
 		if (at < end && size - at >= WRAPPER_SIZE &&
 			image_wrapper(err, image, offset + at, load_u64(data + at + WRAPPER_DATA_AT)))
@@ -174,12 +188,41 @@ static int visit_stream(struct jw_error *err, struct image *image, struct stream
 	return take(err, stream, capture, data, (size_t)walk.size_bytes);
 }
 
+/* A ".version" is next: reads as much into the window as the text has. */
+static int visit_text(struct jw_error *err, struct image *image, struct stream *stream,
+					  struct capture *capture)
+{
+	struct buf text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
+	size_t size = 0, read = 0, taken = 0, kept = image->count;
+	const uint8_t *data;
+	int result = -1;
+
+	for (size_t wanted = CHUNK;; wanted *= 2) {
+		if (stream_peek(err, stream, wanted, &data, &size))
+			return -1;
+		(void)ptx_text_length(data, size, &read);
+		if (read < size || size < wanted || wanted >= PTX_TEXT_MOST)
+			break;
+	}
+	if (!buf_append(err, &text, capture->before, capture->before_size) &&
+		!buf_append(err, &text, data, read < size ? read + 1 : size) &&
+		!image_text(err, image, text.data + capture->before_size, capture->before_size,
+					text.size - capture->before_size, stream->offset, &taken))
+		result = take(err, stream, capture, data, taken);
+	if (image->count > kept)
+		capture->before_size = 0;
+	buf_free(&text);
+	return result;
+}
+
 int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
 				  struct capture *capture)
 {
+	const bool texts = image->format == DEVCODE_ELF || image->format == DEVCODE_PE;
+
 	for (;;) {
 		const uint8_t *data;
-		size_t size, whole, found;
+		size_t size, whole, end, skew, found, limit, text;
 		bool last;
 
 		if (stream_peek(err, stream, CHUNK, &data, &size))
@@ -187,13 +230,23 @@ int search_stream(struct jw_error *err, struct image *image, struct stream *stre
 		/* A wrapper at the very end of a window is left for the next one, all of it. */
 		last = size < CHUNK;
 		whole = last ? size : size - WRAPPER_SIZE;
-		found = find_word(data, whole / 8 * 8, CONTAINER_START);
-		if (note_wrappers(err, image, stream->offset, data, found, size))
+		/* Behind a text the window may begin anywhere. */
+		skew = (size_t)(-stream->offset % CONTAINER_ALIGN);
+		end = skew < whole ? skew + (whole - skew) / 8 * 8 : whole;
+		found = skew < end ? skew + find_word(data + skew, end - skew, CONTAINER_START) : end;
+		limit = found < end || !last ? found : size;
+		text = texts ? ptx_text_find(data, limit, size) : limit;
+		if (note_wrappers(err, image, stream->offset, data, skew, text < found ? text : found,
+						  size))
 			return -1;
-		if (found < whole / 8 * 8) {
+		if (text < limit) {
+			if (take(err, stream, capture, data, text) || visit_text(err, image, stream, capture))
+				return -1;
+		} else if (found < end) {
 			if (take(err, stream, capture, data, found) ||
 				visit_stream(err, image, stream, capture))
 				return -1;
+			capture->before_size = 0;
 		} else if (take(err, stream, capture, data, last ? size : found)) {
 			return -1;
 		} else if (last) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/set.h"
+#include "gpu/rules.h"
 #include "plan/seen_containers.h"
 
 /* The account of one image while it is made up. */
@@ -26,6 +27,11 @@ struct image_account {
 	struct analyse_entry *entries;
 	size_t entry_count, entry_capacity;
 	uint64_t ptx_bytes;
+	/* Texts with the same kernels, for each of which a program takes one: by ptx_text_kernels, the
+	 * rank of the best one for each target. */
+	struct set copies;
+	uint32_t *ranks; /* copies * targets */
+	size_t copy_count, rank_capacity;
 };
 
 /* "sm_86"-like names in the order of kind, then capability, then suffix. */
@@ -80,6 +86,8 @@ static struct analyse_module *accounted_module(struct image_account *account,
 
 static void count_compile(struct analyse_target *target, const struct analyse_module *module)
 {
+	if (module->superseded)
+		return;
 	if (module->form == CACHE_KEY_LINK) {
 		target->link_modules++;
 		target->link_bytes += module->payload_bytes;
@@ -114,7 +122,8 @@ static int account_module(struct jw_error *err, struct image_account *account,
 }
 
 static int take_pick(struct jw_error *err, struct image_account *account, uint32_t target,
-					 enum plan_verdict verdict, enum devcode_role role, uint32_t index)
+					 enum plan_verdict verdict, enum devcode_role role, uint32_t index,
+					 bool superseded)
 {
 	const struct picks *picks = &account->seen->picks;
 	const struct pick *pick = &picks->items[index];
@@ -122,6 +131,7 @@ static int take_pick(struct jw_error *err, struct image_account *account, uint32
 	const bool link = verdict == VERDICT_LINK;
 	struct analyse_module module = {
 		.target = target,
+		.superseded = superseded,
 		.role = role,
 		.form = link         ? CACHE_KEY_LINK
 				: pick->text ? CACHE_KEY_TEXT
@@ -150,6 +160,58 @@ static bool is_loose_file(const struct devcode_image *image)
 	return image->format != DEVCODE_ELF && image->format != DEVCODE_PE;
 }
 
+/* The newest target that the GPU takes is the best, with a suffix before without; 0: not taken. */
+static uint32_t rank_of(const struct image_account *account, const struct seen_container *seen,
+						size_t target)
+{
+	const struct jw_target text = account->seen->entries[seen->first_entry].target;
+
+	if (!gpu_ptx_fits(text, account->seen->question->targets[target]))
+		return 0;
+	return text.sm * 4U + (text.suffix == 'a' ? 3 : text.suffix ? 2 : 1);
+}
+
+static int rank_text(struct jw_error *err, struct image_account *account,
+					 const struct seen_container *seen)
+{
+	const size_t targets = account->seen->question->target_count;
+	size_t cursor = 0, copy;
+
+	if (!seen->kernels || is_loose_file(account->image))
+		return 0;
+	copy = set_find(&account->copies, seen->kernels, &cursor);
+	if (copy == SET_NONE) {
+		copy = account->copy_count++;
+		if (set_add(err, &account->copies, seen->kernels, copy))
+			return -1;
+		for (size_t t = 0; t < targets; t++) {
+			if (VEC_ROOM(err, account->ranks, account->rank_capacity, copy * targets + t,
+						 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
+				return -1;
+			account->ranks[copy * targets + t] = 0;
+		}
+	}
+	for (size_t t = 0; t < targets; t++) {
+		uint32_t *best = &account->ranks[copy * targets + t], rank = rank_of(account, seen, t);
+
+		*best = rank > *best ? rank : *best;
+	}
+	return 0;
+}
+
+static bool is_superseded(const struct image_account *account, size_t index, size_t target)
+{
+	const struct seen_container *seen = &account->seen->containers[index];
+	size_t cursor = 0, copy;
+
+	if (!seen->kernels || is_loose_file(account->image))
+		return false;
+	copy = set_find(&account->copies, seen->kernels, &cursor);
+	return copy != SET_NONE &&
+		   rank_of(account, seen, target) <
+			   account->ranks[copy * account->seen->question->target_count + target];
+}
+
 /* Only what the runtime registers: a library chooses by itself from the rest. */
 static void count_fate(struct image_account *account, size_t t, enum plan_verdict verdict,
 					   bool linked)
@@ -171,7 +233,8 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 	const struct seen_judgement *judgements = account->seen->judgements + index * targets;
 
 	for (uint32_t t = 0; t < targets; t++) {
-		enum plan_verdict verdict = judgements[t].verdict;
+		const bool superseded = is_superseded(account, index, t);
+		enum plan_verdict verdict = superseded ? VERDICT_NOTHING : judgements[t].verdict;
 		struct analyse_target *target = &account->targets[t];
 
 		if (verdict == VERDICT_JIT && role == DEVCODE_RELOCATABLE)
@@ -186,7 +249,7 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
 		if (judgements[t].pick != SEEN_NO_PICK &&
-			take_pick(err, account, t, verdict, role, judgements[t].pick))
+			take_pick(err, account, t, verdict, role, judgements[t].pick, superseded))
 			return -1;
 	}
 	return 0;
@@ -213,11 +276,15 @@ static int go_through(struct jw_error *err, struct image_account *account)
 	const struct devcode_image *image = account->image;
 
 	for (size_t i = 0; i < image->container_count; i++) {
+		if (image->containers[i].index >= account->seen->count)
+			return error_set(err, JW_ERR_FORMAT, "a container that was not read");
+		if (rank_text(err, account, &account->seen->containers[image->containers[i].index]))
+			return -1;
+	}
+	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 		const struct seen_container *seen;
 
-		if (container->index >= account->seen->count)
-			return error_set(err, JW_ERR_FORMAT, "a container that was not read");
 		seen = &account->seen->containers[container->index];
 		for (uint32_t k = 0; k < seen->entry_count; k++)
 			if (count_entry(err, account, &account->seen->entries[seen->first_entry + k]))
@@ -267,6 +334,8 @@ static void image_account_free(struct image_account *account)
 {
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&account->known[t]);
+	set_free(&account->copies);
+	mem_free(account->ranks);
 	mem_free(account->modules);
 	mem_free(account->counts);
 	mem_free(account->entries);

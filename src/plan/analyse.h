@@ -57,6 +57,8 @@ struct analyse_target {
 /* One module for one target, distinct within the image. */
 struct analyse_module {
 	uint32_t target; /* index in the question's targets */
+	bool superseded; /* a text in a program's data, of whose kernels another one is for a newer
+						target */
 	enum devcode_role role;
 	enum cache_key_form form;
 	uint64_t container_offset, container_bytes; /* in the image */
@@ -79,6 +81,7 @@ struct analyse_entry {
 	uint32_t section; /* index in the image's sections, UINT32_MAX if it has no section */
 	uint32_t container;
 	uint32_t kind;
+	bool text; /* PTX without a container around it */
 	struct jw_target target;
 	uint16_t isa_major, isa_minor;
 	enum devcode_compression compression;

@@ -176,10 +176,31 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 	return 0;
 }
 
+static int note_texts(struct jw_error *err, struct build *build, const struct build_image *image,
+					  const size_t *texts, const size_t *superseded)
+{
+	char name[1024], copies[TEXT_SHORT + 64] = "";
+	size_t most = 0;
+
+	for (size_t t = 1; t < build->request->target_count; t++)
+		most = texts[t] > texts[most] ? t : most;
+	if (!texts[most])
+		return 0;
+	if (superseded[most])
+		(void)snprintf(copies, sizeof copies, " (%s for older GPUs left out)",
+					   TEXT_COUNT(superseded[most], "copy", "copies"));
+	return build_note(err, build, false,
+					  "%s: %s in its data, taken as loaded without options%s; “jitwarm record” "
+					  "shows whether the program adds options or edits the text",
+					  image_name(name, sizeof name, image),
+					  TEXT_COUNT(texts[most], "PTX text", "PTX texts"), copies);
+}
+
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image)
 {
 	struct plan *plan = build->plan;
-	size_t left_out[ANALYSE_MOST_TARGETS] = {0};
+	size_t left_out[ANALYSE_MOST_TARGETS] = {0}, texts[ANALYSE_MOST_TARGETS] = {0};
+	size_t superseded[ANALYSE_MOST_TARGETS] = {0};
 	uint32_t file = UINT32_MAX;
 
 	if (fates_add(err, &plan->fates, image->path, image->member, image->targets,
@@ -192,19 +213,25 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	}
 	for (size_t i = 0; i < image->module_count; i++) {
 		const struct analyse_module *module = &image->modules[i];
+		const bool text = module->form == CACHE_KEY_TEXT && image->library;
 		bool loose = module->form != CACHE_KEY_LINK && module->role == DEVCODE_LOOSE;
 		bool leave = loose && !build->request->everything && image->library &&
 					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
+		const bool passed = module->superseded && !build->request->everything;
 
 		if (!is_compiled(build, module, &image->targets[module->target]))
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
 		if (plan_add_module(err, build, file, module, loose && image->library,
-							leave ? PLAN_LEFT_OUT : PLAN_COLD))
+							leave || passed ? PLAN_LEFT_OUT : PLAN_COLD))
 			return -1;
-		left_out[module->target] += leave;
+		left_out[module->target] += leave && !passed;
+		texts[module->target] += text && !leave && !passed;
+		superseded[module->target] += passed;
 	}
+	if (note_texts(err, build, image, texts, superseded))
+		return -1;
 	if (note_left_out(err, build, image, left_out))
 		return -1;
 	return note_link_doubts(err, build, image);

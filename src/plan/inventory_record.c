@@ -2,7 +2,14 @@
 
 #include <string.h>
 
-enum { NO_TEXT = 0xffff, SUMS = 6, LINE_INFO = 0x80, NEED_BITS = 3, FATE_SHIFT = 2 };
+enum {
+	NO_TEXT = 0xffff,
+	SUMS = 6,
+	LINE_INFO = 0x80,
+	SUPERSEDED = 0x40,
+	NEED_BITS = 3,
+	FATE_SHIFT = 2
+};
 
 bool record_question_equal(const struct record_question *a, const struct record_question *b)
 {
@@ -111,9 +118,10 @@ bool record_read_view(struct cursor *cursor, struct record_view *ret_view)
 bool record_read_module(struct cursor *cursor, struct analyse_module *ret_module)
 {
 	uint8_t role = cursor_u8(cursor), form = cursor_u8(cursor);
-	struct analyse_module module = {.features.line_info = form & LINE_INFO};
+	struct analyse_module module = {.features.line_info = form & LINE_INFO,
+									.superseded = form & SUPERSEDED};
 
-	form &= LINE_INFO - 1;
+	form &= SUPERSEDED - 1;
 	if (role > DEVCODE_LOOSE || form > CACHE_KEY_TEXT)
 		return false;
 	module.role = (enum devcode_role)role;
@@ -203,7 +211,8 @@ int record_write_module(struct jw_error *err, struct buf *buf, const struct anal
 	uint8_t bytes[RECORD_MODULE_SIZE];
 
 	bytes[0] = (uint8_t)module->role;
-	bytes[1] = (uint8_t)((unsigned)module->form | (module->features.line_info ? LINE_INFO : 0));
+	bytes[1] = (uint8_t)((unsigned)module->form | (module->features.line_info ? LINE_INFO : 0) |
+						 (module->superseded ? SUPERSEDED : 0U));
 	store_u32(bytes + 2, module->features.statements);
 	store_u32(bytes + 6, module->features.branches);
 	store_u32(bytes + 10, module->features.entries);

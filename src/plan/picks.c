@@ -83,14 +83,6 @@ static int add_room(struct jw_error *err, struct picks *picks)
 	return 0;
 }
 
-/* Loose PTX comes as a container whose bytes are the text itself. */
-static bool is_text(const struct devcode_container *container)
-{
-	static const uint8_t magic[4] = {0x50, 0xed, 0x55, 0xba};
-
-	return container->size_bytes < sizeof magic || memcmp(container->bytes, magic, sizeof magic);
-}
-
 /* Whether the option string makes the compiler write a line table. */
 static bool wants_line_info(const char *options, size_t length)
 {
@@ -189,7 +181,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 						  .container_bytes = container->size_bytes,
 						  .entry_offset = entry->offset,
 						  .payload_bytes = entry->size_bytes,
-						  .text = is_text(container)};
+						  .text = !entry->payload_offset};
 	memset(picks->keys + picks->count * picks->target_count, 0,
 		   picks->target_count * sizeof *picks->keys);
 	if (taken) {

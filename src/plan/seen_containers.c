@@ -4,6 +4,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "devcode/ptx_text.h"
 
 int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
 			  const struct analyse_sink *sink)
@@ -145,6 +146,7 @@ static int list_entry(struct jw_error *err, struct seen *seen,
 	struct analyse_entry listed = {
 		.offset = entry->offset,
 		.kind = entry->kind,
+		.text = !entry->payload_offset,
 		.target = target_of(seen, index),
 		.isa_major = entry->isa_major,
 		.isa_minor = entry->isa_minor,
@@ -246,6 +248,12 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
+static bool is_text(const struct devcode_container *container)
+{
+	return container->entry_count == 1 && container->entries[0].kind == DEVCODE_KIND_PTX &&
+		   !container->entries[0].payload_offset;
+}
+
 int seen_add(struct jw_error *err, void *context, const struct devcode_container *container)
 {
 	struct seen *seen = context;
@@ -270,6 +278,8 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
 		judge_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
 		return -1;
+	if (is_text(container))
+		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);
 	note.listed_count = (uint32_t)seen->listed_count - note.first_listed;
 	seen->containers[seen->count++] = note;
 	return 0;

@@ -29,6 +29,7 @@ struct seen_container {
 	uint32_t first_entry, entry_count;
 	uint32_t first_listed, listed_count; /* digests only */
 	bool code;                           /* a cubin or PTX is in it */
+	uint64_t kernels;                    /* of a text: ptx_text_kernels; else 0 */
 };
 
 struct seen {

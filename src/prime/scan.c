@@ -131,6 +131,8 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 		const struct analyse_module *module = &from->modules[i];
 		struct jw_scan_verdicts *verdicts = &told->verdicts[module->target];
 
+		if (module->superseded)
+			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
 				add_work(&verdicts->link_work, module, speed);
@@ -158,6 +160,8 @@ static const char *compression_name(enum devcode_compression compression)
 
 static int tell_modules(struct jw_error *err, struct told *told, const struct analyse_image *from)
 {
+	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
+
 	if (!from->entry_count)
 		return 0;
 	told->modules = mem_array(err, from->entry_count, sizeof *told->modules);
@@ -173,7 +177,9 @@ static int tell_modules(struct jw_error *err, struct told *told, const struct an
 			.section = entry->section < from->image->section_count
 						   ? from->image->sections[entry->section].name
 						   : "",
-			.kind = entry->kind == DEVCODE_KIND_PTX ? "ptx" : "relocatable-ptx",
+			.kind = entry->kind != DEVCODE_KIND_PTX ? "relocatable-ptx"
+					: entry->text && library        ? "ptx-text"
+													: "ptx",
 			.target = entry->target,
 			.isa_major = entry->isa_major,
 			.isa_minor = entry->isa_minor,

@@ -112,7 +112,8 @@ static const char *say_isa(char room[JSON_ROOM], const void *values)
 static const struct json_field module_fields[] = {
 	JSON(struct jw_scan_module, offset, "of its header, in the file or member"),
 	JSON(struct jw_scan_module, section, "`\"\"` in loose files"),
-	JSON(struct jw_scan_module, kind, "`ptx`, `relocatable-ptx`"),
+	JSON(struct jw_scan_module, kind,
+		 "`ptx`, `relocatable-ptx`, `ptx-text`: PTX text in a program's data"),
 	JSON_SAID("target", struct jw_scan_module, target, say_compute, "`compute_75`"),
 	JSON_SAID_OF("isa", say_isa, "its PTX version, `8.4`"),
 	JSON(struct jw_scan_module, options, "`\"\"` where there are none"),
@@ -130,7 +131,8 @@ static const struct json_field image_fields[] = {
 	ROW(member, "inside an archive: its name there", .presence = JSON_UNLESS_NULL),
 	ROW(size_bytes, "of the file or member"),
 	ROW(format, "`elf`, `pe`, `fatbin`, `cubin` or `ptx`"),
-	ROW(containers, "fat binaries; a loose cubin or PTX counts as one"),
+	ROW(containers, "fat binaries; a loose cubin or PTX counts as one, as does each PTX text in a "
+					"program's data"),
 	JSON_MAP_OF("cubins", struct scan_image_document, image.cubins, image.cubin_count,
 				JSON_TABLE(struct jw_scan_count, count_pair),
 				"entries of machine code by target: `{\"sm_75\": 190, \"sm_90a\": 1376}`"),

@@ -1,0 +1,306 @@
+#include "devcode/ptx_text.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "devcode/container.h"
+#include "devcode/ptx.h"
+
+#define VERSION ".version"
+
+enum {
+	LANES = 16,
+	BLOCK = PTX_TEXT_BLOCK, /* bytes looked at between two branches */
+	WORD = sizeof VERSION - 1,
+};
+
+typedef uint8_t lanes __attribute__((vector_size(LANES)));
+typedef uint32_t quads __attribute__((vector_size(LANES)));
+
+static lanes load(const uint8_t *from)
+{
+	lanes value;
+
+	memcpy(&value, from, sizeof value);
+	return value;
+}
+
+static bool any(lanes hits)
+{
+	uint64_t words[LANES / 8];
+
+	memcpy(words, &hits, sizeof words);
+	return (words[0] | words[1]) != 0;
+}
+
+/* Whether ".v" begins in the block, of which one more byte is there. GCC's and clang's vector types
+ * need no intrinsics. */
+static bool block_may_hold(const uint8_t *bytes)
+{
+	lanes hits = {0};
+
+	for (size_t i = 0; i < BLOCK; i += LANES)
+		hits |= (lanes)((load(bytes + i) == '.') & (load(bytes + i + 1) == 'v'));
+	return any(hits);
+}
+
+/* The same for the start of a container, at a multiple of four. */
+static bool block_may_hold_either(const uint8_t *bytes)
+{
+	const uint32_t start = (uint32_t)CONTAINER_START;
+	lanes hits = {0}, wanted;
+
+	for (size_t i = 0; i < LANES; i += sizeof start)
+		store_u32((uint8_t *)&wanted + i, start);
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		const lanes here = load(bytes + i);
+
+		hits |= (lanes)((here == '.') & (load(bytes + i + 1) == 'v')) |
+				(lanes)((quads)here == (quads)wanted);
+	}
+	return any(hits);
+}
+
+size_t ptx_text_clear(const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (size - at > BLOCK && !block_may_hold_either(bytes + at))
+		at += BLOCK;
+	return at;
+}
+
+/* The first of `word` that begins in the first `size` of `left` bytes; `size` if there is none. */
+static size_t find(const uint8_t *bytes, size_t size, size_t left, const char *word)
+{
+	const size_t length = strlen(word);
+
+	for (size_t at = 0; at < size; at++) {
+		const uint8_t *dot = memchr(bytes + at, *word, size - at);
+
+		if (!dot)
+			break;
+		at = (size_t)(dot - bytes);
+		if (left - at >= length && !memcmp(dot, word, length))
+			return at;
+	}
+	return size;
+}
+
+size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
+{
+	size_t at = 0;
+
+	for (; size - at >= BLOCK && left - at > BLOCK; at += BLOCK) {
+		size_t found;
+
+		if (!block_may_hold(bytes + at))
+			continue;
+		found = find(bytes + at, BLOCK, left - at, VERSION);
+		if (found < BLOCK)
+			return at + found;
+	}
+	return at + find(bytes + at, size - at, left - at, VERSION);
+}
+
+/* ---- its parts */
+
+static bool is_blank(uint8_t c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct scan_text {
+	const uint8_t *at, *end;
+	bool broken; /* a byte that no PTX has, or no end */
+};
+
+static bool has(const struct scan_text *text, const char *word)
+{
+	const size_t length = strlen(word);
+
+	return (size_t)(text->end - text->at) >= length && !memcmp(text->at, word, length);
+}
+
+/* Up to a byte that ends it; a NUL never belongs to a text. */
+static void skip_to(struct scan_text *text, const char *stop)
+{
+	while (text->at < text->end && *text->at && !has(text, stop)) {
+		if (*stop == '"' && *text->at == '\\' && text->at + 1 < text->end && text->at[1])
+			text->at++;
+		text->at++;
+	}
+}
+
+/* Past a comment or string that begins here; false if none does. */
+static bool skip_quoted(struct scan_text *text)
+{
+	const char *stop = has(text, "//")   ? "\n"
+					   : has(text, "/*") ? "*/"
+					   : has(text, "\"") ? "\""
+										 : NULL;
+
+	if (!stop)
+		return false;
+	text->at += *text->at == '"' ? 1 : 2;
+	skip_to(text, stop);
+	/* A comment of one line may be the last. */
+	text->broken = text->broken || (*stop != '\n' && !has(text, stop));
+	if (has(text, stop))
+		text->at += strlen(stop);
+	return true;
+}
+
+static void skip_white(struct scan_text *text)
+{
+	while (text->at < text->end && is_blank(*text->at))
+		text->at++;
+}
+
+static void skip_space(struct scan_text *text)
+{
+	do
+		skip_white(text);
+	while (!has(text, "\"") && skip_quoted(text));
+}
+
+/* Directives that end with their line, or where the next one begins. */
+static bool is_of_a_line(const struct scan_text *text)
+{
+	return has(text, VERSION) || has(text, ".target") || has(text, ".address_size") ||
+		   has(text, ".file") || has(text, ".loc");
+}
+
+static void skip_line(struct scan_text *text)
+{
+	while (text->at < text->end && *text->at && *text->at != '\n') {
+		if (is_blank(*text->at) && text->at + 1 < text->end && text->at[1] == '.')
+			return;
+		if (!skip_quoted(text))
+			text->at++;
+	}
+}
+
+/* One statement of a module: up to its ";", or the "}" of its body. */
+static void skip_statement(struct scan_text *text)
+{
+	unsigned depth = 0;
+
+	while (text->at < text->end && !text->broken) {
+		const uint8_t c = *text->at;
+
+		if (skip_quoted(text))
+			continue;
+		if (c > '~' || (c < ' ' && !is_blank(c)))
+			break;
+		text->at++;
+		depth += c == '{';
+		depth -= c == '}' && depth;
+		if ((c == '}' || c == ';') && !depth)
+			return;
+	}
+	text->broken = true;
+}
+
+/* A module's statements all begin with a directive; a lone ";" may be between them. */
+static bool at_statement(const struct scan_text *text, const uint8_t *start)
+{
+	static const char *const directives[] = {".visible", ".extern", ".weak",  ".common", ".entry",
+											 ".func",    ".global", ".const", ".shared", ".tex",
+											 ".section", ".pragma", ".alias", ";"};
+
+	for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
+		if (has(text, directives[i]))
+			return true;
+	return is_of_a_line(text) && (text->at == start || !has(text, VERSION));
+}
+
+/* ---- where it begins and ends */
+
+size_t ptx_text_lead(const uint8_t *version, size_t before)
+{
+	const uint8_t *first = version - before, *start = version, *line;
+	struct scan_text all = {version, version, false};
+
+	while (all.at > first && all.at[-1])
+		all.at--;
+	first = all.at;
+	skip_space(&all);
+	if (all.at == version && !all.broken)
+		return (size_t)(version - first);
+	/* Another string comes before it, without a NUL. Compilers begin with lines of comment, the
+	 * first of them empty: "//". White space between the two is taken for the text's. */
+	for (line = version; line > first;) {
+		for (start = line; line > first && is_blank(line[-1]);)
+			line--;
+		for (all.end = line; line > first && line[-1] != '\n';)
+			line--;
+		if (all.end - line < 2 || memcmp(line, "//", 2) != 0)
+			break;
+		start = line;
+	}
+	all.at = start;
+	while (all.at > first && is_blank(all.at[-1]))
+		all.at--;
+	if (start < version && all.at - first >= 2 && !memcmp(all.at - 2, "//", 2))
+		all.at -= 2;
+	return (size_t)(version - all.at);
+}
+
+static bool is_module(const uint8_t *text, size_t size)
+{
+	struct ptx_features features;
+	struct devcode_ptx_header header;
+
+	if (ptx_header_read(NULL, text, size, &header) ||
+		find(text, size, size, ".address_size 64") == size)
+		return false;
+	ptx_count(text, size, &features);
+	return features.code;
+}
+
+size_t ptx_text_length(const uint8_t *start, size_t size, size_t *ret_read)
+{
+	struct scan_text text = {start, start + (size < PTX_TEXT_MOST ? size : PTX_TEXT_MOST), false};
+	struct scan_text next;
+	const uint8_t *end = start;
+
+	while (at_statement(&text, start)) {
+		if (is_of_a_line(&text))
+			skip_line(&text);
+		else
+			skip_statement(&text);
+		if (text.broken)
+			break;
+		skip_white(&text);
+		end = text.at;
+		next = text;
+		skip_space(&next);
+		if (next.broken)
+			break;
+		text = next;
+	}
+	*ret_read = (size_t)(text.at - start);
+	/* The end of the array or string, with a comment at its end. */
+	if (!text.broken && text.at < text.end && !*text.at)
+		end = text.at;
+	return !text.broken && is_module(start, (size_t)(end - start)) ? (size_t)(end - start) : 0;
+}
+
+uint64_t ptx_text_kernels(const uint8_t *text, size_t size)
+{
+	static const char word[] = ".entry";
+	uint64_t sum = 0;
+
+	for (size_t at = 0; (at += find(text + at, size - at, size - at, word)) < size;) {
+		size_t name;
+
+		for (at += sizeof word - 1; at < size && is_blank(text[at]);)
+			at++;
+		for (name = at; at < size && !is_blank(text[at]) && text[at] != '(' && text[at] != '{';)
+			at++;
+		sum += fnv_update(FNV_START, text + name, at - name);
+	}
+	return sum;
+}
