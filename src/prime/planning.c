@@ -99,7 +99,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 
 static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_prime_result *result)
 {
-	char line[1400], text[FATE_TEXT];
+	char text[FATE_TEXT];
 
 	for (size_t i = 0; i < plan->note_count; i++)
 		if (prime_result_add_note(err, result, "%s", plan->notes[i]))
@@ -107,9 +107,9 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	for (size_t i = 0; i < plan->fates.count; i++) {
 		const struct file_fate *fate = &plan->fates.items[i];
 
-		(void)snprintf(line, sizeof line, "%.1200s: %s", fate->file,
-					   fate_text(text, fate->reason, plan->targets[fate->target].device));
-		if (prime_result_add_note(err, result, line))
+		if (prime_result_add_note(
+				err, result, "%s: %s", fate->file,
+				fate_text(text, fate->reason, plan->targets[fate->target].device)))
 			return -1;
 	}
 	result->troubles = plan->troubles;

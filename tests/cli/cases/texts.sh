@@ -1,0 +1,52 @@
+# PTX texts in a program's data: found, primed, checked; the program then compiles none of them.
+with_simdriver sm_86
+texts=$build/tests/framework/framework-texts
+! is_wine || texts=$texts.exe
+cp "$texts" "$work/program${texts##*/framework-texts}"
+program=$work/program${texts##*/framework-texts}
+compiles() {
+	local wanted=$1
+	shift
+	simulated "$program" "$@" >"$out" 2>"$err" || fail "the program ended with $?"
+	out_has "compiled $wanted of 3"
+}
+
+run 1 check --json "$program"
+json 'd["modules"] == d["cold"] == 3'
+run 0 scan --json --modules "$program"
+json 'sorted(m["target"] for m in d["files"][0]["modules"]) == ["compute_%d" % n for n in (52, 52, 60, 70, 75, 80, 90)]'
+json '{m["kind"] for m in d["files"][0]["modules"]} == {"ptx-text"} and d["files"][0]["format"] in ("elf", "pe")'
+json 'd["files"][0]["verdicts"]["sm_86"]["jit_modules"] == 3 and d["files"][0]["verdicts"]["sm_86"]["nothing"] == 4'
+run 0 prime "$program"
+err_has "3 PTX texts in its data, taken as loaded without options (3 copies for older GPUs left out)"
+compiles 0
+run 0 check --json "$program"
+json 'd["modules"] == d["warm"] == 3'
+# On another GPU another copy is the newest.
+run 1 check --json --target sm_75 --driver 550.163.01 "$program"
+json 'd["modules"] == 3'
+
+# What has entries of its own is asked for: all copies; what a run loads.
+run 1 check --all --json "$program"
+json 'd["modules"] == 6'
+run 0 prime --all "$program"
+run 0 check --all --json "$program"
+json 'd["warm"] == 6'
+
+# A program that adds options has other entries: that cannot be known, but a recording shows it.
+compiles 3 opt
+is_wine || {
+	rm -r "$work/cache"
+	run 0 record -o seen.jwrec -- "$program"
+	run 0 check --json "$program"
+	json 'd["warm"] == 3'
+	rm -r "$work/cache"
+	run 0 prime --recording seen.jwrec
+	compiles 0
+}
+
+# Out of an archive, as a wheel has it.
+rm -r "$work/cache"
+(cd "$work" && python3 -m zipfile -c texts.whl "${program##*/}")
+run 0 prime "$work/texts.whl"
+compiles 0

@@ -1,0 +1,99 @@
+#!/bin/bash
+# code.sh BUILD-FOLDER DRIVER-VERSION   what `check` says of code is what a real driver then does with it
+#
+# Files with machine code that the driver takes or refuses, PTX, neither, and a program with PTX as text. Of each, `check` ends
+# with 0 where the driver loads it and compiles nothing, with 1 where it compiles, with 2 where it refuses, or dies. Then they
+# are primed, and asked about again.
+# Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
+set -uo pipefail
+
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+need_driver "$version"
+export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state JITWARM_STORE=0
+mkdir "$scratch/files"
+
+# A cubin of this driver's own compiler
+make_modules 1 1
+load "$version" sm_86 1 1 1
+PYTHONPATH=$root/tests/framework python3 - "$scratch" <<'P'
+import glob, os, struct, sys
+import fatbin
+
+scratch = sys.argv[1]
+entry = open(glob.glob(scratch + "/cache/?/?/*")[0], "rb").read()
+own = entry[28 + struct.unpack_from("<Q", entry, 4)[0]:]
+newer = bytearray(own)
+newer[7:9], newer[48:52] = b"\x41\x08", struct.pack("<I", 0x06000004 | 86 << 8)
+text = lambda version, target: b".version %s\n.target %s\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n" % (version, target)
+ptx = lambda sm, version=b"6.3", **more: fatbin.entry(
+    fatbin.PTX, sm, text(version, b"sm_%d" % sm) + b"\0", isa=tuple(int(n) for n in version.split(b".")), **more)
+cubin = lambda code, sm=86, **more: fatbin.entry(fatbin.CUBIN, sm, bytes(code), **more)
+files = {
+    "own.cubin": own,
+    "own.fatbin": fatbin.container(cubin(own)),
+    "own-lz4.fatbin": fatbin.container(cubin(own, compression="lz4")),
+    "own-zstd.fatbin": fatbin.container(cubin(own, compression="zstd"), ptx(52)),
+    "newer.cubin": bytes(newer),
+    "newer.fatbin": fatbin.container(cubin(newer)),
+    "newer-lz4.fatbin": fatbin.container(cubin(newer, compression="lz4", isa=(1, 8))),
+    "newer-before-ptx.fatbin": fatbin.container(cubin(newer), ptx(52)),
+    "newer-before-own.fatbin": fatbin.container(cubin(newer), cubin(own)),
+    "newer-behind-own.fatbin": fatbin.container(cubin(own), cubin(newer)),
+    "newer-for-others.fatbin": fatbin.container(cubin(newer, 75), ptx(52)),
+    "others.fatbin": fatbin.container(cubin(own, 75), cubin(own, 90)),
+    "later.fatbin": fatbin.container(ptx(90, b"7.8")),
+    "later.ptx": text(b"7.8", b"sm_90"),
+    "too-new.fatbin": fatbin.container(ptx(52, b"9.9")),
+    "ptx.fatbin": fatbin.container(ptx(52), ptx(70)),
+    "zstd.fatbin": fatbin.container(ptx(60, compression="zstd")),
+    "text.ptx": text(b"6.3", b"sm_61"),
+}
+for name, data in files.items():
+    open(os.path.join(scratch, "files", name), "wb").write(data)
+P
+rm -r "$scratch/cache"
+
+# loads FILE: 0 it is loaded, 1 it is compiled, 2 it is refused
+loads()
+{
+	under "$version" sm_86 "$probe" load 0 "$1" >"$scratch/load.out" 2>&1 && grep -q 'result 0' "$scratch/load.out" || return 2
+	! grep -q 'ptxas ran' "$scratch/load.out"
+}
+verdicts=''
+for round in cold primed; do
+	for file in "$scratch"/files/*; do
+		under "$version" sm_86 "$build/src/jitwarm" check "$file" >"$scratch/out" 2>&1
+		said=$?
+		[ "$said" != 2 ] || grep -q 'will fail: ' "$scratch/out" || fail "$file: status 2 without a word: $(cat "$scratch/out")"
+		# Asking the driver would warm it
+		cp -r "$scratch/cache" "$scratch/kept" 2>/dev/null
+		loads "$file"
+		did=$?
+		[ "$said" = "$did" ] || { cat "$scratch/out" "$scratch/load.out"; fail "$round ${file##*/}: check says $said, the driver does $did"; }
+		rm -rf "$scratch/cache"
+		[ ! -d "$scratch/kept" ] || mv "$scratch/kept" "$scratch/cache"
+		echo "$round ${file##*/} $did"
+	verdicts+=" ${file##*/}=$did"
+		[ "$round" = primed ] || [ "$did" != 1 ] || wanted+=("$file")
+	done
+	[ "$round" = primed ] || jitwarm 0 prime "${wanted[@]}"
+done
+[[ $verdicts == *" ptx.fatbin=1 "*" ptx.fatbin=0 "* && $verdicts == *" newer.fatbin=2 "* && $verdicts == *" others.fatbin=2 "* ]] ||
+	fail "not what was to be shown:$verdicts"
+
+# PTX as text in a program's data, of which the GPU takes one of several copies
+for gpu in sm_86 sm_75; do
+	rm -rf "$scratch/cache"
+	texts=$build/tests/framework/framework-texts
+	program() { [[ $(under "$version" "$gpu" "$texts" | tail -1) == "compiled $1 of 3" ]] || fail "$gpu: the program did not compile $1"; }
+	said() { under "$version" "$gpu" "$build/src/jitwarm" check "$texts" >/dev/null 2>&1; [ $? = "$1" ] || fail "$gpu: check does not say $1"; }
+	said 1
+	under "$version" "$gpu" "$build/src/jitwarm" prime "$texts" >"$scratch/out" 2>&1 || fail "$gpu: $(cat "$scratch/out")"
+	said 0
+	program 0
+	rm -r "$scratch/cache"
+	program 3
+	said 0
+done
