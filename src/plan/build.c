@@ -109,10 +109,13 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 
 /* Inputs of a link are compiled only where the CUDA runtime links, and only those that it hands to
  * the linker. cuSPARSE links its inputs itself, through nvJitLink, which has a cache of its own. */
-static bool is_compiled(const struct build *build, const struct analyse_module *module,
-						const struct analyse_target *target)
+static bool is_compiled(const struct build *build, const struct build_image *image,
+						const struct analyse_module *module)
 {
-	if (module->form != CACHE_KEY_LINK || build->request->link_inputs)
+	const struct analyse_target *target = &image->targets[module->target];
+
+	/* A loose file is there to be linked. */
+	if (module->form != CACHE_KEY_LINK || build->request->link_inputs || !image->library)
 		return true;
 	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
 }
@@ -184,7 +187,7 @@ static int note_texts(struct jw_error *err, struct build *build, const struct bu
 
 	for (size_t t = 1; t < build->request->target_count; t++)
 		most = texts[t] > texts[most] ? t : most;
-	if (!texts[most])
+	if (!texts[most] || build->request->link_inputs)
 		return 0;
 	if (superseded[most])
 		(void)snprintf(copies, sizeof copies, " (%s for older GPUs left out)",
@@ -194,6 +197,27 @@ static int note_texts(struct jw_error *err, struct build *build, const struct bu
 					  "shows whether the program adds options or edits the text",
 					  image_name(name, sizeof name, image),
 					  TEXT_COUNT(texts[most], "PTX text", "PTX texts"), copies);
+}
+
+int build_note_loose(struct jw_error *err, struct build *build)
+{
+	if (build->request->link_inputs)
+		return 0;
+	if (build->loose_texts &&
+		build_note(
+			err, build, false,
+			"%s taken as loaded without options, and not linked: options such as "
+			"MAX_REGISTERS or OPTIMIZATION_LEVEL make other entries; “jitwarm record FILE -- "
+			"PROGRAM” shows what a program does",
+			TEXT_COUNT(build->loose_texts, "loose PTX text is", "loose PTX texts are")))
+		return -1;
+	return build->loose_inputs
+			   ? build_note(err, build, false,
+							"%s taken as input of a link: loaded as a module, the same code makes "
+							"other entries",
+							TEXT_COUNT(build->loose_inputs, "loose relocatable file is",
+									   "loose relocatable files are"))
+			   : 0;
 }
 
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image)
@@ -219,7 +243,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
 		const bool passed = module->superseded && !build->request->everything;
 
-		if (!is_compiled(build, module, &image->targets[module->target]))
+		if (!is_compiled(build, image, module))
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))
 			return -1;
@@ -229,6 +253,10 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		left_out[module->target] += leave && !passed;
 		texts[module->target] += text && !leave && !passed;
 		superseded[module->target] += passed;
+	}
+	if (file != UINT32_MAX && !image->library) {
+		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
+		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
 	if (note_texts(err, build, image, texts, superseded))
 		return -1;

@@ -16,6 +16,7 @@ struct build {
 	struct plan *plan;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
 	size_t module_capacity, file_capacity, note_capacity;
+	size_t loose_texts, loose_inputs; /* files that are one PTX text, or input of a link */
 };
 
 /* The modules and sums of an image, read from the file or replayed from the inventory. */
@@ -28,6 +29,9 @@ struct build_image {
 };
 
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
+
+/* After the last image: how loose files are taken. */
+int build_note_loose(struct jw_error *err, struct build *build);
 
 /* A line for people; `trouble`: about a file that could not be read. */
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)

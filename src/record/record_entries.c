@@ -86,6 +86,7 @@ static int describe_cuda(struct jw_error *err, const struct cache_entry *entry,
 {
 	struct jw_recorded_module *module = &left->module;
 	const char *producer = producer_of(parts);
+	struct cache_profile profile = {0};
 	struct cubin_header cubin;
 	struct digest digest;
 
@@ -99,6 +100,14 @@ static int describe_cuda(struct jw_error *err, const struct cache_entry *entry,
 	digest_text(module->digest, &digest);
 	memcpy(left->entry.stamp, parts->stamp, sizeof left->entry.stamp);
 	left->entry.form = parts->form;
+	memcpy(profile.stamp, parts->stamp, sizeof profile.stamp);
+	left->entry.text_key =
+		cache_key_hash(&profile,
+					   &(struct cache_key_input){.sm = parts->target.sm,
+												 .form = CACHE_KEY_TEXT,
+												 .payload = parts->payload,
+												 .payload_size = parts->payload_size},
+					   &left->entry.text_key_bytes);
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;

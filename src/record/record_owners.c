@@ -1,5 +1,6 @@
 /* Finds the files that an entry's module comes from: computes the names of the files' entries, as
  * for a plan, and looks them up. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -79,14 +80,14 @@ static int add_file(struct jw_error *err, struct matching *matching, uint32_t pl
 }
 
 static int match(struct jw_error *err, struct matching *matching, const struct set *names,
-				 struct jw_recorded_module *module)
+				 uint64_t key, uint64_t key_bytes, struct jw_recorded_module *module)
 {
 	size_t cursor = 0, at;
 
-	while ((at = set_find(names, module->key, &cursor)) != SET_NONE) {
+	while ((at = set_find(names, key, &cursor)) != SET_NONE) {
 		const struct plan_module *planned = &matching->plan->modules[at];
 
-		if (planned->key_bytes != module->key_bytes)
+		if (planned->key_bytes != key_bytes)
 			continue;
 		if (add_file(err, matching, planned->file))
 			return -1;
@@ -98,10 +99,44 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 	return 0;
 }
 
-static int match_all(struct jw_error *err, const struct plan *plan, struct jw_record_result *result)
+/* By its name; else as a text that the program loads with options or links, which have other
+ * names. */
+static int match_module(struct jw_error *err, struct matching *matching, const struct set *names,
+						const struct record_entry *entry, struct jw_recorded_module *module,
+						size_t *texts)
 {
+	if (match(err, matching, names, module->key, module->key_bytes, module))
+		return -1;
+	if (module->file != JW_RECORDED_NO_FILE)
+		return 0;
+	if (match(err, matching, names, entry->text_key, entry->text_key_bytes, module))
+		return -1;
+	*texts += module->file != JW_RECORDED_NO_FILE;
+	return 0;
+}
+
+static int note_texts(struct jw_error *err, struct jw_record_result *result, size_t texts)
+{
+	char line[320];
+
+	if (!texts)
+		return 0;
+	(void)snprintf(
+		line, sizeof line,
+		"%s loaded with options of the program (MAX_REGISTERS, OPTIMIZATION_LEVEL, …) or "
+		"handed to a linker: “jitwarm prime” of the file makes other entries; those of "
+		"this run are kept",
+		TEXT_COUNT(texts, "PTX text is", "PTX texts are"));
+	return record_note(err, result, line);
+}
+
+static int match_all(struct jw_error *err, const struct recorder *recorder)
+{
+	const struct plan *plan = recorder->plan;
+	struct jw_record_result *result = recorder->result;
 	struct matching matching = {.recording = result->recording, .plan = plan};
 	struct set names = {0};
+	size_t texts = 0;
 	int failed = -1;
 
 	matching.files = mem_array(err, plan->file_count, sizeof *matching.files);
@@ -115,11 +150,12 @@ static int match_all(struct jw_error *err, const struct plan *plan, struct jw_re
 	for (size_t i = 0; i < result->recording->module_count; i++) {
 		struct jw_recorded_module *module = &result->recording->modules[i];
 
-		if (module->kind <= JW_RECORDED_LINK && match(err, &matching, &names, module))
+		if (module->kind <= JW_RECORDED_LINK &&
+			match_module(err, &matching, &names, &recorder->entries[i], module, &texts))
 			goto done;
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
-	failed = 0;
+	failed = note_texts(err, result, texts);
 done:
 	mem_free(matching.files);
 	set_free(&names);
@@ -138,7 +174,7 @@ static int build(struct jw_error *err, struct recorder *recorder,
 	struct jw_error why;
 
 	if (!plan_build(&why, request, &recorder->plan)) {
-		if (match_all(err, recorder->plan, recorder->result))
+		if (match_all(err, recorder))
 			return -1;
 		/* Notes about files that a process only mapped are dropped. */
 		for (size_t i = 0; recorder->options->path_count && i < recorder->plan->note_count; i++)

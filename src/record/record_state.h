@@ -16,6 +16,8 @@ struct record_entry {
 	enum cache_key_form form;
 	bool insertable; /* a cubin of a known form */
 	int64_t written_ns;
+	/* The name and length of the key that the payload has as a text without options. */
+	uint64_t text_key, text_key_bytes;
 	char stamp[CACHE_STAMP_SIZE + 1];
 };
 

@@ -1,6 +1,6 @@
 /* framework-texts: a program that has PTX as text in its data, and loads it without options. Of the
- * copies of one kernel it takes the newest that the GPU takes; two strings lie one behind the other,
- * without a NUL, as Go's and Rust's do.
+ * copies of one kernel it takes the newest that the GPU takes; two strings lie one behind the
+ * other, without a NUL, as Go's and Rust's do.
  *
  *     framework-texts [opt]     opt: loads with an optimisation level, which makes other keys
  *
@@ -33,10 +33,8 @@ static const struct {
 	int sm;
 	char text[256];
 } copies[] = {
-	{52, TEXT("6.3", "sm_52", "copied")},
-	{70, TEXT("6.3", "sm_70", "copied")},
-	{75, TEXT("6.3", "sm_75", "copied")},
-	{80, TEXT("7.0", "sm_80", "copied")},
+	{52, TEXT("6.3", "sm_52", "copied")}, {70, TEXT("6.3", "sm_70", "copied")},
+	{75, TEXT("6.3", "sm_75", "copied")}, {80, TEXT("7.0", "sm_80", "copied")},
 	{90, TEXT("7.8", "sm_90", "copied")},
 };
 /* No NUL behind either. */

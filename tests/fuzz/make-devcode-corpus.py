@@ -11,6 +11,8 @@ import tarfile
 import zipfile
 
 PTX = b"//\n// made up\n//\n\n.version 7.8\n.target sm_80\n.address_size 64\n\n.visible .entry k()\n{\n\tret;\n}\n\0"
+# As Go lays strings out, and as C does
+TEXTS = b"text//" + PTX[2:-1] + PTX[:-1] + b"more" + bytes(3) + PTX + b".version 1"
 
 
 def pad(data, multiple):
@@ -142,6 +144,7 @@ def corpora():
         "aarch64": linked_elf(183, 1027),
         "rodata": elf([(b".rodata", 1, 2, 0, container(entry()) + b"P\xedU\xba\1\0\x10\0" + bytes(16))]),
         "object": elf([(b"__nv_relfatbin", 1, 2, 0, container(entry()))], kind=1),
+        "texts": elf([(b".rodata", 1, 2, 1, TEXTS), (b".data", 1, 3, 0x2000, PTX + container(entry()) + b"xyz" + PTX)]),
         "no-sections": small[:40] + bytes(8) + small[48:60] + bytes(4) + small[64:],
     }
     yield "pe", {
@@ -149,6 +152,7 @@ def corpora():
                        (b"__nv_rel", 0x40, 0x3000, container(entry(kind=0x40))),
                        (b".nvFatBi", 0xC0000040, 0x4000, struct.pack("<IIQQ", 0x466243B1, 2, 0x140002000, 0))]),
         "object": coff(),
+        "texts": pe([(b".rdata", 0x40000040, 0x1000, TEXTS)]),
     }
     yield "ar", {
         "gnu": ar([(b"/", bytes(4)), (b"//", b"a_name_longer_than_sixteen.o/\n"), (b"/0", small), (b"x.o/", b"odd"),
@@ -175,6 +179,13 @@ def corpora():
         "suffix": b".version 8.7\n.target sm_120f, texmode_independent\n.func f()\n{\nbra $L;\n}\n",
         "comment": b"/* .version 1.0 */ .version 6.0 .target compute_70\n",
         "long": PTX + b"\tadd.u32 %r1, %r1, 1;\n@%p1 bra $L;\n" * 80,
+    }
+    yield "ptx_text", {
+        "texts": TEXTS,
+        "end": PTX[:-1],
+        "comments": b"/* a\n*/ " + PTX[:-1] + b"// the end\0" + PTX + b"/* open",
+        "quoted": b".version 7.8 .target sm_80 .address_size 64 .file 1 \"}\\\"\" .entry k() { /* } */ }; .global .b8 x[1] = {1};\n",
+        "unsound": b".version %d.0\n" + PTX[:60] + b"\0.version 7.8\n.target sm_80\n.address_size 64\n.entry k()\n{",
     }
 
 

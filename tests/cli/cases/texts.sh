@@ -43,6 +43,13 @@ is_wine || {
 	rm -r "$work/cache"
 	run 0 prime --recording seen.jwrec
 	compiles 0
+	# The text is recognised in a key with options, and this run's entries are kept.
+	rm -r "$work/cache"
+	run 0 record -o options.jwrec --json "$program" -- "$program" opt
+	json 'd["modules"] == d["in_files"] == 3'
+	err_has "3 PTX texts are loaded with options of the program"
+	compiles 0 opt
+	run 1 prime --recording options.jwrec --dry-run
 }
 
 # Out of an archive, as a wheel has it.
@@ -50,3 +57,18 @@ rm -r "$work/cache"
 (cd "$work" && python3 -m zipfile -c texts.whl "${program##*/}")
 run 0 prime "$work/texts.whl"
 compiles 0
+
+# A loose text or fat binary: the form is said that it is taken for.
+printf '.version 6.3\n.target sm_52\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/k.ptx"
+run 1 check "$work/k.ptx"
+err_has "1 loose PTX text is taken as loaded without options, and not linked"
+PYTHONPATH=$cases/../../framework python3 - <<'PYTHON'
+import fatbin
+payload = fatbin.ptx_payload(open("k.ptx", "rb").read())
+open("linked.fatbin", "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, payload, " --compile-only ")))
+PYTHON
+run 1 check --json linked.fatbin
+json 'd["modules"] == d["link"] == 1'
+err_has "1 loose relocatable file is taken as input of a link"
+run 0 prime linked.fatbin
+run 0 check linked.fatbin
