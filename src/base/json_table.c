@@ -128,7 +128,7 @@ static cJSON *item_of(struct jw_error *err, const struct json_field *field, cons
 	switch ((int)field->kind) {
 	case JSON_BOOL: return made(err, cJSON_CreateBool(*at));
 	case JSON_SIGNED: return made(err, cJSON_CreateNumber((double)signed_at(at, field->width)));
-	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)at));
+	case JSON_DOUBLE: return made(err, cJSON_CreateNumber(*(const double *)(const void *)at));
 	case JSON_NUMBER: return made(err, cJSON_CreateNumber(field->number(at)));
 	case JSON_CHARS: return json_string(err, (const char *)at);
 	case JSON_TEXT: return text_item(err, pointer_at(at));

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	} else {
 		if (!system->gpu_count)
 			(void)printf("no GPU: %s\n", system->why_none);
-		paths[0] = argv[0];
+		paths[0] = argv[1]; /* has no device code */
 		if (jw_prime(&err, system, &options, &result))
 			status = failed("prime", &err);
 		else
