@@ -218,34 +218,36 @@ static bool at_statement(const struct scan_text *text, const uint8_t *start)
 
 /* ---- where it begins and ends */
 
+/* Whether nothing but white space and comments is in between. */
+static bool leads_to(const uint8_t *start, const uint8_t *version)
+{
+	return ptx_is(start, (size_t)(version - start) + WORD + 1);
+}
+
 size_t ptx_text_lead(const uint8_t *version, size_t before)
 {
-	const uint8_t *first = version - before, *start = version, *line;
-	struct scan_text all = {version, version, false};
+	const uint8_t *first = version, *start = version, *line = version, *end;
 
-	while (all.at > first && all.at[-1])
-		all.at--;
-	first = all.at;
-	skip_space(&all);
-	if (all.at == version && !all.broken)
+	while (first > version - before && first[-1])
+		first--;
+	if (leads_to(first, version))
 		return (size_t)(version - first);
 	/* Another string comes before it, without a NUL. Compilers begin with lines of comment, the
 	 * first of them empty: "//". White space between the two is taken for the text's. */
-	for (line = version; line > first;) {
+	while (line > first) {
 		for (start = line; line > first && is_blank(line[-1]);)
 			line--;
-		for (all.end = line; line > first && line[-1] != '\n';)
+		for (end = line; line > first && line[-1] != '\n';)
 			line--;
-		if (all.end - line < 2 || memcmp(line, "//", 2) != 0)
+		if (end - line < 2 || memcmp(line, "//", 2) != 0)
 			break;
 		start = line;
 	}
-	all.at = start;
-	while (all.at > first && is_blank(all.at[-1]))
-		all.at--;
-	if (start < version && all.at - first >= 2 && !memcmp(all.at - 2, "//", 2))
-		all.at -= 2;
-	return (size_t)(version - all.at);
+	for (end = start; end > first && is_blank(end[-1]);)
+		end--;
+	if (start < version && end - first >= 2 && !memcmp(end - 2, "//", 2))
+		end -= 2;
+	return leads_to(end, version) ? (size_t)(version - end) : 0;
 }
 
 static bool is_module(const uint8_t *text, size_t size)

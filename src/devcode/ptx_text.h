@@ -22,7 +22,7 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size);
 size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left);
 
 /* How many of the bytes in front of a ".version" belong to its text: white space and comments, as
- * compilers write them. `before` of them are there. */
+ * compilers write them. `before` of them are there, and a module from `version` on. */
 size_t ptx_text_lead(const uint8_t *version, size_t before);
 
 /* The length of the module that begins with ".version" at `text`, up to its NUL or to where it can
