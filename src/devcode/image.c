@@ -11,7 +11,7 @@ enum {
 	MOST_DAMAGED = 1 << 20,
 	MOST_WRAPPERS = 1 << 16,
 	MOST_VAIN_STEPS = 1 << 24,
-	MOST_VAIN_BYTES = 1 << 28,
+	MOST_VAIN_BYTES = 1 << 27,
 };
 
 int image_entry_room(struct jw_error *err, struct image *image, size_t count)

@@ -221,7 +221,9 @@ static bool at_statement(const struct scan_text *text, const uint8_t *start)
 /* Whether nothing but white space and comments is in between. */
 static bool leads_to(const uint8_t *start, const uint8_t *version)
 {
-	return ptx_is(start, (size_t)(version - start) + WORD + 1);
+	const size_t size = (size_t)(version - start);
+
+	return ptx_is(start, size + WORD + 1) && !ptx_is(start, size);
 }
 
 size_t ptx_text_lead(const uint8_t *version, size_t before)

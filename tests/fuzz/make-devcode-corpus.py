@@ -185,6 +185,7 @@ def corpora():
         "end": PTX[:-1],
         "comments": b"/* a\n*/ " + PTX[:-1] + b"// the end\0" + PTX + b"/* open",
         "comment-before": b"/* a\n*/ // made up.weak" + PTX[PTX.index(b".version"):],
+        "version-before": b".version %d.0\n//\n" + PTX[PTX.index(b".version"):],
         "quoted": b".version 7.8 .target sm_80 .address_size 64 .file 1 \"}\\\"\" .entry k() { /* } */ }; .global .b8 x[1] = {1};\n",
         "unsound": b".version %d.0\n" + PTX[:60] + b"\0.version 7.8\n.target sm_80\n.address_size 64\n.entry k()\n{",
     }

@@ -25,6 +25,7 @@ static const struct {
 	{"\1", KERNEL, ".html"},
 	{"\1", KERNEL, "..."},
 	{"\1// no end", KERNEL, "\1"},
+	{"\1.version %d", "\n" KERNEL, "\1"},
 	{"\1", ".version 7.0 .target sm_70 .address_size 64 .entry k() { ret; }", "\1"},
 	{"\1", HEAD ".global .align 4 .b8 x[2] = {1, 2};\n.extern .func f();\n.entry k() { call f; }",
 	 "\1"},
