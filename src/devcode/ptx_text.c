@@ -264,13 +264,14 @@ static bool is_module(const uint8_t *text, size_t size)
 	return features.code;
 }
 
-size_t ptx_text_length(const uint8_t *start, size_t size, size_t *ret_read)
+size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 {
-	struct scan_text text = {start, start + (size < PTX_TEXT_MOST ? size : PTX_TEXT_MOST), false};
+	struct scan_text text = {version, version + (size < PTX_TEXT_MOST ? size : PTX_TEXT_MOST),
+							 false};
 	struct scan_text next;
-	const uint8_t *end = start;
+	const uint8_t *end = version;
 
-	while (at_statement(&text, start)) {
+	while (at_statement(&text, version)) {
 		if (is_of_a_line(&text))
 			skip_line(&text);
 		else
@@ -285,11 +286,12 @@ size_t ptx_text_length(const uint8_t *start, size_t size, size_t *ret_read)
 			break;
 		text = next;
 	}
-	*ret_read = (size_t)(text.at - start);
+	*ret_read = (size_t)(text.at - version);
 	/* The end of the array or string, with a comment at its end. */
 	if (!text.broken && text.at < text.end && !*text.at)
 		end = text.at;
-	return !text.broken && is_module(start, (size_t)(end - start)) ? (size_t)(end - start) : 0;
+	return !text.broken && is_module(version, (size_t)(end - version)) ? (size_t)(end - version)
+																	   : 0;
 }
 
 uint64_t ptx_text_kernels(const uint8_t *text, size_t size)

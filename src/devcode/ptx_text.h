@@ -25,10 +25,10 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left);
  * compilers write them. `before` of them are there, and a module from `version` on. */
 size_t ptx_text_lead(const uint8_t *version, size_t before);
 
-/* The length of the module that begins with ".version" at `text`, up to its NUL or to where it can
- * only end; 0 if this is no module with code for 64 bits. *ret_read: the bytes that this took.
+/* The length of the module that begins with ".version" at `version`, up to its NUL or to where it
+ * can only end; 0 if this is no module with code for 64 bits. *ret_read: the bytes that this took.
  */
-size_t ptx_text_length(const uint8_t *text, size_t size, size_t *ret_read);
+size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read);
 
 /* A sum over the names of a text's kernels, by which copies for several targets are known; 0
  * without kernels. */

@@ -8,6 +8,10 @@
 #include "gpu/rules.h"
 #include "plan/seen_containers.h"
 
+struct text_copies {
+	uint32_t best[ANALYSE_MOST_TARGETS];
+};
+
 /* The account of one image while it is made up. */
 struct image_account {
 	const struct seen *seen;
@@ -29,9 +33,9 @@ struct image_account {
 	uint64_t ptx_bytes;
 	/* Texts with the same kernels, for each of which a program takes one: by ptx_text_kernels, the
 	 * rank of the best one for each target. */
-	struct set copies;
-	uint32_t *ranks; /* copies * targets */
-	size_t copy_count, rank_capacity;
+	struct set copies_by_kernels;
+	struct text_copies *copies;
+	size_t copy_count, copy_capacity;
 };
 
 /* "sm_86"-like names in the order of kind, then capability, then suffix. */
@@ -174,25 +178,20 @@ static uint32_t rank_of(const struct image_account *account, const struct seen_c
 static int rank_text(struct jw_error *err, struct image_account *account,
 					 const struct seen_container *seen)
 {
-	const size_t targets = account->seen->question->target_count;
-	size_t cursor = 0, copy;
+	size_t cursor = 0, at;
 
 	if (!seen->kernels || is_loose_file(account->image))
 		return 0;
-	copy = set_find(&account->copies, seen->kernels, &cursor);
-	if (copy == SET_NONE) {
-		copy = account->copy_count++;
-		if (set_add(err, &account->copies, seen->kernels, copy))
+	at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
+	if (at == SET_NONE) {
+		at = account->copy_count;
+		if (VEC_ROOM(err, account->copies, account->copy_capacity, at, SEEN_MOST_CONTAINERS) ||
+			set_add(err, &account->copies_by_kernels, seen->kernels, at))
 			return -1;
-		for (size_t t = 0; t < targets; t++) {
-			if (VEC_ROOM(err, account->ranks, account->rank_capacity, copy * targets + t,
-						 (size_t)SEEN_MOST_CONTAINERS * ANALYSE_MOST_TARGETS))
-				return -1;
-			account->ranks[copy * targets + t] = 0;
-		}
+		account->copies[account->copy_count++] = (struct text_copies){0};
 	}
-	for (size_t t = 0; t < targets; t++) {
-		uint32_t *best = &account->ranks[copy * targets + t], rank = rank_of(account, seen, t);
+	for (size_t t = 0; account->copies && t < account->seen->question->target_count; t++) {
+		uint32_t *best = &account->copies[at].best[t], rank = rank_of(account, seen, t);
 
 		*best = rank > *best ? rank : *best;
 	}
@@ -202,14 +201,12 @@ static int rank_text(struct jw_error *err, struct image_account *account,
 static bool is_superseded(const struct image_account *account, size_t index, size_t target)
 {
 	const struct seen_container *seen = &account->seen->containers[index];
-	size_t cursor = 0, copy;
+	size_t cursor = 0, at;
 
-	if (!seen->kernels || is_loose_file(account->image))
+	if (!seen->kernels || !account->copies || is_loose_file(account->image))
 		return false;
-	copy = set_find(&account->copies, seen->kernels, &cursor);
-	return copy != SET_NONE &&
-		   rank_of(account, seen, target) <
-			   account->ranks[copy * account->seen->question->target_count + target];
+	at = set_find(&account->copies_by_kernels, seen->kernels, &cursor);
+	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
 /* Only what the runtime registers: a library chooses by itself from the rest. */
@@ -334,8 +331,8 @@ static void image_account_free(struct image_account *account)
 {
 	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
 		set_free(&account->known[t]);
-	set_free(&account->copies);
-	mem_free(account->ranks);
+	set_free(&account->copies_by_kernels);
+	mem_free(account->copies);
 	mem_free(account->modules);
 	mem_free(account->counts);
 	mem_free(account->entries);
