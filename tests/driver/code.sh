@@ -83,6 +83,36 @@ done
 [[ $verdicts == *" ptx.fatbin=1 "*" ptx.fatbin=0 "* && $verdicts == *" newer.fatbin=2 "* && $verdicts == *" others.fatbin=2 "* ]] ||
 	fail "not what was to be shown:$verdicts"
 
+# A loose relocatable fat binary is taken as input of a link.
+PYTHONPATH=$root/tests/framework python3 - "$scratch/linked.fatbin" <<'P'
+import sys
+import fatbin
+text = b".version 6.3\n.target sm_52\n.address_size 64\n.visible .entry linked()\n{\n\tret;\n}\n"
+open(sys.argv[1], "wb").write(fatbin.container(fatbin.entry(fatbin.PTX, 52, fatbin.ptx_payload(text), " --compile-only ")))
+P
+cat >"$scratch/link.py" <<'P'
+import ctypes, sys
+cu = ctypes.CDLL("libcuda.so.1")
+context, state, device = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
+data = open(sys.argv[1], "rb").read()
+steps = [lambda: cu.cuInit(0), lambda: cu.cuDeviceGet(ctypes.byref(device), 0),
+         lambda: cu.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), lambda: cu.cuCtxSetCurrent(context),
+         lambda: cu.cuLinkCreate_v2(0, None, None, ctypes.byref(state)),
+         lambda: cu.cuLinkAddData_v2(state, 2, ctypes.create_string_buffer(data, len(data)), len(data), b"x", 0, None, None)]
+sys.exit(any(step() for step in steps))
+P
+entries() { find "$scratch/cache" -path '*/?/?/*' -type f | wc -l; }
+jitwarm 1 check "$scratch/linked.fatbin"
+so 'd["link"] == 1'
+jitwarm 0 prime "$scratch/linked.fatbin"
+jitwarm 0 check "$scratch/linked.fatbin"
+before=$(entries)
+under "$version" sm_86 python3 "$scratch/link.py" "$scratch/linked.fatbin" || fail "the driver does not link"
+[ "$(entries)" = "$before" ] || fail "a link of what was primed has made entries"
+rm -r "$scratch/cache"
+under "$version" sm_86 python3 "$scratch/link.py" "$scratch/linked.fatbin" || fail "the driver does not link"
+jitwarm 0 check "$scratch/linked.fatbin"
+
 # PTX as text in a program's data, of which the GPU takes one of several copies
 for gpu in sm_86 sm_75; do
 	rm -rf "$scratch/cache"
