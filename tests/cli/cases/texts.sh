@@ -72,3 +72,9 @@ json 'd["modules"] == d["link"] == 1'
 err_has "1 loose relocatable file is taken as input of a link"
 run 0 prime linked.fatbin
 run 0 check linked.fatbin
+
+# Nothing that runs here: said, and no success.
+sed 's/sm_52/sm_90/' "$work/k.ptx" >"$work/later.ptx"
+run 2 prime "$work/later.ptx"
+err_has "later.ptx: will fail: no kernel image for sm_86"
+run 0 prime "$work/k.ptx" "$work/texts.whl"
