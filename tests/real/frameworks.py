@@ -71,7 +71,10 @@ def scan(jitwarm, path):
     command = [jitwarm, "scan", "--json", "--quiet"]
     for gpu in GPUS:
         command += ["--target", gpu]
-    return json.loads(keep_document(subprocess.run(command + [path], stdout=subprocess.PIPE, check=True).stdout))["files"]
+    run = subprocess.run(command + [path], stdout=subprocess.PIPE, check=False)
+    if run.returncode not in (0, 2):  # 2: on some GPU the framework will fail
+        run.check_returncode()
+    return json.loads(keep_document(run.stdout))["files"]
 
 
 def compare(name, files):
