@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 	if (jw_system_open(&err, &asleep, &system))
 		goto failed;
 	if (!system->gpu_count) {
-		/* unasked: no run of jitwarm has asked this driver yet, and that takes a second. */
+		/* unasked: the PCI bus does not tell the GPU, no run of jitwarm has asked this driver yet,
+		 * and that takes a second. */
 		printf("not known: %s\n", system->why_none);
 		jw_system_free(system);
 		return 0;

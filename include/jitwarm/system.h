@@ -73,7 +73,9 @@ struct jw_system {
 	struct jw_cache_info cache;
 	char *state_dir; /* NULL: the account has no home directory, so that nothing is kept */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
-	bool unasked;    /* there may be GPUs: the driver was not asked, since `asleep` said so */
+	bool unasked; /* there may be GPUs: the driver was not asked, since `asleep` said so. If all of
+					 them are known by their PCI device ids, they are listed here, without
+					 `uuid` and memory */
 	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
 	struct jw_speed speed;      /* learned from runs here; zeros for another machine */
 	const char *const *worker;  /* as it was given */

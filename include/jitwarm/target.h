@@ -21,6 +21,12 @@ struct jw_target {
 	char suffix; /* 'a', 'f' or 0 */
 };
 
+/* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
+struct jw_driver {
+	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
+	uint32_t release[3]; /* 550, 163, 1 */
+};
+
 /* Room for "compute_120a" and its NUL. */
 #define JW_TARGET_TEXT 20
 
@@ -31,6 +37,12 @@ bool jw_target_parse(const char *text, struct jw_target *ret_target);
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* "compute_86", "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
+/* Appends the GPUs that `text` names to a list in which each is once: a capability ("sm_86",
+ * "sm86", "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that
+ * the driver runs, without Jetson), or several of these with commas. `driver` may be NULL. The list
+ * has room for `most`. JW_ERR_USAGE leaves it as it was. */
+int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
+					struct jw_target *targets, size_t most, size_t *count);
 /* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" where it is not
  * known.
  */
@@ -42,15 +54,14 @@ bool jw_target_equal(struct jw_target a, struct jw_target b);
  * the list full. Returns how many there are then. */
 size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target);
 
-/* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
-struct jw_driver {
-	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
-	uint32_t release[3]; /* 550, 163, 1 */
-};
-
 /* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
  * table of releases). */
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
+
+/* Whether such a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers
+ * that do. An unknown driver runs each. */
+int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
+					   struct jw_target target);
 
 /* Room for any driver's text. */
 #define JW_DRIVER_TEXT 64

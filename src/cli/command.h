@@ -66,6 +66,9 @@ extern const struct jw_cancel cli_cancel;
 int cli_worker(struct jw_error *err, struct cli *cli, const char *const **ret_worker);
 /* Opens cli->system on the cache of --cache, without asking the driver. */
 int cli_open_asleep(struct jw_error *err, struct cli *cli);
+/* On this cache (NULL: the driver's), and asks the driver once where the GPUs are not known without
+ * it: neither remembered nor, unless it has to be `certain`, by their PCI device ids. */
+int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain);
 /* jitwarm's own folder; it stays valid until the end. NULL on failure. */
 const char *cli_state(struct jw_error *err, struct cli *cli);
 

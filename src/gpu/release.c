@@ -53,6 +53,19 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 	return isa;
 }
 
+uint32_t gpu_branch_number(uint32_t cuda)
+{
+	for (size_t i = 0; i < COUNT(releases); i++)
+		if (releases[i].cuda == cuda)
+			return releases[i].branch;
+	return 0;
+}
+
+uint32_t gpu_newest_cuda(void)
+{
+	return releases[COUNT(releases) - 1].cuda;
+}
+
 /* A driver's branch (the first number) belongs to one CUDA version. Windows' branches lie between
  * Linux' (551 with 550, 527 with 525). */
 static uint32_t cuda_of_branch(uint32_t branch)

@@ -16,7 +16,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static bool is_tegra(uint16_t sm)
+bool gpu_is_tegra(uint16_t sm)
 {
 	for (size_t i = 0; i < COUNT(tegra); i++)
 		if (tegra[i] == sm)
@@ -47,7 +47,7 @@ enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device)
 		return GPU_FIT_NONE;
 	if (code.suffix == 'f')
 		return same_family(code.sm, device.sm) ? GPU_FIT_COMPATIBLE : GPU_FIT_NONE;
-	if (is_tegra(code.sm) || is_tegra(device.sm))
+	if (gpu_is_tegra(code.sm) || gpu_is_tegra(device.sm))
 		return GPU_FIT_NONE;
 	if (code.sm / 10 == device.sm / 10 && code.sm < device.sm)
 		return GPU_FIT_COMPATIBLE;

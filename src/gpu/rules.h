@@ -15,6 +15,9 @@ enum gpu_fit {
 	GPU_FIT_EXACT,      /* made for this capability */
 };
 
+/* Whether it is a part of Jetson or DRIVE, which have drivers of their own. */
+bool gpu_is_tegra(uint16_t sm);
+
 /* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
  * its major version, on desktop and server parts only. Tegra's code does not run elsewhere, nor
  * other code on Tegra. 'a' runs on its capability alone, 'f' on its family. */

@@ -1,52 +1,195 @@
 #include <jitwarm/target.h>
 
 #include <stddef.h>
+#include <string.h>
 
-/* Source: NVIDIA's list of CUDA GPUs; docs/compat.md. */
+#include "base/error.h"
+#include "base/text.h"
+#include "gpu/products.h"
+#include "gpu/release.h"
+#include "gpu/rules.h"
+
+/* The first and the last CUDA version whose drivers run such a GPU; 0: older or newer than what is
+ * known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and of the PTX ISA;
+ * docs/compat.md. */
 static const struct {
 	uint16_t sm;
 	const char *names;
+	uint32_t first, last;
 } capabilities[] = {
-	{35, "K20, K40, GTX 780"},
-	{37, "K80"},
-	{50, "GTX 750, Quadro K2200"},
-	{52, "GTX 9, M40, M60"},
-	{53, "Jetson TX1, Jetson Nano"},
-	{60, "P100"},
-	{61, "GTX 10, P4, P40"},
-	{62, "Jetson TX2"},
-	{70, "V100, Titan V"},
-	{72, "Jetson Xavier"},
-	{75, "RTX 20, GTX 16, T4"},
-	{80, "A100, A30"},
-	{86, "RTX 30, A10, A40, A4000, A6000"},
-	{87, "Jetson Orin"},
-	{88, ""},
-	{89, "RTX 40, L4, L40"},
-	{90, "H100, H200, GH200"},
-	{100, "B100, B200"},
-	{101, "Jetson Thor"},
-	{103, "B300"},
-	{107, ""},
-	{110, "Jetson Thor"},
-	{120, "RTX 50, RTX PRO 6000 Blackwell"},
-	{121, "GB10"},
+	{35, "K20, K40, GTX 780", 0, 11040},
+	{37, "K80", 0, 11040},
+	{50, "GTX 750, Quadro K2200", 0, 13000},
+	{52, "GTX 9, M40, M60", 0, 13000},
+	{53, "Jetson TX1, Jetson Nano", 0, 13000},
+	{60, "P100", 0, 13000},
+	{61, "GTX 10, P4, P40", 0, 13000},
+	{62, "Jetson TX2", 0, 13000},
+	{70, "V100, Titan V", 9000, 13000},
+	{72, "Jetson Xavier", 9010, 13000},
+	{75, "RTX 20, GTX 16, T4", 10000, 0},
+	{80, "A100, A30", 11000, 0},
+	{86, "RTX 30, A10, A40, A4000, A6000", 11010, 0},
+	{87, "Jetson Orin", 11040, 0},
+	{88, "", 13000, 0},
+	{89, "RTX 40, L4, L40", 11080, 0},
+	{90, "H100, H200, GH200", 11080, 0},
+	{100, "B100, B200", 12070, 0},
+	{101, "Jetson Thor", 12070, 0},
+	{103, "B300", 12090, 0},
+	{107, "", 13040, 0},
+	{110, "Jetson Thor", 13000, 0},
+	{120, "RTX 50, RTX PRO 6000 Blackwell", 12080, 0},
+	{121, "GB10", 12090, 0},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *jw_target_products(struct jw_target target)
+/* SIZE_MAX: not known. */
+static size_t row_of(struct jw_target target)
 {
 	for (size_t i = 0; i < COUNT(capabilities); i++)
 		if (capabilities[i].sm == target.sm)
-			return capabilities[i].names;
-	return "";
+			return i;
+	return SIZE_MAX;
+}
+
+const char *jw_target_products(struct jw_target target)
+{
+	const size_t row = row_of(target);
+
+	return row == SIZE_MAX ? "" : capabilities[row].names;
 }
 
 bool jw_target_plausible(struct jw_target target)
 {
-	for (size_t i = 0; i < COUNT(capabilities); i++)
-		if (capabilities[i].sm == target.sm)
-			return true;
-	return target.sm > capabilities[COUNT(capabilities) - 1].sm;
+	enum { BEYOND_ALL_PLANS = 200 };
+
+	return row_of(target) != SIZE_MAX ||
+		   (target.sm > capabilities[COUNT(capabilities) - 1].sm && target.sm < BEYOND_ALL_PLANS);
+}
+
+int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
+					   struct jw_target target)
+{
+	const size_t row = row_of(target);
+	char sm[JW_TARGET_TEXT], text[JW_DRIVER_TEXT];
+	uint32_t first, last;
+
+	if (!driver || !driver->cuda)
+		return 0;
+	(void)jw_target_sm(sm, target);
+	(void)jw_driver_text(text, driver);
+	if (row == SIZE_MAX)
+		return gpu_newest_cuda() < driver->cuda
+				   ? 0
+				   : error_set(err, JW_ERR_UNSUPPORTED,
+							   "%s: no driver up to CUDA %u.%u runs such a GPU, so %s does not", sm,
+							   gpu_newest_cuda() / 1000, gpu_newest_cuda() % 1000 / 10, text);
+	first = capabilities[row].first;
+	last = capabilities[row].last;
+	if (driver->cuda < first)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "driver %s does not run %s: that takes driver %u (CUDA %u.%u) or newer",
+						 text, sm, gpu_branch_number(first), first / 1000, first % 1000 / 10);
+	if (last && driver->cuda > last)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "driver %s does not run %s any more: driver %u (CUDA %u.%u) was the last",
+						 text, sm, gpu_branch_number(last), last / 1000, last % 1000 / 10);
+	return 0;
+}
+
+/* ---- reading what people type */
+
+struct target_list {
+	struct jw_target *targets;
+	size_t most, count;
+};
+
+static int add_target(struct jw_error *err, struct target_list *list, struct jw_target target)
+{
+	list->count = jw_target_add(list->targets, list->count, list->most, target);
+	for (size_t i = 0; i < list->count; i++)
+		if (jw_target_equal(list->targets[i], target))
+			return 0;
+	return error_set(err, JW_ERR_USAGE, "more than %zu GPU architectures at once", list->most);
+}
+
+static int add_all(struct jw_error *err, const struct jw_driver *driver, struct target_list *list)
+{
+	for (size_t i = 0; i < COUNT(capabilities); i++) {
+		const struct jw_target target = {capabilities[i].sm, 0};
+
+		if (*capabilities[i].names && !gpu_is_tegra(target.sm) &&
+			!jw_driver_supports(NULL, driver, target) && add_target(err, list, target))
+			return -1;
+	}
+	return 0;
+}
+
+static int not_a_gpu(struct jw_error *err, const char *name)
+{
+	const char *nearest = gpu_nearest_name(name);
+
+	return error_set(err, JW_ERR_USAGE,
+					 "“%.40s” is no GPU that is known here: name its compute capability (sm_86) "
+					 "or its product (rtx3070)%s%s%s",
+					 name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+					 nearest ? "?" : "");
+}
+
+static int add_product(struct jw_error *err, const char *name, struct target_list *list)
+{
+	char sm[2][JW_TARGET_TEXT];
+	struct jw_target named[2];
+	const size_t count = gpu_named(name, named, 2);
+
+	if (count == 2)
+		return error_set(err, JW_ERR_USAGE, "“%.40s” is sold with %s and with %s: name one of them",
+						 name, jw_target_sm(sm[0], named[0]), jw_target_sm(sm[1], named[1]));
+	return count ? add_target(err, list, named[0]) : not_a_gpu(err, name);
+}
+
+static int add_named(struct jw_error *err, const char *name, const struct jw_driver *driver,
+					 struct target_list *list)
+{
+	const char *bare = text_starts_fold(name, "sm") ? name + 2 + (name[2] == '_') : name;
+	struct jw_target target, product;
+	const bool capability = jw_target_parse(name, &target) || jw_target_parse(bare, &target);
+
+	if (!strcmp(name, "all"))
+		return add_all(err, driver, list);
+	if (!capability ||
+		(bare == name && !jw_target_plausible(target) && gpu_named(name, &product, 1)))
+		return add_product(err, name, list);
+	if (target.suffix)
+		return error_set(err, JW_ERR_USAGE,
+						 "“%.40s” names a kind of code; a GPU has no suffix: sm_%u", name,
+						 target.sm);
+	if (!jw_target_plausible(target))
+		return error_set(err, JW_ERR_USAGE, "no GPU has the compute capability “%.40s”", name);
+	return add_target(err, list, target);
+}
+
+int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
+					struct jw_target *targets, size_t most, size_t *count)
+{
+	struct target_list list = {targets, most, *count};
+	char name[128];
+
+	for (;;) {
+		const size_t length = strcspn(text, ",");
+
+		if (length >= sizeof name)
+			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
+		memcpy(name, text, length);
+		name[length] = '\0';
+		if (add_named(err, name, driver, &list))
+			return -1;
+		if (!text[length])
+			break;
+		text += length + 1;
+	}
+	*count = list.count;
+	return 0;
 }

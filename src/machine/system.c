@@ -10,6 +10,7 @@
 #include "cache/profile.h"
 #include "cache/settings.h"
 #include "gpu/branch.h"
+#include "gpu/products.h"
 #include "history/speed_model.h"
 #include "machine/driver_probe.h"
 #include "machine/driver_query.h"
@@ -151,6 +152,26 @@ static bool has_device_file(void)
 	return has;
 }
 
+/* Where nothing hides devices from programs, what the system lists is what they see. False where
+ * one is not known. */
+static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *system)
+{
+	char *chosen = os_env("CUDA_VISIBLE_DEVICES");
+	bool known = !chosen && key->pci_count;
+
+	for (size_t i = 0; known && i < key->pci_count; i++) {
+		struct jw_gpu gpu = {.ordinal = (int)i};
+
+		known = gpu_of_pci_device(key->pci[i].device, &gpu.target);
+		TEXT_COPY(gpu.name, jw_target_products(gpu.target));
+		TEXT_COPY(gpu.bus, key->pci[i].bus);
+		system->gpus[i] = gpu;
+	}
+	mem_free(chosen);
+	system->gpu_count = known ? key->pci_count : 0;
+	return known;
+}
+
 static int find_gpus(struct jw_error *err, const struct jw_system_options *options,
 					 const char *library, struct jw_system *system)
 {
@@ -172,6 +193,8 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 	}
 	if (options->asleep) {
 		system->unasked = true;
+		if (guess_gpus(&key, system))
+			return 0;
 		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
 		return 0;
 	}
@@ -280,10 +303,15 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	}
 	if (profile_elsewhere(err, options, system, &profile))
 		return -1;
+	for (size_t i = 0; i < options->target_count; i++)
+		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
+			return -1;
 	if (!profile.stamp[0])
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the names under which driver %s keeps its results are not known: "
-						 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll",
+						 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll, "
+						 "--driver-profile FILE takes them from what “jitwarm status "
+						 "--driver-profile FILE” has written where it is installed",
 						 jw_driver_text(text, &profile.driver));
 	if (profile.trust == CACHE_STAMP_OPAQUE)
 		return error_set(err, JW_ERR_UNSUPPORTED,

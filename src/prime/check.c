@@ -206,6 +206,9 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", options->system->why_none);
 	if (options->driver && cache_profile_for_release(err, options->driver, &profile))
 		return -1;
+	for (size_t i = 0; i < options->target_count; i++)
+		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
+			return -1;
 	if (named_paths_find(err, options->paths, options->path_count, &found))
 		return -1;
 	request.found = found;

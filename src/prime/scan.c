@@ -288,6 +288,9 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	if (options->target_count > ANALYSE_MOST_TARGETS)
 		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
 						 ANALYSE_MOST_TARGETS);
+	for (size_t i = 0; i < options->target_count; i++)
+		if (jw_driver_supports(err, &options->driver, options->targets[i]))
+			return -1;
 	result = found_open(err, &list);
 	for (size_t i = 0; !result && i < options->path_count; i++)
 		result = find_path_files(err, &scan, options->paths[i], &list);

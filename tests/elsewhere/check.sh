@@ -204,7 +204,7 @@ python3 - document "$root/docs/json.md" <<-'P' && ok "the document" || fail "the
 	assert set(pack) <= set(re.findall(r"`([a-z0-9_]+)`", text.split("## jitwarm.export/1\n")[1].split("\n## ")[0]))
 P
 rm -rf there
-CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$jitwarm" import signed.jwpack >out 2>&1
+CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86,sm_89 -- "$jitwarm" import signed.jwpack >out 2>&1
 [ "$(entries there)" = 16 ] && ok "a signed pack is imported under the driver itself" || fail "import under the driver: $(cat out)"
 touch began
 CUDA_CACHE_PATH=$scratch/there timeout 300 "$root/scripts/with-driver.sh" -B "$build" -d 550.163.01 sm_86 -- "$build/tests/framework/framework-app" >out 2>&1 ||

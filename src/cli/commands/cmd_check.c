@@ -154,7 +154,8 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	int failed;
 
 	if (jw_check(err, &options, &result))
-		return cli_hopeless(err, cli, JW_ERR_NOT_FOUND);
+		return cli_hopeless(err, cli,
+							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
 	print_result(&cli->out, result);
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
@@ -177,28 +178,15 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	return failed;
 }
 
-/* Without the driver, if the remembered GPUs suffice. */
-static int open_system(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus)
-{
-	struct jw_system_options how = {.size = sizeof how,
-									.cache_dir = options_value(&cli->options, "cache")};
-
-	if (cli_open_asleep(err, cli))
-		return -1;
-	if (!cli->system->unasked || gpus->count)
-		return 0;
-	jw_system_free(cli->system);
-	cli->system = NULL;
-	return cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ? -1 : 0;
-}
-
 static int check_run(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
 	struct gpu_targets gpus;
 	int failed =
-		gpu_targets_read(err, options, &gpus) || open_system(err, cli, &gpus) ||
+		gpu_targets_read(err, cli, &gpus) ||
+		(gpus.count ? cli_open_asleep(err, cli)
+					: cli_open_asking(err, cli, options_value(options, "cache"), true)) ||
 		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
 		check_found(err, cli, &gpus, &files);
 

@@ -192,7 +192,7 @@ static int import_run(struct jw_error *err, struct cli *cli)
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
 	os_catch_interrupts();
-	if (cli_open_asleep(err, cli))
+	if (cli_open_asking(err, cli, options_value(&cli->options, "cache"), false))
 		return -1;
 	return options_given(&cli->options, "all-users") ? import_for_all(err, cli)
 													 : import_into(err, cli);

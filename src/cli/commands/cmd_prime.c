@@ -223,8 +223,7 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 	struct jw_system_options how = {
 		.size = sizeof how, .probe = true, .cache_dir = options_value(&cli->options, "cache")};
 
-	if (cli_worker(err, cli, &how.worker) ||
-		target_machine_read(err, &cli->options, elsewhere, &how) ||
+	if (cli_worker(err, cli, &how.worker) || target_machine_read(err, cli, elsewhere, &how) ||
 		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &cli->system))
 		return -1;
 	return elsewhere->given && !priming->only_plan ? target_machine_get_ready(err, cli, elsewhere)

@@ -81,7 +81,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	run->troubles += files.found->trouble_count;
 	options.paths = files.paths;
 	options.path_count = files.count;
-	result = jw_scan(err, &options);
+	result = jw_scan(err, &options) ? cli_hopeless(err, run->cli, JW_ERR_UNSUPPORTED) : 0;
 	found_files_free(&files);
 	return result;
 }
@@ -94,24 +94,25 @@ static void print_end(const struct scan_run *run, const struct gpu_targets *gpus
 		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], &run->machine);
 }
 
-/* Without --target it is about the GPUs of this machine, as far as they are known without asking
- * the driver; where there are none, about what is in the files. */
+/* Without --target it is about the GPUs of this machine; where there are none, about what is in the
+ * files. */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {
 	struct cli *cli = run->cli;
-	const struct jw_system_options asleep = {.size = sizeof asleep, .asleep = true};
-	int result = 0;
 
 	if (gpus->count)
 		return 0;
-	if (jw_system_open(err, &asleep, &cli->system))
+	if (cli_open_asking(err, cli, NULL, false) || gpu_targets_add_own(err, gpus, cli->system))
 		return -1;
-	for (size_t i = 0; !result && i < cli->system->gpu_count; i++)
-		result = gpu_targets_add(err, gpus, cli->system->gpus[i].target);
-	if (gpus->count && !options_given(&cli->options, "driver"))
+	if (!gpus->count)
+		output_note(&cli->out,
+					"%s: this is what the files hold; “--target rtx4090” says what a GPU's driver "
+					"would compile",
+					cli->system->why_none);
+	else if (!options_given(&cli->options, "driver"))
 		gpus->driver = cli->system->driver.version;
 	run->speed = cli->system->speed;
-	return result;
+	return 0;
 }
 
 static int scan_run(struct jw_error *err, struct cli *cli)
@@ -122,7 +123,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 	struct gpu_targets gpus;
 	int failed;
 
-	if (gpu_targets_read(err, &cli->options, &gpus) || take_machine(err, &run, &gpus))
+	if (gpu_targets_read(err, cli, &gpus) || take_machine(err, &run, &gpus))
 		return -1;
 	if (cli->out.json && !(run.files = cJSON_CreateArray()))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
@@ -151,8 +152,10 @@ const struct cli_command command_scan = {
 	.description =
 		"Looks into libraries, programs, static archives, wheels and loose device code. For each "
 		"file and GPU it says whether the code runs as it is or what the driver would compile "
-		"first, how long that takes, and how large the cache gets. It runs neither the files' code "
-		"nor the driver.\n\nNames are paths, else packages of the active Python or conda "
+		"first, how long that takes, and how large the cache gets. It runs none of the files' "
+		"code, "
+		"and asks the driver only where the PCI bus does not tell the GPU.\n\nNames are paths, "
+		"else packages of the active Python or conda "
 		"environment; without a name, the whole environment. The time is for all cores of this "
 		"machine, from a model of four frameworks and, without --target, from earlier runs of "
 		"prime here; expect a third more or less.\n\nEnds with 1 where a file cannot be read or "

@@ -3,44 +3,49 @@
 #include <stdio.h>
 #include <string.h>
 
-int gpu_targets_add(struct jw_error *err, struct gpu_targets *gpus, struct jw_target target)
+int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
+						const struct jw_system *system)
 {
-	for (size_t i = 0; i < gpus->count; i++)
-		if (jw_target_equal(gpus->targets[i], target))
-			return 0;
-	if (gpus->count == GPUS_MOST)
-		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once", GPUS_MOST);
-	gpus->targets[gpus->count++] = target;
+	for (size_t i = 0; i < system->gpu_count; i++) {
+		char sm[JW_TARGET_TEXT];
+
+		if (jw_targets_read(err, jw_target_sm(sm, system->gpus[i].target), NULL, gpus->targets,
+							GPUS_MOST, &gpus->count))
+			return -1;
+	}
 	return 0;
 }
 
-static int read_target(struct jw_error *err, struct gpu_targets *gpus, const char *text)
+static int add_native(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
 {
-	struct jw_target target;
-
-	if (!jw_target_parse(text, &target))
-		return error_set(err, JW_ERR_USAGE, "“%.40s” is not a compute capability; try sm_86 or 8.6",
-						 text);
-	if (target.suffix)
-		return error_set(err, JW_ERR_USAGE,
-						 "“%.40s” names a kind of code; a GPU has no suffix: sm_%u", text,
-						 target.sm);
-	if (!jw_target_plausible(target))
-		return error_set(err, JW_ERR_USAGE, "no GPU has the compute capability “%.40s”", text);
-	return gpu_targets_add(err, gpus, target);
+	if (cli_open_asking(err, cli, NULL, false))
+		return -1;
+	if (!cli->system->gpu_count)
+		return error_set(err, JW_ERR_USAGE, "--target native: %s; name a GPU (rtx4090, sm_86)",
+						 cli->system->why_none);
+	if (gpu_targets_add_own(err, gpus, cli->system))
+		return -1;
+	jw_system_free(cli->system);
+	cli->system = NULL;
+	return 0;
 }
 
-int gpu_targets_read(struct jw_error *err, const struct options *options,
-					 struct gpu_targets *ret_gpus)
+int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
 {
+	const struct options *options = &cli->options;
 	const char *driver = options_value(options, "driver");
 	struct gpu_targets gpus = {0};
 
-	for (size_t i = 0; i < options_count(options, "target"); i++)
-		if (read_target(err, &gpus, options_item(options, "target", i)))
-			return -1;
 	if (driver && jw_driver_parse(err, driver, &gpus.driver))
 		return -1;
+	for (size_t i = 0; i < options_count(options, "target"); i++) {
+		const char *text = options_item(options, "target", i);
+
+		if (!strcmp(text, "native") ? add_native(err, cli, &gpus)
+									: jw_targets_read(err, text, &gpus.driver, gpus.targets,
+													  GPUS_MOST, &gpus.count))
+			return -1;
+	}
 	*ret_gpus = gpus;
 	return 0;
 }
@@ -50,16 +55,14 @@ int gpu_targets_arch(struct jw_error *err, const struct options *options, struct
 {
 	for (size_t i = 0; i < options_count(options, "arch"); i++) {
 		const char *text = options_item(options, "arch", i);
-		struct jw_target target;
+		struct jw_target code;
 
 		if (ret_other && !strcmp(text, "other"))
 			*ret_other = true;
-		else if (!jw_target_parse(text, &target))
-			return error_set(err, JW_ERR_USAGE,
-							 "--arch: “%.40s” is not an architecture; try %ssm_86", text,
-							 ret_other ? "other or " : "");
-		else if (gpu_targets_add(err, gpus, target))
-			return -1;
+		else if (jw_target_parse(text, &code) && code.suffix)
+			gpus->count = jw_target_add(gpus->targets, gpus->count, GPUS_MOST, code);
+		else if (jw_targets_read(err, text, NULL, gpus->targets, GPUS_MOST, &gpus->count))
+			return error_prefix(err, "--arch");
 	}
 	return 0;
 }

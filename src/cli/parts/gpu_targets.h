@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include <jitwarm/target.h>
+#include <jitwarm/system.h>
 
-#include "cli/options.h"
+#include "cli/command.h"
 
 enum { GPUS_MOST = 32 };
 
@@ -16,11 +16,11 @@ struct gpu_targets {
 };
 
 /* --target (repeatable) and --driver. No --target: count is 0. */
-int gpu_targets_read(struct jw_error *err, const struct options *options,
-					 struct gpu_targets *ret_gpus);
+int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
 
-/* Adds one, unless it is there already. JW_ERR_USAGE past GPUS_MOST. */
-int gpu_targets_add(struct jw_error *err, struct gpu_targets *gpus, struct jw_target target);
+/* Adds those of the machine. */
+int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
+						const struct jw_system *system);
 
 /* --arch (repeatable), of code: sm_90a too. “other” where `ret_other` is not NULL. */
 int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
@@ -31,9 +31,9 @@ int gpu_targets_arch(struct jw_error *err, const struct options *options, struct
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 
 /* The two options, for the tables of commands. */
-#define GPUS_OPTIONS                                                                               \
-	CLI_LIST("target", "SM",                                                                       \
-			 "For a GPU of this compute capability (sm_86) instead of those of this machine; may " \
-			 "be repeated"),                                                                       \
-		CLI_VALUE("driver", "VERSION",                                                             \
-				  "For this driver: a CUDA version (12.2) or a driver's (550.163.01)")
+#define GPUS_OPTIONS                                                                                \
+	CLI_LIST("target", "GPU",                                                                       \
+			 "For this GPU instead of those of this machine: sm_86, 8.6, rtx3070, “RTX 4090”, " \
+			 "h100, native, all, or several with commas; may be repeated"),                         \
+		CLI_VALUE("driver", "VERSION",                                                              \
+				  "For this driver: its version (550.163.01, 580) or its CUDA version (12.2)")

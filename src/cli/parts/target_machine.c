@@ -45,9 +45,10 @@ static int check_usage(struct jw_error *err, const struct options *options, bool
 	return check_pack_usage(err, options, given);
 }
 
-int target_machine_read(struct jw_error *err, const struct options *options,
-						struct target_machine *ret_elsewhere, struct jw_system_options *how)
+int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
+						struct jw_system_options *how)
 {
+	const struct options *options = &cli->options;
 	struct target_machine *elsewhere = ret_elsewhere;
 
 	*elsewhere = (struct target_machine){.given = options_given(options, "target"),
@@ -57,7 +58,7 @@ int target_machine_read(struct jw_error *err, const struct options *options,
 		return -1;
 	if (!elsewhere->given)
 		return 0;
-	if (gpu_targets_read(err, options, &elsewhere->gpus))
+	if (gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
 	elsewhere->export.output = options_value(options, "output");
 	elsewhere->scratch = elsewhere->export.output && !options_given(options, "cache");

@@ -25,9 +25,9 @@ struct target_machine {
 
 /* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
 #define ELSEWHERE_OPTIONS                                                                          \
-	CLI_LIST("target", "SM",                                                                       \
-			 "For another machine with this GPU (sm_86), into --cache or -o; needs no GPU and "    \
-			 "driver; may be repeated"),                                                           \
+	CLI_LIST("target", "GPU",                                                                      \
+			 "For another machine with this GPU (sm_86, rtx3070), into --cache or -o; needs no "   \
+			 "GPU and driver; may be repeated"),                                                   \
 		CLI_VALUE("driver", "VERSION", "That machine's driver (550.163.01)"),                      \
 		CLI_VALUE("driver-lib", "FILE",                                                            \
 				  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm"),    \
@@ -44,8 +44,8 @@ struct target_machine {
 		PACKING_SIGN_OPTIONS
 
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
-int target_machine_read(struct jw_error *err, const struct options *options,
-						struct target_machine *ret_elsewhere, struct jw_system_options *how);
+int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
+						struct jw_system_options *how);
 /* Finds the compiler for the system's driver, says where its results are not the driver's, and
  * unlocks the key that signs. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,

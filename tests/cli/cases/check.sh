@@ -17,7 +17,7 @@ err_one_line
 run 1 check "${gpu[@]}" --json lib
 json 'd["schema"] == "jitwarm.check/1" and d["modules"] == d["cold"] == 2 and d["warm"] == 0 and d["names_known"]'
 json '[g["target"] for g in d["gpus"]] == ["sm_86"] and d["link"] == d["left_out"] == d["cannot"] == 0'
-run 1 check "${gpu[@]}" --target sm_120 --json lib
+run 1 check "${gpu[@]}" --target sm_89 --json lib
 json 'd["modules"] == 4 and len(d["gpus"]) == 2'
 run 1 check "${gpu[@]}" lib
 out_has "sm_86 (RTX 30): 2 of 2 modules are cold"

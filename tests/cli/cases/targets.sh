@@ -1,0 +1,74 @@
+# GPUs and drivers as people name them; pairs that do not exist; a machine whose GPU nobody has asked yet.
+mkdir "$work/lib"
+printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/a.ptx"
+seen() { json "list(d['files'][0]['verdicts']) == '$1'.split()"; }
+
+while IFS=: read -r asked wanted; do
+	run 0 scan --json --target "$asked" lib
+	seen "$wanted"
+done <<'CASES'
+rtx4090:sm_89
+RTX 4090:sm_89
+h100:sm_90
+sm86:sm_86
+8.6:sm_86
+sm_86,sm_89:sm_86 sm_89
+NVIDIA GeForce RTX 3070 Ti Laptop GPU:sm_86
+CASES
+run 0 scan --json --target all --driver 12.4 lib
+seen "sm_50 sm_52 sm_60 sm_61 sm_70 sm_75 sm_80 sm_86 sm_89 sm_90"
+run 64 scan --target "rtx 4091" lib
+err_one_line
+err_has "did you mean rtx4090?"
+run 64 scan --target native lib
+err_has "--target native: "
+err_has "name a GPU (rtx4090, sm_86)"
+run 0 scan lib
+err_has "“--target rtx4090” says what a GPU's driver would compile"
+
+for driver in 580 580.95.05 12.8; do
+	run 0 scan --json --target rtx4090 --driver $driver lib
+	json 'd["files"][0]["verdicts"]["sm_89"]["jit"] == 1'
+done
+run 1 check --target rtx4090 --driver 580 --cache cache lib
+err_has "name a release (--driver 550.163.01), or prime with that driver"
+run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
+err_has "“jitwarm status --driver-profile FILE”"
+
+# Pairs that do not exist
+for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
+	run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
+	err_one_line
+	err_has "does not run ${pair%:*}"
+	run 2 check --target "${pair%:*}" --driver "${pair#*:}" lib
+	err_one_line
+	run 2 prime --target "${pair%:*}" --driver "${pair#*:}" -o x.jwpack lib
+	err_has "does not run ${pair%:*}"
+done
+run 64 check --target sm_999 lib
+run 2 check --json --target sm_120 --driver 550.163.01 lib
+json 'd["code"] == "unsupported"'
+
+# The GPU is known by its PCI device id before the driver was asked.
+. "$cases/../pack-entries.sh"
+pack_entry "$work/made" 1 "Feb 29 202423:59:58" 89
+run 0 export --all --cache "$work/made" --arch "RTX 40" -o "$work/ada.jwpack"
+out_has "1 entry"
+with_simdriver sm_86
+run 0 scan --json lib
+seen sm_86
+run 0 scan --json --target native lib
+seen sm_86
+run 2 import --allow-unsigned "$work/ada.jwpack"
+out_has "architecture sm_89 (this machine has sm_86)"
+[[ ! -e $work/state/devices.json ]] || fail "the driver was asked"
+run 0 status
+run 2 import --allow-unsigned "$work/ada.jwpack"
+out_has "architecture sm_89 (this machine has sm_86)"
+
+# Where the id is not known, and where devices may be hidden, the driver is asked once.
+rm "$work/state/devices.json"
+CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
+[[ -e $work/state/devices.json ]] || fail "the driver was not asked"
+run 2 check --target sm_120 lib
+err_has "does not run sm_120: that takes driver 570 (CUDA 12.8) or newer"

@@ -1,0 +1,188 @@
+/* GPUs as people name them, by device id, and with which drivers they run. */
+#include "check.h"
+
+#include <string.h>
+
+#include <jitwarm/target.h>
+
+#include "gpu/products.h"
+
+enum { MOST = 32 };
+
+static size_t read_text(struct jw_error *err, const char *text, struct jw_target targets[MOST])
+{
+	size_t count = 0;
+
+	return jw_targets_read(err, text, NULL, targets, MOST, &count) ? 0 : count;
+}
+
+static void names_are_read(void **state)
+{
+	static const struct {
+		const char *text;
+		uint16_t sm[3];
+	} cases[] = {
+		{"sm_86", {86}},
+		{"sm86", {86}},
+		{"SM_90", {90}},
+		{"8.6", {86}},
+		{"120", {120}},
+		{"rtx4090", {89}},
+		{"RTX 4090", {89}},
+		{"4090", {89}},
+		{"1080 Ti", {61}},
+		{"980", {52}},
+		{"rtx 40", {89}},
+		{"h100", {90}},
+		{"NVIDIA H100 80GB HBM3", {90}},
+		{"NVIDIA A100-SXM4-80GB", {80}},
+		{"NVIDIA GeForce RTX 3070 Ti Laptop GPU", {86}},
+		{"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", {120}},
+		{"RTX PRO 6000", {120}},
+		{"Quadro RTX 6000", {75}},
+		{"RTX 6000 Ada Generation", {89}},
+		{"Tesla V100-SXM2-16GB", {70}},
+		{"gb10", {121}},
+		{"b300", {103}},
+		{"titan x", {61}},
+		{"jetson orin", {87}},
+		{"sm_86,sm_89", {86, 89}},
+		{"T4,8.6,rtx3060", {75, 86}},
+	};
+	struct jw_target targets[MOST];
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const size_t count = read_text(&err, cases[i].text, targets);
+
+		for (size_t k = 0; k < 3; k++)
+			if ((k < count ? targets[k].sm : 0) != cases[i].sm[k])
+				fail_msg("%s: %zu GPUs, sm_%u", cases[i].text, count, targets[0].sm);
+	}
+}
+
+static void what_is_no_gpu_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"rtx 4091", "did you mean rtx4090?"},
+		{"sm_999", "no GPU has"},
+		{"sm_68", "no GPU has"},
+		{"sm_86a", "a GPU has no suffix: sm_86"},
+		{"gtx 750", "sm_50 and with sm_52"},
+		{"", "is no GPU"},
+		{"sm_86,", "is no GPU"},
+		{",sm_86", "is no GPU"},
+		{"laptop", "is no GPU"},
+		{"sm_", "is no GPU"},
+	};
+	struct jw_target targets[MOST] = {{7, 0}};
+	size_t count = 1;
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(jw_targets_read(&err, cases[i].text, NULL, targets, MOST, &count), -1);
+		assert_int_equal(err.code, JW_ERR_USAGE);
+		if (!strstr(err.message, cases[i].says))
+			fail_msg("%s: %s", cases[i].text, err.message);
+		assert_int_equal(count, 1);
+	}
+	assert_int_equal(jw_targets_read(&err, "sm_86", NULL, targets, 1, &count), -1);
+}
+
+static bool has(const struct jw_target *targets, size_t count, uint16_t sm)
+{
+	for (size_t i = 0; i < count; i++)
+		if (targets[i].sm == sm)
+			return true;
+	return false;
+}
+
+static void all_are_those_of_the_driver(void **state)
+{
+	const struct jw_driver old = {.cuda = 12040}, new = {.cuda = 13010};
+	struct jw_target targets[MOST];
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(jw_targets_read(NULL, "all", &old, targets, MOST, &count), 0);
+	assert_true(has(targets, count, 50) && has(targets, count, 90));
+	assert_false(has(targets, count, 120) || has(targets, count, 87) || has(targets, count, 37));
+	count = 0;
+	assert_int_equal(jw_targets_read(NULL, "all", &new, targets, MOST, &count), 0);
+	assert_true(has(targets, count, 75) && has(targets, count, 121));
+	assert_false(has(targets, count, 70) || has(targets, count, 88));
+}
+
+static void pairs_that_do_not_exist_are_told(void **state)
+{
+	static const struct {
+		uint32_t cuda;
+		uint16_t sm;
+		const char *says; /* NULL: there is such a pair */
+	} cases[] = {
+		{12040, 120, "570 (CUDA 12.8) or newer"},
+		{13010, 52, "580 (CUDA 13.0) was the last"},
+		{13010, 70, "580 (CUDA 13.0) was the last"},
+		{10020, 80, "450 (CUDA 11.0) or newer"},
+		{11050, 37, "470 (CUDA 11.4) was the last"},
+		{13040, 130, "no driver up to CUDA 13.4"},
+		{13000, 52, NULL},
+		{13000, 70, NULL},
+		{13010, 75, NULL},
+		{12080, 120, NULL},
+		{11000, 80, NULL},
+		{11020, 86, NULL},
+		{12000, 89, NULL},
+		{12000, 90, NULL},
+		{0, 130, NULL},
+		{14000, 130, NULL},
+		{11040, 35, NULL},
+		{8000, 61, NULL},
+	};
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_driver driver = {.cuda = cases[i].cuda};
+		const int result = jw_driver_supports(&err, &driver, (struct jw_target){cases[i].sm, 0});
+
+		if ((result != 0) != (cases[i].says != NULL) ||
+			(result && (err.code != JW_ERR_UNSUPPORTED || !strstr(err.message, cases[i].says))))
+			fail_msg("sm_%u, CUDA %u: %s", cases[i].sm, cases[i].cuda, result ? err.message : "");
+	}
+}
+
+static void device_ids_are_known(void **state)
+{
+	static const struct {
+		uint32_t device;
+		uint16_t sm; /* 0: not known */
+	} cases[] = {{0x2484, 86},  {0x1b80, 61},  {0x2330, 90}, {0x20b0, 80},
+				 {0x2786, 89},  {0x2b85, 120}, {0x1e87, 75}, {0x3182, 103},
+				 {0x2e12, 121}, {0x0045, 0},   {0xffff, 0},  {0x1af1, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct jw_target target = {0};
+
+		assert_int_equal(gpu_of_pci_device(cases[i].device, &target), cases[i].sm != 0);
+		assert_int_equal(target.sm, cases[i].sm);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_read),
+		cmocka_unit_test(what_is_no_gpu_is_refused),
+		cmocka_unit_test(all_are_those_of_the_driver),
+		cmocka_unit_test(pairs_that_do_not_exist_are_told),
+		cmocka_unit_test(device_ids_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
