@@ -1,9 +1,9 @@
 /* Finding the files that may hold device code, from the names that a user types.
  *
  * A name is a path (file, directory, wheel), else a package of the active environment, with or
- * without extras ("jax[cuda12]"). Without names it is the whole environment: VIRTUAL_ENV, else
- * CONDA_PREFIX, else that of the python3 or python on PATH, which is found without running it.
- * Environment variables are read; nothing is written.
+ * without extras and version ("jax[cuda12]", "xgboost==1.3.3"). Without names it is the whole
+ * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
+ * found without running it. Environment variables are read; nothing is written.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_FIND_H

@@ -133,7 +133,8 @@ struct jw_prime_options {
 	size_t path_count;
 	bool everything;                      /* include modules outside the registered sections */
 	const struct jw_recording *recording; /* only the modules that it names; NULL: all */
-	/* Only containers at these offsets in their files or members. Without offsets: all. */
+	/* Only modules (as jw_scan lists them) and containers at these offsets in their files or
+	 * members. Without offsets: all. */
 	const uint64_t *only_offsets;
 	size_t only_count;
 	unsigned jobs;             /* workers; 0: as many as cores */

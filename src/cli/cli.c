@@ -6,6 +6,8 @@
 #include "cli/command_table.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
+#include "os/env.h"
+#include "os/file.h"
 
 enum { MOST_HELP = 1 << 20 };
 
@@ -52,6 +54,24 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
+/* The command looks into this environment, as do the programs that it starts. */
+static int use_environment(struct jw_error *err, const char *given)
+{
+	char *path = NULL, *mark = NULL;
+	bool is_virtual;
+	int result = -1;
+
+	if (os_real_path(err, given, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
+		goto done;
+	is_virtual = os_exists(mark);
+	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
+			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
+done:
+	mem_free(path);
+	mem_free(mark);
+	return result ? -1 : 0;
+}
+
 static int run_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	if (options_read(err, cli->command->options, argc, argv, &cli->options))
@@ -63,7 +83,29 @@ static int run_command(struct jw_error *err, struct cli *cli, int argc, char **a
 	if (cli->command->no_operands && cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
 						 cli->command->no_operands);
+	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
+		use_environment(err, options_value(&cli->options, "environment")))
+		return -1;
 	return cli->command->run(err, cli);
+}
+
+/* With the second words that there are. */
+static int wants_second(struct jw_error *err, const struct cli *cli, char **words, size_t count)
+{
+	const size_t length = strlen(words[0]);
+	char list[200] = "";
+
+	for (size_t i = 0; cli->commands[i]; i++) {
+		const char *name = cli->commands[i]->name;
+
+		if (!strncmp(name, words[0], length) && name[length] == ' ')
+			(void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+						   *list ? ", " : "", name + length + 1);
+	}
+	return count > 1
+			   ? error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”; it takes: %s",
+						   words[0], words[1], list)
+			   : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word: %s", words[0], list);
 }
 
 static int no_command(struct jw_error *err, const struct cli *cli, char **words, size_t count)
@@ -71,9 +113,7 @@ static int no_command(struct jw_error *err, const struct cli *cli, char **words,
 	const char *nearest = commands_suggest(cli->commands, words[0]);
 
 	if (commands_is_group(cli->commands, words[0]))
-		return count > 1 ? error_set(err, JW_ERR_USAGE, "no command is called “%.100s %.100s”",
-									 words[0], words[1])
-						 : error_set(err, JW_ERR_USAGE, "“%.100s” needs a second word", words[0]);
+		return wants_second(err, cli, words, count);
 	if (nearest)
 		return error_set(err, JW_ERR_USAGE, "no command is called “%.100s” (did you mean “%s”?)",
 						 words[0], nearest);

@@ -284,6 +284,11 @@ static const struct option_given *last_given(const struct options *options, cons
 	return NULL;
 }
 
+bool options_has(const struct options *options, const char *name)
+{
+	return find(options->table, name, strlen(name), 0) != NULL;
+}
+
 bool options_given(const struct options *options, const char *name)
 {
 	return last_given(options, name) != NULL;

@@ -57,6 +57,11 @@ struct cli_option {
 #define CLI_CACHE                                                                                  \
 	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's")
 
+/* Of every command that takes packages; the frame makes it the active environment. */
+#define CLI_ENVIRONMENT                                                                            \
+	CLI_VALUE("environment", "DIR",                                                                \
+			  "Use the virtual or conda environment in DIR instead of the active one")
+
 /* --json, --quiet/-q, --help/-h. Ends with a name of NULL. */
 extern const struct cli_option options_common[];
 
@@ -76,6 +81,8 @@ int options_read(struct jw_error *err, const struct cli_option *table, int argc,
 				 struct options *ret_options);
 void options_free(struct options *options);
 
+/* Whether the command has such an option. */
+bool options_has(const struct options *options, const char *name);
 /* Whether the option was given at all. */
 bool options_given(const struct options *options, const char *name);
 /* The last value, or NULL. Points into argv. */

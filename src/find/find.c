@@ -97,13 +97,31 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	return result;
 }
 
-/* A package as a user may type it: a name and extras, no version. */
+/* A package as a user may type it: a name, extras, and a version with "==". */
 static bool parse_typed(const char *name, struct requirement *ret_requirement)
 {
 	static const char allowed[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-[],";
+	const char *rest = name + strspn(name, allowed);
 
-	return !name[strspn(name, allowed)] && requirement_parse(name, ret_requirement);
+	return (!*rest || (text_starts(rest, "==") && rest[2])) &&
+		   requirement_parse(name, ret_requirement);
+}
+
+/* Whether the installed package is of the version that was typed; a trouble where it is not. */
+static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
+						 const struct package *package, bool *ret_fits)
+{
+	const char *wanted = strstr(name, "==");
+	char version[REQUIREMENT_MOST_NAME];
+	struct jw_error why;
+
+	*ret_fits = !wanted || packages_is_version(package, wanted + 2, version);
+	if (*ret_fits)
+		return 0;
+	error_set(&why, JW_ERR_NOT_FOUND, "%s: version %s is installed in %s", name, version,
+			  finder->environment.label);
+	return found_trouble(err, &finder->list, &why);
 }
 
 static int not_there(struct jw_error *err, struct name_search *finder, const char *name,
@@ -130,15 +148,19 @@ static int take_named_package(struct jw_error *err, struct name_search *finder, 
 							  struct requirement *typed)
 {
 	size_t at;
+	bool fits;
 
 	if (open_environment(err, finder))
 		return -1;
 	if (!finder->is_open)
 		return not_there(err, finder, name, typed);
-	if (packages_find(&finder->packages, typed->name, 0) != SET_NONE)
-		return take_package(err, finder, typed);
+	at = packages_find(&finder->packages, typed->name, 0);
+	if (at != SET_NONE)
+		return check_version(err, finder, name, &finder->packages.items[at], &fits) ? -1
+			   : fits ? take_package(err, finder, typed)
+					  : 0;
 	/* "cv2" is a module of opencv-python, "tensorflow" one of tensorflow-gpu. */
-	at = strchr(name, '[') ? SET_NONE : packages_find_module(&finder->packages, name);
+	at = strpbrk(name, "[=") ? SET_NONE : packages_find_module(&finder->packages, name);
 	if (at == SET_NONE)
 		return not_there(err, finder, name, typed);
 	memcpy(typed->name, finder->packages.items[at].name,

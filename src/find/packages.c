@@ -1,5 +1,6 @@
 #include "find/packages.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -42,6 +43,53 @@ static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
 		dashes += file[stem - 1] == '-';
 	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not name those. */
 	return stem && requirement_normalise(file, stem, name);
+}
+
+/* The version in a record's name: behind the last dash, in conda's behind the last but one, in an
+ * egg's behind the first. Empty where it has none. */
+static void version_on_disk(const struct package *package, char version[REQUIREMENT_MOST_NAME])
+{
+	const char *file = package->path, *at;
+	size_t length;
+
+	for (const char *slash = file; *slash; slash++)
+		if (*slash == '/' || *slash == '\\')
+			file = slash + 1;
+	length = strlen(file) - strlen(package->kind == PACKAGE_CONDA ? ".json" : ".dist-info");
+	at = strchr(file, '-');
+	if (package->kind == PACKAGE_CONDA)
+		while (length && file[--length] != '-')
+			continue;
+	if (package->kind != PACKAGE_EGG_INFO)
+		for (const char *next = at; next && next < file + length; next = strchr(next + 1, '-'))
+			at = next;
+	length = at && at < file + length ? (size_t)(file + length - at - 1) : 0;
+	if (package->kind == PACKAGE_EGG_INFO && length)
+		length = strcspn(at + 1, "-") < length ? strcspn(at + 1, "-") : length;
+	(void)snprintf(version, REQUIREMENT_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
+}
+
+/* Without ".0" at its end; how long that is. */
+static size_t short_version(const char *version, size_t length)
+{
+	while (length > 2 && version[length - 1] == '0' && version[length - 2] == '.')
+		length -= 2;
+	return length;
+}
+
+bool packages_is_version(const struct package *package, const char *wanted, char *ret_is)
+{
+	size_t length = strlen(wanted), is;
+
+	version_on_disk(package, ret_is);
+	is = strchr(wanted, '+') ? strlen(ret_is) : strcspn(ret_is, "+");
+	if (!*ret_is)
+		return true;
+	if (text_ends(wanted, ".*"))
+		return !strncmp(ret_is, wanted, length - 2) &&
+			   (is == length - 2 || ret_is[length - 2] == '.');
+	length = short_version(wanted, length);
+	return short_version(ret_is, is) == length && !strncmp(ret_is, wanted, length);
 }
 
 static uint64_t name_key(const char *name)

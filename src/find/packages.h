@@ -32,6 +32,11 @@ void packages_close(struct packages *packages);
  * counts beside it. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
+/* Whether its version is the one that "==1.3.3" or "==1.3.*" names (PEP 440: trailing zeros and the
+ * installed one's local part do not count); true where the record's name has no version. `ret_is`,
+ * of REQUIREMENT_MOST_NAME: the installed one. */
+bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
+
 /* The package that has a top-level module of this name ("cv2"), SET_NONE if no package has. Reads
  * the records of all packages. */
 size_t packages_find_module(const struct packages *packages, const char *module);

@@ -117,10 +117,16 @@ static int take_notes(struct jw_error *err, const struct plan *plan, struct jw_p
 	return 0;
 }
 
+/* Its container does, as failures are reported, or its own header, as jw_scan lists modules. */
+static bool begins_at(const struct plan_module *module, uint64_t offset)
+{
+	return module->container_offset == offset || module->entry_offset == offset;
+}
+
 static bool is_wanted(const struct plan_module *module, const uint64_t *offsets, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (module->container_offset == offsets[i])
+		if (begins_at(module, offsets[i]))
 			return true;
 	return false;
 }
@@ -128,13 +134,12 @@ static bool is_wanted(const struct plan_module *module, const uint64_t *offsets,
 static bool is_there(const struct plan *plan, uint64_t offset)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (plan->modules[i].container_offset == offset)
+		if (begins_at(&plan->modules[i], offset))
 			return true;
 	return false;
 }
 
-/* Drops all modules except those whose container begins at one of these offsets in its file or
- * member. */
+/* Drops all modules except those that begin at one of these offsets in their file or member. */
 static int select_offsets(struct jw_error *err, struct plan *plan, const uint64_t *offsets,
 						  size_t count)
 {
@@ -143,7 +148,8 @@ static int select_offsets(struct jw_error *err, struct plan *plan, const uint64_
 	for (size_t i = 0; i < count; i++)
 		if (!is_there(plan, offsets[i]))
 			return error_set(err, JW_ERR_NOT_FOUND,
-							 "no module that these GPUs would compile begins at offset 0x%llx",
+							 "no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
+							 "scan --modules --json” lists where modules begin",
 							 (unsigned long long)offsets[i]);
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (is_wanted(&plan->modules[i], offsets, count))

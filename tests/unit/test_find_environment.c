@@ -99,7 +99,10 @@ static void missing_package_has_one_message(void **state)
 
 	make_environment();
 	find_fails("fraem", JW_ERR_NOT_FOUND, "did you mean frame?");
-	find_fails("frame==2.0", JW_ERR_NOT_FOUND, "frame==2.0");
+	find_fails("frame==2.1", JW_ERR_NOT_FOUND, "frame==2.1: version 2.0 is installed in");
+	find_fails("frame==2.0.1", JW_ERR_NOT_FOUND, "version 2.0 is");
+	find_fails("frame==20.*", JW_ERR_NOT_FOUND, "version 2.0 is");
+	find_fails("frame>=2.0", JW_ERR_NOT_FOUND, "frame>=2.0");
 	find_fails("./frame", JW_ERR_NOT_FOUND, "./frame");
 	find_fails("", JW_ERR_USAGE, "empty name");
 }

@@ -194,7 +194,7 @@ static const struct cli_option prune_options[] = {
 			 "Entries of former drivers (former), of this version (535.309.01), or with this stamp "
 			 "(“Mar 25 202615:25:13”); may be repeated"),
 	CLI_LIST(
-		"arch", "other|SM",
+		"arch", "other|GPU",
 		"Entries for GPUs that are not here (other), or for this one (sm_70); may be repeated"),
 	CLI_FLAG("damaged", "Damaged entries, which drivers refuse"),
 	CLI_DURATION("older-than", "AGE",

@@ -196,6 +196,7 @@ static int check_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option check_options[] = {
 	GPUS_OPTIONS,
+	CLI_ENVIRONMENT,
 	CLI_CACHE,
 	CLI_FLAG("all",
 			 "Include modules outside the sections that the CUDA runtime registers, however many"),

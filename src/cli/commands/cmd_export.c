@@ -131,7 +131,8 @@ static const struct cli_option export_options[] = {
 			  "Write the pack to FILE instead of jitwarm.jwpack; “-”: to standard output",
 			  .letter = 'o'),
 	CLI_CACHE,
-	CLI_LIST("arch", "SM",
+	CLI_ENVIRONMENT,
+	CLI_LIST("arch", "GPU",
 			 "Only entries for GPUs of this compute capability (sm_86); may be repeated"),
 	CLI_LIST("package", "NAME|PATH",
 			 "Only entries of the modules in this package or file; may be repeated"),
@@ -147,7 +148,7 @@ static const struct cli_option export_options[] = {
 const struct cli_command command_export = {
 	.name = "export",
 	.summary = "Write the driver's cache into a pack for other machines",
-	.usage = "[-o FILE] [--package NAME]… [--arch SM]… [OPTION]…",
+	.usage = "[-o FILE] [--package NAME]… [--arch GPU]… [OPTION]…",
 	.description =
 		"Writes the entries of the driver's JIT cache into one compressed file, a pack, which "
 		"“jitwarm import” adds to the cache of another machine. Each PTX module and cubin is "

@@ -200,6 +200,7 @@ static int import_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option import_options[] = {
 	CLI_CACHE,
+	CLI_ENVIRONMENT,
 	CLI_FLAG("all-users", "Add to the cache of every person's account, each with that account's "
 						  "rights. As an administrator (root); your own keys decide about trust"),
 	CLI_FLAG("dry-run",

@@ -289,8 +289,10 @@ static const struct cli_option prime_options[] = {
 	CLI_DURATION("module-timeout", "TIME",
 				 "Give up on a module after TIME (90s, 5m); without it after forty times the "
 				 "prediction, ten minutes at least"),
-	CLI_LIST("only", "OFFSET",
-			 "Only the modules of the container at this offset in its file; may be repeated"),
+	CLI_LIST(
+		"only", "OFFSET",
+		"Only the module at this offset in its file, as “jitwarm scan” lists it, or those of the "
+		"container at this offset; may be repeated"),
 	CLI_FLAG("dry-run", "Only report the modules to compile", .letter = 'n'),
 	CLI_VALUE("recording", "FILE",
 			  "Prime only the modules in this recording of “jitwarm record”, from the files in it "

@@ -167,6 +167,7 @@ static const struct cli_option record_options[] = {
 	CLI_VALUE("output", "FILE", "Write the recording to FILE instead of jitwarm-recording.json",
 			  .letter = 'o'),
 	CLI_CACHE,
+	CLI_ENVIRONMENT,
 	{0}};
 
 const struct cli_command command_record = {

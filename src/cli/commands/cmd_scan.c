@@ -141,6 +141,7 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 
 static const struct cli_option options[] = {
 	GPUS_OPTIONS,
+	CLI_ENVIRONMENT,
 	CLI_FLAG("modules", "With --json: list every PTX module with the BLAKE2b-256 of its text"),
 	{0},
 };

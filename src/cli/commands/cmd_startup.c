@@ -245,6 +245,7 @@ static const struct cli_option enable_options[] = {
 			  "without it root"),
 	CLI_FLAG("replace", "Overwrite a task or unit of the same name that is not jitwarm's"),
 	CLI_FLAG("print", "Print the units or the task's XML instead"),
+	CLI_ENVIRONMENT,
 	{0}};
 static const struct cli_option other_options[] = {SERVICE_OPTION, EVERYONE_OPTION, {0}};
 

@@ -248,6 +248,7 @@ static const struct cli_option tune_options[] = {
 			  "systemd or conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force"),
+	CLI_ENVIRONMENT,
 	{0}};
 
 const struct cli_command command_tune = {

@@ -41,9 +41,9 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	for (size_t i = 0; i < options_count(options, "target"); i++) {
 		const char *text = options_item(options, "target", i);
 
-		if (!strcmp(text, "native") ? add_native(err, cli, &gpus)
-									: jw_targets_read(err, text, &gpus.driver, gpus.targets,
-													  GPUS_MOST, &gpus.count))
+		if (!strcmp(text, "native")
+				? add_native(err, cli, &gpus)
+				: jw_targets_read(err, text, &gpus.driver, gpus.targets, GPUS_MOST, &gpus.count))
 			return -1;
 	}
 	*ret_gpus = gpus;

@@ -4,31 +4,12 @@
 #include "base/mem.h"
 #include "cli/documents/documents.h"
 #include "os/clock.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/interrupt.h"
-
-static int use_environment(struct jw_error *err, const char *given)
-{
-	char *path = NULL, *mark = NULL;
-	bool is_virtual;
-	int result = -1;
-
-	if (os_real_path(err, given, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
-		goto done;
-	is_virtual = os_exists(mark);
-	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
-			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
-done:
-	mem_free(path);
-	mem_free(mark);
-	return result ? -1 : 0;
-}
 
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
 	const struct options *options = &cli->options;
-	const char *environment = options_value(options, "environment");
 	const struct jw_run_key key = {.size = sizeof key,
 								   .names = options->operands,
 								   .name_count = options->operand_count,
@@ -36,8 +17,6 @@ int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *r
 
 	run->time_s = os_now_s();
 	run->began_ns = os_monotonic_ns();
-	if (environment && use_environment(err, environment))
-		return -1;
 	if (!options_given(options, "if-changed"))
 		return 0;
 	if (options_given(options, "target"))

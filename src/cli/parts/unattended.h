@@ -27,7 +27,6 @@ int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run
 #define UNATTENDED_OPTIONS                                                                         \
 	CLI_FLAG("if-changed", "End at once, without starting the driver, if driver, GPUs, packages, " \
 						   "settings and cache are unchanged since the last such run"),            \
-		CLI_VALUE("environment", "DIR",                                                            \
-				  "Use the virtual or conda environment in DIR instead of the active one"),        \
+		CLI_ENVIRONMENT,                                                                           \
 		CLI_VALUE("json-log", "FILE",                                                              \
 				  "Append a line of JSON to FILE at the end of the run, also after a failure")

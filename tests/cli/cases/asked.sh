@@ -1,0 +1,55 @@
+# What people type: versions of packages, environments that are not active, offsets that another command has printed, and half a
+# command.
+with_simdriver sm_86
+environment "$work/env" 2.1
+empty_environment "$work/other"
+export VIRTUAL_ENV=$work/env
+
+for asked in frame frame==2.1 frame==2.1.0 "frame==2.*" "frame[cuda]==2.1"; do
+	run 0 scan --json --target sm_86 "$asked"
+	json 'len(d["files"]) == 1'
+done
+run 3 scan --target sm_86 frame==2.0
+err_one_line
+err_has "frame==2.0: version 2.1 is installed in "
+run 3 check --target sm_86 "frame==3.*"
+err_has "frame==3.*: version 2.1 is installed in "
+run 3 scan --target sm_86 "fraem==2.1"
+err_has "did you mean frame?"
+
+# Each command that takes packages takes the environment that they are in.
+export VIRTUAL_ENV=$work/other
+run 3 scan --target sm_86 frame
+run 0 scan --target sm_86 --environment "$work/env" frame
+run 1 check --environment "$work/env" frame
+run 1 prime -n --environment "$work/env" frame
+run 0 tune --environment "$work/env" frame
+run 0 record --environment "$work/env" -o "$work/recording.json" frame -- "$app"
+run 0 export --environment "$work/env" --package frame -o "$work/frame.jwpack"
+run 0 import --environment "$work/env" --allow-unsigned "$work/frame.jwpack" frame
+run 0 startup enable --print --environment "$work/env" frame
+out_has "$work/env"
+run 3 scan --target sm_86 --environment "$work/absent" frame
+err_one_line
+rm -r "$work/cache"
+
+# Every offset of a module that the GPU's driver would take, as scan prints it, and none between.
+run 0 scan --json --modules --target sm_86 "$sample"
+offsets=$(python3 -c 'import json, sys; print(*[m["offset"] for m in json.load(open(sys.argv[1]))["files"][0]["modules"]])' "$out")
+taken=0
+for offset in $offsets; do
+	run "1|3" prime -n --json --only "$offset" "$sample"
+	if [[ $ended == 1 ]]; then
+		json 'd["modules"] == 1'
+		taken=$((taken + 1))
+	fi
+done
+((taken == 8)) || fail "$taken offsets were taken, not 8"
+run 3 prime -n --only 1 "$sample"
+err_has "“jitwarm scan --modules --json” lists where modules begin"
+
+# Half a command
+run 64 cache
+err_has "“cache” needs a second word: list, verify, prune"
+run 64 startup enabel
+err_has "no command is called “startup enabel”; it takes: enable, disable, status"
