@@ -65,11 +65,13 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t carried;  /* of the warm ones, made by an older driver's compiler (carry.h) */
-	size_t damaged;  /* of the cold ones, those with a damaged entry in the cache */
-	size_t cannot;   /* containers with code for the GPU which its driver cannot use */
-	size_t link;     /* of the cold ones, inputs of a link that is needed */
-	size_t left_out; /* modules that everything would include */
+	size_t carried;         /* of the warm ones, made by an older driver's compiler (carry.h) */
+	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
+	size_t cannot;          /* containers with code for the GPU which its driver cannot use */
+	struct jw_driver needs; /* the first that is new enough for these; zeros where their age is not
+							   why, or where no known driver is */
+	size_t link;            /* of the cold ones, inputs of a link that is needed */
+	size_t left_out;        /* modules that everything would include */
 	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; their predicted size in the cache */
 	double seconds, longest_seconds;  /* of compiling them, one core; the dearest of them */
 };

@@ -47,6 +47,7 @@ struct jw_scan_verdicts {
 	size_t cannot;           /* the code that the driver takes is unusable: */
 	size_t cannot_exclusive; /* for another GPU alone (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* newer than the driver */
+	struct jw_driver needs;  /* the first driver that is new enough for these, zeros: not known */
 	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */

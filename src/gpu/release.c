@@ -53,6 +53,14 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 	return isa;
 }
 
+struct jw_driver gpu_isa_driver(struct gpu_isa isa)
+{
+	for (size_t i = 0; i < COUNT(releases); i++)
+		if (gpu_isa_compare(releases[i].isa, isa) >= 0)
+			return (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
+	return (struct jw_driver){0};
+}
+
 uint32_t gpu_branch_number(uint32_t cuda)
 {
 	for (size_t i = 0; i < COUNT(releases); i++)

@@ -239,6 +239,8 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		target->verdicts[verdict]++;
 		if (verdict == VERDICT_CANNOT)
 			target->reasons[judgements[t].reason]++;
+		if (gpu_isa_compare(judgements[t].isa, target->isa) > 0)
+			target->isa = judgements[t].isa;
 		if (registered)
 			count_fate(account, t, verdict, linked);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)

@@ -45,6 +45,7 @@ struct analyse_target {
 	enum analyse_fate fate;
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
+	struct gpu_isa isa;             /* the newest of REASON_TOO_NEW; zeros where none is */
 	size_t jit_modules;             /* distinct pairs of payload and option string */
 	uint64_t jit_bytes;             /* decompressed */
 	size_t link_modules;            /* the same of the inputs of run-time linking, needed or not */

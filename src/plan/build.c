@@ -233,6 +233,8 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 	plan->images++;
 	for (size_t t = 0; t < plan->target_count; t++) {
 		plan->targets[t].cannot += image->targets[t].verdicts[VERDICT_CANNOT];
+		if (gpu_isa_compare(image->targets[t].isa, plan->targets[t].isa) > 0)
+			plan->targets[t].isa = image->targets[t].isa;
 		plan->targets[t].link_containers += image->targets[t].verdicts[VERDICT_LINK];
 	}
 	for (size_t i = 0; i < image->module_count; i++) {

@@ -75,6 +75,8 @@ static bool read_verdicts(struct cursor *cursor, struct analyse_target *target)
 		target->verdicts[i] = cursor_u64(cursor);
 	for (size_t i = 0; i < REASON_COUNT; i++)
 		target->reasons[i] = cursor_u64(cursor);
+	target->isa.major = cursor_u16(cursor);
+	target->isa.minor = cursor_u16(cursor);
 	target->jit_modules = cursor_u64(cursor);
 	target->jit_bytes = cursor_u64(cursor);
 	target->link_modules = cursor_u64(cursor);
@@ -196,6 +198,9 @@ int record_write_view(struct jw_error *err, struct buf *buf, const struct record
 	for (size_t i = 0; i < REASON_COUNT; i++)
 		if (write_number(err, buf, target->reasons[i], 8))
 			return -1;
+	if (write_number(err, buf, target->isa.major, 2) ||
+		write_number(err, buf, target->isa.minor, 2))
+		return -1;
 	for (size_t i = 0; i < SUMS; i++)
 		if (write_number(err, buf, sums[i], 8))
 			return -1;

@@ -17,6 +17,7 @@
 #include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/profile.h"
+#include "gpu/release.h"
 #include "plan/estimate.h"
 #include "plan/fate.h"
 
@@ -60,6 +61,7 @@ struct plan_file {
 struct plan_target {
 	struct jw_target device;
 	size_t cannot;          /* containers that hold PTX for this GPU which the driver cannot use */
+	struct gpu_isa isa;     /* the newest among these that is too new for the driver; else zeros */
 	size_t link_containers; /* relocatable containers with usable PTX, whether needed or not */
 };
 

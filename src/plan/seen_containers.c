@@ -236,7 +236,7 @@ static int note_judgements(struct jw_error *err, struct seen *seen,
 
 	for (size_t t = 0; t < question->target_count; t++)
 		kept[t] = (struct seen_judgement){(uint8_t)judged[t].verdict, (uint8_t)judged[t].reason,
-										  SEEN_NO_PICK};
+										  judged[t].isa, SEEN_NO_PICK};
 	if (!question->verdicts_only && pick_ptx_entries(err, seen, container, judged, kept))
 		return -1;
 	for (size_t t = 0; t < question->target_count; t++) {

@@ -16,7 +16,8 @@ enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
 /* The verdict on one container for one target, its section aside. */
 struct seen_judgement {
 	uint8_t verdict, reason;
-	uint32_t pick; /* SEEN_NO_PICK if there is nothing to compile */
+	struct gpu_isa isa; /* as in plan_judgement */
+	uint32_t pick;      /* SEEN_NO_PICK if there is nothing to compile */
 };
 
 struct seen_entry {

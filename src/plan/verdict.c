@@ -165,6 +165,8 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	judgement.reason = objection(entry, texts ? texts[taken] : entry->target, device, driver);
 	if (judgement.reason != REASON_NONE) {
 		judgement.verdict = VERDICT_CANNOT;
+		if (judgement.reason == REASON_TOO_NEW)
+			judgement.isa = (struct gpu_isa){entry->isa_major, entry->isa_minor};
 		return judgement;
 	}
 	judgement.entry = taken;

@@ -7,6 +7,7 @@
 #include <jitwarm/target.h>
 
 #include "devcode/devcode.h"
+#include "gpu/release.h"
 
 /* The first that holds, in this order. */
 enum plan_verdict {
@@ -34,6 +35,7 @@ enum plan_reason {
 struct plan_judgement {
 	enum plan_verdict verdict;
 	enum plan_reason reason; /* of VERDICT_CANNOT: why what the driver takes is unusable */
+	struct gpu_isa isa;      /* of REASON_TOO_NEW where the ISA is why; else zeros */
 	size_t
 		entry; /* of VERDICT_LINK and VERDICT_JIT: the PTX that the driver takes; else SIZE_MAX */
 };

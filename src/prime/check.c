@@ -121,7 +121,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 	result->gpu_count = plan->target_count;
 	for (size_t t = 0; t < plan->target_count; t++)
 		result->gpus[t] = (struct jw_check_gpu){.target = plan->targets[t].device,
-												.cannot = plan->targets[t].cannot};
+												.cannot = plan->targets[t].cannot,
+												.needs = gpu_isa_driver(plan->targets[t].isa)};
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 &plan->modules[i]);

@@ -147,10 +147,11 @@ static int select_offsets(struct jw_error *err, struct plan *plan, const uint64_
 
 	for (size_t i = 0; i < count; i++)
 		if (!is_there(plan, offsets[i]))
-			return error_set(err, JW_ERR_NOT_FOUND,
-							 "no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
-							 "scan --modules --json” lists where modules begin",
-							 (unsigned long long)offsets[i]);
+			return error_set(
+				err, JW_ERR_NOT_FOUND,
+				"no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
+				"scan --modules --json” lists where modules begin",
+				(unsigned long long)offsets[i]);
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (is_wanted(&plan->modules[i], offsets, count))
 			plan->modules[kept++] = plan->modules[i];

@@ -94,6 +94,7 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 		.cannot = from->verdicts[VERDICT_CANNOT],
 		.cannot_exclusive = from->reasons[REASON_EXCLUSIVE],
 		.cannot_too_new = from->reasons[REASON_TOO_NEW] + from->reasons[REASON_NEWER_CODE],
+		.needs = gpu_isa_driver(from->isa),
 		.cannot_zstd = from->reasons[REASON_ZSTD],
 		.cannot_damaged = from->reasons[REASON_DAMAGED],
 		.nothing = from->verdicts[VERDICT_NOTHING],

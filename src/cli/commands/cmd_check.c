@@ -26,6 +26,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					  bool harmful)
 {
 	const unsigned cores = os_cores();
+	char driver[JW_DRIVER_TEXT];
 	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
 	double wall_ms =
 		jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, jw_workers_capacity(cores)) * 1000;
@@ -49,6 +50,10 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					gpu->damaged == 1 ? "it" : "them");
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
 	module_text_link(out, "  ", gpu->link, "");
+	if (gpu->needs.cuda)
+		output_line(out, STYLE_PLAIN,
+					"  their PTX is too new for the driver: it takes driver %s or newer",
+					jw_driver_text(driver, &gpu->needs));
 	if (gpu->cannot)
 		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",
 					TEXT_COUNT(gpu->cannot, "container", "containers"));

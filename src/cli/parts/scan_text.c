@@ -1,5 +1,7 @@
 #include "cli/parts/scan_text.h"
 
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/parts/gpu_targets.h"
@@ -47,16 +49,20 @@ static void say_work(struct buf *line, const struct jw_scan_work *work,
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
+	char driver[JW_DRIVER_TEXT], too_new[JW_DRIVER_TEXT + 64] = "newer than the driver";
 	const struct {
 		size_t count;
 		const char *why;
 	} reasons[] = {
 		{verdicts->cannot_exclusive, "for another GPU alone"},
-		{verdicts->cannot_too_new, "newer than the driver"},
+		{verdicts->cannot_too_new, too_new},
 		{verdicts->cannot_zstd, "compressed with zstd, which needs a driver from 550.54.14 on"},
 		{verdicts->cannot_damaged, "damaged"},
 	};
 
+	if (verdicts->needs.cuda)
+		(void)snprintf(too_new, sizeof too_new, "too new: it takes driver %s or newer",
+					   jw_driver_text(driver, &verdicts->needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)
 			(void)buf_printf(NULL, line, "%s%zu cannot be used (%s)", separator(line),

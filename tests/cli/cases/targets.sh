@@ -35,6 +35,18 @@ err_has "name a release (--driver 550.163.01), or prime with that driver"
 run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
 
+# PTX that is too new names the driver that reads it.
+sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
+run 0 scan --target sm_86 --driver 12.8 new.ptx
+out_has "1 cannot be used (too new: it takes driver 580 (CUDA 13.0) or newer)"
+for time in first second; do
+	run 2 check --target sm_86 --driver 550.163.01 new.ptx
+	out_has "their PTX is too new for the driver: it takes driver 580 (CUDA 13.0) or newer"
+done
+sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
+run 2 check --target sm_86 --driver 550.163.01 newest.ptx
+out_lacks "it takes driver"
+
 # Pairs that do not exist
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
 	run 2 scan --target "${pair%:*}" --driver "${pair#*:}" lib
