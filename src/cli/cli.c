@@ -6,6 +6,7 @@
 #include "cli/command_table.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
+#include "cli/terminal.h"
 #include "os/env.h"
 #include "os/file.h"
 
@@ -18,6 +19,7 @@ static int show_help(struct jw_error *err, struct cli *cli, const char *group)
 	int failed = cli->command ? help_command(err, &text, cli->command, help_columns())
 							  : help_commands(err, &text, cli->commands, group, help_columns());
 
+	terminal_to_locale(&text);
 	if (!failed)
 		(void)fwrite(buf_text(&text), 1, text.size, stdout);
 	buf_free(&text);

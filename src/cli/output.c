@@ -64,6 +64,7 @@ static void print_line(FILE *stream, bool color, enum style style, const char *h
 	if (stream == stderr)
 		(void)fflush(stdout);
 	(void)terminal_append(NULL, &clean, text ? text : "out of memory");
+	terminal_to_locale(&clean);
 	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
 				  style_end(color, style));
 	/* Unbuffered on POSIX; buffered on Windows, whose console wants characters whole. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "os/console.h"
 
 struct range {
 	uint32_t first, last;
@@ -92,6 +93,43 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
 		at += length ? length : 1;
 	}
 	return 0;
+}
+
+static const char *in_ascii(uint32_t point)
+{
+	switch (point) {
+	case 0x201c:
+	case 0x201d: return "\"";
+	case 0x2026: return "...";
+	case 0x00b7: return "-";
+	case 0x2192: return "->";
+	case 0x00d7: return "x";
+	case 0x00bd: return "1/2";
+	default: return NULL;
+	}
+}
+
+void terminal_to_locale(struct buf *buf)
+{
+	struct buf ascii = BUF_MAX(buf->most);
+	const char *text = buf_text(buf);
+
+	if (os_prints_utf8())
+		return;
+	for (size_t at = 0; at < buf->size;) {
+		uint32_t point = 0;
+		const size_t length = text_utf8_next(text + at, buf->size - at, &point),
+					 step = length ? length : 1;
+		const char *sign = in_ascii(length ? point : 0);
+
+		if (buf_append(NULL, &ascii, sign ? sign : text + at, sign ? strlen(sign) : step)) {
+			buf_free(&ascii);
+			return;
+		}
+		at += step;
+	}
+	buf_free(buf);
+	*buf = ascii;
 }
 
 static int break_line(struct jw_error *err, struct buf *buf, size_t indent)

@@ -13,6 +13,10 @@ size_t terminal_width(const char *text);
  * and of members in archives are hostile too. */
 int terminal_append(struct jw_error *err, struct buf *buf, const char *text);
 
+/* Puts ASCII in place of this program's own quotes, dots and signs where the locale is not UTF-8.
+ * Names of files stay as they are. */
+void terminal_to_locale(struct buf *buf);
+
 /* Appends `text`, broken at spaces so that no line is wider than `columns`, each line but the first
  * begun with `indent` spaces. A line feed in the text stays one. No line feed is added at the end.
  */

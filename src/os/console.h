@@ -9,6 +9,8 @@
 bool os_is_terminal(int fd);
 /* Columns of the terminal behind fd, 80 where unknown. */
 unsigned os_terminal_columns(int fd);
+/* Whether what is printed is read as UTF-8: by the locale that the environment names. */
+bool os_prints_utf8(void);
 /* Once, at the start of the program: UTF-8 and escape sequences on Windows' console. */
 void os_terminal_prepare(void);
 

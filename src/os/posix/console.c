@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -16,6 +17,18 @@ unsigned os_terminal_columns(int fd)
 	struct winsize size;
 
 	return !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+}
+
+/* Source: POSIX, "Environment Variables": the first of these that is set and not empty. */
+bool os_prints_utf8(void)
+{
+	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+	const char *value = NULL;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names && (!value || !*value); i++)
+		value = getenv(names[i]);
+	return value && (strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "utf-8") ||
+					 strstr(value, "UTF8"));
 }
 
 void os_terminal_prepare(void)

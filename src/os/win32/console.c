@@ -20,6 +20,11 @@ unsigned os_terminal_columns(int fd)
 	return (unsigned)(info.srWindow.Right - info.srWindow.Left) + 1;
 }
 
+bool os_prints_utf8(void)
+{
+	return true; /* os_terminal_prepare sees to it */
+}
+
 static UINT code_page_before;
 
 /* The code page belongs to the console, not to us: other programs in it expect their own. */

@@ -6,3 +6,20 @@ TERM=xterm run 0 --help
 out_lacks $'\x1b'
 run 64 $'no\x1bsuch'
 err_lacks $'\x1b'
+
+# A locale that is not UTF-8 gets ASCII, in messages and in help; names of files stay.
+ascii() { ! LC_ALL=C grep -qP '[^\x00-\x7f]' "$1" || fail "$1 is not ASCII"; }
+if ! is_wine; then
+	for locale in C POSIX ko_KR.EUC-KR ""; do
+		LC_ALL=$locale LC_CTYPE='' LANG='' run 64 stauts
+		ascii "$err"
+		err_has 'no command is called "stauts" (did you mean "status"?); see "jitwarm --help"'
+		LC_ALL=$locale LC_CTYPE='' LANG='' run 0 export --help
+		ascii "$out"
+		out_has '"jitwarm import"'
+	done
+	LC_ALL='' LC_CTYPE='' LANG=en_US.utf8 run 64 stauts
+	err_has '“stauts”'
+	LC_ALL=C run 3 scan "$work/없음"
+	err_has '없음'
+fi
