@@ -56,6 +56,9 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 			text_duration(time, result->seconds), TEXT_COUNT(result->compiled, "entry", "entries"));
 	else if (result->compiled)
 		prime_print_compiled(out, result);
+	else if (result->met && !result->undone && !result->failed)
+		output_line(out, STYLE_GOOD, "Warm: the other run has compiled %s.",
+					result->met == 1 ? "the one module" : "all of them");
 	if (result->repaired)
 		output_line(out, STYLE_GOOD, "The cache's index is repaired.");
 	if (result->evicted)

@@ -53,3 +53,19 @@ run 64 cache
 err_has "“cache” needs a second word: list, verify, prune"
 run 64 startup enabel
 err_has "no command is called “startup enabel”; it takes: enable, disable, status"
+
+# A prime that has waited for another one ends with a word.
+rm -rf "$work/cache" "$work/gate"
+: >"$work/gate"
+export SIMDRIVER_FAULT=wait:.entry SIMDRIVER_GATE=$work/gate
+begin prime --no-store "$sample"
+await test -e "$work/cache/.jitwarm-holder"
+# shellcheck disable=SC2086
+$JITWARM prime --no-store "$sample" >"$work/second.out" 2>"$work/second.err" </dev/null &
+second=$!
+await grep -q 'waiting for it to finish' "$work/second.err"
+rm "$work/gate"
+wait "$begun" || fail "the first prime ended with $?"
+wait "$second" || fail "the second prime ended with $?"
+grep -q 'Warm: the other run has compiled all of them.' "$work/second.out" || fail "the second prime said: $(cat "$work/second.out")"
+unset SIMDRIVER_FAULT SIMDRIVER_GATE
