@@ -292,15 +292,33 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 	return 0;
 }
 
+/* The driver makes a directory that is missing, where it can: below this one. */
+static int look_above(struct jw_error *err, struct cache_settings *settings)
+{
+	char *nearest = os_nearest(err, settings->path);
+	struct os_stat stat;
+	int result = nearest ? 0 : -1;
+
+	settings->usable = nearest && !os_stat(NULL, nearest, &stat) && stat.kind == OS_DIRECTORY &&
+					   !os_may_write(NULL, nearest);
+	if (nearest && !settings->usable)
+		result =
+			warn_of_setting(err, settings,
+							"%s: cannot be made by this account, since %s is no directory that "
+							"it can write to: the driver compiles everything again at every start",
+							settings->path, nearest);
+	mem_free(nearest);
+	return result;
+}
+
 static int look_at_directory(struct jw_error *err, struct cache_settings *settings)
 {
 	struct os_stat stat;
 	char *index;
 	int result = 0;
 
-	settings->usable = true;
 	if (os_stat(NULL, settings->path, &stat))
-		return 0; /* not there: the driver makes it */
+		return look_above(err, settings);
 	settings->usable = false;
 	if (stat.kind != OS_DIRECTORY)
 		return warn_of_setting(err, settings, "%s: not a directory: the driver caches nothing",

@@ -79,6 +79,23 @@ static void print_others(const struct output *out, const struct jw_other_cache *
 	}
 }
 
+/* What helps next: a warm cache is of no use while the driver does not read it. */
+static void print_next(const struct output *out, const struct jw_system *system)
+{
+	const struct jw_cache_info *cache = &system->cache;
+	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
+
+	if (!system->gpu_count)
+		next = "jitwarm scan --target GPU [PACKAGE|PATH] (rtx4090, sm_86): what a GPU's driver "
+			   "would compile";
+	else if (cache->disabled || cache->force_ptx_jit)
+		next = "unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime";
+	else if (cache->why_useless[0])
+		next = "export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then "
+			   "jitwarm prime";
+	output_line(out, STYLE_FAINT, "Next    %s", next);
+}
+
 static int status_run(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
@@ -107,10 +124,7 @@ static int status_run(struct jw_error *err, struct cli *cli)
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
 					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
 					"warms");
-	if (system->gpu_count)
-		output_line(
-			&cli->out, STYLE_FAINT,
-			"Next    jitwarm prime [PACKAGE|PATH]: compile what a first start would compile");
+	print_next(&cli->out, system);
 	cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
 	failed = document_print(err, &cli->out, &document_status, &found);
 	jw_other_caches_free(found.others, found.other_count);

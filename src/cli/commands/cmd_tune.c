@@ -1,4 +1,5 @@
 /* jitwarm tune: settings of the driver's cache that stay. */
+#include <string.h>
 
 #include <jitwarm/system.h>
 #include <jitwarm/tune.h>
@@ -107,6 +108,45 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
+/* Whether the setting keeps what --apply writes from having an effect. */
+static bool is_in_the_way(const struct tuning *tuning, const struct jw_setting *setting)
+{
+	uint64_t number;
+
+	if (setting->ours || setting->unset)
+		return false;
+	if (!strcmp(setting->name, "CUDA_CACHE_DISABLE") ||
+		!strcmp(setting->name, "CUDA_FORCE_PTX_JIT") || !strcmp(setting->name, "CUDA_FORCE_JIT"))
+		return strcmp(setting->value, "0") != 0;
+	if (strcmp(setting->source, "shell profile") != 0)
+		return false;
+	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
+		return !text_number(setting->value, UINT64_MAX, &number) ||
+			   number < tuning->document.limit_bytes;
+	return !strcmp(setting->name, "CUDA_CACHE_PATH") && tuning->document.path &&
+		   strcmp(setting->value, tuning->document.path) != 0;
+}
+
+/* Lines of people's own are theirs to remove. */
+static void print_in_the_way(const struct tuning *tuning)
+{
+	const struct output *out = &tuning->cli->out;
+
+	for (size_t i = 0; i < tuning->settings->count; i++) {
+		const struct jw_setting *setting = &tuning->settings->items[i];
+
+		if (!is_in_the_way(tuning, setting))
+			continue;
+		if (setting->line)
+			output_warning(
+				out, "%s:%zu sets %s=%s, which wins over what --apply writes: remove this line",
+				setting->where, setting->line, setting->name, setting->value);
+		else
+			output_warning(out, "%s=%s is set %s%s: unset it there", setting->name, setting->value,
+						   *setting->where ? "by " : "in this shell or service", setting->where);
+	}
+}
+
 static int print_report(struct jw_error *err, const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
@@ -129,10 +169,18 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
+	print_in_the_way(tuning);
 	if (options_given(&tuning->cli->options, "apply"))
 		return 0;
-	if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
-		!tuning->settings->warning_count)
+	if (cache->disabled || cache->force_ptx_jit)
+		output_line(out, STYLE_FAINT,
+					"Next       unset the variable that is named above, then jitwarm prime");
+	else if (!tuning->document.path || (!cache->usable && !cache->disabled))
+		output_line(
+			out, STYLE_FAINT,
+			"Next       jitwarm tune --path DIR: a directory that this account can write to");
+	else if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
+			 !tuning->settings->warning_count)
 		output_line(out, STYLE_FAINT, "No setting needs a change.");
 	else
 		output_line(out, STYLE_FAINT,

@@ -42,6 +42,36 @@ for text in "reads 1 bytes" "reads 0 and stores nothing" "takes it for its maxim
 	err_has "$text" 2>/dev/null || json "any('$text' in w for w in d['warnings'])"
 done
 
+# Lines of people's own that win over what --apply writes are named, and stay.
+CUDA_CACHE_MAXSIZE=1000 run 0 tune --path "$work/cache" --max-size 9000000000
+err_has "$HOME/.bashrc:1 sets CUDA_CACHE_MAXSIZE=8589934592, which wins over what --apply writes: remove this line"
+err_has "$HOME/.profile:2 sets CUDA_FORCE_PTX_JIT=1, which wins over what --apply writes: remove this line"
+err_has "a.conf:2 sets CUDA_CACHE_DISABLE=1"
+run 0 tune --path "$work/cache" --max-size 8589934592
+err_lacks ".bashrc:1 sets"
+
+# What comes next is what helps.
+CUDA_CACHE_DISABLE=1 run 0 tune
+out_has "Next       unset the variable that is named above, then jitwarm prime"
+err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
+CUDA_CACHE_PATH=/dev/null/cache run 0 tune
+out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+err_has "/dev/null/cache: cannot be made by this account, since /dev/null is no directory that it can write to"
+(
+	with_simdriver sm_86
+	unset CUDA_CACHE_PATH
+	CUDA_CACHE_DISABLE=1 run 0 status
+	out_has "Next    unset the variable above, “jitwarm tune” shows where it is set; then jitwarm prime"
+	CUDA_FORCE_PTX_JIT=1 run 0 status
+	out_has "Next    unset the variable above"
+	CUDA_CACHE_PATH=/dev/null/cache run 0 status
+	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+	run 0 status
+	out_has "Next    jitwarm prime [PACKAGE|PATH]"
+) || exit 1
+run 2 status
+out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
+
 # A file system with little space and few inodes, a real one
 small=$work/small
 mkdir "$small"
