@@ -93,6 +93,9 @@ static void try_path(struct search *search)
 	mem_free(list);
 }
 
+/* PyPI has nvidia-cuda-nvcc since 11.7.99. */
+enum { FIRST_WHEEL = 11070 };
+
 static int say_missing(struct jw_error *err, const struct search *search,
 					   const struct jw_driver *driver)
 {
@@ -105,6 +108,12 @@ static int say_missing(struct jw_error *err, const struct search *search,
 			"; --ptxas %.300s (CUDA %u.%u) would make working code, but not the driver's "
 			"own, and no module of a newer PTX",
 			search->older, search->older_cuda / 1000, search->older_cuda % 1000 / 10);
+	if (search->wanted < FIRST_WHEEL)
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"driver %s needs ptxas %u.%u, of which there is no wheel: --ptxas FILE names "
+			"that of a CUDA %u.%u toolkit%s",
+			jw_driver_text(text, driver), major, minor, major, minor, older);
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 "driver %s needs ptxas %u.%u: “jitwarm compiler fetch %u.%u” gets it (wheel "
 

@@ -84,6 +84,8 @@ if [ "$kind" = fake ]; then
 	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known: --driver-lib" $sm --driver 550.999 "$library"
 	expect 3 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
+	expect 3 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, of which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \
+		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 3 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
 	expect 64 0 "--split is for another machine" --split "$library"
