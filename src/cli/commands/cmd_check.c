@@ -139,7 +139,6 @@ static struct jw_check_gpu sum_of(const struct jw_check_result *result)
 	return sum;
 }
 
-
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					   const struct found_files *files)
 {
