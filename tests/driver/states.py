@@ -1,0 +1,494 @@
+#!/usr/bin/env python3
+"""Whether `jitwarm check` says what the next start does, in random states of the cache.
+
+    states.py BUILD-FOLDER simulated|DRIVER-VERSION [--states N] [--seed TEXT] [--only STATE] [--jobs N]
+
+Each state begins with the cache that the sample framework's first start leaves. Then entries, the index, the limit, the
+environment, the path and the library itself change, as the seed says. `jitwarm check` is asked in that state; then the
+application starts in it. No state may be found in which `check` ends with 0 and the application compiles or fails, or in which it
+ends with 1 or 2 and the application loads everything from the cache. Where only the next insert would compile (a broken index, a
+limit below the total), `check` ends with 1 and names that: such a state counts where it does. `check` must leave the cache as it
+was. It was asked once before the changes, so that it has something to remember wrongly.
+
+Then `jitwarm prime` mends the same state, and the application starts once more: where `prime` ended with 0, it loads everything.
+
+Exit status: 0; 1 where a state contradicts; 77 where the driver is not at hand.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADER = struct.Struct("<IQQQ")
+FNV_START, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+
+
+def fnv(data):
+    state = FNV_START
+    for byte in data:
+        state = (state ^ byte) * FNV_PRIME & 0xFFFFFFFFFFFFFFFF
+    return state
+
+
+class World:
+    """One state: its folder, cache, environment and a note of what was done to it."""
+
+    def __init__(self, folder, rng):
+        self.folder, self.rng = folder, rng
+        self.cache, self.app = folder / "cache", folder / "app"
+        self.path = str(self.cache)
+        self.env, self.done = {}, []
+
+    def entries(self):
+        return sorted(p for p in self.cache.glob("?/?/*") if p.is_file() and not p.is_symlink())
+
+    def entry(self):
+        entries = self.entries()
+        return self.rng.choice(entries) if entries else None
+
+    def index(self):
+        return self.cache / "index"
+
+
+def rewrite(path, data):
+    """Other bytes under the same inode, as damage leaves them."""
+    with open(path, "r+b") as file:
+        file.write(data)
+        file.truncate(len(data))
+
+
+def flip(world, path, low, high):
+    data = bytearray(path.read_bytes())
+    if low < min(high, len(data)):
+        data[world.rng.randrange(low, min(high, len(data)))] ^= 1 << world.rng.randrange(8)
+        rewrite(path, bytes(data))
+
+
+def with_value(path, change):
+    """Another value under the same key, with its right checksum."""
+    data = path.read_bytes()
+    version, key_bytes, _, _ = HEADER.unpack_from(data)
+    key = data[HEADER.size : HEADER.size + key_bytes]
+    value = change(bytearray(data[HEADER.size + key_bytes :]))
+    rewrite(path, HEADER.pack(version, key_bytes, len(value), fnv(value)) + key + bytes(value))
+
+
+def key_end(path):
+    return HEADER.size + HEADER.unpack_from(path.read_bytes())[1]
+
+
+# ---- what happens to entries; each takes the world and one entry
+
+
+def value_flipped(world, path):
+    flip(world, path, key_end(path), 1 << 40)
+
+
+def value_flipped_times_kept(world, path):
+    about = path.stat()
+    value_flipped(world, path)
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def key_flipped(world, path):
+    flip(world, path, HEADER.size, key_end(path))
+
+
+def checksum_flipped(world, path):
+    flip(world, path, 20, 28)
+
+
+def header_flipped(world, path):
+    flip(world, path, 0, 20)
+
+
+def zeros(_, path):
+    rewrite(path, bytes(path.stat().st_size))
+
+
+def zeros_at_end(world, path):
+    data = path.read_bytes()
+    keep = world.rng.randrange(HEADER.size, len(data))
+    rewrite(path, data[:keep] + bytes(len(data) - keep))
+
+
+def emptied(_, path):
+    rewrite(path, b"")
+
+
+def cut(world, path):
+    rewrite(path, path.read_bytes()[: world.rng.randrange(1, path.stat().st_size)])
+
+
+def longer(world, path):
+    rewrite(path, path.read_bytes() + bytes(world.rng.randrange(1, 5000)))
+
+
+def deleted(_, path):
+    path.unlink()
+
+
+def folder_instead(_, path):
+    path.unlink()
+    path.mkdir()
+
+
+def linked(world, path):
+    moved = world.folder / ("moved-" + path.name)
+    path.rename(moved)
+    path.symlink_to(moved)
+
+
+def dangling(world, path):
+    path.unlink()
+    path.symlink_to(world.folder / "nowhere")
+
+
+def touched(_, path):
+    os.utime(path, (1, 1))
+
+
+def rewritten_same(_, path):
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data)
+
+
+def swapped(world, path):
+    other = world.entry()
+    if other and other != path:
+        ours, theirs = path.read_bytes(), other.read_bytes()
+        rewrite(path, theirs)
+        rewrite(other, ours)
+
+
+def other_architecture(_, path):
+    def change(value):
+        value[48] = {86: 75, 90: 80}.get(value[48], 75)
+        return value
+
+    with_value(path, change)
+
+
+def other_abi(_, path):
+    def change(value):
+        value[8] = 8
+        return value
+
+    with_value(path, change)
+
+
+def no_cubin(world, path):
+    with_value(path, lambda value: bytearray(world.rng.randbytes(len(value))))
+
+
+ENTRY_CHANGES = [
+    value_flipped, value_flipped_times_kept, key_flipped, checksum_flipped, header_flipped, zeros, zeros_at_end, emptied, cut, longer, deleted,
+    deleted, folder_instead, linked, dangling, touched, rewritten_same, swapped, other_architecture, other_abi, no_cubin,
+]
+
+# ---- what happens to the index
+
+
+def index_missing(world):
+    world.index().unlink()
+
+
+def index_empty(world):
+    rewrite(world.index(), b"")
+
+
+def index_garbage(world):
+    rewrite(world.index(), world.rng.randbytes(world.rng.randrange(1, 600)))
+
+
+def index_cut(world):
+    data = world.index().read_bytes()
+    rewrite(world.index(), data[: world.rng.randrange(1, len(data))])
+
+
+def index_folder(world):
+    world.index().unlink()
+    world.index().mkdir()
+
+
+def index_longer(world):
+    rewrite(world.index(), world.index().read_bytes() + bytes(world.rng.randrange(1, 100)))
+
+
+def index_header(world, offset, code, change):
+    data = bytearray(world.index().read_bytes())
+    value = struct.unpack_from(code, data, offset)[0]
+    struct.pack_into(code, data, offset, change(value))
+    rewrite(world.index(), bytes(data))
+
+
+def index_one_more(world):
+    index_header(world, 4, "<I", lambda count: count + 1)
+
+
+def index_one_fewer(world):
+    index_header(world, 4, "<I", lambda count: count - 1)
+
+
+def index_total_huge(world):
+    index_header(world, 8, "<Q", lambda total: total + (1 << world.rng.randrange(20, 50)))
+
+
+def index_total_small(world):
+    index_header(world, 8, "<Q", lambda total: world.rng.randrange(total))
+
+
+def index_flipped(world):
+    flip(world, world.index(), 0, 1 << 30)
+
+
+INDEX_CHANGES = [
+    index_missing, index_empty, index_garbage, index_cut, index_folder, index_longer, index_one_more, index_one_fewer,
+    index_total_huge, index_total_small, index_flipped,
+]
+
+# ---- the cache as a whole
+
+
+def cache_missing(world):
+    shutil.rmtree(world.cache)
+
+
+def cache_empty(world):
+    shutil.rmtree(world.cache)
+    world.cache.mkdir()
+
+
+def cache_file(world):
+    shutil.rmtree(world.cache)
+    world.cache.write_bytes(b"no folder\n")
+
+
+def cache_parent_missing(world):
+    world.path = str(world.folder / "not" / "there")
+
+
+def cache_link(world):
+    (world.folder / "link").symlink_to("cache")
+    world.path = str(world.folder / "link")
+
+
+def cache_slash(world):
+    world.path += "/"
+
+
+def cache_dots(world):
+    world.path = str(world.folder / "app" / ".." / "cache")
+
+
+def cache_moved(world):
+    world.cache.rename(world.folder / "캐시 1")
+    world.cache = world.folder / "캐시 1"
+    world.path = str(world.cache)
+
+
+def cache_strangers(world):
+    (world.cache / "0").mkdir(exist_ok=True)
+    (world.cache / "README").write_text("mine\n")
+    (world.cache / "0" / "x").write_text("mine\n")
+
+
+CACHE_CHANGES = [
+    cache_missing, cache_empty, cache_file, cache_parent_missing, cache_link, cache_slash, cache_dots, cache_moved, cache_strangers,
+]
+
+# ---- the environment: variables that steer the driver
+
+LIMITS = ["1", "1000", "100000", "268435456", "4294967296", "0", "-1", "99999999999999999999", "512M", "none", "", " 1073741824"]
+SWITCHES = ["CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"]
+
+# ---- the library
+
+
+def library_stripped(world):
+    subprocess.run(["strip", "-s", world.app / "libsample_framework.so"], check=True)
+
+
+def library_longer(world):
+    with open(world.app / "libsample_framework.so", "ab") as file:
+        file.write(world.rng.randbytes(world.rng.randrange(1, 10000)))
+
+
+def library_linked(world):
+    (world.app / "libsample_framework.so").rename(world.app / "libreal.so.1")
+    (world.app / "libsample_framework.so").symlink_to("libreal.so.1")
+
+
+LIBRARY_CHANGES = [library_stripped, library_longer, library_linked]
+
+
+def make(world):
+    rng = world.rng
+
+    def apply(change, *arguments):
+        try:
+            change(world, *arguments)
+        except FileNotFoundError:
+            return  # an earlier change has taken it
+        except (NotADirectoryError, IsADirectoryError, ValueError, struct.error):
+            return  # or made it something else
+        world.done.append(change.__name__ + (" " + arguments[0].name if arguments else ""))
+
+    for _ in range(rng.choice([0, 1, 1, 1, 2, 3, 5])):
+        entry = world.entry()
+        if entry:
+            apply(rng.choice(ENTRY_CHANGES), entry)
+    if rng.random() < 0.25:
+        apply(rng.choice(INDEX_CHANGES))
+    if rng.random() < 0.2:
+        apply(rng.choice(CACHE_CHANGES))
+    if rng.random() < 0.2:
+        apply(rng.choice(LIBRARY_CHANGES))
+    if rng.random() < 0.25:
+        world.env["CUDA_CACHE_MAXSIZE"] = rng.choice(LIMITS)
+    if rng.random() < 0.12:
+        world.env[rng.choice(SWITCHES)] = rng.choice(["1", "1", "1", "0", "", "yes"])
+    world.done += [name + "=" + value for name, value in world.env.items()]
+
+
+def picture(folder):
+    """All that `check` must leave as it is."""
+    seen = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else [folder] if folder.exists() else []:
+        about = path.lstat()
+        seen[str(path)] = (about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns)
+    return seen
+
+
+class Tester:
+    def __init__(self, options, scratch):
+        self.options, self.scratch = options, scratch
+        self.build = pathlib.Path(options.build).resolve()
+        self.run_sh = str(ROOT / "tests" / "conformance" / "run.sh")
+
+    def under(self, folder, path, env, *command):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA_", "JITWARM_"))}
+        keep = os.environ.get("JITWARM_DRIVERS")
+        clean |= {"JITWARM_DRIVERS": keep} if keep else {}
+        clean |= {"JITWARM_STATE": str(folder / "state"), "JITWARM_STORE": "0", "NO_COLOR": "1"}
+        # run.sh clears the driver's variables: they are set behind it.
+        settings = ["CUDA_CACHE_PATH=" + path] + [name + "=" + value for name, value in env.items()]
+        line = [self.run_sh, str(self.build), self.options.driver, "sm_86", "--", "env", *settings, *map(str, command)]
+        done = subprocess.run(line, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=240, check=False)
+        return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+    def prepare(self):
+        """The cache, and what jitwarm knows, that every state begins with."""
+        app, cache = self.scratch / "app", str(self.scratch / "cache")
+        app.mkdir()
+        for name in ("framework-app", "libsample_framework.so"):
+            shutil.copy2(self.build / "tests" / "framework" / name, app / name)
+        status, out, err = self.under(self.scratch, cache, {}, app / "framework-app")
+        if status == 77:
+            print(out, end="")
+            sys.exit(77)
+        if status or not self.start(self.scratch, cache, {})["warm"]:
+            sys.exit("the first start does not fill the cache:\n" + out + err)
+        status, out, err = self.jitwarm("check", self.scratch, cache, {})
+        if status:
+            sys.exit("check after the first start: status %d\n%s%s" % (status, out, err))
+
+    def start(self, folder, path, env):
+        status, out, err = self.under(folder, path, env, folder / "app" / "framework-app")
+        words = out.split()[-4:]
+        counted = len(words) == 4 and words[0] == "compiled"
+        failed = status != 0 or not counted
+        compiled = counted and words[1] != "0"
+        return {"warm": not failed and not compiled, "failed": failed, "how": "fails" if failed else "compiles" if compiled else "loads",
+                "said": "".join("  | %s\n" % line for line in (out + err).splitlines() if not line.endswith(" found"))}
+
+    def jitwarm(self, command, folder, path, env):
+        program = self.build / "src" / "jitwarm"
+        return self.under(folder, path, env, program, command, "--json", folder / "app" / "libsample_framework.so")
+
+    def made(self, number, name):
+        """The state in a folder: made twice, since a start changes it."""
+        folder = self.scratch / ("%s-%d" % (name, number)) / "of"
+        folder.mkdir(parents=True)
+        for part in ("cache", "app", "state"):
+            shutil.copytree(self.scratch / part, folder / part, symlinks=True)
+        world = World(folder, random.Random("%s/%d" % (self.options.seed, number)))
+        self.jitwarm("check", folder, world.path, {})
+        make(world)
+        return world
+
+    def state(self, number):
+        """(what was done, how check and prime ended and the starts went, the contradictions)"""
+        world = self.made(number, "check")
+        before = picture(world.cache)
+        status, out, err = self.jitwarm("check", world.folder, world.path, world.env)
+        changed = picture(world.cache) != before
+        start = self.start(world.folder, world.path, world.env)
+        wrong = ["check has changed the cache"] if changed else []
+        wrong += self.contradiction(status, out, start)
+        if wrong:
+            wrong += ["check: %s%s" % ("" if self.options.only is None else out, err), "start:\n" + start["said"]]
+        result = "check %d, the application %s" % (status, start["how"])
+
+        mended = self.made(number, "prime")
+        status, out, err = self.jitwarm("prime", mended.folder, mended.path, mended.env)
+        again = self.start(mended.folder, mended.path, mended.env)
+        if status == 0 and not again["warm"]:
+            wrong += ["prime ends with 0, and the application %s" % again["how"],
+                      "prime: %s%s" % ("" if self.options.only is None else out, err), "start:\n" + again["said"]]
+        if status not in (0, 1, 2, 3):
+            wrong += ["prime ends with %d: %s%s" % (status, out, err)]
+        for folder in (world.folder, mended.folder):
+            shutil.rmtree(folder.parent)
+        return ", ".join(world.done) or "untouched", result + "; prime %d, it %s" % (status, again["how"]), wrong
+
+    @staticmethod
+    def contradiction(status, out, start):
+        if status not in (0, 1, 2):
+            return ["check ends with %d" % status]
+        if (status == 0) == start["warm"] or (status and json.loads(out).get("next_insert")):
+            return []
+        return ["check ends with %d, and the application %s" % (status, start["how"])]
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip())
+    parser.add_argument("build")
+    parser.add_argument("driver")
+    parser.add_argument("--states", type=int, default=500)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory() as scratch:
+        tester = Tester(options, pathlib.Path(scratch))
+        tester.prepare()
+        numbers = [options.only] if options.only is not None else range(options.states)
+        counts, contradict = collections.Counter(), 0
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for number, (done, result, wrong) in zip(numbers, pool.map(tester.state, numbers)):
+                counts[result] += 1
+                contradict += 1 if wrong else 0
+                for line in wrong:
+                    print("state %d (%s): %s" % (number, done, line.rstrip()))
+        for result, count in sorted(counts.items()):
+            print("%s: %d" % (result, count))
+        print("%d of %d states contradict (seed %s, driver %s)" % (contradict, len(numbers), options.seed, options.driver))
+        return 1 if contradict else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
