@@ -37,7 +37,7 @@ err_has "“jitwarm status --driver-profile FILE”"
 
 # PTX that is too new names the driver that reads it.
 sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
-run 0 scan --target sm_86 --driver 12.8 new.ptx
+run 2 scan --target sm_86 --driver 12.8 new.ptx
 out_has "1 cannot be used (too new: it takes driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
