@@ -21,7 +21,7 @@ json 'len(d["files"]) == 1 and posix(d["files"][0]["path"]).endswith("frame/kern
 json 'd["files"][0]["verdicts"]["sm_86"]["jit"] == 1'
 err_has "outside of"
 run 0 scan --json frame
-json 'd["files"][0]["verdicts"] == {}'
+json 'd["files"][0]["verdicts"].keys() <= {"sm_86"}'
 run 0 scan --target sm_86 --driver 12.4
 err_has "looking into the virtual environment"
 out_has "kernel.ptx"
