@@ -56,7 +56,7 @@ struct gpu_isa gpu_driver_isa(const struct jw_driver *driver)
 struct jw_driver gpu_isa_driver(struct gpu_isa isa)
 {
 	for (size_t i = 0; i < COUNT(releases); i++)
-		if (gpu_isa_compare(releases[i].isa, isa) >= 0)
+		if (isa.major && gpu_isa_compare(releases[i].isa, isa) >= 0)
 			return (struct jw_driver){releases[i].cuda, {releases[i].branch, 0, 0}};
 	return (struct jw_driver){0};
 }

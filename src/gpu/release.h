@@ -19,7 +19,7 @@ int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
 /* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, that is no limit, where the driver's
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
-/* The first driver that compiles this ISA; zeros where it is newer than the table. */
+/* The first driver that compiles this ISA; zeros where it is newer than the table, or zero. */
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);

@@ -66,6 +66,9 @@ static void a_driver_compiles_up_to_its_isa(void **state)
 	}
 	assert_true(gpu_isa_compare((struct gpu_isa){8, 9}, (struct gpu_isa){9, 0}) < 0);
 	assert_true(gpu_isa_compare((struct gpu_isa){8, 2}, (struct gpu_isa){8, 1}) > 0);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){8, 4}).cuda, 12040);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){0, 0}).cuda, 0);
+	assert_int_equal(gpu_isa_driver((struct gpu_isa){99, 0}).cuda, 0);
 }
 
 static void drivers_are_written(void **state)

@@ -21,6 +21,7 @@ run 1 check "${gpu[@]}" --target sm_89 --json lib
 json 'd["modules"] == 4 and len(d["gpus"]) == 2'
 run 1 check "${gpu[@]}" lib
 out_has "sm_86 (RTX 30): 2 of 2 modules are cold"
+out_lacks "too new"
 run 1 check "${gpu[@]}" --quiet lib
 out_empty
 err_empty
