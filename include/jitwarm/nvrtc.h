@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/target.h>
 
@@ -29,6 +30,7 @@ struct jw_nvrtc_options {
 	struct jw_driver driver;   /* that will compile the PTX; {0}: unknown */
 	const char *state_dir;     /* jw_system.state_dir */
 	const char *const *worker; /* as in jw_system_options, and for as long as this NVRTC */
+	struct jw_cancel cancel;   /* asked while a process compiles */
 };
 #define JW_NVRTC_OPTIONS_INIT JW_INIT(jw_nvrtc_options)
 

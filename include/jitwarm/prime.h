@@ -15,6 +15,7 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/error.h>
+#include <jitwarm/nvrtc.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
@@ -83,6 +84,14 @@ struct jw_prime_reuse {
 	struct jw_error not_kept;
 };
 
+/* A CUDA C source among the paths, compiled by NVRTC for one architecture. */
+struct jw_prime_source {
+	const char *path;             /* NULL: for want of an NVRTC no source was compiled */
+	const struct jw_nvrtc *nvrtc; /* these two NULL with it */
+	const struct jw_nvrtc_result *made;
+	struct jw_error failed; /* JW_OK: its PTX is primed as a file's is */
+};
+
 struct jw_prime_failure {
 	char *path, *member; /* member NULL for a file */
 	uint64_t offset;     /* of the container */
@@ -123,13 +132,16 @@ struct jw_prime_result {
 	size_t failure_count;
 	char **notes; /* one line each: modules that were left out, files that could not be read */
 	size_t note_count;
-	size_t troubles; /* of the notes, those about files that could not be read */
-	size_t images;   /* files and members of archives with device code that were read */
+	size_t troubles;       /* of the notes, those about files that could not be read */
+	size_t images;         /* files and members of archives with device code that were read */
+	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
 };
 
 struct jw_prime_options {
-	size_t size;              /* JW_PRIME_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *const *paths; /* files; directories, which are searched as jw_find does */
+	size_t size; /* JW_PRIME_OPTIONS_INIT sets it (jitwarm/api.h) */
+	/* Files; directories, which are searched as jw_find does; CUDA C sources (*.cu), which `nvrtc`
+	 * compiles first, for each GPU architecture. */
+	const char *const *paths;
 	size_t path_count;
 	bool everything;                      /* include modules outside the registered sections */
 	const struct jw_recording *recording; /* only the modules that it names; NULL: all */
@@ -169,6 +181,11 @@ struct jw_prime_options {
 	bool (*planned)(void *context, const struct jw_prime_result *result);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	void (*message)(void *context, const char *line);
+	/* For the sources among the paths: `where`, `options` and `name` as the program has them. The
+	 * rest is taken from the system. NULL: zeros. */
+	const struct jw_nvrtc_options *nvrtc;
+	/* Reports each source once it is compiled. NULL: failures are in the notes. */
+	void (*source)(void *context, const struct jw_prime_source *source);
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

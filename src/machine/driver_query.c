@@ -2,7 +2,10 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "worker/child.h"
+
+enum { TICK_MS = 100 };
 
 struct question {
 	const struct driver_query *ask;
@@ -11,6 +14,7 @@ struct question {
 	struct protocol_answer *answer;
 	struct child *child; /* NULL once it has ended */
 	uv_timer_t timer;
+	uint64_t end_ms;
 	bool greeted, answered, failed, hung;
 };
 
@@ -50,18 +54,22 @@ static void on_query_end(void *context, struct child *child, const struct child_
 	if (question->failed || (question->greeted && (!wanted_answer || question->answered)))
 		return;
 	question->failed = true;
-	error_set(question->err, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
-			  question->ask->task ? "the compiler" : "the driver",
-			  question->hung ? "did not come to an end" : child_end_text(text, sizeof text, how),
-			  how->said[0] ? ", saying: " : "", how->said);
+	if (cancel_asked(question->ask->cancel))
+		error_set(question->err, JW_ERR_INTERRUPTED, "interrupted");
+	else
+		error_set(question->err, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
+				  question->ask->task ? "the compiler" : "the driver",
+				  question->hung ? "did not come to an end"
+								 : child_end_text(text, sizeof text, how),
+				  how->said[0] ? ", saying: " : "", how->said);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
 	struct question *question = timer->data;
 
-	question->hung = true;
-	if (question->child)
+	question->hung = uv_now(timer->loop) >= question->end_ms;
+	if (question->child && (question->hung || cancel_asked(question->ask->cancel)))
 		child_kill(question->child);
 }
 
@@ -83,7 +91,8 @@ int driver_query(struct jw_error *err, const struct driver_query *ask,
 		return error_set(err, JW_ERR_IO, "no event loop can be made");
 	(void)uv_timer_init(&loop, &question.timer);
 	question.timer.data = &question;
-	(void)uv_timer_start(&question.timer, on_timer, (uint64_t)ask->limit_s * 1000, 0);
+	question.end_ms = uv_now(&loop) + (uint64_t)ask->limit_s * 1000;
+	(void)uv_timer_start(&question.timer, on_timer, TICK_MS, TICK_MS);
 	if (child_start(err, &loop, &setup, &events, &question.child)) {
 		question.failed = true;
 		uv_close((uv_handle_t *)&question.timer, NULL);

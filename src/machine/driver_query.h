@@ -9,6 +9,7 @@ struct driver_query {
 	const struct protocol_job *job; /* NULL: only which driver and devices there are */
 	const char *task;               /* names another compiler (worker/task.h); NULL: the driver's */
 	unsigned limit_s;               /* how long it may take before it counts as hung */
+	const struct jw_cancel *cancel; /* ends it (JW_ERR_INTERRUPTED); NULL: never */
 };
 
 /* -1: no worker could be started, it died, it hung, or its answer is malformed. A failure of the

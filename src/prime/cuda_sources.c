@@ -57,7 +57,8 @@ static int ask_nvrtc(struct jw_error *err, const struct jw_nvrtc *nvrtc, cJSON *
 	struct driver_query ask = {.worker = inner->options.worker,
 							   .cache_dir = inner->folder.path,
 							   .job = job,
-							   .limit_s = LIMIT_S};
+							   .limit_s = LIMIT_S,
+							   .cancel = &inner->options.cancel};
 	char *task = NULL;
 	int result;
 

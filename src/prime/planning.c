@@ -73,17 +73,24 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
 }
 
 static int make_request(struct jw_error *err, const struct jw_system *system,
-						const struct jw_prime_options *options, struct planning *planning)
+						const struct jw_prime_options *options, struct jw_prime_result *result,
+						struct planning *planning)
 {
+	struct source_paths *sources = &planning->sources;
+	size_t count;
+
 	planning->profile = profile_of_system(system);
 	planning->targets = mem_array(err, system->gpu_count, sizeof *planning->targets);
-	if (!planning->targets ||
-		named_paths_find(err, options->paths, options->path_count, &planning->found))
+	if (!planning->targets)
+		return -1;
+	count = jw_system_targets(system, planning->targets, system->gpu_count);
+	if (source_paths_compile(err, system, options, planning->targets, count, sources, result) ||
+		named_paths_find(err, sources->paths, sources->count, &planning->found))
 		return -1;
 	planning->request = (struct plan_request){
 		.found = planning->found,
 		.targets = planning->targets,
-		.target_count = jw_system_targets(system, planning->targets, system->gpu_count),
+		.target_count = count,
 		.profile = &planning->profile,
 		.cache_dir = system->cache.path,
 		.state_dir = system->state_dir,
@@ -163,7 +170,7 @@ int planning_make(struct jw_error *err, const struct jw_system *system,
 				  const struct jw_prime_options *options, struct jw_prime_result *result,
 				  struct planning *planning)
 {
-	if (make_request(err, system, options, planning) ||
+	if (make_request(err, system, options, result, planning) ||
 		plan_build(err, &planning->request, &planning->plan) ||
 		take_notes(err, planning->plan, result) ||
 		(options->recording &&
@@ -179,6 +186,7 @@ void planning_free(struct planning *planning)
 	plan_free(planning->plan);
 	mem_free(planning->targets);
 	jw_found_free(planning->found);
+	source_paths_free(&planning->sources);
 	*planning = (struct planning){0};
 }
 

@@ -6,6 +6,7 @@
 #include "cache/profile.h"
 #include "history/ledger.h"
 #include "plan/plan.h"
+#include "prime/source_paths.h"
 
 /* A plan with its request, which may be used again: must not be copied. */
 struct planning {
@@ -13,6 +14,7 @@ struct planning {
 	struct plan_request request;
 	struct cache_profile profile;
 	struct jw_target *targets;
+	struct source_paths sources;
 	struct jw_found *found;
 };
 

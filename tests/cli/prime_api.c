@@ -17,7 +17,10 @@ int main(int argc, char **argv)
 	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
 	const char *const paths[] = {argc > 2 ? argv[2] : ""};
 	const struct jw_system_options how = {.size = sizeof how, .probe = true, .worker = worker};
-	struct jw_prime_options options = {.size = sizeof options, .paths = paths, .path_count = 1};
+	const char *const defined[] = {"-DAPI"};
+	struct jw_nvrtc_options nvrtc = JW_NVRTC_OPTIONS_INIT;
+	struct jw_prime_options options = {
+		.size = sizeof options, .paths = paths, .path_count = 1, .nvrtc = &nvrtc};
 	struct jw_prime_result *result;
 	struct jw_system *system;
 	struct jw_error err = {0};
@@ -28,12 +31,21 @@ int main(int argc, char **argv)
 		options.carry_over = options.carry_over || !strcmp(argv[i], "carry-over");
 		options.no_store = options.no_store || !strcmp(argv[i], "no-store");
 		options.dry_run = options.dry_run || !strcmp(argv[i], "dry-run");
+		if (!strncmp(argv[i], "nvrtc=", 6))
+			nvrtc.where = argv[i] + 6;
+		if (!strcmp(argv[i], "define")) {
+			nvrtc.options = defined;
+			nvrtc.option_count = 1;
+		}
 	}
 	if (jw_system_open(&err, &how, &system) || jw_prime(&err, system, &options, &result))
 		return fail(&err);
-	printf("refilled %zu, carried %zu, compiled %zu, kept %zu\n", result->reuse.refilled.entries,
+	printf("refilled %zu, carried %zu, compiled %zu, kept %zu, sources failed %zu\n",
+		   result->reuse.refilled.entries,
 		   result->reuse.carried ? result->reuse.carried->carried : 0, result->compiled,
-		   result->reuse.kept);
+		   result->reuse.kept, result->sources_failed);
+	for (size_t i = 0; i < result->note_count; i++)
+		printf("note: %s\n", result->notes[i]);
 	jw_prime_result_free(result);
 	jw_system_free(system);
 	return 0;

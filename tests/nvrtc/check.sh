@@ -43,7 +43,7 @@ expect() {
 
 if [ "$kind" = fake ]; then
 	export JITWARM_FAKE=$build/tests/nvrtc/libnvrtc.so.12
-	for word in crash exit refuse silent; do echo "#$word" >$word.cu; done
+	for word in crash exit refuse silent hang; do echo "#$word" >$word.cu; done
 	echo "__global__ void k() {}" >good.cu
 	: >empty.so
 	expect 0 1 "compiled by NVRTC 12.0 for compute_75" good.cu --nvrtc "$JITWARM_FAKE"
@@ -70,6 +70,23 @@ if [ "$kind" = fake ]; then
 	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
 	expect 2 5 "no NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
 	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
+	# What stops prime stops the compiler
+	export FAKE_NVRTC_HANGS=$scratch/hangs
+	(until [ -s hangs ]; do sleep 0.05; done; kill -TERM "$(cat hangs)") &
+	expect 1 5 "jitwarm: hang.cu: interrupted" hang.cu --nvrtc "$JITWARM_FAKE"
+	wait
+
+	# A program on the public headers gets the same
+	api() { # RESULT SOURCE OPTION...
+		local wanted=$1
+		shift
+		under "$build/tests/cli/prime-api" "$jitwarm" "$@" >out 2>&1
+		grep -qF -- "$wanted" out && echo "ok: jw_prime: $*" || { echo "FAILED: jw_prime: $*: not “$wanted”:"; sed 's/^/    /' out; failed=1; }
+	}
+	api "compiled 1, kept 0, sources failed 0" good.cu "nvrtc=$JITWARM_FAKE" define no-store
+	api "compiled 0, kept 0, sources failed 0" good.cu "nvrtc=$JITWARM_FAKE" define no-store
+	api "compiled 0, kept 0, sources failed 1" refuse.cu "nvrtc=$JITWARM_FAKE" define no-store
+	api "note: refuse.cu: NVRTC 12.0 does not compile it: refuse.cu(2): error: two" refuse.cu "nvrtc=$JITWARM_FAKE" no-store
 	exit $failed
 fi
 

@@ -1,9 +1,11 @@
 /* A library with NVRTC's functions that compiles nothing: for what a real one does seldom. The
- * source says what is to happen ("#crash", "#exit", "#refuse", "#silent"); any other becomes a
- * small PTX text. FAKE_NVRTC_ARCHS: how many architectures it claims to know, from sm_50 on. */
+ * source says what is to happen ("#crash", "#exit", "#refuse", "#silent", "#hang": writes its
+ * parent's number into the file of FAKE_NVRTC_HANGS); any other becomes a small PTX text.
+ * FAKE_NVRTC_ARCHS: how many architectures it claims to know, from sm_50 on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -69,6 +71,18 @@ EXPORT int nvrtcDestroyProgram(void **program)
 	return 0;
 }
 
+static void hang(void)
+{
+	FILE *file = fopen(getenv("FAKE_NVRTC_HANGS"), "w");
+
+	if (file) {
+		(void)fprintf(file, "%d\n", (int)getppid());
+		(void)fclose(file);
+	}
+	for (;;)
+		(void)sleep(60);
+}
+
 EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *options);
 EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *options)
 {
@@ -78,6 +92,8 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 	for (int i = 0; i < count; i++)
 		if (strstr(options[i], "compute_"))
 			arch = strstr(options[i], "compute_") + strlen("compute_");
+	if (strstr(source_text, "#hang"))
+		hang();
 	if (strstr(source_text, "#crash"))
 		abort();
 	if (strstr(source_text, "#exit"))

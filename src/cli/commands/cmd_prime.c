@@ -30,6 +30,8 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 
 	end_bar(priming);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
+	if (result->sources_failed && !result->images)
+		return true;
 	if (!result->images && !result->troubles && !priming->recording)
 		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
 	else
@@ -63,6 +65,13 @@ static void on_message(void *context, const char *line)
 		progress_message(&priming->progress, line);
 	else
 		output_note(&priming->cli->out, "%s", line);
+}
+
+static void on_source(void *context, const struct jw_prime_source *source)
+{
+	const struct prime_outcome *priming = context;
+
+	nvrtc_options_print(priming->cli, source);
 }
 
 /* Prints the outcome of a run, and writes its pack. */
@@ -124,6 +133,8 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 		.planned = on_planned,
 		.progress = on_progress,
 		.message = on_message,
+		.nvrtc = &priming->nvrtc.how,
+		.source = on_source,
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
@@ -196,11 +207,10 @@ static void warn_of_settings(const struct cli *cli)
 		output_warning(&cli->out, "%s", cache->warnings[i]);
 }
 
-/* The named files, else those of a recording, else the environment. With sources alone: none. */
+/* The named files, else those of a recording, else the environment. */
 static int find_files(struct jw_error *err, struct prime_outcome *priming)
 {
 	const struct cli *cli = priming->cli;
-	const struct cuda_operands *sources = &priming->sources;
 	const char *recording = options_value(&cli->options, "recording");
 	struct jw_found *found;
 
@@ -210,9 +220,8 @@ static int find_files(struct jw_error *err, struct prime_outcome *priming)
 		return jw_recording_find(err, priming->recording, &found)
 				   ? -1
 				   : found_files_take(err, &cli->out, found, &priming->files);
-	if (!sources->other_count && sources->asked)
-		return 0;
-	return found_files_find(err, &cli->out, sources->others, sources->other_count, &priming->files);
+	return found_files_find(err, &cli->out, cli->options.operands, cli->options.operand_count,
+							&priming->files);
 }
 
 /* The system, with all that needs no file. */
@@ -233,10 +242,8 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
-	struct cuda_operands *sources = &priming->sources;
-	struct found_files *files = &priming->files;
 
-	if (cuda_operands_pick(err, cli, sources) || open_system(err, priming) ||
+	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
 		find_files(err, priming))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
@@ -245,13 +252,9 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s", cli->system->why_none);
 	}
 	if (options_given(&cli->options, "tune") && !priming->only_plan &&
-		tune_change_on_the_way(err, cli, files))
+		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
-	cuda_operands_compile(cli, sources);
-	for (size_t i = 0; i < sources->count; i++)
-		if (found_files_add(err, files, sources->ptx[i]))
-			return -1;
-	return files->found || sources->count ? work(err, priming) : 0;
+	return work(err, priming);
 }
 
 static int prime_run(struct jw_error *err, struct cli *cli)
@@ -266,7 +269,7 @@ static int prime_run(struct jw_error *err, struct cli *cli)
 	}
 	target_machine_free(&priming.elsewhere);
 	found_files_free(&priming.files);
-	cuda_operands_free(&priming.sources);
+	nvrtc_options_free(&priming.nvrtc);
 	jw_recording_free(priming.recording);
 	return unattended_end(err, cli, unattended);
 }

@@ -3,16 +3,6 @@
 #include "base/mem.h"
 #include "cli/command.h"
 
-enum { MOST_PATHS = 1 << 24 };
-
-int found_files_add(struct jw_error *err, struct found_files *files, const char *path)
-{
-	if (VEC_ROOM(err, files->paths, files->capacity, files->count, MOST_PATHS))
-		return -1;
-	files->paths[files->count++] = path;
-	return 0;
-}
-
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files)
 {
@@ -21,11 +11,13 @@ int found_files_take(struct jw_error *err, const struct output *out, struct jw_f
 	for (size_t i = 0; out && i < found->note_count; i++)
 		(found->notes[i].is_trouble ? output_warning : output_note)(out, "%s",
 																	found->notes[i].text);
+	files.paths = mem_array(err, found->file_count, sizeof *files.paths);
+	if (!files.paths) {
+		found_files_free(&files);
+		return -1;
+	}
 	for (size_t i = 0; i < found->file_count; i++)
-		if (found_files_add(err, &files, found->files[i].path)) {
-			found_files_free(&files);
-			return -1;
-		}
+		files.paths[files.count++] = found->files[i].path;
 	*ret_files = files;
 	return 0;
 }

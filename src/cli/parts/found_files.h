@@ -8,7 +8,7 @@
 struct found_files {
 	struct jw_found *found; /* NULL: nothing was looked for */
 	const char **paths;
-	size_t count, capacity;
+	size_t count;
 };
 
 /* jw_find, with its notes and warnings printed (`out` NULL: not). Without names: the active
@@ -18,6 +18,4 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 /* The same for what is found already; takes it over, also on failure. */
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
-/* Adds a path, which must outlive the list. */
-int found_files_add(struct jw_error *err, struct found_files *files, const char *path);
 void found_files_free(struct found_files *files);

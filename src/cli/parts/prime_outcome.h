@@ -7,8 +7,8 @@
 #include <jitwarm/prime.h>
 
 #include "cli/command.h"
-#include "cli/parts/cuda_operands.h"
 #include "cli/parts/found_files.h"
+#include "cli/parts/nvrtc_options.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/unattended.h"
 #include "cli/progress.h"
@@ -16,7 +16,7 @@
 struct prime_outcome {
 	struct cli *cli;
 	struct jw_recording *recording; /* NULL: none is given */
-	struct cuda_operands sources;
+	struct nvrtc_options nvrtc;
 	struct found_files files;
 	struct target_machine elsewhere;
 	struct unattended unattended;

@@ -1,18 +1,15 @@
-/* CUDA C sources among the operands of prime: compiled to PTX files, which are primed like others.
- */
+/* The options of prime for CUDA C sources among its operands, and what became of each source. */
 #pragma once
 
-#include <jitwarm/nvrtc.h>
+#include <jitwarm/prime.h>
 
 #include "cli/command.h"
 
-struct cuda_operands {
-	struct jw_nvrtc *nvrtc; /* owns the files */
-	char **ptx;
-	size_t count, capacity;
-	const char **others; /* the operands that are none, NULL at the end */
-	size_t other_count;
-	size_t asked; /* sources among the operands */
+struct nvrtc_options {
+	struct jw_nvrtc_options how;
+	char *text;         /* its options one after the other, each with its NUL */
+	const char **words; /* they point into it */
+	size_t capacity;
 };
 
 /* --nvrtc, --nvrtc-options, --nvrtc-name */
@@ -25,10 +22,9 @@ struct cuda_operands {
 		CLI_VALUE("nvrtc-name", "NAME",                                                            \
 				  "The program's name for the source; without it the file's name")
 
-/* Separates sources from other operands. */
-int cuda_operands_pick(struct jw_error *err, const struct cli *cli,
-					   struct cuda_operands *ret_sources);
-/* Compiles the sources for every architecture of cli->system. Failures are printed and change
- * cli->status; the rest is primed nevertheless. */
-void cuda_operands_compile(struct cli *cli, struct cuda_operands *sources);
-void cuda_operands_free(struct cuda_operands *sources);
+/* Frees nothing on failure: nvrtc_options_free in any case. */
+int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
+					   struct nvrtc_options *ret_options);
+/* A failure changes cli->status. */
+void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source);
+void nvrtc_options_free(struct nvrtc_options *options);
