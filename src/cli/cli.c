@@ -16,8 +16,9 @@ enum { MOST_HELP = 1 << 20 };
 static int show_help(struct jw_error *err, struct cli *cli, const char *group)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
-	int failed = cli->command ? help_command(err, &text, cli->command, help_columns())
-							  : help_commands(err, &text, cli->commands, group, help_columns());
+	const unsigned columns = output_columns(1);
+	int failed = cli->command ? help_command(err, &text, cli->command, columns)
+							  : help_commands(err, &text, cli->commands, group, columns);
 
 	terminal_to_locale(&text);
 	if (!failed)

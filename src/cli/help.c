@@ -3,48 +3,62 @@
 #include <stdio.h>
 
 #include "cli/terminal.h"
-#include "os/console.h"
 
-enum { WIDEST = 100, NARROWEST = 40, OPTION_COLUMN = 26 };
+enum { OPTION_COLUMN = 26, NARROW = 60, NARROW_COLUMN = 8 };
 
-size_t help_columns(void)
+/* Where the help text of options begins, below them where there is no room beside. */
+static size_t option_column(size_t columns)
 {
-	size_t columns = os_terminal_columns(1);
-
-	return columns > WIDEST ? WIDEST : columns < NARROWEST ? NARROWEST : columns;
+	return columns < NARROW ? NARROW_COLUMN : OPTION_COLUMN;
 }
 
 /* "  -j, --workers N" filled up to where the help text begins. */
-static int option_head(struct jw_error *err, struct buf *buf, const struct cli_option *option)
+static int option_head(struct jw_error *err, struct buf *buf, const struct cli_option *option,
+					   size_t columns)
 {
 	char head[96];
 	char letter[8] = "    ";
+	const int column = (int)option_column(columns);
 	int length;
 
 	if (option->letter)
 		(void)snprintf(letter, sizeof letter, "-%c, ", option->letter);
 	length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, option->name,
 					  option->value ? " " : "", option->value ? option->value : "");
-	if (length + 2 > OPTION_COLUMN)
-		return buf_printf(err, buf, "%s\n%*s", head, OPTION_COLUMN, "");
-	return buf_printf(err, buf, "%-*s", OPTION_COLUMN, head);
+	if (length + 2 > column)
+		return buf_printf(err, buf, "%s\n%*s", head, column, "");
+	return buf_printf(err, buf, "%-*s", column, head);
 }
 
 static int option_list(struct jw_error *err, struct buf *buf, const struct cli_option *options,
 					   size_t columns)
 {
 	for (; options && options->name; options++)
-		if (!options->hidden && (option_head(err, buf, options) ||
-								 terminal_wrap(err, buf, options->help, OPTION_COLUMN, columns) ||
-								 buf_append(err, buf, "\n", 1)))
+		if (!options->hidden &&
+			(option_head(err, buf, options, columns) ||
+			 terminal_wrap(err, buf, options->help, option_column(columns), columns) ||
+			 buf_append(err, buf, "\n", 1)))
 			return -1;
 	return 0;
+}
+
+static int usage_line(struct jw_error *err, struct buf *buf, const char *name, const char *rest,
+					  size_t columns)
+{
+	enum { INDENT = sizeof "Usage: " - 1, MOST = 256 };
+	char usage[MOST];
+
+	(void)snprintf(usage, MOST, "jitwarm %s%s%s", name, *name ? " " : "", rest);
+	return buf_printf(err, buf, "Usage: ") || terminal_wrap(err, buf, usage, INDENT, columns) ||
+				   buf_append(err, buf, "\n\n", 2)
+			   ? -1
+			   : 0;
 }
 
 int help_command(struct jw_error *err, struct buf *buf, const struct cli_command *command,
 				 size_t columns)
 {
-	if (buf_printf(err, buf, "Usage: jitwarm %s %s\n\n", command->name, command->usage) ||
+	if (usage_line(err, buf, command->name, command->usage, columns) ||
 		terminal_wrap(err, buf, command->description, 0, columns) ||
 		buf_printf(err, buf, "\n\nOptions:\n") ||
 		option_list(err, buf, command->options, columns) ||
@@ -83,8 +97,7 @@ int help_commands(struct jw_error *err, struct buf *buf, const struct cli_comman
 		"Exit status: 0 done, or warm · 1 cold, or a part is left undone · 2 cannot help, and says "
 		"why · 3 failed · 64 wrong usage.";
 
-	if (buf_printf(err, buf, "Usage: jitwarm %s%sCOMMAND [OPTION]… [ARGUMENT]…\n\n",
-				   group ? group : "", group ? " " : ""))
+	if (usage_line(err, buf, group ? group : "", "COMMAND [OPTION]… [ARGUMENT]…", columns))
 		return -1;
 	if (!group &&
 		(terminal_wrap(err, buf, introduction, 0, columns) || buf_append(err, buf, "\n\n", 2)))

@@ -10,6 +10,3 @@ int help_command(struct jw_error *err, struct buf *buf, const struct cli_command
 /* Appends the list of commands: all of them, or those of a group ("cache"). */
 int help_commands(struct jw_error *err, struct buf *buf, const struct cli_command *const *commands,
 				  const char *group, size_t columns);
-
-/* The columns that help is written for: the terminal's, 100 at most. */
-size_t help_columns(void);

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/terminal.h"
 #include "os/console.h"
 #include "os/env.h"
 
-enum { MOST_LINE = 1 << 20 };
+enum { MOST_LINE = 1 << 20, NARROWEST = 40, WIDEST = 200 };
 
 static bool variable_is(const char *name, const char *wanted)
 {
@@ -51,6 +52,33 @@ const char *style_end(bool color, enum style style)
 	return color && style != STYLE_PLAIN ? "\x1b[0m" : "";
 }
 
+unsigned output_columns(int fd)
+{
+	char *variable = os_is_terminal(fd) ? NULL : os_env("COLUMNS");
+	uint64_t columns = os_terminal_columns(fd);
+
+	if (variable)
+		(void)text_number(variable, UINT32_MAX, &columns);
+	mem_free(variable);
+	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
+}
+
+/* Harmless, and at a terminal no wider than that; in a file a line stays one. */
+static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
+{
+	struct buf clean = BUF_MAX(MOST_LINE);
+
+	*ret_line = BUF_MAX(MOST_LINE);
+	if (terminal_append(NULL, &clean, text) || !os_is_terminal(fd) ||
+		terminal_fold(NULL, ret_line, buf_text(&clean), taken, output_columns(fd))) {
+		buf_free(ret_line);
+		*ret_line = clean;
+	} else {
+		buf_free(&clean);
+	}
+	terminal_to_locale(ret_line);
+}
+
 /* One line on a stream, formatted and made harmless; nothing of it where memory is short. */
 static void print_line(FILE *stream, bool color, enum style style, const char *head,
 					   const char *format, va_list arguments) JW_PRINTF(5, 0);
@@ -58,19 +86,18 @@ static void print_line(FILE *stream, bool color, enum style style, const char *h
 					   const char *format, va_list arguments)
 {
 	char *text = mem_vprintf(NULL, format, arguments);
-	struct buf clean = BUF_MAX(MOST_LINE);
+	struct buf line;
 
 	/* Keeps the order of lines where both streams go to one place. */
 	if (stream == stderr)
 		(void)fflush(stdout);
-	(void)terminal_append(NULL, &clean, text ? text : "out of memory");
-	terminal_to_locale(&clean);
-	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&clean),
+	lay_out(&line, stream == stderr ? 2 : 1, strlen(head), text ? text : "out of memory");
+	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
 				  style_end(color, style));
 	/* Unbuffered on POSIX; buffered on Windows, whose console wants characters whole. */
 	if (stream == stderr)
 		(void)fflush(stream);
-	buf_free(&clean);
+	buf_free(&line);
 	mem_free(text);
 }
 
@@ -127,6 +154,20 @@ void output_error(const struct output *output, const char *format, ...)
 	va_start(arguments, format);
 	print_line(stderr, output->error_color, STYLE_BAD, "jitwarm: ", format, arguments);
 	va_end(arguments);
+}
+
+void output_command(const struct output *output, const char *what, const char *command)
+{
+	struct buf clean = BUF_MAX(MOST_LINE);
+
+	if (output->quiet)
+		return;
+	(void)fflush(stdout);
+	(void)terminal_append(NULL, &clean, command);
+	(void)fprintf(stderr, "jitwarm: %s    %s: %s%s\n", style_begin(output->error_color, STYLE_WARN),
+				  what, buf_text(&clean), style_end(output->error_color, STYLE_WARN));
+	(void)fflush(stderr);
+	buf_free(&clean);
 }
 
 void output_log(const struct output *output,

@@ -4,7 +4,8 @@
  * With --json nothing but one document goes to standard output; with --quiet no text at all (a
  * document asked for by --json still does). Colours only where the stream is a terminal, TERM is
  * not "dumb" and NO_COLOR is not set. Text is made harmless for terminals here (terminal.h), so
- * callers pass names of files as they are.
+ * callers pass names of files as they are. At a terminal a line is
+ * broken at spaces to fit; elsewhere it stays one, for programs that read lines.
  */
 #pragma once
 
@@ -26,6 +27,10 @@ enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_WARN, STY
 /* Looks at the streams and the environment. */
 struct output output_open(bool json, bool quiet);
 
+/* The columns that text is laid out for: the terminal's behind `fd`, else $COLUMNS, else 80; from
+ * 40 to 200. */
+unsigned output_columns(int fd);
+
 /* Whether text on standard output is wanted at all. */
 bool output_wants_text(const struct output *output);
 
@@ -43,6 +48,9 @@ void output_text(const struct output *output, const char *text);
 void output_note(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_warning(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
 void output_error(const struct output *output, const char *format, ...) JW_PRINTF(2, 3);
+
+/* A command to be copied, below a warning: on one line, however long. */
+void output_command(const struct output *output, const char *what, const char *command);
 
 /* The first `most` lines of a compiler's log by one of these three, indented below the failure that
  * they explain. */

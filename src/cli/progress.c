@@ -41,19 +41,25 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
+/* What a narrow terminal has no room for goes first. */
+enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
+
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
-static void describe(char text[WORDS], const struct progress *progress, uint64_t now_ns)
+static void describe(char text[WORDS], const struct progress *progress, uint64_t now_ns,
+					 enum detail detail)
 {
 	char size[TEXT_SHORT], left[TEXT_SHORT];
 	double share = progress_share(progress);
 	double seconds =
 		progress_seconds_left(seconds_between(progress->started_ns, now_ns),
 							  seconds_between(progress->started_ns, progress->changed_ns), share);
-	int length = snprintf(text, WORDS, "%3u %%  %zu/%zu %s", (unsigned)(share * 100),
-						  progress->done_modules, progress->total_modules, progress->unit);
+	int length =
+		snprintf(text, WORDS, "%3u %%  %zu/%zu%s%s", (unsigned)(share * 100),
+				 progress->done_modules, progress->total_modules, detail == WITHOUT_UNIT ? "" : " ",
+				 detail == WITHOUT_UNIT ? "" : progress->unit);
 	size_t used = length > 0 ? (size_t)length : 0;
 
-	if (progress->done_bytes && used < WORDS)
+	if (progress->done_bytes && detail == WHOLE && used < WORDS)
 		used += (size_t)snprintf(text + used, WORDS - used, ", %s",
 								 text_bytes(size, progress->done_bytes));
 	if (seconds > 0 && used < WORDS)
@@ -69,7 +75,9 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	size_t room = columns < PROGRESS_LINE ? columns : PROGRESS_LINE - 1;
 	size_t label = strlen(progress->label), taken, bar, filled;
 
-	describe(words, progress, now_ns);
+	describe(words, progress, now_ns, WHOLE);
+	for (enum detail less = WHOLE; less > WITHOUT_UNIT && strlen(words) > room;)
+		describe(words, progress, now_ns, --less);
 	taken = strlen(words) + 4 + (label ? label + 1 : 0);
 	bar = room > taken ? room - taken : 0;
 	if (bar < NARROWEST_BAR) {
@@ -108,7 +116,7 @@ static void print_plain(struct progress *progress)
 {
 	char words[WORDS];
 
-	describe(words, progress, os_monotonic_ns());
+	describe(words, progress, os_monotonic_ns(), WHOLE);
 	/* Keeps the order of lines where both streams go to one log. */
 	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
@@ -169,16 +177,12 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 
 void progress_message(struct progress *progress, const char *line)
 {
-	struct buf clean = BUF_MAX(MOST_MESSAGE);
-	bool was_drawn = progress->is_drawn;
+	const bool was_drawn = progress->is_drawn;
 
 	if (progress->output->quiet)
 		return;
-	(void)terminal_append(NULL, &clean, line);
 	erase(progress);
-	(void)fflush(stdout);
-	(void)fprintf(stderr, "jitwarm: %s\n", buf_text(&clean));
-	buf_free(&clean);
+	output_note(progress->output, "%s", line);
 	if (was_drawn)
 		draw(progress);
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/terminal.h"
+#include "os/console.h"
 
 enum { MOST_CELLS = 1 << 24, MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };
 
@@ -61,6 +62,48 @@ static int print_row(struct jw_error *err, struct buf *buf, const struct table *
 	return buf_append(err, buf, "\n", 1);
 }
 
+/* "title  text", a line for each cell that has any; without titles a line for the row. */
+static void print_as_lines(const struct table *table, size_t first, const struct output *output)
+{
+	struct buf line = BUF_MAX(MOST_TEXT);
+	size_t widest = 0;
+
+	for (size_t i = 0; table->titles[0] && i < table->columns; i++)
+		widest =
+			terminal_width(table->titles[i]) > widest ? terminal_width(table->titles[i]) : widest;
+	for (size_t i = 0; i < table->columns; i++) {
+		const struct table_cell *cell = &table->cells[first + i];
+
+		if (!*cell->text)
+			continue;
+		if (table->titles[0])
+			output_line(output, cell->style, "%-*s  %s", (int)widest, table->titles[i], cell->text);
+		else
+			(void)buf_printf(NULL, &line, "%s%s", line.size ? "  " : "", cell->text);
+	}
+	if (!table->titles[0])
+		output_line(output, STYLE_PLAIN, "%s", buf_text(&line));
+	buf_free(&line);
+}
+
+/* Where the terminal has no room for the columns side by side. */
+static bool print_narrow(const struct table *table, const size_t *widths,
+						 const struct output *output)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < table->columns; i++)
+		sum += widths[i] + (i ? GAP : 0);
+	if (!os_is_terminal(1) || sum <= output_columns(1))
+		return false;
+	for (size_t i = 0; i < table->count; i += table->columns) {
+		if (i && table->titles[0])
+			output_line(output, STYLE_PLAIN, "%s", "");
+		print_as_lines(table, i, output);
+	}
+	return true;
+}
+
 int table_print(struct jw_error *err, const struct table *table, const struct output *output)
 {
 	struct buf text = BUF_MAX(MOST_TEXT);
@@ -78,10 +121,13 @@ int table_print(struct jw_error *err, const struct table *table, const struct ou
 	for (size_t i = 0; table->columns && i < table->count; i++)
 		if (table->cells[i].width > widths[i % table->columns])
 			widths[i % table->columns] = table->cells[i].width;
+	if (print_narrow(table, widths, output))
+		return 0;
 	if (table->titles[0])
 		result = print_row(err, &text, table, widths, head, output->color);
 	for (size_t i = 0; !result && i < table->count; i += table->columns)
 		result = print_row(err, &text, table, widths, &table->cells[i], output->color);
+	terminal_to_locale(&text);
 	if (!result)
 		output_text(output, buf_text(&text));
 	buf_free(&text);

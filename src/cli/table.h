@@ -6,7 +6,8 @@
  *     ... a cell a column, row after row ...
  *     table_print(err, &table, &cli->out);  table_free(&table);
  *
- * A failure (out of memory) is remembered and reported by table_print.
+ * Where a terminal is too narrow for the columns, each cell has a line, behind its title. A failure
+ * (out of memory) is remembered and reported by table_print.
  */
 #pragma once
 

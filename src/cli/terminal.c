@@ -49,15 +49,32 @@ static size_t point_width(uint32_t point)
 	return WITHIN(wide, point) ? 2 : 1;
 }
 
+static const char *in_ascii(uint32_t point)
+{
+	switch (point) {
+	case 0x201c:
+	case 0x201d: return "\"";
+	case 0x2026: return "...";
+	case 0x00b7: return "-";
+	case 0x2192: return "->";
+	case 0x00d7: return "x";
+	case 0x00bd: return "1/2";
+	default: return NULL;
+	}
+}
+
+/* As it is printed: also before terminal_to_locale. */
 static size_t width_of(const char *text, size_t size)
 {
+	const bool utf8 = os_prints_utf8();
 	size_t width = 0;
 
 	for (size_t at = 0; at < size;) {
-		uint32_t point;
-		size_t length = text_utf8_next(text + at, size - at, &point);
+		uint32_t point = 0;
+		const size_t length = text_utf8_next(text + at, size - at, &point);
+		const char *sign = utf8 || !length ? NULL : in_ascii(point);
 
-		width += length ? point_width(point) : 1;
+		width += sign ? strlen(sign) : length ? point_width(point) : 1;
 		at += length ? length : 1;
 	}
 	return width;
@@ -93,20 +110,6 @@ int terminal_append(struct jw_error *err, struct buf *buf, const char *text)
 		at += length ? length : 1;
 	}
 	return 0;
-}
-
-static const char *in_ascii(uint32_t point)
-{
-	switch (point) {
-	case 0x201c:
-	case 0x201d: return "\"";
-	case 0x2026: return "...";
-	case 0x00b7: return "-";
-	case 0x2192: return "->";
-	case 0x00d7: return "x";
-	case 0x00bd: return "1/2";
-	default: return NULL;
-	}
 }
 
 void terminal_to_locale(struct buf *buf)
@@ -164,6 +167,45 @@ int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_
 			column = indent;
 		}
 		text += *text != 0;
+	}
+	return 0;
+}
+
+/* Where the text behind a label begins ("Cache   /x", "  sm_86   7 modules"), else two columns
+ * behind the line's own beginning. */
+static size_t hanging_indent(const char *line, size_t columns)
+{
+	enum { WIDEST_LABEL = 24 };
+	const size_t begin = strspn(line, " ");
+	const char *gap = strstr(line + begin, "  ");
+	const size_t label = gap ? width_of(line, (size_t)(gap - line) + strspn(gap, " ")) : 0;
+
+	return label && label <= WIDEST_LABEL && label <= columns / 2 ? label
+		   : begin + 2 <= columns / 2                             ? begin + 2
+																  : 0;
+}
+
+int terminal_fold(struct jw_error *err, struct buf *buf, const char *line, size_t taken,
+				  size_t columns)
+{
+	const size_t indent = hanging_indent(line, columns);
+	size_t column = taken;
+
+	for (bool first = true; *line; first = false) {
+		const size_t gap = strspn(line, " "), length = strcspn(line + gap, " "),
+					 width = width_of(line + gap, length);
+
+		if ((!first || taken) && column + gap + width > columns) {
+			if (length &&
+				(break_line(err, buf, indent) || buf_append(err, buf, line + gap, length)))
+				return -1;
+			column = indent + width;
+		} else {
+			if (buf_append(err, buf, line, gap + length))
+				return -1;
+			column += gap + width;
+		}
+		line += gap + length;
 	}
 	return 0;
 }

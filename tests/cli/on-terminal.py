@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""on-terminal.py COLUMNS COMMAND…: runs a command whose standard error is a terminal of that many columns (halved as soon as it
-shows a bar), and prints what it wrote there, and nothing of its standard output. Ends with its status."""
+"""on-terminal.py [--both] COLUMNS COMMAND…: runs a command whose standard error is a terminal of that many columns (halved as soon
+as it shows a bar), and prints what it wrote there, and nothing of its standard output; with --both that is at the terminal too,
+which stays as wide. Ends with its status."""
 import fcntl
 import os
 import pty
@@ -8,7 +9,11 @@ import struct
 import sys
 import termios
 
-columns = int(sys.argv[1])
+arguments = sys.argv[1:]
+both = arguments[0] == "--both"
+if both:
+    arguments.pop(0)
+columns = int(arguments.pop(0))
 master, slave = pty.openpty()
 
 
@@ -20,9 +25,9 @@ resize(columns)
 pid = os.fork()
 if pid == 0:
     os.dup2(slave, 2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(slave if both else os.open(os.devnull, os.O_WRONLY), 1)
     os.close(master)
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvp(arguments[0], arguments)
 os.close(slave)
 written = b""
 while True:
@@ -33,7 +38,7 @@ while True:
     if not data:
         break
     os.write(1, data)
-    if b"compiling [" not in written:
+    if not both and b"compiling [" not in written:
         written += data
         if b"compiling [" in written:
             resize(columns // 2)

@@ -5,9 +5,10 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/cache_commands.h"
 #include "cli/parts/module_text.h"
+#include "cli/terminal.h"
 #include "os/interrupt.h"
 
-enum { MOST_SHOWN = 20 };
+enum { MOST_SHOWN = 20, WIDTH = 28 };
 
 static void print_groups(const struct output *out, const char *title,
 						 const struct jw_cache_group *groups, size_t count, bool drivers)
@@ -18,9 +19,10 @@ static void print_groups(const struct output *out, const char *title,
 		const char *name = drivers           ? cache_command_driver_text(text, groups[i].name)
 						   : *groups[i].name ? groups[i].name
 											 : "unknown";
+		const int fill = WIDTH - (int)terminal_width(name);
 
-		output_line(out, STYLE_PLAIN, "  %-9s %-28s %6zu  %s", i ? "" : title, name,
-					groups[i].entries, text_bytes(size, groups[i].bytes));
+		output_line(out, STYLE_PLAIN, "  %-9s %s%*s %6zu  %s", i ? "" : title, name,
+					fill > 0 ? fill : 0, "", groups[i].entries, text_bytes(size, groups[i].bytes));
 	}
 }
 

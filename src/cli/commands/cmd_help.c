@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/manual.h"
+#include "cli/terminal.h"
 
 enum { MOST_HELP = 1 << 20 };
 
@@ -10,7 +11,7 @@ static int help_for(struct jw_error *err, struct buf *buf, const struct cli *cli
 {
 	const struct cli_command *const *commands = cli->commands, *command;
 	const struct options *options = &cli->options;
-	size_t used, columns = help_columns();
+	size_t used, columns = output_columns(1);
 
 	if (!options->operand_count && !options_given(options, "man"))
 		return help_commands(err, buf, commands, NULL, columns);
@@ -31,6 +32,7 @@ static int help_run(struct jw_error *err, struct cli *cli)
 	struct buf text = BUF_MAX(MOST_HELP);
 	int failed = help_for(err, &text, cli);
 
+	terminal_to_locale(&text);
 	if (!failed)
 		output_text(&cli->out, buf_text(&text));
 	buf_free(&text);

@@ -103,7 +103,7 @@ static void print_commands(const struct output *out, const struct jw_startup *st
 		return;
 	output_warning(out, "the system refused it: %s", startup->failed);
 	for (size_t i = 0; i < startup->command_count; i++)
-		output_warning(out, "    run by hand: %s", startup->commands[i]);
+		output_command(out, "run by hand", startup->commands[i]);
 }
 
 static void print_run(const struct output *out, const char *line)

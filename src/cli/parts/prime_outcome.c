@@ -25,7 +25,7 @@ static void print_failure(const struct prime_outcome *priming,
 				   jw_target_sm(target, failure->target), failure->reason);
 	output_log(out, output_warning, failure->log, LOG_LINES);
 	if (command)
-		output_warning(out, "    to see it again: %s", command);
+		output_command(out, "to see it again", command);
 	mem_free(command);
 }
 

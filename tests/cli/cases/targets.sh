@@ -31,6 +31,7 @@ for driver in 580 580.95.05 12.8; do
 	json 'd["files"][0]["verdicts"]["sm_89"]["jit"] == 1'
 done
 run 1 check --target rtx4090 --driver 580 --cache cache lib
+out_lacks "too new"
 err_has "name a release (--driver 550.163.01), or prime with that driver"
 run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"

@@ -1,0 +1,63 @@
+# Text follows the terminal's width from 40 to 200 columns and loses no word; in files and pipes a line stays one.
+for columns in 20 57 200 900; do
+	wide=$((columns < 40 ? 40 : columns > 200 ? 200 : columns))
+	for command in "" scan prime export "cache list"; do
+		# shellcheck disable=SC2086
+		COLUMNS=$columns run 0 $command --help
+		[[ $(wc -L <"$out") -le $wide ]] || fail "the help is wider than $wide: $(wc -L <"$out")"
+		[[ $columns != 900 || $(wc -L <"$out") -gt 100 || -z $command ]] || fail "the help leaves columns empty"
+		tr -s '[:space:]' ' ' <"$out" >"$work/words"
+		[[ $columns != 20 ]] || cp "$work/words" "$work/words.${command// /-}"
+		cmp -s "$work/words" "$work/words.${command// /-}" || fail "the help differs at $columns columns"
+	done
+done
+COLUMNS=nonsense run 0 help scan
+[[ $(wc -L <"$out") -le 80 ]] || fail "the help is wider than 80"
+is_wine && exit 0 # a console's width is the window's: nothing here makes one
+
+cat >"$work/fits.py" <<'PYTHON'
+"""fits.py COLUMNS PIPED SHOWN: no line that was shown is wider than that, unless it is one word, and no word of the piped one lacks."""
+import re, sys
+columns = int(sys.argv[1])
+piped, shown = (open(name, encoding="utf-8", newline="").read().replace("\r", "") for name in sys.argv[2:])
+shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", shown)
+for line in shown.split("\n"):
+    if len(line) > columns and re.search(r"\S +\S", re.sub(r"^\S*:? {2,}", "", line)):
+        sys.exit(f"wider than {columns}: {line}")
+lacking = sorted(set(piped.split()) - set(shown.split()))
+sys.exit(f"at {columns} columns these are missing: {lacking}" if lacking else 0)
+PYTHON
+shown() { # STATUS ARGUMENT…: at each width
+	local columns
+	for columns in 40 71 200; do
+		run "$@"
+		cat "$out" "$err" >"$work/piped"
+		# shellcheck disable=SC2086
+		TERM=xterm timeout 200 python3 "$cases/../on-terminal.py" --both "$columns" $JITWARM "${@:2}" >"$work/shown" 2>&1
+		[[ $? == "$1" ]] || fail "status $? at a terminal"
+		python3 "$work/fits.py" "$columns" "$work/piped" "$work/shown" || fail "${*:2}"
+	done
+}
+with_simdriver sm_86
+mkdir -p "$work/lib"
+printf '.version 9.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n' >"$work/lib/new.ptx"
+shown 0 status
+shown 0 scan --target sm_86,sm_89,sm_120 --driver 13.0 "$sample"
+shown 1 check "$sample" lib
+shown 1 check --explain "$sample"
+shown 1 prime -n "$sample"
+run 0 prime "$sample"
+shown 0 check "$sample"
+shown 0 cache list
+shown 0 cache verify
+shown 0 tune --max-size 2GiB
+shown 1 startup status
+shown 0 key list
+shown 0 store list
+shown 64 stauts
+shown 3 scan no-such-package
+run 0 export -o "$work/a.jwpack"
+shown 0 import --allow-unsigned "$work/a.jwpack" --cache "$work/no/such" --dry-run
+rm -r "$work/cache"
+export CUDA_CACHE_DISABLE=1
+shown 0 status
