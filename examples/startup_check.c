@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		goto failed;
 	for (size_t i = 0; i < result->gpu_count; i++) {
 		cold += result->gpus[i].cold;
-		seconds += result->gpus[i].seconds;
+		seconds += result->gpus[i].forecast.start.likely;
 	}
 	if (cold)
 		printf("The driver will compile %zu modules first, about %.0f seconds of one core. "

@@ -13,6 +13,7 @@
 #include <jitwarm/cache.h>
 #include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
 #include <jitwarm/system.h>
 
 JW_BEGIN_DECLS
@@ -72,8 +73,8 @@ struct jw_check_gpu {
 							   why, or where no known driver is */
 	size_t link;            /* of the cold ones, inputs of a link that is needed */
 	size_t left_out;        /* modules that everything would include */
-	uint64_t cold_bytes, cache_bytes; /* PTX of the cold ones; their predicted size in the cache */
-	double seconds, longest_seconds;  /* of compiling them, one core; the dearest of them */
+	uint64_t cold_bytes;    /* PTX of the cold ones */
+	struct jw_forecast forecast; /* of the cold ones */
 };
 
 /* A library with cold modules. */
@@ -94,6 +95,7 @@ struct jw_check_failing {
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
+	struct jw_check_gpu all;     /* the sum of these; no target, and `needs` is of none */
 	struct jw_check_file *files; /* those with modules to compile, the dearest first */
 	size_t file_count;
 	struct jw_check_cause *causes; /* with `explain`: in the order of files */

@@ -1,8 +1,10 @@
-/* How long work takes on several cores.
+/* How long work takes, and how sure that is.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ESTIMATE_H
 #define JITWARM_ESTIMATE_H
+
+#include <stdint.h>
 
 #include <jitwarm/api.h>
 
@@ -13,6 +15,23 @@ JW_BEGIN_DECLS
  */
 struct jw_speed {
 	double load, link;
+	double spread; /* the factor by which a prediction may miss, nine times in ten; 0: not known,
+					  the usual one is used */
+};
+
+/* A predicted time in seconds: nine times in ten it is between low and high. */
+struct jw_seconds {
+	double low, likely, high;
+};
+
+/* What it takes to compile modules, each counted once. */
+struct jw_forecast {
+	struct jw_seconds start; /* the first start of the programs: their driver compiles one module
+								after the other, on one core */
+	double longest_seconds;  /* the dearest module of it: no number of workers is faster */
+	struct jw_seconds prime; /* wall time of jw_prime with `workers` */
+	unsigned workers;
+	uint64_t cache_bytes; /* growth of the driver's cache */
 };
 
 /* The throughput of this many workers on this machine; 1 is that of one worker alone. Two hardware

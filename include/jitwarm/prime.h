@@ -15,6 +15,7 @@
 #include <jitwarm/cancel.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/error.h>
+#include <jitwarm/estimate.h>
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/store.h>
@@ -29,21 +30,17 @@ struct jw_prime_plan {
 	size_t carried; /* of the warm ones, made by an older driver's compiler (carry.h) */
 	size_t anew;    /* with recompile_carried: of the cold ones, carried ones; still in the cache */
 	size_t cold;
-	size_t damaged;         /* of them, those whose entry was there and damaged; it is replaced */
-	size_t cannot;          /* containers with code for a GPU which its driver cannot use */
-	size_t hopeless;        /* GPU architectures on which a program fails (jw_check_failing) */
-	size_t link;            /* of the cold ones, inputs of run-time linking */
-	size_t left_out;        /* modules outside the registered sections that --all would include */
-	uint64_t cold_bytes;    /* their PTX */
-	uint64_t cache_bytes;   /* predicted growth of the cache */
-	double cpu_seconds;     /* predicted, one core */
-	double longest_seconds; /* of it, the longest module: no number of workers is faster */
-	unsigned workers;
+	size_t damaged;      /* of them, those whose entry was there and damaged; it is replaced */
+	size_t cannot;       /* containers with code for a GPU which its driver cannot use */
+	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
+	size_t link;         /* of the cold ones, inputs of run-time linking */
+	size_t left_out;     /* modules outside the registered sections that --all would include */
+	uint64_t cold_bytes; /* their PTX */
+	struct jw_forecast forecast; /* of the cold ones */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
 					   driver has changed from … to …"; "" if none is */
 	size_t recorded, recorded_missing; /* with a recording: its modules that come from files, and
 										  those of them that are not in the paths */
-	double wall_seconds;               /* predicted, with so many workers */
 	struct jw_cache_outlook cache;     /* before anything is done */
 	uint64_t limit_bytes;              /* of the cache */
 	uint64_t used_bytes;               /* of its entries, those of other programs included */
@@ -52,6 +49,13 @@ struct jw_prime_plan {
 	uint64_t over_budget_bytes; /* predicted */
 	double over_budget_seconds; /* on one core */
 	bool too_much; /* more than the cache keeps: nothing is compiled, jw_prime_result.stopped */
+};
+
+/* The part of the work that is for one GPU architecture. */
+struct jw_prime_gpu {
+	struct jw_target target;
+	size_t cold;
+	struct jw_forecast forecast; /* `prime` of it: had it the workers to itself */
 };
 
 /* The phases of a run. A phase without work is skipped. */
@@ -102,6 +106,8 @@ struct jw_prime_failure {
 
 struct jw_prime_result {
 	struct jw_prime_plan plan;
+	struct jw_prime_gpu *gpus; /* each architecture of this machine */
+	size_t gpu_count;
 	struct jw_prime_reuse reuse;
 	size_t compiled; /* and in the cache now */
 	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */

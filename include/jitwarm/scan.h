@@ -28,12 +28,12 @@ struct jw_scan_count {
 
 enum jw_scan_need { JW_SCAN_NEED_NO, JW_SCAN_NEED_YES, JW_SCAN_NEED_UNKNOWN };
 
-/* Work for the driver's compiler: predicted (docs/estimates.md), on one core like the one that the
- * model was fitted on. */
+/* Work for the driver's compiler, as predicted (docs/estimates.md). */
 struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */
-	double seconds, longest; /* all of them one after another; the dearest of them */
+	struct jw_seconds start; /* all of them one after another, on one core */
+	double longest_seconds;  /* the dearest of them */
 	uint64_t cache_bytes;    /* their size in the driver's cache */
 };
 
@@ -90,6 +90,16 @@ struct jw_scan_image {
 	size_t module_count;
 };
 
+/* All images together, on one GPU architecture: what priming them would compile, each module once,
+ * whichever files hold it. */
+struct jw_scan_total {
+	struct jw_target target;
+	size_t modules;
+	uint64_t ptx_bytes; /* decompressed */
+	size_t left_out;    /* modules that it would leave out */
+	struct jw_forecast forecast;
+};
+
 struct jw_scan_options {
 	size_t size;              /* JW_SCAN_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *const *paths; /* files; directories, which are searched as jw_find does */
@@ -108,7 +118,9 @@ struct jw_scan_options {
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
 	/* A file that cannot be read; the scan goes on. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
-	/* At the end, each file on which a program will fail (as jw_check_failing). May be NULL. */
+	/* At the end, for each GPU in the order asked for. May be NULL. */
+	void (*total)(void *context, const struct jw_scan_total *total);
+	/* Then each file on which a program will fail (as jw_check_failing). May be NULL. */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
@@ -116,9 +128,6 @@ struct jw_scan_options {
 /* Scans. -1: it could not be brought to its end (out of memory, the callback's own error,
  * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
-
-/* Wall time for an amount of work by workers of this capacity (estimate.h). */
-double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity);
 
 JW_END_DECLS
 

@@ -39,6 +39,44 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	return text;
 }
 
+/* A time in the unit that suits it, as a number and a unit that two of them may share. */
+struct rough_time {
+	char number[16];
+	const char *unit;
+};
+
+static struct rough_time rough_time(double seconds)
+{
+	struct rough_time time = {.unit = "s"};
+
+	seconds = seconds > 0 ? seconds : 0;
+	if (seconds < 1.95)
+		(void)snprintf(time.number, sizeof time.number, "%.1f", seconds);
+	else if (seconds < 89.5)
+		(void)snprintf(time.number, sizeof time.number, "%.0f", seconds);
+	else if (seconds < 89.5 * 60)
+		(void)snprintf(time.number, sizeof time.number, "%.0f", seconds / 60);
+	else
+		(void)snprintf(time.number, sizeof time.number, "%.1f", seconds / 3600);
+	if (seconds >= 89.5)
+		time.unit = seconds < 89.5 * 60 ? "min" : "h";
+	return time;
+}
+
+const char *text_span(char text[TEXT_SHORT], double low_s, double high_s)
+{
+	const struct rough_time low = rough_time(low_s), high = rough_time(high_s);
+
+	if (strcmp(low.unit, high.unit) != 0)
+		(void)snprintf(text, TEXT_SHORT, "%s %s to %s %s", low.number, low.unit, high.number,
+					   high.unit);
+	else if (strcmp(low.number, high.number) != 0)
+		(void)snprintf(text, TEXT_SHORT, "%s to %s %s", low.number, high.number, high.unit);
+	else
+		(void)snprintf(text, TEXT_SHORT, "about %s %s", high.number, high.unit);
+	return text;
+}
+
 const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, const char *many)
 {
 	(void)snprintf(text, TEXT_SHORT, "%" PRIu64 " %s", count, count == 1 ? one : many);

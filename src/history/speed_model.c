@@ -16,6 +16,7 @@ static const double MOST_FACTOR = 20;
 static const double MOST_MS = 1e12;
 /* Earlier runs weigh at most this much. The usual factor (plan/estimate.h) weighs this much, so
  * that three tiny modules do not decide. */
+static const double LEARNT_SPREAD = 1.2;
 static const double MOST_OLD_MS = 120e3, USUAL_MS = 1e3;
 
 static bool is_believable(const struct speed_sum *sum)
@@ -67,7 +68,7 @@ static double factor_of_row(const struct speed_row *row)
 /* From the least to the most telling: a row of the other form, one of another driver, that of this
  * one; of several the last. */
 static double find_factor(const struct speed_table *table, const struct jw_driver *driver,
-						  bool link)
+						  bool link, int *ret_best)
 {
 	double factor = 0;
 	int best = 0;
@@ -81,13 +82,19 @@ static double find_factor(const struct speed_table *table, const struct jw_drive
 		best = worth;
 		factor = factor_of_row(row) * usual_factor(link) / usual_factor(row->link);
 	}
+	*ret_best = best;
 	return factor;
 }
 
 struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver)
 {
-	return (struct plan_factors){find_factor(table, driver, false),
-								 find_factor(table, driver, true)};
+	struct plan_factors factors;
+	int load, link;
+
+	factors.load = find_factor(table, driver, false, &load);
+	factors.link = find_factor(table, driver, true, &link);
+	factors.spread = load == 3 || link == 3 ? LEARNT_SPREAD : 0;
+	return factors;
 }
 
 /* Removes the row from the table; an empty sum if it has no such row. */

@@ -413,7 +413,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (!options->target_count) {
 		const struct plan_factors learnt = speed_recall(system->state_dir, &system->driver.version);
 
-		system->speed = (struct jw_speed){learnt.load, learnt.link};
+		system->speed = (struct jw_speed){learnt.load, learnt.link, learnt.spread};
 	}
 	if (settle_settings(err, options, &forced, system))
 		goto fail;

@@ -6,6 +6,66 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request)
+{
+	struct plan *plan;
+
+	if (request->target_count > ANALYSE_MOST_TARGETS)
+		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
+						 ANALYSE_MOST_TARGETS);
+	plan = mem_alloc(err, sizeof *plan);
+	if (!plan)
+		return -1;
+	*build = (struct build){.request = request, .plan = plan};
+	plan->profile = *request->profile;
+	plan->factors = request->factors;
+	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
+	if (!plan->targets)
+		return -1;
+	plan->target_count = request->target_count;
+	for (size_t t = 0; t < plan->target_count; t++)
+		plan->targets[t].device = request->targets[t];
+	if (!request->cache_dir)
+		return 0;
+	plan->cache_dir = mem_string(err, request->cache_dir);
+	return plan->cache_dir ? 0 : -1;
+}
+
+void build_end(struct build *build)
+{
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		set_free(&build->known[t]);
+}
+
+void build_estimate(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->module_count; i++) {
+		struct plan_module *module = &plan->modules[i];
+		struct plan_estimate estimate;
+
+		plan_estimate(&estimate, &module->features, module->payload_bytes,
+					  plan_factor(&plan->factors, module->form));
+		module->cost_ms = estimate.cost_ms;
+		module->entry_bytes =
+			module->key_bytes ? module->key_bytes + estimate.cubin_bytes : estimate.entry_bytes;
+		module->memory_bytes = estimate.memory_bytes;
+	}
+}
+
+struct build_image build_image_of(const struct analyse_image *image)
+{
+	const struct devcode_image *from = image->image;
+
+	return (struct build_image){
+		.path = from->path,
+		.member = from->member,
+		.library = from->format == DEVCODE_ELF || from->format == DEVCODE_PE,
+		.targets = image->targets,
+		.modules = image->modules,
+		.module_count = image->module_count,
+	};
+}
+
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
 {
 	struct plan *plan = build->plan;

@@ -28,10 +28,18 @@ struct build_image {
 	size_t module_count;
 };
 
+/* Begins a plan of nothing. -1: out of memory, too many targets. The caller ends with build_end in
+ * any case, and frees the plan. */
+int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
+void build_end(struct build *build);
+struct build_image build_image_of(const struct analyse_image *image);
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
 
 /* After the last image: how loose files are taken. */
 int build_note_loose(struct jw_error *err, struct build *build);
+
+/* What each module takes, as far as that follows from its text. */
+void build_estimate(struct plan *plan);
 
 /* A line for people; `trouble`: about a file that could not be read. */
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)

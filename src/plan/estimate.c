@@ -13,6 +13,8 @@
 /* The driver's compiler against ptxas, on the machine of the fit (docs/estimates.md). */
 #define PLAN_USUAL_LOAD 1.3
 #define PLAN_USUAL_LINK 2.0
+/* Before anything was learnt, compiling took up to twice as long as this (docs/estimates.md). */
+#define PLAN_USUAL_SPREAD 2.0
 
 /* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
  * four threads of eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
@@ -58,6 +60,11 @@ double plan_factor(const struct plan_factors *factors, enum cache_key_form form)
 	if (form == CACHE_KEY_LINK)
 		return factors->link > 0 ? factors->link : PLAN_USUAL_LINK;
 	return factors->load > 0 ? factors->load : PLAN_USUAL_LOAD;
+}
+
+double plan_spread(const struct plan_factors *factors)
+{
+	return factors->spread > 0 ? factors->spread : PLAN_USUAL_SPREAD;
 }
 
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores)

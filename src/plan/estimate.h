@@ -35,7 +35,9 @@ struct plan_estimate {
  * the key (cache/key.h). 0: not known; a factor that was measured elsewhere is used then. */
 struct plan_factors {
 	double load, link;
+	double spread; /* the factor by which a sum may miss, nine times in ten; 0: the usual one */
 };
+double plan_spread(const struct plan_factors *factors);
 double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
 
 /* The throughput of `workers` together, in units of one alone, on so many hardware threads of so

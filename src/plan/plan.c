@@ -35,15 +35,7 @@ struct plan_reading {
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
 {
 	struct plan_reading *reading = context;
-	const struct devcode_image *from = image->image;
-	const struct build_image brought = {
-		.path = from->path,
-		.member = from->member,
-		.library = from->format == DEVCODE_ELF || from->format == DEVCODE_PE,
-		.targets = image->targets,
-		.modules = image->modules,
-		.module_count = image->module_count,
-	};
+	const struct build_image brought = build_image_of(image);
 
 	/* The inventory only saves time: a record that does not fit is dropped. */
 	if (reading->remembers && inventory_image(NULL, reading->inventory, &brought))
@@ -183,48 +175,16 @@ static int estimate_modules(struct jw_error *err, struct plan *plan,
 
 	if (!candidates)
 		return -1;
+	build_estimate(plan);
 	for (size_t i = 0; i < plan->module_count; i++) {
-		struct plan_module *module = &plan->modules[i];
-		struct plan_estimate estimate;
-
-		plan_estimate(&estimate, &module->features, module->payload_bytes,
-					  plan_factor(&request->factors, module->form));
-		module->cost_ms = estimate.cost_ms;
-		module->entry_bytes =
-			module->key_bytes ? module->key_bytes + estimate.cubin_bytes : estimate.entry_bytes;
-		module->memory_bytes = estimate.memory_bytes;
-		candidates[i].key = module->key;
-		look_up(plan, module, &candidates[i].probed);
+		candidates[i].key = plan->modules[i].key;
+		look_up(plan, &plan->modules[i], &candidates[i].probed);
 	}
 	result = verify_warm(err, plan, request, candidates);
 	mem_free(candidates);
 	if (plan->module_count)
 		qsort(plan->modules, plan->module_count, sizeof *plan->modules, by_cost);
 	return result;
-}
-
-static struct plan *plan_begin(struct jw_error *err, const struct plan_request *request)
-{
-	struct plan *plan = mem_alloc(err, sizeof *plan);
-
-	if (!plan)
-		return NULL;
-	plan->profile = *request->profile;
-	plan->targets = mem_array(err, request->target_count, sizeof *plan->targets);
-	if (!plan->targets)
-		goto fail;
-	plan->target_count = request->target_count;
-	for (size_t t = 0; t < plan->target_count; t++)
-		plan->targets[t].device = request->targets[t];
-	if (request->cache_dir) {
-		plan->cache_dir = mem_string(err, request->cache_dir);
-		if (!plan->cache_dir)
-			goto fail;
-	}
-	return plan;
-fail:
-	plan_free(plan);
-	return NULL;
 }
 
 static int note_found(struct jw_error *err, struct build *build, const struct jw_found *found)
@@ -237,18 +197,13 @@ static int note_found(struct jw_error *err, struct build *build, const struct jw
 
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan)
 {
-	struct plan_reading reading = {.build = {.request = request}};
-	int result;
+	struct plan_reading reading = {0};
+	int result = build_begin(err, &reading.build, request);
 
-	if (request->target_count > ANALYSE_MOST_TARGETS)
-		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MOST_TARGETS);
-	reading.build.plan = plan_begin(err, request);
-	if (!reading.build.plan)
-		return -1;
-	result = request->state_dir && inventory_open(err, request->state_dir, &reading.inventory)
-				 ? -1
-				 : note_found(err, &reading.build, request->found);
+	if (!result && request->state_dir)
+		result = inventory_open(err, request->state_dir, &reading.inventory);
+	if (!result)
+		result = note_found(err, &reading.build, request->found);
 	for (size_t i = 0; !result && i < request->found->file_count; i++)
 		result = read_found_file(err, &reading, &request->found->files[i]);
 	if (!result)
@@ -257,8 +212,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);
 	inventory_close(reading.inventory);
-	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
-		set_free(&reading.build.known[t]);
+	build_end(&reading.build);
 	if (result || estimate_modules(err, reading.build.plan, request)) {
 		plan_free(reading.build.plan);
 		return -1;

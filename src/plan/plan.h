@@ -73,6 +73,7 @@ struct plan {
 	struct plan_module *modules; /* dearest first */
 	size_t module_count;
 	struct cache_profile profile;
+	struct plan_factors factors; /* that its predictions rest on */
 	char *cache_dir;
 	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
 	 * that includes them. */

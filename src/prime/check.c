@@ -9,6 +9,7 @@
 #include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "plan/analyse.h"
+#include "plan/forecast.h"
 #include "plan/plan.h"
 #include "prime/explain.h"
 #include "prime/planning.h"
@@ -47,10 +48,8 @@ static size_t collect_targets(const struct jw_check_options *options, struct jw_
 }
 
 static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
-						 const struct plan_module *module)
+						 const struct plan *plan, const struct plan_module *module)
 {
-	const double seconds = module->cost_ms / 1000;
-
 	switch (module->state) {
 	case PLAN_LEFT_OUT: gpu->left_out++; return;
 	case PLAN_WARM:
@@ -67,11 +66,31 @@ static void count_module(struct jw_check_gpu *gpu, struct jw_check_file *file,
 	gpu->damaged += module->damage != CACHE_SOUND;
 	gpu->link += module->form == CACHE_KEY_LINK;
 	gpu->cold_bytes += module->payload_bytes;
-	gpu->cache_bytes += module->entry_bytes;
-	gpu->seconds += seconds;
-	gpu->longest_seconds = seconds > gpu->longest_seconds ? seconds : gpu->longest_seconds;
+	forecast_add(&gpu->forecast, plan, module);
 	file->cold++;
-	file->seconds += seconds;
+	file->seconds += module->cost_ms / 1000;
+}
+
+static struct jw_check_gpu sum_of(const struct jw_check_result *result)
+{
+	struct jw_check_gpu sum = {0};
+
+	for (size_t i = 0; i < result->gpu_count; i++) {
+		const struct jw_check_gpu *gpu = &result->gpus[i];
+
+		sum.modules += gpu->modules;
+		sum.warm += gpu->warm;
+		sum.carried += gpu->carried;
+		sum.cold += gpu->cold;
+		sum.damaged += gpu->damaged;
+		sum.cannot += gpu->cannot;
+		sum.link += gpu->link;
+		sum.left_out += gpu->left_out;
+		sum.cold_bytes += gpu->cold_bytes;
+		forecast_join(&sum.forecast, &gpu->forecast);
+	}
+	forecast_share(&sum.forecast, forecast_workers(sum.cold));
+	return sum;
 }
 
 static int by_seconds(const void *a, const void *b)
@@ -125,7 +144,10 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 												.needs = gpu_isa_driver(plan->targets[t].isa)};
 	for (size_t i = 0; i < plan->module_count; i++)
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
-					 &plan->modules[i]);
+					 plan, &plan->modules[i]);
+	for (size_t t = 0; t < plan->target_count; t++)
+		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
+	result->all = sum_of(result);
 	for (size_t i = 0; i < plan->file_count; i++) {
 		struct jw_check_file file = result->files[i];
 

@@ -221,7 +221,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	struct run_setup setup = {.plan = plan,
 							  .system = system,
 							  .options = options,
-							  .workers = result->plan.workers,
+							  .workers = result->plan.forecast.workers,
 							  .split_cores = options->split ? planning_cores(options) : 0,
 							  .trace = trace,
 							  .learnt = options->ptxas ? NULL : &learnt};

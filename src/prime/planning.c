@@ -8,6 +8,7 @@
 #include "os/cores.h"
 #include "os/memory.h"
 #include "plan/analyse.h"
+#include "plan/forecast.h"
 #include "prime/budget.h"
 #include "prime/explain.h"
 #include "prime/recorded_plan.h"
@@ -97,7 +98,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
-		.factors = options->ptxas ? (struct plan_factors){1, 1}
+		.factors = options->ptxas ? (struct plan_factors){1, 1, 0}
 								  : speed_recall(system->state_dir, &system->driver.version),
 		.cancel = options->cancel,
 	};
@@ -260,8 +261,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 
 	sum.carried = sum.anew = sum.left_out = sum.warm = sum.cold = sum.damaged = sum.link =
 		sum.cannot = sum.hopeless = 0;
-	sum.cold_bytes = sum.cache_bytes = 0;
-	sum.cpu_seconds = sum.longest_seconds = 0;
+	sum.cold_bytes = 0;
+	sum.forecast = (struct jw_forecast){0};
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 
@@ -275,21 +276,40 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		sum.damaged += module->damage != CACHE_SOUND;
 		sum.link += module->form == CACHE_KEY_LINK;
 		sum.cold_bytes += module->payload_bytes;
-		/* A module that replaces an entry needs no more room. */
-		sum.cache_bytes += module->carried ? 0 : module->entry_bytes;
-		sum.cpu_seconds += module->cost_ms / 1000;
-		if (module->cost_ms / 1000 > sum.longest_seconds)
-			sum.longest_seconds = module->cost_ms / 1000;
+		forecast_add(&sum.forecast, plan, module);
 	}
 	for (size_t i = 0; i < plan->target_count; i++) {
 		sum.cannot += plan->targets[i].cannot;
 		sum.hopeless += will_fail(plan, i);
 	}
 	sum.modules = sum.cold + sum.warm + sum.over_budget;
-	sum.workers = worker_count(plan, options, sum.cold);
-	sum.wall_seconds =
-		jw_makespan_seconds(sum.cpu_seconds, sum.longest_seconds, jw_workers_capacity(sum.workers));
+	forecast_share(&sum.forecast, worker_count(plan, options, sum.cold));
 	*ret_sum = sum;
+}
+
+/* The chosen modules by GPU architecture. */
+static int divide(struct jw_error *err, const struct plan *plan,
+				  const struct jw_prime_options *options, struct jw_prime_result *result)
+{
+	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
+	if (!result->gpus)
+		return -1;
+	result->gpu_count = plan->target_count;
+	for (size_t t = 0; t < plan->target_count; t++)
+		result->gpus[t].target = plan->targets[t].device;
+	for (size_t i = 0; i < plan->module_count; i++) {
+		const struct plan_module *module = &plan->modules[i];
+		struct jw_prime_gpu *gpu = &result->gpus[module->target];
+
+		if (module->state != PLAN_COLD)
+			continue;
+		gpu->cold++;
+		forecast_add(&gpu->forecast, plan, module);
+	}
+	for (size_t t = 0; t < plan->target_count; t++)
+		forecast_share(&result->gpus[t].forecast,
+					   worker_count(plan, options, result->gpus[t].cold));
+	return 0;
 }
 
 int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
@@ -300,7 +320,7 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 		.limit_bytes = system->cache.limit_bytes,
 		.budget_bytes = options->budget_bytes,
 		.budget_ms = options->budget_ms,
-		.capacity = jw_workers_capacity(sum->workers),
+		.capacity = jw_workers_capacity(sum->forecast.workers),
 	};
 
 	if (budget_choose(err, plan, &request, sum))
@@ -309,5 +329,5 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
 	sum->too_much = budget_is_too_much(sum, &result->stopped);
-	return 0;
+	return divide(err, plan, options, result);
 }

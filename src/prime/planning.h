@@ -33,7 +33,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 int planning_explain(struct jw_error *err, const struct jw_system *system,
 					 const struct planning *planning, const struct ledger *ledger,
 					 struct jw_prime_plan *sum);
-/* Chooses the modules of this run by limit and budgets. */
+/* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
 int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result);
 /* The number of cores that a run may use. */

@@ -140,6 +140,7 @@ void jw_prime_result_free(struct jw_prime_result *result)
 		return;
 	prime_result_forget_failures(result);
 	jw_lines_free(result->notes, result->note_count);
+	mem_free(result->gpus);
 	mem_free(result->failures);
 	jw_carry_result_free(result->reuse.carried);
 	mem_free(result);

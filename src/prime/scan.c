@@ -1,4 +1,3 @@
-#include <jitwarm/estimate.h>
 #include <jitwarm/scan.h>
 
 #include <stdio.h>
@@ -10,12 +9,12 @@
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
-#include "plan/fate.h"
+#include "plan/forecast.h"
 
 struct scan {
 	const struct jw_scan_options *options;
 	struct analyse_question question;
-	struct fates fates;
+	struct build build; /* of all images, for what they hold together */
 };
 
 /* The caller's view of one image. */
@@ -107,24 +106,26 @@ static void tell_verdicts(struct jw_scan_verdicts *verdicts, struct jw_target ta
 }
 
 static void add_work(struct jw_scan_work *work, const struct analyse_module *module,
-					 const struct jw_speed *speed)
+					 const struct plan_factors *factors)
 {
-	const struct plan_factors factors = {speed->load, speed->link};
+	const double spread = plan_spread(factors);
 	struct plan_estimate estimate;
 	double seconds;
 
 	plan_estimate(&estimate, &module->features, module->payload_bytes,
-				  plan_factor(&factors, module->form));
+				  plan_factor(factors, module->form));
 	seconds = estimate.cost_ms / 1000;
 	work->modules++;
 	work->ptx_bytes += module->payload_bytes;
-	work->seconds += seconds;
-	work->longest = seconds > work->longest ? seconds : work->longest;
+	work->start.low += seconds / spread;
+	work->start.likely += seconds;
+	work->start.high += seconds * spread;
+	work->longest_seconds = seconds > work->longest_seconds ? seconds : work->longest_seconds;
 	work->cache_bytes += estimate.entry_bytes;
 }
 
 static void tell_work(struct told *told, const struct analyse_image *from,
-					  const struct jw_speed *speed)
+					  const struct plan_factors *factors)
 {
 	const bool library = from->image->format == DEVCODE_ELF || from->image->format == DEVCODE_PE;
 
@@ -136,12 +137,12 @@ static void tell_work(struct told *told, const struct analyse_image *from,
 			continue;
 		if (module->form == CACHE_KEY_LINK) {
 			if (module->role == DEVCODE_RELOCATABLE)
-				add_work(&verdicts->link_work, module, speed);
+				add_work(&verdicts->link_work, module, factors);
 			continue;
 		}
-		add_work(&verdicts->work, module, speed);
+		add_work(&verdicts->work, module, factors);
 		if (module->role == DEVCODE_LOOSE && library)
-			add_work(&verdicts->loose_work, module, speed);
+			add_work(&verdicts->loose_work, module, factors);
 	}
 	for (size_t t = 0; t < told->image.verdict_count; t++)
 		told->verdicts[t].left_out =
@@ -209,15 +210,15 @@ static int tell_image(struct jw_error *err, void *context, const struct analyse_
 				  .damaged = image->damaged,
 				  .verdict_count = scan->question.target_count},
 	};
+	const struct build_image brought = build_image_of(from);
 	int result = -1;
 
 	told.image.verdicts = told.verdicts;
 	for (size_t t = 0; t < scan->question.target_count; t++)
 		tell_verdicts(&told.verdicts[t], scan->question.targets[t], &from->targets[t]);
-	tell_work(&told, from, &scan->options->speed);
-	if (!fates_add(err, &scan->fates, image->path, image->member, from->targets,
-				   scan->question.target_count) &&
-		!tell_counts(err, &told, from) && !tell_modules(err, &told, from))
+	tell_work(&told, from, &scan->build.request->factors);
+	if (!build_take(err, &scan->build, &brought) && !tell_counts(err, &told, from) &&
+		!tell_modules(err, &told, from))
 		result = scan->options->image(err, scan->options->context, &told.image);
 	mem_free(told.counts);
 	mem_free(told.modules);
@@ -254,13 +255,38 @@ static int find_path_files(struct jw_error *err, struct scan *scan, const char *
 	return 0;
 }
 
-static void tell_failing(struct scan *scan)
+static void tell_totals(const struct scan *scan)
 {
+	const struct plan *plan = scan->build.plan;
+
+	for (size_t t = 0; scan->options->total && t < plan->target_count; t++) {
+		struct jw_scan_total total = {.target = plan->targets[t].device};
+
+		for (size_t i = 0; i < plan->module_count; i++) {
+			const struct plan_module *module = &plan->modules[i];
+
+			if (module->target != t)
+				continue;
+			total.left_out += module->state == PLAN_LEFT_OUT;
+			if (module->state == PLAN_LEFT_OUT)
+				continue;
+			total.modules++;
+			total.ptx_bytes += module->payload_bytes;
+			forecast_add(&total.forecast, plan, module);
+		}
+		forecast_share(&total.forecast, forecast_workers(total.modules));
+		scan->options->total(scan->options->context, &total);
+	}
+}
+
+static void tell_failing(const struct scan *scan)
+{
+	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
 
-	fates_settle(&scan->fates);
-	for (size_t i = 0; scan->options->failing && i < scan->fates.count; i++) {
-		const struct file_fate *fate = &scan->fates.items[i];
+	fates_settle(fates);
+	for (size_t i = 0; scan->options->failing && i < fates->count; i++) {
+		const struct file_fate *fate = &fates->items[i];
 		const struct jw_target device = scan->question.targets[fate->target];
 
 		scan->options->failing(scan->options->context, fate->file, device,
@@ -268,11 +294,37 @@ static void tell_failing(struct scan *scan)
 	}
 }
 
+static int scan_files(struct jw_error *err, struct scan *scan)
+{
+	const struct analyse_sink sink = {.context = scan,
+									  .image = tell_image,
+									  .trouble = tell_trouble,
+									  .cancel = scan->options->cancel};
+	struct found_list list;
+	int result = found_open(err, &list);
+
+	for (size_t i = 0; !result && i < scan->options->path_count; i++)
+		result = find_path_files(err, scan, scan->options->paths[i], &list);
+	for (size_t i = 0; !result && i < list.found->file_count; i++)
+		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
+	jw_found_free(list.found);
+	found_close(&list);
+	return result;
+}
+
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 {
 	options = SIZED(err, options, struct jw_scan_options);
 	if (!options)
 		return -1;
+	const struct jw_speed speed = options->speed;
+	const struct cache_profile profile = {.driver = options->driver};
+	const struct plan_request request = {
+		.targets = options->targets,
+		.target_count = options->target_count,
+		.profile = &profile,
+		.factors = {speed.load, speed.link, speed.spread},
+	};
 	struct scan scan = {
 		.options = options,
 		.question = {.targets = options->targets,
@@ -281,31 +333,20 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 					 .verdicts_only = options->verdicts_only,
 					 .digests = options->modules},
 	};
-	const struct analyse_sink sink = {
-		.context = &scan, .image = tell_image, .trouble = tell_trouble, .cancel = options->cancel};
-	struct found_list list;
 	int result;
 
-	if (options->target_count > ANALYSE_MOST_TARGETS)
-		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
-						 ANALYSE_MOST_TARGETS);
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &options->driver, options->targets[i]))
 			return -1;
-	result = found_open(err, &list);
-	for (size_t i = 0; !result && i < options->path_count; i++)
-		result = find_path_files(err, &scan, options->paths[i], &list);
-	for (size_t i = 0; !result && i < list.found->file_count; i++)
-		result = analyse_path(err, list.found->files[i].path, &scan.question, &sink);
+	result = build_begin(err, &scan.build, &request);
 	if (!result)
+		result = scan_files(err, &scan);
+	build_end(&scan.build);
+	if (!result) {
+		build_estimate(scan.build.plan);
+		tell_totals(&scan);
 		tell_failing(&scan);
-	fates_free(&scan.fates);
-	jw_found_free(list.found);
-	found_close(&list);
+	}
+	plan_free(scan.build.plan);
 	return result;
-}
-
-double jw_scan_wall_seconds(const struct jw_scan_work *work, double capacity)
-{
-	return jw_makespan_seconds(work->seconds, work->longest, capacity);
 }

@@ -37,7 +37,7 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 			continue;
 		slot->retired = true;
 	}
-	run->result->plan.workers = most;
+	run->result->plan.forecast.workers = most;
 }
 
 /* All workers have the same environment, so the first one speaks for all. */

@@ -16,7 +16,7 @@ int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const 
 		if (jw_check(err, &options, &result))
 			return -1;
 		for (size_t i = 0; i < result->gpu_count; i++)
-			bytes += result->gpus[i].cache_bytes;
+			bytes += result->gpus[i].forecast.cache_bytes;
 		jw_check_result_free(result);
 	}
 	*ret_bytes = bytes;

@@ -15,7 +15,7 @@ static const struct jw_driver same_branch = {.cuda = 12040, .release = {550, 54,
 
 static double usual(enum cache_key_form form)
 {
-	const struct plan_factors none = {0, 0};
+	const struct plan_factors none = {0};
 
 	return plan_factor(&none, form);
 }

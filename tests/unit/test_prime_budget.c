@@ -129,7 +129,7 @@ static void more_than_the_cache_keeps_is_refused(void **state)
 		const struct jw_prime_plan sum = {.cold = 1,
 										  .limit_bytes = cases[i].limit_bytes,
 										  .warm_bytes = cases[i].warm_bytes,
-										  .cache_bytes = cases[i].cache_bytes};
+										  .forecast.cache_bytes = cases[i].cache_bytes};
 		struct jw_error why = {0};
 
 		assert_int_equal(budget_is_too_much(&sum, &why), cases[i].says[0] != NULL);

@@ -1,5 +1,4 @@
 /* jitwarm check: is it warm? */
-#include <jitwarm/estimate.h>
 #include <string.h>
 
 #include <jitwarm/check.h>
@@ -8,10 +7,10 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/forecast_text.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/module_text.h"
-#include "os/cores.h"
 
 static size_t failing_on(const struct jw_check_result *result, struct jw_target target)
 {
@@ -25,11 +24,7 @@ static size_t failing_on(const struct jw_check_result *result, struct jw_target 
 static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, size_t failing,
 					  bool harmful)
 {
-	const unsigned cores = os_cores();
-	char driver[JW_DRIVER_TEXT];
-	char name[GPUS_NAME], ptx[TEXT_SHORT], cache[TEXT_SHORT], wall[TEXT_SHORT];
-	double wall_ms =
-		jw_makespan_seconds(gpu->seconds, gpu->longest_seconds, jw_workers_capacity(cores)) * 1000;
+	char driver[JW_DRIVER_TEXT], name[GPUS_NAME], ptx[TEXT_SHORT];
 
 	(void)gpu_targets_name(name, gpu->target);
 	if (!gpu->modules && failing)
@@ -40,10 +35,11 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 		output_line(out, harmful ? STYLE_WARN : STYLE_GOOD, "%s: %s%s in the cache", name,
 					harmful ? "" : "warm, ", module_text_all(ptx, gpu->modules));
 	else
-		output_line(out, STYLE_WARN, "%s: %zu of %s cold (%s of PTX): about %s on %s, %s of cache",
-					name, gpu->cold, TEXT_COUNT(gpu->modules, "module is", "modules are"),
-					text_bytes(ptx, gpu->cold_bytes), text_duration(wall, wall_ms / 1000),
-					TEXT_COUNT(cores, "core", "cores"), text_bytes(cache, gpu->cache_bytes));
+		output_line(out, STYLE_WARN, "%s: %zu of %s cold (%s of PTX)", name, gpu->cold,
+					TEXT_COUNT(gpu->modules, "module is", "modules are"),
+					text_bytes(ptx, gpu->cold_bytes));
+	if (gpu->cold)
+		forecast_text_line(out, "  ", &gpu->forecast, "");
 	if (gpu->damaged)
 		output_line(out, STYLE_BAD, "  %zu of them %s damaged; “jitwarm prime” replaces %s",
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
@@ -115,30 +111,6 @@ static void print_result(const struct output *out, const struct jw_check_result 
 		output_note(out, "%s", result->notes[i]);
 }
 
-static struct jw_check_gpu sum_of(const struct jw_check_result *result)
-{
-	struct jw_check_gpu sum = {0};
-
-	for (size_t i = 0; i < result->gpu_count; i++) {
-		const struct jw_check_gpu *gpu = &result->gpus[i];
-
-		sum.modules += gpu->modules;
-		sum.warm += gpu->warm;
-		sum.carried += gpu->carried;
-		sum.cold += gpu->cold;
-		sum.damaged += gpu->damaged;
-		sum.cannot += gpu->cannot;
-		sum.link += gpu->link;
-		sum.left_out += gpu->left_out;
-		sum.cold_bytes += gpu->cold_bytes;
-		sum.cache_bytes += gpu->cache_bytes;
-		sum.seconds += gpu->seconds;
-		if (gpu->longest_seconds > sum.longest_seconds)
-			sum.longest_seconds = gpu->longest_seconds;
-	}
-	return sum;
-}
-
 static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_targets *gpus,
 					   const struct found_files *files)
 {
@@ -175,7 +147,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	}
 	failed = document_print(err, &cli->out, &document_check,
 							&(struct check_document){.result = *result,
-													 .sum = sum_of(result),
+													 .sum = result->all,
 													 .why_useless = useless,
 													 .explain = options.explain});
 	jw_check_result_free(result);

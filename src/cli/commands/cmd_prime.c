@@ -35,7 +35,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	if (!result->images && !result->troubles && !priming->recording)
 		output_line(&priming->cli->out, STYLE_PLAIN, "no device code found");
 	else
-		prime_print_plan(&priming->cli->out, &result->plan);
+		prime_print_plan(&priming->cli->out, result);
 	return true;
 }
 

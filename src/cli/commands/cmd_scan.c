@@ -7,16 +7,15 @@
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/scan_text.h"
-#include "os/cores.h"
 
 struct scan_run {
 	struct cli *cli;
 	cJSON *files; /* the array of the document; NULL without --json */
 	bool modules;
-	struct scan_machine machine;
 	struct jw_speed speed;
 	size_t images, damaged, troubles, failing;
-	struct scan_total totals[GPUS_MOST];
+	struct jw_scan_total totals[GPUS_MOST];
+	size_t total_count;
 };
 
 static int add_image(struct jw_error *err, struct scan_run *run, const struct jw_scan_image *image)
@@ -36,7 +35,7 @@ static int take_image(struct jw_error *err, void *context, const struct jw_scan_
 
 	run->images++;
 	run->damaged += image->damaged;
-	scan_text_image(&run->cli->out, image, &run->machine, run->totals);
+	scan_text_image(&run->cli->out, image);
 	return run->files ? add_image(err, run, image) : 0;
 }
 
@@ -47,6 +46,13 @@ static void take_trouble(void *context, const char *path, const struct jw_error 
 	(void)path;
 	run->troubles++;
 	output_error(&run->cli->out, "%s", why->message);
+}
+
+static void take_total(void *context, const struct jw_scan_total *total)
+{
+	struct scan_run *run = context;
+
+	run->totals[run->total_count++] = *total;
 }
 
 static void take_failing(void *context, const char *file, struct jw_target target, const char *why)
@@ -71,6 +77,7 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.context = run,
 		.image = take_image,
 		.trouble = take_trouble,
+		.total = take_total,
 		.failing = take_failing,
 	};
 	struct found_files files;
@@ -86,12 +93,12 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 	return result;
 }
 
-static void print_end(const struct scan_run *run, const struct gpu_targets *gpus)
+static void print_end(const struct scan_run *run)
 {
 	if (!run->images)
 		output_line(&run->cli->out, STYLE_PLAIN, "no device code found");
-	for (size_t i = 0; run->images > 1 && i < gpus->count; i++)
-		scan_text_total(&run->cli->out, gpus->targets[i], &run->totals[i], &run->machine);
+	for (size_t i = 0; run->images && i < run->total_count; i++)
+		scan_text_total(&run->cli->out, &run->totals[i]);
 }
 
 /* Without --target it is about the GPUs of this machine; where there are none, about what is in the
@@ -117,9 +124,7 @@ static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_t
 
 static int scan_run(struct jw_error *err, struct cli *cli)
 {
-	struct scan_run run = {.cli = cli,
-						   .modules = options_given(&cli->options, "modules"),
-						   .machine = {os_cores(), jw_workers_capacity(os_cores())}};
+	struct scan_run run = {.cli = cli, .modules = options_given(&cli->options, "modules")};
 	struct gpu_targets gpus;
 	int failed;
 
@@ -129,11 +134,13 @@ static int scan_run(struct jw_error *err, struct cli *cli)
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	failed = scan_all(err, &run, &gpus);
 	if (!failed) {
-		print_end(&run, &gpus);
+		print_end(&run);
 		cli->status = exit_of_troubles(run.troubles, run.images);
 		cli_end_with(cli, run.damaged ? EXIT_COLD : run.failing ? EXIT_CANNOT : EXIT_DONE);
 		failed = document_print(err, &cli->out, &document_scan,
-								&(struct scan_document){.files = run.files});
+								&(struct scan_document){.files = run.files,
+														.totals = run.totals,
+														.total_count = run.total_count});
 	}
 	cJSON_Delete(run.files);
 	return failed;
@@ -157,9 +164,12 @@ const struct cli_command command_scan = {
 		"code, "
 		"and asks the driver only where the PCI bus does not tell the GPU.\n\nNames are paths, "
 		"else packages of the active Python or conda "
-		"environment; without a name, the whole environment. The time is for all cores of this "
-		"machine, from a model of four frameworks and, without --target, from earlier runs of "
-		"prime here; expect a third more or less.\n\nEnds with 1 where a file cannot be read or "
+		"environment; without a name, the whole environment. All files together: how long the "
+		"first "
+		"start takes, in which the driver compiles on one core; how long prime takes on this "
+		"machine; how much the cache grows. The times come from a model of four frameworks and, "
+		"without --target, from earlier runs of prime here.\n\nEnds with 1 where a file cannot be "
+		"read or "
 		"holds damaged device code, 2 where a program will fail for want of code that runs on the "
 		"GPU, 3 where nothing could be read.",
 	.options = options,

@@ -14,11 +14,14 @@ static const struct json_field count_fields[] = {
 	GPU(link, "of the cold ones: inputs of a link that is needed"),
 	GPU(left_out, "modules that `--all` would include"),
 	GPU(cold_bytes, "PTX of the cold modules"),
-	GPU_AS("predicted_cache_bytes", cache_bytes,
+	GPU_AS("predicted_cache_bytes", forecast.cache_bytes,
 		   "their size in the cache once compiled: keys, which hold the PTX, and cubins"),
-	GPU_AS("predicted_cpu_seconds", seconds, "their predicted time on one core"),
-	GPU_AS("predicted_longest_seconds", longest_seconds,
+	GPU_AS("predicted_cpu_seconds", forecast.start.likely,
+		   "their predicted time on one core: that of a first start"),
+	GPU_AS("predicted_longest_seconds", forecast.longest_seconds,
 		   "the predicted time of the longest of them"),
+	JSON_OBJECT_OF("forecast", struct jw_check_gpu, forecast, &document_forecast,
+				   "the predicted times, with how sure they are"),
 	{0},
 };
 

@@ -18,6 +18,14 @@ static const struct json_field failure_fields[] = {
 	{0},
 };
 
+static const struct json_field gpu_fields[] = {
+	JSON_SAID("target", struct jw_prime_gpu, target, document_sm, "`sm_86`"),
+	JSON(struct jw_prime_gpu, cold, NULL),
+	JSON_OBJECT_OF("forecast", struct jw_prime_gpu, forecast, &document_forecast,
+				   "had it the workers to itself"),
+	{0},
+};
+
 static const struct json_field refilled_fields[] = {
 	JSON(struct jw_store_refilled, entries,
 		 "restored entries; with `--dry-run`: entries that would be, which count as `cold`"),
@@ -78,12 +86,16 @@ static const struct json_field prime_fields[] = {
 		.presence = JSON_IF_SET),
 	ROW(plan.recorded_missing, "of these: not in the files here",
 		JSON_IF(struct prime_document, result.plan.recorded)),
-	ROW(plan.workers, "number of processes that compile at the same time"),
+	ROW(plan.forecast.workers, "number of processes that compile at the same time"),
 	ROW(plan.cold_bytes, "as in `check`"),
-	ROW_AS("predicted_cache_bytes", plan.cache_bytes, "as in `check`"),
-	ROW_AS("predicted_cpu_seconds", plan.cpu_seconds, "as in `check`"),
-	ROW_AS("predicted_seconds", plan.wall_seconds,
+	ROW_AS("predicted_cache_bytes", plan.forecast.cache_bytes, "as in `check`"),
+	ROW_AS("predicted_cpu_seconds", plan.forecast.start.likely, "as in `check`"),
+	ROW_AS("predicted_seconds", plan.forecast.prime.likely,
 		   "wall time with these workers; compare `seconds`"),
+	JSON_OBJECT_OF("forecast", struct prime_document, result.plan.forecast, &document_forecast,
+				   "what compiling the `cold` ones takes, with how sure that is"),
+	JSON_LIST_OF("gpus", struct prime_document, result.gpus, result.gpu_count,
+				 JSON_TABLE(struct jw_prime_gpu, gpu_fields), "the same for each architecture"),
 	ROW(plan.limit_bytes, "the limit of the driver's cache"),
 	ROW(plan.used_bytes, "in the cache by its files, of all programs"),
 	ROW(plan.over_budget, "of the cold ones: modules that `--budget-time` or `--budget-size` leave "

@@ -28,19 +28,34 @@ static struct jw_scan_work linked(const struct jw_scan_verdicts *verdicts)
 													 : (struct jw_scan_work){0};
 }
 
-static double cpu_seconds(const void *values)
+static double start_seconds(const void *values)
 {
 	const struct jw_scan_verdicts *verdicts = values;
 
-	return rounded(verdicts->work.seconds + linked(verdicts).seconds);
+	return rounded(verdicts->work.start.likely + linked(verdicts).start.likely);
+}
+
+static double low_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return rounded(verdicts->work.start.low + linked(verdicts).start.low);
+}
+
+static double high_seconds(const void *values)
+{
+	const struct jw_scan_verdicts *verdicts = values;
+
+	return rounded(verdicts->work.start.high + linked(verdicts).start.high);
 }
 
 static double longest_seconds(const void *values)
 {
 	const struct jw_scan_verdicts *verdicts = values;
-	const double longest = linked(verdicts).longest;
+	const double longest = linked(verdicts).longest_seconds;
 
-	return rounded(longest > verdicts->work.longest ? longest : verdicts->work.longest);
+	return rounded(longest > verdicts->work.longest_seconds ? longest
+															: verdicts->work.longest_seconds);
 }
 
 static double cache_bytes(const void *values)
@@ -51,7 +66,9 @@ static double cache_bytes(const void *values)
 }
 
 static const struct json_field estimate_fields[] = {
-	JSON_NUMBER_OF("cpu_seconds", cpu_seconds, "on one core"),
+	JSON_NUMBER_OF("cpu_seconds", start_seconds, "on one core"),
+	JSON_NUMBER_OF("low_seconds", low_seconds, "it takes less than that once in twenty times"),
+	JSON_NUMBER_OF("high_seconds", high_seconds, "it takes more than that once in twenty times"),
 	JSON_NUMBER_OF("longest_seconds", longest_seconds, "of the longest module"),
 	JSON_NUMBER_OF("cache_bytes", cache_bytes, "growth of the driver's cache"),
 	{0},
@@ -155,9 +172,24 @@ static const struct json_field image_fields[] = {
 };
 const struct json_table document_scan_image = {.fields = image_fields};
 
+#define TOTAL(member, ...) JSON(struct jw_scan_total, member, __VA_ARGS__)
+
+static const struct json_field total_fields[] = {
+	JSON_SAID("target", struct jw_scan_total, target, document_sm, "`sm_86`"),
+	TOTAL(modules, "that `prime` would compile, each once, whichever files hold it"),
+	TOTAL(ptx_bytes, "their PTX, decompressed"),
+	TOTAL(left_out, "modules that `prime` leaves out without `--all`"),
+	JSON_OBJECT_OF("forecast", struct jw_scan_total, forecast, &document_forecast,
+				   "what compiling them takes on this machine"),
+	{0},
+};
+
 static const struct json_field scan_fields[] = {
 	JSON_READY_OF("files", struct scan_document, files, &document_scan_image,
 				  "each file, and each member of an archive, that holds device code"),
+	JSON_LIST_OF("totals", struct scan_document, totals, total_count,
+				 JSON_TABLE(struct jw_scan_total, total_fields),
+				 "all of them together, an object for each GPU; `[]` where none was asked about"),
 	{0},
 };
 const struct json_table document_scan = {

@@ -61,6 +61,8 @@ struct status_document {
 extern const struct json_table document_scan, document_scan_image;
 struct scan_document {
 	const cJSON *files;
+	const struct jw_scan_total *totals;
+	size_t total_count;
 };
 struct scan_image_document {
 	struct jw_scan_image image;
@@ -74,6 +76,8 @@ struct check_document {
 	const char *why_useless;
 	bool explain;
 };
+
+extern const struct json_table document_forecast; /* struct jw_forecast */
 
 extern const struct json_table document_export;
 struct export_document {

@@ -1,6 +1,9 @@
 #include "cli/parts/prime_text.h"
 
+#include <stdio.h>
+
 #include "base/text.h"
+#include "cli/parts/forecast_text.h"
 #include "cli/parts/module_text.h"
 
 /* ---- the store, former drivers */
@@ -79,7 +82,8 @@ void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *re
 static void print_limit(const struct output *out, const struct jw_prime_plan *plan)
 {
 	char used[TEXT_SHORT], limit[TEXT_SHORT];
-	bool evicts = !plan->too_much && plan->used_bytes + plan->cache_bytes > plan->limit_bytes;
+	bool evicts =
+		!plan->too_much && plan->used_bytes + plan->forecast.cache_bytes > plan->limit_bytes;
 
 	output_line(out, STYLE_PLAIN, "The driver keeps at most %s of cache, of which %s are used%s.",
 				text_bytes(limit, plan->limit_bytes), text_bytes(used, plan->used_bytes),
@@ -99,9 +103,29 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 					text_bytes(bytes, plan->over_budget_bytes));
 }
 
-void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan)
+/* Of several GPUs each has a line, and then all together. */
+static void print_forecast(const struct output *out, const struct jw_prime_result *result)
 {
-	char bytes[TEXT_SHORT], cubins[TEXT_SHORT], time[TEXT_SHORT];
+	size_t busy = 0;
+
+	for (size_t i = 0; i < result->gpu_count; i++)
+		busy += result->gpus[i].cold > 0;
+	for (size_t i = 0; busy > 1 && i < result->gpu_count; i++) {
+		const struct jw_prime_gpu *gpu = &result->gpus[i];
+		char target[JW_TARGET_TEXT], head[JW_TARGET_TEXT + 4];
+
+		(void)snprintf(head, sizeof head, "%s: ", jw_target_sm(target, gpu->target));
+		if (gpu->cold)
+			forecast_text_line(out, head, &gpu->forecast, ".");
+	}
+	forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", &result->plan.forecast,
+					   ".");
+}
+
+void prime_print_plan(const struct output *out, const struct jw_prime_result *result)
+{
+	const struct jw_prime_plan *plan = &result->plan;
+	char bytes[TEXT_SHORT];
 
 	if (plan->cache.text[0])
 		output_warning(out, "%s%s%s", plan->cache.text, plan->cache.evicted ? "; " : "",
@@ -127,11 +151,10 @@ void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan
 		module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
 		return;
 	}
-	output_line(
-		out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX): about %s with %s, %s of cache.",
-		plan->cold, TEXT_COUNT(plan->modules, "module", "modules"),
-		text_bytes(bytes, plan->cold_bytes), text_duration(time, plan->wall_seconds),
-		TEXT_COUNT(plan->workers, "worker", "workers"), text_bytes(cubins, plan->cache_bytes));
+	output_line(out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX).", plan->cold,
+				TEXT_COUNT(plan->modules, "module", "modules"),
+				text_bytes(bytes, plan->cold_bytes));
+	print_forecast(out, result);
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
 	module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
@@ -151,9 +174,9 @@ void prime_print_compiled(const struct output *out, const struct jw_prime_result
 					"Compiled %s: predicted %s, took %s; the cache grew by %s (predicted "
 					"%s).",
 					TEXT_COUNT(result->compiled, "module", "modules"),
-					text_duration(more_time, plan->wall_seconds),
+					text_duration(more_time, plan->forecast.prime.likely),
 					text_duration(time, result->seconds), text_bytes(bytes, result->added_bytes),
-					text_bytes(more_bytes, plan->cache_bytes));
+					text_bytes(more_bytes, plan->forecast.cache_bytes));
 	else
 		output_line(out, STYLE_GOOD, "Compiled %s in %s; the cache grew by %s.",
 					TEXT_COUNT(result->compiled, "module", "modules"),

@@ -17,7 +17,7 @@
 /* Before anything is compiled: entries from the store and of former drivers. */
 void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
 /* Before: the modules to compile, time and space, and the limit of the cache. */
-void prime_print_plan(const struct output *out, const struct jw_prime_plan *plan);
+void prime_print_plan(const struct output *out, const struct jw_prime_result *result);
 /* After, where something was compiled. A completed plan is shown with its prediction. */
 void prime_print_compiled(const struct output *out, const struct jw_prime_result *result);
 /* After a run that a budget has cut short (`by_size`: one of size): how to go on. */

@@ -4,29 +4,23 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "cli/parts/forecast_text.h"
 #include "cli/parts/gpu_targets.h"
 
 enum { MOST_LINE = 1 << 16 };
 
-static void add_work(struct jw_scan_work *sum, const struct jw_scan_work *work)
+static struct jw_seconds less_seconds(const struct jw_seconds *from, const struct jw_seconds *part)
 {
-	sum->modules += work->modules;
-	sum->ptx_bytes += work->ptx_bytes;
-	sum->seconds += work->seconds;
-	sum->longest = work->longest > sum->longest ? work->longest : sum->longest;
-	sum->cache_bytes += work->cache_bytes;
+	return (struct jw_seconds){from->low - part->low, from->likely - part->likely,
+							   from->high - part->high};
 }
 
-/* The work without a part of it. Which of its modules is the dearest is then not known, but it is
- * not dearer than before. */
+/* The work without a part of it. */
 static struct jw_scan_work less_work(struct jw_scan_work work, const struct jw_scan_work *part)
 {
 	work.modules -= part->modules;
 	work.ptx_bytes -= part->ptx_bytes;
-	work.seconds -= part->seconds;
-	work.cache_bytes -= part->cache_bytes;
-	if (work.seconds < work.longest)
-		work.longest = work.seconds;
+	work.start = less_seconds(&work.start, &part->start);
 	return work;
 }
 
@@ -35,16 +29,14 @@ static const char *separator(const struct buf *line)
 	return line->size ? "; " : "";
 }
 
-static void say_work(struct buf *line, const struct jw_scan_work *work,
-					 const struct scan_machine *machine, const char *what)
+static void say_work(struct buf *line, const struct jw_scan_work *work, const char *what)
 {
-	char ptx[TEXT_SHORT], wall[TEXT_SHORT], cache[TEXT_SHORT];
+	char ptx[TEXT_SHORT], start[TEXT_SHORT];
 
-	(void)buf_printf(
-		NULL, line, "%s%s to %s (%s of PTX): about %s on %s, %s of cache", separator(line),
-		TEXT_COUNT(work->modules, "module", "modules"), what, text_bytes(ptx, work->ptx_bytes),
-		text_duration(wall, jw_scan_wall_seconds(work, machine->capacity)),
-		TEXT_COUNT(machine->cores, "core", "cores"), text_bytes(cache, work->cache_bytes));
+	(void)buf_printf(NULL, line, "%s%s to %s (%s of PTX): %s on one core", separator(line),
+					 TEXT_COUNT(work->modules, "module", "modules"), what,
+					 text_bytes(ptx, work->ptx_bytes),
+					 text_span(start, work->start.low, work->start.high));
 }
 
 static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts)
@@ -70,8 +62,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 }
 
 /* One image on one GPU, in words; returns the style. */
-static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts,
-							   const struct scan_machine *machine)
+static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	struct jw_scan_work work = verdicts->work;
 	bool link = verdicts->link_needed == JW_SCAN_NEED_YES && verdicts->link_work.modules;
@@ -80,9 +71,9 @@ static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *
 	if (verdicts->left_out)
 		work = less_work(work, &verdicts->loose_work);
 	if (work.modules)
-		say_work(line, &work, machine, "compile");
+		say_work(line, &work, "compile");
 	if (link)
-		say_work(line, &verdicts->link_work, machine, "compile for linking");
+		say_work(line, &verdicts->link_work, "compile for linking");
 	if (verdicts->left_out)
 		(void)buf_printf(
 			NULL, line, "%s%s (%s of PTX) compiled when used; “prime --all” includes them",
@@ -125,22 +116,7 @@ static void print_content(const struct output *output, const struct jw_scan_imag
 	buf_free(&line);
 }
 
-static void add_total(struct scan_total *total, const struct jw_scan_verdicts *verdicts)
-{
-	struct jw_scan_work work = verdicts->work;
-
-	if (verdicts->left_out) {
-		work = less_work(work, &verdicts->loose_work);
-		total->left_out += verdicts->loose_work.modules;
-	}
-	add_work(&total->work, &work);
-	if (verdicts->link_needed == JW_SCAN_NEED_YES)
-		add_work(&total->work, &verdicts->link_work);
-	total->images++;
-}
-
-void scan_text_image(const struct output *output, const struct jw_scan_image *image,
-					 const struct scan_machine *machine, struct scan_total *totals)
+void scan_text_image(const struct output *output, const struct jw_scan_image *image)
 {
 	char size[TEXT_SHORT], name[GPUS_NAME];
 
@@ -152,28 +128,27 @@ void scan_text_image(const struct output *output, const struct jw_scan_image *im
 		print_content(output, image);
 	for (size_t i = 0; i < image->verdict_count; i++) {
 		struct buf line = BUF_MAX(MOST_LINE);
-		enum style style = say_verdicts(&line, &image->verdicts[i], machine);
+		enum style style = say_verdicts(&line, &image->verdicts[i]);
 
 		output_line(output, style, "  %-20s %s", gpu_targets_name(name, image->verdicts[i].target),
 					buf_text(&line));
 		buf_free(&line);
-		add_total(&totals[i], &image->verdicts[i]);
 	}
 }
 
-void scan_text_total(const struct output *output, struct jw_target target,
-					 const struct scan_total *total, const struct scan_machine *machine)
+void scan_text_total(const struct output *output, const struct jw_scan_total *total)
 {
-	char name[GPUS_NAME];
-	struct buf line = BUF_MAX(MOST_LINE);
+	char name[GPUS_NAME], ptx[TEXT_SHORT], left_out[TEXT_SHORT + 16] = "";
 
-	if (total->work.modules)
-		say_work(&line, &total->work, machine, "compile");
-	else
-		(void)buf_printf(NULL, &line, "nothing to compile");
 	if (total->left_out)
-		(void)buf_printf(NULL, &line, "; %zu more when used", total->left_out);
-	output_line(output, STYLE_STRONG, "%s, all together: %s", gpu_targets_name(name, target),
-				buf_text(&line));
-	buf_free(&line);
+		(void)snprintf(left_out, sizeof left_out, "; %zu more when used", total->left_out);
+	(void)gpu_targets_name(name, total->target);
+	if (!total->modules) {
+		output_line(output, STYLE_STRONG, "%s, all together: nothing to compile%s", name, left_out);
+		return;
+	}
+	output_line(output, STYLE_STRONG, "%s, all together: %s to compile (%s of PTX)%s", name,
+				TEXT_COUNT(total->modules, "module", "modules"), text_bytes(ptx, total->ptx_bytes),
+				left_out);
+	forecast_text_line(output, "  ", &total->forecast, "");
 }

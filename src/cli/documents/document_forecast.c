@@ -1,0 +1,26 @@
+#include "cli/documents/documents.h"
+
+static const struct json_field seconds_fields[] = {
+	JSON(struct jw_seconds, low, "it takes less than that once in twenty times"),
+	JSON(struct jw_seconds, likely, NULL),
+	JSON(struct jw_seconds, high, "it takes more than that once in twenty times"),
+	{0},
+};
+static const struct json_table seconds = {.fields = seconds_fields,
+										  .size = sizeof(struct jw_seconds)};
+
+#define FORECAST(member, ...) JSON(struct jw_forecast, member, __VA_ARGS__)
+
+static const struct json_field forecast_fields[] = {
+	JSON_OBJECT_OF("start_seconds", struct jw_forecast, start, &seconds,
+				   "the first start of programs: their driver compiles one module after the other, "
+				   "on one core"),
+	FORECAST(longest_seconds, "of the longest module"),
+	JSON_OBJECT_OF("prime_seconds", struct jw_forecast, prime, &seconds,
+				   "wall time of `prime` with these workers"),
+	FORECAST(workers, "processes that compile at the same time"),
+	FORECAST(cache_bytes, "growth of the driver's cache"),
+	{0},
+};
+const struct json_table document_forecast = {.fields = forecast_fields,
+											 .size = sizeof(struct jw_forecast)};

@@ -1,0 +1,48 @@
+# What all files need together: each module once for a GPU, whichever files hold it, in scan, check and prime alike; and one
+# line that says how long the first start takes, how long prime, and how much cache.
+with_simdriver sm_86,sm_89
+module() { # FILE KERNEL LINES
+	printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\n' "$2" >"$1"
+	yes '	add.s32 %r1, %r1, 1;' | head -n "$3" >>"$1"
+	printf '	ret;\n}\n' >>"$1"
+}
+mkdir lib
+for i in 1 2 3; do module "lib/once-$i.ptx" "k$i" $((20000 * i)); done
+for i in 1 2 3 4 5 6; do cp lib/once-3.ptx "lib/again-$i.ptx"; done # 9 files, 3 modules
+one=(--target sm_86 --driver 550.163.01)
+
+run 0 scan "${one[@]}" --json lib
+json 'len(d["files"]) == 9 and [t["modules"] for t in d["totals"]] == [3]'
+json 'd["totals"][0]["ptx_bytes"] == sum({f["ptx_bytes"] for f in d["files"]})'
+json 'abs(d["totals"][0]["forecast"]["start_seconds"]["likely"] - sum({f["verdicts"]["sm_86"]["estimate"]["cpu_seconds"] for f in d["files"]})) < 0.01'
+cp "$out" "$work/scan.json"
+run 0 scan "${one[@]}" lib
+out_has "sm_86 (RTX 30), all together: 3 modules to compile"
+run 0 scan "${one[@]}" lib/once-1.ptx
+out_has "all together: 1 module to compile"
+out_has "  first start "
+run 1 check "${one[@]}" --cache cache --json lib
+json 'd["modules"] == d["cold"] == 3'
+json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds")] == [d["gpus"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds")]'
+json '[d["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")] == [json.load(open("'"$work/scan.json"'"))["totals"][0]["forecast"][k] for k in ("start_seconds", "prime_seconds", "workers")]'
+run 1 check "${one[@]}" --cache cache lib
+out_has "3 of 3 modules are cold"
+out_has "  first start "
+
+# The three numbers of a GPU in one line, as a range each; of several GPUs each has its own.
+line='first start (about |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers?, [0-9.]+ MB of cache'
+run 1 prime -n lib
+grep -qE "^Predicted: $line\.$" "$out" && fail "two GPUs in one line"
+[[ $(grep -cE "^sm_8[69]: $line\.$" "$out") == 2 ]] || fail "not a line for each GPU"
+[[ $(grep -cE "^All together: $line\.$" "$out") == 1 ]] || fail "no line for both"
+run 1 prime -n --json lib
+json 'd["modules"] == d["cold"] == 6 and [g["cold"] for g in d["gpus"]] == [3, 3] and [g["target"] for g in d["gpus"]] == ["sm_86", "sm_89"]'
+json 'all(g["forecast"]["start_seconds"]["low"] < g["forecast"]["start_seconds"]["likely"] < g["forecast"]["start_seconds"]["high"] for g in d["gpus"])'
+json 'abs(sum(g["forecast"]["start_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["start_seconds"]["likely"]) < 0.01'
+json 'd["forecast"]["prime_seconds"]["likely"] <= d["forecast"]["start_seconds"]["likely"]'
+run 1 prime -n -j 1 --json lib/once-1.ptx
+json 'd["forecast"]["prime_seconds"] == d["forecast"]["start_seconds"] == {k: 2 * v for k, v in d["gpus"][0]["forecast"]["start_seconds"].items()}'
+run 1 check --target sm_86,sm_89 --driver 550.163.01 lib
+[[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
+run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
+[[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
