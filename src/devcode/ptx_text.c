@@ -136,11 +136,11 @@ static void skip_to(struct scan_text *text, const char *stop)
 /* Past a comment or string that begins here; false if none does. */
 static bool skip_quoted(struct scan_text *text)
 {
-	const char *stop = has(text, "//")   ? "\n"
-					   : has(text, "/*") ? "*/"
-					   : has(text, "\"") ? "\""
-										 : NULL;
+	const char *stop;
 
+	if (text->at == text->end || (*text->at != '/' && *text->at != '"'))
+		return false;
+	stop = *text->at == '"' ? "\"" : has(text, "//") ? "\n" : has(text, "/*") ? "*/" : NULL;
 	if (!stop)
 		return false;
 	text->at += *text->at == '"' ? 1 : 2;
