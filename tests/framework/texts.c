@@ -49,6 +49,7 @@ static struct {
 	int (*retain)(void **, int);
 	int (*set_current)(void *);
 	int (*load)(void **, const void *, unsigned, int *, void **);
+	int (*unload)(void *);
 } cu;
 
 static bool find_functions(void)
@@ -61,7 +62,8 @@ static bool find_functions(void)
 				 {"cuDeviceGetAttribute", &cu.attribute},
 				 {"cuDevicePrimaryCtxRetain", &cu.retain},
 				 {"cuCtxSetCurrent", &cu.set_current},
-				 {"cuModuleLoadDataEx", &cu.load}};
+				 {"cuModuleLoadDataEx", &cu.load},
+				 {"cuModuleUnload", &cu.unload}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		driver_fn *function = driver_function(table[i].name);
@@ -87,6 +89,8 @@ static int load(const char *text, size_t size, bool optimised)
 	memset(log, 0, sizeof log);
 	result = cu.load(&module, copy, optimised ? 4 : 3, options, values);
 	printf("result %d%s\n", result, strstr(log, "ptxas") ? ", compiled" : "");
+	if (!result)
+		cu.unload(module);
 	return result ? -1 : strstr(log, "ptxas") != NULL;
 }
 
