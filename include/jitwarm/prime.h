@@ -18,6 +18,7 @@
 #include <jitwarm/estimate.h>
 #include <jitwarm/nvrtc.h>
 #include <jitwarm/recording.h>
+#include <jitwarm/startup.h>
 #include <jitwarm/store.h>
 #include <jitwarm/system.h>
 
@@ -141,6 +142,7 @@ struct jw_prime_result {
 	size_t troubles;       /* of the notes, those about files that could not be read */
 	size_t images;         /* files and members of archives with device code that were read */
 	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
+	struct jw_error not_remembered; /* why jw_prime_options.run was not, though it should be */
 };
 
 struct jw_prime_options {
@@ -192,6 +194,10 @@ struct jw_prime_options {
 	const struct jw_nvrtc_options *nvrtc;
 	/* Reports each source once it is compiled. NULL: failures are in the notes. */
 	void (*source)(void *context, const struct jw_prime_source *source);
+	/* What jw_run_look saw before this run: remembered at its end, if nothing was left undone.
+	 * Modules that cannot be compiled do not count: they would fail again. NULL: nothing is
+	 * remembered. */
+	const struct jw_run_state *run;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

@@ -69,6 +69,24 @@ static int carry_out(struct jw_error *err, struct plan *plan, const struct jw_sy
 	return failed;
 }
 
+/* Modules that cannot be compiled would fail again: only a change starts another try. */
+static bool is_complete(const struct jw_prime_options *options,
+						const struct jw_prime_result *result)
+{
+	return !options->dry_run && !result->undone && !result->interrupted &&
+		   !result->sources_failed && (result->images || !result->troubles);
+}
+
+static void keep_results(const struct jw_system *system, const struct jw_prime_options *options,
+						 struct jw_prime_result *result)
+{
+	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
+	if (result->compiled && !result->interrupted)
+		reuse_keep(system, options, &result->reuse);
+	if (options->run && is_complete(options, result))
+		(void)jw_run_remember(&result->not_remembered, options->run);
+}
+
 int jw_prime(struct jw_error *err, const struct jw_system *system,
 			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
 {
@@ -118,9 +136,8 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
-	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
-	if (!failed && result->compiled && !result->interrupted)
-		reuse_keep(system, options, &result->reuse);
+	if (!failed)
+		keep_results(system, options, result);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed =

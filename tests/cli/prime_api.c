@@ -21,9 +21,13 @@ int main(int argc, char **argv)
 	struct jw_nvrtc_options nvrtc = JW_NVRTC_OPTIONS_INIT;
 	struct jw_prime_options options = {
 		.size = sizeof options, .paths = paths, .path_count = 1, .nvrtc = &nvrtc};
+	const struct jw_run_key key = {.size = sizeof key, .names = paths, .name_count = 1};
 	struct jw_prime_result *result;
+	struct jw_run_state *run = NULL;
+	char *changes = NULL;
 	struct jw_system *system;
 	struct jw_error err = {0};
+	bool if_changed = false;
 
 	if (argc < 3)
 		return 2;
@@ -31,6 +35,7 @@ int main(int argc, char **argv)
 		options.carry_over = options.carry_over || !strcmp(argv[i], "carry-over");
 		options.no_store = options.no_store || !strcmp(argv[i], "no-store");
 		options.dry_run = options.dry_run || !strcmp(argv[i], "dry-run");
+		if_changed = if_changed || !strcmp(argv[i], "if-changed");
 		if (!strncmp(argv[i], "nvrtc=", 6))
 			nvrtc.where = argv[i] + 6;
 		if (!strcmp(argv[i], "define")) {
@@ -38,6 +43,15 @@ int main(int argc, char **argv)
 			nvrtc.option_count = 1;
 		}
 	}
+	if (if_changed && jw_run_look(&err, &key, &run, &changes))
+		return fail(&err);
+	if (if_changed && !*changes) {
+		puts("nothing has changed");
+		jw_text_free(changes);
+		jw_run_state_free(run);
+		return 0;
+	}
+	options.run = run;
 	if (jw_system_open(&err, &how, &system) || jw_prime(&err, system, &options, &result))
 		return fail(&err);
 	printf("refilled %zu, carried %zu, compiled %zu, kept %zu, sources failed %zu\n",
@@ -48,5 +62,7 @@ int main(int argc, char **argv)
 		printf("note: %s\n", result->notes[i]);
 	jw_prime_result_free(result);
 	jw_system_free(system);
+	jw_text_free(changes);
+	jw_run_state_free(run);
 	return 0;
 }

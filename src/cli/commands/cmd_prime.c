@@ -83,7 +83,6 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	struct jw_error why;
 	int unpacked, failed;
 
-	unattended->planned = true;
 	unattended->modules = result->plan.modules;
 	unattended->compiled = result->compiled;
 	unattended->failed = result->failed;
@@ -99,6 +98,9 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 		cli_hopeless(&why, cli, JW_ERR_UNSUPPORTED);
 		cli_fail(cli, &why);
 	}
+	if (result->not_remembered.code)
+		output_warning(&cli->out, "this run could not be remembered: %s",
+					   result->not_remembered.message);
 	if (result->reuse.not_kept.code)
 		output_warning(&cli->out, "the results were not added to the store: %s",
 					   result->reuse.not_kept.message);
@@ -135,6 +137,7 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 		.message = on_message,
 		.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
+		.run = priming->unattended.state,
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;

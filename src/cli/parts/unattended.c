@@ -5,7 +5,6 @@
 #include "cli/documents/documents.h"
 #include "os/clock.h"
 #include "os/file.h"
-#include "os/interrupt.h"
 
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
@@ -54,15 +53,8 @@ static int write_logs(struct jw_error *err, const struct cli *cli, const struct 
 
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run)
 {
-	/* After an upgrade the driver may not start until the machine has: such a run is not
-	 * remembered. */
-	bool ended = run->planned && cli->status != EXIT_FAILED && !run->undone && !os_interrupted() &&
-				 !options_given(&cli->options, "dry-run");
 	int failed = run->skip && document_print(err, &cli->out, &document_prime_skipped, run);
 
-	/* Modules that cannot be compiled would fail again: only a change starts another try. */
-	if (run->state && ended && jw_run_remember(err, run->state))
-		output_warning(&cli->out, "this run could not be remembered: %s", err->message);
 	run->seconds = (double)(os_monotonic_ns() - run->began_ns) / 1e9;
 	run->status = (unsigned)cli->status;
 	failed = failed || ((run->state || options_given(&cli->options, "json-log")) &&

@@ -8,8 +8,7 @@
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
 	char *changes;
-	bool skip;    /* nothing has changed: there is nothing to do */
-	bool planned; /* the run has planned its work */
+	bool skip; /* nothing has changed: there is nothing to do */
 	int64_t time_s;
 	uint64_t began_ns;
 	double seconds; /* these two once it has ended */
@@ -21,7 +20,7 @@ struct unattended {
 
 /* Reads the options; with --if-changed looks whether anything has changed. Start with {0}. */
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
-/* Remembers a run that ends with cli->status, writes the logs and frees everything. */
+/* Notes that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 
 #define UNATTENDED_OPTIONS                                                                         \

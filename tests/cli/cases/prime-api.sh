@@ -27,6 +27,14 @@ primes "refilled 8, carried 0, compiled 0, kept 0"
 rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
 primes "refilled 1, carried 0, compiled 0, kept 0"
 
+# A run that is complete is remembered; one that compiles nothing is not
+primes "compiled 0" if-changed dry-run
+primes "compiled 0" if-changed
+primes "nothing has changed" if-changed
+rm -f "$(find "$work/cache" -type f ! -name index | head -1)"
+primes "refilled 1" if-changed
+primes "nothing has changed" if-changed
+
 # Another build of the compiler, and another compiler
 driver_535_309
 primes "refilled 0, carried 8, compiled 0, kept 0"
