@@ -16,6 +16,8 @@
 
 JW_BEGIN_DECLS
 
+struct jw_driver_info;
+
 /* The source of an entry. */
 enum jw_cache_kind {
 	JW_CACHE_CUDA,
@@ -78,6 +80,9 @@ struct jw_cache_options {
 	const char *path;     /* NULL: the live cache of this account, by the environment */
 	uint64_t limit_bytes; /* the driver's; 0: by the environment */
 	struct jw_cancel cancel;
+	/* The driver at hand (jw_system). Machine code under its stamp is judged by what it loads, as
+	 * that of known drivers is; NULL: that of known drivers alone. */
+	const struct jw_driver_info *driver;
 };
 #define JW_CACHE_OPTIONS_INIT JW_INIT(jw_cache_options)
 

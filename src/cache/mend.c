@@ -8,7 +8,6 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "cache/sound.h"
 #include "os/file.h"
 
 /* Version 0 with zeros behind it is a file whose size was written and whose bytes were not (power
@@ -25,7 +24,8 @@ static bool is_blank_entry(const char *dir, uint64_t key)
 	return blank;
 }
 
-enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal *ret_removal)
+enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
+							 struct cache_removal *ret_removal)
 {
 	struct cache_removal removal = {.key = key};
 	struct cache_probed after;
@@ -35,7 +35,7 @@ enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal
 		return MEND_SOUND;
 	if (removal.probed.damage == CACHE_DAMAGE_READ)
 		return MEND_LEAVE;
-	damage = cache_sound(dir, key);
+	damage = cache_sound(dir, driver, key);
 	if (cache_presence(dir, key, 0, &after) == CACHE_ABSENT || damage == CACHE_SOUND ||
 		!cache_probed_equal(&after, &removal.probed))
 		return MEND_SOUND;
@@ -71,7 +71,8 @@ static int judge_all(struct jw_error *err, const struct jw_cache_options *option
 			return -1;
 		}
 		if (mend_key(report->damaged_entries[i].name, &key))
-			count += mend_judge(report->path, key, &removals[count]) == MEND_TAKE;
+			count += mend_judge(report->path, sound_driver_of(options->driver), key,
+								&removals[count]) == MEND_TAKE;
 	}
 	*ret_removals = removals;
 	*ret_count = count;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cache/remove.h"
+#include "cache/sound.h"
 
 enum mend_verdict {
 	MEND_TAKE,  /* damaged: no driver will ever take it as it is */
@@ -10,7 +11,8 @@ enum mend_verdict {
 };
 
 /* Reads the file again. With MEND_TAKE *ret_removal holds what was judged. */
-enum mend_verdict mend_judge(const char *dir, uint64_t key, struct cache_removal *ret_removal);
+enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
+							 struct cache_removal *ret_removal);
 
 /* The name of a damaged entry ("a/b/cdef0123456789", jw_cache_report) as a key. */
 bool mend_key(const char *name, uint64_t *ret_key);

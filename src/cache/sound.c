@@ -21,7 +21,8 @@ struct sound_reading {
 	uint8_t piece[PIECE];
 };
 
-struct sound_driver {
+/* What is known of a stamp. */
+struct stamp_facts {
 	char stamp[CACHE_STAMP_SIZE + 1];
 	bool known; /* a driver's stamp, not that of a compiler's library */
 	uint32_t cuda;
@@ -32,7 +33,7 @@ struct sounding {
 	const uint64_t *keys;
 	size_t count, next;
 	struct cache_brief brief;
-	struct sound_driver driver; /* the last one that was asked about */
+	struct stamp_facts facts; /* of the last one that was asked about */
 	struct sound_reading readings[TOGETHER];
 };
 
@@ -56,24 +57,29 @@ static enum cache_damage begin_entry(struct sounding *sounding, struct sound_rea
 
 /* ---- what a driver does with the value */
 
-/* Drivers of the table, and those of which jitwarm has kept a profile. */
-static void ask_driver(struct sound_driver *driver, const char *stamp)
+/* The driver at hand, drivers of the table, and those of which jitwarm has kept a profile. */
+static void ask_stamp(struct stamp_facts *facts, const struct sound_driver *at_hand,
+					  const char *stamp)
 {
 	const struct cache_known_driver *known;
 	struct cache_profile profile;
 	char *state_dir = NULL;
 
-	*driver = (struct sound_driver){0};
-	TEXT_COPY(driver->stamp, stamp);
-	for (size_t i = 0; !driver->known && (known = cache_known_driver_at(i)); i++)
+	*facts = (struct stamp_facts){0};
+	TEXT_COPY(facts->stamp, stamp);
+	if (at_hand->stamp && !strcmp(at_hand->stamp, stamp)) {
+		facts->known = true;
+		facts->cuda = at_hand->cuda;
+	}
+	for (size_t i = 0; !facts->known && (known = cache_known_driver_at(i)); i++)
 		if (!strcmp(known->stamp, stamp)) {
-			driver->known = true;
-			driver->cuda = known->cuda;
+			facts->known = true;
+			facts->cuda = known->cuda;
 		}
-	if (!driver->known && !os_state_dir(NULL, &state_dir) &&
+	if (!facts->known && !os_state_dir(NULL, &state_dir) &&
 		!cache_profile_of_stamp(NULL, state_dir, stamp, &profile)) {
-		driver->known = true;
-		driver->cuda = profile.driver.cuda;
+		facts->known = true;
+		facts->cuda = profile.driver.cuda;
 	}
 	mem_free(state_dir);
 }
@@ -93,24 +99,24 @@ static int read_value(struct jw_error *err, void *context, uint64_t offset, void
  * under the stamp of a driver that is newer than those that were seen. */
 static enum cache_damage judge_value(struct sounding *sounding, struct sound_reading *reading)
 {
-	struct sound_driver *driver = &sounding->driver;
+	struct stamp_facts *facts = &sounding->facts;
 	struct cache_key_parts parts;
 	struct cubin_header cubin;
 	struct jw_error why = {0};
 
 	if (!cache_brief_split(&sounding->brief, &parts) || parts.jitlink || parts.word_bits != 64)
 		return CACHE_SOUND;
-	if (strcmp(driver->stamp, parts.stamp) != 0)
-		ask_driver(driver, parts.stamp);
-	if (!driver->known)
+	if (strcmp(facts->stamp, parts.stamp) != 0)
+		ask_stamp(facts, &sounding->how->driver, parts.stamp);
+	if (!facts->known)
 		return CACHE_SOUND;
 	if (!cubin_read_by(&why, read_value, reading, reading->entry.value_bytes, &cubin))
-		return cache_cubin_damage(&cubin, parts.target, parts.form, driver->cuda);
+		return cache_cubin_damage(&cubin, parts.target, parts.form, facts->cuda);
 	if (why.code == JW_ERR_IO)
 		return CACHE_DAMAGE_READ;
-	if (why.code == JW_ERR_UNSUPPORTED && cache_abi_loads(CUBIN_ABI_8, driver->cuda))
+	if (why.code == JW_ERR_UNSUPPORTED && cache_abi_loads(CUBIN_ABI_8, facts->cuda))
 		return CACHE_SOUND;
-	return cache_cubin_damage(NULL, parts.target, parts.form, driver->cuda);
+	return cache_cubin_damage(NULL, parts.target, parts.form, facts->cuda);
 }
 
 static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
@@ -212,6 +218,11 @@ static size_t hash_pieces(struct sounding *sounding)
 	return count;
 }
 
+struct sound_driver sound_driver_of(const struct jw_driver_info *info)
+{
+	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
+}
+
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count)
 {
@@ -243,10 +254,11 @@ static int keep_damage(struct jw_error *err, void *context, size_t at, enum cach
 	return 0;
 }
 
-enum cache_damage cache_sound(const char *dir, uint64_t key)
+enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key)
 {
 	enum cache_damage damage = CACHE_DAMAGE_READ;
-	const struct cache_sounding how = {.dir = dir, .context = &damage, .judged = keep_damage};
+	const struct cache_sounding how = {
+		.dir = dir, .driver = driver, .context = &damage, .judged = keep_damage};
 
 	return cache_sound_all(NULL, &how, &key, 1) ? CACHE_DAMAGE_READ : damage;
 }

@@ -1,14 +1,28 @@
 /* Whether entries' files are sound: names and checksums, as a driver checks them, and machine code
- * that this driver loads, where the stamp in the key is a known driver's. Files are read a
- * piece at a time, however large they are, and several side by side, since that is how hashes are
- * fast (base/hash.h). They are read, not mapped: a driver rewrites a damaged entry in place. */
+ * that the driver loads, where the stamp in the key is a known driver's or that of the one at hand.
+ * Files are read a piece at a time, however large they are, and several side by side, since that is
+ * how hashes are fast (base/hash.h). They are read, not mapped: a driver rewrites a damaged entry
+ * in place. */
 #pragma once
+
+#include <jitwarm/system.h>
 
 #include "base/cancel.h"
 #include "cache/brief.h"
 
+/* The driver at hand. Entries with its stamp are judged though it is in no table and no profile of
+ * it is kept. */
+struct sound_driver {
+	const char *stamp; /* "" where unknown */
+	uint32_t cuda;     /* 0 where unknown */
+};
+
+/* NULL: zeros. It refers to `info`. */
+struct sound_driver sound_driver_of(const struct jw_driver_info *info);
+
 struct cache_sounding {
 	const char *dir;
+	struct sound_driver driver; /* zeros: known drivers alone */
 	void *context;
 	struct jw_cancel cancel; /* asked between files */
 	/* Once for each, in any order; `brief` is NULL unless it is sound. */
@@ -21,4 +35,4 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 					size_t count);
 
 /* One of them. */
-enum cache_damage cache_sound(const char *dir, uint64_t key);
+enum cache_damage cache_sound(const char *dir, struct sound_driver driver, uint64_t key);

@@ -9,7 +9,6 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cache/sound.h"
 #include "os/clock.h"
 #include "os/cores.h"
 #include "os/file.h"
@@ -191,6 +190,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 /* The entries of one thread. */
 struct reading {
 	const char *dir;
+	struct sound_driver driver;
 	struct jw_cancel cancel;
 	struct cache_candidate *candidates;
 	uint64_t *keys;
@@ -214,8 +214,11 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 static void read_entries(void *context)
 {
 	struct reading *reading = context;
-	const struct cache_sounding how = {
-		.dir = reading->dir, .context = reading, .cancel = reading->cancel, .judged = judged};
+	const struct cache_sounding how = {.dir = reading->dir,
+									   .driver = reading->driver,
+									   .context = reading,
+									   .cancel = reading->cancel,
+									   .judged = judged};
 
 	reading->result = cache_sound_all(&reading->why, &how, reading->keys, reading->count);
 }
@@ -287,10 +290,11 @@ static int look_again(struct jw_error *err, const struct reading *with, const si
 }
 
 int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
-						 const struct jw_cancel *cancel, struct cache_candidate *candidates,
-						 size_t count)
+						 struct sound_driver driver, const struct jw_cancel *cancel,
+						 struct cache_candidate *candidates, size_t count)
 {
-	struct reading with = {.dir = cache_dir, .cancel = *cancel, .candidates = candidates};
+	struct reading with = {
+		.dir = cache_dir, .driver = driver, .cancel = *cancel, .candidates = candidates};
 	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
 	const int64_t began_s = os_now_s();
 	struct cache_verified verified = {0};

@@ -19,6 +19,7 @@
 
 #include "base/cancel.h"
 #include "cache/presence.h"
+#include "cache/sound.h"
 
 enum { CACHE_VERIFIED_MOST = 1 << 18 };
 
@@ -40,8 +41,8 @@ struct cache_candidate {
 /* Judges all of them, and remembers those that are sound. `state_dir` NULL: all are read. -1: out
  * of memory, or JW_ERR_INTERRUPTED. */
 int cache_verified_judge(struct jw_error *err, const char *state_dir, const char *cache_dir,
-						 const struct jw_cancel *cancel, struct cache_candidate *candidates,
-						 size_t count);
+						 struct sound_driver driver, const struct jw_cancel *cancel,
+						 struct cache_candidate *candidates, size_t count);
 
 /* Such a file's bytes, which may be hostile; `boot_s` is that of this system. *ret_verified has no
  * records where they are not whole. */

@@ -104,6 +104,7 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 static int verify_entries(struct jw_error *err, struct verify *verify)
 {
 	const struct cache_sounding sounding = {.dir = verify->report->path,
+											.driver = sound_driver_of(verify->options->driver),
 											.context = verify,
 											.cancel = verify->options->cancel,
 											.judged = judged};

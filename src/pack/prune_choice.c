@@ -85,7 +85,8 @@ static int reason_of(struct choose *choose, size_t at)
 	int reason = STAYS;
 
 	if (set_has(&choose->damaged, entry->key)) {
-		if (mend_judge(choose->list->path, entry->key, &choose->judged[at]) == MEND_TAKE)
+		if (mend_judge(choose->list->path, sound_driver_of(&choose->options->system->driver),
+					   entry->key, &choose->judged[at]) == MEND_TAKE)
 			reason = JW_PRUNE_DAMAGED;
 	} else if (!entry->damaged && entry->kind != JW_CACHE_OTHER) {
 		reason = reason_of_sound(choose, entry);
@@ -248,7 +249,8 @@ int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
 	const struct jw_cache_options look = {.size = sizeof look,
 										  .path = options->cache_dir,
 										  .limit_bytes = options->system->cache.limit_bytes,
-										  .cancel = options->cancel};
+										  .cancel = options->cancel,
+										  .driver = &options->system->driver};
 	struct choose choose = {.options = options, .result = result};
 	struct chosen chosen = {0};
 	int done = -1;

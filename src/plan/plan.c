@@ -122,6 +122,11 @@ static void look_up(const struct plan *plan, struct plan_module *module,
 	module->entry_bytes = ret_probed->key_bytes + ret_probed->value_bytes;
 }
 
+static struct sound_driver driver_of(const struct plan *plan)
+{
+	return (struct sound_driver){plan->profile.stamp, plan->profile.driver.cuda};
+}
+
 /* Entries that were damaged are read again: they may be there yet. */
 void plan_look_again(struct plan *plan)
 {
@@ -129,7 +134,8 @@ void plan_look_again(struct plan *plan)
 		struct plan_module *module = &plan->modules[i];
 		struct cache_probed probed;
 
-		if (!module->damage || cache_sound(plan->cache_dir, module->key) == CACHE_SOUND)
+		if (!module->damage ||
+			cache_sound(plan->cache_dir, driver_of(plan), module->key) == CACHE_SOUND)
 			look_up(plan, module, &probed);
 	}
 }
@@ -143,8 +149,8 @@ static int verify_warm(struct jw_error *err, struct plan *plan, const struct pla
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].state == PLAN_WARM)
 			candidates[count++] = candidates[i];
-	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir, &request->cancel,
-									  candidates, count))
+	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir, driver_of(plan),
+									  &request->cancel, candidates, count))
 		return -1;
 	for (size_t i = plan->module_count; i-- > 0;) {
 		struct plan_module *module = &plan->modules[i];

@@ -71,8 +71,8 @@ static double judge(struct jw_error *err, const struct bench *bench)
 	const uint64_t began_ns = os_monotonic_ns();
 	const struct jw_cancel never = {0};
 
-	if (cache_verified_judge(err, bench->state, bench->cache, &never, bench->candidates,
-							 bench->count))
+	if (cache_verified_judge(err, bench->state, bench->cache, (struct sound_driver){0}, &never,
+							 bench->candidates, bench->count))
 		return -1;
 	for (size_t i = 0; i < bench->count; i++)
 		if (bench->candidates[i].damage != CACHE_SOUND)

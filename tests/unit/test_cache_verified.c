@@ -30,7 +30,9 @@ static void look(const char *dir, struct cache_candidate candidates[ENTRIES])
 
 static void judge(const char *kept, const char *dir, struct cache_candidate candidates[ENTRIES])
 {
-	assert_int_equal(cache_verified_judge(NULL, kept, dir, &never, candidates, ENTRIES), 0);
+	assert_int_equal(cache_verified_judge(NULL, kept, dir, (struct sound_driver){0}, &never,
+										  candidates, ENTRIES),
+					 0);
 }
 
 static void bend_in_place(const char *dir, const struct cache_candidate *candidate)

@@ -99,6 +99,9 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
+	/* Without it, machine code of drivers that are known is judged, and no other. */
+	if (!cli_open_asleep(NULL, cli))
+		options.driver = &cli->system->driver;
 	if ((options_given(&cli->options, "repair") &&
 		 jw_cache_repair(err, &options, &found.repaired)) ||
 		jw_cache_verify(err, &options, &report))

@@ -52,6 +52,18 @@ json 'd["damaged"] == 0 and d["repaired_entries"] == 1'
 run 1 check --json "$sample"
 json 'd["cold"] == 1 and d["damaged"] == 0'
 
+# A driver of which no profile is kept, since no prime has run under it
+run 0 prime --quiet --no-store "$sample"
+rm -rf "$JITWARM_STATE/drivers"
+bend gpu
+run 1 check --json "$sample"
+json 'd["damaged"] == 1'
+rm -rf "$JITWARM_STATE/drivers"
+run 1 cache verify
+out_has "its machine code is for another GPU"
+run 0 cache verify --repair --json
+json 'd["repaired_entries"] == 1'
+
 # The store has it: nothing is compiled.
 export JITWARM_STORE=1
 rm -rf "$cache"
