@@ -34,13 +34,19 @@ fail() {
 # A Unix path as Windows programs under Wine see it
 windows_path() { local path=Z:$1; printf '%s' "${path//\//\\}"; }
 
-# under GPUS PROGRAM ARGUMENT...: output in $out and $err, exit status in $status
-under() {
-	local names=$1
-	shift
-	status=0
-	timeout 300 "$root/scripts/with-simdriver.sh" -B "$build" -w -u "$user" "$names" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
+# under_build BUILD GPUS PROGRAM ARGUMENT...: output in $out and $err, exit status in $status. A loaded Wine sometimes fails to
+# start a program, with exit status 1 and no word; none of ours ends like that, so that is tried again.
+under_build() {
+	local try
+	for try in 1 2 3; do
+		status=0
+		timeout 300 "$root/scripts/with-simdriver.sh" -B "$1" -w -u "$user" "$2" -- "${@:3}" > "$out" 2> "$err" < /dev/null || status=$?
+		if [ "$status" != 1 ] || [ -s "$out" ] || [ -s "$err" ]; then break; fi
+		echo "try $try: Wine did not start $3" >&2
+	done
 }
+# under GPUS PROGRAM ARGUMENT...
+under() { under_build "$build" "$@"; }
 
 jitwarm() {
 	under "$gpus" "$build/src/jitwarm.exe" "$@"
@@ -97,7 +103,5 @@ open(sys.argv[2], "wb").write(data)
 PYTHON
 }
 under_newer() {
-	status=0
-	SIMDRIVER_CUDA=12060 SIMDRIVER_STAMP='Mar  1 2025 10:20:30' timeout 300 "$root/scripts/with-simdriver.sh" -B "$newer" -w -u "$user" \
-		"$gpus" -- "$@" > "$out" 2> "$err" < /dev/null || status=$?
+	SIMDRIVER_CUDA=12060 SIMDRIVER_STAMP='Mar  1 2025 10:20:30' under_build "$newer" "$gpus" "$@"
 }
