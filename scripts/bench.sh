@@ -29,6 +29,9 @@ missing() { echo "(left out: $*)"; }
 title "hashing keys, several modules side by side"
 "$bench/bench_keys"
 
+title "caches of 10,000 and 100,000 entries, beside find, cat and cp"
+"$bench/bench_many"
+
 title "scanning a CUDA toolkit's libraries"
 mapfile -t libraries < <(find -L "$toolkit/lib64/" -maxdepth 1 -name 'lib*.so' -type f -size +1M 2>/dev/null | xargs -r -n1 readlink -f | sort -u)
 if [ ${#libraries[@]} -gt 0 ]; then

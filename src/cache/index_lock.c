@@ -1,10 +1,8 @@
-/* The lock on the index, and the index under it. */
+/* The lock on the index. */
 
 #include <uv.h>
 
-#include "base/cursor.h"
-#include "base/mem.h"
-#include "cache/live.h"
+#include "cache/live_rows.h"
 #include "os/clock.h"
 #include "os/processes.h"
 
@@ -12,10 +10,9 @@
  * milliseconds). An index that looks unsound is read again, so many times after so long. */
 enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
 
-/* 0x41 is the only version of the index that was seen. Small numbers beside it are taken for other
- * versions and left alone; all else is garbage, which a driver would wipe. 0 is an empty index
- * whose writer was killed between rows and header. */
-enum { MOST_VERSION = 0xff };
+/* The places of more rows than this are found without the lock, unless so many tries have met an
+ * index that others have written to meanwhile. */
+enum { MOST_HELD_ROWS = 4096, LATE_TRIES = 4 };
 
 /* Accounts that may read the directory have to write to its index: a driver opens it so even to
  * look an entry up. Another account's index is left as it is. */
@@ -100,57 +97,9 @@ static int take_index_lock(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-static int read_locked_index(struct jw_error *err, struct cache_live *live)
+/* Ends a hold. */
+static void let_go(struct cache_live *live)
 {
-	const size_t most = CACHE_INDEX_HEADER + (size_t)CACHE_MOST_ROWS * CACHE_ROW_SIZE;
-	struct buf content = BUF_MAX(most);
-	uint64_t size;
-	size_t got = 0;
-	int result = -1;
-
-	if (os_file_size(err, live->file, &size))
-		return -1;
-	if (size > most)
-		return error_set(err, JW_ERR_LIMIT, "%s: too large for an index", live->index_path);
-	if (size && (buf_reserve(err, &content, (size_t)size) ||
-				 os_file_read(err, live->file, 0, content.data, (size_t)size, &got)))
-		goto done;
-	result = cache_index_parse(err, content.data, got, &live->index);
-	if (!result && live->index.state == CACHE_INDEX_VERSION && got >= CACHE_INDEX_HEADER &&
-		load_u32(content.data) - 1 < MOST_VERSION)
-		result = error_set(err, JW_ERR_UNSUPPORTED,
-						   "%s: version 0x%x of the index is not known: left alone",
-						   live->index_path, content.data[0]);
-done:
-	buf_free(&content);
-	return result;
-}
-
-/* Rows first, then the header in one write. Until then the old header is followed by at least as
- * many rows as it counts. Bytes behind the rows do no harm. */
-static int write_index(struct jw_error *err, struct cache_live *live)
-{
-	struct cache_index *index = &live->index;
-	struct buf bytes = {0};
-	size_t kept = 0;
-	int result;
-
-	for (size_t i = 0; i < index->count; i++)
-		if (index->rows[i].size_bytes != LIVE_GONE)
-			index->rows[kept++] = index->rows[i];
-	index->count = kept;
-	if (cache_index_format(err, index, &bytes))
-		return -1;
-	result = os_file_write(err, live->file, CACHE_INDEX_HEADER, bytes.data + CACHE_INDEX_HEADER,
-						   bytes.size - CACHE_INDEX_HEADER) ||
-			 os_file_write(err, live->file, 0, bytes.data, CACHE_INDEX_HEADER);
-	buf_free(&bytes);
-	return result ? -1 : 0;
-}
-
-int live_unlock(struct jw_error *err, struct cache_live *live)
-{
-	int result = live->changed ? write_index(err, live) : 0;
 	uint64_t now = os_monotonic_ns(), held = live->held_since_ns ? now - live->held_since_ns : 0;
 
 	if (live->held_since_ns) {
@@ -163,53 +112,51 @@ int live_unlock(struct jw_error *err, struct cache_live *live)
 	os_file_close(live->file);
 	live->file = NULL;
 	live->held_since_ns = 0;
-	mem_free(live->index.rows);
-	live->index = (struct cache_index){0};
-	set_free(&live->rows);
 	live->changed = false;
+}
+
+int live_unlock(struct jw_error *err, struct cache_live *live)
+{
+	int result = live->changed ? live_rows_write(err, live) : 0;
+
+	if (result)
+		live_rows_forget(live);
+	let_go(live);
 	return result;
 }
 
 void live_abandon(struct cache_live *live)
 {
-	live->changed = false;
-	(void)live_unlock(NULL, live);
+	live->rows.known = false;
+	let_go(live);
 }
 
 int live_lock(struct jw_error *err, struct cache_live *live)
 {
-	for (int tries = 0;; tries++) {
-		if (take_index_lock(err, live) || read_locked_index(err, live))
-			goto fail;
-		if (live->index.state == CACHE_INDEX_SOUND || live->created || tries == SETTLE_TRIES)
-			break;
-		live_abandon(live);
-		uv_sleep(SETTLE_MS);
-	}
-	live->rows_bytes = 0;
-	for (size_t i = 0; i < live->index.count; i++) {
-		struct cache_row *row = &live->index.rows[i];
-		size_t earlier = live_row(live, row->key);
+	live->others = false;
+	for (int unsound = 0, late = 0;;) {
+		bool many;
 
-		/* Of several rows for one key the last counts. */
-		if (earlier != SET_NONE) {
-			live_drop_row(live, earlier);
-			live->counts.dropped++;
-		}
-		if (row->size_bytes > UINT64_MAX - 1 - live->rows_bytes) {
-			row->size_bytes = LIVE_GONE;
-			live->changed = true;
+		if (take_index_lock(err, live) || live_rows_read(err, live))
+			goto fail;
+		if (live->rows.known)
+			break;
+		if (live_rows_parse(err, live))
+			goto fail;
+		if (live->index.state != CACHE_INDEX_SOUND && !live->created && unsound++ < SETTLE_TRIES) {
+			live_abandon(live);
+			uv_sleep(SETTLE_MS);
 			continue;
 		}
-		if (set_add(err, &live->rows, row->key, i))
+		many = live->index.count > MOST_HELD_ROWS && late++ < LATE_TRIES;
+		if (many)
+			let_go(live);
+		if (live_rows_map(err, live))
 			goto fail;
-		live->rows_bytes += row->size_bytes;
+		if (!many)
+			break;
 	}
-	if (live->index.state != CACHE_INDEX_SOUND || live->index.total_bytes != live->rows_bytes) {
-		live->changed = true;
-		/* An index that is merely new has nothing to mend. */
-		live->counts.mended = live->counts.mended || live->index.state != CACHE_INDEX_EMPTY;
-	}
+	live_rows_adopt(live);
 	return 0;
 fail:
 	live_abandon(live);
@@ -219,37 +166,4 @@ fail:
 bool live_must_let_go(const struct cache_live *live)
 {
 	return os_monotonic_ns() - live->held_since_ns > CACHE_HOLD_MS * UINT64_C(1000000);
-}
-
-size_t live_row(const struct cache_live *live, uint64_t key)
-{
-	size_t cursor = 0, at, last = SET_NONE;
-
-	while ((at = set_find(&live->rows, key, &cursor)) != SET_NONE)
-		if (live->index.rows[at].size_bytes != LIVE_GONE)
-			last = at;
-	return last;
-}
-
-void live_drop_row(struct cache_live *live, size_t at)
-{
-	live->rows_bytes -= live->index.rows[at].size_bytes;
-	live->index.rows[at].size_bytes = LIVE_GONE;
-	live->changed = true;
-}
-
-int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes)
-{
-	struct cache_index *index = &live->index;
-	size_t old = live_row(live, key);
-
-	if (VEC_ROOM(err, index->rows, index->capacity, index->count, CACHE_MOST_ROWS) ||
-		set_add(err, &live->rows, key, index->count))
-		return -1;
-	index->rows[index->count++] = (struct cache_row){key, row_bytes};
-	if (old != SET_NONE)
-		live_drop_row(live, old);
-	live->rows_bytes += row_bytes;
-	live->changed = true;
-	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cache/live_rows.h"
 #include "cache/shape.h"
 #include "cache/staging.h"
 #include "os/clock.h"
@@ -104,24 +105,30 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 	return set_add(err, &live->own_keys, key, 0);
 }
 
-/* A driver's late write can have undone only rows of the last seconds.
- */
+/* A driver's late write can have undone only rows of the last seconds. As many are put back as one
+ * hold allows. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000);
 	uint64_t now = os_monotonic_ns();
 
+	if (!live->undone)
+		return 0;
 	for (size_t i = live->own_count; i-- > 0 && now - live->own[i].added_ns < recent_ns;) {
 		const struct live_own *own = &live->own[i];
 
-		if (live_row(live, own->key) != SET_NONE || live->rows_bytes > live->options.limit_bytes ||
-			own->row_bytes > live->options.limit_bytes - live->rows_bytes ||
-			cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
+		if (live_row(live, own->key) != SET_NONE || live->rows.bytes > live->options.limit_bytes ||
+			own->row_bytes > live->options.limit_bytes - live->rows.bytes)
+			continue;
+		if (live_must_let_go(live))
+			return 0;
+		if (cache_presence(live->dir, own->key, 0, NULL) != CACHE_PRESENT)
 			continue;
 		if (live_put_row(err, live, own->key, own->row_bytes))
 			return -1;
 		live->counts.restored++;
 	}
+	live->undone = false;
 	return 0;
 }
 
@@ -136,37 +143,52 @@ static int no_room(struct jw_error *err, const struct cache_live *live, uint64_t
 
 	return error_set(err, JW_ERR_LIMIT,
 					 "%s: no room for %s more, %s of at most %s (CUDA_CACHE_MAXSIZE) are used",
-					 live->dir, text_bytes(more, wanted), text_bytes(used, live->rows_bytes),
+					 live->dir, text_bytes(more, wanted), text_bytes(used, live->rows.bytes),
 					 text_bytes(limit, live->options.limit_bytes));
 }
 
-/* Evicts from the front, as the driver does, files first: a row without a file does no harm. */
-static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted)
+static int evict(struct jw_error *err, struct cache_live *live, size_t at)
+{
+	char *path = cache_entry_path(err, live->dir, live->index.rows[at].key);
+	int result = path ? os_remove(err, path) : -1;
+
+	mem_free(path);
+	if (result)
+		return -1;
+	live_drop_row(live, at);
+	live->counts.evicted++;
+	return 0;
+}
+
+/* Evicts from the front, as the driver does, files first: a row without a file does no harm.
+ * *ret_late: the lock has been held for long enough, and there is more to do. */
+static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted,
+					 bool *ret_late)
 {
 	uint64_t limit = live->options.limit_bytes, freed = 0;
-	size_t old = live_row(live, key);
+	size_t old = live_row(live, key), *oldest = &live->rows.oldest;
 
+	*ret_late = false;
 	if (old != SET_NONE)
 		freed = live->index.rows[old].size_bytes;
 	if (wanted > limit)
 		return no_room(err, live, wanted);
-	for (size_t i = 0; live->rows_bytes - freed > limit - wanted; i++) {
-		struct cache_row *row;
-		char *path;
-		int result;
+	for (size_t i = *oldest; live->rows.bytes - freed > limit - wanted; i++) {
+		const struct cache_row *row;
 
 		if (live->options.when_full == CACHE_FULL_REFUSE || i == live->index.count)
 			return no_room(err, live, wanted);
 		row = &live->index.rows[i];
-		if (row->size_bytes == LIVE_GONE || i == old || is_own(live, row->key))
-			continue;
-		path = cache_entry_path(err, live->dir, row->key);
-		result = path ? os_remove(err, path) : -1;
-		mem_free(path);
-		if (result)
-			return -1;
-		live_drop_row(live, i);
-		live->counts.evicted++;
+		if (row->size_bytes == LIVE_GONE || is_own(live, row->key)) {
+			*oldest += *oldest == i;
+		} else if (i != old) {
+			if (evict(err, live, i))
+				return -1;
+			if (live_must_let_go(live)) {
+				*ret_late = live->rows.bytes - freed > limit - wanted;
+				return 0;
+			}
+		}
 	}
 	return 0;
 }
@@ -183,15 +205,18 @@ static int move_again(struct jw_error *err, const struct cache_live *live,
 			   : 0;
 }
 
-static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged)
+static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
+					  bool *ret_late)
 {
 	struct cache_addition *addition = staged->addition;
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
 	struct jw_error why = {0};
 
-	if (make_room(err, live, key, row_bytes))
+	if (make_room(err, live, key, row_bytes, ret_late))
 		return -1;
+	if (*ret_late)
+		return 0;
 	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
 	if (!same && os_rename(&why, staged->path, staged->target) &&
@@ -215,17 +240,19 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				  size_t count)
 {
-	for (size_t done = 0, first = 0; done < count; first = done) {
+	for (size_t done = 0, holds = 0; done < count; holds++) {
+		bool late = false;
 		int result;
 
-		if (done)
+		if (holds)
 			uv_sleep(CACHE_HOLD_MS);
 		if (live_lock_sound(err, live))
 			return -1;
 		result = restore_own(err, live);
-		while (!result && done < count && (done == first || !live_must_let_go(live))) {
-			result = commit_one(err, live, &staged[done]);
-			done += !result;
+		while (!result && !late && done < count) {
+			result = commit_one(err, live, &staged[done], &late);
+			done += !result && !late;
+			late = late || live_must_let_go(live);
 		}
 		if (live_unlock(result ? NULL : err, live) || result)
 			return -1;
@@ -319,13 +346,19 @@ static int settle_rows(struct jw_error *err, struct cache_live *live)
 		return 0;
 	if (since_ms < LIVE_LATE_WRITE_MS)
 		uv_sleep((unsigned)(LIVE_LATE_WRITE_MS - since_ms));
-	if (live_lock_sound(err, live))
-		return -1;
-	if (restore_own(err, live)) {
-		live_abandon(live);
-		return -1;
-	}
-	return live_unlock(err, live);
+	do {
+		if (live_lock_sound(err, live))
+			return -1;
+		if (restore_own(err, live)) {
+			live_abandon(live);
+			return -1;
+		}
+		if (live_unlock(err, live))
+			return -1;
+		if (live->undone)
+			uv_sleep(CACHE_HOLD_MS);
+	} while (live->undone);
+	return 0;
 }
 
 int cache_live_close(struct jw_error *err, struct cache_live *live)
@@ -346,6 +379,7 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 	mem_free(live->witness);
 	mem_free(live->dir);
 	mem_free(live->index_path);
+	live_rows_free(live);
 	mem_free(live->own);
 	set_free(&live->own_keys);
 	mem_free(live);

@@ -1,6 +1,7 @@
 /* Between the parts of cache/insert.h: the handle, its lock, and the index under it. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/set.h"
 #include "cache/cache_files.h"
 #include "cache/index.h"
@@ -15,6 +16,20 @@ enum { LIVE_LATE_WRITE_MS = 20 };
 struct live_own {
 	uint64_t key, row_bytes;
 	uint64_t added_ns; /* os_monotonic_ns */
+};
+
+/* What is known of index.rows. */
+struct live_rows {
+	struct buf image, fresh; /* the file's bytes, as they were last seen; those of this hold */
+	bool known;              /* the rows are those of `image` */
+	struct set places;       /* key → positions in index.rows */
+	uint64_t bytes;          /* sum of the rows that are not gone */
+	size_t gone;             /* so many are */
+	size_t written;          /* so many of index.rows, gone ones counted, are in the file */
+	size_t in_image;         /* so many rows */
+	bool moved;              /* one of those is gone or has another size */
+	size_t oldest;           /* no row before this position can be evicted */
+	size_t repeated;         /* second rows for a key, not counted yet */
 };
 
 struct cache_live {
@@ -36,17 +51,20 @@ struct cache_live {
 	size_t own_count, own_capacity;
 	struct set own_keys;
 
+	/* From one hold of the lock to the next: */
+	struct cache_index index; /* with the rows that are gone */
+	struct live_rows rows;
+	bool undone; /* another process has written to the index: own rows may be missing */
+
 	/* While the lock is held: */
 	struct os_file *file;
 	bool created; /* the file was not there: no other process is writing it */
+	bool others;  /* another process has written to the index since the last hold */
 	uint64_t held_since_ns;
-	struct cache_index index;
-	struct set rows;     /* key → position in index.rows */
-	uint64_t rows_bytes; /* sum of the rows that are not gone */
 	bool changed;
 };
 
-/* A row that is taken out stays at its place until the index is written, so that positions hold. */
+/* A row that is taken out stays at its place, so that positions hold. */
 #define LIVE_GONE UINT64_MAX
 
 /* Whose rights those are: as_owner. */
@@ -57,7 +75,8 @@ int live_enter(struct jw_error *err, const struct cache_live *live);
 /* Whether an insert may write to the directory; nothing is made. */
 int live_may_write(struct jw_error *err, struct cache_live *live);
 
-/* Takes the lock and reads the index; one that is being written is given time. JW_ERR_BUSY,
+/* Takes the lock and reads the index; one that is being written is given time. A large index that
+ * others have written to is taken in between two holds. JW_ERR_BUSY,
  * JW_ERR_UNSUPPORTED for an index of another version. */
 int live_lock(struct jw_error *err, struct cache_live *live);
 /* The same with an index that is sound: one that is not is repaired first. */
@@ -72,9 +91,9 @@ bool live_must_let_go(const struct cache_live *live);
 /* The position of a key's row, SET_NONE if it has no row. */
 size_t live_row(const struct cache_live *live, uint64_t key);
 void live_drop_row(struct cache_live *live, size_t at);
+void live_resize_row(struct cache_live *live, size_t at, uint64_t row_bytes);
 /* Appends a row and removes the former one of its key. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
 
-/* cache_repair, with the rights of the cache: one hold of the lock, which may not suffice
- * (live->repaired). */
+/* cache_repair, with the rights of the cache, in as many holds of the lock as it takes. */
 int live_repair(struct jw_error *err, struct cache_live *live);

@@ -6,9 +6,6 @@
 #include "cache/live.h"
 #include "os/identity.h"
 
-/* Each round of a repair goes as far as the lock may be held. */
-enum { MOST_ROUNDS = 64 };
-
 bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b)
 {
 	return a->size_bytes == b->size_bytes && a->mtime_ns == b->mtime_ns &&
@@ -89,12 +86,7 @@ int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 	if (result)
 		return -1;
 	uv_sleep(LIVE_LATE_WRITE_MS);
-	for (int rounds = 0; !result && rounds < MOST_ROUNDS; rounds++) {
-		result = live_repair(err, live);
-		if (live->repaired)
-			break;
-		uv_sleep(CACHE_HOLD_MS);
-	}
+	result = live_repair(err, live);
 	if (live->as_owner)
 		os_act_as_self();
 	return result;

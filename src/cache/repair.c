@@ -1,142 +1,203 @@
-/* Bringing the rows of an index in line with the files beside it. */
+/* Bringing the rows of an index in line with the files beside it: compared without the lock,
+ * changed under it, a few milliseconds at a time. */
 #include <stdlib.h>
+
+#include <uv.h>
 
 #include "base/mem.h"
 #include "cache/live.h"
-#include "os/clock.h"
-#include "os/identity.h"
 
-enum { NEW_INDEX_MS = 10 };
+/* What is to be done about a row or a file, in this order. */
+enum repair_kind {
+	REPAIR_DROP,  /* a row without a file */
+	REPAIR_SIZE,  /* a row with another size than the file's */
+	REPAIR_COUNT, /* a file without a row */
+};
 
-/* Removes rows without a file and corrects rows with another size. A file may have been added since
- * the directory was walked, so a missing one is looked for again, as long as the lock may be held.
- * Returns whether all rows were looked at. */
-static bool match_rows(struct cache_live *live, const struct cache_files *scan)
+struct repair_task {
+	enum repair_kind kind;
+	uint64_t key, row_bytes;
+	int64_t mtime_ns;
+};
+
+struct repair {
+	struct cache_live *live;
+	struct repair_task *tasks;
+	size_t count, capacity, next;
+	bool look_again; /* another process has written to the index since the files were looked at */
+};
+
+static int add_task(struct jw_error *err, struct repair *repair, struct repair_task task)
 {
-	bool complete = true;
-
-	for (size_t i = 0; i < live->index.count; i++) {
-		struct cache_row *row = &live->index.rows[i];
-		const struct cache_file *file = cache_files_find(scan, row->key);
-
-		if (row->size_bytes == LIVE_GONE)
-			continue;
-		if (!file && live_must_let_go(live)) {
-			complete = false;
-		} else if (!file && cache_presence(live->dir, row->key, 0, NULL) == CACHE_ABSENT) {
-			live_drop_row(live, i);
-			live->counts.dropped++;
-		} else if (file && file->row_bytes && file->row_bytes != row->size_bytes) {
-			live->rows_bytes += file->row_bytes - row->size_bytes;
-			row->size_bytes = file->row_bytes;
-			live->changed = true;
-			live->counts.mended = true;
-		}
-	}
-	return complete;
+	if (VEC_ROOM(err, repair->tasks, repair->capacity, repair->count,
+				 (size_t)CACHE_MOST_ROWS + CACHE_MOST_FILES))
+		return -1;
+	repair->tasks[repair->count++] = task;
+	return 0;
 }
 
-static int orphan_by_age(const void *a, const void *b)
+/* The size that an entry counts with; 0 where it is absent or damaged. */
+static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 {
-	const struct cache_file *x = *(const struct cache_file *const *)a,
-							*y = *(const struct cache_file *const *)b;
+	struct cache_probed probed;
 
-	if (x->probed.mtime_ns != y->probed.mtime_ns)
-		return x->probed.mtime_ns < y->probed.mtime_ns ? -1 : 1;
+	return cache_presence(repair->live->dir, key, 0, &probed) == CACHE_PRESENT
+			   ? probed.key_bytes + probed.value_bytes
+			   : 0;
+}
+
+static int compare_row(struct jw_error *err, struct repair *repair, const struct cache_row *row,
+					   const struct cache_file *file)
+{
+	struct repair_task task = {.kind = REPAIR_DROP, .key = row->key};
+
+	if (row->size_bytes == LIVE_GONE ||
+		(file && file->probed.size_bytes - CACHE_ENTRY_HEADER == row->size_bytes))
+		return 0;
+	if (file) {
+		task.kind = REPAIR_SIZE;
+		task.row_bytes = probe_row_bytes(repair, row->key);
+		if (!task.row_bytes || task.row_bytes == row->size_bytes)
+			return 0;
+	}
+	return add_task(err, repair, task);
+}
+
+static int compare_file(struct jw_error *err, struct repair *repair, const struct cache_file *file)
+{
+	struct repair_task task = {
+		.kind = REPAIR_COUNT, .key = file->key, .mtime_ns = file->probed.mtime_ns};
+
+	if (live_row(repair->live, file->key) != SET_NONE)
+		return 0;
+	task.row_bytes = probe_row_bytes(repair, file->key);
+	return task.row_bytes ? add_task(err, repair, task) : 0;
+}
+
+/* The oldest of the files without a row first. */
+static int by_turn(const void *a, const void *b)
+{
+	const struct repair_task *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->mtime_ns != y->mtime_ns)
+		return x->mtime_ns < y->mtime_ns ? -1 : 1;
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Writing a new index may take longer, so that few rounds suffice: drivers wait for 200 ms. */
-static bool has_time(const struct cache_live *live)
+/* Rows as they were at the last hold. */
+static int compare(struct jw_error *err, struct repair *repair)
 {
-	uint64_t held_ns = os_monotonic_ns() - live->held_since_ns;
+	const struct cache_index *index = &repair->live->index;
+	struct cache_files scan = {0};
+	int result = cache_files_sizes(err, repair->live->dir, &scan);
 
-	return live->index.state == CACHE_INDEX_SOUND ? !live_must_let_go(live)
-												  : held_ns < NEW_INDEX_MS * UINT64_C(1000000);
+	for (size_t i = 0; !result && i < index->count; i++)
+		result =
+			compare_row(err, repair, &index->rows[i], cache_files_find(&scan, index->rows[i].key));
+	for (size_t i = 0; !result && i < scan.count; i++)
+		result = compare_file(err, repair, &scan.files[i]);
+	if (repair->count)
+		qsort(repair->tasks, repair->count, sizeof *repair->tasks, by_turn);
+	cache_files_free(&scan);
+	return result;
 }
 
-/* Whether the index was not written since it was looked at; an eviction or a wipe writes it. A
- * change within one tick of the clock is missed; rows without files do no harm. */
-struct index_seen {
-	struct os_stat stat;
-	bool there;
-};
-
-static struct index_seen see_index(const struct cache_live *live)
+static void correct_row(struct repair *repair, const struct repair_task *task, size_t row)
 {
-	struct index_seen seen;
+	struct cache_live *live = repair->live;
+	uint64_t row_bytes = task->row_bytes;
 
-	seen.there = !os_stat(NULL, live->index_path, &seen.stat);
-	return seen;
+	if (repair->look_again)
+		row_bytes = probe_row_bytes(repair, task->key);
+	if (!row_bytes || row_bytes == live->index.rows[row].size_bytes)
+		return;
+	live_resize_row(live, row, row_bytes);
+	live->counts.mended = true;
 }
 
-static bool index_is_untouched(const struct cache_live *live, const struct index_seen *before)
+/* Past the limit the driver would evict at its next insert, while files without rows do no harm. */
+static bool is_past_limit(const struct cache_live *live, uint64_t row_bytes)
 {
-	struct index_seen now = see_index(live);
-
-	if (!before->there)
-		return live->created;
-	return now.there && now.stat.inode == before->stat.inode &&
-		   now.stat.mtime_ns == before->stat.mtime_ns &&
-		   now.stat.size_bytes == before->stat.size_bytes;
+	return live->rows.bytes > live->options.limit_bytes ||
+		   row_bytes > live->options.limit_bytes - live->rows.bytes;
 }
 
-/* Adds rows for files that have none, the oldest first, up to the limit: past it the driver would
- * evict at its next insert, while files without rows do no harm. *complete is false if time ran
- * out. `look_again`: a file may be gone since the directory was walked. */
-static int count_orphans(struct jw_error *err, struct cache_live *live,
-						 const struct cache_files *scan, bool look_again, bool *complete)
+static int do_task(struct jw_error *err, struct repair *repair, const struct repair_task *task)
 {
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers it is */
-	const struct cache_file **orphans =
-		mem_array(err, scan->count, sizeof(const struct cache_file *));
-	size_t count = 0;
-	int result = 0;
+	struct cache_live *live = repair->live;
+	size_t row = live_row(live, task->key);
+	int result;
 
-	if (!orphans)
-		return -1;
-	for (size_t i = 0; i < scan->count; i++)
-		if (scan->files[i].row_bytes && live_row(live, scan->files[i].key) == SET_NONE)
-			orphans[count++] = &scan->files[i];
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-	qsort(orphans, count, sizeof *orphans, orphan_by_age);
-	for (size_t i = 0; !result && i < count; i++) {
-		uint64_t row_bytes = orphans[i]->row_bytes;
-
-		if (live->rows_bytes > live->options.limit_bytes ||
-			row_bytes > live->options.limit_bytes - live->rows_bytes)
-			break;
-		if (!has_time(live)) {
-			*complete = false;
+	switch (task->kind) {
+	case REPAIR_DROP:
+		/* A file may have been added since the directory was walked. */
+		if (row != SET_NONE && cache_presence(live->dir, task->key, 0, NULL) == CACHE_ABSENT) {
+			live_drop_row(live, row);
+			live->counts.dropped++;
+		}
+		break;
+	case REPAIR_SIZE:
+		if (row != SET_NONE)
+			correct_row(repair, task, row);
+		break;
+	case REPAIR_COUNT:
+		if (is_past_limit(live, task->row_bytes)) {
+			repair->next = repair->count;
 			break;
 		}
-		if (look_again && cache_presence(live->dir, orphans[i]->key, 0, NULL) != CACHE_PRESENT)
-			continue;
-		result = live_put_row(err, live, orphans[i]->key, row_bytes);
+		if (row != SET_NONE || (repair->look_again && !probe_row_bytes(repair, task->key)))
+			break;
+		result = live_put_row(err, live, task->key, task->row_bytes);
 		live->counts.counted += !result;
+		return result;
 	}
-	mem_free(orphans);
-	return result;
+	return 0;
+}
+
+/* As many as one hold of the lock allows. */
+static int do_some(struct jw_error *err, struct repair *repair)
+{
+	struct cache_live *live = repair->live;
+	int result = 0;
+
+	if (live_lock(err, live))
+		return -1;
+	repair->look_again = repair->look_again || live->others;
+	while (!result && repair->next < repair->count) {
+		result = do_task(err, repair, &repair->tasks[repair->next]);
+		/* The limit ends the rest. */
+		repair->next += repair->next < repair->count;
+		if (live_must_let_go(live))
+			break;
+	}
+	if (result) {
+		live_abandon(live);
+		return -1;
+	}
+	return live_unlock(err, live);
 }
 
 int live_repair(struct jw_error *err, struct cache_live *live)
 {
-	const struct index_seen before = see_index(live);
-	struct cache_files scan = {0};
-	bool complete;
+	struct repair repair = {.live = live};
 	int result = -1;
 
-	if (cache_files_scan(err, live->dir, &scan) || live_lock(err, live))
+	/* From here on the index is sound: no driver answers it with a wipe while files are compared.
+	 */
+	if (live_lock(err, live) || live_unlock(err, live) || compare(err, &repair))
 		goto done;
-	complete = match_rows(live, &scan);
-	if (count_orphans(err, live, &scan, !index_is_untouched(live, &before), &complete)) {
-		live_abandon(live);
-		goto done;
+	while (repair.next < repair.count) {
+		if (repair.next)
+			uv_sleep(CACHE_HOLD_MS);
+		if (do_some(err, &repair))
+			goto done;
 	}
-	result = live_unlock(err, live);
-	live->repaired = !result && complete;
+	live->repaired = true;
+	result = 0;
 done:
-	cache_files_free(&scan);
+	mem_free(repair.tasks);
 	return result;
 }
 

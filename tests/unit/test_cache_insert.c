@@ -260,6 +260,29 @@ static void the_limit_is_kept(void **state)
 	cache_index_free(&index);
 }
 
+/* One after the other, past an entry that this handle keeps. */
+static void the_oldest_go_first(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live *live;
+	struct cache_index index;
+
+	(void)state;
+	start_anew();
+	fill(1, 8);
+	entries_make(&entry, 1, 0);
+	live = open_live(8 * entry.row_bytes, CACHE_FULL_EVICT);
+	assert_int_equal(cache_keep(NULL, live, key_of(2)), 0);
+	for (unsigned n = 9; n <= 11; n++)
+		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(8);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	for (unsigned n = 1; n <= 11; n++)
+		assert_int_equal(row_of(&index, key_of(n)), n == 2 || n > 4);
+	cache_index_free(&index);
+}
+
 static void orphans_are_not_counted_past_the_limit(void **state)
 {
 	struct entries_entry entry;
@@ -400,6 +423,7 @@ int main(void)
 		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
 		cmocka_unit_test(the_same_again_changes_nothing),
 		cmocka_unit_test(the_limit_is_kept),
+		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(orphans_are_not_counted_past_the_limit),
 		cmocka_unit_test(a_file_is_refused_as_a_directory),
 		cmocka_unit_test(another_accounts_cache_stays_its_own),

@@ -1,0 +1,327 @@
+/* The rows of the index from one hold of the lock to the next, beside other processes that write to
+ * it: what is in the file is always what a plain list would hold. */
+#include "folder.h"
+
+#include <string.h>
+
+#include "cache/live.h"
+#include "entries.h"
+
+enum { MOST = 12000, ROUNDS = 400, LIMIT = 1 << 30 };
+
+static struct cache_row expected[MOST];
+static size_t count;
+static char *dir;
+static uint64_t seed = 1;
+
+static unsigned below(unsigned most)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(seed >> 33) % most;
+}
+
+static struct cache_live *open_live(const char *name)
+{
+	static const struct cache_live_options how = {.limit_bytes = LIMIT,
+												  .when_full = CACHE_FULL_EVICT};
+	struct cache_live *live = NULL;
+
+	mem_free(dir);
+	dir = os_join(NULL, folder, name);
+	assert_int_equal(cache_live_open(NULL, dir, &how, &live), 0);
+	return live;
+}
+
+/* As a driver does, who keeps the file's length. */
+static void write_as_another(void)
+{
+	struct cache_index index = {.rows = expected, .count = count};
+	char *path = os_join(NULL, dir, "index");
+	struct os_file *file = NULL;
+	struct buf bytes = {0};
+
+	assert_int_equal(os_make_dirs(NULL, dir, 0700), 0);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_CREATE, &file), 0);
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	assert_int_equal(os_file_write(NULL, file, 0, bytes.data, bytes.size), 0);
+	os_file_close(file);
+	buf_free(&bytes);
+	mem_free(path);
+}
+
+static void assert_file(void)
+{
+	struct cache_index index;
+
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.state, CACHE_INDEX_SOUND);
+	assert_int_equal(index.count, count);
+	assert_int_equal(index.total_bytes, cache_index_rows_total(&index));
+	if (count)
+		assert_memory_equal(index.rows, expected, count * sizeof *expected);
+	cache_index_free(&index);
+}
+
+static size_t expected_at(uint64_t key)
+{
+	size_t at = 0;
+
+	while (at < count && expected[at].key != key)
+		at++;
+	return at;
+}
+
+static void drop_expected(size_t at)
+{
+	memmove(expected + at, expected + at + 1, (--count - at) * sizeof *expected);
+}
+
+static void put_expected(uint64_t key, uint64_t row_bytes)
+{
+	size_t at = expected_at(key);
+
+	if (at < count)
+		drop_expected(at);
+	expected[count++] = (struct cache_row){key, row_bytes};
+}
+
+/* One change under the lock, in the list and in the rows. */
+static void change(struct cache_live *live)
+{
+	uint64_t key = 1 + below(MOST / 4), row_bytes = 1 + below(1000);
+	size_t row;
+
+	switch (below(4)) {
+	case 0:
+		if (count) {
+			key = expected[below(4) ? 0 : below((unsigned)count)].key;
+			row = live_row(live, key);
+			assert_int_not_equal(row, SET_NONE);
+			live_drop_row(live, row);
+			drop_expected(expected_at(key));
+		}
+		break;
+	case 1:
+		row = live_row(live, key);
+		assert_int_equal(row == SET_NONE, expected_at(key) == count);
+		if (row != SET_NONE) {
+			live_resize_row(live, row, row_bytes);
+			expected[expected_at(key)].size_bytes = row_bytes;
+		}
+		break;
+	default:
+		assert_int_equal(live_put_row(NULL, live, key, row_bytes), 0);
+		put_expected(key, row_bytes);
+	}
+}
+
+/* Another process evicts from the front and adds at the end. */
+static void change_as_another(void)
+{
+	for (unsigned gone = below(5); gone && count; gone--)
+		drop_expected(0);
+	for (unsigned more = below(5); more; more--)
+		put_expected(MOST + below(1000), 1 + below(1000));
+	write_as_another();
+}
+
+static void change_beside_others(size_t rows)
+{
+	struct cache_live *live = open_live("beside");
+
+	for (count = 0; count < rows; count++)
+		expected[count] = (struct cache_row){count + 1, 7};
+	write_as_another();
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const bool other = !below(4);
+
+		if (other)
+			change_as_another();
+		assert_int_equal(live_lock(NULL, live), 0);
+		for (unsigned changes = below(20); changes; changes--)
+			change(live);
+		assert_int_equal(live_unlock(NULL, live), 0);
+		assert_file();
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(os_remove_tree(NULL, dir), 0);
+}
+
+static void rows_are_those_of_a_plain_list(void **state)
+{
+	(void)state;
+	change_beside_others(0);
+	change_beside_others(300);
+	change_beside_others(6000); /* too many for their places to be found under the lock */
+}
+
+/* Removed rows are not kept for ever. */
+static void rows_that_come_and_go_take_no_more_memory(void **state)
+{
+	struct cache_live *live = open_live("come-and-go");
+
+	(void)state;
+	count = 0;
+	for (unsigned n = 1; n <= MOST; n++) {
+		assert_int_equal(live_lock(NULL, live), 0);
+		assert_int_equal(live_put_row(NULL, live, n, 1), 0);
+		put_expected(n, 1);
+		if (n > 10) {
+			live_drop_row(live, live_row(live, n - 10));
+			drop_expected(0);
+		}
+		assert_int_equal(live_unlock(NULL, live), 0);
+		assert_true(live->index.count < 3000);
+	}
+	assert_file();
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* The rows of a hold are those of the next, as long as the file says the same. */
+static void nothing_is_parsed_twice(void **state)
+{
+	struct cache_live *live = open_live("twice");
+	const struct cache_row *rows;
+
+	(void)state;
+	for (count = 0; count < 6000; count++)
+		expected[count] = (struct cache_row){count + 1, 7};
+	write_as_another();
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_true(live->others);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	rows = live->index.rows;
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_false(live->others);
+	assert_true(live->index.rows == rows);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	put_expected(MOST, 7);
+	write_as_another();
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_true(live->others);
+	assert_int_equal(live->index.count, count);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* What an abandoned hold has changed is forgotten. */
+static void an_abandoned_hold_leaves_nothing(void **state)
+{
+	struct cache_live *live = open_live("abandoned");
+
+	(void)state;
+	count = 0;
+	put_expected(1, 7);
+	write_as_another();
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_int_equal(live_put_row(NULL, live, 2, 7), 0);
+	live_drop_row(live, live_row(live, 1));
+	live_abandon(live);
+	assert_int_equal(live_lock(NULL, live), 0);
+	assert_int_equal(live_row(live, 2), SET_NONE);
+	assert_int_equal(live_row(live, 1), 0);
+	assert_int_equal(live_unlock(NULL, live), 0);
+	assert_file();
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+static void cut_short(void)
+{
+	char *path = os_join(NULL, dir, "index");
+	struct os_file *file = NULL;
+
+	count = 0;
+	write_as_another();
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+	assert_int_equal(os_file_truncate(NULL, file, CACHE_INDEX_HEADER), 0);
+	os_file_close(file);
+	mem_free(path);
+}
+
+/* A row that was in the file before is not in it any more where it was cut short. */
+static void rows_come_back_after_a_cut(void **state)
+{
+	struct cache_live *live = open_live("cut");
+
+	(void)state;
+	for (unsigned round = 0; round < 4; round++) {
+		cut_short();
+		assert_int_equal(live_lock(NULL, live), 0);
+		for (unsigned n = 1; n <= 40; n++) {
+			assert_int_equal(live_put_row(NULL, live, n, 7), 0);
+			put_expected(n, 7);
+		}
+		assert_int_equal(live_unlock(NULL, live), 0);
+		assert_file();
+	}
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* So many rows go for one entry that a hold of the lock does not do: the limit was lowered. */
+static void an_entry_has_room_made_over_several_holds(void **state)
+{
+	struct cache_live *live = open_live("room");
+	struct cache_addition addition = {.sm = 86};
+	struct entries_entry entry;
+	struct cache_live_counts counts;
+
+	(void)state;
+	for (count = 0; count < MOST; count++)
+		expected[count] = (struct cache_row){count + 1, 7};
+	write_as_another();
+	entries_make(&entry, 1, 0);
+	addition.bytes = entry.bytes;
+	addition.size_bytes = entry.size;
+	addition.key = entry.key;
+	live->repaired = true; /* rows without files stay */
+	live->options.limit_bytes = entry.row_bytes + 3 * 7;
+	assert_int_equal(cache_insert(NULL, live, &addition, 1), 0);
+	assert_int_equal(addition.added, CACHE_ADDED_NEW);
+	memmove(expected, expected + MOST - 3, 3 * sizeof *expected);
+	count = 3;
+	put_expected(entry.key, entry.row_bytes);
+	assert_file();
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.evicted, MOST - 3);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* However much there is to repair, one call does all of it, and the lock is free in between. */
+static void a_repair_goes_to_its_end(void **state)
+{
+	struct cache_live *live = open_live("repair");
+	struct cache_live_counts counts;
+
+	(void)state;
+	for (count = 0; count < MOST; count++)
+		expected[count] = (struct cache_row){count + 1, 7};
+	write_as_another();
+	assert_int_equal(cache_repair(NULL, live), 0);
+	count = 0;
+	assert_file();
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.dropped, MOST);
+	assert_true(counts.holds > 1);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+static int drop_folder(void **state)
+{
+	mem_free(dir);
+	return remove_folder(state);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_those_of_a_plain_list),
+		cmocka_unit_test(rows_that_come_and_go_take_no_more_memory),
+		cmocka_unit_test(nothing_is_parsed_twice),
+		cmocka_unit_test(an_abandoned_hold_leaves_nothing),
+		cmocka_unit_test(rows_come_back_after_a_cut),
+		cmocka_unit_test(an_entry_has_room_made_over_several_holds),
+		cmocka_unit_test(a_repair_goes_to_its_end),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
