@@ -124,6 +124,37 @@ static int keep_single(struct jw_error *err, struct image *image, const uint8_t 
 					  &(struct container_walk){.size_bytes = entry->size_bytes, .entries = 1});
 }
 
+size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
+						uint64_t offset)
+{
+	struct ptx_run run = {0};
+
+	if (offset < image->run_end)
+		(void)ptx_text_length(version, size, &run.read);
+	else
+		ptx_run_measure(version, 0, size, &run);
+	return run.read + 1;
+}
+
+/* The text's own part of the white space around it, which its neighbours of the run have a part of.
+ */
+static void share_blanks(struct image *image, const uint8_t *version, uint64_t offset, size_t *lead,
+						 size_t *length)
+{
+	const struct ptx_run *run = &image->run;
+	const size_t before = ptx_run_blanks_before(version - *lead, *lead),
+				 behind = ptx_run_blanks_behind(version, *length),
+				 own = offset + run->size == image->run_end ? run->first_lead : run->lead;
+
+	if (run->count < 2)
+		return;
+	*lead -= before > own ? before - own : 0;
+	if (offset + *length < image->run_end)
+		*length -= behind < run->lead ? behind : run->lead;
+	else
+		*length -= behind > run->trail ? behind - run->trail : 0;
+}
+
 int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
 			   size_t size, uint64_t offset, size_t *ret_size)
 {
@@ -138,7 +169,14 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 				   ? error_set(err, JW_ERR_LIMIT, "too many broken PTX texts to go on searching")
 				   : 0;
 	}
-	lead = ptx_text_lead(version, before < PTX_TEXT_BEFORE ? before : PTX_TEXT_BEFORE);
+	before = before < PTX_TEXT_BEFORE ? before : PTX_TEXT_BEFORE;
+	if (offset >= image->run_end) {
+		ptx_run_measure(version, before, size, &image->run);
+		image->run_end = offset + image->run.size;
+	}
+	lead = ptx_text_lead(version, before);
+	share_blanks(image, version, offset, &lead, &length);
+	*ret_size = length;
 	entry.stored_bytes = entry.size_bytes = lead + length;
 	entry.offset = offset - lead;
 	return single_ptx(err, version - lead, lead + length, &entry) ||

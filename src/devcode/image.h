@@ -4,6 +4,7 @@
 
 #include "devcode/bytes.h"
 #include "devcode/container.h"
+#include "devcode/ptx_run.h"
 #include "devcode/sections.h"
 
 /* One call of devcode_read. */
@@ -38,6 +39,8 @@ struct image {
 	size_t wrapper_count, wrapper_capacity;
 	struct devcode_entry *entries; /* of the container at hand */
 	size_t entry_capacity;
+	struct ptx_run run; /* that the last text belongs to, and where in the file it ends */
+	uint64_t run_end;
 	uint64_t vain_steps; /* entries that were walked over in places that are not containers */
 	uint64_t vain_bytes; /* that were read after a ".version" that begins no module */
 };
@@ -65,6 +68,10 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
  * there on. *ret_size: so many of these need not be searched again. */
 int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
 			   size_t size, uint64_t offset, size_t *ret_size);
+/* The bytes from that ".version" on that image_text has to be given; more than `size` if they are
+ * not all there. */
+size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
+						uint64_t offset);
 /* A file that is one cubin or one PTX text. */
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
 void image_free(struct image *image);

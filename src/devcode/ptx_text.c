@@ -294,6 +294,14 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 																	   : 0;
 }
 
+size_t ptx_text_next(const uint8_t *end, size_t size)
+{
+	struct scan_text text = {end, end + size, false};
+
+	skip_space(&text);
+	return !text.broken && has(&text, VERSION) ? (size_t)(text.at - end) : size;
+}
+
 uint64_t ptx_text_kernels(const uint8_t *text, size_t size)
 {
 	static const char word[] = ".entry";

@@ -30,6 +30,10 @@ size_t ptx_text_lead(const uint8_t *version, size_t before);
  */
 size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read);
 
+/* Behind a text: the bytes up to the next one's ".version", if nothing but comments and white space
+ * comes before it; else `size`. */
+size_t ptx_text_next(const uint8_t *end, size_t size);
+
 /* A sum over the names of a text's kernels, by which copies for several targets are known; 0
  * without kernels. */
 uint64_t ptx_text_kernels(const uint8_t *text, size_t size);

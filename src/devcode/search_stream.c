@@ -193,19 +193,19 @@ static int visit_text(struct jw_error *err, struct image *image, struct stream *
 					  struct capture *capture)
 {
 	struct buf text = BUF_MAX(PTX_TEXT_BEFORE + PTX_TEXT_MOST);
-	size_t size = 0, read = 0, taken = 0, kept = image->count;
+	size_t size = 0, needed = 0, taken = 0, kept = image->count;
 	const uint8_t *data;
 	int result = -1;
 
 	for (size_t wanted = CHUNK;; wanted *= 2) {
 		if (stream_peek(err, stream, wanted, &data, &size))
 			return -1;
-		(void)ptx_text_length(data, size, &read);
-		if (read < size || size < wanted || wanted >= PTX_TEXT_MOST)
+		needed = image_text_needs(image, data, size, stream->offset);
+		if (needed <= size || size < wanted || wanted >= PTX_TEXT_MOST)
 			break;
 	}
 	if (!buf_append(err, &text, capture->before, capture->before_size) &&
-		!buf_append(err, &text, data, read < size ? read + 1 : size) &&
+		!buf_append(err, &text, data, needed < size ? needed : size) &&
 		!image_text(err, image, text.data + capture->before_size, capture->before_size,
 					text.size - capture->before_size, stream->offset, &taken))
 		result = take(err, stream, capture, data, taken);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "devcode/ptx.h"
+#include "devcode/ptx_run.h"
 #include "devcode/ptx_text.h"
 #include "fuzz.h"
 
@@ -13,11 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while ((at += ptx_text_find(data + at, size - at, size - at)) < size) {
 		size_t read, length = ptx_text_length(data + at, size - at, &read), lead;
 		struct devcode_ptx_header header;
+		struct ptx_run run;
 
 		MUST(!memcmp(data + at, ".version", 8));
 		MUST(length <= size - at && read <= size - at);
 		if (length) {
 			lead = ptx_text_lead(data + at, at - from);
+			ptx_run_measure(data + at, at - from, size - at, &run);
+			MUST(run.count && run.size >= length && run.size <= size - at && run.read <= size - at);
+			MUST(run.count < 2 || (run.first_lead <= lead && run.lead + run.trail <= size));
 			MUST(lead <= at - from);
 			MUST(!ptx_header_read(NULL, data + at - lead, lead + length, &header));
 			MUST(!memchr(data + at - lead, 0, lead + length));

@@ -214,6 +214,56 @@ static void all_are_found(void **state)
 	}
 }
 
+/* White space between texts without a NUL: how much of it begins the next one, the ends of the run
+ * tell. */
+static void white_space_between_is_shared(void **state)
+{
+#define BARE "}\n\n"
+#define LONG "}\n\n\n"
+#define TEXT HEAD ".visible .entry k(.param .u64 p)\n{\n\tret;\n"
+	static const struct {
+		const char *before, *text, *after;
+	} cases[] = {
+		/* mumax3 3.10: "\n" in front, between other strings of a program in Go */
+		{"},\n}", "\n" TEXT LONG, "\n \n<!DOCTYPE"},
+		{"<pre>\n", "\n" TEXT LONG, "<script"},
+		{"script>", "\n" TEXT LONG, "\2\f\t"},
+		{"\3\350\1\0318", "\n" TEXT LONG, "\1A\3"},
+		{"\273", "\n" TEXT LONG, "\n<!DOCTYPE"},
+		{"/html>\n", "\n" TEXT LONG, "\1\1"},
+		/* as nvcc writes them, behind a string that ends a line */
+		{"Usage\n", TEXT BARE, "\nZ"},
+		{"Usage\n", "//\n// nvcc\n//\n\n" TEXT BARE, "Z"},
+		{"\1", "\n\n\n" TEXT BARE, "\nZ"},
+		{"\1", TEXT LONG, "\1"},
+		{"x", TEXT "}", "\1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf data = make_buf(), wanted = make_buf();
+		struct texts texts;
+
+		make_zeros(&data, 5);
+		append(&data, cases[i].before);
+		for (int copy = 0; copy < 3; copy++) {
+			append(&data, cases[i].text);
+			make_bytes(&wanted, cases[i].text, strlen(cases[i].text) + 1);
+		}
+		append(&data, cases[i].after);
+		read_rodata(&data, &texts);
+		if (texts.bytes.size != wanted.size ||
+			memcmp(texts.bytes.data, wanted.data, wanted.size) != 0)
+			fail_msg("case %zu: %zu texts, the first: %s|", i, texts.count, texts.bytes.data);
+		buf_free(&texts.bytes);
+		buf_free(&wanted);
+		buf_free(&data);
+	}
+#undef BARE
+#undef LONG
+#undef TEXT
+}
+
 /* Larger than what is looked at in one go. */
 static void a_large_text_is_whole(void **state)
 {
@@ -300,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_found_to_the_byte),
 		cmocka_unit_test(what_is_no_module_is_none),
 		cmocka_unit_test(all_are_found),
+		cmocka_unit_test(white_space_between_is_shared),
 		cmocka_unit_test(a_large_text_is_whole),
 		cmocka_unit_test(only_initialised_data_counts),
 		cmocka_unit_test(hostile_beginnings_are_limited),
