@@ -17,6 +17,7 @@
 #include <jitwarm/error.h>
 #include <jitwarm/estimate.h>
 #include <jitwarm/nvrtc.h>
+#include <jitwarm/pack.h>
 #include <jitwarm/recording.h>
 #include <jitwarm/startup.h>
 #include <jitwarm/store.h>
@@ -143,6 +144,10 @@ struct jw_prime_result {
 	size_t images;         /* files and members of archives with device code that were read */
 	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
 	struct jw_error not_remembered; /* why jw_prime_options.run was not, though it should be */
+	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own;
+						   "": it does not */
+	struct jw_export_result *pack; /* jw_prime_options.pack, written; NULL: not */
+	struct jw_error not_packed;    /* why it was not, though it should be */
 };
 
 struct jw_prime_options {
@@ -175,8 +180,9 @@ struct jw_prime_options {
 	 * minutes. */
 	uint64_t module_timeout_ms;
 	const char *trace; /* a file for Chrome trace events, NULL for none; whole JSON at any moment */
-	const char *ptxas; /* compile with this program (jw_compiler_find) instead of the driver; NULL:
-						  the driver */
+	/* Compile with this program (jw_compiler_find) instead of the driver. NULL: by the driver, and
+	 * for another machine (jw_system.elsewhere) by the ptxas of its driver's version. */
+	const char *ptxas;
 	/* Compile long modules over several threads at the end of a run, where cores would idle. Needs
 	 * a ptxas that can (jw_compiler_can_split). The code is equivalent, but not the driver's own
 	 * bytes.
@@ -198,6 +204,9 @@ struct jw_prime_options {
 	 * Modules that cannot be compiled do not count: they would fail again. NULL: nothing is
 	 * remembered. */
 	const struct jw_run_state *run;
+	/* Write a pack of the system's cache at the end of the run: `output`, and how it is made and
+	 * signed. The rest is taken from the system. NULL: no pack. */
+	const struct jw_export_options *pack;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 

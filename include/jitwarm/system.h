@@ -80,6 +80,7 @@ struct jw_system {
 	struct jw_speed speed;      /* learned from runs here; zeros for another machine */
 	const char *const *worker;  /* as it was given */
 	struct run_folder *scratch; /* private */
+	bool elsewhere;             /* another machine: that of jw_system_options.targets */
 };
 
 struct jw_system_options {

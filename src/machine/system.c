@@ -392,6 +392,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	if (!system)
 		return -1;
 	system->worker = options->worker;
+	system->elsewhere = options->target_count != 0;
 	system->gpus = mem_array(err, PROTOCOL_MOST_DEVICES, sizeof *system->gpus);
 	if (!system->gpus || choose_state_dir(err, &system->state_dir) ||
 		(given->scratch && make_scratch(err, system, &scratch)))

@@ -7,6 +7,7 @@
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "prime/compile_plan.h"
+#include "prime/elsewhere.h"
 #include "prime/planning.h"
 #include "prime/reuse.h"
 #include "run/prime_result.h"
@@ -85,37 +86,23 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 		reuse_keep(system, options, &result->reuse);
 	if (options->run && is_complete(options, result))
 		(void)jw_run_remember(&result->not_remembered, options->run);
+	elsewhere_write_pack(system, options, result);
 }
 
-int jw_prime(struct jw_error *err, const struct jw_system *system,
-			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
+/* From the files to the last result. */
+static int prime_system(struct jw_error *err, const struct jw_system *system,
+						const struct jw_prime_options *options, struct jw_prime_result *result)
 {
-	options = SIZED(err, options, struct jw_prime_options);
-	if (!options)
-		return -1;
-	struct jw_prime_result *result;
 	const char *home = ledger_home(system);
 	struct planning planning = {0};
 	struct ledger ledger = {0};
 	struct trace *trace = NULL;
 	struct jw_error why = {0};
-	uint64_t began_ns;
+	uint64_t began_ns = os_monotonic_ns();
 	int failed = -1;
 
-	if (!options->dry_run && worker_command_check(err, system->worker))
-		return -1;
-	result = mem_alloc(err, sizeof *result);
-	if (!result)
-		return -1;
-	if (!system->gpu_count) {
-		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
-		goto done;
-	}
-	if (check_options(err, options) || cannot_help(err, system))
-		goto done;
 	/* Also if everything is warm: an earlier run may have been killed after its last module. */
 	run_folder_sweep(system->state_dir);
-	began_ns = os_monotonic_ns();
 	if ((options->trace && trace_open(err, options->trace, &trace)) ||
 		planning_make(err, system, options, result, &planning) ||
 		reuse_former_results(err, system, options, planning.plan, &result->reuse))
@@ -136,19 +123,49 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	else
 		failed = carry_out(err, planning.plan, system, options, trace, result);
 	ledger_note(&ledger, home, true);
-	if (!failed)
-		keep_results(system, options, result);
 done:
 	if (trace_close(&why, trace) && !failed)
 		failed =
 			prime_result_add_note(err, result, "the trace has not all events: %s", why.message);
 	ledger_close(&ledger);
 	planning_free(&planning);
-	if (failed)
-		jw_prime_result_free(result);
-	else
-		*ret_result = result;
 	return failed;
+}
+
+int jw_prime(struct jw_error *err, const struct jw_system *system,
+			 const struct jw_prime_options *options, struct jw_prime_result **ret_result)
+{
+	options = SIZED(err, options, struct jw_prime_options);
+	if (!options)
+		return -1;
+	struct jw_prime_options how = *options;
+	struct jw_compiler compiler = {0};
+	struct jw_prime_result *result;
+	int failed = -1;
+
+	if (!how.dry_run && worker_command_check(err, system->worker))
+		return -1;
+	result = mem_alloc(err, sizeof *result);
+	if (!result)
+		return -1;
+	if (!system->gpu_count)
+		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+	else
+		failed = check_options(err, &how) || cannot_help(err, system) ||
+				 elsewhere_prepare(err, system, &how, result, &compiler);
+	/* A dry run looks for no compiler, but predicts for ptxas. */
+	if (system->elsewhere)
+		how.ptxas = how.dry_run ? "ptxas" : compiler.path;
+	failed = failed || prime_system(err, system, &how, result);
+	if (!failed)
+		keep_results(system, &how, result);
+	jw_compiler_free(&compiler);
+	if (failed) {
+		jw_prime_result_free(result);
+		return -1;
+	}
+	*ret_result = result;
+	return 0;
 }
 
 void jw_prime_result_free(struct jw_prime_result *result)
@@ -159,6 +176,7 @@ void jw_prime_result_free(struct jw_prime_result *result)
 	jw_lines_free(result->notes, result->note_count);
 	mem_free(result->gpus);
 	mem_free(result->failures);
+	mem_free(result->pack);
 	jw_carry_result_free(result->reuse.carried);
 	mem_free(result);
 }

@@ -5,6 +5,16 @@
 
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
+#include <jitwarm/target.h>
+
+struct asked {
+	struct jw_system_options system;
+	struct jw_prime_options prime;
+	struct jw_nvrtc_options nvrtc;
+	struct jw_export_options pack;
+	struct jw_target target;
+	bool if_changed;
+};
 
 static int fail(const struct jw_error *err)
 {
@@ -12,57 +22,108 @@ static int fail(const struct jw_error *err)
 	return 1;
 }
 
-int main(int argc, char **argv)
+/* What follows `name`, or NULL. */
+static const char *value_of(const char *text, const char *name)
 {
-	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
-	const char *const paths[] = {argc > 2 ? argv[2] : ""};
-	const struct jw_system_options how = {.size = sizeof how, .probe = true, .worker = worker};
-	const char *const defined[] = {"-DAPI"};
-	struct jw_nvrtc_options nvrtc = JW_NVRTC_OPTIONS_INIT;
-	struct jw_prime_options options = {
-		.size = sizeof options, .paths = paths, .path_count = 1, .nvrtc = &nvrtc};
-	const struct jw_run_key key = {.size = sizeof key, .names = paths, .name_count = 1};
-	struct jw_prime_result *result;
-	struct jw_run_state *run = NULL;
-	char *changes = NULL;
-	struct jw_system *system;
-	struct jw_error err = {0};
-	bool if_changed = false;
+	return strncmp(text, name, strlen(name)) != 0 ? NULL : text + strlen(name);
+}
 
-	if (argc < 3)
-		return 2;
-	for (int i = 3; i < argc; i++) {
-		options.carry_over = options.carry_over || !strcmp(argv[i], "carry-over");
-		options.no_store = options.no_store || !strcmp(argv[i], "no-store");
-		options.dry_run = options.dry_run || !strcmp(argv[i], "dry-run");
-		if_changed = if_changed || !strcmp(argv[i], "if-changed");
-		if (!strncmp(argv[i], "nvrtc=", 6))
-			nvrtc.where = argv[i] + 6;
-		if (!strcmp(argv[i], "define")) {
-			nvrtc.options = defined;
-			nvrtc.option_count = 1;
-		}
+static void take_option(const char *text, struct asked *asked)
+{
+	static const char *const defined[] = {"-DAPI"};
+	struct jw_prime_options *prime = &asked->prime;
+	const char *value;
+
+	prime->carry_over = prime->carry_over || !strcmp(text, "carry-over");
+	prime->no_store = prime->no_store || !strcmp(text, "no-store");
+	prime->dry_run = prime->dry_run || !strcmp(text, "dry-run");
+	prime->split = prime->split || !strcmp(text, "split");
+	asked->if_changed = asked->if_changed || !strcmp(text, "if-changed");
+	if (!strcmp(text, "define")) {
+		asked->nvrtc.options = defined;
+		asked->nvrtc.option_count = 1;
 	}
-	if (if_changed && jw_run_look(&err, &key, &run, &changes))
-		return fail(&err);
-	if (if_changed && !*changes) {
-		puts("nothing has changed");
-		jw_text_free(changes);
-		jw_run_state_free(run);
-		return 0;
+	if ((value = value_of(text, "nvrtc=")))
+		asked->nvrtc.where = value;
+	if ((value = value_of(text, "jobs=")))
+		prime->jobs = (unsigned)(*value - '0');
+	if ((value = value_of(text, "ptxas=")))
+		prime->ptxas = value;
+	if ((value = value_of(text, "pack="))) {
+		asked->pack.output = value;
+		prime->pack = &asked->pack;
 	}
-	options.run = run;
-	if (jw_system_open(&err, &how, &system) || jw_prime(&err, system, &options, &result))
-		return fail(&err);
+	if ((value = value_of(text, "driver=")) && jw_target_parse("sm_86", &asked->target)) {
+		asked->system.driver = value;
+		asked->system.targets = &asked->target;
+		asked->system.target_count = 1;
+		asked->system.probe = false;
+		asked->system.scratch = true;
+	}
+}
+
+static void print_result(const struct jw_prime_result *result)
+{
 	printf("refilled %zu, carried %zu, compiled %zu, kept %zu, sources failed %zu\n",
 		   result->reuse.refilled.entries,
 		   result->reuse.carried ? result->reuse.carried->carried : 0, result->compiled,
 		   result->reuse.kept, result->sources_failed);
 	for (size_t i = 0; i < result->note_count; i++)
 		printf("note: %s\n", result->notes[i]);
+	if (result->pack)
+		printf("packed %zu\n", result->pack->entries);
+	if (*result->inexact || result->not_packed.code)
+		printf("note: %s%s\n", result->inexact, result->not_packed.message);
+}
+
+static int prime(struct asked *asked)
+{
+	struct jw_prime_result *result = NULL;
+	struct jw_system *system = NULL;
+	struct jw_error err = {0};
+	int failed = jw_system_open(&err, &asked->system, &system) ||
+				 jw_prime(&err, system, &asked->prime, &result);
+
+	if (failed)
+		failed = fail(&err);
+	else
+		print_result(result);
 	jw_prime_result_free(result);
 	jw_system_free(system);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	const char *const worker[] = {argc > 2 ? argv[1] : "", "worker", NULL};
+	const char *const paths[] = {argc > 2 ? argv[2] : ""};
+	const struct jw_run_key key = {.size = sizeof key, .names = paths, .name_count = 1};
+	struct asked asked = {
+		.system = {.size = sizeof asked.system, .probe = true, .worker = worker},
+		.prime = {.size = sizeof asked.prime,
+				  .paths = paths,
+				  .path_count = 1,
+				  .nvrtc = &asked.nvrtc},
+		.nvrtc = JW_NVRTC_OPTIONS_INIT,
+		.pack = JW_EXPORT_OPTIONS_INIT,
+	};
+	struct jw_run_state *run = NULL;
+	struct jw_error err = {0};
+	char *changes = NULL;
+	int failed = 0;
+
+	if (argc < 3)
+		return 2;
+	for (int i = 3; i < argc; i++)
+		take_option(argv[i], &asked);
+	if (asked.if_changed && jw_run_look(&err, &key, &run, &changes))
+		return fail(&err);
+	asked.prime.run = run;
+	if (asked.if_changed && !*changes)
+		puts("nothing has changed");
+	else
+		failed = prime(&asked);
 	jw_text_free(changes);
 	jw_run_state_free(run);
-	return 0;
+	return failed;
 }

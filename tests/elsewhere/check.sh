@@ -115,6 +115,13 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	told "1 of its entries was compiled over several threads" export --all --cache parted -o parted.jwpack
 	told "1 of its entries was compiled over several threads" "${parting[@]}" -o scratch.jwpack
 	cmp parted.jwpack scratch.jwpack && ok "the same pack from a run's own directory" || fail "another pack from a run's own directory"
+	# A program on the public headers gets the same
+	api() { timeout 300 "$build/tests/cli/prime-api" "$jitwarm" long.ptx jobs=2 "$@" >out 2>&1; }
+	api driver=580.159.04 ptxas=13.0/ptxas split pack=api.jwpack && grep -qx "packed 1" out && cmp -s api.jwpack scratch.jwpack &&
+		ok "jw_prime: the same pack" || fail "jw_prime: another pack: $(cat out)"
+	api driver=550.163.01 pack=api.jwpack && fail "jw_prime: without a compiler: $(cat out)" || grep -q "needs ptxas 12.4" out &&
+		ok "jw_prime: the compiler that is missing" || fail "jw_prime: without a compiler: $(cat out)"
+	api driver=535.309.01 dry-run pack=none.jwpack && [ ! -e none.jwpack ] && ok "jw_prime: a dry run needs none" || fail "jw_prime: a dry run: $(cat out)"
 	[ -z "$(ls -A "$JITWARM_STATE/runs" 2>/dev/null)" ] || fail "left in the state directory"
 	(
 		export JITWARM_STATE=$scratch/other

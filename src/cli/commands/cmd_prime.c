@@ -29,6 +29,8 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	struct prime_outcome *priming = context;
 
 	end_bar(priming);
+	if (*result->inexact)
+		output_warning(&priming->cli->out, "%s", result->inexact);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
 	if (result->sources_failed && !result->images)
 		return true;
@@ -74,14 +76,13 @@ static void on_source(void *context, const struct jw_prime_source *source)
 	nvrtc_options_print(priming->cli, source);
 }
 
-/* Prints the outcome of a run, and writes its pack. */
+/* Prints the outcome of a run. */
 static int conclude(struct jw_error *err, struct prime_outcome *priming,
 					const struct jw_prime_result *result)
 {
 	struct cli *cli = priming->cli;
 	struct unattended *unattended = &priming->unattended;
-	struct jw_error why;
-	int unpacked, failed;
+	int failed;
 
 	unattended->modules = result->plan.modules;
 	unattended->compiled = result->compiled;
@@ -92,11 +93,12 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 		output_note(&cli->out, "%s", result->notes[i]);
 	cli_end_with(cli, prime_outcome_status(priming, result));
 	prime_outcome_print_result(priming, result);
-	unpacked = target_machine_pack(&why, cli, priming->files.found, result, &priming->elsewhere);
+	if (result->pack)
+		pack_report_print(&cli->out, priming->elsewhere.pack.output, result->pack);
 	failed = prime_outcome_document(err, priming, result);
-	if (unpacked) {
-		cli_hopeless(&why, cli, JW_ERR_UNSUPPORTED);
-		cli_fail(cli, &why);
+	if (result->not_packed.code) {
+		cli_hopeless(&result->not_packed, cli, JW_ERR_UNSUPPORTED);
+		cli_fail(cli, &result->not_packed);
 	}
 	if (result->not_remembered.code)
 		output_warning(&cli->out, "this run could not be remembered: %s",
@@ -127,9 +129,7 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 		.recompile_carried = options_given(&cli->options, "recompile-carried"),
 		.trace = options_value(&cli->options, "trace"),
 		.module_timeout_ms = options_number(&cli->options, "module-timeout", 0),
-		/* A dry run looks for no compiler, but predicts for ptxas. */
-		.ptxas = priming->elsewhere.given && priming->only_plan ? "ptxas"
-																: priming->elsewhere.compiler.path,
+		.ptxas = options_value(&cli->options, "ptxas"),
 		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
@@ -138,6 +138,7 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 		.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
 		.run = priming->unattended.state,
+		.pack = priming->elsewhere.pack.output ? &priming->elsewhere.pack : NULL,
 		.cancel = cli_cancel,
 	};
 	struct jw_prime_result *result;
@@ -236,10 +237,9 @@ static int open_system(struct jw_error *err, struct prime_outcome *priming)
 		.size = sizeof how, .probe = true, .cache_dir = options_value(&cli->options, "cache")};
 
 	if (cli_worker(err, cli, &how.worker) || target_machine_read(err, cli, elsewhere, &how) ||
-		(!elsewhere->given && choose_account(err, cli)) || jw_system_open(err, &how, &cli->system))
+		(!elsewhere->given && choose_account(err, cli)))
 		return -1;
-	return elsewhere->given && !priming->only_plan ? target_machine_get_ready(err, cli, elsewhere)
-												   : 0;
+	return jw_system_open(err, &how, &cli->system);
 }
 
 static int prime_now(struct jw_error *err, struct prime_outcome *priming)
@@ -247,7 +247,8 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct cli *cli = priming->cli;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		find_files(err, priming))
+		find_files(err, priming) ||
+		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
 	if (!cli->system->gpu_count) {

@@ -33,7 +33,7 @@ static void print_where(const struct prime_outcome *priming, const struct jw_pri
 {
 	char driver[JW_DRIVER_TEXT];
 
-	if (result->compiled && !result->failed && !result->undone && !priming->elsewhere.scratch)
+	if (result->compiled && !result->failed && !result->undone && !priming->cli->system->scratch)
 		output_line(&priming->cli->out, STYLE_PLAIN,
 					"%s has what driver %s looks for there (set CUDA_CACHE_PATH).",
 					priming->cli->system->cache.path,
@@ -73,7 +73,7 @@ void prime_outcome_print_result(const struct prime_outcome *priming,
 	if (result->interrupted)
 		output_warning(out, "interrupted with %s left%s",
 					   TEXT_COUNT(result->undone, "module", "modules"),
-					   priming->elsewhere.scratch ? "" : "; the same command compiles the rest");
+					   priming->cli->system->scratch ? "" : "; the same command compiles the rest");
 	else if ((result->out_of_time || result->plan.over_budget) && !result->stopped.code &&
 			 !priming->only_plan)
 		prime_print_left(out, result, options_given(&priming->cli->options, "budget-size"));
@@ -98,14 +98,16 @@ int prime_outcome_document(struct jw_error *err, const struct prime_outcome *pri
 {
 	const struct jw_store_refilled *refilled = &result->reuse.refilled;
 	const struct jw_carry_result *carried = result->reuse.carried;
-	const struct export_document *pack = &priming->elsewhere.pack;
+	const struct export_document pack = {.file = priming->elsewhere.pack.output,
+										 .result = result->pack ? *result->pack
+																: (struct jw_export_result){0}};
 	struct prime_document values = {
 		.result = *result,
 		.failures = mem_array(err, result->failure_count, sizeof *values.failures),
 		.peak_supervisor_bytes = os_peak_resident_bytes(),
 		.refilled = refilled->entries || refilled->note_count ? refilled : NULL,
 		.carried = carried && carried->group_count ? carried : NULL,
-		.pack = pack->file ? pack : NULL,
+		.pack = result->pack ? &pack : NULL,
 	};
 	int failed = values.failures ? 0 : -1;
 

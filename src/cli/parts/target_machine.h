@@ -1,26 +1,20 @@
 /* Priming for another machine: its GPUs and driver are named, and ptxas compiles. */
 #pragma once
 
-#include <jitwarm/compiler.h>
 #include <jitwarm/find.h>
 #include <jitwarm/pack.h>
-#include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
 #include "cli/command.h"
-#include "cli/documents/documents.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/pack_report.h"
 
 struct target_machine {
 	bool given; /* with --target */
 	struct gpu_targets gpus;
-	struct jw_compiler compiler;
-	bool scratch;                    /* into a cache for this run alone */
-	struct jw_export_options export; /* `output` NULL: without a pack */
-	struct jw_pack_file *files;      /* --thin: the primed ones */
+	struct jw_export_options pack; /* `output` NULL: without one */
+	struct jw_pack_file *files;    /* --thin: the primed ones */
 	char passphrase[PASSPHRASE_SIZE];
-	struct export_document pack; /* `file` once it is written */
 };
 
 /* --target, --driver, --driver-lib, --driver-profile, --ptxas, --split, -o, --sign … */
@@ -46,12 +40,7 @@ struct target_machine {
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
 int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
 						struct jw_system_options *how);
-/* Finds the compiler for the system's driver, says where its results are not the driver's, and
- * unlocks the key that signs. */
+/* What is packed, and the key that signs: asks for its passphrase. Does nothing without -o. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
-							 struct target_machine *elsewhere);
-/* Writes the primed entries into the pack of -o: elsewhere->pack. With --thin the PTX in these
- * files, NULL for none, is left out. Does nothing without -o. */
-int target_machine_pack(struct jw_error *err, const struct cli *cli, const struct jw_found *found,
-						const struct jw_prime_result *primed, struct target_machine *elsewhere);
+							 const struct jw_found *found, struct target_machine *elsewhere);
 void target_machine_free(struct target_machine *elsewhere);
