@@ -254,8 +254,9 @@ static int read_path(struct jw_error *err, const char *home, struct cache_settin
 
 	settings->path_set = text != NULL;
 	if (text && !*text) {
-		result =
-			warn_of_setting(err, settings, "CUDA_CACHE_PATH is empty: the driver caches nothing");
+		result = warn_of_setting(
+			err, settings,
+			"CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory");
 	} else if (text) {
 		if (!make_absolute(err, text, &settings->path))
 			result = os_is_absolute(text) ? 0 : explain_relative(err, settings, text);

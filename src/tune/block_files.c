@@ -5,7 +5,7 @@
 #include "tune/block.h"
 #include "tune/tune_job.h"
 
-static int read_block_file(struct jw_error *err, const char *path, struct buf *text)
+int tune_job_read_file(struct jw_error *err, const char *path, struct buf *text)
 {
 	struct jw_error why = {0};
 
@@ -35,8 +35,8 @@ static unsigned missing_levels(const char *path)
 	return levels;
 }
 
-static int write_block_file(struct jw_error *err, const struct tune_job *job, const char *path,
-							const struct buf *text)
+int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
+						const struct buf *text)
 {
 	if (!os_make_parent(err, path, 0755) && !os_rewrite(err, path, buf_text(text), text->size))
 		return 0;
@@ -57,7 +57,7 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 	int result = -1;
 
 	if (place_lines(err, place->form, job->request->limit_bytes, job->request->path, &body) ||
-		read_block_file(err, place->path, &before))
+		tune_job_read_file(err, place->path, &before))
 		goto done;
 	if (block_put(err, place_comment(place->form), buf_text(&before), before.size, buf_text(&body),
 				  made, &after)) {
@@ -71,7 +71,7 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 	if (before.size == after.size &&
 		(!before.size || !memcmp(before.data, after.data, before.size)))
 		result = tune_job_note(err, job, place->path, "unchanged");
-	else if (!write_block_file(err, job, place->path, &after))
+	else if (!tune_job_write_file(err, job, place->path, &after))
 		result = tune_job_note(err, job, place->path, "written");
 done:
 	buf_free(&before);
@@ -106,7 +106,7 @@ int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
 	bool there;
 	int result = -1;
 
-	if (read_block_file(err, place->path, &before))
+	if (tune_job_read_file(err, place->path, &before))
 		goto done;
 	if (block_take(err, place_comment(place->form), buf_text(&before), before.size, &after, &there,
 				   &found)) {
@@ -120,7 +120,7 @@ int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
 						 tune_job_note(err, job, place->path, "removed")
 					 ? -1
 					 : 0;
-	else if (!write_block_file(err, job, place->path, &after))
+	else if (!tune_job_write_file(err, job, place->path, &after))
 		result = tune_job_note(err, job, place->path, "restored");
 	if (!result)
 		settings_record_drop_file(&job->record, place->path);

@@ -5,10 +5,13 @@
 #include <jitwarm/carry.h>
 #include <jitwarm/system.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/module_text.h"
+#include "os/env.h"
+#include "os/file.h"
 #include "os/platform.h"
 
 static void print_gpus(const struct output *out, const struct jw_system *system)
@@ -79,6 +82,16 @@ static void print_others(const struct output *out, const struct jw_other_cache *
 	}
 }
 
+/* Of a relative path each working directory has its own. */
+static bool is_relative(void)
+{
+	char *path = os_env("CUDA_CACHE_PATH");
+	const bool relative = path && *path && !os_is_absolute(path);
+
+	mem_free(path);
+	return relative;
+}
+
 /* What helps next: a warm cache is of no use while the driver does not read it. */
 static void print_next(const struct output *out, const struct jw_system *system)
 {
@@ -93,6 +106,8 @@ static void print_next(const struct output *out, const struct jw_system *system)
 	else if (cache->why_useless[0])
 		next = "export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then "
 			   "jitwarm prime";
+	else if (is_relative())
+		next = "export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime";
 	output_line(out, STYLE_FAINT, "Next    %s", next);
 }
 

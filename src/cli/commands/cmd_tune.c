@@ -20,6 +20,7 @@ struct tuning {
 	char **path_lines; /* warnings about the directory */
 	size_t path_line_count;
 	struct jw_tune_result *result;
+	enum jw_scope scope;
 	struct tune_document document; /* points into the rest */
 };
 
@@ -108,43 +109,77 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	return result;
 }
 
-/* Whether the setting keeps what --apply writes from having an effect. */
-static bool is_in_the_way(const struct tuning *tuning, const struct jw_setting *setting)
+static void print_override(const struct output *out, const struct jw_setting *setting, bool removed)
 {
-	uint64_t number;
+	const char *how = !jw_tune_is_removable(setting) ? "remove this line"
+					  : removed                      ? "it does more than that: change it by hand"
+								: "remove this line, or let “--apply --remove-overrides” do it";
 
-	if (setting->ours || setting->unset)
-		return false;
-	if (!strcmp(setting->name, "CUDA_CACHE_DISABLE") ||
-		!strcmp(setting->name, "CUDA_FORCE_PTX_JIT") || !strcmp(setting->name, "CUDA_FORCE_JIT"))
-		return strcmp(setting->value, "0") != 0;
-	if (strcmp(setting->source, "shell profile") != 0)
-		return false;
-	if (!strcmp(setting->name, "CUDA_CACHE_MAXSIZE"))
-		return !text_number(setting->value, UINT64_MAX, &number) ||
-			   number < tuning->document.limit_bytes;
-	return !strcmp(setting->name, "CUDA_CACHE_PATH") && tuning->document.path &&
-		   strcmp(setting->value, tuning->document.path) != 0;
+	if (setting->line && setting->unset)
+		output_warning(out, "%s:%zu unsets %s, which wins over what --apply writes: %s",
+					   setting->where, setting->line, setting->name, how);
+	else if (setting->line)
+		output_warning(out, "%s:%zu sets %s=%s, which wins over what --apply writes: %s",
+					   setting->where, setting->line, setting->name, setting->value, how);
+	else
+		output_warning(out, "%s=%s is set %s%s: unset it there", setting->name, setting->value,
+					   *setting->where ? "by " : "in this shell or service", setting->where);
 }
 
-/* Lines of people's own are theirs to remove. */
-static void print_in_the_way(const struct tuning *tuning)
+/* Lines of people's own are theirs to remove, unless they ask for it. */
+static int print_overrides(struct jw_error *err, const struct tuning *tuning,
+						   const struct jw_settings *settings, bool *ret_removable)
 {
-	const struct output *out = &tuning->cli->out;
+	const bool removed = options_given(&tuning->cli->options, "remove-overrides");
+	const struct jw_tune_request request = {.size = sizeof request,
+											.scope = tuning->scope,
+											.limit_bytes = tuning->document.limit_bytes,
+											.path = tuning->document.path};
+	bool *wins = mem_array(err, settings->count + 1, sizeof *wins);
+	int result = wins ? jw_tune_overrides(err, settings, &request, wins) : -1;
 
-	for (size_t i = 0; i < tuning->settings->count; i++) {
-		const struct jw_setting *setting = &tuning->settings->items[i];
-
-		if (!is_in_the_way(tuning, setting))
+	*ret_removable = false;
+	for (size_t i = 0; !result && i < settings->count; i++) {
+		if (!wins[i])
 			continue;
-		if (setting->line)
-			output_warning(
-				out, "%s:%zu sets %s=%s, which wins over what --apply writes: remove this line",
-				setting->where, setting->line, setting->name, setting->value);
-		else
-			output_warning(out, "%s=%s is set %s%s: unset it there", setting->name, setting->value,
-						   *setting->where ? "by " : "in this shell or service", setting->where);
+		*ret_removable = *ret_removable || jw_tune_is_removable(&settings->items[i]);
+		print_override(&tuning->cli->out, &settings->items[i], removed);
 	}
+	mem_free(wins);
+	return result;
+}
+
+static int print_remaining_overrides(struct jw_error *err, const struct tuning *tuning)
+{
+	struct jw_settings *settings;
+	bool removable;
+	int result;
+
+	if (jw_settings_read(err, &settings))
+		return -1;
+	result = print_overrides(err, tuning, settings, &removable);
+	jw_settings_free(settings);
+	return result;
+}
+
+static void print_next(const struct tuning *tuning, bool removable)
+{
+	const struct jw_cache_info *cache = &tuning->cli->system->cache;
+	const char *next = "Next       jitwarm tune --apply: set it for this account (--scope: "
+					   "elsewhere; --undo reverts it)";
+
+	if (cache->disabled || cache->force_ptx_jit)
+		next = "Next       unset the variable that is named above, then jitwarm prime";
+	else if (!tuning->document.path ||
+			 (!cache->usable && !options_given(&tuning->cli->options, "path")))
+		next = "Next       jitwarm tune --path DIR: a directory that this account can write to";
+	else if (removable)
+		next = "Next       jitwarm tune --apply --remove-overrides: set it, and comment out the "
+			   "lines that are named above (--undo reverts both)";
+	else if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
+			 !tuning->settings->warning_count)
+		next = "No setting needs a change.";
+	output_line(&tuning->cli->out, STYLE_FAINT, "%s", next);
 }
 
 static int print_report(struct jw_error *err, const struct tuning *tuning)
@@ -152,6 +187,7 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	char limit[TEXT_SHORT], size[TEXT_SHORT], predicted[TEXT_SHORT], better[TEXT_SHORT];
+	bool removable;
 
 	if (print_settings(err, tuning))
 		return -1;
@@ -169,23 +205,12 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 		output_line(out, STYLE_STRONG, "           CUDA_CACHE_PATH=%s", tuning->document.path);
 	for (size_t i = 0; i < tuning->document.warning_count; i++)
 		output_warning(out, "%s", tuning->document.warnings[i]);
-	print_in_the_way(tuning);
-	if (options_given(&tuning->cli->options, "apply"))
+	if (options_given(&tuning->cli->options, "remove-overrides"))
 		return 0;
-	if (cache->disabled || cache->force_ptx_jit)
-		output_line(out, STYLE_FAINT,
-					"Next       unset the variable that is named above, then jitwarm prime");
-	else if (!tuning->document.path || (!cache->usable && !cache->disabled))
-		output_line(
-			out, STYLE_FAINT,
-			"Next       jitwarm tune --path DIR: a directory that this account can write to");
-	else if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
-			 !tuning->settings->warning_count)
-		output_line(out, STYLE_FAINT, "No setting needs a change.");
-	else
-		output_line(out, STYLE_FAINT,
-					"Next       jitwarm tune --apply: set it for this account (--scope: elsewhere; "
-					"--undo reverts it)");
+	if (print_overrides(err, tuning, tuning->settings, &removable))
+		return -1;
+	if (!options_given(&tuning->cli->options, "apply"))
+		print_next(tuning, removable);
 	return 0;
 }
 
@@ -214,12 +239,13 @@ static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_req
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
 	request->limit_bytes = tuning->document.limit_bytes;
+	request->remove_overrides = options_given(&tuning->cli->options, "remove-overrides");
 	request->path =
 		options_given(&tuning->cli->options, "path") || !shared ? tuning->document.path : NULL;
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
-	return 0;
+	return request->remove_overrides ? print_remaining_overrides(err, tuning) : 0;
 }
 
 static int print_lines(struct jw_error *err, const struct tuning *tuning, const char *form)
@@ -251,8 +277,11 @@ static int work(struct jw_error *err, struct tuning *tuning)
 
 	if (options_given(options, "apply") + options_given(options, "undo") + (form != NULL) > 1)
 		return error_set(err, JW_ERR_USAGE, "only one of --apply, --undo and --print can be given");
+	if (options_given(options, "remove-overrides") && !options_given(options, "apply"))
+		return error_set(err, JW_ERR_USAGE, "--remove-overrides is for --apply; --undo restores");
 	if (scope && tune_change_scope(err, scope, &request))
 		return -1;
+	tuning->scope = request.scope;
 	if (options_given(options, "undo"))
 		return undo(err, tuning, scope ? &request : NULL);
 	if (collect(err, tuning))
@@ -284,6 +313,9 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 static const struct cli_option tune_options[] = {
 	CLI_FLAG("apply", "Set CUDA_CACHE_MAXSIZE and CUDA_CACHE_PATH in a marked block; other lines "
 					  "stay, and a second time changes nothing"),
+	CLI_FLAG("remove-overrides",
+			 "With --apply: comment out the lines of this account's shell profiles that win over "
+			 "what is set (a variable in ~/.bashrc)"),
 	CLI_FLAG(
 		"undo",
 		"Restore every file to the byte; without --scope wherever this account has applied it"),

@@ -52,7 +52,10 @@ int os_driver_cache_dir(struct jw_error *err, const char *home, char **ret_path)
 	if (!home)
 		home = getenv("HOME");
 	if (!home)
-		return error_set(err, JW_ERR_NOT_FOUND, "HOME is not set: the driver caches nothing");
+		return error_set(
+			err, JW_ERR_NOT_FOUND,
+			"HOME is not set: the driver caches nothing; set it, or name a directory by "
+			"CUDA_CACHE_PATH");
 	path = mem_printf(err, "%s/.nv/ComputeCache", home);
 	if (!path)
 		return -1;

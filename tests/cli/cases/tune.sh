@@ -71,6 +71,28 @@ err_has "/dev/null/cache: cannot be made by this account, since /dev/null is no 
 ) || exit 1
 run 2 status
 out_has "Next    jitwarm scan --target GPU [PACKAGE|PATH]"
+# Where HOME is not set, and the driver caches nothing. passwd's home is not this test's: nothing is written.
+(
+	with_simdriver sm_86
+	unset CUDA_CACHE_PATH HOME
+	run 0 status
+	out_has "HOME is not set: the driver caches nothing"
+	out_has "Next    export CUDA_CACHE_PATH=DIR, a directory that this account can write to; then jitwarm prime"
+	run 0 tune
+	out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
+	run 0 tune --path "$work/cache"
+	out_has "Next       jitwarm tune --apply"
+	run 2 check "$sample"
+	err_has "a warm cache is of no use here: HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
+	run 2 prime "$sample"
+	err_has "HOME is not set: the driver caches nothing; set it, or name a directory by CUDA_CACHE_PATH"
+	CUDA_CACHE_PATH='' run 2 prime "$sample"
+	err_has "CUDA_CACHE_PATH is empty: the driver caches nothing; unset it, or name a directory"
+	CUDA_CACHE_PATH=some/where run 0 status
+	out_has "Next    export CUDA_CACHE_PATH=DIR, an absolute path; then jitwarm prime"
+	CUDA_CACHE_PATH="$work/stdout/cache" run 3 prime "$sample"
+	err_has "cannot be made by this account"
+) || exit 1
 
 # A file system with little space and few inodes, a real one
 small=$work/small
@@ -185,3 +207,43 @@ unset CONDA_PREFIX
 run 3 tune --apply --scope conda
 err_has "conda activate"
 run 64 tune --apply --scope systemd=../../x
+
+# Lines that win over what is written are commented out on request: by link, mode and owner the same file, and restored to the byte.
+export HOME=$work/home2 JITWARM_STATE=$work/state2
+mkdir -p "$HOME/.config/fish"
+printf 'if [ -n "$BASH" ]; then\n\texport CUDA_CACHE_MAXSIZE=1000 # small\nfi\nexport CUDA_CACHE_PATH="$HOME/other"' >"$HOME/real"
+ln -s real "$HOME/.bashrc"
+chmod 640 "$HOME/real"
+printf 'export CUDA_CACHE_MAXSIZE=7\nexport CUDA_CACHE_DISABLE=1 A=2\n. ~/.bashrc\n' >"$HOME/.profile"
+printf 'unset CUDA_CACHE_PATH\n' >"$HOME/.zshrc"
+printf 'set -gx CUDA_CACHE_MAXSIZE 1000\n' >"$HOME/.config/fish/config.fish"
+snapshot "$HOME" >before.home
+run 64 tune --remove-overrides
+err_one_line
+run 0 tune --path "$work/my cache" --max-size 2GiB
+err_has ".bashrc:2 sets CUDA_CACHE_MAXSIZE=1000, which wins over what --apply writes: remove this line, or let “--apply --remove-overrides” do it"
+err_has ".zshrc:1 unsets CUDA_CACHE_PATH"
+err_lacks ".profile:1 sets"
+out_has "Next       jitwarm tune --apply --remove-overrides"
+snapshot "$HOME" | diff before.home - || fail "tune alone wrote"
+for time in first second; do
+	run 0 tune --apply --remove-overrides --path "$work/my cache" --max-size 2GiB
+	err_has ".profile:2 sets CUDA_CACHE_DISABLE=1, which wins over what --apply writes: it does more than that: change it by hand"
+	err_lacks "bashrc"
+done
+out_lacks "commented out"
+[[ $(bash -c '. "$HOME/.profile"; echo "$CUDA_CACHE_MAXSIZE $CUDA_CACHE_PATH"') == "2147483648 $work/my cache" ]] || fail "what was written is not in force"
+[[ $(bash -c '. "$HOME/.bashrc"; echo "${CUDA_CACHE_MAXSIZE-}${CUDA_CACHE_PATH-}"' 2>&1) == "" ]] || fail "the lines are still there"
+[[ -L $HOME/.bashrc && $(stat -c %a "$HOME/real") == 640 ]] || fail "the link or the mode is lost"
+# Another line came meanwhile: it stays.
+printf '# mine\n' >>"$HOME/.zshrc"
+run 0 tune --undo --scope system
+grep -q 'jitwarm tune removed' "$HOME/real" || fail "another scope's undo restored the lines"
+run 0 tune --undo
+[[ $(tail -n 1 "$HOME/.zshrc") == "# mine" ]] || fail "a line was lost"
+sed -i '$d' "$HOME/.zshrc"
+snapshot "$HOME" | diff before.home - || fail "not restored to the byte"
+run 0 tune --apply --remove-overrides --scope shell --json --path "$work/my cache" --max-size 2GiB
+json '[c["what"] for c in d["changes"] if c["where"].endswith(".zshrc:1")] == ["commented out"]'
+run 0 tune --undo --scope shell
+snapshot "$HOME" | diff before.home - || fail "not restored to the byte by scope"
