@@ -110,6 +110,7 @@ struct jw_check_result {
 	size_t images; /* files and members of archives with device code that were read */
 	struct jw_check_failing *failing;
 	size_t failing_count;
+	const char *named; /* where !names_known: a release of its branch whose names are, or NULL */
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

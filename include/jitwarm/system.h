@@ -99,12 +99,14 @@ struct jw_system_options {
 	const struct jw_target *targets;
 	size_t target_count;
 	const char *driver, *driver_library, *driver_profile;
+	bool nameless; /* an unknown stamp is no failure then: nothing is warm, and nothing is compiled
+					*/
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 
 /* A missing GPU or driver is no failure: why_none describes it. JW_ERR_USAGE: a worker is needed
  * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a
- * failure (JW_ERR_UNSUPPORTED). The caller frees with jw_system_free. */
+ * failure (JW_ERR_UNSUPPORTED), unless `nameless`. The caller frees with jw_system_free. */
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);

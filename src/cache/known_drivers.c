@@ -24,6 +24,26 @@ const struct cache_known_driver *cache_known_driver(const uint32_t release[3])
 	return NULL;
 }
 
+static bool is_newer(const uint32_t a[3], const uint32_t b[3])
+{
+	for (size_t i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] > b[i];
+	return false;
+}
+
+const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver)
+{
+	const struct cache_known_driver *newest = NULL;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if ((driver->release[0] ? known[i].release[0] == driver->release[0]
+								: known[i].cuda == driver->cuda) &&
+			(!newest || is_newer(known[i].release, newest->release)))
+			newest = &known[i];
+	return newest;
+}
+
 const char *jw_cache_driver_of_stamp(const char *stamp)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -82,3 +82,5 @@ struct cache_known_driver {
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
 /* The row at `index`, NULL behind the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);
+/* The newest of this one's branch, or of its CUDA version where it has no release; NULL: none. */
+const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver);

@@ -290,6 +290,20 @@ static int profile_elsewhere(struct jw_error *err, const struct jw_system_option
 	return result;
 }
 
+static int names_unknown(struct jw_error *err, const struct jw_driver *driver)
+{
+	const struct cache_known_driver *known = cache_known_driver_like(driver);
+	char text[JW_DRIVER_TEXT];
+
+	return error_set(err, JW_ERR_UNSUPPORTED,
+					 "the names under which driver %s keeps its results are not known%s%s: "
+					 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll, "
+					 "--driver-profile FILE takes them from what “jitwarm status "
+					 "--driver-profile FILE” has written where it is installed",
+					 jw_driver_text(text, driver), known ? ", but those of " : "",
+					 known ? known->name : "");
+}
+
 static int open_elsewhere(struct jw_error *err, const struct jw_system_options *options,
 						  struct jw_system *system)
 {
@@ -306,13 +320,8 @@ static int open_elsewhere(struct jw_error *err, const struct jw_system_options *
 	for (size_t i = 0; i < options->target_count; i++)
 		if (jw_driver_supports(err, &profile.driver, options->targets[i]))
 			return -1;
-	if (!profile.stamp[0])
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "the names under which driver %s keeps its results are not known: "
-						 "--driver-lib FILE reads them off its libcuda.so or nvcuda64.dll, "
-						 "--driver-profile FILE takes them from what “jitwarm status "
-						 "--driver-profile FILE” has written where it is installed",
-						 jw_driver_text(text, &profile.driver));
+	if (!profile.stamp[0] && !options->nameless)
+		return names_unknown(err, &profile.driver);
 	if (profile.trust == CACHE_STAMP_OPAQUE)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "the cache of driver %s is not of the form that jitwarm knows",

@@ -220,6 +220,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 		.cancel = options->cancel,
 	};
 	struct jw_check_cause *causes = NULL;
+	const struct cache_known_driver *named;
 	struct jw_check_result *result = NULL;
 	struct jw_found *found;
 	size_t cause_count = 0, split = 0;
@@ -251,6 +252,8 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	result->driver = profile.driver;
 	cache_outlook(request.cache_dir, options->system->cache.limit_bytes, false, &result->cache);
 	result->names_known = profile.stamp[0] != 0;
+	named = result->names_known ? NULL : cache_known_driver_like(&profile.driver);
+	result->named = named ? named->name : NULL;
 	*ret_result = result;
 	return 0;
 }

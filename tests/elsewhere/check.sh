@@ -81,7 +81,7 @@ if [ "$kind" = fake ]; then
 	kill -TERM $supervisor; got=0; wait $supervisor 2>/dev/null || got=$?
 	[ $got = 1 ] && grep -q "x.jwpack is not written, and what was compiled is gone" out && [ -z "$(find . -name '*.jwpack*')$(ls -A "$JITWARM_STATE/runs")" ] &&
 		ok "interrupted" || fail "interrupted: status $got: $(cat out; find . -name '*.jwpack*'; ls -A "$JITWARM_STATE/runs")"
-	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known: --driver-lib" $sm --driver 550.999 "$library"
+	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known, but those of 550.163.01: --driver-lib" $sm --driver 550.999 "$library"
 	expect 3 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
 	expect 3 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, of which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \

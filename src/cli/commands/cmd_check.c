@@ -88,16 +88,28 @@ static void print_files(const struct output *out, const struct jw_check_result *
 	}
 }
 
-static void print_result(const struct output *out, const struct jw_check_result *result)
+static void print_nameless(const struct output *out, const struct jw_check_result *result)
 {
 	char driver[JW_DRIVER_TEXT];
 
+	(void)jw_driver_text(driver, &result->driver);
+	if (result->named)
+		output_warning(out,
+					   "the names of cache entries under driver %s are unknown, so every module "
+					   "counts as cold: name a release whose names are known (--driver %s), or "
+					   "check where it is installed",
+					   driver, result->named);
+	else
+		output_warning(out,
+					   "the names of cache entries under driver %s are unknown, so every module "
+					   "counts as cold: check where it is installed",
+					   driver);
+}
+
+static void print_result(const struct output *out, const struct jw_check_result *result)
+{
 	if (!result->names_known)
-		output_warning(
-			out,
-			"the names of cache entries under driver %s are unknown, so every module counts "
-			"as cold: name a release (--driver 550.163.01), or prime with that driver",
-			jw_driver_text(driver, &result->driver));
+		print_nameless(out, result);
 	if (!result->images && !result->troubles)
 		output_line(out, STYLE_PLAIN, "no device code found");
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
@@ -129,6 +141,12 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	struct jw_check_result *result;
 	int failed;
 
+	if (!gpus->count && !cli->system->gpu_count) {
+		cli->failure = EXIT_CANNOT;
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s; “--target rtx4090 --driver 550.163.01” asks about another machine",
+						 cli->system->why_none);
+	}
 	if (jw_check(err, &options, &result))
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);

@@ -251,9 +251,13 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
+	target_machine_warn(cli, &priming->elsewhere);
 	if (!cli->system->gpu_count) {
 		cli->failure = EXIT_CANNOT;
-		return error_set(err, JW_ERR_NOT_FOUND, "%s", cli->system->why_none);
+		return error_set(err, JW_ERR_NOT_FOUND,
+						 "%s; “--target rtx4090 --driver 550.163.01 -o FILE” primes for another "
+						 "machine",
+						 cli->system->why_none);
 	}
 	if (options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))

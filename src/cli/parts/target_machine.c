@@ -34,10 +34,11 @@ static int check_usage(struct jw_error *err, const struct options *options, bool
 		return error_set(
 			err, JW_ERR_USAGE,
 			"--driver-profile names the driver already: leave out --driver and --driver-lib");
-	if (given && !options_given(options, "cache") && !options_given(options, "output"))
+	if (given && !options_given(options, "cache") && !options_given(options, "output") &&
+		!options_given(options, "dry-run"))
 		return error_set(err, JW_ERR_USAGE,
 						 "--target is for another machine: --cache names the directory to fill, "
-						 "-o the pack to write");
+						 "-o the pack to write; -n needs neither");
 	if (given && options_given(options, "sudo-user"))
 		return error_set(err, JW_ERR_USAGE, "--sudo-user is for this machine's own cache");
 	return check_pack_usage(err, options, given);
@@ -58,7 +59,8 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 	if (gpu_targets_read(err, cli, &elsewhere->gpus))
 		return -1;
 	elsewhere->pack.output = options_value(options, "output");
-	how->scratch = elsewhere->pack.output && !options_given(options, "cache");
+	how->scratch = !options_given(options, "cache");
+	how->nameless = options_given(options, "dry-run");
 	how->probe = false;
 	how->targets = elsewhere->gpus.targets;
 	how->target_count = elsewhere->gpus.count;
@@ -66,6 +68,18 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 	how->driver_library = options_value(options, "driver-lib");
 	how->driver_profile = options_value(options, "driver-profile");
 	return 0;
+}
+
+void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere)
+{
+	const struct jw_driver_info *driver = &cli->system->driver;
+	char text[JW_DRIVER_TEXT];
+
+	if (elsewhere->given && !driver->stamp[0])
+		output_warning(&cli->out,
+					   "the names of cache entries under driver %s are unknown, so every module "
+					   "counts as cold; priming needs --driver-lib or --driver-profile",
+					   jw_driver_text(text, &driver->version));
 }
 
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,

@@ -22,7 +22,8 @@ struct target_machine {
 	CLI_LIST("target", "GPU",                                                                      \
 			 "For another machine with this GPU (sm_86, rtx3070), into --cache or -o; needs no "   \
 			 "GPU and driver; may be repeated"),                                                   \
-		CLI_VALUE("driver", "VERSION", "That machine's driver (550.163.01)"),                      \
+		CLI_VALUE("driver", "VERSION",                                                             \
+				  "That machine's driver (550.163.01; for -n also 580 or CUDA 12.8)"),             \
 		CLI_VALUE("driver-lib", "FILE",                                                            \
 				  "That driver's libcuda.so or nvcuda64.dll, for a driver unknown to jitwarm"),    \
 		CLI_VALUE("driver-profile", "FILE",                                                        \
@@ -40,6 +41,8 @@ struct target_machine {
 /* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
 int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
 						struct jw_system_options *how);
+/* Where a dry run cannot know what is warm. */
+void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere);
 /* What is packed, and the key that signs: asks for its passphrase. Does nothing without -o. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
 							 const struct jw_found *found, struct target_machine *elsewhere);

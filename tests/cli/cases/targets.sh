@@ -34,9 +34,34 @@ for driver in 580 580.95.05 12.8; do
 done
 run 1 check --target rtx4090 --driver 580 --cache cache lib
 out_lacks "too new"
-err_has "name a release (--driver 550.163.01), or prime with that driver"
+err_has "name a release whose names are known (--driver 580.159.04), or check where it is installed"
 run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
 err_has "“jitwarm status --driver-profile FILE”"
+
+# Verdicts need no names of entries: a dry run goes on, and says that nothing can be seen to be warm.
+for driver in 580 580.95.05 12.8; do
+	run 1 prime -n --json --target rtx4090 --driver $driver lib
+	json 'd["modules"] == d["cold"] == 1'
+	err_has "are unknown, so every module counts as cold; priming needs --driver-lib or --driver-profile"
+done
+run 1 prime -n --json --target rtx4090 --driver 550.163.01 lib
+json 'd["cold"] == 1'
+err_lacks "unknown"
+run 64 prime --target rtx4090 --driver 550.163.01 lib
+err_has "-n needs neither"
+run 2 prime --target rtx4090 --driver 580 -o x.jwpack lib
+err_has "not known, but those of 580.159.04: --driver-lib FILE"
+[[ ! -e x.jwpack ]] || fail "a pack was written"
+
+# Without a GPU each command that can go on says how.
+run 2 check lib
+err_has "; “--target rtx4090 --driver 550.163.01” asks about another machine"
+run 2 prime -n lib
+err_has "; “--target rtx4090 --driver 550.163.01 -o FILE” primes for another machine"
+run 2 prime lib
+err_has "--target rtx4090"
+run 0 tune lib
+err_has "no growth is predicted; “jitwarm scan --target rtx4090” says how much"
 
 # PTX that is too new names the driver that reads it.
 sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
