@@ -126,3 +126,22 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 	*capacity = wanted;
 	return 0;
 }
+
+int mem_find_or_add(struct jw_error *err, const struct mem_list *list, const void *like,
+					bool (*same)(const void *element, const void *like), size_t *ret_at)
+{
+	size_t at = 0;
+
+	while (at < *list->count && !same((char *)*list->array + at * list->size, like))
+		at++;
+	if (at == *list->count && at < list->most) {
+		if (mem_room(err, list->array, list->capacity, at, list->size, list->most))
+			return -1;
+		memcpy((char *)*list->array + at * list->size, like, list->size);
+		++*list->count;
+	} else if (at == *list->count) {
+		at = list->most;
+	}
+	*ret_at = at;
+	return 0;
+}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -43,6 +44,19 @@ int mem_room(struct jw_error *err, void **array, size_t *capacity, size_t count,
 /* VEC_ROOM(err, list->items, list->capacity, list->count, MOST): 0 or -1. */
 #define VEC_ROOM(err, array, capacity, count, most)                                                \
 	mem_room((err), (void **)&(array), &(capacity), (count), sizeof *(array), (most))
+
+/* A growing array by its parts; VEC_LIST(list->items, list->count, list->capacity, MOST). */
+struct mem_list {
+	void **array;
+	size_t *count, *capacity, size, most;
+};
+#define VEC_LIST(array, count, capacity, most)                                                     \
+	((struct mem_list){(void **)&(array), &(count), &(capacity), sizeof *(array), (most)})
+
+/* The place of the first element that is the same as *like; without one, that of a copy, which is
+ * added. A full list takes no more: *ret_at is `most` then. */
+int mem_find_or_add(struct jw_error *err, const struct mem_list *list, const void *like,
+					bool (*same)(const void *element, const void *like), size_t *ret_at);
 
 /* Tests only: the n-th allocation from now fails (1: the next one); 0 turns it off. */
 void mem_fail_after(size_t allocations);

@@ -13,30 +13,32 @@
 
 enum { MOST_GROUPS = 256 };
 
+static bool is_same_kind(const void *element, const void *like)
+{
+	const struct jw_import_group *a = element, *b = like;
+
+	return a->verdict == b->verdict && a->carried == b->carried && a->split == b->split &&
+		   !strcmp(a->target, b->target) && !strcmp(a->driver, b->driver) &&
+		   !strcmp(a->why, b->why);
+}
+
 /* Hostile packs may have any number of kinds: beyond MOST_GROUPS, each verdict has one group. */
 static int find_group(struct jw_error *err, struct import *import,
 					  const struct jw_import_group *like, uint32_t *ret_at)
 {
 	struct jw_import_result *result = import->result;
-	struct jw_import_group rest = {.verdict = like->verdict};
-	size_t at = 0;
+	const struct jw_import_group rest = {.verdict = like->verdict};
+	const size_t most = MOST_GROUPS + (like->target[0] ? 0 : JW_IMPORT_MISSING + 1);
+	size_t at;
 
-	while (at < result->group_count) {
-		const struct jw_import_group *group = &result->groups[at];
-
-		if (group->verdict == like->verdict && group->carried == like->carried &&
-			group->split == like->split && !strcmp(group->target, like->target) &&
-			!strcmp(group->driver, like->driver) && !strcmp(group->why, like->why))
-			break;
-		at++;
-	}
-	if (at == result->group_count && at >= MOST_GROUPS && like->target[0])
-		return find_group(err, import, &rest, ret_at);
-	if (at == result->group_count) {
-		if (VEC_ROOM(err, result->groups, import->group_capacity, at, MOST_GROUPS + 4))
-			return -1;
-		result->groups[result->group_count++] = *like;
-	}
+	if (mem_find_or_add(
+			err, &VEC_LIST(result->groups, result->group_count, import->group_capacity, most), like,
+			is_same_kind, &at))
+		return -1;
+	if (at == most)
+		return like->target[0]
+				   ? find_group(err, import, &rest, ret_at)
+				   : error_set(err, JW_ERR_LIMIT, "more than %zu kinds of entries", most);
 	*ret_at = (uint32_t)at;
 	return 0;
 }

@@ -132,27 +132,28 @@ static int find_reasons(struct jw_error *err, struct choose *choose)
 	return 0;
 }
 
-static int add_to_group(struct jw_error *err, struct jw_prune_group **groups, size_t *capacity,
-						size_t *count, const struct jw_cache_entry *entry,
-						enum jw_prune_reason reason)
+static bool is_same_prune(const void *element, const void *like)
 {
-	struct jw_prune_group *group;
-	size_t at = 0;
+	const struct jw_prune_group *a = element, *b = like;
 
-	while (at < *count &&
-		   ((*groups)[at].reason != reason || (*groups)[at].target.sm != entry->target.sm ||
-			strcmp((*groups)[at].driver, entry->driver) != 0))
-		at++;
-	if (at == *count) {
-		if (VEC_ROOM(err, *groups, *capacity, *count, MOST_GROUPS))
-			return -1;
-		group = &(*groups)[(*count)++];
-		*group = (struct jw_prune_group){.reason = reason, .target = entry->target};
-		memcpy(group->driver, entry->driver, sizeof group->driver);
+	return a->reason == b->reason && a->target.sm == b->target.sm && !strcmp(a->driver, b->driver);
+}
+
+/* Groups beyond MOST_GROUPS are not listed. */
+static int count_in_group(struct jw_error *err, const struct mem_list *groups,
+						  const struct jw_cache_entry *entry, enum jw_prune_reason reason)
+{
+	struct jw_prune_group like = {.reason = reason, .target = entry->target}, *group;
+	size_t at;
+
+	memcpy(like.driver, entry->driver, sizeof like.driver);
+	if (mem_find_or_add(err, groups, &like, is_same_prune, &at))
+		return -1;
+	group = (struct jw_prune_group *)*groups->array + at;
+	if (at < MOST_GROUPS) {
+		group->entries++;
+		group->bytes += entry->file_bytes;
 	}
-	group = &(*groups)[at];
-	group->entries++;
-	group->bytes += entry->file_bytes;
 	return 0;
 }
 
@@ -176,6 +177,10 @@ static bool take_removal(const struct choose *choose, size_t at, struct chosen_o
 static int collect(struct jw_error *err, struct choose *choose, struct chosen *chosen)
 {
 	struct jw_prune_result *result = choose->result;
+	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
+											choose->group_capacity, MOST_GROUPS),
+						  unknown = VEC_LIST(result->unknown, result->unknown_count,
+											 choose->unknown_capacity, MOST_GROUPS);
 
 	chosen->items = mem_array(err, choose->list->count, sizeof *chosen->items);
 	if (!chosen->items)
@@ -188,8 +193,7 @@ static int collect(struct jw_error *err, struct choose *choose, struct chosen *c
 		result->bytes += entry->file_bytes;
 		if (choose->reasons[i] == STAYS) {
 			if (!entry->damaged && !is_a_drivers(choose, entry) &&
-				add_to_group(err, &result->unknown, &choose->unknown_capacity,
-							 &result->unknown_count, entry, JW_PRUNE_REASONS))
+				count_in_group(err, &unknown, entry, JW_PRUNE_REASONS))
 				return -1;
 			continue;
 		}
@@ -198,8 +202,7 @@ static int collect(struct jw_error *err, struct choose *choose, struct chosen *c
 		chosen->count++;
 		result->chosen[reason]++;
 		result->chosen_bytes[reason] += entry->file_bytes;
-		if (add_to_group(err, &result->groups, &choose->group_capacity, &result->group_count, entry,
-						 reason))
+		if (count_in_group(err, &groups, entry, reason))
 			return -1;
 	}
 	return 0;

@@ -19,42 +19,40 @@
 
 enum { MOST_GROUPS = 256 };
 
-static int add_to_group(struct jw_error *err, struct carry *carry,
-						const struct jw_carry_group *like)
+static bool is_same_carry(const void *element, const void *like)
+{
+	const struct jw_carry_group *a = element, *b = like;
+
+	return a->refused == b->refused && a->older == b->older && a->in_store == b->in_store &&
+		   !strcmp(a->driver, b->driver) && !strcmp(a->target, b->target) &&
+		   !strcmp(a->why, b->why);
+}
+
+/* `like` has no modules yet. Groups beyond MOST_GROUPS are not listed. */
+static int add_to_carry_group(struct jw_error *err, struct carry *carry,
+							  const struct jw_carry_group *like, size_t modules)
 {
 	struct jw_carry_result *result = carry->result;
-	size_t at = 0;
+	size_t at;
 
-	while (at < result->group_count) {
-		const struct jw_carry_group *group = &result->groups[at];
-
-		if (group->refused == like->refused && group->older == like->older &&
-			group->in_store == like->in_store && !strcmp(group->driver, like->driver) &&
-			!strcmp(group->target, like->target) && !strcmp(group->why, like->why))
-			break;
-		at++;
-	}
-	if (at == MOST_GROUPS)
-		return 0;
-	if (at == result->group_count) {
-		if (VEC_ROOM(err, result->groups, carry->group_capacity, at, MOST_GROUPS))
-			return -1;
-		result->groups[result->group_count++] = *like;
-		result->groups[at].modules = 0;
-	}
-	result->groups[at].modules += like->modules;
+	if (mem_find_or_add(
+			err, &VEC_LIST(result->groups, result->group_count, carry->group_capacity, MOST_GROUPS),
+			like, is_same_carry, &at))
+		return -1;
+	if (at < MOST_GROUPS)
+		result->groups[at].modules += modules;
 	return 0;
 }
 
 static int group_find(struct jw_error *err, struct carry *carry, const struct carry_find *find)
 {
-	struct jw_carry_group group = {
-		.refused = find->judgement.refused, .older = find->judgement.older, .modules = 1};
+	struct jw_carry_group group = {.refused = find->judgement.refused,
+								   .older = find->judgement.older};
 
 	(void)pack_driver_text(group.driver, &find->driver);
 	(void)jw_target_sm(group.target, find->target);
 	TEXT_COPY(group.why, find->judgement.why);
-	return add_to_group(err, carry, &group);
+	return add_to_carry_group(err, carry, &group, 1);
 }
 
 /* Counts the entries carried within the live cache. */
@@ -89,14 +87,13 @@ static void took(void *context, const struct jw_import_result *result)
 
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_import_group *group = &result->groups[i];
-		struct jw_carry_group like = {
-			.in_store = true, .older = from->older, .modules = group->entries};
+		struct jw_carry_group like = {.in_store = true, .older = from->older};
 
 		if (group->verdict != JW_IMPORT_NEW || !group->carried || !group->entries)
 			continue;
 		TEXT_COPY(like.driver, group->driver);
 		TEXT_COPY(like.target, group->target);
-		(void)add_to_group(NULL, from->carry, &like);
+		(void)add_to_carry_group(NULL, from->carry, &like, group->entries);
 		from->carry->result->carried += group->entries;
 		from->carry->result->older += from->older ? group->entries : 0;
 	}

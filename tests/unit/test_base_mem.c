@@ -1,0 +1,71 @@
+#include "check.h"
+
+#include "base/mem.h"
+
+struct group {
+	int kind, count;
+};
+
+static bool is_same(const void *element, const void *like)
+{
+	return ((const struct group *)element)->kind == ((const struct group *)like)->kind;
+}
+
+static void groups_are_found_or_added_up_to_the_most(void **state)
+{
+	static const int kinds[] = {5, 6, 5, 7, 8, 7}, places[] = {0, 1, 0, 2, 3, 2};
+	struct group *groups = NULL;
+	size_t count = 0, capacity = 0, at = 9;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 3),
+										 &(struct group){.kind = kinds[i]}, is_same, &at),
+						 0);
+		assert_int_equal(at, places[i]);
+		if (at < 3)
+			groups[at].count++;
+	}
+	assert_int_equal(count, 3);
+	assert_int_equal(groups[0].count, 2);
+	assert_int_equal(groups[2].kind, 7);
+	assert_int_equal(groups[2].count, 2);
+	/* A larger limit takes more, and what is there is found beyond a smaller one. */
+	assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 4),
+									 &(struct group){.kind = 9}, is_same, &at),
+					 0);
+	assert_int_equal(at, 3);
+	assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 2),
+									 &(struct group){.kind = 9}, is_same, &at),
+					 0);
+	assert_int_equal(at, 3);
+	mem_free(groups);
+}
+
+static void without_memory_the_list_is_as_before(void **state)
+{
+	struct group *groups = NULL;
+	size_t count = 0, capacity = 0, at = 9;
+	struct jw_error err = {0};
+	int result;
+
+	(void)state;
+	mem_fail_after(1);
+	result = mem_find_or_add(&err, &VEC_LIST(groups, count, capacity, 3), &(struct group){0},
+							 is_same, &at);
+	mem_fail_after(0);
+	assert_int_equal(result, -1);
+	assert_int_equal(err.code, JW_ERR_MEMORY);
+	assert_int_equal(count, 0);
+	assert_int_equal(at, 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_are_found_or_added_up_to_the_most),
+		cmocka_unit_test(without_memory_the_list_is_as_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
