@@ -113,6 +113,7 @@ struct devcode_container {
 	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
 						 linking, which the CUDA runtime links again where it has no code for the GPU
 						 (docs/fatbin.md) */
+	bool text;        /* a PTX text in a program's data */
 };
 
 struct devcode_image {

@@ -179,10 +179,11 @@ int image_text(struct jw_error *err, struct image *image, const uint8_t *version
 	*ret_size = length;
 	entry.stored_bytes = entry.size_bytes = lead + length;
 	entry.offset = offset - lead;
-	return single_ptx(err, version - lead, lead + length, &entry) ||
-				   keep_single(err, image, version - lead, offset - lead, &entry)
-			   ? -1
-			   : 0;
+	if (single_ptx(err, version - lead, lead + length, &entry) ||
+		keep_single(err, image, version - lead, offset - lead, &entry))
+		return -1;
+	image->containers[image->count - 1].text = true;
+	return 0;
 }
 
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size)
@@ -199,6 +200,7 @@ int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes
 struct listing {
 	struct devcode_section *sections;
 	uint32_t *numbers; /* by index in the table: its number in `sections`, or DEVCODE_NO_SECTION */
+	bool *has_containers; /* by index in the table: other things than texts */
 	size_t count, capacity;
 };
 
@@ -231,7 +233,8 @@ static int assign_sections(struct jw_error *err, struct image *image,
 	size_t kept = 0;
 
 	listing->numbers = mem_array(err, table->count, sizeof *listing->numbers);
-	if (!listing->numbers)
+	listing->has_containers = mem_array(err, table->count, sizeof *listing->has_containers);
+	if (!listing->numbers || !listing->has_containers)
 		return -1;
 	for (size_t i = 0; i < table->count; i++)
 		listing->numbers[i] = DEVCODE_NO_SECTION;
@@ -244,6 +247,7 @@ static int assign_sections(struct jw_error *err, struct image *image,
 			continue;
 		if (list_section(err, listing, table, section, &container->section))
 			return -1;
+		listing->has_containers[section - table->items] |= !container->text;
 		image->containers[kept++] = *container;
 	}
 	image->count = kept;
@@ -259,8 +263,8 @@ static size_t count_damaged(const struct image *image, const struct section_tabl
 	for (size_t i = 0; i < image->damaged_count; i++) {
 		const struct section *section = sections_holding(table, image->damaged[i], CONTAINER_ALIGN);
 
-		if (section && (section->role != DEVCODE_LOOSE ||
-						listing->numbers[section - table->items] != DEVCODE_NO_SECTION))
+		if (section &&
+			(section->role != DEVCODE_LOOSE || listing->has_containers[section - table->items]))
 			damaged++;
 	}
 	return damaged;
@@ -313,6 +317,7 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 done:
 	mem_free(listing.sections);
 	mem_free(listing.numbers);
+	mem_free(listing.has_containers);
 	return result;
 }
 

@@ -29,6 +29,7 @@ static struct payload probe_payload(void)
 	struct payload payload = {0};
 
 	memcpy(payload.text, probe_ptx, sizeof probe_ptx);
+	*strchr(payload.text, '@') = '.'; /* cmake/EmbedText.cmake */
 	return payload;
 }
 

@@ -37,6 +37,8 @@ static const struct {
 	{75, TEXT("6.3", "sm_75", "copied")}, {80, TEXT("7.0", "sm_80", "copied")},
 	{90, TEXT("7.8", "sm_90", "copied")},
 };
+/* A test writes what looks like a container's beginning over it. */
+const char *chance = "chance hit chance hit chance hit";
 /* No NUL behind either. */
 static const struct {
 	char before[7], one[sizeof ONE - 1], two[sizeof TWO - 1], after[9];

@@ -11,6 +11,24 @@ compiles() {
 	out_has "compiled $wanted of 3"
 }
 
+# The text that jitwarm has itself compiled is not found in it, and no chance hit in its data counts as damaged.
+run 0 scan --target sm_86 "${JITWARM##* }"
+out_has "no device code found"
+# A container's first bytes in the data of a program with texts neither.
+if ! is_wine; then
+	cp "$program" "$work/chance" && chmod u+w "$work/chance"
+	python3 - "$work/chance" <<'PYTHON'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at = data.index(b"chance hit chance hit chance hit")
+at += -at % 8
+data[at:at + 16] = bytes.fromhex("50ed55ba010010004000000048000000")
+open(sys.argv[1], "wb").write(data)
+PYTHON
+	run 0 scan --json --target sm_86 "$work/chance"
+	json 'd["files"][0]["damaged"] == 0'
+fi
+
 run 1 check --json "$program"
 json 'd["modules"] == d["cold"] == 3'
 run 0 scan --json --modules "$program"
