@@ -8,14 +8,14 @@
 #include "cache/shape.h"
 #include "os/file.h"
 
-struct member_walk {
+struct cache_walk {
 	const char *dir;
 	const char *names[3]; /* of the levels, as far as we are */
 	bool closed;          /* files are not opened */
 	struct cache_files scan;
 };
 
-static int add_cache_file(struct jw_error *err, struct member_walk *walk, const char *path,
+static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const char *path,
 						  uint64_t key)
 {
 	struct cache_files *scan = &walk->scan;
@@ -37,11 +37,11 @@ static int add_cache_file(struct jw_error *err, struct member_walk *walk, const 
 	return 0;
 }
 
-static int walk_cache_level(struct jw_error *err, struct member_walk *walk, const char *path,
+static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
 							size_t level);
 
 /* One name: a folder to go into, an entry, or something foreign. */
-static int walk_cache_name(struct jw_error *err, struct member_walk *walk, const char *path,
+static int walk_cache_name(struct jw_error *err, struct cache_walk *walk, const char *path,
 						   size_t level, const char *name, enum os_kind kind)
 {
 	static const char *const filler[] = {"0", "0", "00000000000000"};
@@ -65,7 +65,7 @@ static int walk_cache_name(struct jw_error *err, struct member_walk *walk, const
 	return result;
 }
 
-static int walk_cache_level(struct jw_error *err, struct member_walk *walk, const char *path,
+static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
 							size_t level)
 {
 	struct os_names names;
@@ -87,7 +87,7 @@ static int walk_cache_level(struct jw_error *err, struct member_walk *walk, cons
 	return result;
 }
 
-static int walk_cache(struct jw_error *err, struct member_walk walk, struct cache_files *ret_scan)
+static int walk_cache(struct jw_error *err, struct cache_walk walk, struct cache_files *ret_scan)
 {
 	struct jw_error why = {0};
 
@@ -101,12 +101,12 @@ static int walk_cache(struct jw_error *err, struct member_walk walk, struct cach
 
 int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
 {
-	return walk_cache(err, (struct member_walk){.dir = dir}, ret_scan);
+	return walk_cache(err, (struct cache_walk){.dir = dir}, ret_scan);
 }
 
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan)
 {
-	return walk_cache(err, (struct member_walk){.dir = dir, .closed = true}, ret_scan);
+	return walk_cache(err, (struct cache_walk){.dir = dir, .closed = true}, ret_scan);
 }
 
 void cache_files_free(struct cache_files *scan)

@@ -34,14 +34,14 @@ static bool is_run(const uint8_t *at)
 
 enum { RUN_SIZE = 16, RUN_COLON = 13 };
 
-struct search {
+struct stamp_search {
 	char run[RUN_SIZE];
 	bool found;
 	bool several; /* runs that differ */
 	unsigned seconds[60];
 };
 
-static void look_at_colon(struct search *search, const uint8_t *start, const uint8_t *end,
+static void look_at_colon(struct stamp_search *search, const uint8_t *start, const uint8_t *end,
 						  const uint8_t *colon)
 {
 	if (colon - start >= RUN_COLON && end - colon >= RUN_SIZE - RUN_COLON &&
@@ -74,7 +74,7 @@ static unsigned best_second(const unsigned seconds[60])
 }
 
 /* Looks at the colons in [from, to) of a file that goes from `start` to `end`. */
-static void search_piece(struct search *search, const uint8_t *start, const uint8_t *end,
+static void search_piece(struct stamp_search *search, const uint8_t *start, const uint8_t *end,
 						 const uint8_t *from, const uint8_t *to)
 {
 	for (const uint8_t *at = from; at < to; at++) {
@@ -85,7 +85,7 @@ static void search_piece(struct search *search, const uint8_t *start, const uint
 	}
 }
 
-static int search_end(struct jw_error *err, const struct search *search,
+static int search_end(struct jw_error *err, const struct stamp_search *search,
 					  char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	unsigned second = best_second(search->seconds);
@@ -112,7 +112,7 @@ int stamp_find(struct jw_error *err, const void *bytes, size_t size,
 			   char ret_stamp[CACHE_STAMP_SIZE + 1])
 {
 	const uint8_t *start = bytes, *end = start + size_searched(size);
-	struct search search = {0};
+	struct stamp_search search = {0};
 
 	search_piece(&search, start, end, start, end);
 	return search_end(err, &search, ret_stamp);
@@ -123,7 +123,7 @@ int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
 {
 	const uint8_t *start = map->data;
 	size_t size = size_searched(map->size);
-	struct search search = {0};
+	struct stamp_search search = {0};
 
 	for (size_t at = 0; at < size; at += PIECE_BYTES) {
 		size_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;

@@ -188,7 +188,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 /* ---- reading */
 
 /* The entries of one thread. */
-struct reading {
+struct verified_reading {
 	const char *dir;
 	struct sound_driver driver;
 	struct jw_cancel cancel;
@@ -203,7 +203,7 @@ struct reading {
 static int judged(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
 				  const struct cache_brief *brief)
 {
-	const struct reading *reading = context;
+	const struct verified_reading *reading = context;
 
 	(void)err;
 	(void)brief;
@@ -213,7 +213,7 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 
 static void read_entries(void *context)
 {
-	struct reading *reading = context;
+	struct verified_reading *reading = context;
 	const struct cache_sounding how = {.dir = reading->dir,
 									   .driver = reading->driver,
 									   .context = reading,
@@ -239,11 +239,11 @@ static size_t count_threads(const struct cache_candidate *candidates, const size
 }
 
 /* Reads those of `read`, in turn by several threads. */
-static int read_all(struct jw_error *err, const struct reading *with, const size_t *read,
+static int read_all(struct jw_error *err, const struct verified_reading *with, const size_t *read,
 					size_t count)
 {
 	const size_t threads = count_threads(with->candidates, read, count);
-	struct reading readings[MOST_THREADS] = {0};
+	struct verified_reading readings[MOST_THREADS] = {0};
 	uv_thread_t handles[MOST_THREADS];
 	size_t started = 1, used = 0;
 	int result = 0;
@@ -272,7 +272,7 @@ static int read_all(struct jw_error *err, const struct reading *with, const size
 }
 
 /* A driver at work writes entries in place: a torn one may be whole a moment later. */
-static int look_again(struct jw_error *err, const struct reading *with, const size_t *read,
+static int look_again(struct jw_error *err, const struct verified_reading *with, const size_t *read,
 					  size_t count)
 {
 	size_t *damaged = mem_array(err, count, sizeof *damaged), left = 0;
@@ -293,7 +293,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 						 struct sound_driver driver, const struct jw_cancel *cancel,
 						 struct cache_candidate *candidates, size_t count)
 {
-	struct reading with = {
+	struct verified_reading with = {
 		.dir = cache_dir, .driver = driver, .cancel = *cancel, .candidates = candidates};
 	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
 	const int64_t began_s = os_now_s();

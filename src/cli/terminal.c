@@ -6,13 +6,13 @@
 #include "base/text.h"
 #include "os/console.h"
 
-struct range {
+struct code_range {
 	uint32_t first, last;
 };
 
 /* Blocks of East Asian Wide and Fullwidth characters (Unicode 15, EastAsianWidth.txt, joined to
  * blocks), and emoji. */
-static const struct range wide[] = {
+static const struct code_range wide[] = {
 	{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},
 	{0x4e00, 0x9fff},   {0xa000, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},
 	{0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
@@ -20,17 +20,17 @@ static const struct range wide[] = {
 };
 
 /* Blocks of marks that combine with the character before them, and of invisible joiners. */
-static const struct range combining[] = {
+static const struct code_range combining[] = {
 	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
 	{0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x20d0, 0x20ff},
 	{0x302a, 0x302f}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
 
 /* Marks that turn the direction of writing: text could look like another. */
-static const struct range direction[] = {
+static const struct code_range direction[] = {
 	{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
 
-static bool within(const struct range *ranges, size_t count, uint32_t point)
+static bool within(const struct code_range *ranges, size_t count, uint32_t point)
 {
 	for (size_t i = 0; i < count; i++)
 		if (point >= ranges[i].first && point <= ranges[i].last)

@@ -12,14 +12,14 @@
 #include "os/platform.h"
 
 /* Places in order. The version decides, not the place. */
-struct search {
+struct compiler_search {
 	uint32_t wanted;
 	char *found;
 	char *older; /* the newest that is older than wanted */
 	uint32_t older_cuda;
 };
 
-static void try_program(struct search *search, const char *path)
+static void try_program(struct compiler_search *search, const char *path)
 {
 	uint32_t cuda;
 
@@ -34,7 +34,7 @@ static void try_program(struct search *search, const char *path)
 	}
 }
 
-static void try_in(struct search *search, const char *root, const char *below)
+static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
 	char *path = root && *root ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below,
 											*below ? "/" : "", compiler_fetch_program())
@@ -45,7 +45,7 @@ static void try_in(struct search *search, const char *root, const char *below)
 	mem_free(path);
 }
 
-static void try_store(struct search *search)
+static void try_store(struct compiler_search *search)
 {
 	struct os_names names;
 	char *store = NULL;
@@ -61,7 +61,7 @@ static void try_store(struct search *search)
 	mem_free(store);
 }
 
-static void try_toolkits(struct search *search)
+static void try_toolkits(struct compiler_search *search)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
 	char *named = mem_printf(NULL, "/usr/local/cuda-%u.%u", search->wanted / 1000,
@@ -78,7 +78,7 @@ static void try_toolkits(struct search *search)
 	try_in(search, "/usr/local/cuda", "bin");
 }
 
-static void try_path(struct search *search)
+static void try_path(struct compiler_search *search)
 {
 	char *list = os_env("PATH"), *at = list;
 
@@ -96,7 +96,7 @@ static void try_path(struct search *search)
 /* PyPI has nvidia-cuda-nvcc since 11.7.99. */
 enum { FIRST_WHEEL = 11070 };
 
-static int say_missing(struct jw_error *err, const struct search *search,
+static int say_missing(struct jw_error *err, const struct compiler_search *search,
 					   const struct jw_driver *driver)
 {
 	unsigned major = search->wanted / 1000, minor = search->wanted % 1000 / 10;
@@ -122,8 +122,8 @@ static int say_missing(struct jw_error *err, const struct search *search,
 					 compiler_fetch_package(package, major), major, minor, older);
 }
 
-static int find(struct jw_error *err, const struct jw_driver *driver, struct search *search,
-				struct jw_compiler *compiler)
+static int find(struct jw_error *err, const struct jw_driver *driver,
+				struct compiler_search *search, struct jw_compiler *compiler)
 {
 	try_store(search);
 	try_toolkits(search);
@@ -161,7 +161,7 @@ static int take_named(struct jw_error *err, const struct jw_driver *driver, cons
 int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const char *file,
 					 struct jw_compiler *ret_compiler)
 {
-	struct search search = {.wanted = driver->cuda};
+	struct compiler_search search = {.wanted = driver->cuda};
 	struct jw_compiler compiler = {0};
 	int result;
 

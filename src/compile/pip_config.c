@@ -163,7 +163,7 @@ int pip_config_parse(struct jw_error *err, struct pip_config *config, const char
 
 /* ---- where files are */
 
-struct place {
+struct config_place {
 	bool windows;
 	bool user; /* replaced by PIP_CONFIG_FILE */
 	bool list; /* the variable lists folders */
@@ -173,7 +173,7 @@ struct place {
 };
 
 /* In pip's order. */
-static const struct place places[] = {
+static const struct config_place places[] = {
 	{.list = true, .variable = "XDG_CONFIG_DIRS", .otherwise = "/etc/xdg", .file = "pip/pip.conf"},
 	{.otherwise = "/etc", .file = "pip.conf"},
 	{.user = true, .otherwise = "~/.pip", .file = "pip.conf"},
@@ -220,7 +220,8 @@ char *pip_config_variable(const char *name)
 	return NULL;
 }
 
-static int read_place(struct jw_error *err, struct pip_config *config, const struct place *place)
+static int read_place(struct jw_error *err, struct pip_config *config,
+					  const struct config_place *place)
 {
 	char *list = place->variable ? pip_config_variable(place->variable) : NULL, *end, *path;
 	int result = 0;

@@ -78,13 +78,13 @@ static bool may_lie_outside(const struct elf64_section *section)
 	return section->type >= ELF64_SHT_LOPROC;
 }
 
-struct source {
+struct cubin_source {
 	cubin_read_fn read;
 	void *context;
 	uint64_t size;
 };
 
-static int read_sections(struct jw_error *err, const struct source *source,
+static int read_sections(struct jw_error *err, const struct cubin_source *source,
 						 const struct elf64_header *elf, struct cubin_header *header)
 {
 	enum { AT_A_TIME = 32 };
@@ -106,7 +106,7 @@ static int read_sections(struct jw_error *err, const struct source *source,
 	return 0;
 }
 
-static int read_extent(struct jw_error *err, const struct source *source,
+static int read_extent(struct jw_error *err, const struct cubin_source *source,
 					   const struct elf64_header *elf, struct cubin_header *header)
 {
 	header->size_bytes = ELF64_EHDR_SIZE;
@@ -124,7 +124,7 @@ static int read_extent(struct jw_error *err, const struct source *source,
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header)
 {
-	const struct source source = {read, context, size};
+	const struct cubin_source source = {read, context, size};
 	size_t lead_size = size < ELF64_EHDR_SIZE ? (size_t)size : ELF64_EHDR_SIZE;
 	uint8_t lead[ELF64_EHDR_SIZE];
 	struct cubin_header header = {0};

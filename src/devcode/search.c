@@ -6,7 +6,7 @@
 enum { STEP = PTX_TEXT_BLOCK };
 
 /* What is searched, up to where for containers and for texts, and what belongs to nothing yet. */
-struct place {
+struct search_place {
 	const struct search *search;
 	uint64_t at, text, free;
 };
@@ -14,7 +14,7 @@ struct place {
 /* Takes the texts whose ".version" begins in front of place->at, which moves behind the last one.
  */
 static int search_texts(struct jw_error *err, struct image *image, const struct stream *stream,
-						struct place *place)
+						struct search_place *place)
 {
 	const uint64_t end = place->search->end;
 
@@ -40,7 +40,7 @@ static int search_texts(struct jw_error *err, struct image *image, const struct 
 
 /* Skips the first word of a container that is broken or not a container. */
 static int visit(struct jw_error *err, struct image *image, const uint8_t *bytes,
-				 struct place *place)
+				 struct search_place *place)
 {
 	const uint64_t left = place->search->end - place->at;
 	struct container_walk walk = {0};
@@ -59,7 +59,7 @@ static int visit(struct jw_error *err, struct image *image, const uint8_t *bytes
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 const struct search *search)
 {
-	struct place place = {
+	struct search_place place = {
 		.search = search, .at = search->from, .text = search->begin, .free = search->begin};
 	uint64_t forgotten = search->begin;
 

@@ -170,14 +170,14 @@ static char *full_name(struct jw_error *err, struct archive *archive, const char
 	return full;
 }
 
-struct part {
+struct ar_part {
 	struct stream *stream;
 	uint64_t left;
 };
 
 static int read_part(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got)
 {
-	struct part *part = context;
+	struct ar_part *part = context;
 
 	if (size > part->left)
 		size = (size_t)part->left;
@@ -196,7 +196,7 @@ static int enter(struct jw_error *err, struct jw_error *why, struct archive *arc
 				 const char *name, uint64_t size)
 {
 	struct stream *outer = archive->stream, inner;
-	struct part part = {outer, size};
+	struct ar_part part = {outer, size};
 	const uint8_t *data;
 	size_t got;
 	int result;

@@ -142,7 +142,7 @@ static int plant_tree(struct jw_error *err, struct import *import)
 {
 	struct pack_manifest again = {0};
 	struct reader *reader = NULL;
-	struct place place = {0};
+	struct opaque_place place = {0};
 	struct planting planting = {.manifest = &import->manifest};
 	int result = -1;
 

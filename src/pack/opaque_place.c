@@ -145,7 +145,7 @@ static void sweep(const char *cache)
 /* ---- a new one */
 
 /* False: another import has swept the lock's file before it was locked. */
-static bool hold(struct place *place)
+static bool hold(struct opaque_place *place)
 {
 	bool held = false;
 
@@ -157,7 +157,8 @@ static bool hold(struct place *place)
 	return held && os_exists(place->lock_path);
 }
 
-static int open_one(struct jw_error *err, const char *cache, struct place *place, bool *ret_held)
+static int open_one(struct jw_error *err, const char *cache, struct opaque_place *place,
+					bool *ret_held)
 {
 	place->root = mem_printf(err, "%s%s%08x", cache, mark, (unsigned)randombytes_random());
 	place->lock_path = place->root ? mem_printf(err, "%s%s", place->root, lock_end) : NULL;
@@ -167,11 +168,11 @@ static int open_one(struct jw_error *err, const char *cache, struct place *place
 	return *ret_held ? os_make_dirs(err, place->root, 0700) : 0;
 }
 
-int place_open(struct jw_error *err, const struct import *import, struct place *ret_place)
+int place_open(struct jw_error *err, const struct import *import, struct opaque_place *ret_place)
 {
 	const char *cache = import->result->path;
 	int result = os_make_parent(err, cache, 0700);
-	struct place place = {0};
+	struct opaque_place place = {0};
 	bool held = false;
 
 	if (!result)
@@ -190,14 +191,14 @@ int place_open(struct jw_error *err, const struct import *import, struct place *
 	return result;
 }
 
-void place_close(struct place *place)
+void place_close(struct opaque_place *place)
 {
 	if (place->root && os_exists(place->root))
 		(void)os_remove_tree(NULL, place->root);
 	release(place->lock, place->lock_path);
 	mem_free(place->root);
 	mem_free(place->lock_path);
-	*place = (struct place){0};
+	*place = (struct opaque_place){0};
 }
 
 /* ---- into its place */
@@ -242,7 +243,7 @@ static int settle_tree(struct jw_error *err, const struct heir *heir, const char
 
 /* Keeps files that a driver has written meanwhile: no system replaces a directory that is not
  * empty. */
-int place_take(struct jw_error *err, const struct import *import, struct place *place)
+int place_take(struct jw_error *err, const struct import *import, struct opaque_place *place)
 {
 	const char *path = import->result->path;
 	struct heir heir = {.like = {.mode = import->new_mode}};

@@ -10,14 +10,14 @@ int place_judge(struct jw_error *err, const struct import *import,
 				enum jw_import_verdict *ret_verdict, char why[512]);
 
 /* CACHE.jitwarm-01234567, with a lock beside it that tells other processes that it is in use. */
-struct place {
+struct opaque_place {
 	char *root, *lock_path;
 	struct os_file *lock; /* NULL where files cannot be locked */
 };
 
 /* Makes the directory and removes leftovers of killed imports. place_close removes it unless it has
  * become the cache; {0}, never opened, is valid for place_close. */
-int place_open(struct jw_error *err, const struct import *import, struct place *ret_place);
-void place_close(struct place *place);
+int place_open(struct jw_error *err, const struct import *import, struct opaque_place *ret_place);
+void place_close(struct opaque_place *place);
 /* Makes it the cache, with the owner and mode of the empty one that it replaces. */
-int place_take(struct jw_error *err, const struct import *import, struct place *place);
+int place_take(struct jw_error *err, const struct import *import, struct opaque_place *place);

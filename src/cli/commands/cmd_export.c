@@ -35,18 +35,18 @@ static int check_usage(struct jw_error *err, const struct cli *cli, bool to_stdo
 }
 
 /* The files of --package, or, for a thin pack, of the whole environment. */
-struct chosen {
+struct export_files {
 	struct found_files found;
 	struct jw_pack_file *files;
 };
 
-static void chosen_free(struct chosen *chosen)
+static void chosen_free(struct export_files *chosen)
 {
 	jw_pack_files_free(chosen->files);
 	found_files_free(&chosen->found);
 }
 
-static int choose_files(struct jw_error *err, const struct cli *cli, struct chosen *chosen)
+static int choose_files(struct jw_error *err, const struct cli *cli, struct export_files *chosen)
 {
 	size_t count = options_count(&cli->options, "package");
 	const char **names;
@@ -70,7 +70,7 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct chos
 
 /* Writes the pack of what is chosen, and reports it. */
 static int write_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
-					  const struct chosen *chosen)
+					  const struct export_files *chosen)
 {
 	struct export_document document = {.file = options->output, .result = JW_EXPORT_RESULT_INIT};
 
@@ -111,7 +111,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
-	struct chosen chosen = {0};
+	struct export_files chosen = {0};
 	int failed;
 
 	os_catch_interrupts();

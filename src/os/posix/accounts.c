@@ -32,12 +32,12 @@ static int add_account(struct jw_error *err, struct jw_accounts *accounts, const
 	return accounts_add(err, accounts, &account);
 }
 
-struct range {
+struct id_range {
 	unsigned long least, most;
 };
 
 /* "UID_MIN  1000". Source: login.defs(5). */
-static void read_range_line(const char *line, struct range *range)
+static void read_range_line(const char *line, struct id_range *range)
 {
 	static const char *const names[] = {"UID_MIN", "UID_MAX"};
 	unsigned long *const values[] = {&range->least, &range->most};
@@ -56,9 +56,9 @@ static void read_range_line(const char *line, struct range *range)
 	}
 }
 
-static struct range people_range(void)
+static struct id_range people_range(void)
 {
-	struct range range = {1000, 60000}; /* shadow's own where the file says nothing */
+	struct id_range range = {1000, 60000}; /* shadow's own where the file says nothing */
 	char *path = posix_system_path("/etc/login.defs");
 	struct buf text = {0};
 
@@ -73,7 +73,7 @@ static struct range people_range(void)
 	return range;
 }
 
-static bool is_person(const struct passwd *entry, const struct range *range)
+static bool is_person(const struct passwd *entry, const struct id_range *range)
 {
 	return entry->pw_uid >= range->least && entry->pw_uid <= range->most && entry->pw_uid;
 }
@@ -85,7 +85,7 @@ static bool has_folder(const char *path)
 	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
 }
 
-static int take(struct jw_error *err, const struct passwd *entry, const struct range *range,
+static int take(struct jw_error *err, const struct passwd *entry, const struct id_range *range,
 				bool people, struct jw_accounts *accounts)
 {
 	if (!entry->pw_uid || is_person(entry, range) != people || !has_folder(entry->pw_dir))
@@ -105,7 +105,7 @@ static FILE *list_of_test(void)
 
 static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *accounts)
 {
-	const struct range range = people_range();
+	const struct id_range range = people_range();
 	FILE *file = list_of_test();
 	const struct passwd *entry;
 	int result = 0;

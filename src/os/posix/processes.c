@@ -136,14 +136,14 @@ int os_mapped_code(struct jw_error *err, int pid,
 	return visit(err, &tour, pid, 0);
 }
 
-struct wanted {
+struct wanted_file {
 	const char *start;
 	bool found;
 };
 
 static int look_for(struct jw_error *err, void *context, const char *path)
 {
-	struct wanted *wanted = context;
+	struct wanted_file *wanted = context;
 
 	(void)err;
 	wanted->found = wanted->found || text_starts(os_base_name(path), wanted->start);
@@ -173,7 +173,7 @@ int os_programs_with(struct jw_error *err, const char *start, struct os_program 
 	if (os_list(err, "/proc", &names))
 		return -1;
 	for (size_t i = 0; i < names.count && !result && count < most; i++) {
-		struct wanted wanted = {.start = start};
+		struct wanted_file wanted = {.start = start};
 		struct tour tour = {.take = look_for, .context = &wanted};
 		int pid = atoi(names.items[i]); /* NOLINT(cert-err34-c): other names give 0 */
 
