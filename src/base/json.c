@@ -6,21 +6,27 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/json_check.h"
 #include "base/mem.h"
 #include "base/text.h"
 
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size)
 {
-	const char *end = NULL;
 	cJSON *document;
 
 	if (size > JSON_MOST_BYTES) {
 		error_set(err, JW_ERR_LIMIT, "more than %d bytes of JSON", JSON_MOST_BYTES);
 		return NULL;
 	}
-	document = cJSON_ParseWithLengthOpts(text, size, &end, 0);
+	if (json_check_text(err, text, size))
+		return NULL;
+	document = cJSON_ParseWithLength(text, size);
 	if (!document)
-		error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", end ? (size_t)(end - text) : 0);
+		error_set(err, JW_ERR_MEMORY, "out of memory");
+	else if (json_check_names(err, document)) {
+		cJSON_Delete(document);
+		document = NULL;
+	}
 	return document;
 }
 

@@ -11,7 +11,8 @@
 #include "base/error.h"
 
 /* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; nesting is limited by cJSON).
- * NULL and err set if it is not JSON. The caller deletes it with cJSON_Delete. */
+ * NULL and err set if it is not JSON of RFC 8259, in UTF-8, with each member of an object once and
+ * no NUL in a text. The caller deletes it with cJSON_Delete. */
 enum { JSON_MOST_BYTES = 256 << 20 };
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size);
 

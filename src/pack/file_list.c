@@ -79,7 +79,7 @@ int file_list_read(struct jw_error *err, const cJSON *document, struct pack_mani
 										   .size = sizeof(struct pack_file),
 										   .read = read_file};
 
-	if (!cJSON_HasObjectItem(document, "files"))
+	if (!cJSON_GetObjectItemCaseSensitive(document, "files"))
 		return 0;
 	return json_list_read(err, document, &files, (void **)&manifest->files, &manifest->file_count);
 }

@@ -163,17 +163,27 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 	return true;
 }
 
+/* A text, "" where it is missing; false if the member is anything else. */
+static bool read_word(const cJSON *object, const char *name, const char **ret_text)
+{
+	*ret_text = json_text(object, name, "");
+	return !cJSON_GetObjectItemCaseSensitive(object, name) || json_text(object, name, NULL);
+}
+
 /* An opaque pack whose driver has no known stamp is compared by release. */
 static int read_driver(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
 	const bool opaque = ((const struct pack_manifest *)context)->opaque;
 	struct pack_driver *driver = element;
-	const char *stamp = json_text(object, "stamp", ""), *release = json_text(object, "release", "");
-	uint64_t cuda = json_count(object, "cuda");
+	const char *stamp, *release;
+	uint64_t cuda = 0;
 
-	if ((!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
+	if (!read_word(object, "stamp", &stamp) || !read_word(object, "release", &release) ||
+		(cJSON_GetObjectItemCaseSensitive(object, "cuda") &&
+		 !read_count(object, "cuda", 1000000, &cuda)) ||
+		(!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
 		strlen(release) >= sizeof driver->release ||
-		strspn(release, "0123456789.") != strlen(release) || cuda > 1000000)
+		strspn(release, "0123456789.") != strlen(release))
 		return malformed(err);
 	TEXT_COPY(driver->stamp, stamp);
 	TEXT_COPY(driver->release, release);

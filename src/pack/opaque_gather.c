@@ -115,8 +115,13 @@ static int hash_all(struct jw_error *err, struct gathering *work)
 {
 	const struct jw_export_options *options = work->options;
 	struct pack_manifest *manifest = work->manifest;
+	const char *both = opaque_file_and_folder(manifest->tree, manifest->tree_count);
 	int result = 0;
 
+	if (both)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: “%.200s” and a folder differ in case alone: no pack can hold both",
+						 work->dir, both);
 	for (size_t i = 0; !result && i < manifest->tree_count; i++) {
 		if (cancel_check(err, &options->cancel))
 			return -1;

@@ -1,6 +1,7 @@
 /* The manifest of an opaque pack. */
 #include "pack/opaque_manifest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -21,6 +22,33 @@ int opaque_path_compare(const char *a, const char *b)
 		b++;
 	}
 	return folded(*a) - folded(*b);
+}
+
+static int by_path(const void *path, const void *leaf)
+{
+	return opaque_path_compare(path, ((const struct pack_leaf *)leaf)->path);
+}
+
+const char *opaque_file_and_folder(const struct pack_leaf *tree, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *path = tree[i].path;
+
+		for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
+			const size_t length = (size_t)(at - path);
+			char folder[MOST_PARTS * (MOST_PART + 1)];
+			const struct pack_leaf *file;
+
+			if (length >= sizeof folder)
+				break;
+			memcpy(folder, path, length);
+			folder[length] = '\0';
+			file = bsearch(folder, tree, count, sizeof *tree, by_path);
+			if (file)
+				return file->path;
+		}
+	}
+	return NULL;
 }
 
 /* Names of devices on Windows, with any suffix after a dot. */
@@ -125,11 +153,12 @@ int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifes
 	if (manifest->driver_count != 1)
 		return error_set(err, JW_ERR_FORMAT, "an opaque pack of %zu drivers",
 						 manifest->driver_count);
-	return json_list_read(err, document, &targets, (void **)&manifest->targets,
-						  &manifest->target_count) ||
-				   json_list_read(err, document, &tree, (void **)&manifest->tree,
-								  &manifest->tree_count)
-			   ? -1
+	if (json_list_read(err, document, &targets, (void **)&manifest->targets,
+					   &manifest->target_count) ||
+		json_list_read(err, document, &tree, (void **)&manifest->tree, &manifest->tree_count))
+		return -1;
+	return opaque_file_and_folder(manifest->tree, manifest->tree_count)
+			   ? error_set(err, JW_ERR_FORMAT, "a file of its tree is a folder too")
 			   : 0;
 }
 

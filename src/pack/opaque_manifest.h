@@ -12,6 +12,9 @@ bool opaque_path_is_sound(const char *path);
 /* Compares names (below zero, zero, above) in the manifest's order, which is that of a
  * case-insensitive file system. */
 int opaque_path_compare(const char *a, const char *b);
+/* A path of the list, which ascends, that another one needs as a folder; NULL where there is none.
+ */
+const char *opaque_file_and_folder(const struct pack_leaf *tree, size_t count);
 bool opaque_write(cJSON *document, const struct pack_manifest *manifest);
 /* Called after members are read. */
 int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifest *manifest);

@@ -13,12 +13,16 @@
  * block is decompressed. */
 enum { MOST_STEP = 32 << 10 };
 
+/* The manifest's, and that of the members. */
+enum { MOST_FRAMES = 2 };
+
 struct reader {
 	struct source *source;
 	ZSTD_DCtx *decompressor;
 	ZSTD_inBuffer in; /* the part of the block that is being decompressed */
 	size_t block_size, next_block;
 	bool at_frame_end;
+	unsigned frames;      /* begun so far */
 	ZSTD_outBuffer whole; /* the output of reader_into; dst is NULL without it */
 	size_t taken;         /* bytes decompressed so far */
 };
@@ -68,6 +72,8 @@ static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out
 		*ret_ended = true;
 		return 0;
 	}
+	if (reader->at_frame_end && ++reader->frames > MOST_FRAMES)
+		return damaged(err, reader, "has more than two frames");
 	code = ZSTD_decompressStream(reader->decompressor, out, &reader->in);
 	if (ZSTD_isError(code))
 		return cannot_decompress(err, reader, code);
@@ -125,21 +131,42 @@ static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 	return 0;
 }
 
+/* The size that the first frame says it has. */
+static int read_frame_size(struct jw_error *err, struct reader *reader, uint64_t *ret_size)
+{
+	const uint8_t *data;
+	size_t size;
+	unsigned long long says;
+
+	if (source_block(err, reader->source, 0, &data, &size))
+		return -1;
+	says = ZSTD_getFrameContentSize(data, size);
+	if (says == ZSTD_CONTENTSIZE_ERROR)
+		return damaged(err, reader, "not a pack: it does not begin with a manifest");
+	if (says == ZSTD_CONTENTSIZE_UNKNOWN)
+		return damaged(err, reader, "its first frame does not say how long it is");
+	*ret_size = says;
+	return 0;
+}
+
 static int read_manifest(struct jw_error *err, struct reader *reader,
 						 struct pack_manifest *ret_manifest)
 {
 	uint8_t header[TAR_BLOCK];
-	uint64_t size;
+	uint64_t size, frame_size;
 	char *text = NULL;
 	int result = -1;
 
-	if (read_exactly(err, reader, header, sizeof header))
+	if (read_frame_size(err, reader, &frame_size) ||
+		read_exactly(err, reader, header, sizeof header))
 		return -1;
 	if (!tar_read(header, PACK_MANIFEST, &size))
 		return damaged(err, reader, "not a pack: it does not begin with a manifest");
 	if (size > PACK_MOST_MANIFEST)
 		return error_set(err, JW_ERR_LIMIT, "%s: a manifest of more than %d MiB",
 						 source_name(reader->source), PACK_MOST_MANIFEST >> 20);
+	if (frame_size != tar_extent(size))
+		return damaged(err, reader, "its first frame does not hold the manifest alone");
 	text = mem_alloc(err, (size_t)size + 1);
 	if (text && !read_exactly(err, reader, text, (size_t)size) &&
 		!read_zeros(err, reader, tar_padding(size))) {

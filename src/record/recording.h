@@ -11,6 +11,7 @@ enum {
 	RECORDING_MOST_BYTES = 256 << 20,
 	RECORDING_MOST_FILES = 1 << 20,
 	RECORDING_MOST_MODULES = 1 << 20,
+	RECORDING_MOST_SECONDS = 1 << 30,
 };
 
 /* Appends the recording to `text`, one line for each list element. */

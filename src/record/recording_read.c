@@ -126,7 +126,7 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 	module->container_offset = json_count(object, "container");
 	module->entry_offset = json_count(object, "offset");
 	module->payload_bytes = json_count(object, "size_bytes");
-	module->seconds = seconds >= 0 ? seconds : 0;
+	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
 	module->measured = json_bool(object, "measured", false);
 	module->known_before = json_bool(object, "known_before", false);
 	module->options = copy_text(err, object, "options", &failed);

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "pack/import.h"
+#include "pack/pack_tar.h"
 #include "pack/supply.h"
 
 static void add_trailer(uint8_t *pack, size_t size)
@@ -50,10 +51,27 @@ static bool read_pack(const char *path, bool keep)
 	return taken;
 }
 
+/* Two frames: the manifest's, if there is one, and the rest. */
+static size_t compress(uint8_t *pack, size_t room, const uint8_t *tar, size_t size)
+{
+	uint64_t manifest = 0;
+	size_t first = 0, used = 0;
+
+	if (size >= TAR_BLOCK && tar_read(tar, PACK_MANIFEST, &manifest) && manifest < size &&
+		tar_extent(manifest) < size)
+		first = (size_t)tar_extent(manifest);
+	if (first)
+		used = ZSTD_compress(pack, room, tar, first, 1);
+	MUST(!ZSTD_isError(used));
+	room = ZSTD_compress(pack + used, room - used, tar + first, size - first, 1);
+	MUST(!ZSTD_isError(room));
+	return used + room;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	bool is_tar = size && data[0] == 'T';
-	size_t room = ZSTD_compressBound(size) + PACK_TRAILER_SIZE;
+	size_t room = 2 * ZSTD_compressBound(size) + PACK_TRAILER_SIZE;
 	uint8_t *pack = mem_alloc(NULL, room);
 	size_t used = size;
 	char path[32];
@@ -62,10 +80,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!pack)
 		return 0;
 	if (is_tar)
-		used = ZSTD_compress(pack, room - PACK_TRAILER_SIZE, data + 1, size - 1, 1);
+		used = compress(pack, room - PACK_TRAILER_SIZE, data + 1, size - 1);
 	else if (size)
 		memcpy(pack, data, size);
-	MUST(!ZSTD_isError(used));
 	add_trailer(pack, used);
 	file = memfd_create("pack", 0);
 	MUST(file >= 0 &&

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ptx_header_read(NULL, data, size, &header))
 		MUST(ptx_is(data, size));
 	ptx_count(data, size, &features);
-	MUST(features.statements == count(data, size, ";\n"));
+	MUST(features.statements == count(data, size, ";\n") + count(data, size, ";\r"));
 	MUST(features.branches == count(data, size, "bra"));
 	MUST(features.entries == count(data, size, ".entry"));
 	MUST(features.code == (features.entries || count(data, size, ".func")));

@@ -175,6 +175,7 @@ def corpora():
         "relocatable": cubin(kind=1),
     }
     yield "ptx", {
+        "carriage": b";\r",
         "plain": PTX,
         "suffix": b".version 8.7\n.target sm_120f, texmode_independent\n.func f()\n{\nbra $L;\n}\n",
         "comment": b"/* .version 1.0 */ .version 6.0 .target compute_70\n",

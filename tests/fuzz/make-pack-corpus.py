@@ -28,9 +28,9 @@ def member(name, data):
     return header(name, len(data)) + data + bytes(-len(data) % 512)
 
 
-def frame(data):
-    """A zstd frame of raw blocks, with its content size (four bytes) and no checksum."""
-    out = struct.pack("<IBI", 0xfd2fb528, 0xa0, len(data))
+def frame(data, sized=True):
+    """A zstd frame of raw blocks, with its content size (four bytes) or a window of 1 MiB, and no checksum."""
+    out = struct.pack("<IBI", 0xfd2fb528, 0xa0, len(data)) if sized else struct.pack("<IBB", 0xfd2fb528, 0, 10 << 3)
     steps = [data[i:i + 65536] for i in range(0, len(data), 65536)]
     for i, step in enumerate(steps):
         out += struct.pack("<I", len(step) << 3 | (i == len(steps) - 1))[:3] + step
@@ -112,6 +112,7 @@ OPAQUE = {
     "opaque-path-hidden": [{"path": ".a", "member": 0}, {"path": "b", "member": 1}],
     "opaque-path-device": [{"path": "aux.x", "member": 0}, {"path": "b", "member": 1}],
     "opaque-twice": [{"path": "a", "member": 0}, {"path": "A", "member": 1}],
+    "opaque-file-and-folder": [{"path": "a", "member": 0}, {"path": "a-b", "member": 1}, {"path": "A/c", "member": 1}],
     "opaque-no-member": [{"path": "a", "member": 0}, {"path": "b", "member": 2}],
 }
 packs = {name: manifest(cases) for name, cases in CASES.items()}
@@ -124,6 +125,14 @@ for name, (text, members) in packs.items():
     if name in CASES or name in ("thin", "opaque"):
         write("pack", name, frame(first) + frame(rest))
         write("pack", name + "-tar", b"T" + first + rest)
+    if name == "one":
+        write("pack", "without-size", frame(first, False) + frame(rest))
+        write("pack", "one-frame", frame(first + rest))
+        write("pack", "three-frames", frame(first) + frame(rest[:512]) + frame(rest[512:]))
+        for what, old, new in (("behind-a-nul", b"}", b"}"), ("twice", b'"os":', b'"os":"linux","os":'),
+                               ("release-a-number", b'"550.163.01"', b"550"), ("cuda-a-text", b"12040", b'"12040"'),
+                               ("no-utf8", b'"os":', b'"new":"\xff","os":'), ("nul-in-a-text", b"550.163.01", b"550\\u0000x")):
+            write("manifest", what, text.replace(old, new, 1) + (b"\0{}" if what == "behind-a-nul" else b""))
 write("manifest", "thin-not-required", packs["thin"][0].replace(b'["thin"]', b"[]"))
 first = member("manifest.json", packs["shared"][0])
 write("manifest", "empty", b"{}")

@@ -37,3 +37,5 @@ for name, case in CASES.items():
     (HERE / name).write_text(json.dumps(case))
 (HERE / "cut").write_text(json.dumps(WHOLE)[:-30])
 (HERE / "nul-in-a-name").write_text(json.dumps(WHOLE | {"command": "a\0b"}))
+(HERE / "no-utf8").write_bytes(json.dumps(WHOLE | {"modules": [MODULE | {"options": "x" * 2000}]}).encode().replace(b"x", b"\xff"))
+(HERE / "seconds-huge").write_text(json.dumps(WHOLE | {"modules": [MODULE | {"seconds": 1e300}]}))

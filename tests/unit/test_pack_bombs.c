@@ -93,6 +93,8 @@ static void every_bit_under_its_own_digest(void **state)
 
 /* ---- frames by hand */
 
+enum { SIZED = -1 };
+
 static void put_member(struct buf *tar, const char *name, uint64_t size, const void *data,
 					   size_t data_size)
 {
@@ -105,7 +107,8 @@ static void put_member(struct buf *tar, const char *name, uint64_t size, const v
 		assert_int_equal(buf_append(NULL, tar, "", 1), 0);
 }
 
-/* Appends to `pack` a frame of these bytes and then `zeros` zeros. */
+/* Appends to `pack` a frame of these bytes and then `zeros` zeros. window_log: 0 is zstd's own;
+ * SIZED: and the frame says how long it is. */
 static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros, int window_log)
 {
 	static const uint8_t nothing[1 << 16];
@@ -116,7 +119,9 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 	size_t left;
 
 	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-	if (window_log)
+	if (window_log == SIZED)
+		(void)ZSTD_CCtx_setPledgedSrcSize(context, bytes->size + zeros);
+	else if (window_log)
 		assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log)));
 	do {
 		ZSTD_outBuffer room = {out, sizeof out, 0};
@@ -147,7 +152,7 @@ static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t
 	bool taken;
 
 	put_member(&tar, PACK_MANIFEST, manifest_size ? manifest_size : length, manifest, length);
-	put_frame(&pack, &tar, manifest_size ? manifest_size - length : 0, 0);
+	put_frame(&pack, &tar, manifest_size ? manifest_size - length : 0, SIZED);
 	put_frame(&pack, &end, TAR_END + more, window_log);
 	taken = is_taken(pack.data, pack.size, err);
 	buf_free(&tar);
@@ -179,6 +184,40 @@ static void frames(void **state)
 	assert_int_equal(err.code, JW_ERR_FORMAT);
 	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, &err));
 	(void)os_remove_tree(NULL, target);
+}
+
+/* The manifest's frame has its size in its header, holds nothing else, and one more frame follows.
+ */
+static void a_pack_has_two_frames(void **state)
+{
+	static const struct {
+		int first;
+		bool together, third, taken;
+	} cases[] = {
+		{SIZED, false, false, true},
+		{0, false, false, false},
+		{SIZED, true, false, false},
+		{SIZED, false, true, false},
+	};
+	struct jw_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buf tar = BUF_MAX(1 << 16), end = BUF_MAX(1 << 16), pack = BUF_MAX(1 << 16);
+
+		put_member(&tar, PACK_MANIFEST, strlen(EMPTY), EMPTY, strlen(EMPTY));
+		put_frame(&pack, &tar, cases[i].together ? TAR_END : 0, cases[i].first);
+		if (!cases[i].together)
+			put_frame(&pack, &end, cases[i].third ? TAR_END / 2 : TAR_END, 0);
+		if (cases[i].third)
+			put_frame(&pack, &end, TAR_END / 2, 0);
+		assert_int_equal(is_taken(pack.data, pack.size, &err), cases[i].taken);
+		assert_true(cases[i].taken || err.code == JW_ERR_FORMAT);
+		(void)os_remove_tree(NULL, target);
+		buf_free(&tar);
+		buf_free(&end);
+		buf_free(&pack);
+	}
 }
 
 /* More values than memory is there for: each takes a hundred bytes of it. */
@@ -224,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_bit_under_its_own_digest),
 		cmocka_unit_test(frames),
+		cmocka_unit_test(a_pack_has_two_frames),
 		cmocka_unit_test(many_values),
 	};
 

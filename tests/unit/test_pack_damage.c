@@ -108,6 +108,39 @@ static void try_manifest(char *manifest, enum jw_code wanted)
 	mem_free(manifest);
 }
 
+/* Each is the sound manifest, and something that the grammar does not know. */
+static void more_than_the_grammar(const char *members)
+{
+	static const struct {
+		const char *driver, *head, *tail;
+		enum jw_code code;
+	} cases[] = {
+		{"", "", "", JW_OK},
+		{",\"release\":\"550.163.01\",\"cuda\":12040", "\"new\":[{}],", "\n", JW_OK},
+		{",\"release\":550", "", "", JW_ERR_FORMAT},
+		{",\"release\":null", "", "", JW_ERR_FORMAT},
+		{",\"cuda\":\"12040\"", "", "", JW_ERR_FORMAT},
+		{",\"cuda\":12040.5", "", "", JW_ERR_FORMAT},
+		{",\"cuda\":-1", "", "", JW_ERR_FORMAT},
+		{",\"release\":\"550\\u0000.x\"", "", "", JW_ERR_FORMAT},
+		{",\"release\":\"1\",\"release\":\"2\"", "", "", JW_ERR_FORMAT},
+		{"", "\"os\":\"linux\",", "", JW_ERR_FORMAT},
+		{"", "\"new\":\"\xff\",", "", JW_ERR_FORMAT},
+		{"", "\"files\":{},", "", JW_ERR_FORMAT},
+		{"", "", "{}", JW_ERR_FORMAT},
+		{"", "", "]", JW_ERR_FORMAT},
+	};
+	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		try_manifest(mem_printf(NULL,
+								HEAD "%s\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"%s}],"
+									 "\"members\":[%s],\"entries\":[%s]}%s",
+								cases[i].head, cases[i].driver, members, entry, cases[i].tail),
+					 cases[i].code);
+	mem_free(entry);
+}
+
 static void manifests(void **state)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
@@ -152,6 +185,7 @@ static void manifests(void **state)
 	entry = packs_entry_text(&parts, "sm_86", "load", 0, 4000000000u);
 	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
 	mem_free(entry);
+	more_than_the_grammar(members);
 	mem_free(members);
 	mem_free(deep);
 }

@@ -1,0 +1,117 @@
+/* What counts as JSON. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+static bool parses(const char *text, size_t size)
+{
+	struct jw_error err = {0};
+	cJSON *document = json_parse(&err, text, size);
+	bool parsed = document != NULL;
+
+	assert_int_equal(parsed ? 0 : JW_ERR_FORMAT, err.code);
+	cJSON_Delete(document);
+	return parsed;
+}
+
+static void json_is_parsed(void **state)
+{
+	static const char *const texts[] = {
+		"{}",
+		"[]",
+		"0",
+		"-0.5e+10",
+		"1E3",
+		" \t\r\n[1 , 2.25 ,\"\"]\n",
+		"{\"a\":{\"b\":[{},[]]},\"c\":null}",
+		"\"\\u00e9\\ud83d\\ude00\\n\\/ \xc3\xa9\"",
+		"[true,false,null]",
+		"\xef\xbb\xbf{\"a\":1}",
+		"{\"a\":1,\"A\":2}",
+		"[{\"a\":1},{\"a\":1}]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (!parses(texts[i], strlen(texts[i])))
+			fail_msg("%s", texts[i]);
+}
+
+static void all_else_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		" ",
+		"{",
+		"[1,]",
+		"[,1]",
+		"{\"a\"}",
+		"{\"a\":1,}",
+		"{a:1}",
+		"[1}",
+		"{]",
+		"01",
+		"1.",
+		".5",
+		"+1",
+		"-",
+		"1e",
+		"0x10",
+		"nul",
+		"NaN",
+		"[1]2",
+		"{} {}",
+		"\"a",
+		"\"\\x\"",
+		"\"\\u00\"",
+		"\"\\u0000\"",
+		"\"a\\u0000b\"",
+		"{\"a\\u0000\":1}",
+		"\"\\ud800\"",
+		"\"\\udc00\"",
+		"\"\\ud800\\u0041\"",
+		"\"\t\"",
+		"\"\xff\"",
+		"\"\xc0\x80\"",
+		"\"\xed\xa0\x80\"",
+		"[\f1]",
+		"// no\n1",
+		"{\"a\":1,\"a\":1}",
+		"[{\"a\":{\"b\":1,\"c\":2,\"b\":3}}]",
+		"{\"a\":1,\"\\u0061\":2}",
+		"{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"a\":1}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (parses(texts[i], strlen(texts[i])))
+			fail_msg("%s", texts[i]);
+	assert_false(parses("{}\0", 3));
+	assert_false(parses("{}\0{\"a\":1}", 10));
+	assert_false(parses("[\0]", 3));
+}
+
+static void nesting_is_bounded(void **state)
+{
+	enum { DEEP = 2000 };
+	char text[2 * DEEP];
+
+	(void)state;
+	memset(text, '[', DEEP);
+	memset(text + DEEP, ']', DEEP);
+	assert_false(parses(text, sizeof text));
+	assert_true(parses(text + DEEP - 900, 1800));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_is_parsed),
+		cmocka_unit_test(all_else_is_refused),
+		cmocka_unit_test(nesting_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
