@@ -120,7 +120,7 @@ struct jw_prime_result {
 	size_t met;       /* inserted meanwhile by another run */
 	size_t lost;      /* inserted, but gone again at the end of the run; undone, too */
 	size_t undone;    /* not compiled because the run was interrupted or had to stop */
-	uint64_t added_bytes;
+	uint64_t added_bytes;   /* that the cache grew by: what replaces entries counts without these */
 	bool repaired;          /* the cache's index, which was not sound (plan.cache) */
 	size_t evicted;         /* the oldest entries of others, to keep to the cache's limit */
 	double seconds;         /* of compiling, wall time */

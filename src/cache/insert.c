@@ -205,6 +205,17 @@ static int move_again(struct jw_error *err, const struct cache_live *live,
 			   : 0;
 }
 
+/* What a file that is replaced counted. */
+static int64_t replaced_bytes(const struct live_staged *staged)
+{
+	struct os_stat stat;
+
+	return staged->replaces && !os_stat(NULL, staged->target, &stat) && stat.kind == OS_REGULAR &&
+				   stat.size_bytes > CACHE_ENTRY_HEADER
+			   ? (int64_t)stat.size_bytes - CACHE_ENTRY_HEADER
+			   : 0;
+}
+
 static int commit_one(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 					  bool *ret_late)
 {
@@ -212,6 +223,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	const uint64_t key = addition->key, row_bytes = addition->row_bytes;
 	const bool same = !staged->path;
 	struct jw_error why = {0};
+	int64_t replaced;
 
 	if (make_room(err, live, key, row_bytes, ret_late))
 		return -1;
@@ -219,6 +231,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		return 0;
 	if (same && cache_presence(live->dir, key, 0, NULL) != CACHE_PRESENT)
 		return error_set(err, JW_ERR_BUSY, "%s: was removed while it was compared", staged->target);
+	replaced = replaced_bytes(staged);
 	if (!same && os_rename(&why, staged->path, staged->target) &&
 		move_again(err, live, staged, &why))
 		return -1;
@@ -229,6 +242,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 		set_add(err, &live->own_keys, key, live->own_count))
 		return -1;
 	live->own[live->own_count++] = (struct live_own){key, row_bytes, os_monotonic_ns()};
+	addition->grown_bytes = same ? 0 : (int64_t)row_bytes - replaced;
 	addition->added = same               ? CACHE_ADDED_SAME
 					  : staged->replaces ? CACHE_ADDED_REPLACED
 										 : CACHE_ADDED_NEW;
@@ -302,6 +316,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
 		additions[i].taken = false;
+		additions[i].grown_bytes = 0;
 		additions[i].why = (struct jw_error){0};
 	}
 	for (size_t at = 0, used = 0; !result && at < count; at += used) {
@@ -316,8 +331,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 			staging_end(&staged[i]);
 		for (size_t i = at; i < at + used; i++) {
 			live->outcomes[additions[i].added]++;
-			if (additions[i].added == CACHE_ADDED_NEW || additions[i].added == CACHE_ADDED_REPLACED)
-				live->counts.added_bytes += additions[i].row_bytes;
+			live->counts.grown_bytes += additions[i].grown_bytes;
 		}
 	}
 	if (!result && count && !os_exists(live->witness))

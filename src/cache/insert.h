@@ -93,8 +93,9 @@ struct cache_addition {
 	bool verified; /* the caller has hashed key and value and read the cubin, of these very bytes */
 	/* Set by cache_insert: */
 	enum cache_added added;
-	uint64_t row_bytes; /* the bytes that count against the limit */
-	bool taken;         /* nothing is left at `path` */
+	uint64_t row_bytes;  /* the bytes that count against the limit */
+	int64_t grown_bytes; /* and how many more or fewer there are than before */
+	bool taken;          /* nothing is left at `path` */
 	struct jw_error why;
 };
 
@@ -112,12 +113,12 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key);
 /* Counts of this handle. */
 struct cache_live_counts {
 	size_t added, replaced, same, refused;
-	uint64_t added_bytes;
-	size_t evicted;  /* rows of others, with CACHE_FULL_EVICT */
-	size_t counted;  /* files without rows that now have one */
-	size_t dropped;  /* rows without files, and second rows for the same file, taken out */
-	size_t restored; /* rows that a driver's late write had undone */
-	bool mended;     /* the index was not sound, or its total wrong */
+	int64_t grown_bytes; /* by what was inserted */
+	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
+	size_t counted;      /* files without rows that now have one */
+	size_t dropped;      /* rows without files, and second rows for the same file, taken out */
+	size_t restored;     /* rows that a driver's late write had undone */
+	bool mended;         /* the index was not sound, or its total wrong */
 	uint64_t longest_hold_ns, holds;
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);

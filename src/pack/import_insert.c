@@ -155,7 +155,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	cache_live_counts(writing->live, &counts);
 	import->result->added = counts.added;
 	import->result->replaced = counts.replaced;
-	import->result->added_bytes = counts.added_bytes;
+	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
 	import->result->evicted = counts.evicted;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);

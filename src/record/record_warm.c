@@ -29,7 +29,8 @@ static void count(struct jw_record_result *result, const struct cache_addition *
 	case CACHE_ADDED_NEW:
 	case CACHE_ADDED_REPLACED:
 		result->added++;
-		result->added_bytes += addition->row_bytes;
+		if (addition->grown_bytes > 0)
+			result->added_bytes += (uint64_t)addition->grown_bytes;
 		break;
 	case CACHE_ADDED_SAME: result->there++; break;
 	case CACHE_ADDED_REFUSED: result->refused++; break;

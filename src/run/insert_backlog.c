@@ -42,7 +42,7 @@ int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const
 
 int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,
 					   const struct plan *plan,
-					   void (*done)(void *context, size_t module, uint64_t bytes,
+					   void (*done)(void *context, size_t module, int64_t grown_bytes,
 									const struct jw_error *why),
 					   void *context)
 {
@@ -51,12 +51,12 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 		const uint64_t key = plan->modules[module].key;
 		struct collected entry = {COLLECTED, path_of(err, later, key), key};
 		struct jw_error why = {0};
-		uint64_t bytes = 0;
+		int64_t grown_bytes = 0;
 		int failed;
 
 		if (!entry.path)
 			return -1;
-		failed = collect_insert(&why, live, &entry, plan, &plan->modules[module], &bytes);
+		failed = collect_insert(&why, live, &entry, plan, &plan->modules[module], &grown_bytes);
 		later->tried_ns = os_monotonic_ns();
 		if (failed && why.code == JW_ERR_BUSY) {
 			later->why = why;
@@ -70,7 +70,7 @@ int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struc
 			return error_copy(err, &why);
 		later->count--;
 		later->progress_ns = later->tried_ns;
-		done(context, module, bytes, failed ? &why : NULL);
+		done(context, module, grown_bytes, failed ? &why : NULL);
 	}
 	return 0;
 }

@@ -22,6 +22,6 @@ int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const
  * cache cannot be written. */
 int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,
 					   const struct plan *plan,
-					   void (*done)(void *context, size_t module, uint64_t bytes,
+					   void (*done)(void *context, size_t module, int64_t grown_bytes,
 									const struct jw_error *why),
 					   void *context);

@@ -92,7 +92,7 @@ static void failed_to_collect(struct run *run, size_t index, const struct jw_err
 		run_module_failed(run, index, why->message, "");
 }
 
-void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why)
+void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct jw_error *why)
 {
 	struct run *run = context;
 
@@ -101,7 +101,8 @@ void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_e
 		return;
 	}
 	run->result->compiled++;
-	run->result->added_bytes += bytes;
+	run->grown_bytes += grown_bytes;
+	run->result->added_bytes = run->grown_bytes > 0 ? (uint64_t)run->grown_bytes : 0;
 	if (run->setup->inserted)
 		run->setup->inserted[index] = true;
 	run_module_done(run, index);
@@ -115,11 +116,11 @@ static void take_entry(struct run *run, size_t index, const struct collected *en
 	const struct plan *plan = run->setup->plan;
 	const bool foreign = entry->what == COLLECTED_FOREIGN;
 	struct jw_error why = {0}, worse = {0};
-	uint64_t bytes = 0;
+	int64_t grown_bytes = 0;
 
-	if (!collect_insert(&why, run->setup->live, entry, plan, &plan->modules[index], &bytes)) {
+	if (!collect_insert(&why, run->setup->live, entry, plan, &plan->modules[index], &grown_bytes)) {
 		run->result->misjudged += foreign;
-		run_inserted(run, index, bytes, NULL);
+		run_inserted(run, index, grown_bytes, NULL);
 		return;
 	}
 	if (why.code != JW_ERR_BUSY)

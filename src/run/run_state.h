@@ -64,6 +64,7 @@ struct run {
 	uint64_t ticked_ns; /* when the clock last struck */
 	size_t done;
 	uint64_t done_bytes;
+	int64_t grown_bytes; /* of the cache, by what was inserted */
 	double done_weight;
 	struct jw_prime_progress progress;
 };
@@ -147,7 +148,7 @@ bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_he
 /* False for an answer to another job than the one that was sent. */
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
 /* The entry of a module is in the live cache, or was refused (`why`). */
-void run_inserted(void *context, size_t index, uint64_t bytes, const struct jw_error *why);
+void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct jw_error *why);
 
 /* ---- run_suspend.c */
 

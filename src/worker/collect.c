@@ -50,7 +50,8 @@ static char *find_foreign(const struct plan *plan, const char *dir, const char *
 }
 
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
-				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes)
+				   const struct plan *plan, const struct plan_module *module,
+				   int64_t *ret_grown_bytes)
 {
 	struct cache_addition addition = {
 		.path = collected->path,
@@ -77,7 +78,7 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 						 addition.why.message);
 	if (!addition.taken)
 		(void)os_remove(NULL, addition.path);
-	*ret_bytes = addition.row_bytes;
+	*ret_grown_bytes = addition.grown_bytes;
 	return 0;
 }
 

@@ -31,7 +31,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
  * cache's lock is refused, others if the cache cannot be written. The file stays in place then;
  * otherwise it is gone. */
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
-				   const struct plan *plan, const struct plan_module *module, uint64_t *ret_bytes);
+				   const struct plan *plan, const struct plan_module *module,
+				   int64_t *ret_grown_bytes);
 /* Whether the workers' disk has no room for so many bytes; err then says so. A driver does not
  * report that: it leaves a torn entry, or deletes what it could not write. */
 bool collect_disk_is_full(struct jw_error *err, const char *private_dir, uint64_t wanted_bytes);

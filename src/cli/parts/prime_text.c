@@ -55,6 +55,9 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
 	print_groups(out, result, dry_run);
+	if (result->carried && dry_run)
+		output_line(out, STYLE_PLAIN, "The following counts include %s.",
+					result->carried == 1 ? "it" : "them");
 	if (result->carried && !dry_run)
 		output_line(out, STYLE_PLAIN, "That took %s; the cache grew by %s.",
 					text_duration(time, result->seconds), text_bytes(bytes, result->bytes));
