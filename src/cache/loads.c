@@ -1,6 +1,12 @@
 #include "cache/loads.h"
 
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "devcode/ptx.h"
 #include "gpu/rules.h"
+#include "os/folders.h"
 
 enum {
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
@@ -29,4 +35,78 @@ enum cache_damage cache_cubin_damage(const struct cubin_header *cubin, struct jw
 	if (!runs_on(cubin->sm, device))
 		return CACHE_DAMAGE_GPU;
 	return form == CACHE_KEY_LINK && !cubin->relocatable ? CACHE_DAMAGE_LINKED : CACHE_SOUND;
+}
+
+/* ---- an entry's value */
+
+struct sound_driver sound_driver_of(const struct jw_driver_info *info)
+{
+	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
+}
+
+/* The driver at hand, drivers of the table, and those of which jitwarm has kept a profile. */
+static void ask_stamp(struct cache_loads *loads, const char *stamp)
+{
+	const struct cache_known_driver *known;
+	struct cache_profile profile;
+	char *state_dir = NULL;
+
+	loads->known = false;
+	loads->cuda = 0;
+	TEXT_COPY(loads->stamp, stamp);
+	if (loads->driver.stamp && !strcmp(loads->driver.stamp, stamp)) {
+		loads->known = true;
+		loads->cuda = loads->driver.cuda;
+	}
+	for (size_t i = 0; !loads->known && (known = cache_known_driver_at(i)); i++)
+		if (!strcmp(known->stamp, stamp)) {
+			loads->known = true;
+			loads->cuda = known->cuda;
+		}
+	if (!loads->known && !os_state_dir(NULL, &state_dir) &&
+		!cache_profile_of_stamp(NULL, state_dir, stamp, &profile)) {
+		loads->known = true;
+		loads->cuda = profile.driver.cuda;
+	}
+	mem_free(state_dir);
+}
+
+/* Whether the machine code has the first kernel of the key's text: another module's lacks it, and
+ * programs do not find it (error 500). */
+static enum cache_damage judge_kernel(const struct cache_code *code)
+{
+	const size_t all = code->parts->payload_size, there = code->text_bytes;
+	const char *name;
+	const size_t length = ptx_first_kernel((const char *)code->parts->payload,
+										   there && there < all ? there : all, &name);
+	bool found = true;
+
+	if (length && length <= CUBIN_MOST_NAME &&
+		cubin_names(NULL, code->read, code->context, code->size, name, length, &found))
+		return CACHE_DAMAGE_READ;
+	return found ? CACHE_SOUND : CACHE_DAMAGE_MODULE;
+}
+
+enum cache_damage cache_code_damage(struct cache_loads *loads, const struct cache_code *code)
+{
+	const struct cache_key_parts *parts = code->parts;
+	struct cubin_header cubin;
+	struct jw_error why = {0};
+	enum cache_damage damage;
+
+	if (parts->jitlink || parts->word_bits != 64)
+		return CACHE_SOUND;
+	if (strcmp(loads->stamp, parts->stamp) != 0)
+		ask_stamp(loads, parts->stamp);
+	if (!loads->known)
+		return CACHE_SOUND;
+	if (!cubin_read_by(&why, code->read, code->context, code->size, &cubin)) {
+		damage = cache_cubin_damage(&cubin, parts->target, parts->form, loads->cuda);
+		return damage == CACHE_SOUND ? judge_kernel(code) : damage;
+	}
+	if (why.code == JW_ERR_IO)
+		return CACHE_DAMAGE_READ;
+	if (why.code == JW_ERR_UNSUPPORTED && cache_abi_loads(CUBIN_ABI_8, loads->cuda))
+		return CACHE_SOUND;
+	return cache_cubin_damage(NULL, parts->target, parts->form, loads->cuda);
 }

@@ -1,12 +1,7 @@
 #include "cache/sound.h"
 
-#include <string.h>
-
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "cache/loads.h"
-#include "os/folders.h"
 
 enum { TOGETHER = 8, PIECE = 128 << 10 };
 
@@ -21,19 +16,12 @@ struct sound_reading {
 	uint8_t piece[PIECE];
 };
 
-/* What is known of a stamp. */
-struct stamp_facts {
-	char stamp[CACHE_STAMP_SIZE + 1];
-	bool known; /* a driver's stamp, not that of a compiler's library */
-	uint32_t cuda;
-};
-
 struct sounding {
 	const struct cache_sounding *how;
 	const uint64_t *keys;
 	size_t count, next;
 	struct cache_brief brief;
-	struct stamp_facts facts; /* of the last one that was asked about */
+	struct cache_loads loads;
 	struct sound_reading readings[TOGETHER];
 };
 
@@ -55,35 +43,6 @@ static enum cache_damage begin_entry(struct sounding *sounding, struct sound_rea
 	return cache_entry_open(reading->file, &reading->entry);
 }
 
-/* ---- what a driver does with the value */
-
-/* The driver at hand, drivers of the table, and those of which jitwarm has kept a profile. */
-static void ask_stamp(struct stamp_facts *facts, const struct sound_driver *at_hand,
-					  const char *stamp)
-{
-	const struct cache_known_driver *known;
-	struct cache_profile profile;
-	char *state_dir = NULL;
-
-	*facts = (struct stamp_facts){0};
-	TEXT_COPY(facts->stamp, stamp);
-	if (at_hand->stamp && !strcmp(at_hand->stamp, stamp)) {
-		facts->known = true;
-		facts->cuda = at_hand->cuda;
-	}
-	for (size_t i = 0; !facts->known && (known = cache_known_driver_at(i)); i++)
-		if (!strcmp(known->stamp, stamp)) {
-			facts->known = true;
-			facts->cuda = known->cuda;
-		}
-	if (!facts->known && !os_state_dir(NULL, &state_dir) &&
-		!cache_profile_of_stamp(NULL, state_dir, stamp, &profile)) {
-		facts->known = true;
-		facts->cuda = profile.driver.cuda;
-	}
-	mem_free(state_dir);
-}
-
 static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
 {
 	const struct sound_reading *reading = context;
@@ -95,28 +54,20 @@ static int read_value(struct jw_error *err, void *context, uint64_t offset, void
 	return got == size ? 0 : error_set(err, JW_ERR_IO, "shorter than it was");
 }
 
-/* Values under stamps that are no driver's may be anything, and so may those of an unknown ABI
- * under the stamp of a driver that is newer than those that were seen. */
 static enum cache_damage judge_value(struct sounding *sounding, struct sound_reading *reading)
 {
-	struct stamp_facts *facts = &sounding->facts;
+	const struct cache_brief *brief = &sounding->brief;
 	struct cache_key_parts parts;
-	struct cubin_header cubin;
-	struct jw_error why = {0};
+	struct cache_code code = {.parts = &parts,
+							  .read = read_value,
+							  .context = reading,
+							  .size = reading->entry.value_bytes};
 
-	if (!cache_brief_split(&sounding->brief, &parts) || parts.jitlink || parts.word_bits != 64)
+	if (!cache_brief_split(brief, &parts))
 		return CACHE_SOUND;
-	if (strcmp(facts->stamp, parts.stamp) != 0)
-		ask_stamp(facts, &sounding->how->driver, parts.stamp);
-	if (!facts->known)
-		return CACHE_SOUND;
-	if (!cubin_read_by(&why, read_value, reading, reading->entry.value_bytes, &cubin))
-		return cache_cubin_damage(&cubin, parts.target, parts.form, facts->cuda);
-	if (why.code == JW_ERR_IO)
-		return CACHE_DAMAGE_READ;
-	if (why.code == JW_ERR_UNSUPPORTED && cache_abi_loads(CUBIN_ABI_8, facts->cuda))
-		return CACHE_SOUND;
-	return cache_cubin_damage(NULL, parts.target, parts.form, facts->cuda);
+	/* The key's beginning is at hand. */
+	code.text_bytes = CACHE_BRIEF_END - (size_t)(parts.payload - brief->entry.key);
+	return cache_code_damage(&sounding->loads, &code);
 }
 
 static int end_entry(struct jw_error *err, struct sounding *sounding, struct sound_reading *reading,
@@ -218,11 +169,6 @@ static size_t hash_pieces(struct sounding *sounding)
 	return count;
 }
 
-struct sound_driver sound_driver_of(const struct jw_driver_info *info)
-{
-	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
-}
-
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count)
 {
@@ -232,6 +178,7 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	if (result)
 		return -1;
 	sounding->how = how;
+	sounding->loads.driver = how->driver;
 	sounding->keys = keys;
 	sounding->count = count;
 	do {

@@ -5,20 +5,9 @@
  * in place. */
 #pragma once
 
-#include <jitwarm/system.h>
-
 #include "base/cancel.h"
 #include "cache/brief.h"
-
-/* The driver at hand. Entries with its stamp are judged though it is in no table and no profile of
- * it is kept. */
-struct sound_driver {
-	const char *stamp; /* "" where unknown */
-	uint32_t cuda;     /* 0 where unknown */
-};
-
-/* NULL: zeros. It refers to `info`. */
-struct sound_driver sound_driver_of(const struct jw_driver_info *info);
+#include "cache/loads.h"
 
 struct cache_sounding {
 	const char *dir;

@@ -42,3 +42,9 @@ typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offse
 							 size_t size);
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header);
+
+/* Whether the cubin's string tables hold this name, which has at most CUBIN_MOST_NAME bytes. True
+ * where it has no such tables. The file is one that cubin_read_by has accepted. */
+enum { CUBIN_MOST_NAME = 4096 };
+int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
+				const char *name, size_t length, bool *ret_found);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cache/cache_files.h"
 #include "cache/key_parts.h"
+#include "cache/loads.h"
 #include "devcode/cubin.h"
 #include "history/ledger.h"
 #include "os/cores.h"
@@ -45,6 +46,7 @@ struct room {
 	bool read[MOST_TOGETHER]; /* the entry's parsed header */
 	bool twin[MOST_TOGETHER]; /* its value equals that of the entry before */
 	size_t first, count;      /* indices of the scan's files */
+	struct cache_loads loads;
 };
 
 /* The name of a payload's first kernel or function. */
@@ -201,6 +203,27 @@ static void find_digests(struct work *work, struct room *room)
 	}
 }
 
+static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+{
+	const struct cache_entry *entry = context;
+
+	(void)err;
+	memcpy(data, entry->value + offset, size);
+	return 0;
+}
+
+/* Whether the driver of its stamp, here or wherever the pack is imported, loads its machine code.
+ */
+static bool loads_there(struct room *room, size_t i)
+{
+	const struct cache_code code = {.parts = &room->parts[i],
+									.read = read_value,
+									.context = &room->entries[i],
+									.size = room->entries[i].value_bytes};
+
+	return cache_code_damage(&room->loads, &code) == CACHE_SOUND;
+}
+
 static enum fate judge(struct jw_error *err, struct work *work, struct room *room, size_t i)
 {
 	const struct cache_entry *entry = &room->entries[i];
@@ -220,6 +243,8 @@ static enum fate judge(struct jw_error *err, struct work *work, struct room *roo
 		return OTHER_DRIVER;
 	if (!is_suited(entry, parts, &item->entry))
 		return UNSUITED;
+	if (!loads_there(room, i))
+		return DAMAGED;
 	/* A marked entry has this driver's key; the importing driver would take it for its own result.
 	 */
 	if (ledger_marked(&work->ledger, LEDGER_OLDER, work->dir, key))
@@ -310,6 +335,8 @@ static void gather_thread(void *argument)
 	struct work *work = argument;
 	struct room room = {0};
 
+	if (work->options->system)
+		room.loads.driver = sound_driver_of(&work->options->system->driver);
 	while (take_some(work, &room)) {
 		struct jw_error why = {0};
 

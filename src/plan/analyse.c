@@ -23,6 +23,7 @@ struct image_account {
 	 * these the ones that the driver refuses. */
 	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
 	size_t refused[ANALYSE_MOST_TARGETS];
+	size_t fatal[ANALYSE_MOST_TARGETS]; /* those for which a program fails, whatever else runs */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -211,13 +212,15 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 
 /* Only what the runtime registers: a library chooses by itself from the rest. */
 static void count_fate(struct image_account *account, size_t t, enum plan_verdict verdict,
-					   bool linked)
+					   enum plan_reason reason, bool linked)
 {
 	const bool useless = verdict == VERDICT_CANNOT || (verdict == VERDICT_NOTHING && !linked);
+	const bool fatal = reason == REASON_NEWER_CODE || reason == REASON_DAMAGED;
 
 	account->usable[t] += !useless;
 	account->unusable[t] += useless;
 	account->refused[t] += verdict == VERDICT_CANNOT;
+	account->fatal[t] += verdict == VERDICT_CANNOT && fatal;
 }
 
 /* One container, now that its section is known. */
@@ -242,7 +245,7 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 		if (gpu_isa_compare(judgements[t].isa, target->isa) > 0)
 			target->isa = judgements[t].isa;
 		if (registered)
-			count_fate(account, t, verdict, linked);
+			count_fate(account, t, verdict, judgements[t].reason, linked);
 		if (linked && verdict != VERDICT_NATIVE && verdict != VERDICT_COMPATIBLE)
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
@@ -301,7 +304,7 @@ static int go_through(struct jw_error *err, struct image_account *account)
 
 static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 {
-	if (account->targets[t].reasons[REASON_NEWER_CODE] && account->refused[t])
+	if (account->fatal[t])
 		return ANALYSE_REFUSED;
 	if (account->usable[t])
 		return ANALYSE_RUNS;

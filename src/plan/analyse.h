@@ -38,7 +38,8 @@ enum analyse_fate {
 	ANALYSE_NO_CODE,  /* there are none, or all are empty */
 	ANALYSE_RUNS,     /* some of them can be used */
 	ANALYSE_NO_IMAGE, /* code for other GPUs alone */
-	ANALYSE_REFUSED,  /* the driver refuses all of them, or machine code of a newer CUDA */
+	ANALYSE_REFUSED,  /* the driver refuses all of them, or one that is damaged or machine code of a
+						 newer CUDA */
 };
 
 struct analyse_target {

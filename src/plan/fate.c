@@ -58,7 +58,9 @@ static enum plan_reason reason_of(const struct analyse_target *target)
 	for (size_t i = 1; i < REASON_COUNT; i++)
 		if (target->reasons[i] && target->reasons[i] >= target->reasons[most])
 			most = (enum plan_reason)i;
-	return target->reasons[REASON_NEWER_CODE] ? REASON_NEWER_CODE : most;
+	return target->reasons[REASON_NEWER_CODE] ? REASON_NEWER_CODE
+		   : target->reasons[REASON_DAMAGED]  ? REASON_DAMAGED
+											  : most;
 }
 
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
@@ -93,7 +95,8 @@ void fates_settle(struct fates *fates)
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
-		if (fates->folders[fate.folder] >> fate.target & 1)
+		/* Damage is that of the file itself. */
+		if (fate.reason != REASON_DAMAGED && fates->folders[fate.folder] >> fate.target & 1)
 			mem_free(fate.file);
 		else
 			fates->items[kept++] = fate;

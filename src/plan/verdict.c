@@ -49,14 +49,14 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 {
 	struct gpu_isa isa = {entry->isa_major, entry->isa_minor};
 
-	if (entry->damaged)
-		return REASON_DAMAGED;
 	if (text.sm && !gpu_ptx_fits(text, device))
 		return REASON_EXCLUSIVE;
 	if (gpu_isa_compare(isa, gpu_driver_isa(driver)) > 0)
 		return REASON_TOO_NEW;
 	if (entry->compression == DEVCODE_ZSTD && !gpu_branch_of(driver)->zstd)
 		return REASON_ZSTD;
+	if (entry->damaged)
+		return REASON_DAMAGED;
 	return REASON_NONE;
 }
 
@@ -66,10 +66,10 @@ static enum plan_reason cubin_objection(const struct devcode_container *containe
 										const struct devcode_entry *entry,
 										const struct jw_driver *driver)
 {
-	if (entry->damaged)
-		return REASON_DAMAGED;
 	if (entry->compression == DEVCODE_ZSTD && !gpu_branch_of(driver)->zstd)
 		return REASON_ZSTD;
+	if (entry->damaged)
+		return REASON_DAMAGED;
 	return driver->cuda && devcode_cubin_cuda(container, entry) > driver->cuda ? REASON_NEWER_CODE
 																			   : REASON_NONE;
 }

@@ -33,6 +33,9 @@ HEADER = struct.Struct("<IQQQ")
 FNV_START, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
+HANGS = -1
+
+
 def fnv(data):
     state = FNV_START
     for byte in data:
@@ -193,7 +196,70 @@ def no_cubin(world, path):
     with_value(path, lambda value: bytearray(world.rng.randbytes(len(value))))
 
 
+def other_module(world, path):
+    """Another entry's value, with its right checksum."""
+    other = world.rng.choice([entry for entry in world.entries() if entry != path])
+    theirs = other.read_bytes()
+    start = key_end(other)
+    with_value(path, lambda _: bytearray(theirs[start:]))
+
+
+def other_module_beside(world, path):
+    """The same, where the values of two modules are exchanged."""
+    other = world.rng.choice([entry for entry in world.entries() if entry != path])
+    ours, theirs = path.read_bytes()[key_end(path):], other.read_bytes()[key_end(other):]
+    with_value(path, lambda _: bytearray(theirs))
+    with_value(other, lambda _: bytearray(ours))
+
+
+def half_cubin(world, path):
+    with_value(path, lambda value: value[: world.rng.randrange(len(value))])
+
+
+def cubin_bent(world, path):
+    """A bit of the cubin's ELF header, with its right checksum: OSABI and flags apart, which no damage sets alone."""
+
+    def change(value):
+        value[world.rng.choice([0, 1, 2, 3, 4, 18])] ^= 1 << world.rng.randrange(8)
+        return value
+
+    with_value(path, change)
+
+
+def to_device(world, path):
+    path.unlink()
+    path.symlink_to(world.rng.choice(["/dev/null", "/dev/zero"]))
+
+
+def hard_linked(world, path):
+    os.link(path, world.folder / ("linked-" + path.name))
+
+
+def large(_, path):
+    os.truncate(path, path.stat().st_size + (8 << 20))
+
+
+def moved_name(world, path):
+    """A file under a name that is another key's."""
+    path.rename(path.with_name("%014x" % world.rng.randrange(1 << 56)))
+
+
+def stray(world, path):
+    """One more file, of a key that no program looks for."""
+    path.with_name("%014x" % world.rng.randrange(1 << 56)).write_bytes(path.read_bytes())
+
+
+def folder_emptied(_, path):
+    shutil.rmtree(path.parent.parent)
+
+
+def folder_is_file(_, path):
+    shutil.rmtree(path.parent.parent)
+    path.parent.parent.write_bytes(b"")
+
+
 ENTRY_CHANGES = [
+    other_module, other_module_beside, half_cubin, cubin_bent, to_device, hard_linked, large, moved_name, stray, folder_emptied, folder_is_file,
     value_flipped, value_flipped_times_kept, key_flipped, checksum_flipped, header_flipped, zeros, zeros_at_end, emptied, cut, longer, deleted,
     deleted, folder_instead, linked, dangling, touched, rewritten_same, swapped, other_architecture, other_abi, no_cubin,
 ]
@@ -254,7 +320,81 @@ def index_flipped(world):
     flip(world, world.index(), 0, 1 << 30)
 
 
+def index_row(world, change):
+    """The rows, as (key, size), changed; the header counts them, and its total is that of before."""
+    data = world.index().read_bytes()
+    count = struct.unpack_from("<I", data, 4)[0]
+    rows = [struct.unpack_from("<QQ", data, 16 + 16 * n) for n in range(count)]
+    rows = change(rows)
+    rewrite(world.index(), data[:4] + struct.pack("<I", len(rows)) + data[8:16] + b"".join(struct.pack("<QQ", *row) for row in rows))
+
+
+def index_row_gone(world):
+    index_row(world, lambda rows: [row for row in rows if row != rows[world.rng.randrange(len(rows))]])
+
+
+def index_rows_gone(world):
+    index_row(world, lambda rows: [])
+
+
+def index_row_twice(world):
+    index_row(world, lambda rows: rows + [world.rng.choice(rows)])
+
+
+def index_row_strange(world):
+    index_row(world, lambda rows: rows + [(world.rng.getrandbits(64), world.rng.randrange(1 << 20))])
+
+
+def index_row_of_other_size(world):
+    index_row(world, lambda rows: [(rows[0][0], world.rng.getrandbits(world.rng.choice([10, 20, 40])))] + rows[1:])
+
+
+def index_turned(world):
+    index_row(world, lambda rows: rows[::-1])
+
+
+def index_many_rows(world):
+    strangers = [(world.rng.getrandbits(64), 10) for _ in range(5000)]
+    index_row(world, lambda rows: strangers + rows)
+
+
+def index_version(world):
+    index_header(world, 0, "<I", lambda _: world.rng.choice([0, 0x40, 0x42, 0x4100]))
+
+
+def index_count_huge(world):
+    index_header(world, 4, "<I", lambda _: world.rng.choice([0xFFFFFFFF, 0x80000000, 1 << 24]))
+
+
+def index_dangling(world):
+    world.index().unlink()
+    world.index().symlink_to(world.folder / "nowhere")
+
+
+def index_linked(world):
+    moved = world.folder / "moved-index"
+    world.index().rename(moved)
+    world.index().symlink_to(moved)
+
+
+def index_device(world):
+    world.index().unlink()
+    world.index().symlink_to(world.rng.choice(["/dev/null", "/dev/zero"]))
+
+
+def index_pipe(world):
+    world.index().unlink()
+    os.mkfifo(world.index())
+
+
+def index_folder_filled(world):
+    index_folder(world)
+    (world.index() / "mine").write_text("mine\n")
+
+
 INDEX_CHANGES = [
+    index_row_gone, index_rows_gone, index_row_twice, index_row_strange, index_row_of_other_size, index_turned, index_many_rows,
+    index_version, index_count_huge, index_dangling, index_linked, index_device, index_pipe, index_folder_filled,
     index_missing, index_empty, index_garbage, index_cut, index_folder, index_longer, index_one_more, index_one_fewer,
     index_total_huge, index_total_small, index_flipped,
 ]
@@ -305,13 +445,62 @@ def cache_strangers(world):
     (world.cache / "0" / "x").write_text("mine\n")
 
 
+def cache_dangling(world):
+    world.path = str(world.folder / "link")
+    (world.folder / "link").symlink_to("nothing")
+
+
+def cache_under_file(world):
+    (world.folder / "plain").write_text("")
+    world.path = str(world.folder / "plain" / "cache")
+
+
+def cache_long(world):
+    for part in ("l" * 200, "m" * 200, "n" * 200):
+        world.path = str(pathlib.Path(world.path if "l" * 200 in world.path else world.folder) / part)
+    pathlib.Path(world.path).mkdir(parents=True)
+    shutil.copytree(world.cache, world.path, dirs_exist_ok=True, symlinks=True)
+
+
+def cache_of_home(world):
+    """No CUDA_CACHE_PATH: the driver's own place."""
+    home = world.folder / "home"
+    (home / ".nv").mkdir(parents=True)
+    world.cache.rename(home / ".nv" / "ComputeCache")
+    world.cache = home / ".nv" / "ComputeCache"
+    world.path = None
+    world.env["HOME"] = str(home)
+
+
+def cache_of_no_home(world):
+    world.path = None
+    world.env["HOME"] = str(world.folder / "no" / "home")
+
+
+def cache_unnamed(world):
+    world.path = ""
+    world.env["HOME"] = str(world.folder / "home")
+
+
+def cache_copied(world):
+    """As a backup brings it back: other inodes and times."""
+    shutil.copytree(world.cache, world.folder / "copy", symlinks=True)
+    shutil.rmtree(world.cache)
+    (world.folder / "copy").rename(world.cache)
+
+
 CACHE_CHANGES = [
+    cache_dangling, cache_under_file, cache_long, cache_of_home, cache_of_no_home, cache_unnamed, cache_copied,
     cache_missing, cache_empty, cache_file, cache_parent_missing, cache_link, cache_slash, cache_dots, cache_moved, cache_strangers,
 ]
 
 # ---- the environment: variables that steer the driver
 
 LIMITS = ["1", "1000", "100000", "268435456", "4294967296", "0", "-1", "99999999999999999999", "512M", "none", "", " 1073741824"]
+OTHERS = {
+    "CUDA_VISIBLE_DEVICES": ["0", "", "-1", "7", "0,0", "GPU-0"], "CUDA_MODULE_LOADING": ["EAGER", "LAZY"],
+    "CUDA_DEVICE_ORDER": ["FASTEST_FIRST"], "LC_ALL": ["C", "tr_TR.UTF-8"], "TMPDIR": ["/nowhere"], "XDG_CACHE_HOME": ["/nowhere"],
+}
 SWITCHES = ["CUDA_CACHE_DISABLE", "CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT", "CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"]
 
 # ---- the library
@@ -331,7 +520,28 @@ def library_linked(world):
     (world.app / "libsample_framework.so").symlink_to("libreal.so.1")
 
 
-LIBRARY_CHANGES = [library_stripped, library_longer, library_linked]
+def library_touched(world):
+    os.utime(world.app / "libsample_framework.so", (1, 1))
+
+
+def code_changed(world):
+    """Bytes of its device code, wherever they lie there: of PTX, machine code, and the headers of both."""
+    path = world.app / "libsample_framework.so"
+    data = path.read_bytes()
+    starts, at = [], data.find(CONTAINER)
+    while at >= 0:
+        size = struct.unpack_from("<Q", data, at + 8)[0]
+        if size < 1 << 20:
+            starts.append((at + 16, size))
+        at = data.find(CONTAINER, at + 1)
+    start, size = world.rng.choice(starts)
+    bent = bytearray(data)
+    bent[start + world.rng.randrange(size)] ^= 1 << world.rng.randrange(8)
+    path.write_bytes(bent)
+
+
+CONTAINER = struct.pack("<IHH", 0xBA55ED50, 1, 16)
+LIBRARY_CHANGES = [library_stripped, library_longer, library_linked, library_touched, code_changed, code_changed]
 
 
 def make(world):
@@ -342,7 +552,7 @@ def make(world):
             change(world, *arguments)
         except FileNotFoundError:
             return  # an earlier change has taken it
-        except (NotADirectoryError, IsADirectoryError, ValueError, struct.error):
+        except (NotADirectoryError, IsADirectoryError, FileExistsError, IndexError, ValueError, struct.error):
             return  # or made it something else
         world.done.append(change.__name__ + (" " + arguments[0].name if arguments else ""))
 
@@ -357,9 +567,12 @@ def make(world):
     if rng.random() < 0.2:
         apply(rng.choice(LIBRARY_CHANGES))
     if rng.random() < 0.25:
-        world.env["CUDA_CACHE_MAXSIZE"] = rng.choice(LIMITS)
+        world.env["CUDA_CACHE_MAXSIZE"] = rng.choice([*LIMITS, str(rng.randrange(1 << rng.choice([10, 18, 20, 33])))])
     if rng.random() < 0.12:
         world.env[rng.choice(SWITCHES)] = rng.choice(["1", "1", "1", "0", "", "yes"])
+    if rng.random() < 0.12:
+        name = rng.choice(sorted(OTHERS))
+        world.env[name] = rng.choice(OTHERS[name])
     world.done += [name + "=" + value for name, value in world.env.items()]
 
 
@@ -378,16 +591,20 @@ class Tester:
         self.build = pathlib.Path(options.build).resolve()
         self.run_sh = str(ROOT / "tests" / "conformance" / "run.sh")
 
-    def under(self, folder, path, env, *command):
+    def under(self, folder, path, env, *command, limit_s=240):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA_", "JITWARM_"))}
         keep = os.environ.get("JITWARM_DRIVERS")
         clean |= {"JITWARM_DRIVERS": keep} if keep else {}
         clean |= {"JITWARM_STATE": str(folder / "state"), "JITWARM_STORE": "0", "NO_COLOR": "1"}
         # run.sh clears the driver's variables: they are set behind it.
-        settings = ["CUDA_CACHE_PATH=" + path] + [name + "=" + value for name, value in env.items()]
+        settings = ["CUDA_CACHE_PATH=" + path] if path is not None else ["-u", "CUDA_CACHE_PATH"]
+        settings += [name + "=" + value for name, value in env.items()]
         line = [self.run_sh, str(self.build), self.options.driver, "sm_86", "--", "env", *settings, *map(str, command)]
-        done = subprocess.run(line, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=240, check=False)
+        try:
+            done = subprocess.run(line, env=clean, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  timeout=limit_s, check=False)
+        except subprocess.TimeoutExpired:
+            return HANGS, "", "ended after %d s\n" % limit_s
         return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
     def prepare(self):
@@ -406,13 +623,13 @@ class Tester:
         if status:
             sys.exit("check after the first start: status %d\n%s%s" % (status, out, err))
 
-    def start(self, folder, path, env):
-        status, out, err = self.under(folder, path, env, folder / "app" / "framework-app")
+    def start(self, folder, path, env, limit_s=240):
+        status, out, err = self.under(folder, path, env, folder / "app" / "framework-app", limit_s=limit_s)
         words = out.split()[-4:]
         counted = len(words) == 4 and words[0] == "compiled"
         failed = status != 0 or not counted
         compiled = counted and words[1] != "0"
-        return {"warm": not failed and not compiled, "failed": failed, "how": "fails" if failed else "compiles" if compiled else "loads",
+        return {"warm": not failed and not compiled, "failed": failed, "how": "hangs" if status == HANGS else "fails" if failed else "compiles" if compiled else "loads",
                 "said": "".join("  | %s\n" % line for line in (out + err).splitlines() if not line.endswith(" found"))}
 
     def jitwarm(self, command, folder, path, env):
@@ -436,7 +653,8 @@ class Tester:
         before = picture(world.cache)
         status, out, err = self.jitwarm("check", world.folder, world.path, world.env)
         changed = picture(world.cache) != before
-        start = self.start(world.folder, world.path, world.env)
+        # A pipe for an index: it hangs, and need not be waited for.
+        start = self.start(world.folder, world.path, world.env, 10 if "index_pipe" in world.done else 240)
         wrong = ["check has changed the cache"] if changed else []
         wrong += self.contradiction(status, out, start)
         if wrong:
@@ -478,16 +696,18 @@ def main():
         tester = Tester(options, pathlib.Path(scratch))
         tester.prepare()
         numbers = [options.only] if options.only is not None else range(options.states)
-        counts, contradict = collections.Counter(), 0
+        counts, contradict, changes = collections.Counter(), 0, 0
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for number, (done, result, wrong) in zip(numbers, pool.map(tester.state, numbers)):
                 counts[result] += 1
+                changes += 0 if done == "untouched" else done.count(", ") + 1
                 contradict += 1 if wrong else 0
                 for line in wrong:
                     print("state %d (%s): %s" % (number, done, line.rstrip()))
         for result, count in sorted(counts.items()):
             print("%s: %d" % (result, count))
-        print("%d of %d states contradict (seed %s, driver %s)" % (contradict, len(numbers), options.seed, options.driver))
+        print("%d of %d states contradict (seed %s, driver %s, %d changes)" %
+              (contradict, len(numbers), options.seed, options.driver, changes))
         return 1 if contradict else 0
 
 
