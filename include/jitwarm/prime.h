@@ -72,9 +72,10 @@ struct jw_prime_progress {
 	size_t done, total; /* modules; total is fixed for the whole phase */
 	size_t failed;
 	uint64_t done_bytes, total_bytes; /* of PTX */
-	/* Predicted milliseconds, for a progress bar. done_weight includes the elapsed part of running
-	 * compiles. It may decrease when a module is tried again */
+	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
+	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
+	double seconds_left; /* at the pace of this run; 0: not known */
 	const char *current; /* a file being worked on, never NULL */
 };
 

@@ -50,9 +50,11 @@ static void describe(char text[WORDS], const struct progress *progress, uint64_t
 {
 	char size[TEXT_SHORT], left[TEXT_SHORT];
 	double share = progress_share(progress);
-	double seconds =
-		progress_seconds_left(seconds_between(progress->started_ns, now_ns),
-							  seconds_between(progress->started_ns, progress->changed_ns), share);
+	double seconds = progress->told_left_s > 0
+						 ? progress->told_left_s
+						 : progress_seconds_left(
+							   seconds_between(progress->started_ns, now_ns),
+							   seconds_between(progress->started_ns, progress->changed_ns), share);
 	int length =
 		snprintf(text, WORDS, "%3u %%  %zu/%zu%s%s", (unsigned)(share * 100),
 				 progress->done_modules, progress->total_modules, detail == WITHOUT_UNIT ? "" : " ",
@@ -173,6 +175,11 @@ void progress_update(struct progress *progress, size_t done_modules, double done
 		progress->done_bytes = done_bytes;
 	if (!progress->output->quiet && progress->total_modules)
 		show(progress);
+}
+
+void progress_tell_left(struct progress *progress, double seconds)
+{
+	progress->told_left_s = seconds;
 }
 
 void progress_message(struct progress *progress, const char *line)

@@ -27,6 +27,7 @@ struct progress {
 	uint64_t done_bytes;
 	uint64_t started_ns, changed_ns, shown_ns; /* changed: when something was last finished */
 	double shown_share;
+	double told_left_s; /* by progress_tell_left; 0: nothing was told */
 	unsigned columns;
 	bool is_terminal, is_drawn;
 };
@@ -38,6 +39,9 @@ void progress_start(struct progress *progress, const struct output *output, size
 /* The work done so far, in total; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
+/* The time left as the work itself knows it, which is shown instead of a guess by the pace so far.
+ * Before an update; 0: not known. */
+void progress_tell_left(struct progress *progress, double seconds);
 /* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
 /* Takes the bar away (a terminal) or prints the last line (elsewhere). */

@@ -343,7 +343,8 @@ static int open_slots(struct run *run)
 	const struct run_setup *setup = run->setup;
 
 	run->slots = mem_array(run->err, setup->workers, sizeof *run->slots);
-	if (!run->slots)
+	run->free_ms = mem_array(run->err, setup->workers, sizeof *run->free_ms);
+	if (!run->slots || !run->free_ms)
 		return -1;
 	for (unsigned i = 0; i < setup->workers; i++) {
 		struct slot *slot = &run->slots[i];
@@ -426,6 +427,7 @@ int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prim
 	for (unsigned i = 0; run.slots && i < setup->workers; i++)
 		mem_free(run.slots[i].cache_dir);
 	mem_free(run.slots);
+	mem_free(run.free_ms);
 	insert_backlog_close(&run.later);
 	job_queue_close(&run.queue);
 	return run.broken ? -1 : 0;

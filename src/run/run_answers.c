@@ -68,6 +68,7 @@ static int take_devices(struct run *run, const struct slot *slot,
 bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello)
 {
 	slot->greeted = true;
+	run->start_ms = (double)(os_monotonic_ns() - slot->since_ns) / 1e6;
 	trace_slice(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots),
 				"starting the driver", slot->since_ns);
 	if (hello->result && !run_retire(run, slot, hello->error)) {
@@ -236,6 +237,10 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 	/* One that uses the live cache itself may have found the module there. */
 	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
 		learn(run, slot, &job, answer);
+	if (job.threads < 2)
+		pace_take(&run->pace, run->setup->plan->modules[job.module].form,
+				  run->setup->plan->modules[job.module].cost_ms,
+				  answer->cpu_ms > 0 ? answer->cpu_ms : answer->wall_ms, answer->wall_ms);
 	run->result->compile_cpu_seconds += answer->cpu_ms / 1000;
 	run->result->compile_seconds += seconds;
 	if (seconds > run->result->longest_seconds)

@@ -4,34 +4,131 @@
 #include "run/run_state.h"
 #include "run/trace.h"
 
-/* A module in progress counts by its elapsed time, up to nine tenths of the prediction: a bar that
- * does not move for minutes looks like a program that hangs. */
-static double in_hand_ms(const struct run *run)
+/* So many modules are scheduled one by one, the rest as a whole. */
+enum { MOST_SCHEDULED = 64 };
+/* What a driver takes to start, before one has. */
+static const double START_MS = 1000;
+static const uint64_t GUESS_EVERY_NS = 100000000;
+
+static double ms_since(uint64_t since_ns, uint64_t now_ns)
 {
-	const uint64_t now = os_monotonic_ns();
+	return now_ns > since_ns ? (double)(now_ns - since_ns) / 1e6 : 0;
+}
+
+static const struct plan_module *module_of(const struct run *run, size_t index)
+{
+	return &run->setup->plan->modules[index];
+}
+
+/* What the oldest job of a worker has of its time, as if it were one thread's. */
+static double in_hand_ms(const struct slot *slot, uint64_t now_ns)
+{
+	return slot->greeted && slot->job_count
+			   ? ms_since(slot->since_ns, now_ns) * slot->jobs[0].threads
+			   : 0;
+}
+
+/* With the modules that take longer already than predicted. */
+static struct pace pace_now(const struct run *run, uint64_t now_ns)
+{
+	struct pace pace = run->pace;
+
+	for (unsigned i = 0; i < run->setup->workers; i++) {
+		const double taken = in_hand_ms(&run->slots[i], now_ns);
+		const struct plan_module *module =
+			taken > 0 ? module_of(run, run->slots[i].jobs[0].module) : NULL;
+
+		if (module)
+			pace_take_running(&pace, module->form, module->cost_ms, taken);
+	}
+	return pace;
+}
+
+/* A module in progress counts by its elapsed time, up to nine tenths: a bar that does not move for
+ * minutes looks like a program that hangs. */
+static double begun_weight(const struct run *run, const struct pace *pace, uint64_t now_ns)
+{
 	double sum = 0;
 
 	for (unsigned i = 0; i < run->setup->workers; i++) {
-		const struct slot *slot = &run->slots[i];
-		double most, taken;
+		const double taken = in_hand_ms(&run->slots[i], now_ns);
+		const struct plan_module *module =
+			taken > 0 ? module_of(run, run->slots[i].jobs[0].module) : NULL;
+		const double share =
+			module ? taken / (pace_ms(pace, module->form, module->cost_ms) + 1e-9) : 0;
 
-		if (!slot->greeted || !slot->job_count || now < slot->since_ns)
-			continue;
-		most = 0.9 * run->setup->plan->modules[slot->jobs[0].module].cost_ms;
-		taken = (double)(now - slot->since_ns) / 1e6 * slot->jobs[0].threads;
-		sum += taken < most ? taken : most;
+		sum += module ? module->cost_ms * (share < 0.9 ? share : 0.9) : 0;
 	}
 	return sum;
+}
+
+/* When a worker is done with what it has; less than 0: it takes no more. */
+static double free_in_ms(const struct run *run, const struct slot *slot, const struct pace *pace,
+						 uint64_t now_ns)
+{
+	const double start_ms = run->start_ms > 0 ? run->start_ms : START_MS;
+	double left_ms = 0;
+
+	if (!slot->child || slot->retired || slot->finishing)
+		return -1;
+	if (!slot->greeted) {
+		left_ms = start_ms - ms_since(slot->since_ns, now_ns);
+		return left_ms > 0 ? left_ms : 0;
+	}
+	for (size_t i = 0; i < slot->job_count; i++) {
+		const struct plan_module *module = module_of(run, slot->jobs[i].module);
+
+		left_ms +=
+			pace_left_ms(pace, module->form, module->cost_ms, i ? 0 : in_hand_ms(slot, now_ns)) /
+			slot->jobs[i].threads;
+	}
+	return left_ms;
+}
+
+static double guess_seconds_left(struct run *run, const struct pace *pace, uint64_t now_ns)
+{
+	const struct job_queue *queue = &run->queue;
+	double next_ms[MOST_SCHEDULED], rest_ms = 0;
+	size_t workers = 0, next = 0;
+
+	for (unsigned i = 0; run->slots && i < run->setup->workers; i++) {
+		const double free_ms = free_in_ms(run, &run->slots[i], pace, now_ns);
+
+		if (free_ms >= 0)
+			run->free_ms[workers++] = free_ms;
+	}
+	for (size_t i = queue->next; i < queue->count; i++) {
+		const struct plan_module *module = module_of(run, queue->order[i]);
+		const double ms = pace_ms(pace, module->form, module->cost_ms);
+
+		if (next < MOST_SCHEDULED)
+			next_ms[next++] = ms;
+		else
+			rest_ms += ms;
+	}
+	for (size_t i = 0; i < queue->again_count; i++)
+		rest_ms += module_of(run, queue->again[i])->cost_ms;
+	for (size_t i = queue->next_suspect; i < queue->suspect_count; i++)
+		rest_ms += module_of(run, queue->suspects[i])->cost_ms * (double)workers;
+	return run->on_battery ? 0 : schedule_ms(run->free_ms, workers, next_ms, next, rest_ms) / 1000;
 }
 
 void run_report(struct run *run)
 {
 	const struct jw_prime_options *options = run->setup->options;
+	const uint64_t now_ns = os_monotonic_ns();
+	const struct pace pace = run->slots ? pace_now(run, now_ns) : run->pace;
+	const double weight = run->done_weight + (run->slots ? begun_weight(run, &pace, now_ns) : 0);
 
 	run->progress.done = run->done;
 	run->progress.failed = run->result->failed;
 	run->progress.done_bytes = run->done_bytes;
-	run->progress.done_weight = run->done_weight + in_hand_ms(run);
+	if (weight > run->progress.done_weight)
+		run->progress.done_weight = weight;
+	if (run->free_ms && now_ns - run->guessed_ns >= GUESS_EVERY_NS) {
+		run->progress.seconds_left = guess_seconds_left(run, &pace, now_ns);
+		run->guessed_ns = now_ns;
+	}
 	if (options->progress)
 		options->progress(options->context, &run->progress);
 }

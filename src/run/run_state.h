@@ -11,6 +11,7 @@
 #include "run/job_queue.h"
 #include "run/memory_budget.h"
 #include "run/run.h"
+#include "run/time_left.h"
 #include "worker/child.h"
 
 /* A second job waits in the worker's pipe, so that a short one costs no round trip. */
@@ -66,6 +67,10 @@ struct run {
 	uint64_t done_bytes;
 	int64_t grown_bytes; /* of the cache, by what was inserted */
 	double done_weight;
+	struct pace pace;
+	double start_ms;     /* that the last worker took to start its driver; 0: none has */
+	double *free_ms;     /* room for the workers */
+	uint64_t guessed_ns; /* when the time left was computed */
 	struct jw_prime_progress progress;
 };
 

@@ -55,6 +55,7 @@ static void on_progress(void *context, const struct jw_prime_progress *progress)
 					   progress->total_weight,
 					   progress->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
 	priming->bar = true;
+	progress_tell_left(&priming->progress, progress->seconds_left);
 	progress_update(&priming->progress, progress->done, progress->done_weight,
 					progress->done_bytes);
 }

@@ -1,0 +1,132 @@
+/* bench_progress JITWARM JOBS FILE…   is the progress of a real run right?
+ *
+ * Primes the files by JOBS workers that the program JITWARM is, records what the progress bar is
+ * told, and prints how far the time left was from the truth, from a tenth of the run on. The rival
+ * is the share of the work that is done, at the pace so far. Where the bar does not begin at 0 or
+ * runs back, it ends with 1. The cache (CUDA_CACHE_PATH) has to be cold. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+#include "os/clock.h"
+
+enum { MOST_EVENTS = 1 << 20 };
+
+static struct event {
+	double at_s, share, left_s;
+	size_t done;
+} events[MOST_EVENTS];
+static size_t event_count;
+static uint64_t began_ns;
+
+static void take(void *context, const struct jw_prime_progress *progress)
+{
+	(void)context;
+	if (progress->phase != JW_PRIME_COMPILING || event_count == MOST_EVENTS)
+		return;
+	if (!began_ns)
+		began_ns = os_monotonic_ns();
+	events[event_count++] = (struct event){
+		.at_s = (double)(os_monotonic_ns() - began_ns) / 1e9,
+		.share = progress->done_weight / progress->total_weight,
+		.left_s = progress->seconds_left,
+		.done = progress->done,
+	};
+}
+
+static int judge_bar(void)
+{
+	if (!event_count || events[0].share > 0.01 || events[0].done)
+		return (void)fprintf(stderr, "the bar does not begin at 0\n"), 1;
+	for (size_t i = 1; i < event_count; i++)
+		if (events[i].share < events[i - 1].share || events[i].done < events[i - 1].done)
+			return (void)fprintf(stderr, "the bar runs back at %.1f s\n", events[i].at_s), 1;
+	return 0;
+}
+
+/* Half a second is as exact as it is shown. */
+static bool is_near(double said, double truth)
+{
+	const double miss = said > truth ? said - truth : truth - said;
+
+	return said > 0 && (miss * 3 <= truth || miss < 0.5);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void judge_time(const char *name, double end_s, bool rival)
+{
+	static double misses[MOST_EVENTS];
+	size_t count = 0, near = 0;
+	double worst_at = 0, worst = 0;
+
+	for (size_t i = 0; i < event_count; i++) {
+		const struct event *event = &events[i];
+		const double truth = end_s - event->at_s;
+		const double said =
+			rival ? event->at_s * (1 - event->share) / (event->share + 1e-9) : event->left_s;
+		const double miss = said > truth ? said - truth : truth - said;
+
+		/* The last half second has no truth to speak of. */
+		if (event->at_s < end_s / 10 || truth < 0.5)
+			continue;
+		near += is_near(said, truth);
+		misses[count++] = miss / truth;
+		if (!is_near(said, truth) && miss / truth > worst) {
+			worst = miss / truth;
+			worst_at = event->at_s;
+		}
+	}
+	if (!count)
+		return;
+	qsort(misses, count, sizeof *misses, by_size);
+	(void)printf("  %-8s within a third %5.1f %% of %zu times, median miss %.0f %%, nine in ten "
+				 "%.0f %%, worst %.0f %% at %.1f s\n",
+				 name, 100.0 * (double)near / (double)count, count, 100 * misses[count / 2],
+				 100 * misses[count * 9 / 10], 100 * worst, worst_at);
+}
+
+int main(int argc, char **argv)
+{
+	const char *const worker[] = {argc > 1 ? argv[1] : "", "worker", NULL};
+	const struct jw_system_options how = {.size = sizeof how, .probe = true, .worker = worker};
+	struct jw_prime_options options = {.size = sizeof options,
+									   .paths = (const char *const *)argv + 3,
+									   .path_count = argc > 3 ? (size_t)argc - 3 : 0,
+									   .jobs = argc > 2 ? (unsigned)atoi(argv[2]) : 0,
+									   .no_store = true,
+									   .progress = take};
+	struct jw_prime_result *result;
+	struct jw_system *system;
+	struct jw_error err = {0};
+	double end_s;
+
+	if (argc < 4)
+		return 64;
+	if (jw_system_open(&err, &how, &system) || jw_prime(&err, system, &options, &result)) {
+		(void)fprintf(stderr, "bench_progress: %s\n", err.message);
+		return 2;
+	}
+	end_s = (double)(os_monotonic_ns() - began_ns) / 1e9;
+	(void)printf("%zu modules, %u workers: predicted %.1f s, took %.1f s; processor %.1f s of "
+				 "%.1f s compiling, predicted %.1f s\n",
+				 result->compiled, result->plan.forecast.workers,
+				 result->plan.forecast.prime.likely, end_s, result->compile_cpu_seconds,
+				 result->compile_seconds, result->plan.forecast.start.likely);
+	judge_time("told", end_s, false);
+	judge_time("by share", end_s, true);
+	if (getenv("EVENTS"))
+		for (size_t i = 0; i < event_count; i++)
+			(void)printf("%.2f,%.4f,%.2f,%.2f,%zu\n", events[i].at_s, events[i].share,
+						 events[i].left_s, end_s - events[i].at_s, events[i].done);
+	jw_prime_result_free(result);
+	jw_system_free(system);
+	return judge_bar();
+}
