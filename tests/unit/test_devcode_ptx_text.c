@@ -220,23 +220,23 @@ static void white_space_between_is_shared(void **state)
 {
 #define BARE "}\n\n"
 #define LONG "}\n\n\n"
-#define TEXT HEAD ".visible .entry k(.param .u64 p)\n{\n\tret;\n"
+#define MODULE HEAD ".visible .entry k(.param .u64 p)\n{\n\tret;\n"
 	static const struct {
 		const char *before, *text, *after;
 	} cases[] = {
 		/* mumax3 3.10: "\n" in front, between other strings of a program in Go */
-		{"},\n}", "\n" TEXT LONG, "\n \n<!DOCTYPE"},
-		{"<pre>\n", "\n" TEXT LONG, "<script"},
-		{"script>", "\n" TEXT LONG, "\2\f\t"},
-		{"\3\350\1\0318", "\n" TEXT LONG, "\1A\3"},
-		{"\273", "\n" TEXT LONG, "\n<!DOCTYPE"},
-		{"/html>\n", "\n" TEXT LONG, "\1\1"},
+		{"},\n}", "\n" MODULE LONG, "\n \n<!DOCTYPE"},
+		{"<pre>\n", "\n" MODULE LONG, "<script"},
+		{"script>", "\n" MODULE LONG, "\2\f\t"},
+		{"\3\350\1\0318", "\n" MODULE LONG, "\1A\3"},
+		{"\273", "\n" MODULE LONG, "\n<!DOCTYPE"},
+		{"/html>\n", "\n" MODULE LONG, "\1\1"},
 		/* as nvcc writes them, behind a string that ends a line */
-		{"Usage\n", TEXT BARE, "\nZ"},
-		{"Usage\n", "//\n// nvcc\n//\n\n" TEXT BARE, "Z"},
-		{"\1", "\n\n\n" TEXT BARE, "\nZ"},
-		{"\1", TEXT LONG, "\1"},
-		{"x", TEXT "}", "\1"},
+		{"Usage\n", MODULE BARE, "\nZ"},
+		{"Usage\n", "//\n// nvcc\n//\n\n" MODULE BARE, "Z"},
+		{"\1", "\n\n\n" MODULE BARE, "\nZ"},
+		{"\1", MODULE LONG, "\1"},
+		{"x", MODULE "}", "\1"},
 	};
 
 	(void)state;
@@ -261,7 +261,7 @@ static void white_space_between_is_shared(void **state)
 	}
 #undef BARE
 #undef LONG
-#undef TEXT
+#undef MODULE
 }
 
 /* Larger than what is looked at in one go. */
