@@ -13,7 +13,7 @@ struct sound_reading {
 	uint64_t position; /* behind the header */
 	uint64_t key_state, value_state;
 	struct fnv_lane key, value; /* its part of the last piece */
-	uint8_t piece[PIECE];
+	uint8_t *piece;             /* PIECE bytes */
 };
 
 struct sounding {
@@ -172,21 +172,29 @@ static size_t hash_pieces(struct sounding *sounding)
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count)
 {
+	const size_t together = count < TOGETHER ? count : TOGETHER;
 	struct sounding *sounding = mem_alloc(err, sizeof *sounding);
-	int result = sounding ? 0 : -1;
+	/* Not zeroed: for one small entry that would take longer than to judge it. */
+	uint8_t *pieces = sounding ? mem_resize(err, NULL, (together ? together : 1) * PIECE) : NULL;
+	int result = 0;
 
-	if (result)
+	if (!pieces) {
+		mem_free(sounding);
 		return -1;
+	}
+	for (size_t i = 0; i < together; i++)
+		sounding->readings[i].piece = pieces + i * PIECE;
 	sounding->how = how;
 	sounding->loads.driver = how->driver;
 	sounding->keys = keys;
 	sounding->count = count;
 	do {
-		for (size_t i = 0; !result && i < TOGETHER; i++)
+		for (size_t i = 0; !result && i < together; i++)
 			result = advance_reading(err, sounding, &sounding->readings[i]);
 	} while (!result && hash_pieces(sounding));
 	for (size_t i = 0; i < TOGETHER; i++)
 		os_file_close(sounding->readings[i].file);
+	mem_free(pieces);
 	mem_free(sounding);
 	return result;
 }

@@ -2,6 +2,7 @@
 #include <uv.h>
 
 #include "cache/staging.h"
+#include "os/thread.h"
 
 /* Each thread takes the next one that the other has not. */
 struct staging {
@@ -70,7 +71,7 @@ int stage_parts(struct jw_error *err, struct cache_live *live, struct cache_addi
 	*ret_staged = 0;
 	if (uv_mutex_init(&staging.mutex))
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
-	alone = uv_thread_create(&thread, stage_in_turn, &staging) != 0;
+	alone = os_thread_start(&thread, stage_in_turn, &staging) != 0;
 	stage_in_turn(&staging);
 	if (!alone)
 		(void)uv_thread_join(&thread);

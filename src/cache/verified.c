@@ -12,6 +12,7 @@
 #include "os/clock.h"
 #include "os/cores.h"
 #include "os/file.h"
+#include "os/thread.h"
 
 enum {
 	HEAD = 20,
@@ -258,7 +259,7 @@ static int read_all(struct jw_error *err, const struct verified_reading *with, c
 		}
 	}
 	while (started < threads &&
-		   !uv_thread_create(&handles[started], read_entries, &readings[started]))
+		   !os_thread_start(&handles[started], read_entries, &readings[started]))
 		started++;
 	read_entries(&readings[0]);
 	for (size_t t = started; t < threads; t++)

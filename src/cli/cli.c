@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/limits.h"
 
 enum { MOST_HELP = 1 << 20 };
 
@@ -163,7 +164,7 @@ enum exit_status cli_run(int argc, char **argv)
 	struct cli cli = {.commands = command_table};
 	struct jw_error err = {0};
 
-	if (dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
+	if (os_prepare_limits(&err) || dispatch(&err, &cli, argc > 0 ? argc - 1 : 0, argv + (argc > 0)))
 		cli_fail(&cli, &err);
 	if (output_close(&err))
 		cli_fail(&cli, &err);

@@ -90,12 +90,20 @@ static int read_directory(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
+/* `first`: the one that was named, of which a word is said where it is not searched. */
 static int enter_directory(struct jw_error *err, struct found_list *list, struct waiting *waiting,
-						   const char *directory, const struct find_package *package)
+						   const char *directory, const struct find_package *package, bool first)
 {
 	struct os_stat stat;
 	struct jw_error why;
 	bool is_new;
+
+	if (os_is_made_up(directory)) {
+		error_set(&why, JW_ERR_UNSUPPORTED,
+				  "%s: a file system that the kernel makes up: name files, not folders, there",
+				  directory);
+		return first ? found_trouble(err, list, &why) : 0;
+	}
 
 	if (os_stat(&why, directory, &stat))
 		return found_trouble(err, list, &why);
@@ -110,10 +118,12 @@ int directory_walk(struct jw_error *err, struct found_list *list, const char *di
 	struct waiting waiting = {0};
 	char *path = mem_string(err, directory);
 	int result = path ? walk_next(err, &waiting, path) : -1;
+	bool first = true;
 
 	while (!result && waiting.count) {
 		path = waiting.paths[--waiting.count];
-		result = enter_directory(err, list, &waiting, path, package);
+		result = enter_directory(err, list, &waiting, path, package, first);
+		first = false;
 		mem_free(path);
 	}
 	while (waiting.count)

@@ -91,7 +91,9 @@ int found_code_file(struct jw_error *err, struct found_list *list, const char *p
 {
 	struct os_stat stat;
 
+	/* /dev/core is a link to /proc/kcore, an ELF file as large as all addresses. */
 	if (name == CODE_FILE_OTHER || os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR ||
+		(name == CODE_FILE_PROGRAM && os_is_made_up(path)) ||
 		(name == CODE_FILE_PROGRAM && !code_file_is_program(path, &stat)))
 		return 0;
 	return found_file(err, list, path, &stat, package);

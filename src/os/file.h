@@ -164,6 +164,10 @@ int os_may_write(struct jw_error *err, const char *path);
 /* The same of a folder that may have to be made first, with levels above it. */
 int os_may_make(struct jw_error *err, const char *path);
 
+/* Whether it is on a file system that the kernel makes up (/proc, /sys): links there lead anywhere
+ * and back, and files have no size or one that is not true. */
+bool os_is_made_up(const char *path);
+
 /* Whether files there are gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);
 

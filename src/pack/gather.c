@@ -15,6 +15,7 @@
 #include "history/ledger.h"
 #include "os/cores.h"
 #include "os/file.h"
+#include "os/thread.h"
 
 enum { MOST_THREADS = 8 };
 /* Entries that a thread reads and hashes together: hashing several in parallel is three times as
@@ -359,7 +360,7 @@ static void gather_all(struct work *work)
 	unsigned cores = os_cores(), started = 0;
 
 	while (started + 1 < cores && started < MOST_THREADS &&
-		   !uv_thread_create(&threads[started], gather_thread, work))
+		   !os_thread_start(&threads[started], gather_thread, work))
 		started++;
 	gather_thread(work);
 	while (started-- > 0)

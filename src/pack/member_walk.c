@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "os/memory.h"
+#include "os/thread.h"
 
 struct order {
 	uint32_t *entries,
@@ -327,7 +328,7 @@ static int walk_members(struct jw_error *err, struct ahead *ahead, const struct 
 		uv_mutex_destroy(&ahead->mutex);
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	}
-	if (uv_thread_create(&thread, read_ahead, ahead)) {
+	if (os_thread_start(&thread, read_ahead, ahead)) {
 		result = error_set(err, JW_ERR_MEMORY, "no thread can be started");
 	} else {
 		for (size_t at = 0, end; !result && at < manifest->member_count; at = end) {

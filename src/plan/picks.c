@@ -8,6 +8,7 @@
 #include "cache/key.h"
 #include "devcode/ptx.h"
 #include "os/cores.h"
+#include "os/thread.h"
 
 /* Gathered payloads take at most this much memory, or as much as a larger one that is alone. Less
  * than so many bytes of them are not worth a second thread, which takes 50 us to start and end. */
@@ -334,7 +335,7 @@ int picks_flush(struct jw_error *err, struct picks *picks)
 	order_slots(picks, order);
 	for (size_t i = 0; i < count; i++)
 		shares[i] = (struct share){.picks = picks, .order = order, .first = i, .step = count};
-	while (started < count && !uv_thread_create(&threads[started], work_off, &shares[started]))
+	while (started < count && !os_thread_start(&threads[started], work_off, &shares[started]))
 		started++;
 	work_off(&shares[0]);
 	for (size_t i = started; i < count; i++)

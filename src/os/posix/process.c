@@ -23,6 +23,8 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
+	/* os_prepare_limits ignores it for us alone. */
+	(void)signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 		dup2(out, STDERR_FILENO) >= 0)
 		(void)execvp(arguments[0], list.wanted);

@@ -28,6 +28,25 @@ static bool is_network(unsigned long type)
 	return false;
 }
 
+bool os_is_made_up(const char *path)
+{
+	static const unsigned long made_up[] = {
+		0x9fa0 /* proc */,         0x62656572 /* sysfs */,   0x64626720 /* debugfs */,
+		0x74726163 /* tracefs */,  0x0027e0eb /* cgroup */,  0x63677270 /* cgroup2 */,
+		0x73636673 /* security */, 0xf97cff8c /* SELinux */, 0xcafe4a11 /* BPF */,
+		0x62656570 /* configfs */, 0xde5e81e4 /* EFI */,     0x6165676c /* pstore */,
+		0x42494e4d /* binfmt */,   0x1cd1 /* devpts */,      0x65735543 /* FUSE's control */,
+	};
+	struct statfs native;
+
+	if (statfs(path, &native))
+		return false;
+	for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
+		if ((unsigned long)native.f_type == made_up[i])
+			return true;
+	return false;
+}
+
 /* The file system's account of a user or group. Kernels before 5.14 want the device's
  * name. Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)

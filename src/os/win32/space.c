@@ -72,3 +72,9 @@ bool os_is_roaming(const char *path)
 	mem_free(folder);
 	return is;
 }
+
+bool os_is_made_up(const char *path)
+{
+	(void)path;
+	return false;
+}

@@ -1,0 +1,65 @@
+# Limits of the shell on files and stacks, paths that are longer than the system takes, and file systems without an end: each is
+# said in a line, or goes unnoticed.
+is_wine && skip "Windows has neither these limits nor /proc"
+gpu=(--target sm_86 --driver 550.163.01)
+with_simdriver sm_86
+run 0 --version
+grep -q address "$out" && sanitized=1 || sanitized=
+
+# A file that may not grow: the state is not kept, and an index that could not be written is an error, not the end by a signal.
+(ulimit -f 0 && exec $JITWARM scan "${gpu[@]}" "$sample") | cat >"$work/scanned"
+[[ ${PIPESTATUS[0]} == 0 ]] || fail "scan with ulimit -f 0"
+grep -q "to compile" "$work/scanned" || fail "scan with ulimit -f 0 says nothing"
+python3 - "$work/cache" <<'END'
+import os, struct, sys
+for number in range(100):
+    key = b"Jan  1 200000:00:00HOST64sm_86// %d\0 " % number
+    name = checksum = 0xcbf29ce484222325
+    for byte in key: name = (name ^ byte) * 0x100000001b3 % 2**64
+    for byte in b"value": checksum = (checksum ^ byte) * 0x100000001b3 % 2**64
+    name = "%016x" % name
+    path = os.path.join(sys.argv[1], name[0], name[1], name[2:])
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "wb").write(struct.pack("<IQQQ", 0x41, len(key), 5, checksum) + key + b"value")
+END
+(ulimit -f 1 && run 3 cache verify --repair --cache "$work/cache") || exit 1
+err_one_line
+err_has "index: "
+[[ $(find "$work/cache" -path '*/?/?/*' | wc -l) == 100 ]] || fail "entries are gone"
+run 0 cache verify --repair --cache "$work/cache"
+out_has "rows added: 100"
+
+# A stack that may not grow. A soft limit is raised.
+if [[ ! $sanitized ]]; then
+	(ulimit -S -s 64 && run 0 scan "${gpu[@]}" "$sample") || exit 1
+	(ulimit -s 300 && run 0 scan "${gpu[@]}" "$sample") || exit 1
+	(ulimit -s 64 && run 3 scan "${gpu[@]}" "$sample") || exit 1
+	err_one_line
+	err_has "allow 256 KB or more (ulimit -s)"
+fi
+
+# The kernel's own file systems: /dev has a link into one.
+run "0|1" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything
+run 3 scan "${gpu[@]}" /proc/self
+err_one_line
+err_has "/proc/self: a file system that the kernel makes up"
+mkdir "$work/links"
+ln -s /proc/self "$work/links/process"
+cp "$sample" "$work/links"
+run 0 scan --json "${gpu[@]}" "$work/links"
+json 'len(d["files"]) == 1'
+
+# Paths beyond what the system takes, and a current folder that has no name any more that is short enough.
+run 3 scan "${gpu[@]}" "/$(printf 'long/%.0s' $(seq 2000))"
+err_one_line
+mkdir "$work/deep"
+(
+	cd "$work/deep" || exit 1
+	name=$(printf '%0200d' 0)
+	for _ in $(seq 25); do mkdir "$name" && cd "$name" || exit 1; done
+	cp "$sample" library.so
+	run 0 scan "${gpu[@]}" library.so
+	run 3 cache list --cache here
+	err_one_line
+) || exit 1
+rm -r "$work/deep"
