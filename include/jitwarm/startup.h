@@ -15,10 +15,11 @@
 JW_BEGIN_DECLS
 
 struct jw_startup_options {
-	size_t size;              /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *const *names; /* names for `prime`; without names: the environment */
+	size_t size; /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
+	/* Names for `prime`, of which paths are made absolute; without names: the environment. */
+	const char *const *names;
 	size_t name_count;
-	const char *environment; /* a virtual or conda environment, absolute; NULL: none */
+	const char *environment; /* a virtual or conda environment, absolute; NULL: the active one */
 	/* Linux: a unit of the system instead, which runs before this service starts, and as its
 	 * account (NULL: root). */
 	const char *service, *account;

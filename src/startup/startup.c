@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
+#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
@@ -222,6 +223,41 @@ done:
 	return result ? -1 : 0;
 }
 
+static char *absolute_variable(const char *name)
+{
+	char *value = os_env(name);
+
+	if (value && os_is_absolute(value))
+		return value;
+	mem_free(value);
+	return NULL;
+}
+
+/* The task runs elsewhere: paths become absolute, and the active environment is named. */
+static int open_absolute(struct jw_error *err, struct jw_startup_options options,
+						 struct jw_startup **ret_startup)
+{
+	const size_t count = options.name_count;
+	char **names = mem_array(err, count, sizeof *names), *environment = NULL;
+	int result = names ? 0 : -1;
+
+	for (size_t i = 0; !result && i < count; i++)
+		if (os_exists(options.names[i]))
+			result = os_real_path(err, options.names[i], &names[i]);
+		else
+			result = (names[i] = mem_string(err, options.names[i])) ? 0 : -1;
+	options.names = (const char *const *)names;
+	if (!options.environment && !(environment = absolute_variable("VIRTUAL_ENV")))
+		environment = absolute_variable("CONDA_PREFIX");
+	if (environment)
+		options.environment = environment;
+	result = result || open_startup(err, &options, ret_startup) ? -1 : 0;
+	if (names)
+		jw_lines_free(names, count);
+	mem_free(environment);
+	return result;
+}
+
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup)
 {
@@ -230,7 +266,7 @@ int jw_startup_look(struct jw_error *err, const struct jw_startup_options *optio
 		return -1;
 	struct jw_startup *startup;
 
-	if (open_startup(err, options, &startup))
+	if (open_absolute(err, *options, &startup))
 		return -1;
 	if (startup_on_windows() && task_look(err, &startup->items[0])) {
 		jw_startup_free(startup);

@@ -9,50 +9,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "os/env.h"
-#include "os/file.h"
 
-enum { SHOWN_RUNS = 5, MOST_NAMES = 1024 };
-
-struct asked {
-	struct jw_startup_options options;
-	char *names[MOST_NAMES];
-	char *environment;
-};
-
-static void asked_free(struct asked *asked)
-{
-	for (size_t i = 0; i < asked->options.name_count; i++)
-		mem_free(asked->names[i]);
-	mem_free(asked->environment);
-}
-
-/* The task runs elsewhere: paths become absolute, and the environment is named. */
-static int read_asked(struct jw_error *err, const struct options *options, struct asked *asked)
-{
-	asked->options = (struct jw_startup_options){.size = sizeof(struct jw_startup_options),
-												 .names = (const char *const *)asked->names,
-												 .service = options_value(options, "service"),
-												 .everyone = options_given(options, "all-users")};
-	if (options->operand_count > MOST_NAMES)
-		return error_set(err, JW_ERR_USAGE, "more than %d names", MOST_NAMES);
-	for (size_t i = 0; i < options->operand_count; i++) {
-		char *name = NULL;
-
-		if (os_exists(options->operands[i]) ? os_real_path(err, options->operands[i], &name)
-											: !(name = mem_string(err, options->operands[i])))
-			return -1;
-		asked->names[asked->options.name_count++] = name;
-	}
-	asked->environment = os_env("VIRTUAL_ENV");
-	if (!asked->environment || !os_is_absolute(asked->environment)) {
-		mem_free(asked->environment);
-		asked->environment = os_env("CONDA_PREFIX");
-	}
-	if (asked->environment && os_is_absolute(asked->environment))
-		asked->options.environment = asked->environment;
-	return 0;
-}
+enum { SHOWN_RUNS = 5 };
 
 static bool is_enabled(const struct jw_startup *startup)
 {
@@ -140,22 +98,26 @@ typedef int (*report_fn)(struct jw_error *err, struct cli *cli, const struct jw_
 
 static int act(struct jw_error *err, struct cli *cli, action_fn action, report_fn report)
 {
-	struct asked asked = {0};
+	const struct options *given = &cli->options;
+	const bool enables = cli->command == &command_startup_enable;
+	const struct jw_startup_options options = {
+		.size = sizeof options,
+		.names = given->operands,
+		.name_count = given->operand_count,
+		.service = options_value(given, "service"),
+		.account =
+			enables && options_given(given, "service") ? options_value(given, "account") : NULL,
+		.everyone = options_given(given, "all-users"),
+		.replace = enables && options_given(given, "replace"),
+	};
 	struct jw_startup *startup = NULL;
-	int failed = read_asked(err, &cli->options, &asked) ||
-				 (asked.options.everyone && action != jw_startup_look &&
-				  cli_need_administrator(err, "--all-users"));
+	int failed =
+		options.everyone && action != jw_startup_look && cli_need_administrator(err, "--all-users");
 
-	if (cli->command == &command_startup_enable) {
-		asked.options.account =
-			asked.options.service ? options_value(&cli->options, "account") : NULL;
-		asked.options.replace = options_given(&cli->options, "replace");
-	}
-	if (!failed && action(err, &asked.options, &startup))
+	if (!failed && action(err, &options, &startup))
 		failed = cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	failed = failed || report(err, cli, startup);
 	jw_startup_free(startup);
-	asked_free(&asked);
 	return failed;
 }
 

@@ -1,0 +1,58 @@
+/* What a task or unit is given: it runs in another directory and without our environment. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "environments.h"
+
+#include <jitwarm/startup.h>
+
+static bool names_it(const char *const *names, size_t count, const char *wanted)
+{
+	const struct jw_startup_options options = {
+		.size = sizeof options, .names = names, .name_count = count};
+	struct jw_startup *startup = NULL;
+	bool found = false;
+
+	assert_int_equal(jw_startup_look(NULL, &options, &startup), 0);
+	for (size_t i = 0; i < startup->count; i++)
+		found = found || strstr(startup->items[i].text, wanted);
+	jw_startup_free(startup);
+	return found;
+}
+
+static void paths_become_absolute_and_packages_stay(void **state)
+{
+	static const char *const names[] = {"lib.so", "torch"};
+	char wanted[4096];
+	(void)state;
+
+	put("lib.so", "x");
+	assert_int_equal(chdir(root), 0);
+	(void)snprintf(wanted, sizeof wanted, "\"%s/lib.so\" \"torch\"", root);
+	assert_true(names_it(names, 2, wanted));
+	assert_false(names_it(names, 2, "--environment"));
+}
+
+static void the_active_environment_is_named(void **state)
+{
+	char wanted[4096];
+	(void)state;
+
+	set("VIRTUAL_ENV", "venv");
+	(void)snprintf(wanted, sizeof wanted, "--environment \"%s/venv\"", root);
+	assert_true(names_it(NULL, 0, wanted));
+	assert_int_equal(os_env_set(NULL, "VIRTUAL_ENV", NULL), 0);
+	set("CONDA_PREFIX", "conda");
+	(void)snprintf(wanted, sizeof wanted, "--environment \"%s/conda\"", root);
+	assert_true(names_it(NULL, 0, wanted));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(paths_become_absolute_and_packages_stay),
+		TEST(the_active_environment_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
