@@ -83,12 +83,21 @@ struct jw_system {
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
 };
 
+/* With jw_system_options.asleep: whether the driver is started after all, once, where the GPUs are
+ * not known without it. What it says is remembered. */
+enum jw_ask {
+	JW_ASK_NEVER,
+	JW_ASK_UNKNOWN,  /* if they are neither remembered nor known by their PCI device ids */
+	JW_ASK_UNCERTAIN /* if they are not remembered */
+};
+
 struct jw_system_options {
 	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool asleep; /* use only remembered facts and files; do not start the driver */
 	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
 	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
-	 * the driver may have to be started: unless `asleep`, with `probe`, and for jw_prime. */
+	 * the driver may have to be started: unless `asleep`, with `probe` or `ask`, and for jw_prime.
+	 */
 	const char *const *worker;
 	const char *cache_dir; /* another directory instead of the live cache; NULL: the live cache */
 	bool scratch; /* a new one for this run alone, which jw_system_free removes with all in it */
@@ -101,6 +110,7 @@ struct jw_system_options {
 	const char *driver, *driver_library, *driver_profile;
 	bool nameless; /* an unknown stamp is no failure then: nothing is warm, and nothing is compiled
 					*/
+	enum jw_ask ask;
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 

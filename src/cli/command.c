@@ -113,15 +113,11 @@ int cli_open_asleep(struct jw_error *err, struct cli *cli)
 
 int cli_open_asking(struct jw_error *err, struct cli *cli, const char *cache_dir, bool certain)
 {
-	struct jw_system_options how = {.size = sizeof how, .asleep = true, .cache_dir = cache_dir};
+	struct jw_system_options how = {.size = sizeof how,
+									.asleep = true,
+									.cache_dir = cache_dir,
+									.ask = certain ? JW_ASK_UNCERTAIN : JW_ASK_UNKNOWN};
 
-	if (jw_system_open(err, &how, &cli->system))
-		return -1;
-	if (!cli->system->unasked || (cli->system->gpu_count && !certain))
-		return 0;
-	jw_system_free(cli->system);
-	cli->system = NULL;
-	how.asleep = false;
 	return cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ? -1 : 0;
 }
 

@@ -191,10 +191,12 @@ static int find_gpus(struct jw_error *err, const struct jw_system_options *optio
 		TEXT_COPY(system->why_none, "this machine has no NVIDIA GPU");
 		return 0;
 	}
-	if (options->asleep) {
+	if (options->asleep && options->ask != JW_ASK_UNCERTAIN && guess_gpus(&key, system)) {
 		system->unasked = true;
-		if (guess_gpus(&key, system))
-			return 0;
+		return 0;
+	}
+	if (options->asleep && !options->ask) {
+		system->unasked = true;
 		TEXT_COPY(system->why_none, "the GPUs are not known yet: the driver has not been asked");
 		return 0;
 	}
@@ -394,7 +396,7 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 	struct forced forced;
 
 	/* Also without a GPU to ask about: a developer's machine may have none. */
-	if (!options->target_count && (!options->asleep || options->probe) &&
+	if (!options->target_count && (!options->asleep || options->probe || options->ask) &&
 		worker_command_check(err, options->worker))
 		return -1;
 	system = mem_alloc(err, sizeof *system);
