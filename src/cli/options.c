@@ -1,13 +1,14 @@
 #include "cli/options.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
-enum { MOST_GIVEN = 65536 };
+enum { MOST_GIVEN = 65536, MOST_LIST = 300 };
 
 struct option_given {
 	const struct cli_option *option;
@@ -46,11 +47,29 @@ static const struct cli_option *find(const struct cli_option *table, const char 
 	return NULL;
 }
 
+/* "; it takes --a, --b", where the command has few. */
+static const char *few_options(char *text, size_t size, const struct cli_option *table)
+{
+	enum { FEW = 12 };
+	const struct cli_option *option;
+	size_t used = 0, count = 0;
+
+	*text = '\0';
+	for (size_t i = 0; (option = table_at(table, i)) && used < size; i++)
+		if (!option->hidden && ++count <= FEW)
+			used += (size_t)snprintf(text + used, size - used, "%s--%s",
+									 used ? ", " : "; it takes ", option->name);
+	if (count > FEW || used >= size)
+		*text = '\0';
+	return text;
+}
+
 static int unknown_name(struct jw_error *err, const struct cli_option *table, const char *name,
 						size_t length)
 {
 	struct suggest nearest = suggest_for(name, length);
 	const struct cli_option *option;
+	char list[MOST_LIST];
 
 	for (size_t i = 0; (option = table_at(table, i)); i++)
 		if (!option->hidden)
@@ -58,7 +77,7 @@ static int unknown_name(struct jw_error *err, const struct cli_option *table, co
 	return error_set(err, JW_ERR_USAGE, "unknown option --%.*s%s%s%s",
 					 (int)(length < 200 ? length : 200), name,
 					 nearest.best ? " (did you mean --" : "", nearest.best ? nearest.best : "",
-					 nearest.best ? "?)" : "");
+					 nearest.best ? "?)" : few_options(list, sizeof list, table));
 }
 
 bool options_parse_size(const char *text, uint64_t *ret_bytes)
@@ -202,6 +221,14 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 	return add_given(err, options, given);
 }
 
+static int unknown_letter(struct jw_error *err, const struct cli_option *table, const char *text)
+{
+	char list[MOST_LIST];
+
+	return error_set(err, JW_ERR_USAGE, "unknown option -%.20s%s", text,
+					 few_options(list, sizeof list, table));
+}
+
 /* "-q", "-qh", "-j4", "-j 4", "-j=4" */
 static int read_short(struct jw_error *err, struct options *options, const char *text,
 					  struct arguments *rest)
@@ -211,7 +238,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 		const char *attached = NULL;
 
 		if (!given.option)
-			return error_set(err, JW_ERR_USAGE, "unknown option -%.20s", text);
+			return unknown_letter(err, options->table, text);
 		text++;
 		if (given.option->kind != OPTION_FLAG && *text) {
 			attached = text + (*text == '=');

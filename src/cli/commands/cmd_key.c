@@ -175,5 +175,6 @@ const struct cli_command command_key_list = {
 	.summary = "List your signing keys and the trusted ones",
 	.usage = "",
 	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
+	.no_operands = "key list shows every key",
 	.run = list_run,
 };

@@ -232,6 +232,7 @@ const struct cli_command command_startup_disable = {
 	.description =
 		"Removes the task or the units of “startup enable”. Others under the same names stay.",
 	.options = other_options,
+	.no_operands = "it concerns the one task or set of units of this account",
 	.run = disable_run,
 };
 
@@ -242,5 +243,6 @@ const struct cli_command command_startup_status = {
 	.description = "Shows the task or the units of “startup enable”, and the last runs: their "
 				   "times, changes and durations. Ends with 1 where the task or units are missing.",
 	.options = other_options,
+	.no_operands = "it concerns the one task or set of units of this account",
 	.run = status_run,
 };

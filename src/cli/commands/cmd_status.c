@@ -160,5 +160,6 @@ const struct cli_command command_status = {
 				   "accounts (LocalSystem, ollama) that this account may see: --cache of other "
 				   "commands takes their folders. Ends with 2 where there is no GPU.",
 	.options = status_options,
+	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
 	.run = status_run,
 };

@@ -215,5 +215,6 @@ const struct cli_command command_uninstall = {
 				   "driver's cache. The entries of the cache and your signing keys stay. Ends with "
 				   "1 where something could not be removed; it stays on record for the next try.",
 	.options = uninstall_options,
+	.no_operands = "uninstall removes all that jitwarm has set up, and nothing else",
 	.run = uninstall_run,
 };

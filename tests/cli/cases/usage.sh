@@ -13,6 +13,13 @@ wrong "no command is called “prmie”" prmie
 wrong "did you mean “help”" hepl
 wrong "unknown option --jsn (did you mean --json?)" help --jsn
 wrong "unknown option -x" help -x
+wrong "unknown option --nonsense; it takes --json, --quiet, --help" store list --nonsense
+wrong "unknown option -x; it takes --target, --driver, --environment" check -x
+wrong "“x”: uninstall removes all" uninstall x
+for command in status "startup disable" "startup status" "key list" "store list" "cache list" "cache verify" "store gc"; do
+	# shellcheck disable=SC2086
+	wrong "“x”: " $command x
+done
 wrong "--json takes no value" help --json=1
 wrong "no command is called “nothing”" help nothing
 wrong "--nonsense" --nonsense
