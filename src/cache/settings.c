@@ -126,9 +126,9 @@ int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
 	if (meant)
 		line =
 			mem_printf(err,
-					   "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %llu bytes, since it knows no "
+					   "CUDA_CACHE_MAXSIZE=%.200s: the driver reads %s, since it knows no "
 					   "units; write %llu",
-					   text, (unsigned long long)limit,
+					   text, TEXT_COUNT(limit, "byte", "bytes"),
 					   (unsigned long long)(meant < CACHE_MOST_LIMIT ? meant : CACHE_MOST_LIMIT));
 	else if (!limit)
 		line = mem_printf(err,

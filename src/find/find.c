@@ -210,9 +210,9 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 		if (environment->items[i].whole &&
 			directory_walk(err, &finder->list, environment->items[i].path, NULL))
 			return -1;
-	return found_note(err, &finder->list,
-					  "looking into %s: %zu packages, %zu files that may hold device code",
-					  environment->label, finder->packages.count, finder->list.found->file_count);
+	return found_note(err, &finder->list, "looking into %s: %s, %s that may hold device code",
+					  environment->label, TEXT_COUNT(finder->packages.count, "package", "packages"),
+					  TEXT_COUNT(finder->list.found->file_count, "file", "files"));
 }
 
 /* Nothing at all was found, and a reason is known: that is the call's failure. */

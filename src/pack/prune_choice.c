@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/set.h"
+#include "base/text.h"
 #include "cache/former.h"
 #include "cache/mend.h"
 #include "history/ledger.h"
@@ -224,9 +225,10 @@ static int check_options(struct jw_error *err, const struct jw_prune_options *op
 	/* CUDA_VISIBLE_DEVICES hides GPUs whose entries are still in use. */
 	if (options->other_targets && system->pci_count > system->gpu_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "%zu of this machine's %zu GPUs are hidden from here; name the "
-						 "architectures to prune for with --arch",
-						 system->pci_count - system->gpu_count, system->pci_count);
+						 "%zu of %s of this machine hidden from here; name the architectures to "
+						 "prune for with --arch",
+						 system->pci_count - system->gpu_count,
+						 TEXT_COUNT(system->pci_count, "GPU is", "GPUs are"));
 	return 0;
 }
 

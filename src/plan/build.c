@@ -208,11 +208,12 @@ static int note_left_out(struct jw_error *err, struct build *build, const struct
 	}
 	if (!most)
 		return 0;
-	return build_note(err, build, false,
-					  "%s: %zu modules (%s of PTX for %s) that the library loads by itself when it "
-					  "needs them are left out; --all includes them",
-					  image_name(name, sizeof name, image), most, text_bytes(bytes, most_bytes),
-					  targets);
+	return build_note(
+		err, build, false,
+		"%s: %s (%s of PTX for %s), which the library loads by itself when needed: left "
+		"out; --all includes what is left out",
+		image_name(name, sizeof name, image), TEXT_COUNT(most, "module", "modules"),
+		text_bytes(bytes, most_bytes), targets);
 }
 
 static int note_link_doubts(struct jw_error *err, struct build *build,
@@ -228,8 +229,9 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 		unreadable = target->unreadable > unreadable ? target->unreadable : unreadable;
 		unknown = unknown || target->link_needed == NEED_UNKNOWN;
 	}
-	if (unreadable && build_note(err, build, true, "%s: %zu modules cannot be decompressed",
-								 image_name(name, sizeof name, image), unreadable))
+	if (unreadable && build_note(err, build, true, "%s: %s cannot be decompressed",
+								 image_name(name, sizeof name, image),
+								 TEXT_COUNT(unreadable, "module", "modules")))
 		return -1;
 	if (unknown && build_note(err, build, false,
 							  "%s: cannot tell whether its relocatable code will be linked when a "

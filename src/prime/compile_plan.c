@@ -2,6 +2,7 @@
 
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/insert.h"
 #include "cache/presence.h"
 #include "cache/profile.h"
@@ -112,9 +113,9 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 	result->undone += result->lost;
 	return prime_result_add_note(
 		err, result,
-		"%zu entries that were in the cache are gone again: another program has evicted or wiped "
-		"them, or the folder was removed; the same command compiles them again",
-		result->lost);
+		"%s of this run in the cache no more: another program has evicted or wiped the cache, or "
+		"its folder was removed; the same command compiles again",
+		TEXT_COUNT(result->lost, "entry is", "entries are"));
 }
 
 static int run_known(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
@@ -165,16 +166,15 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 	if (result->misjudged &&
 		prime_result_add_note(
 			err, result,
-			"%zu modules: the driver made other entries than predicted; they are in the cache, but "
-			"“jitwarm check” goes on calling these modules cold",
-			result->misjudged))
+			"%s: the driver made other entries than predicted, which are in the cache, but "
+			"“jitwarm check” goes on to call this cold",
+			TEXT_COUNT(result->misjudged, "module", "modules")))
 		return -1;
 	if (result->unchanged &&
-		prime_result_add_note(
-			err, result,
-			"%zu modules: the driver loaded them and kept nothing; “jitwarm check” goes on calling "
-			"them cold",
-			result->unchanged))
+		prime_result_add_note(err, result,
+							  "%s: loaded by the driver, which kept nothing; “jitwarm check” goes "
+							  "on to call this cold",
+							  TEXT_COUNT(result->unchanged, "module", "modules")))
 		return -1;
 	return 0;
 }

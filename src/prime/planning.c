@@ -3,6 +3,7 @@
 #include <jitwarm/estimate.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "find/named_paths.h"
 #include "history/speed_model.h"
 #include "os/cores.h"
@@ -24,20 +25,20 @@ static int note_missing(struct jw_error *err, const struct jw_recording *recordi
 
 		if (!account->missing_by_file[i])
 			continue;
-		if (prime_result_add_note(
-				err, result,
-				"%.800s%s%.100s%s%.100s%s: %zu of the recorded modules are not in the files here",
-				file->path, file->package ? " (" : "", file->package ? file->package : "",
-				file->version ? " " : "", file->version ? file->version : "",
-				file->package ? ")" : "", account->missing_by_file[i]))
+		if (prime_result_add_note(err, result, "%.800s%s%.100s%s%.100s%s: %s not in the files here",
+								  file->path, file->package ? " (" : "",
+								  file->package ? file->package : "", file->version ? " " : "",
+								  file->version ? file->version : "", file->package ? ")" : "",
+								  TEXT_COUNT(account->missing_by_file[i], "recorded module is",
+											 "recorded modules are")))
 			return -1;
 		result->troubles++;
 	}
 	if (!account->idle)
 		return 0;
 	return prime_result_add_note(
-		err, result, "%zu of the recorded modules have nothing to compile on these GPUs",
-		account->idle);
+		err, result, "%s nothing to compile on these GPUs",
+		TEXT_COUNT(account->idle, "recorded module has", "recorded modules have"));
 }
 
 static int narrow(struct jw_error *err, const struct jw_recording *recording,

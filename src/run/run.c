@@ -386,9 +386,9 @@ static void note_later(struct run *run)
 	if (run->later.count && !run->broken)
 		(void)prime_result_add_note(
 			NULL, run->result,
-			"%zu compiled modules could not be put into the cache; the same command compiles them "
-			"again: %s",
-			run->later.count, run->later.why.message);
+			"%s could not be put into the cache; the same command compiles again: %s",
+			TEXT_COUNT(run->later.count, "compiled module", "compiled modules"),
+			run->later.why.message);
 }
 
 int run_plan(struct jw_error *err, const struct run_setup *setup, struct jw_prime_result *result)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/text.h"
 #include "cache/presence.h"
 #include "os/file.h"
 #include "pack/import.h"
@@ -42,8 +43,9 @@ static void note_refused(struct refill *refill, const char *path,
 		const struct jw_import_group *group = &result->groups[i];
 
 		if (group->verdict == JW_IMPORT_REFUSED && !strcmp(group->why, IMPORT_NO_ROOM))
-			note(refill, "%s: %zu of its entries for %s by driver %s stay out: %s", path,
-				 group->entries, group->target, group->driver, group->why);
+			note(refill, "%s: %s for %s by driver %s left out: %s", path,
+				 TEXT_COUNT(group->entries, "entry", "entries"), group->target, group->driver,
+				 group->why);
 	}
 }
 
@@ -153,7 +155,8 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 		refill->done.bytes += bytes;
 	}
 	if (no_room)
-		note(refill, "%s: %zu of its entries would stay out: %s", path, no_room, IMPORT_NO_ROOM);
+		note(refill, "%s: %s would be left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
+			 IMPORT_NO_ROOM);
 	manifest_free(&manifest);
 	return result;
 }

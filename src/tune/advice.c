@@ -104,10 +104,13 @@ static int look_at_space(struct jw_error *err, const char *path, const struct os
 		add_advice(lines,
 				   mem_printf(err,
 							  space->file_quota
-								  ? "%s: this account's quota leaves only %llu files there; each "
-									"entry is one"
-								  : "%s: only %llu more files can be made there; each entry is one",
-							  path, (unsigned long long)space->free_files)))
+								  ? "%s: this account's quota leaves only %s there; each entry "
+									"is one"
+								  : "%s: only %s can be made there; each entry is one",
+							  path,
+							  space->file_quota
+								  ? TEXT_COUNT(space->free_files, "file", "files")
+								  : TEXT_COUNT(space->free_files, "more file", "more files"))))
 		return -1;
 	return 0;
 }

@@ -122,8 +122,8 @@ static void entries_that_are_not_restored_are_reported(void **state)
 	system.cache.limit_bytes = 230;
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 1);
-	assert_non_null(strstr(told.notes[0], "2 of its entries"));
-	assert_non_null(strstr(told.notes[0], "stay out: no room in the cache"));
+	assert_non_null(strstr(told.notes[0], "2 entries for "));
+	assert_non_null(strstr(told.notes[0], "left out: no room in the cache"));
 	system.cache.limit_bytes = UINT64_C(1) << 30;
 	assert_int_equal(refill(&system, keys, 4), 2);
 	assert_int_equal(told.note_count, 0);

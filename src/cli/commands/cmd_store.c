@@ -99,7 +99,8 @@ static int gc_run(struct jw_error *err, struct cli *cli)
 	output_line(&cli->out, STYLE_PLAIN, "%s removed, %s",
 				TEXT_COUNT(swept.removed, "pack", "packs"), text_bytes(size, swept.removed_bytes));
 	if (swept.made)
-		output_line(&cli->out, STYLE_PLAIN, "%zu small packs became %zu", swept.merged, swept.made);
+		output_line(&cli->out, STYLE_PLAIN, "%s became %zu",
+					TEXT_COUNT(swept.merged, "small pack", "small packs"), swept.made);
 	return 0;
 }
 

@@ -59,9 +59,9 @@ void pack_report_print(const struct output *out, const char *file,
 	module_text_marks(out, "  ", "its entries", 0, result->split, "");
 	if (result->thin_modules)
 		output_line(out, STYLE_PLAIN,
-					"  thin: %zu of its %zu modules (%s of PTX) are in files that an import needs "
-					"there",
-					result->thin_modules, result->modules, text_bytes(all, result->thin_bytes));
+					"  thin: %zu of its %s (%s of PTX) %s in files that an import needs there",
+					result->thin_modules, TEXT_COUNT(result->modules, "module", "modules"),
+					text_bytes(all, result->thin_bytes), result->thin_modules == 1 ? "is" : "are");
 	if (*result->signed_by) {
 		output_line(out, STYLE_PLAIN,
 					"  signed with the key %s; each receiver runs once:", result->signed_by);
