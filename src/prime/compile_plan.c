@@ -263,6 +263,8 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 		result->stopped = why;
 	if (!result->opaque)
 		clear_marks(system, plan, setup.inserted, setup.split);
+	/* A request that came after the last module has stopped nothing. */
+	result->interrupted = result->interrupted && result->undone;
 	speed_remember(system->state_dir, &system->driver.version, &learnt);
 	failed = note_doubts(err, result);
 done:

@@ -4,6 +4,7 @@
 
 #include <jitwarm/key.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
@@ -90,7 +91,7 @@ void elsewhere_write_pack(const struct jw_system *system, const struct jw_prime_
 
 	if (!options->pack || options->dry_run)
 		return;
-	if (result->interrupted) {
+	if (result->interrupted || cancel_asked(&options->cancel)) {
 		error_set(err, JW_ERR_INTERRUPTED, "%s is not written%s", options->pack->output,
 				  system->scratch ? ", and what was compiled is gone: with --cache DIR an "
 									"interrupted run can continue"

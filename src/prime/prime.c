@@ -1,5 +1,6 @@
 #include <jitwarm/prime.h>
 
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "cache/outlook.h"
@@ -82,7 +83,7 @@ static void keep_results(const struct jw_system *system, const struct jw_prime_o
 						 struct jw_prime_result *result)
 {
 	/* Skipped after Ctrl-C: the next run that compiles keeps these results too. */
-	if (result->compiled && !result->interrupted)
+	if (result->compiled && !cancel_asked(&options->cancel))
 		reuse_keep(system, options, &result->reuse);
 	if (options->run && is_complete(options, result))
 		(void)jw_run_remember(&result->not_remembered, options->run);

@@ -14,7 +14,21 @@ struct asked {
 	struct jw_export_options pack;
 	struct jw_target target;
 	bool if_changed;
+	size_t cancel_at; /* so many modules, 0: never */
+	bool cancelled;
 };
+
+static bool is_cancelled(void *context)
+{
+	return ((const struct asked *)context)->cancelled;
+}
+
+static void cancel_in_time(void *context, const struct jw_prime_progress *progress)
+{
+	struct asked *asked = context;
+
+	asked->cancelled = asked->cancelled || (asked->cancel_at && progress->done >= asked->cancel_at);
+}
 
 static int fail(const struct jw_error *err)
 {
@@ -47,6 +61,8 @@ static void take_option(const char *text, struct asked *asked)
 		asked->nvrtc.where = value;
 	if ((value = value_of(text, "jobs=")))
 		prime->jobs = (unsigned)(*value - '0');
+	if ((value = value_of(text, "cancel=")))
+		asked->cancel_at = (size_t)(*value - '0');
 	if ((value = value_of(text, "ptxas=")))
 		prime->ptxas = value;
 	if ((value = value_of(text, "pack="))) {
@@ -72,6 +88,8 @@ static void print_result(const struct jw_prime_result *result)
 		printf("note: %s\n", result->notes[i]);
 	if (result->pack)
 		printf("packed %zu\n", result->pack->entries);
+	if (result->interrupted)
+		printf("interrupted with %zu left\n", result->undone);
 	if (*result->inexact || result->not_packed.code)
 		printf("note: %s%s\n", result->inexact, result->not_packed.message);
 }
@@ -119,6 +137,9 @@ int main(int argc, char **argv)
 	if (asked.if_changed && jw_run_look(&err, &key, &run, &changes))
 		return fail(&err);
 	asked.prime.run = run;
+	asked.prime.context = &asked;
+	asked.prime.progress = cancel_in_time;
+	asked.prime.cancel = (struct jw_cancel){&asked, is_cancelled};
 	if (asked.if_changed && !*changes)
 		puts("nothing has changed");
 	else
