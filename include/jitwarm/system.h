@@ -129,6 +129,12 @@ size_t jw_system_targets(const struct jw_system *system, struct jw_target *targe
  */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
+/* Removes what jitwarm keeps in its state directory, and the directory once it is empty. Other
+ * files there stay, and secret keys unless `with_keys`, since they cannot be made again: *ret_kept.
+ * Not while another call uses it. *ret_path is that directory, NULL if there was none; the caller
+ * frees it with jw_text_free. */
+int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept);
+
 JW_END_DECLS
 
 #endif

@@ -218,8 +218,8 @@ static void all_are_found(void **state)
  * tell. */
 static void white_space_between_is_shared(void **state)
 {
-#define BARE "}\n\n"
-#define LONG "}\n\n\n"
+#define BARE   "}\n\n"
+#define LONG   "}\n\n\n"
 #define MODULE HEAD ".visible .entry k(.param .u64 p)\n{\n\tret;\n"
 	static const struct {
 		const char *before, *text, *after;

@@ -1,19 +1,15 @@
 /* jitwarm uninstall: removes everything but the live cache. */
-#include <string.h>
-
 #include <jitwarm/accounts.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/startup.h>
+#include <jitwarm/system.h>
 #include <jitwarm/tune.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
 #include "cli/parts/driver_caches.h"
 #include "cli/parts/tune_changes.h"
-#include "os/file.h"
-#include "os/folders.h"
 #include "os/identity.h"
 
 enum { MOST_REMOVED = 10000 };
@@ -99,62 +95,16 @@ static void untune(struct uninstall *job)
 	jw_tune_result_free(result);
 }
 
-/* jitwarm's files there. JITWARM_STATE may name a folder with other files: they stay. */
-static bool is_known(const char *name)
-{
-	static const char *const starts[] = {
-		"devices.json", "drivers",   "inventory",  "ledger-",   "verified-",    "runs",    "work",
-		"speed",        "tune.lock", "tuned.json", "last-run-", "startup-task", "trusted", "store",
-	};
-
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (text_starts(name, starts[i]))
-			return true;
-	return false;
-}
-
-/* Secret keys cannot be made again: they stay, unless asked for. */
-static int remove_state(struct jw_error *err, const char *path, bool with_keys, bool *ret_kept)
-{
-	struct os_names names;
-	int result = 0;
-
-	*ret_kept = false;
-	if (os_list(err, path, &names))
-		return -1;
-	for (size_t i = 0; !result && i < names.count; i++) {
-		char *inner;
-
-		if (!strcmp(names.items[i], "keys") && !with_keys)
-			*ret_kept = true;
-		if (!is_known(names.items[i]) && (strcmp(names.items[i], "keys") != 0 || !with_keys))
-			continue;
-		inner = os_join(err, path, names.items[i]);
-		result = !inner                           ? -1
-				 : names.kinds[i] == OS_DIRECTORY ? os_remove_tree(err, inner)
-												  : os_remove(err, inner);
-		mem_free(inner);
-	}
-	os_names_free(&names);
-	if (!result)
-		(void)os_remove_empty_dir(NULL, path);
-	return result;
-}
-
 static void forget(struct uninstall *job)
 {
-	char *given = NULL, *path = NULL;
+	char *path = NULL;
 	bool kept;
 
-	if (os_state_dir(NULL, &given) || !os_exists(given) || os_real_path(NULL, given, &path))
-		goto done;
-	if (remove_state(&job->err, path, options_given(&job->cli->options, "keys"), &kept))
+	if (jw_state_remove(&job->err, options_given(&job->cli->options, "keys"), &path, &kept))
 		failed(job);
-	else
+	else if (path)
 		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
-done:
-	mem_free(given);
-	mem_free(path);
+	jw_text_free(path);
 }
 
 /* ---- the driver's caches */
