@@ -3,7 +3,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum { TOGETHER = 8, PIECE = 128 << 10 };
+/* The pieces of all fit in a core's second cache. */
+enum { TOGETHER = 8, PIECE = 32 << 10 };
 
 /* A file that is being read. */
 struct sound_reading {
@@ -19,7 +20,8 @@ struct sound_reading {
 struct sounding {
 	const struct cache_sounding *how;
 	const uint64_t *keys;
-	size_t count, next;
+	size_t count;
+	atomic_size_t own_next, *next;
 	struct cache_brief brief;
 	struct cache_loads loads;
 	struct sound_reading readings[TOGETHER];
@@ -125,11 +127,11 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 		size_t at = reading->at;
 
 		if (!reading->file) {
-			if (sounding->next == sounding->count)
+			at = atomic_fetch_add(sounding->next, 1);
+			if (at >= sounding->count)
 				return 0;
 			if (cancel_check(err, &how->cancel))
 				return -1;
-			at = sounding->next++;
 			damage = begin_entry(sounding, reading, at);
 		}
 		if (damage == CACHE_SOUND &&
@@ -185,6 +187,7 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 	for (size_t i = 0; i < together; i++)
 		sounding->readings[i].piece = pieces + i * PIECE;
 	sounding->how = how;
+	sounding->next = how->next ? how->next : &sounding->own_next;
 	sounding->loads.driver = how->driver;
 	sounding->keys = keys;
 	sounding->count = count;

@@ -5,6 +5,8 @@
  * in place. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "base/cancel.h"
 #include "cache/brief.h"
 #include "cache/loads.h"
@@ -14,12 +16,13 @@ struct cache_sounding {
 	struct sound_driver driver; /* zeros: known drivers alone */
 	void *context;
 	struct jw_cancel cancel; /* asked between files */
+	atomic_size_t *next; /* of several calls that share the files: the next one; NULL: one call */
 	/* Once for each, in any order; `brief` is NULL unless it is sound. */
 	int (*judged)(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
 				  const struct cache_brief *brief);
 };
 
-/* `keys`: the entries' names. Files that cannot be opened are CACHE_DAMAGE_READ. Takes 1 MB. */
+/* `keys`: the entries' names. Files that cannot be opened are CACHE_DAMAGE_READ. Takes 300 KB. */
 int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, const uint64_t *keys,
 					size_t count);
 

@@ -23,7 +23,7 @@ enum {
 	SETTLED_S = 900,
 	BOOT_DIFFERS_S = 10, /* the clock is set now and then */
 	LOOK_AGAIN_MS = 20,
-	MOST_THREADS = 4,
+	MOST_THREADS = 8,
 	THREAD_BYTES = 8 << 20, /* from here on another thread is worth its start */
 };
 #define SETTLED UINT64_C(1)
@@ -188,15 +188,18 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 
 /* ---- reading */
 
-/* The entries of one thread. */
+/* What all threads read. */
 struct verified_reading {
-	const char *dir;
-	struct sound_driver driver;
-	struct jw_cancel cancel;
+	struct cache_sounding how;
 	struct cache_candidate *candidates;
 	uint64_t *keys;
-	size_t *places;
+	const size_t *places; /* of the keys among the candidates */
 	size_t count;
+	atomic_size_t next;
+};
+
+struct verified_reader {
+	struct verified_reading *reading;
 	struct jw_error why;
 	int result;
 };
@@ -214,14 +217,10 @@ static int judged(struct jw_error *err, void *context, size_t at, enum cache_dam
 
 static void read_entries(void *context)
 {
-	struct verified_reading *reading = context;
-	const struct cache_sounding how = {.dir = reading->dir,
-									   .driver = reading->driver,
-									   .context = reading,
-									   .cancel = reading->cancel,
-									   .judged = judged};
+	struct verified_reader *reader = context;
+	const struct verified_reading *reading = reader->reading;
 
-	reading->result = cache_sound_all(&reading->why, &how, reading->keys, reading->count);
+	reader->result = cache_sound_all(&reader->why, &reading->how, reading->keys, reading->count);
 }
 
 static size_t count_threads(const struct cache_candidate *candidates, const size_t *read,
@@ -239,41 +238,38 @@ static size_t count_threads(const struct cache_candidate *candidates, const size
 	return most ? most : 1;
 }
 
-/* Reads those of `read`, in turn by several threads. */
-static int read_all(struct jw_error *err, const struct verified_reading *with, const size_t *read,
+/* Reads those of `read`, each by the thread that comes to it first. */
+static int read_all(struct jw_error *err, struct verified_reading *reading, const size_t *read,
 					size_t count)
 {
-	const size_t threads = count_threads(with->candidates, read, count);
-	struct verified_reading readings[MOST_THREADS] = {0};
+	const size_t threads = count_threads(reading->candidates, read, count);
+	struct verified_reader readers[MOST_THREADS] = {0};
 	uv_thread_t handles[MOST_THREADS];
-	size_t started = 1, used = 0;
-	int result = 0;
+	size_t started = 1;
+	int result;
 
-	for (size_t t = 0; t < threads; t++) {
-		readings[t] = *with;
-		readings[t].keys += used;
-		readings[t].places += used;
-		for (size_t i = t; i < count; i += threads, used++) {
-			readings[t].places[readings[t].count] = read[i];
-			readings[t].keys[readings[t].count++] = with->candidates[read[i]].key;
-		}
-	}
-	while (started < threads &&
-		   !os_thread_start(&handles[started], read_entries, &readings[started]))
-		started++;
-	read_entries(&readings[0]);
-	for (size_t t = started; t < threads; t++)
-		read_entries(&readings[t]);
-	for (size_t t = 1; t < started; t++)
-		(void)uv_thread_join(&handles[t]);
+	reading->places = read;
+	reading->count = count;
+	atomic_store(&reading->next, 0);
+	for (size_t i = 0; i < count; i++)
+		reading->keys[i] = reading->candidates[read[i]].key;
 	for (size_t t = 0; t < threads; t++)
-		if (!result && readings[t].result)
-			result = error_copy(err, &readings[t].why);
+		readers[t].reading = reading;
+	while (started < threads &&
+		   !os_thread_start(&handles[started], read_entries, &readers[started]))
+		started++;
+	read_entries(&readers[0]);
+	result = readers[0].result ? error_copy(err, &readers[0].why) : 0;
+	for (size_t t = 1; t < started; t++) {
+		(void)uv_thread_join(&handles[t]);
+		if (!result && readers[t].result)
+			result = error_copy(err, &readers[t].why);
+	}
 	return result;
 }
 
 /* A driver at work writes entries in place: a torn one may be whole a moment later. */
-static int look_again(struct jw_error *err, const struct verified_reading *with, const size_t *read,
+static int look_again(struct jw_error *err, struct verified_reading *with, const size_t *read,
 					  size_t count)
 {
 	size_t *damaged = mem_array(err, count, sizeof *damaged), left = 0;
@@ -294,8 +290,13 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 						 struct sound_driver driver, const struct jw_cancel *cancel,
 						 struct cache_candidate *candidates, size_t count)
 {
-	struct verified_reading with = {
-		.dir = cache_dir, .driver = driver, .cancel = *cancel, .candidates = candidates};
+	struct verified_reading with = {.how = {.dir = cache_dir,
+											.driver = driver,
+											.cancel = *cancel,
+											.context = &with,
+											.judged = judged,
+											.next = &with.next},
+									.candidates = candidates};
 	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
 	const int64_t began_s = os_now_s();
 	struct cache_verified verified = {0};
@@ -304,8 +305,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 	int result = -1;
 
 	with.keys = mem_array(err, count, sizeof *with.keys);
-	with.places = mem_array(err, count, sizeof *with.places);
-	if (!read || !with.keys || !with.places)
+	if (!read || !with.keys)
 		goto done;
 	if (path && !os_read_file(NULL, path, MOST_FILE, &bytes))
 		cache_verified_parse(bytes.data, bytes.size, boot_s(), &verified);
@@ -324,7 +324,6 @@ done:
 	cache_verified_free(&verified);
 	buf_free(&bytes);
 	mem_free(with.keys);
-	mem_free(with.places);
 	mem_free(read);
 	mem_free(path);
 	return result;

@@ -524,8 +524,17 @@ def library_touched(world):
     os.utime(world.app / "libsample_framework.so", (1, 1))
 
 
+def architectures(data, at, end):
+    """Where the entries of a container say which GPU they are for."""
+    while at < end:
+        yield from range(at + 28, at + 32)
+        header, payload = struct.unpack_from("<IQ", data, at + 4)
+        at += max(header + payload, 1)
+
+
 def code_changed(world):
-    """Bytes of its device code, wherever they lie there: of PTX, machine code, and the headers of both."""
+    """A bit of its device code, wherever it lies there: of PTX, machine code, and the headers of both. But for the architecture: a
+    container for another GPU is none that must fail, since programs load what fits, and this one loads all."""
     path = world.app / "libsample_framework.so"
     data = path.read_bytes()
     starts, at = [], data.find(CONTAINER)
@@ -536,7 +545,11 @@ def code_changed(world):
         at = data.find(CONTAINER, at + 1)
     start, size = world.rng.choice(starts)
     bent = bytearray(data)
-    bent[start + world.rng.randrange(size)] ^= 1 << world.rng.randrange(8)
+    place = start + world.rng.randrange(size)
+    bit = 1 << world.rng.randrange(8)
+    if place in architectures(data, start, start + size):
+        raise ValueError
+    bent[place] ^= bit
     path.write_bytes(bent)
 
 
