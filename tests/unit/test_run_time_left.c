@@ -171,8 +171,9 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 
 				near_here += is_near(guess(modules, count, workers[w], now_ms), truth);
 			}
-			print_message("%s, %zu workers, %.1f s: near %zu times of 100\n",
-						  costs_libraries[library].name, workers[w], end_ms / 1000, near_here);
+			print_message("%s, %u workers, %.1f s: near %u times of 100\n",
+						  costs_libraries[library].name, (unsigned)workers[w], end_ms / 1000,
+						  (unsigned)near_here);
 			assert_true(near_here >= least[library]);
 		}
 	}
