@@ -27,6 +27,16 @@ void text_copy(char *to, size_t size, const char *from);
 /* The same for an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
+/* ASCII, whatever the locale is. */
+static inline bool text_is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+static inline bool text_is_blank(int c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* Equal, or both NULL. */
 bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);

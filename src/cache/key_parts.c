@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
-
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
+#include "base/text.h"
 
 /* Whether `text` matches `shape`, in which 0 is a digit, A a letter, _ a digit, letter or blank,
  * and any other character itself. */
@@ -16,9 +12,9 @@ static bool has_shape(const uint8_t *text, const char *shape)
 	for (; *shape; shape++, text++) {
 		bool letter = (*text | 32) >= 'a' && (*text | 32) <= 'z';
 
-		if (*shape == '0'   ? !is_digit(*text)
+		if (*shape == '0'   ? !text_is_digit(*text)
 			: *shape == 'A' ? !letter
-			: *shape == '_' ? !is_digit(*text) && *text != ' '
+			: *shape == '_' ? !text_is_digit(*text) && *text != ' '
 							: *text != (uint8_t)*shape)
 			return false;
 	}
@@ -33,7 +29,7 @@ static bool take_key_target(struct cursor *at, struct jw_target *target)
 
 	if (!lead || memcmp(lead, "sm_", 3) != 0)
 		return false;
-	for (; at->at < at->end && is_digit(*at->at) && digits < 3; digits++)
+	for (; at->at < at->end && text_is_digit(*at->at) && digits < 3; digits++)
 		sm = 10 * sm + (unsigned)(*at->at++ - '0');
 	target->sm = (uint16_t)sm;
 	target->suffix = 0;
@@ -114,7 +110,7 @@ static bool is_release(const uint8_t *text, size_t length)
 	if (length < 5 || length > CACHE_STAMP_SIZE || !has_shape(text, "000.0"))
 		return false;
 	for (size_t i = 0; i < length; i++)
-		if (!is_digit(text[i]) && text[i] != '.')
+		if (!text_is_digit(text[i]) && text[i] != '.')
 			return false;
 	return true;
 }

@@ -3,17 +3,13 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/text.h"
 #include "devcode/elf64.h"
 
 /* Past this a file is no driver: libcuda has 30 to 100 MB. */
 #define MOST_BYTES ((size_t)1 << 30)
 /* So much of a mapped library is resident at a time. */
 #define PIECE_BYTES ((size_t)4 << 20)
-
-static bool is_digit(uint8_t c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* "Jun 25 202401:14", at any place. */
 static bool is_run(const uint8_t *at)
@@ -24,10 +20,10 @@ static bool is_run(const uint8_t *at)
 	for (size_t i = 0; i < 36; i += 3)
 		month = month || !memcmp(at, months + i, 3);
 	if (!month || at[3] != ' ' || at[6] != ' ' || at[13] != ':' ||
-		(at[4] != ' ' && !is_digit(at[4])))
+		(at[4] != ' ' && !text_is_digit(at[4])))
 		return false;
 	for (size_t i = 5; i < 16; i++)
-		if (i != 6 && i != 13 && !is_digit(at[i]))
+		if (i != 6 && i != 13 && !text_is_digit(at[i]))
 			return false;
 	return true;
 }
@@ -53,7 +49,8 @@ static void look_at_colon(struct stamp_search *search, const uint8_t *start, con
 		memcpy(search->run, run, RUN_SIZE);
 		search->found = true;
 	}
-	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && is_digit(colon[2]) && !colon[3])
+	if (end - colon >= 4 && colon[1] >= '0' && colon[1] <= '5' && text_is_digit(colon[2]) &&
+		!colon[3])
 		search->seconds[10 * (colon[1] - '0') + (colon[2] - '0')]++;
 }
 
@@ -137,7 +134,7 @@ int stamp_find_mapped(struct jw_error *err, const struct os_map *map,
 bool stamp_is(const char *text)
 {
 	return strlen(text) == CACHE_STAMP_SIZE && is_run((const uint8_t *)text) && text[16] == ':' &&
-		   is_digit((uint8_t)text[17]) && is_digit((uint8_t)text[18]);
+		   text_is_digit((uint8_t)text[17]) && text_is_digit((uint8_t)text[18]);
 }
 
 enum { PT_NOTE = 4, NT_GNU_BUILD_ID = 3 };

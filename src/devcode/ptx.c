@@ -1,24 +1,16 @@
 #include "devcode/ptx.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 struct text {
 	const char *at, *end;
 };
 
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static size_t left(const struct text *text)
@@ -37,7 +29,7 @@ static void skip_blank(struct text *text)
 	while (text->at < text->end) {
 		const char *stop;
 
-		if (is_space(*text->at)) {
+		if (text_is_blank(*text->at)) {
 			text->at++;
 		} else if (starts(text, "//", 2)) {
 			stop = memchr(text->at, '\n', left(text));
@@ -58,7 +50,7 @@ static bool take_directive(struct text *text, const char *name)
 {
 	size_t length = strlen(name);
 
-	if (!starts(text, name, length) || left(text) == length || !is_space(text->at[length]))
+	if (!starts(text, name, length) || left(text) == length || !text_is_blank(text->at[length]))
 		return false;
 	text->at += length;
 	skip_blank(text);
@@ -70,9 +62,9 @@ static bool take_number(struct text *text, uint16_t *ret_value)
 	unsigned value = 0;
 	const char *first = text->at;
 
-	while (text->at < text->end && is_digit(*text->at) && value < 1000)
+	while (text->at < text->end && text_is_digit(*text->at) && value < 1000)
 		value = value * 10 + (unsigned)(*text->at++ - '0');
-	if (text->at == first || (text->at < text->end && is_digit(*text->at)))
+	if (text->at == first || (text->at < text->end && text_is_digit(*text->at)))
 		return false;
 	*ret_value = (uint16_t)value;
 	return true;

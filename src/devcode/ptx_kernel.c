@@ -3,10 +3,7 @@
 
 #include "devcode/ptx.h"
 
-static bool is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
+#include "base/text.h"
 
 static bool is_name(char c)
 {
@@ -16,7 +13,7 @@ static bool is_name(char c)
 
 static const char *skip_space(const char *at, const char *end)
 {
-	while (at < end && is_space(*at))
+	while (at < end && text_is_blank(*at))
 		at++;
 	return at;
 }
@@ -25,7 +22,7 @@ static const char *skip_word(const char *at, const char *end, const char *word)
 {
 	const size_t length = strlen(word);
 
-	return (size_t)(end - at) > length && !memcmp(at, word, length) && is_space(at[length])
+	return (size_t)(end - at) > length && !memcmp(at, word, length) && text_is_blank(at[length])
 			   ? skip_space(at + length, end)
 			   : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
 #include "devcode/ptx_text.h"
 
 enum {
@@ -16,16 +17,11 @@ struct edges {
 	bool before_sure, behind_sure;
 };
 
-static bool is_blank(uint8_t c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 size_t ptx_run_blanks_behind(const uint8_t *text, size_t size)
 {
 	size_t blanks = 0;
 
-	while (blanks < size && is_blank(text[size - 1 - blanks]))
+	while (blanks < size && text_is_blank(text[size - 1 - blanks]))
 		blanks++;
 	return blanks;
 }
@@ -34,7 +30,7 @@ size_t ptx_run_blanks_before(const uint8_t *text, size_t size)
 {
 	size_t blanks = 0;
 
-	while (blanks < size && is_blank(text[blanks]))
+	while (blanks < size && text_is_blank(text[blanks]))
 		blanks++;
 	return blanks;
 }

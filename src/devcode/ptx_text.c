@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "devcode/container.h"
 #include "devcode/ptx.h"
 
@@ -106,11 +107,6 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 
 /* ---- its parts */
 
-static bool is_blank(uint8_t c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct scan_text {
 	const uint8_t *at, *end;
 	bool broken; /* a byte that no PTX has, or no end */
@@ -154,7 +150,7 @@ static bool skip_quoted(struct scan_text *text)
 
 static void skip_white(struct scan_text *text)
 {
-	while (text->at < text->end && is_blank(*text->at))
+	while (text->at < text->end && text_is_blank(*text->at))
 		text->at++;
 }
 
@@ -175,7 +171,7 @@ static bool is_of_a_line(const struct scan_text *text)
 static void skip_line(struct scan_text *text)
 {
 	while (text->at < text->end && *text->at && *text->at != '\n') {
-		if (is_blank(*text->at) && text->at + 1 < text->end && text->at[1] == '.')
+		if (text_is_blank(*text->at) && text->at + 1 < text->end && text->at[1] == '.')
 			return;
 		if (!skip_quoted(text))
 			text->at++;
@@ -192,7 +188,7 @@ static void skip_statement(struct scan_text *text)
 
 		if (skip_quoted(text))
 			continue;
-		if (c > '~' || (c < ' ' && !is_blank(c)))
+		if (c > '~' || (c < ' ' && !text_is_blank(c)))
 			break;
 		text->at++;
 		depth += c == '{';
@@ -237,7 +233,7 @@ size_t ptx_text_lead(const uint8_t *version, size_t before)
 	/* Another string comes before it, without a NUL. Compilers begin with lines of comment, the
 	 * first of them empty: "//". White space between the two is taken for the text's. */
 	while (line > first) {
-		for (start = line; line > first && is_blank(line[-1]);)
+		for (start = line; line > first && text_is_blank(line[-1]);)
 			line--;
 		for (end = line; line > first && line[-1] != '\n';)
 			line--;
@@ -245,7 +241,7 @@ size_t ptx_text_lead(const uint8_t *version, size_t before)
 			break;
 		start = line;
 	}
-	for (end = start; end > first && is_blank(end[-1]);)
+	for (end = start; end > first && text_is_blank(end[-1]);)
 		end--;
 	if (start < version && end - first >= 2 && !memcmp(end - 2, "//", 2))
 		end -= 2;
@@ -310,9 +306,10 @@ uint64_t ptx_text_kernels(const uint8_t *text, size_t size)
 	for (size_t at = 0; (at += find(text + at, size - at, size - at, word)) < size;) {
 		size_t name;
 
-		for (at += sizeof word - 1; at < size && is_blank(text[at]);)
+		for (at += sizeof word - 1; at < size && text_is_blank(text[at]);)
 			at++;
-		for (name = at; at < size && !is_blank(text[at]) && text[at] != '(' && text[at] != '{';)
+		for (name = at;
+			 at < size && !text_is_blank(text[at]) && text[at] != '(' && text[at] != '{';)
 			at++;
 		sum += fnv_update(FNV_START, text + name, at - name);
 	}

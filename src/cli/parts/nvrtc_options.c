@@ -9,17 +9,12 @@
 
 enum { MOST_OPTIONS = 4096, LOG_LINES = 60 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* One word from *at, without its quotes, to `to`. False where a quote is not closed. */
 static bool take_word(const char **at, char **to)
 {
 	char quote = 0;
 
-	for (; **at && (quote || !is_blank(**at)); (*at)++) {
+	for (; **at && (quote || !text_is_blank(**at)); (*at)++) {
 		if (quote ? **at == quote : **at == '"' || **at == '\'') {
 			quote = (char)(quote ? 0 : **at);
 			continue;
@@ -41,7 +36,7 @@ static int split(struct jw_error *err, const char *text, struct nvrtc_options *o
 	if (!to)
 		return -1;
 	for (;;) {
-		while (is_blank(*text))
+		while (text_is_blank(*text))
 			text++;
 		if (!*text)
 			return 0;
