@@ -22,6 +22,9 @@ enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief);
 
+/* Both of a file that is read for this alone: a small entry takes one read. */
+enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief);
+
 /* As cache_key_split, but for parts->payload, which may lack its middle; payload_size is that of
  * the whole. */
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts);

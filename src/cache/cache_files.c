@@ -27,8 +27,10 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 					 : cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
 		return 0;
 	if (walk->closed)
-		file.probed =
-			(struct cache_probed){.size_bytes = stat.size_bytes, .mtime_ns = stat.mtime_ns};
+		file.probed = (struct cache_probed){.size_bytes = stat.size_bytes,
+											.mtime_ns = stat.mtime_ns,
+											.damage = stat.kind == OS_REGULAR ? CACHE_SOUND
+																			  : CACHE_DAMAGE_READ};
 	else if (file.probed.damage == CACHE_SOUND)
 		file.row_bytes = file.probed.key_bytes + file.probed.value_bytes;
 	if (VEC_ROOM(err, scan->files, scan->capacity, scan->count, CACHE_MOST_FILES))

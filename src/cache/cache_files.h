@@ -27,8 +27,10 @@ struct cache_files {
 /* Looks at every entry's header. JW_ERR_NOT_FOUND where there is no such directory. The caller
  * frees it. */
 int cache_files_scan(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
-/* The same without opening any: `probed` has sizes and times alone. */
+/* The same without opening any: `probed` has sizes and times alone, and CACHE_DAMAGE_READ for what
+ * is no file. */
 int cache_files_sizes(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
+typedef int (*cache_files_fn)(struct jw_error *err, const char *dir, struct cache_files *ret_scan);
 void cache_files_free(struct cache_files *scan);
 /* NULL if there is no such file. */
 const struct cache_file *cache_files_find(const struct cache_files *scan, uint64_t key);

@@ -42,11 +42,9 @@ static void describe_listed(struct jw_cache_entry *entry, const struct cache_bri
 static bool read_brief(const char *dir, uint64_t key, struct cache_brief *brief)
 {
 	struct os_file *file = NULL;
-	struct cache_entry raw;
 	char *path = cache_entry_path(NULL, dir, key);
 	bool read = path && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
-				cache_entry_open(file, &raw) == CACHE_SOUND &&
-				cache_brief_read(file, &raw, brief) == CACHE_SOUND;
+				cache_brief_open(file, brief) == CACHE_SOUND;
 
 	os_file_close(file);
 	mem_free(path);
@@ -111,7 +109,9 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 	uint64_t limit_bytes;
 	int result = -1;
 
-	if (!list || cache_view_open(err, options, &list->path, &limit_bytes, &scan, &index) ||
+	if (!list ||
+		cache_view_open(err, options, cache_files_sizes, &list->path, &limit_bytes, &scan,
+						&index) ||
 		fill_list(err, options, &scan, &index, list))
 		goto done;
 	*ret_list = list;

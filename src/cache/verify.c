@@ -212,8 +212,8 @@ int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options
 	int result = -1;
 
 	verify.report = mem_alloc(&why, sizeof *verify.report);
-	if (!verify.report || cache_view_open(&why, options, &verify.report->path, &limit_bytes,
-										  &verify.scan, &verify.index))
+	if (!verify.report || cache_view_open(&why, options, cache_files_sizes, &verify.report->path,
+										  &limit_bytes, &verify.scan, &verify.index))
 		goto done;
 	verify.report->foreign = verify.scan.foreign;
 	verify.report->limit_bytes = limit_bytes;

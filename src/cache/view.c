@@ -55,9 +55,9 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 	}
 }
 
-int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, char **ret_path,
-					uint64_t *ret_limit_bytes, struct cache_files *ret_scan,
-					struct cache_index *ret_index)
+int cache_view_open(struct jw_error *err, const struct jw_cache_options *options,
+					cache_files_fn look, char **ret_path, uint64_t *ret_limit_bytes,
+					struct cache_files *ret_scan, struct cache_index *ret_index)
 {
 	struct cache_files scan = {0};
 	struct cache_index index = {.state = CACHE_INDEX_MISSING};
@@ -67,7 +67,7 @@ int cache_view_open(struct jw_error *err, const struct jw_cache_options *options
 
 	if (find_cache_directory(err, options, &path, &limit_bytes, &exists))
 		return -1;
-	if (exists && (cache_files_scan(err, path, &scan) || cache_view_index(err, path, &index)))
+	if (exists && (look(err, path, &scan) || cache_view_index(err, path, &index)))
 		goto fail;
 	if (scan.foreign && !scan.count && index.state != CACHE_INDEX_SOUND) {
 		error_set(err, JW_ERR_FORMAT, "%s: not a driver's cache: it has no entries and no index",

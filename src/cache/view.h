@@ -8,10 +8,11 @@
 #include "cache/cache_files.h"
 #include "cache/index.h"
 
-/* Finds and reads the directory that `options` mean; a live cache that is not there is empty. */
-int cache_view_open(struct jw_error *err, const struct jw_cache_options *options, char **ret_path,
-					uint64_t *ret_limit_bytes, struct cache_files *ret_scan,
-					struct cache_index *ret_index);
+/* Finds and reads the directory that `options` mean; a live cache that is not there is empty.
+ * `look`: cache_files_scan, or cache_files_sizes where the caller opens the entries anyway. */
+int cache_view_open(struct jw_error *err, const struct jw_cache_options *options,
+					cache_files_fn look, char **ret_path, uint64_t *ret_limit_bytes,
+					struct cache_files *ret_scan, struct cache_index *ret_index);
 
 /* The index alone; one that is being written gets some time. */
 int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *ret_index);

@@ -152,7 +152,7 @@ static int refuse_foreign(struct jw_error *err, const char *path)
 
 	if (!os_exists(path))
 		return 0;
-	if (cache_view_open(err, &options, &seen, &limit_bytes, &scan, &index))
+	if (cache_view_open(err, &options, cache_files_sizes, &seen, &limit_bytes, &scan, &index))
 		return -1;
 	cache_files_free(&scan);
 	cache_index_free(&index);

@@ -150,7 +150,7 @@ int carry_look(struct jw_error *err, struct carry *carry)
 
 	if (!os_exists(where.path))
 		return 0;
-	if (cache_view_open(&why, &where, &seen, &limit_bytes, &scan, &index))
+	if (cache_view_open(&why, &where, cache_files_scan, &seen, &limit_bytes, &scan, &index))
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
 	ledger_open(&look.ledger, ledger_home(options->system), where.path);
 	result = cache_index_map(err, &index, &look.rows);
