@@ -1,6 +1,7 @@
 #include "find/named_paths.h"
 
 #include "find/directory_walk.h"
+#include "find/variants.h"
 
 int named_path_take(struct jw_error *err, struct found_list *list, const char *path,
 					const struct os_stat *stat)
@@ -40,6 +41,8 @@ int named_paths_find(struct jw_error *err, const char *const *paths, size_t coun
 		return -1;
 	for (size_t i = 0; !result && i < count; i++)
 		result = named_path_find(err, &list, paths[i]);
+	if (!result)
+		result = variants_settle(err, &list, paths, count);
 	if (result)
 		jw_found_free(list.found);
 	else

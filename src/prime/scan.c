@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "find/named_paths.h"
+#include "find/variants.h"
 #include "plan/analyse.h"
 #include "plan/build.h"
 #include "plan/estimate.h"
@@ -305,6 +306,8 @@ static int scan_files(struct jw_error *err, struct scan *scan)
 
 	for (size_t i = 0; !result && i < scan->options->path_count; i++)
 		result = find_path_files(err, scan, scan->options->paths[i], &list);
+	if (!result)
+		result = variants_settle(err, &list, scan->options->paths, scan->options->path_count);
 	for (size_t i = 0; !result && i < list.found->file_count; i++)
 		result = analyse_path(err, list.found->files[i].path, &scan->question, &sink);
 	jw_found_free(list.found);

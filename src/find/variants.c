@@ -1,0 +1,327 @@
+#include "find/variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "os/env.h"
+
+enum { MOST_VERSION_FILE = 64 << 10, MOST_VARIANTS = 1 << 20 };
+
+/* ---- names */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static size_t digits_at(const char *text)
+{
+	size_t count = 0;
+
+	while (is_digit(text[count]))
+		count++;
+	return count;
+}
+
+/* "118", "92": the last digit is the minor version. "12" has none, "12.4" and "12_4" have one. */
+static size_t read_version(const char *at, struct variant_name *variant)
+{
+	const size_t length = digits_at(at);
+	const unsigned value = length == 2 || length == 3 ? (unsigned)strtoul(at, NULL, 10) : 0;
+
+	if (value < 10)
+		return 0;
+	variant->has_minor = length == 3 || value >= 50;
+	variant->major = variant->has_minor ? value / 10 : value;
+	variant->minor = variant->has_minor ? value % 10 : 0;
+	if (!variant->has_minor && (at[2] == '.' || at[2] == '_') && digits_at(at + 3) == 1 &&
+		!is_word(at[4])) {
+		variant->has_minor = true;
+		variant->minor = (unsigned)(at[3] - '0');
+		return 4;
+	}
+	return is_word(at[length]) ? 0 : length;
+}
+
+bool variant_of_name(const char *name, struct variant_name *ret_variant)
+{
+	for (const char *at = name; *at; at++) {
+		struct variant_name variant = {.start = (size_t)(at - name)};
+		size_t word, length;
+
+		if ((at > name && is_word(at[-1])) || !text_starts_fold(at, "cu"))
+			continue;
+		word = text_starts_fold(at, "cuda") ? 4 : 2;
+		word += at[word] == '_' || at[word] == '-';
+		length = read_version(at + word, &variant);
+		if (!length)
+			continue;
+		variant.end = variant.start + word + length;
+		*ret_variant = variant;
+		return true;
+	}
+	return false;
+}
+
+/* ---- which CUDA */
+
+/* "12.4" or "124" */
+static bool parse_cuda(const char *text, unsigned *ret_major, unsigned *ret_minor)
+{
+	uint32_t numbers[2];
+	struct variant_name variant = {0};
+	const size_t count = text_numbers(text, 2, numbers, 2);
+
+	if (count == 2) {
+		*ret_major = numbers[0];
+		*ret_minor = numbers[1];
+		return true;
+	}
+	if (!read_version(text, &variant) || !variant.has_minor)
+		return false;
+	*ret_major = variant.major;
+	*ret_minor = variant.minor;
+	return true;
+}
+
+/* cuda: Optional[str] = '12.4' */
+bool variant_torch_cuda(const char *text, unsigned *ret_major, unsigned *ret_minor)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *value;
+		char version[16];
+		size_t length;
+
+		line += *line == '\n';
+		length = strcspn(line, "\n");
+		if (!text_starts(line, "cuda") || is_word(line[4]) || line[4] == '_')
+			continue;
+		value = memchr(line, '=', length);
+		if (!value)
+			continue;
+		value += 1 + strspn(value + 1, " ");
+		if (*value != '\'' && *value != '"')
+			continue;
+		length = strcspn(value + 1, "'\"\n");
+		(void)snprintf(version, sizeof version, "%.*s", length < 15 ? (int)length : 0, value + 1);
+		return parse_cuda(version, ret_major, ret_minor);
+	}
+	return false;
+}
+
+/* What tells which variant is loaded. */
+struct teller {
+	const char *name; /* NULL: nothing does */
+	unsigned major, minor;
+};
+
+static bool ask_torch(const char *folder, unsigned *ret_major, unsigned *ret_minor)
+{
+	char *path = os_join(NULL, folder, "torch/version.py");
+	struct buf text = {0};
+	bool known = path && !os_read_file(NULL, path, MOST_VERSION_FILE, &text) &&
+				 variant_torch_cuda(buf_text(&text), ret_major, ret_minor);
+
+	buf_free(&text);
+	mem_free(path);
+	return known;
+}
+
+/* The PyTorch of the same folder of packages: one or two levels above the library's own. */
+static struct teller ask(const char *path)
+{
+	struct teller teller = {0};
+	char *set = strstr(os_base_name(path), "bitsandbytes") ? os_env("BNB_CUDA_VERSION") : NULL;
+	char *folder = mem_string(NULL, path);
+
+	if (set && parse_cuda(set, &teller.major, &teller.minor))
+		teller.name = "BNB_CUDA_VERSION";
+	for (int level = 0; folder && !teller.name && level < 3; level++) {
+		char *end = folder + (os_base_name(folder) - folder);
+
+		if (end == folder)
+			break;
+		end[-1] = '\0';
+		if (level && ask_torch(folder, &teller.major, &teller.minor))
+			teller.name = "PyTorch";
+	}
+	mem_free(folder);
+	mem_free(set);
+	return teller;
+}
+
+/* ---- groups */
+
+struct variant {
+	size_t file; /* index in the list */
+	uint64_t group;
+	struct variant_name name;
+	bool named, left_out;
+};
+
+/* Windows' paths may have either separator. */
+static bool is_same_path(const char *a, const char *b)
+{
+	while (*a && (*a == *b || (strchr("/\\", *a) && *b && strchr("/\\", *b)))) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static bool is_named(const char *path, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_same_path(path, names[i]))
+			return true;
+	return false;
+}
+
+/* The path without the version. */
+static uint64_t group_of(const char *path, const struct variant_name *name)
+{
+	const size_t folder = (size_t)(os_base_name(path) - path);
+	const uint64_t start = fnv_update(FNV_START, path, folder + name->start);
+
+	return fnv_update(start, path + folder + name->end, strlen(path + folder + name->end) + 1);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct variant *left = a, *right = b;
+
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
+	return (left->file > right->file) - (left->file < right->file);
+}
+
+/* How well a variant fits: 2 to the version, 1 to its first number. */
+static int fit(const struct variant *variant, const struct teller *teller)
+{
+	if (!teller->name || variant->name.major != teller->major)
+		return 0;
+	return !variant->name.has_minor ? 1 : variant->name.minor == teller->minor ? 2 : 0;
+}
+
+/* "…/libx_cuda*.so: 5 of 6 are for other CUDA versions than PyTorch's 12.4, and are left out" */
+static int note_group(struct jw_error *err, struct found_list *list, const struct variant *first,
+					  size_t count, size_t left_out, const struct teller *teller)
+{
+	const char *path = list->found->files[first->file].path;
+	const size_t folder = (size_t)(os_base_name(path) - path);
+	char *shape = mem_printf(err, "%.*s*%s", (int)(folder + first->name.start), path,
+							 path + folder + first->name.end);
+	int result;
+
+	if (!shape)
+		return -1;
+	if (left_out)
+		result = found_note(err, list,
+							"%s: %zu of %zu variants are left out: they are for other CUDA "
+							"versions than %s's, %u.%u",
+							shape, left_out, count, teller->name, teller->major, teller->minor);
+	else if (teller->name)
+		result = found_note(err, list,
+							"%s: %zu variants for different CUDA versions, of which a program "
+							"loads one; all count, since none is for %s's, %u.%u",
+							shape, count, teller->name, teller->major, teller->minor);
+	else
+		result = found_note(err, list,
+							"%s: %zu variants for different CUDA versions, of which a program "
+							"loads one; all count, since no PyTorch beside them tells which",
+							shape, count);
+	mem_free(shape);
+	return result;
+}
+
+static int settle_group(struct jw_error *err, struct found_list *list, struct variant *variants,
+						size_t count)
+{
+	const struct teller teller = ask(list->found->files[variants->file].path);
+	size_t left_out = 0, others = 0;
+	int best = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		best = fit(&variants[i], &teller) > best ? fit(&variants[i], &teller) : best;
+		others += !variants[i].named;
+	}
+	if (!others)
+		return 0;
+	for (size_t i = 0; best && i < count; i++) {
+		variants[i].left_out = !variants[i].named && fit(&variants[i], &teller) < best;
+		left_out += variants[i].left_out;
+	}
+	return best && !left_out ? 0 : note_group(err, list, variants, count, left_out, &teller);
+}
+
+static void drop(struct jw_found *found, const struct variant *variants, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!variants[i].left_out)
+			continue;
+		mem_free(found->files[variants[i].file].path);
+		found->files[variants[i].file].path = NULL;
+	}
+	for (size_t i = 0; i < found->file_count; i++)
+		if (found->files[i].path)
+			found->files[kept++] = found->files[i];
+	found->file_count = kept;
+}
+
+static int collect(struct jw_error *err, const struct found_list *list, const char *const *names,
+				   size_t count, struct variant **ret_variants, size_t *ret_count)
+{
+	struct variant *variants = NULL;
+	size_t capacity = 0, used = 0;
+
+	for (size_t i = 0; i < list->found->file_count; i++) {
+		const char *path = list->found->files[i].path;
+		struct variant variant = {.file = i};
+
+		if (!variant_of_name(os_base_name(path), &variant.name) || used == MOST_VARIANTS)
+			continue;
+		variant.group = group_of(path, &variant.name);
+		variant.named = is_named(path, names, count);
+		if (VEC_ROOM(err, variants, capacity, used, MOST_VARIANTS)) {
+			mem_free(variants);
+			return -1;
+		}
+		variants[used++] = variant;
+	}
+	*ret_variants = variants;
+	*ret_count = used;
+	return 0;
+}
+
+int variants_settle(struct jw_error *err, struct found_list *list, const char *const *names,
+					size_t count)
+{
+	struct variant *variants;
+	size_t variant_count, end;
+	int result = 0;
+
+	if (collect(err, list, names, count, &variants, &variant_count))
+		return -1;
+	if (variant_count)
+		qsort(variants, variant_count, sizeof *variants, by_group);
+	for (size_t i = 0; !result && i < variant_count; i = end) {
+		for (end = i + 1; end < variant_count && variants[end].group == variants[i].group;)
+			end++;
+		if (end - i > 1)
+			result = settle_group(err, list, variants + i, end - i);
+	}
+	drop(list->found, variants, variant_count);
+	mem_free(variants);
+	return result;
+}
