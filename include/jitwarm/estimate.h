@@ -32,6 +32,9 @@ struct jw_forecast {
 	struct jw_seconds prime; /* wall time of jw_prime with `workers` */
 	unsigned workers;
 	uint64_t cache_bytes; /* growth of the driver's cache */
+	/* Run-time linking of the libraries that need it, whether their modules are warm or cold: every
+	 * start repeats it, one core. Not in `start`. */
+	struct jw_seconds link;
 };
 
 /* The throughput of this many workers on this machine; 1 is that of one worker alone. Two hardware

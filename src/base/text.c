@@ -67,7 +67,11 @@ const char *text_span(char text[TEXT_SHORT], double low_s, double high_s)
 {
 	const struct rough_time low = rough_time(low_s), high = rough_time(high_s);
 
-	if (strcmp(low.unit, high.unit) != 0)
+	if (!strcmp(high.number, "0.0"))
+		(void)snprintf(text, TEXT_SHORT, "under 0.1 s");
+	else if (!strcmp(low.number, "0.0"))
+		(void)snprintf(text, TEXT_SHORT, "up to %s %s", high.number, high.unit);
+	else if (strcmp(low.unit, high.unit) != 0)
 		(void)snprintf(text, TEXT_SHORT, "%s %s to %s %s", low.number, low.unit, high.number,
 					   high.unit);
 	else if (strcmp(low.number, high.number) != 0)

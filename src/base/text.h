@@ -14,7 +14,8 @@ const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 /* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
 
-/* A time that is not known exactly: "2 to 3 min", "50 s to 2 min", "about 4 s". Returns `text`. */
+/* A time that is not known exactly: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s".
+ * Returns `text`. */
 const char *text_span(char text[TEXT_SHORT], double low_s, double high_s);
 
 /* "1 entry", "2 entries". Returns `text`. */

@@ -282,6 +282,19 @@ int build_note_loose(struct jw_error *err, struct build *build)
 			   : 0;
 }
 
+/* The CUDA runtime links all of these, wherever else they are. */
+static void add_link_bytes(struct build *build, const struct build_image *image,
+						   const struct analyse_module *module)
+{
+	struct plan_estimate estimate;
+
+	if (module->form != CACHE_KEY_LINK || module->role != DEVCODE_RELOCATABLE ||
+		image->targets[module->target].link_needed != NEED_YES)
+		return;
+	plan_estimate(&estimate, &module->features, module->payload_bytes, 1);
+	build->plan->targets[module->target].link_bytes += estimate.cubin_bytes;
+}
+
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image)
 {
 	struct plan *plan = build->plan;
@@ -307,6 +320,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 					 image->targets[module->target].loose_bytes > PLAN_LOOSE_LIMIT_BYTES;
 		const bool passed = module->superseded && !build->request->everything;
 
+		add_link_bytes(build, image, module);
 		if (!is_compiled(build, image, module))
 			continue;
 		if (file == UINT32_MAX && plan_add_file(err, build, image, &file))

@@ -13,6 +13,9 @@
 /* The driver's compiler against ptxas, on the machine of the fit (docs/estimates.md). */
 #define PLAN_USUAL_LOAD 1.3
 #define PLAN_USUAL_LINK 2.0
+/* cuLinkAddData and cuLinkComplete, for each MB of machine code (docs/estimates.md). */
+static const double LINK_MB_MS = 6;
+
 /* Before anything was learnt, compiling took up to twice as long as this (docs/estimates.md). */
 #define PLAN_USUAL_SPREAD 2.0
 
@@ -60,6 +63,13 @@ double plan_factor(const struct plan_factors *factors, enum cache_key_form form)
 	if (form == CACHE_KEY_LINK)
 		return factors->link > 0 ? factors->link : PLAN_USUAL_LINK;
 	return factors->load > 0 ? factors->load : PLAN_USUAL_LOAD;
+}
+
+double plan_link_ms(const struct plan_factors *factors, uint64_t cubin_bytes)
+{
+	const double usual = LINK_MB_MS * (double)cubin_bytes / 1e6;
+
+	return usual * plan_factor(factors, CACHE_KEY_LINK) / PLAN_USUAL_LINK;
 }
 
 double plan_spread(const struct plan_factors *factors)

@@ -44,6 +44,9 @@ double plan_factor(const struct plan_factors *factors, enum cache_key_form form)
  * many cores: the first thread of a core counts as one, another as SECOND_THREAD. */
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
 
+/* Of linking inputs of so much machine code, which every start repeats. */
+double plan_link_ms(const struct plan_factors *factors, uint64_t cubin_bytes);
+
 /* `machine_factor`: how much longer than the model; 0: as the model. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);

@@ -21,9 +21,18 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 	forecast->cache_bytes += module->carried ? 0 : module->entry_bytes;
 }
 
+void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target)
+{
+	const double spread = plan_spread(&plan->factors);
+	const double likely = plan_link_ms(&plan->factors, plan->targets[target].link_bytes) / 1000;
+
+	add_seconds(&forecast->link, &(struct jw_seconds){likely / spread, likely, likely * spread});
+}
+
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other)
 {
 	add_seconds(&forecast->start, &other->start);
+	add_seconds(&forecast->link, &other->link);
 	if (other->longest_seconds > forecast->longest_seconds)
 		forecast->longest_seconds = other->longest_seconds;
 	forecast->cache_bytes += other->cache_bytes;

@@ -9,6 +9,8 @@
 /* Adds a cold module. */
 void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 				  const struct plan_module *module);
+/* Adds what linking at each start takes on one of the plan's targets. */
+void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target);
 /* Adds the modules of another GPU. */
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other);
 /* As many workers as `prime` starts for so many modules where nothing else bounds them. */

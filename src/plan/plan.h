@@ -62,6 +62,7 @@ struct plan_target {
 	struct jw_target device;
 	size_t cannot;          /* containers that hold PTX for this GPU which the driver cannot use */
 	struct gpu_isa isa;     /* the newest among these that is too new for the driver; else zeros */
+	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
 	size_t link_containers; /* relocatable containers with usable PTX, whether needed or not */
 };
 

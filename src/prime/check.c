@@ -146,6 +146,8 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		count_module(&result->gpus[plan->modules[i].target], &result->files[plan->modules[i].file],
 					 plan, &plan->modules[i]);
 	for (size_t t = 0; t < plan->target_count; t++)
+		forecast_add_link(&result->gpus[t].forecast, plan, t);
+	for (size_t t = 0; t < plan->target_count; t++)
 		forecast_share(&result->gpus[t].forecast, forecast_workers(result->gpus[t].cold));
 	result->all = sum_of(result);
 	for (size_t i = 0; i < plan->file_count; i++) {

@@ -280,6 +280,7 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 		forecast_add(&sum.forecast, plan, module);
 	}
 	for (size_t i = 0; i < plan->target_count; i++) {
+		forecast_add_link(&sum.forecast, plan, i);
 		sum.cannot += plan->targets[i].cannot;
 		sum.hopeless += will_fail(plan, i);
 	}
@@ -296,8 +297,10 @@ static int divide(struct jw_error *err, const struct plan *plan,
 	if (!result->gpus)
 		return -1;
 	result->gpu_count = plan->target_count;
-	for (size_t t = 0; t < plan->target_count; t++)
+	for (size_t t = 0; t < plan->target_count; t++) {
 		result->gpus[t].target = plan->targets[t].device;
+		forecast_add_link(&result->gpus[t].forecast, plan, t);
+	}
 	for (size_t i = 0; i < plan->module_count; i++) {
 		const struct plan_module *module = &plan->modules[i];
 		struct jw_prime_gpu *gpu = &result->gpus[module->target];

@@ -275,6 +275,7 @@ static void tell_totals(const struct scan *scan)
 			total.ptx_bytes += module->payload_bytes;
 			forecast_add(&total.forecast, plan, module);
 		}
+		forecast_add_link(&total.forecast, plan, t);
 		forecast_share(&total.forecast, forecast_workers(total.modules));
 		scan->options->total(scan->options->context, &total);
 	}

@@ -8,7 +8,7 @@ static void spans_share_a_unit_where_they_can(void **state)
 		double low, high;
 		const char *text;
 	} cases[] = {
-		{0, 0, "about 0.0 s"},         {-1, 0.3, "0.0 to 0.3 s"},
+		{0, 0, "under 0.1 s"},         {-1, 0.3, "up to 0.3 s"},
 		{0.41, 0.42, "about 0.4 s"},   {1.94, 2.2, "1.9 to 2 s"},
 		{4.6, 5.4, "about 5 s"},       {35, 50, "35 to 50 s"},
 		{50, 130, "50 s to 2 min"},    {120, 190, "2 to 3 min"},

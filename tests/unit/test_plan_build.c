@@ -244,6 +244,7 @@ static void inputs_of_a_link_count_where_it_is_needed(void **state)
 		plan = plan_folder(&target, 1, NULL, false);
 		assert_int_equal(plan->module_count, cases[i].modules);
 		assert_int_equal(plan->targets[0].link_containers, 3);
+		assert_int_equal(plan->targets[0].link_bytes > 0, cases[i].modules > 0);
 		if (cases[i].modules) {
 			assert_non_null(
 				find(plan, key_of(1, 70, 86, CACHE_KEY_LINK, "-maxrregcount=96 --compile-only ")));

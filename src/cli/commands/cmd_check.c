@@ -45,7 +45,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					gpu->damaged, gpu->damaged == 1 ? "is" : "are",
 					gpu->damaged == 1 ? "it" : "them");
 	module_text_marks(out, "  ", "the warm modules", gpu->carried, 0, "");
-	module_text_link(out, "  ", gpu->link, "");
+	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 	if (gpu->needs.cuda)
 		output_line(out, STYLE_PLAIN,
 					"  their PTX is too new for the driver: it takes driver %s or newer",

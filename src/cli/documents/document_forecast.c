@@ -20,6 +20,9 @@ static const struct json_field forecast_fields[] = {
 				   "wall time of `prime` with these workers"),
 	FORECAST(workers, "processes that compile at the same time"),
 	FORECAST(cache_bytes, "growth of the driver's cache"),
+	JSON_OBJECT_OF("link_seconds", struct jw_forecast, link, &seconds,
+				   "run-time linking, which every start repeats, also a warm one; not in "
+				   "`start_seconds`"),
 	{0},
 };
 const struct json_table document_forecast = {.fields = forecast_fields,

@@ -24,11 +24,15 @@ const char *module_text_all(char text[TEXT_SHORT], size_t count)
 	return text;
 }
 
-void module_text_link(const struct output *out, const char *head, size_t link, const char *end)
+void module_text_link(const struct output *out, const char *head, size_t link,
+					  const struct jw_forecast *forecast, const char *end)
 {
+	char inputs[TEXT_SHORT + 64] = "", time[TEXT_SHORT];
+
 	if (link)
-		output_line(out, STYLE_PLAIN,
-					"%s%zu of them %s of run-time linking; the linking itself is done again at "
-					"every start%s",
-					head, link, link == 1 ? "is an input" : "are inputs", end);
+		(void)snprintf(inputs, sizeof inputs, "%zu of them %s of run-time linking; ", link,
+					   link == 1 ? "is an input" : "are inputs");
+	if (link || forecast->link.likely > 0)
+		output_line(out, STYLE_PLAIN, "%s%sthe linking itself, %s, is done again at every start%s",
+					head, inputs, text_span(time, forecast->link.low, forecast->link.high), end);
 }

@@ -152,6 +152,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 		output_line(out, STYLE_GOOD, "Warm: %s that the driver would compile %s in its cache.",
 					module_text_all(bytes, plan->modules), plan->modules == 1 ? "is" : "are");
 		module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
+		module_text_link(out, "", 0, &plan->forecast, ".");
 		return;
 	}
 	output_line(out, STYLE_PLAIN, "%zu of %s to compile (%s of PTX).", plan->cold,
@@ -161,7 +162,7 @@ void prime_print_plan(const struct output *out, const struct jw_prime_result *re
 	if (plan->why[0])
 		output_line(out, STYLE_PLAIN, "Why: %s.", plan->why);
 	module_text_marks(out, "", "the warm modules", plan->carried, 0, ".");
-	module_text_link(out, "", plan->link, ".");
+	module_text_link(out, "", plan->link, &plan->forecast, ".");
 	print_limit(out, plan);
 	print_over_budget(out, plan);
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/parts/forecast_text.h"
 #include "cli/parts/gpu_targets.h"
+#include "cli/parts/module_text.h"
 
 enum { MOST_LINE = 1 << 16 };
 
@@ -151,4 +152,5 @@ void scan_text_total(const struct output *output, const struct jw_scan_total *to
 				TEXT_COUNT(total->modules, "module", "modules"), text_bytes(ptx, total->ptx_bytes),
 				left_out);
 	forecast_text_line(output, "  ", &total->forecast, "");
+	module_text_link(output, "  ", 0, &total->forecast, "");
 }

@@ -30,7 +30,7 @@ out_has "3 of 3 modules are cold"
 out_has "  first start "
 
 # The three numbers of a GPU in one line, as a range each; of several GPUs each has its own.
-line='first start (about |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers?, [0-9.]+ MB of cache'
+line='first start (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) on one core, prime (about |up to |[0-9.]+ (s |min )?to )[0-9.]+ (s|min) with [0-9]+ workers?, [0-9.]+ MB of cache'
 run 1 prime -n lib
 grep -qE "^Predicted: $line\.$" "$out" && fail "two GPUs in one line"
 [[ $(grep -cE "^sm_8[69]: $line\.$" "$out") == 2 ]] || fail "not a line for each GPU"
@@ -46,3 +46,24 @@ run 1 check --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
 run 0 scan --target sm_86,sm_89 --driver 550.163.01 lib
 [[ $(grep -cE "^  $line\$" "$out") == 2 ]] || fail "not a line for each GPU"
+
+# Run-time linking is repeated at every start, also a warm one: it has a time. Where nothing is linked there is no word of it.
+run 1 prime -n --json lib
+json 'd["forecast"]["link_seconds"]["likely"] == 0'
+run 1 prime -n lib
+out_lacks "linking"
+run 1 prime -n "$sample"
+out_has "of run-time linking; the linking itself, "
+out_has "is done again at every start."
+run 0 prime "$sample"
+run 0 check "$sample"
+out_has "  the linking itself, "
+run 0 check --json "$sample"
+json 'd["cold"] == 0 and d["forecast"]["start_seconds"]["likely"] == 0 and d["forecast"]["link_seconds"]["likely"] > 0'
+json 'abs(sum(g["forecast"]["link_seconds"]["likely"] for g in d["gpus"]) - d["forecast"]["link_seconds"]["likely"]) < 1e-6'
+run 0 prime -n "$sample"
+out_has "the linking itself, "
+run 0 scan --target sm_86 "$sample"
+out_has "  the linking itself, "
+run 0 scan --target sm_86 --json "$sample"
+json 'd["totals"][0]["forecast"]["link_seconds"]["low"] < d["totals"][0]["forecast"]["link_seconds"]["high"]'

@@ -1,0 +1,64 @@
+#include "check.h"
+
+#include <math.h>
+
+#include "plan/forecast.h"
+
+/* What the driver on the phantom took to link real libraries (docs/estimates.md). */
+static void linking_takes_as_long_as_measured(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		double ms;
+	} measured[] = {{32159160, 195}, {33616624, 207}, {31418976, 175}, {2289520, 15}};
+	const struct plan_factors none = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+		assert_true(fabs(plan_link_ms(&none, measured[i].bytes) / measured[i].ms - 1) < 0.2);
+}
+
+static void a_slow_machine_links_slowly(void **state)
+{
+	const struct plan_factors none = {0}, slow = {.load = 13, .link = 20, .spread = 1.2};
+
+	(void)state;
+	assert_true(plan_link_ms(&slow, 1000000) > 5 * plan_link_ms(&none, 1000000));
+	assert_true(plan_link_ms(&slow, 0) < 1e-9);
+}
+
+/* A warm start links too: the time of a first start does not hold it. */
+static void linking_is_no_part_of_the_first_start(void **state)
+{
+	struct plan_target target = {.link_bytes = 32000000};
+	const struct plan plan = {.targets = &target, .target_count = 1, .factors = {.spread = 2}};
+	const struct plan_module module = {.cost_ms = 4000, .entry_bytes = 700};
+	struct jw_forecast forecast = {0}, both = {0};
+
+	(void)state;
+	forecast_add_link(&forecast, &plan, 0);
+	assert_true(forecast.link.likely > 0.1 && forecast.start.likely < 1e-9);
+	assert_true(fabs(forecast.link.high / forecast.link.low - 4) < 1e-6);
+	forecast_add(&forecast, &plan, &module);
+	forecast_add(&forecast, &plan, &module);
+	forecast_share(&forecast, 1);
+	assert_true(fabs(forecast.start.low - 4) < 1e-6 && fabs(forecast.start.high - 16) < 1e-6);
+	assert_true(fabs(forecast.prime.likely - 8) < 1e-6 && fabs(forecast.prime.high - 16) < 1e-6);
+	assert_int_equal(forecast.cache_bytes, 1400);
+	forecast_join(&both, &forecast);
+	forecast_join(&both, &forecast);
+	assert_true(fabs(both.start.likely - 16) < 1e-6 && fabs(both.longest_seconds - 4) < 1e-6);
+	assert_true(fabs(both.link.likely - 2 * forecast.link.likely) < 1e-9);
+	assert_int_equal(both.cache_bytes, 2800);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(linking_takes_as_long_as_measured),
+		cmocka_unit_test(a_slow_machine_links_slowly),
+		cmocka_unit_test(linking_is_no_part_of_the_first_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
