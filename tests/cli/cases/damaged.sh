@@ -6,7 +6,8 @@ cache=$work/cache
 bend() { # KIND
 	python3 - "$cache" "$1" <<'END'
 import glob, struct, sys
-path, other = sorted(glob.glob(sys.argv[1] + "/?/?/*"))[:2]
+# Modules that are loaded: an input of a link is told by its kind.
+path, other = [name for name in sorted(glob.glob(sys.argv[1] + "/?/?/*")) if b"\0 -c" not in open(name, "rb").read()][:2]
 data = bytearray(open(path, "rb").read())
 at = 28 + struct.unpack_from("<Q", data, 4)[0]
 if sys.argv[2] == "value": data[-8] ^= 1
