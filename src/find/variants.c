@@ -13,21 +13,16 @@ enum { MOST_VERSION_FILE = 64 << 10, MOST_VARIANTS = 1 << 20 };
 
 /* ---- names */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static size_t digits_at(const char *text)
 {
 	size_t count = 0;
 
-	while (is_digit(text[count]))
+	while (text_is_digit(text[count]))
 		count++;
 	return count;
 }
