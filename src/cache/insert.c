@@ -63,6 +63,7 @@ static int open_with(struct jw_error *err, const char *dir,
 	if (!live)
 		return -1;
 	live->options = *options;
+	live->as_account = options->account != NULL;
 	if (!live->options.lock_wait_ms)
 		live->options.lock_wait_ms = CACHE_LOCK_WAIT_MS;
 	live->dir = mem_string(err, dir);
@@ -71,10 +72,10 @@ static int open_with(struct jw_error *err, const char *dir,
 	live->staging = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "%08x%08x", dir,
 							   (unsigned)randombytes_random(), (unsigned)randombytes_random());
 	if (!live->dir || !live->index_path || !live->witness || !live->staging ||
-		live_choose_account(err, live) || (live->as_owner && live_enter(err, live)))
+		(live->as_account && os_act_as_account(err, live->options.account)))
 		goto fail;
 	result = look(err, live);
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	if (result)
 		goto fail;
@@ -285,7 +286,7 @@ static int stage_some(struct jw_error *err, struct cache_live *live,
 	size_t filled = 0, used = 0, together = 0;
 	int result = 0;
 
-	while (!live->as_owner && together < count && together < MOST_STAGED &&
+	while (!live->as_account && together < count && together < MOST_STAGED &&
 		   additions[together].parts)
 		together++;
 	if (together > 1) {
@@ -311,7 +312,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 {
 	int result = 0;
 
-	if (live->as_owner && live_enter(err, live))
+	if (live->as_account && os_act_as_account(err, live->options.account))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		additions[i].added = CACHE_ADDED_NOT;
@@ -336,7 +337,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 	}
 	if (!result && count && !os_exists(live->witness))
 		cache_shape_leave_witness(live->dir, live->shared);
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	return result;
 }
@@ -381,12 +382,12 @@ int cache_live_close(struct jw_error *err, struct cache_live *live)
 
 	if (!live)
 		return 0;
-	result = live->as_owner ? live_enter(err, live) : 0;
+	result = live->as_account ? os_act_as_account(err, live->options.account) : 0;
 	if (!result) {
 		result = settle_rows(err, live);
 		if (live->staging)
 			(void)os_remove_tree(NULL, live->staging);
-		if (live->as_owner)
+		if (live->as_account)
 			os_act_as_self();
 	}
 	mem_free(live->staging);

@@ -43,8 +43,8 @@ struct cache_live_options {
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
 	uint32_t new_mode;     /* of a directory that is not there yet; 0: 0700 */
-	/* Write with this account's rights, whoever owns the directory. NULL: with the owner's rights
-	 * if we are the superuser, else with our own. It outlives the cache's handle. */
+	/* Write with this account's rights, whoever owns the directory; it outlives the cache's handle.
+	 * NULL: with our own (and a superuser's are those of each directory's owner: os/file.h). */
 	const struct jw_account *account;
 };
 struct jw_account;

@@ -44,8 +44,8 @@ struct cache_live {
 						enter */
 	uint64_t released_ns; /* when the lock was last released */
 	bool takes_none;      /* workers' files cannot be moved into it: they are copied */
-	bool as_owner;        /* an administrator writes for another account, and with its rights */
-	uint32_t owner, group;
+	bool as_account; /* an administrator writes for options.account: all changes are made between
+						os_act_as_account and os_act_as_self */
 
 	struct live_own *own;
 	size_t own_count, own_capacity;
@@ -66,11 +66,6 @@ struct cache_live {
 
 /* A row that is taken out stays at its place, so that positions hold. */
 #define LIVE_GONE UINT64_MAX
-
-/* Whose rights those are: as_owner. */
-int live_choose_account(struct jw_error *err, struct cache_live *live);
-/* If as_owner is set, all changes to the directory are made between this and os_act_as_self. */
-int live_enter(struct jw_error *err, const struct cache_live *live);
 
 /* Whether an insert may write to the directory; nothing is made. */
 int live_may_write(struct jw_error *err, struct cache_live *live);

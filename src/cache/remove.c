@@ -65,7 +65,7 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 {
 	int result = 0;
 
-	if (live->as_owner && live_enter(err, live))
+	if (live->as_account && os_act_as_account(err, live->options.account))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		removals[i].removed = CACHE_REMOVED_NOT;
@@ -74,20 +74,20 @@ int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_rem
 		if (!result && at + done < count)
 			uv_sleep(CACHE_HOLD_MS);
 	}
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	return result;
 }
 
 int cache_remove_settle(struct jw_error *err, struct cache_live *live)
 {
-	int result = live->as_owner ? live_enter(err, live) : 0;
+	int result = live->as_account ? os_act_as_account(err, live->options.account) : 0;
 
 	if (result)
 		return -1;
 	uv_sleep(LIVE_LATE_WRITE_MS);
 	result = live_repair(err, live);
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	return result;
 }

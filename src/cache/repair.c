@@ -221,10 +221,10 @@ int cache_repair(struct jw_error *err, struct cache_live *live)
 {
 	int result;
 
-	if (live->as_owner && live_enter(err, live))
+	if (live->as_account && os_act_as_account(err, live->options.account))
 		return -1;
 	result = live_repair(err, live);
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	return result;
 }

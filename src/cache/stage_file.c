@@ -31,7 +31,7 @@ static int open_regular(struct jw_error *err, const struct cache_live *live, str
 	const char *path = copy->addition->path;
 	struct os_stat stat;
 
-	if (live->as_owner)
+	if (live->as_account)
 		os_act_as_self();
 	if (!os_stat(why, path, &stat)) {
 		if (stat.kind != OS_REGULAR)
@@ -39,7 +39,7 @@ static int open_regular(struct jw_error *err, const struct cache_live *live, str
 		else
 			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
 	}
-	return live->as_owner ? live_enter(err, live) : 0;
+	return live->as_account ? os_act_as_account(err, live->options.account) : 0;
 }
 
 static int read_header(struct jw_error *err, struct copy *copy)
@@ -197,7 +197,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 		return -1;
 	/* A cache that is for others too, or another account's, gets files that are made over there.
 	 * Where one file cannot be taken, the next ones cannot either. */
-	if (addition->may_take && !live->shared && !live->as_owner && !live->takes_none &&
+	if (addition->may_take && !live->shared && !live->as_account && !live->takes_none &&
 		!staging_begin(NULL, live, &staged, number)) {
 		copy.from = os_file_take(addition->path, staged.path);
 		staged.taken = copy.from != NULL;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/clock.h"
-#include "os/uv.h"
+#include "os/path_calls.h"
 
 bool os_exists(const char *path)
 {
@@ -63,18 +63,11 @@ int os_may_make(struct jw_error *err, const char *path)
 /* That it could not be made is of no matter where it is there: a level above may be read-only. */
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
-	char *given = os_uv_path(err, path);
 	struct jw_error why = {0}, unknown = {0};
 	struct os_stat stat;
-	uv_fs_t request;
-	int result = -1;
 
-	if (!given)
-		return -1;
-	result =
-		os_uv_result(&why, path, &request, uv_fs_mkdir(NULL, &request, given, (int)mode, NULL));
-	mem_free(given);
-	if (!result || (!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
+	if (!path_make_dir(&why, path, mode) ||
+		(!os_stat(&unknown, path, &stat) && stat.kind == OS_DIRECTORY))
 		return 0;
 	if (!unknown.code)
 		return error_set(err, JW_ERR_NOT_FOUND, "%s: Not a directory", path);
@@ -126,28 +119,12 @@ int os_make_shared_dirs(struct jw_error *err, const char *path, uint32_t mode)
 
 int os_remove_empty_dir(struct jw_error *err, const char *path)
 {
-	char *given = os_uv_path(err, path);
-	uv_fs_t request;
-	int result = -1;
-
-	if (given)
-		result = os_uv_result(err, path, &request, uv_fs_rmdir(NULL, &request, given, NULL));
-	mem_free(given);
-	return result;
+	return path_remove_dir(err, path);
 }
 
 int os_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
 {
-	char *given = os_uv_path(err, path);
-	uv_fs_t request;
-	int result = -1;
-
-	if (given)
-		result = os_uv_result(
-			err, path, &request,
-			uv_fs_lchown(NULL, &request, given, (uv_uid_t)owner, (uv_gid_t)group, NULL));
-	mem_free(given);
-	return result;
+	return path_set_owner(err, path, owner, group);
 }
 
 void os_sweep(const char *folder, const char *prefix, enum os_kind kind, int64_t older_s)

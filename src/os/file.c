@@ -2,21 +2,8 @@
 
 #include "base/mem.h"
 #include "os/open_file.h"
+#include "os/path_calls.h"
 #include "os/uv.h"
-
-/* The descriptor, or -1. */
-static int open_fd(struct jw_error *err, const char *path, int flags)
-{
-	char *given = os_uv_path(err, path);
-	uv_fs_t request;
-	int fd = -1;
-
-	if (given)
-		fd = os_uv_result(err, path, &request,
-						  uv_fs_open(NULL, &request, given, flags | UV_FS_O_NOCTTY, 0666, NULL));
-	mem_free(given);
-	return fd;
-}
 
 int close_fd(struct jw_error *err, const char *path, int fd)
 {
@@ -27,7 +14,7 @@ int close_fd(struct jw_error *err, const char *path, int fd)
 
 int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
-	int fd = open_fd(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
+	int fd = path_open(err, path, UV_FS_O_RDONLY | UV_FS_O_NONBLOCK);
 
 	if (fd < 0)
 		return -1;
@@ -118,7 +105,7 @@ int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 	if (!file)
 		return -1;
 	file->path = mem_string(err, path);
-	file->fd = file->path ? open_fd(err, path, flags) : -1;
+	file->fd = file->path ? path_open(err, path, flags) : -1;
 	if (file->fd < 0) {
 		mem_free(file->path);
 		mem_free(file);

@@ -1,6 +1,8 @@
 /* Files and directories. Paths are UTF-8; on Windows they may be longer than 260 characters and are
  * turned into UTF-16 at the system's door. Every message names the path and the system's reason.
- */
+ *
+ * The superuser of a POSIX system has, in another account's directory, that account's rights alone:
+ * every function here that takes a path sees to it (os/posix/at.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -67,15 +69,18 @@ int os_read_file(struct jw_error *err, const char *path, size_t most, struct buf
 size_t os_read_head(const char *path, void *bytes, size_t size);
 
 /* Writes a new file beside `path` and renames it into place: readers see the old content or the new
- * one, never less. */
+ * one, never less. Where `path` is a link, its target is replaced; what is no regular file (a
+ * device, a pipe) is not, which is JW_ERR_UNSUPPORTED. */
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* The same for a file that only this account may read (0600; on Windows the folder decides). */
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size);
 
-/* The same, keeping the permissions and owner of a file that is there; the target of a link is
- * written.
- */
+/* The same for a file with just this mode, whatever the umask is. */
+int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
+				  uint32_t mode);
+
+/* The same, keeping the permissions and owner of a file that is there. */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
 
 /* An open file, which is written in place. */
@@ -167,6 +172,10 @@ int os_may_make(struct jw_error *err, const char *path);
 /* Whether it is on a file system that the kernel makes up (/proc, /sys): links there lead anywhere
  * and back, and files have no size or one that is not true. */
 bool os_is_made_up(const char *path);
+
+/* Whether no other account could make this path lead elsewhere, as far as the owners of all its
+ * folders tell. True for all but the superuser, and on Windows. */
+bool os_is_private(const char *path);
 
 /* Whether files there are gone after a restart, as far as the file system tells. */
 bool os_is_volatile(const char *path);

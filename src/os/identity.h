@@ -27,10 +27,9 @@ int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
 
 /* For the superuser who writes into another account's folders: from now on files are opened, made
  * and removed with that account's rights, so that no link planted there leads anywhere else.
- * os_act_as_self ends it. On Windows, and for an account that may not, -1 and nothing changed. */
-int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group);
-/* The same with the account's other groups, and on Windows too. On POSIX it is the whole process;
- * on Windows this thread gets a token that may do what both this process and the account may (a
- * restricted token with the account's SID), and no privilege. -1: nothing changed. */
+ * os_act_as_self ends it. On POSIX it is the whole process, with the account's other groups; on
+ * Windows this thread gets a token that may do what both this process and the account may (a
+ * restricted token with the account's SID), and no privilege. -1, and nothing changed, for an
+ * account that may not. */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 void os_act_as_self(void);

@@ -1,33 +1,14 @@
 /* Files that are replaced as a whole: written beside their place, and renamed. */
 #include "base/mem.h"
 #include "os/open_file.h"
+#include "os/path_calls.h"
 #include "os/uv.h"
-
-/* A new file beside `path`: its descriptor, or -1. *ret_name is the caller's to free. */
-static int create_beside(struct jw_error *err, const char *path, char **ret_name)
-{
-	char *given = os_uv_path(err, path);
-	char *pattern = given ? mem_printf(err, "%s.XXXXXX", given) : NULL, *name = NULL;
-	uv_fs_t request;
-	int fd = -1;
-
-	if (pattern) {
-		fd = uv_fs_mkstemp(NULL, &request, pattern, NULL);
-		name = fd < 0 ? NULL : mem_string(err, request.path);
-		fd = os_uv_result(err, path, &request, fd);
-	}
-	mem_free(pattern);
-	mem_free(given);
-	if (fd >= 0)
-		*ret_name = name;
-	return fd;
-}
 
 static int replace(struct jw_error *err, const char *path, const void *data, size_t size,
 				   uint32_t mode, const struct os_stat *like)
 {
 	char *name = NULL;
-	int fd = create_beside(err, path, &name), result;
+	int fd = path_make_file(err, path, &name), result;
 
 	if (fd < 0)
 		return -1;
@@ -40,38 +21,71 @@ static int replace(struct jw_error *err, const char *path, const void *data, siz
 	return result ? -1 : 0;
 }
 
+/* The file that is to be replaced: `path`, or where it links to. What is no regular file is not. */
+static int find_target(struct jw_error *err, const char *path, char **ret_real,
+					   struct os_stat *ret_stat, bool *ret_there)
+{
+	const bool link = path_is_link(path), there = !os_stat(NULL, path, ret_stat);
+	char *real = NULL;
+
+	if (link && !there)
+		return error_set(err, JW_ERR_IO, "%s: links to a file that is not there", path);
+	if (there && ret_stat->kind != OS_REGULAR)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
+						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
+														: "is no regular file: not replaced");
+	if (link && os_real_path(err, path, &real))
+		return -1;
+	if (link && path_is_link(real)) {
+		mem_free(real);
+		return error_set(err, JW_ERR_IO,
+						 "%s: is another account's link, which is not followed: run jitwarm as "
+						 "that account",
+						 path);
+	}
+	if (!link)
+		real = mem_string(err, path);
+	if (!real)
+		return -1;
+	*ret_real = real;
+	*ret_there = there;
+	return 0;
+}
+
+/* `keep`: the rights and the owner of the file that is there. */
+static int write_over(struct jw_error *err, const char *path, const void *data, size_t size,
+					  uint32_t mode, bool keep)
+{
+	struct os_stat stat;
+	char *real = NULL;
+	bool there = false;
+	int result;
+
+	if (find_target(err, path, &real, &stat, &there))
+		return -1;
+	keep = keep && there;
+	result = replace(err, real, data, size, keep ? stat.mode : mode, keep ? &stat : NULL);
+	mem_free(real);
+	return result;
+}
+
 int os_write_atomic(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	return replace(err, path, data, size, RIGHTS_OF_NEW, NULL);
+	return write_over(err, path, data, size, RIGHTS_OF_NEW, false);
 }
 
 int os_write_secret(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	return replace(err, path, data, size, 0600, NULL);
+	return write_over(err, path, data, size, 0600, false);
 }
 
-static bool is_link(const char *path)
+int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
+				  uint32_t mode)
 {
-	char *given = os_uv_path(NULL, path);
-	uv_fs_t request;
-	bool is = given &&
-			  os_uv_result(NULL, path, &request, uv_fs_readlink(NULL, &request, given, NULL)) == 0;
-
-	mem_free(given);
-	return is;
+	return write_over(err, path, data, size, mode, false);
 }
 
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size)
 {
-	struct os_stat stat;
-	char *real = NULL;
-	int result;
-
-	if (os_stat(NULL, path, &stat) || os_real_path(NULL, path, &real))
-		return is_link(path)
-				   ? error_set(err, JW_ERR_IO, "%s: links to a file that is not there", path)
-				   : os_write_atomic(err, path, data, size);
-	result = replace(err, real, data, size, stat.mode, &stat);
-	mem_free(real);
-	return result;
+	return write_over(err, path, data, size, RIGHTS_OF_NEW, true);
 }

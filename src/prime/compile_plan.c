@@ -27,15 +27,23 @@ enum { LOCK_WAIT_MS = 200 };
  * wipe it), and new entries are counted. */
 static int run_opaque(struct jw_error *err, struct run_setup *setup, struct jw_prime_result *result)
 {
-	uint64_t before = run_folder_count_entries(setup->system->cache.path), after;
+	const char *cache = setup->system->cache.path;
+	uint64_t before = run_folder_count_entries(cache), after;
 	int failed;
 
+	/* A superuser's driver would follow any link there. */
+	if (!os_is_private(cache))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "%s: another account could replace it, and the driver itself would have "
+						 "to write there with root's rights, since the form of its entries is not "
+						 "known: run jitwarm as that account, or with --sudo-user",
+						 cache);
 	setup->live = NULL;
 	setup->workers = 1;
 	result->undone = result->compiled = result->misjudged = result->unchanged = result->met = 0;
 	prime_result_forget_failures(result);
 	failed = run_plan(err, setup, result);
-	after = run_folder_count_entries(setup->system->cache.path);
+	after = run_folder_count_entries(cache);
 	result->compiled = after > before ? (size_t)(after - before) : 0;
 	result->opaque = true;
 	return failed;

@@ -152,6 +152,15 @@ static void sweep_temporary(void)
 	mem_free(base);
 }
 
+/* Where another account could put a link in the folder's place, workers of the superuser, whose
+ * drivers follow links, do not write. */
+static int check_place(struct jw_error *err, const char *path)
+{
+	return path && !os_is_private(path)
+			   ? error_set(err, JW_ERR_IO, "%s: another account could replace this folder", path)
+			   : 0;
+}
+
 static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 {
 	struct run_folder folder = {.temporary = true};
@@ -163,7 +172,8 @@ static int make_temporary(struct jw_error *err, struct run_folder *ret_folder)
 	if (os_make_temp_dir(err, prefix, &folder.path))
 		return -1;
 	folder.lock_path = os_join(err, folder.path, inner_lock);
-	if (!folder.lock_path || take_lock(err, folder.lock_path, &folder.lock)) {
+	if (!folder.lock_path || check_place(err, folder.path) ||
+		take_lock(err, folder.lock_path, &folder.lock)) {
 		run_folder_remove(&folder);
 		return -1;
 	}
@@ -218,6 +228,8 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 
 	if (state_dir && make_in(&why, state_dir, &folder) && why.code == JW_ERR_MEMORY)
 		return error_copy(err, &why);
+	if (check_place(&why, folder.path))
+		run_folder_remove(&folder);
 	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
 	if ((!folder.path || is_network(folder.path)) &&
 		make_temporary(folder.path ? NULL : err, &other) && !folder.path)

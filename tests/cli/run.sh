@@ -1,8 +1,9 @@
 #!/bin/bash
-# run.sh CASE: runs one case of cases/ in a new temporary folder, with an environment that knows nothing of this machine's
+# run.sh CASE: runs one case of cases/ (JITWARM_CASES: of another folder) in a new temporary folder, with an environment that knows nothing of this machine's
 # Python, cache or drivers. JITWARM is the command to test. Exit status 77: skipped.
 set -euo pipefail
-cases=$(cd "$(dirname "$0")/cases" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+cases=${JITWARM_CASES:-$here/cases}
 case=$(basename "$1" .sh)
 : "${JITWARM:?the jitwarm to test}"
 
@@ -30,7 +31,7 @@ cd "$work"
 status=0
 (
 	# shellcheck source=/dev/null
-	. "$cases/../lib.sh"
+	. "$here/lib.sh"
 	# shellcheck source=/dev/null
 	. "$cases/$case.sh"
 ) || status=$?

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <jitwarm/accounts.h>
+
 #include "inserting.h"
 #include "os/identity.h"
 
@@ -335,12 +337,13 @@ static void another_accounts_cache_stays_its_own(void **state)
 	char *parent = os_join(NULL, folder, "home"), *secret = os_join(NULL, folder, "secret");
 	char *planted = os_join(NULL, folder, "home/cache"), *mine = dir, *link;
 	struct cache_live *live;
-	char name[CACHE_NAME_SIZE];
+	char nobody[] = "nobody", name[CACHE_NAME_SIZE];
+	const struct jw_account account = {.name = nobody, .owner = NOBODY, .group = NOBODY};
 	uint64_t key = key_of(2);
 	bool reached;
 
 	(void)state;
-	if (getuid() || chmod(folder, 0711) || os_act_as(NULL, NOBODY, NOBODY))
+	if (getuid() || chmod(folder, 0711) || os_act_as_account(NULL, &account))
 		skip();
 	reached = !os_stat(NULL, folder, &(struct os_stat){0});
 	os_act_as_self();

@@ -31,9 +31,9 @@ uid_t geteuid(void)
 }
 
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
-int statfs(const char *path, struct statfs *info)
+int fstatfs(int fd, struct statfs *info)
 {
-	(void)path;
+	(void)fd;
 	*info = (struct statfs){.f_bsize = 4096,
 							.f_bavail = kernel.free_bytes / 4096,
 							.f_files = kernel.files,

@@ -11,7 +11,10 @@
 
 #include "base/mem.h"
 #include "os/names.h"
+#include "os/path_calls.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
+#include "os/posix/rights.h"
 
 static enum os_kind kind_of(int directory, const struct dirent *entry)
 {
@@ -26,15 +29,31 @@ static enum os_kind kind_of(int directory, const struct dirent *entry)
 	return S_ISREG(native.st_mode) ? OS_REGULAR : S_ISDIR(native.st_mode) ? OS_DIRECTORY : OS_OTHER;
 }
 
+static DIR *open_directory(const struct at *at)
+{
+	int fd = at_open(at, O_RDONLY | O_DIRECTORY, 0);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!directory && fd >= 0)
+		(void)close(fd);
+	return directory;
+}
+
 int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 {
-	DIR *directory = opendir(path);
+	DIR *directory;
+	struct at at;
 	struct named *found = NULL;
 	size_t capacity = 0, count = 0;
 	int result = -1;
 
-	if (!directory)
-		return posix_error(err, path);
+	if (at_enter(err, path, AT_LAST_ENTERED, &at))
+		return -1;
+	directory = open_directory(&at);
+	if (!directory) {
+		posix_error(err, path);
+		goto done;
+	}
 	for (;;) {
 		struct dirent *entry;
 
@@ -61,50 +80,66 @@ done:
 	for (size_t i = 0; result && i < count; i++)
 		mem_free(found[i].name);
 	mem_free(found);
-	(void)closedir(directory);
+	if (directory)
+		(void)closedir(directory);
+	at_leave(&at);
 	return result;
 }
 
-int os_may_write(struct jw_error *err, const char *path)
+static int check_file(struct jw_error *err, const struct at *at, const char *path)
 {
 	struct stat native;
 	int search;
 
-	if (stat(path, &native)) {
-		bool missing = errno == ENOENT;
-
-		posix_error(err, path);
-		return missing && !lstat(path, &native)
-				   ? error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path)
-				   : -1;
-	}
+	if (fstatat(at->dir, at->name, &native, 0))
+		return posix_error(err, path);
 	/* Not access(): it uses the real account, and we may act as another one. */
 	search = S_ISDIR(native.st_mode) ? X_OK : 0;
-	return faccessat(AT_FDCWD, path, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path) : 0;
+	return faccessat(at->dir, at->name, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path)
+																		  : 0;
+}
+
+int os_may_write(struct jw_error *err, const char *path)
+{
+	struct jw_error why = {0};
+	struct at at;
+	int result;
+
+	if (at_enter(err, path, AT_LAST_ENTERED, &at))
+		return -1;
+	result = check_file(&why, &at, path);
+	at_leave(&at);
+	if (result && why.code == JW_ERR_NOT_FOUND && path_is_link(path))
+		return error_set(err, JW_ERR_IO, "%s: is a link that leads nowhere", path);
+	return result ? error_copy(err, &why) : 0;
 }
 
 int os_remove(struct jw_error *err, const char *path)
 {
-	return unlink(path) && errno != ENOENT ? posix_error(err, path) : 0;
+	struct at at;
+	int result;
+
+	if (at_enter(err, path, AT_LAST_KEPT, &at))
+		return -1;
+	result = unlinkat(at.dir, at.name, 0) && errno != ENOENT ? posix_error(err, path) : 0;
+	at_leave(&at);
+	return result;
 }
 
 /* jitwarm makes no deeper directories. */
 enum { MOST_DEPTH = 64 };
 
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
-						int depth)
-{
-	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	int result = 0;
+						int depth);
 
-	if (!directory) {
-		posix_error(err, path);
-		if (fd >= 0)
-			(void)close(fd);
-		return -1;
-	}
+/* Everything in an open directory, with its owner's rights. */
+static int empty(struct jw_error *err, DIR *directory, const char *path, int depth)
+{
+	const int fd = dirfd(directory);
+	struct dirent *entry;
+	bool acts;
+	int result = at_act_in(err, path, fd, &acts);
+
 	while (!result && (entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
@@ -118,6 +153,25 @@ static int remove_below(struct jw_error *err, int above, const char *name, const
 		else
 			result = remove_below(err, fd, entry->d_name, path, depth + 1);
 	}
+	if (acts)
+		rights_return();
+	return result;
+}
+
+static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
+						int depth)
+{
+	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	int result;
+
+	if (!directory) {
+		posix_error(err, path);
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	result = empty(err, directory, path, depth);
 	(void)closedir(directory);
 	if (!result && unlinkat(above, name, AT_REMOVEDIR) && errno != ENOENT)
 		result = posix_error(err, path);
@@ -126,21 +180,78 @@ static int remove_below(struct jw_error *err, int above, const char *name, const
 
 int os_remove_tree(struct jw_error *err, const char *path)
 {
-	if (!unlink(path) || errno == ENOENT)
-		return 0;
-	return remove_below(err, AT_FDCWD, path, path, 0);
+	struct at at;
+	int result = 0;
+
+	if (at_enter(err, path, AT_LAST_KEPT, &at))
+		return -1;
+	if (unlinkat(at.dir, at.name, 0) && errno != ENOENT)
+		result = remove_below(err, at.dir, at.name, path, 0);
+	at_leave(&at);
+	at_forget();
+	return result;
 }
 
-int os_real_path(struct jw_error *err, const char *path, char **ret_path)
+static char *usual_real_path(struct jw_error *err, const char *path)
 {
 	char resolved[PATH_MAX];
-	char *copy;
 
-	if (!realpath(path, resolved))
-		return posix_error(err, path);
-	copy = mem_string(err, resolved);
-	if (!copy)
-		return -1;
-	*ret_path = copy;
-	return 0;
+	if (realpath(path, resolved))
+		return mem_string(err, resolved);
+	posix_error(err, path);
+	return NULL;
+}
+
+static char *absolute(struct jw_error *err, const char *path)
+{
+	char here[PATH_MAX];
+
+	if (os_is_absolute(path))
+		return mem_string(err, path);
+	if (!getcwd(here, sizeof here)) {
+		posix_error(err, path);
+		return NULL;
+	}
+	return os_join(err, here, path);
+}
+
+/* Were another account's link resolved, the path that it leads to would be used as if the superuser
+ * had named it. */
+int os_real_path(struct jw_error *err, const char *path, char **ret_path)
+{
+	char *given = absolute(err, path), *real = NULL;
+	struct stat native;
+	struct at at;
+	int result = -1;
+
+	if (!given || at_enter(err, given, AT_LAST_FOLLOWED, &at))
+		goto done;
+	if (!at.walk.path)
+		real = usual_real_path(err, path);
+	else if (fstatat(at.dir, at.name, &native, 0))
+		posix_error(err, path);
+	else
+		real = at_real_path(err, &at);
+	at_leave(&at);
+	if (real) {
+		*ret_path = real;
+		result = 0;
+	}
+done:
+	mem_free(given);
+	return result;
+}
+
+bool os_is_private(const char *path)
+{
+	char *given = absolute(NULL, path);
+	struct at at;
+	bool own = false;
+
+	if (given && !at_enter(NULL, given, AT_LAST_ENTERED, &at)) {
+		own = at.own;
+		at_leave(&at);
+	}
+	mem_free(given);
+	return own;
 }

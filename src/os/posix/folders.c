@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
+#include "os/file.h"
 #include "os/posix/posix.h"
 
 int os_home_dir(struct jw_error *err, char **ret_path)
@@ -68,9 +69,10 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return os_real_path(err, "/proc/self/exe", ret_path);
 }
 
+/* What another account could replace is no place for the superuser's own work. */
 char *os_temp_dir(struct jw_error *err)
 {
 	const char *base = getenv("TMPDIR");
 
-	return mem_string(err, base && *base ? base : "/tmp");
+	return mem_string(err, base && *base && os_is_private(base) ? base : "/tmp");
 }

@@ -101,27 +101,16 @@ static int keep_groups(struct jw_error *err)
 	return 0;
 }
 
-/* `name` NULL: without the account's other groups. */
-static int act_as(struct jw_error *err, const char *name, uid_t owner, gid_t group)
+int os_act_as_account(struct jw_error *err, const struct jw_account *account)
 {
 	if (keep_groups(err))
 		return -1;
-	if (!(name ? initgroups(name, group) : setgroups(1, &group)) && !setegid(group) &&
-		!seteuid(owner))
+	if (!initgroups(account->name, account->group) && !setegid(account->group) &&
+		!seteuid(account->owner))
 		return 0;
 	posix_error(err, "acting as another account");
 	os_act_as_self();
 	return -1;
-}
-
-int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
-{
-	return act_as(err, NULL, owner, group);
-}
-
-int os_act_as_account(struct jw_error *err, const struct jw_account *account)
-{
-	return act_as(err, account->name, account->owner, account->group);
 }
 
 void os_act_as_self(void)

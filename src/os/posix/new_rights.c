@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "os/file.h"
 #include "os/open_file.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
 
 enum { MOST_STATUS = 64 << 10 };
@@ -26,13 +27,21 @@ static mode_t creation_mask(void)
 	return mask;
 }
 
-/* Another account's file stays that account's, where we may; else it is not replaced. */
+/* Another account's file stays that account's, where we may; else it is not replaced. Whose rights
+ * these are tells the path: the superuser gives nothing away in another account's directory. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 				  const struct os_stat *like)
 {
+	struct at at;
+	int result;
+
 	if (mode == RIGHTS_OF_NEW)
 		mode = 0666 & ~creation_mask();
-	if ((like && fchown(fd, like->owner, like->group)) || fchmod(fd, (mode_t)mode))
-		return posix_error(err, path);
-	return 0;
+	if (at_enter(err, path, AT_LAST_KEPT, &at))
+		return -1;
+	result = (like && fchown(fd, like->owner, like->group)) || fchmod(fd, (mode_t)mode)
+				 ? posix_error(err, path)
+				 : 0;
+	at_leave(&at);
+	return result;
 }

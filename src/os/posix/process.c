@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
 
 /* In the child, between fork and exec: only calls that POSIX allows there. The reason of a failure
@@ -83,19 +84,30 @@ static int start(struct jw_error *err, const char *const *arguments, int in, int
 	return 0;
 }
 
+static int open_output(struct jw_error *err, const char *path)
+{
+	struct at at;
+	int fd;
+
+	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+		return -1;
+	fd = at_open(&at, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0)
+		posix_error(err, path);
+	at_leave(&at);
+	return fd;
+}
+
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended)
 {
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int result = -1;
+	int out = open_output(err, output), result = -1;
 	pid_t child = -1;
 
 	if (in < 0)
 		posix_error(err, "/dev/null");
-	else if (out < 0)
-		posix_error(err, output);
-	else
+	else if (out >= 0)
 		result = start(err, arguments, in, out, &child);
 	if (in >= 0)
 		(void)close(in);

@@ -11,7 +11,24 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "os/path_calls.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
+
+static int find_info(struct jw_error *err, const char *path, struct statfs *ret_info)
+{
+	struct at at;
+	int fd, result;
+
+	if (at_enter(err, path, AT_LAST_ENTERED, &at))
+		return -1;
+	fd = at_open(&at, O_PATH, 0);
+	result = fd < 0 || fstatfs(fd, ret_info) ? posix_error(err, path) : 0;
+	if (fd >= 0)
+		(void)close(fd);
+	at_leave(&at);
+	return result;
+}
 
 /* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
 static bool is_network(unsigned long type)
@@ -37,9 +54,9 @@ bool os_is_made_up(const char *path)
 		0x62656570 /* configfs */, 0xde5e81e4 /* EFI */,     0x6165676c /* pstore */,
 		0x42494e4d /* binfmt */,   0x1cd1 /* devpts */,      0x65735543 /* FUSE's control */,
 	};
-	struct statfs native;
+	struct statfs native = {0};
 
-	if (statfs(path, &native))
+	if (find_info(NULL, path, &native))
 		return false;
 	for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
 		if ((unsigned long)native.f_type == made_up[i])
@@ -110,7 +127,7 @@ static void apply_books(const struct dqblk *books, struct os_space *space)
 /* The superuser is not held to any. */
 static void apply_quotas(const char *path, struct os_space *space)
 {
-	int fd = geteuid() ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	int fd = geteuid() ? path_open(NULL, path, O_RDONLY | O_NONBLOCK) : -1;
 	struct dqblk books = {0};
 
 	if (fd < 0)
@@ -126,10 +143,10 @@ static void apply_quotas(const char *path, struct os_space *space)
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	struct os_space space = {.free_files = UINT64_MAX};
-	struct statfs info;
+	struct statfs info = {0};
 
-	if (statfs(path, &info))
-		return posix_error(err, path);
+	if (find_info(err, path, &info))
+		return -1;
 	space.free_bytes = (uint64_t)info.f_bavail * (uint64_t)info.f_bsize;
 	/* File systems that make inodes on demand report 0. */
 	if (info.f_files)
@@ -143,11 +160,11 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 bool os_is_volatile(const char *path)
 {
 	static const unsigned long in_memory[] = {0x01021994 /* tmpfs */, 0x858458f6 /* ramfs */};
-	struct statfs info;
+	struct statfs info = {0};
 
 	if (text_starts(path, "/tmp/"))
 		return true; /* emptied by systemd-tmpfiles or at the next start */
-	if (statfs(path, &info))
+	if (find_info(NULL, path, &info))
 		return false;
 	for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++)
 		if ((unsigned long)info.f_type == in_memory[i])

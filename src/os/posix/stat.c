@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "os/open_file.h"
+#include "os/posix/at.h"
 #include "os/posix/posix.h"
 
 static void convert(const struct stat *from, struct os_stat *to)
@@ -32,11 +33,16 @@ static void convert(const struct stat *from, struct os_stat *to)
 int os_stat(struct jw_error *err, const char *path, struct os_stat *ret_stat)
 {
 	struct stat native;
+	struct at at;
+	int result;
 
-	if (stat(path, &native))
-		return posix_error(err, path);
-	convert(&native, ret_stat);
-	return 0;
+	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+		return -1;
+	result = fstatat(at.dir, at.name, &native, 0) ? posix_error(err, path) : 0;
+	at_leave(&at);
+	if (!result)
+		convert(&native, ret_stat);
+	return result;
 }
 
 int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_stat)
@@ -52,9 +58,15 @@ int fd_stat(struct jw_error *err, int fd, const char *path, struct os_stat *ret_
 uint64_t os_identity(const char *path)
 {
 	struct statx native;
+	struct at at;
 	uint64_t state;
+	int failed;
 
-	if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &native))
+	if (at_enter(NULL, path, AT_LAST_FOLLOWED, &at))
+		return OS_UNIDENTIFIED;
+	failed = statx(at.dir, at.name, 0, STATX_INO | STATX_BTIME, &native);
+	at_leave(&at);
+	if (failed)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : OS_UNIDENTIFIED;
 	if (!(native.stx_mask & STATX_BTIME) || !native.stx_btime.tv_sec)
 		return OS_UNIDENTIFIED;
@@ -74,5 +86,13 @@ int os_file_set_mtime(struct jw_error *err, struct os_file *file, int64_t mtime_
 
 int os_set_mode(struct jw_error *err, const char *path, uint32_t mode)
 {
-	return chmod(path, (mode_t)mode) ? posix_error(err, path) : 0;
+	struct at at;
+	int result;
+
+	if (at_enter(err, path, AT_LAST_FOLLOWED, &at))
+		return -1;
+	result = at_set_mode(&at, (mode_t)mode) ? posix_error(err, path) : 0;
+	at_leave(&at);
+	at_forget();
+	return result;
 }

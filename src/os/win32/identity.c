@@ -71,13 +71,6 @@ void os_account_free(struct os_account *account)
 	*account = (struct os_account){0};
 }
 
-int os_act_as(struct jw_error *err, uint32_t owner, uint32_t group)
-{
-	(void)owner;
-	(void)group;
-	return error_set(err, JW_ERR_UNSUPPORTED, "acting as another account");
-}
-
 /* A restricted token passes an access check only if its own groups and the restricting SIDs both
  * do: with the account's SID among the latter, and no privilege (backup and restore pass over
  * access lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */

@@ -78,3 +78,9 @@ bool os_is_made_up(const char *path)
 	(void)path;
 	return false;
 }
+
+bool os_is_private(const char *path)
+{
+	(void)path;
+	return true;
+}

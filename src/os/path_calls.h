@@ -1,0 +1,20 @@
+/* Between the common part of os/file.h and each system's own: the calls that take a path. On POSIX
+ * they are made with the rights that belong to the path (os/posix/at.h), on Windows by libuv. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The descriptor, or -1; `flags` are UV_FS_O_... A new file has the mode that the umask leaves of
+ * 0666. */
+int path_open(struct jw_error *err, const char *path, int flags);
+int path_make_dir(struct jw_error *err, const char *path, uint32_t mode);
+int path_remove_dir(struct jw_error *err, const char *path);
+int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group);
+/* A new file (0600), and a new directory (0700), whose name is `path` and six more letters; the
+ * caller frees the name. The file's descriptor, or -1. */
+int path_make_file(struct jw_error *err, const char *path, char **ret_name);
+int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
+bool path_is_link(const char *path);

@@ -1,0 +1,225 @@
+#include "os/posix/at.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "os/clock.h"
+#include "os/posix/posix.h"
+#include "os/posix/rights.h"
+
+/* ---- directories that are the superuser's alone, all of their way */
+
+enum { SURE = 128, MOST_SURE = 256, MOST_AGE_NS = 100000000 };
+
+/* A walk takes three calls for each level, and most paths lie in few directories. Only the
+ * superuser can make one of these another account's; it is looked at again soon nevertheless. */
+static _Thread_local struct {
+	char path[MOST_SURE];
+	uint64_t since_ns;
+	unsigned age; /* at_forget */
+} known[SURE];
+static atomic_uint present_age;
+
+void at_forget(void)
+{
+	(void)atomic_fetch_add(&present_age, 1);
+}
+
+static size_t directory_length(const char *path)
+{
+	const char *last = path[0] == '/' ? strrchr(path, '/') : NULL;
+
+	/* "/a/../b", "/a/." and "/a/" are walked. */
+	return last && last > path && strcmp(last, "/.") != 0 && last[1] && !strstr(path, "/..")
+			   ? (size_t)(last - path)
+			   : 0;
+}
+
+static size_t place_of(const char *path, size_t length)
+{
+	return fnv_update(FNV_START, path, length) % SURE;
+}
+
+static bool is_sure(const char *path, size_t length)
+{
+	const size_t at = place_of(path, length);
+
+	return length && length < MOST_SURE && !strncmp(known[at].path, path, length) &&
+		   !known[at].path[length] && known[at].age == atomic_load(&present_age) &&
+		   os_monotonic_ns() - known[at].since_ns < MOST_AGE_NS;
+}
+
+static void note_sure(const char *path, size_t length, unsigned age)
+{
+	const size_t at = place_of(path, length);
+
+	if (length >= MOST_SURE)
+		return;
+	memcpy(known[at].path, path, length);
+	known[at].path[length] = '\0';
+	known[at].since_ns = os_monotonic_ns();
+	known[at].age = age;
+}
+
+/* ---- one path */
+
+static bool is_link(const char *path)
+{
+	struct stat stat;
+
+	return !lstat(path, &stat) && S_ISLNK(stat.st_mode);
+}
+
+static int begin(struct jw_error *err, const char *path, enum at_last last, struct at *at)
+{
+	const size_t length = directory_length(path);
+	const unsigned age = atomic_load(&present_age);
+
+	*at = (struct at){
+		.dir = AT_FDCWD, .name = path, .owner = geteuid(), .own = true, .walk = {.dir = -1}};
+	if (!*path || !rights_are_roots() ||
+		(is_sure(path, length) && (last == AT_LAST_KEPT || !is_link(path))))
+		return 0;
+	at->walk.path = path;
+	at->walk.last_followed = last != AT_LAST_KEPT;
+	at->walk.last_entered = last == AT_LAST_ENTERED;
+	if (walk_path(err, &at->walk)) {
+		walk_end(&at->walk);
+		return -1;
+	}
+	at->dir = at->walk.dir;
+	at->name = *at->walk.rest ? at->walk.rest : ".";
+	at->owner = at->walk.owner;
+	at->foreign = at->walk.acts;
+	at->guarded = !at->walk.stuck && !at->walk.owner && walk_is_shared(&at->walk.stat);
+	at->own = at->walk.sure && !at->walk.stuck;
+	if (length && at->own && !at->guarded && !at->walk.links && last != AT_LAST_ENTERED)
+		note_sure(path, length, age);
+	return 0;
+}
+
+int at_enter(struct jw_error *err, const char *path, enum at_last last, struct at *ret_at)
+{
+	struct at at;
+
+	if (begin(err, path, last, &at))
+		return -1;
+	*ret_at = at;
+	return 0;
+}
+
+void at_leave(struct at *at)
+{
+	walk_end(&at->walk);
+	at->walk = (struct walk){.dir = -1};
+}
+
+int at_find(struct jw_error *err, const char *path, enum at_last last, struct at *ret_at)
+{
+	if (at_enter(err, path, last, ret_at))
+		return -1;
+	if (ret_at->walk.acts)
+		rights_return();
+	ret_at->walk.acts = false;
+	return 0;
+}
+
+int at_act(struct jw_error *err, struct at *at)
+{
+	if (!at->foreign)
+		return 0;
+	if (rights_take(err, at->owner, at->walk.group))
+		return -1;
+	at->walk.acts = true;
+	return 0;
+}
+
+int at_act_in(struct jw_error *err, const char *path, int dir, bool *ret_acts)
+{
+	struct stat stat;
+
+	*ret_acts = false;
+	if (!rights_are_roots())
+		return 0;
+	if (fstat(dir, &stat))
+		return posix_error(err, path);
+	if (!stat.st_uid)
+		return 0;
+	if (rights_take(err, stat.st_uid, stat.st_gid))
+		return error_prefix(err, "%s", path);
+	*ret_acts = true;
+	return 0;
+}
+
+/* ---- calls that guard */
+
+/* A second name may be that of a file elsewhere, which others have linked to. */
+static bool has_another_name(int fd)
+{
+	struct stat stat;
+
+	return fstat(fd, &stat) || (!S_ISDIR(stat.st_mode) && stat.st_nlink > 1);
+}
+
+static int refused(int fd)
+{
+	(void)close(fd);
+	errno = EPERM;
+	return -1;
+}
+
+int at_open(const struct at *at, int flags, mode_t mode)
+{
+	int fd = openat(at->dir, at->name, flags | O_CLOEXEC | (at->guarded ? O_NOFOLLOW : 0), mode);
+
+	if (fd < 0 || !at->guarded || (flags & O_ACCMODE) == O_RDONLY || !has_another_name(fd))
+		return fd;
+	return refused(fd);
+}
+
+int at_set_mode(const struct at *at, mode_t mode)
+{
+	int fd, result;
+
+	if (!at->guarded)
+		return fchmodat(at->dir, at->name, mode, 0);
+	fd = at_open(at, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	if (fd < 0)
+		return -1;
+	if (has_another_name(fd))
+		return refused(fd);
+	result = fchmod(fd, mode);
+	(void)close(fd);
+	return result;
+}
+
+int at_set_owner(const struct at *at, uid_t owner, gid_t group)
+{
+	int fd, result;
+
+	if (!at->guarded)
+		return fchownat(at->dir, at->name, owner, group, AT_SYMLINK_NOFOLLOW);
+	fd = openat(at->dir, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (has_another_name(fd))
+		return refused(fd);
+	result = fchownat(fd, "", owner, group, AT_EMPTY_PATH);
+	(void)close(fd);
+	return result;
+}
+
+char *at_real_path(struct jw_error *err, const struct at *at)
+{
+	const char *walked = at->walk.walked;
+
+	if (at->name[0] == '/' || !walked)
+		return mem_string(err, at->name);
+	return strcmp(at->name, ".") != 0 ? mem_printf(err, "%s/%s", walked, at->name)
+									  : mem_string(err, *walked ? walked : "/");
+}

@@ -1,0 +1,197 @@
+#include "os/posix/walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "os/posix/posix.h"
+#include "os/posix/rights.h"
+
+enum { MOST_LINKS = 40, MOST_TARGET = 4096 };
+
+/* Members of root's group count as the superuser. */
+bool walk_is_shared(const struct stat *stat)
+{
+	return (stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
+}
+
+/* The files of an account that this user namespace lacks are not in our power either. */
+static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, gid_t group)
+{
+	struct jw_error why = {0};
+
+	if (walk->acts && owner == walk->owner && group == walk->group)
+		return 0;
+	if (walk->acts)
+		rights_return();
+	walk->acts = false;
+	walk->owner = owner;
+	walk->group = group;
+	if (!owner)
+		return 0;
+	walk->acts = !rights_take(&why, owner, group);
+	if (walk->acts)
+		return 0;
+	walk->stuck = true;
+	if (why.code == JW_ERR_UNSUPPORTED)
+		return 0;
+	(void)error_copy(err, &why);
+	return error_prefix(err, "%s", walk->path);
+}
+
+/* Takes the descriptor over. */
+static int enter(struct jw_error *err, struct walk *walk, int dir, const struct stat *stat)
+{
+	bool movable = walk->dir >= 0 && walk_is_shared(&walk->stat) && !(walk->stat.st_mode & S_ISVTX);
+
+	if (walk->dir >= 0)
+		(void)close(walk->dir);
+	walk->dir = dir;
+	walk->stat = *stat;
+	walk->sure = walk->sure && !movable && !stat->st_uid;
+	return change_rights(err, walk, stat->st_uid, stat->st_gid);
+}
+
+static int start_at(struct jw_error *err, struct walk *walk, const char *start)
+{
+	int dir = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat stat;
+
+	if (dir < 0)
+		return posix_error(err, walk->path);
+	mem_free(walk->walked);
+	walk->sure = start[0] == '/';
+	walk->walked = walk->sure ? mem_string(err, "") : NULL;
+	if ((walk->sure && !walk->walked) || fstat(dir, &stat)) {
+		(void)close(dir);
+		return walk->sure && !walk->walked ? -1 : posix_error(err, walk->path);
+	}
+	if (walk->dir >= 0)
+		(void)close(walk->dir);
+	walk->dir = -1;
+	return enter(err, walk, dir, &stat);
+}
+
+static int note_step(struct jw_error *err, struct walk *walk, const char *name)
+{
+	char *last = walk->walked ? strrchr(walk->walked, '/') : NULL, *longer;
+
+	if (!walk->walked || !strcmp(name, "."))
+		return 0;
+	if (!strcmp(name, "..")) {
+		if (last)
+			*last = '\0';
+		return 0;
+	}
+	longer = mem_printf(err, "%s/%s", walk->walked, name);
+	if (!longer)
+		return -1;
+	mem_free(walk->walked);
+	walk->walked = longer;
+	return 0;
+}
+
+/* A link that the superuser alone can have made is replaced by what it says. */
+static int follow(struct jw_error *err, struct walk *walk, const char *name, const char *behind,
+				  const struct stat *link)
+{
+	char target[MOST_TARGET], *text;
+	ssize_t length;
+
+	if (walk->owner || link->st_uid) {
+		walk->stuck = true;
+		return walk->owner ? 0 : change_rights(err, walk, link->st_uid, link->st_gid);
+	}
+	/* Where others may write, one with a second name may be theirs. */
+	errno = ELOOP;
+	length = ++walk->links > MOST_LINKS || (walk_is_shared(&walk->stat) && link->st_nlink > 1)
+				 ? -1
+				 : readlinkat(walk->dir, name, target, sizeof target - 1);
+	if (length < 0)
+		return posix_error(err, walk->path);
+	target[length] = '\0';
+	text = mem_printf(err, "%s%s", target, behind);
+	if (!text)
+		return -1;
+	mem_free(walk->text);
+	walk->text = walk->rest = text;
+	return text[0] == '/' ? start_at(err, walk, "/") : 0;
+}
+
+/* `name`, which is followed by `behind`, from the first separator on. One that is missing, or is no
+ * directory, is left to the call that the walk is for. *ret_arrived: so is one that is there. */
+static int step(struct jw_error *err, struct walk *walk, const char *name, char *behind,
+				bool *ret_arrived)
+{
+	const bool last = !behind[strspn(behind, "/")];
+	struct stat stat;
+	int dir;
+
+	if (last && !*behind && !walk->last_followed) {
+		*ret_arrived = true;
+		return 0;
+	}
+	dir = openat(walk->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || fstat(dir, &stat)) {
+		if (dir >= 0)
+			(void)close(dir);
+		*ret_arrived = true;
+		return 0;
+	}
+	if (S_ISLNK(stat.st_mode)) {
+		(void)close(dir);
+		return follow(err, walk, name, behind, &stat);
+	}
+	*ret_arrived = (last && !walk->last_entered) || !S_ISDIR(stat.st_mode);
+	if (*ret_arrived) {
+		(void)close(dir);
+		return 0;
+	}
+	walk->rest = behind + strspn(behind, "/");
+	if (!note_step(err, walk, name))
+		return enter(err, walk, dir, &stat);
+	(void)close(dir);
+	return -1;
+}
+
+int walk_path(struct jw_error *err, struct walk *walk)
+{
+	bool arrived = false;
+
+	walk->dir = -1;
+	walk->text = walk->rest = mem_string(err, walk->path);
+	if (!walk->text || start_at(err, walk, walk->rest[0] == '/' ? "/" : "."))
+		return -1;
+	while (!arrived && !walk->stuck) {
+		char *name, *end;
+		int result;
+
+		walk->rest += strspn(walk->rest, "/");
+		end = walk->rest + strcspn(walk->rest, "/");
+		if (end == walk->rest || (walk->owner && !strncmp(walk->rest, "..", 2))) {
+			walk->stuck = end != walk->rest;
+			break;
+		}
+		name = mem_string_n(err, walk->rest, (size_t)(end - walk->rest));
+		result = name ? step(err, walk, name, end, &arrived) : -1;
+		mem_free(name);
+		if (result)
+			return -1;
+	}
+	return 0;
+}
+
+void walk_end(struct walk *walk)
+{
+	int reason = errno;
+
+	if (walk->acts)
+		rights_return();
+	if (walk->dir >= 0)
+		(void)close(walk->dir);
+	mem_free(walk->text);
+	mem_free(walk->walked);
+	errno = reason;
+}

@@ -1,0 +1,82 @@
+# Links in another account's cache: root writes through none of them that lead out of that account's reach
+. "$cases/../lib.sh"
+with_simdriver sm_86
+cache=$home/.nv/ComputeCache
+export CUDA_CACHE_PATH=$cache
+fresh() {
+	rm -rf "$home/.nv"
+	as_mallory mkdir -p "$cache"
+}
+# every command that writes to a cache
+attack() {
+	run '0|1|2|3' prime "$sample"
+	untouched
+	run '0|1|2|3' cache verify --repair
+	untouched
+	run '0|1|2|3' import --allow-unsigned "$work/a.jwpack"
+	untouched
+	run '0|1|2|3' import --allow-unsigned --cache "$cache" "$work/a.jwpack"
+	untouched
+	run '0|1|2|3' cache prune --apply --damaged
+	untouched
+}
+
+CUDA_CACHE_PATH=$work/cache run 0 prime "$sample"
+CUDA_CACHE_PATH=$work/cache run 0 export -o "$work/a.jwpack"
+
+# Without an attack: everything is that account's
+fresh
+run 0 prime "$sample"
+(($(cached "$cache") > 5)) || fail "nothing was compiled"
+while read -r path; do is_theirs "$path"; done < <(find "$home/.nv")
+
+# The index
+for target in file secret empty missing folder; do
+	fresh
+	as_mallory ln -s "$treasure/$target" "$cache/index"
+	attack
+done
+# A second name for root's file, where the system allows one
+fresh
+if as_mallory ln "$treasure/file" "$cache/index" 2>/dev/null; then
+	attack
+	rm "$cache/index"
+	before=$(state_of)
+fi
+# The lock of a run, and the name of its holder
+for name in .jitwarm-lock .jitwarm-holder; do
+	fresh
+	for target in file secret missing; do
+		as_mallory ln -sfn "$treasure/$target" "$home/.nv/$name"
+		as_mallory ln -sfn "$treasure/$target" "$cache/$name"
+		as_mallory ln -sfn "$treasure/$target" "$cache$name"
+		attack
+	done
+done
+# The directory itself, one above it, and one of its parts
+for target in folder empty missing; do
+	fresh
+	rmdir "$cache"
+	as_mallory ln -s "$treasure/$target" "$cache"
+	attack
+	rm -rf "$home/.nv"
+	as_mallory ln -s "$treasure/$target" "$home/.nv"
+	attack
+	fresh
+	for part in 0 1 2 3 4 5 6 7 8 9 a b c d e f jitwarm; do as_mallory ln -s "$treasure/$target" "$cache/$part"; done
+	attack
+done
+
+# A directory that root has there is root's: the account cannot have made what it holds
+fresh
+rmdir "$cache" && mkdir -m 755 "$cache"
+run 0 prime "$sample"
+[[ $(stat -c %u "$cache/index") == 0 ]] || fail "the index of root's directory is not root's"
+
+# Links that only root can have made are followed
+fresh
+mkdir "$open/elsewhere" && chown $mallory:$mallory "$open/elsewhere"
+ln -s elsewhere "$open/link"
+CUDA_CACHE_PATH=$open/link/cache run 0 prime "$sample"
+is_theirs "$open/elsewhere/cache" "$open/elsewhere/cache/index"
+untouched

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# Sourced by every case: root, and an account that attacks it. $open is a folder that both get into, $home the account's own in it,
+# $treasure root's, with files that the account may read at most.
+#
+#   as_mallory COMMAND…   with that account's rights
+#   untouched             nothing in $treasure has changed: content, owner, mode, names
+
+((EUID == 0)) || skip "attacks on root need root"
+# shellcheck source=tests/accounts.sh
+. "$cases/../../accounts.sh"
+open=$(folder_for_all) || skip "this root cannot act as another account, or no folder is open to it"
+trap 'rm -rf "$open"' EXIT
+mallory=64321
+as_mallory() { setpriv --reuid=$mallory --regid=$mallory --clear-groups --inh-caps=-all "$@"; }
+
+home=$open/home treasure=$open/treasure
+mkdir -m 700 "$home" && chown $mallory:$mallory "$home"
+mkdir -p "$treasure/folder"
+printf 'precious' >"$treasure/file"
+printf 'secret' >"$treasure/secret"
+printf 'in a folder' >"$treasure/folder/file"
+mkdir "$treasure/empty"
+chmod 600 "$treasure/secret"
+state_of() { (cd "$treasure" && find . -printf '%p %U %G %m %y\n' | sort && find . -type f -exec sha256sum {} + | sort); }
+before=$(state_of)
+untouched() { [[ $(state_of) == "$before" ]] || fail "root's files have changed: $(diff <(echo "$before") <(state_of))"; }
+# is_theirs PATH…: each belongs to the account
+is_theirs() {
+	local path
+	for path; do [[ $(stat -c %u "$path") == "$mallory" ]] || fail "$path belongs to account $(stat -c %u "$path")"; done
+}
+# cached DIR: how many entries
+cached() { find "$1/" -path '*/?/?/*' -type f 2>/dev/null | wc -l; }
