@@ -37,8 +37,6 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 
 /* After the last image: how loose files are taken. */
 int build_note_loose(struct jw_error *err, struct build *build);
-/* And which libraries are one library for several CUDA versions, by their names. */
-int build_note_variants(struct jw_error *err, struct build *build);
 
 /* What each module takes, as far as that follows from its text. */
 void build_estimate(struct plan *plan);

@@ -213,9 +213,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 	for (size_t i = 0; !result && i < request->found->file_count; i++)
 		result = read_found_file(err, &reading, &request->found->files[i]);
 	if (!result)
-		result = build_note_loose(err, &reading.build) || build_note_variants(err, &reading.build)
-					 ? -1
-					 : 0;
+		result = build_note_loose(err, &reading.build);
 	/* Files that were read are remembered even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);

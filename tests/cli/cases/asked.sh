@@ -48,21 +48,6 @@ done
 run 3 prime -n --only 1 "$sample"
 err_has "“jitwarm scan --modules --json” lists where modules begin"
 
-# Libraries for several CUDA versions, of which a program loads one
-mkdir "$work/variants"
-for cuda in 118 121 126; do
-	for name in bits_cuda other; do
-		printf '.version 7.0\n.target sm_50\n.address_size 64\n.visible .entry %s()\n{\n\tret;\n}\n' "$name$cuda" >"$work/variants/$name$cuda.ptx"
-	done
-done
-run 1 check "$work/variants"
-err_has "bits_cuda*.ptx: 3 files for several CUDA versions, of which a program loads one; all are counted"
-err_lacks "other*"
-run 1 prime -n "$work/variants"
-err_has "3 files for several CUDA versions"
-run 1 check "$work/variants/bits_cuda121.ptx"
-err_lacks "several CUDA versions"
-
 # Half a command
 run 64 cache
 err_has "“cache” needs a second word: list, verify, prune"
