@@ -1,32 +1,45 @@
 #!/usr/bin/env python3
 """fit-costs.py [FOLDER]: fits the model of docs/estimates.md to measured compiles.
 
-FOLDER holds one CSV file a library (ptx_bytes, statements, branches, entries, compile_ms, peak_kib, cubin_bytes); default:
-compile-costs of the test data ($JITWARM_TESTDATA, else ../shared/testdata beside the repository). Prints the coefficients of
-the fit over all of them, and for each library its total by that fit and by the fit over the others alone: of the time, whose
-factors are compiled in (src/plan/estimate.c), and of the size, beside those that are. What a library adds to a cache is its
-PTX, which is known, and its cubins. One library was compiled with line information: what that takes can be fitted, but not
-held out.
+FOLDER holds one CSV file a library; default: tests/data/compile-costs, whose README.md explains the columns. Prints the
+factors of the fit over all of them, and for each library its total by that fit and by the fit over the others alone (no
+version of the same library): of the time, whose factors are compiled in (src/plan/estimate.c), and of the size, beside those
+that are. How much slower the second machine is gets fitted too. What a library adds to a cache is its PTX, which is known,
+and its cubins. One library was compiled with line information: what that takes can be fitted, but not held out.
 """
 import csv
-import os
+import math
 import pathlib
 import sys
 
-START_MS = 8.0  # of the compiler's process: measured, not fitted
-TIME = ("statements", "branches", "entries")
+PROCESS_MS = 8.0  # the start of a ptxas process: measured, not fitted
+TIME = ("start", "entries", "divisions", "lengthy")
 START_BYTES = 1000.0  # of the smallest cubin, rounded
 SIZE = ("ptx_bytes", "statements", "entries", "line_info")  # the last: statements, where line information is asked for
 SIZE_COMPILED_IN = (0.25, 12.0, 3500.0, 40.0)
-LINE_INFO = ("xgboost",)  # whose option strings ask for it
+LINE_INFO = "xgboost"  # whose option strings ask for it
+TURNS = 40
 
 
-def read(path):
-    with open(path, newline="") as file:
-        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    for row in rows:
-        row["line_info"] = row["statements"] if path.stem.startswith(LINE_INFO) else 0.0
-    return rows
+class Library:
+    def __init__(self, path):
+        self.machine, self.name = path.stem.split("-", 1)
+        # Two TensorFlows years apart have little in common; versions of the others have.
+        self.family = self.name if self.name.startswith("tensorflow") else self.name.split("-")[0]
+        self.process_ms = PROCESS_MS if self.machine == "ptxas" else 0.0
+        with open(path, newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row.pop("form") == "load"]
+        self.modules = [{name: float(value) for name, value in row.items()} for row in rows]
+        for row in self.modules:
+            row["start"] = 1.0 if self.machine == "driver" else 0.0
+            row["lengthy"] = row["statements"] * (row["statements"] / max(row["entries"], 1) / 1000) ** (1 / 3)
+            row["line_info"] = row["statements"] if self.name.startswith(LINE_INFO) else 0.0
+
+    def sum(self, column):
+        return sum(row[column] for row in self.modules)
+
+    def predict(self, names, factors):
+        return sum(self.sum(name) * factor for name, factor in zip(names, factors))
 
 
 def solve(matrix, values):
@@ -44,63 +57,85 @@ def solve(matrix, values):
     return [row[-1] / row[i] for i, row in enumerate(rows)]
 
 
-def fit(modules, names, wanted, start):
-    """Least squares, each residual divided by the square root of what was measured."""
-    size = len(names)
+def fit(samples, size):
+    """Least squares; a sample is its features, what was measured, its weight."""
     matrix, values = [[0.0] * size for _ in range(size)], [0.0] * size
-    for module in modules:
-        weight = 1 / max(module[wanted], 1.0)
-        for i, left in enumerate(names):
-            values[i] += weight * module[left] * (module[wanted] - start)
-            for j, right in enumerate(names):
-                matrix[i][j] += weight * module[left] * module[right]
+    for features, wanted, weight in samples:
+        for i, left in enumerate(features):
+            values[i] += weight * left * wanted
+            for k, right in enumerate(features):
+                matrix[i][k] += weight * left * right
     return solve(matrix, values)
 
 
-def total(modules, names, factors, start):
-    return sum(start + sum(module[name] * factor for name, factor in zip(names, factors)) for module in modules)
+def time_samples(libraries, slower):
+    """Each residual is divided by the square root of the time, and each library counts the same."""
+    for library in libraries:
+        scale = slower[library.machine]
+        whole = sum(max(row["ms"] - library.process_ms, 0) for row in library.modules) / scale
+        for row in library.modules:
+            wanted = max(row["ms"] - library.process_ms, 0) / scale
+            yield [row[name] for name in TIME], wanted, 1 / max(row["ms"] / scale, 1) / whole
 
 
-def rest(libraries, held_out):
-    return [module for name, modules in libraries.items() if name != held_out for module in modules]
+def time_of(library, factors, slower):
+    return library.predict(TIME, factors) * slower[library.machine] + library.process_ms * len(library.modules)
+
+
+def fit_time(libraries):
+    """The factors, and how much slower each machine is than that of ptxas."""
+    slower = {"ptxas": 1.0, "driver": 3.0}
+    for _ in range(TURNS):
+        factors = fit(time_samples(libraries, slower), len(TIME))
+        for machine in slower:
+            logs = [math.log(library.sum("ms") / time_of(library, factors, slower))
+                    for library in libraries if library.machine == machine]
+            slower[machine] *= math.exp(sum(logs) / len(logs))
+        slower = {machine: value / slower["ptxas"] for machine, value in slower.items()}
+    return factors, slower
 
 
 def print_time(libraries):
-    args = (TIME, "compile_ms", START_MS)
-    factors = fit(rest(libraries, None), *args)
-    print("milliseconds = %g + " % START_MS + " + ".join("%.4g × %s" % pair for pair in zip(factors, TIME)))
-    for name, modules in libraries.items():
-        real = sum(module["compile_ms"] for module in modules)
-        off = [100 * (total(modules, TIME, found, START_MS) / real - 1) for found in (factors, fit(rest(libraries, name), *args))]
-        print("%-36s %7.1f s   fit %+6.1f %%   held out %+6.1f %%" % (name, real / 1000, *off))
+    factors, slower = fit_time(libraries)
+    print("milliseconds = " + " + ".join("%.4g × %s" % pair for pair in zip(factors, TIME)) + "   driver: × %.3f" % slower["driver"])
+    for library in libraries:
+        others = [other for other in libraries if other.family != library.family]
+        held_out = fit(time_samples(others, slower), len(TIME))
+        ratios = [time_of(library, found, slower) / library.sum("ms") for found in (factors, held_out)]
+        print("%-6s %-34s %7.1f s   fit × %.2f   held out × %.2f" % (library.machine, library.name, library.sum("ms") / 1000, *ratios))
+
+
+def size_samples(libraries):
+    for library in libraries:
+        for row in library.modules:
+            yield [row[name] for name in SIZE], row["cubin_bytes"] - START_BYTES, 1 / max(row["cubin_bytes"], 1.0)
 
 
 def print_size(libraries):
-    args = (SIZE, "cubin_bytes", START_BYTES)
-    factors = fit(rest(libraries, None), *args)
+    factors = fit(size_samples(libraries), len(SIZE))
     print("bytes of the cubin = %g + " % START_BYTES + " + ".join("%.4g × %s" % pair for pair in zip(factors, SIZE)))
-    for name, modules in libraries.items():
-        real = sum(module["cubin_bytes"] for module in modules)
-        ptx = sum(module["ptx_bytes"] for module in modules)
-        line = "%-36s %7.1f MB" % (name, real / 1e6)
-        for what, found in ("compiled in", SIZE_COMPILED_IN), ("fit", factors), ("held out", fit(rest(libraries, name), *args)):
-            made = total(modules, SIZE, found, START_BYTES)
-            if what == "held out" and name.startswith(LINE_INFO):
+    for library in libraries:
+        real, ptx = library.sum("cubin_bytes"), library.sum("ptx_bytes")
+        line = "%-36s %7.1f MB" % (library.name, real / 1e6)
+        held_out = fit(size_samples([other for other in libraries if other is not library]), len(SIZE))
+        for what, found in ("compiled in", SIZE_COMPILED_IN), ("fit", factors), ("held out", held_out):
+            if what == "held out" and library.name.startswith(LINE_INFO):
                 line += "   held out: nothing else has line information"
-            else:
-                line += "   %s %+6.1f %% (cache %+5.1f %%)" % (what, 100 * (made / real - 1), 100 * ((made + ptx) / (real + ptx) - 1))
+                continue
+            made = library.predict(SIZE, found) + START_BYTES * len(library.modules)
+            line += "   %s %+6.1f %% (cache %+5.1f %%)" % (what, 100 * (made / real - 1), 100 * ((made + ptx) / (real + ptx) - 1))
         print(line)
 
 
 def main():
-    data = os.environ.get("JITWARM_TESTDATA") or pathlib.Path(__file__).parent.parent / "../shared/testdata"
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(data) / "compile-costs")
-    libraries = {path.stem: read(path) for path in sorted(folder.glob("*.csv"))}
+    root = pathlib.Path(__file__).resolve().parent.parent
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/data/compile-costs"
+    libraries = [Library(path) for path in sorted(folder.glob("*-*.csv"))]
     if not libraries:
         sys.exit(f"fit-costs.py: {folder}: no *.csv there")
     print_time(libraries)
     print()
-    print_size(libraries)
+    print_size([library for library in libraries if library.machine == "ptxas"])
 
 
 if __name__ == "__main__":

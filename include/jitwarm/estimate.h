@@ -4,6 +4,7 @@
 #ifndef JITWARM_ESTIMATE_H
 #define JITWARM_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <jitwarm/api.h>
@@ -35,6 +36,8 @@ struct jw_forecast {
 	/* Run-time linking of the libraries that need it, whether their modules are warm or cold: every
 	 * start repeats it, one core. Not in `start`. */
 	struct jw_seconds link;
+	bool measured; /* how fast the compiler is on this machine; else the times are those of a usual
+					  one */
 };
 
 /* The throughput of this many workers on this machine; 1 is that of one worker alone. Two hardware

@@ -77,7 +77,8 @@ struct jw_system {
 					 them are known by their PCI device ids, they are listed here, without
 					 `uuid` and memory */
 	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
-	struct jw_speed speed;      /* learned from runs here; zeros for another machine */
+	struct jw_speed speed;      /* learned from runs here, measured before that; zeros for another
+								   machine */
 	const char *const *worker;  /* as it was given */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
@@ -94,7 +95,8 @@ enum jw_ask {
 struct jw_system_options {
 	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool asleep; /* use only remembered facts and files; do not start the driver */
-	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet */
+	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet, and
+					for up to 0.3 s larger ones where nothing is known of its speed */
 	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
 	 * the driver may have to be started: unless `asleep`, with `probe` or `ask`, and for jw_prime.
 	 */

@@ -23,9 +23,10 @@ size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name);
 /* Inputs of the cost model (docs/estimates.md). */
 struct ptx_features {
 	uint64_t statements; /* lines that end in `;`, whether with CR LF (Windows' nvcc) or LF */
-	uint64_t branches;   /* occurrences of `bra` */
-	uint64_t entries;    /* `.entry`s */
-	bool code;           /* a `.entry` or a `.func`: there is something to compile */
+	uint64_t
+		divisions; /* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call */
+	uint64_t entries; /* `.entry`s */
+	bool code;        /* a `.entry` or a `.func`: there is something to compile */
 };
 
 /* Counts at several GB/s. It counts text, not grammar, like the measurements that the model was

@@ -8,7 +8,7 @@ enum {
 	LANES = 16,
 	STEPS = 128,           /* steps between two looks at the counters, which hold 255 */
 	BLOCK = LANES * STEPS, /* bytes between two such looks */
-	AHEAD = 8, /* the longest word that is counted ends at most so far behind its start */
+	AHEAD = 12, /* the longest word that is counted ends at most so far behind its start */
 };
 
 typedef uint8_t lanes __attribute__((vector_size(LANES)));
@@ -62,20 +62,50 @@ static void count_directives(const uint8_t *at, size_t size, size_t left,
 	}
 }
 
+static bool is_division(const uint8_t *at, size_t left)
+{
+	static const char *const words[] = {"rem.", "div.s64", "div.u64", "div.rn.f64"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (left >= strlen(words[i]) && !memcmp(at, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+/* Where each of them may begin, and words that look alike at first. */
+static lanes near_division(const uint8_t *at)
+{
+	lanes zero = load(at), one = load(at + 1), two = load(at + 2), three = load(at + 3);
+
+	return equal(three, '.') & ((equal(zero, 'd') & equal(one, 'i') & equal(two, 'v')) |
+								(equal(zero, 'r') & equal(one, 'e') & equal(two, 'm')));
+}
+
+static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
+{
+	for (size_t i = 0; i < BLOCK; i += LANES) {
+		if (!any(near_division(at + i)))
+			continue;
+		for (size_t k = i; k < i + LANES; k++)
+			features->divisions += is_division(at + k, left - k);
+	}
+}
+
 static void count_block(const uint8_t *at, size_t left, struct ptx_features *features)
 {
-	lanes statements = {0}, branches = {0}, rare = {0};
+	lanes statements = {0}, divisions = {0}, rare = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES) {
 		lanes zero = load(at + i), one = load(at + i + 1), two = load(at + i + 2);
 
 		statements -= equal(zero, ';') & (equal(one, '\n') | equal(one, '\r'));
-		branches -= equal(zero, 'b') & equal(one, 'r') & equal(two, 'a');
+		divisions |= near_division(at + i);
 		rare |= equal(zero, '.') &
 				((equal(one, 'e') & equal(two, 'n')) | (equal(one, 'f') & equal(two, 'u')));
 	}
 	features->statements += sum(statements);
-	features->branches += sum(branches);
+	if (any(divisions))
+		count_divisions(at, left, features);
 	if (any(rare))
 		count_directives(at, BLOCK, left, features);
 }
@@ -90,8 +120,8 @@ void ptx_count(const void *text, size_t size, struct ptx_features *ret_features)
 	for (size_t i = 0; i < size; i++) {
 		if (at[i] == ';' && size - i > 1 && (at[i + 1] == '\n' || at[i + 1] == '\r'))
 			features.statements++;
-		else if (at[i] == 'b' && size - i > 2 && at[i + 1] == 'r' && at[i + 2] == 'a')
-			features.branches++;
+		else if (at[i] == 'd' || at[i] == 'r')
+			features.divisions += is_division(at + i, size - i);
 	}
 	count_directives(at, size, size, &features);
 	if (features.entries)

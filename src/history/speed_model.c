@@ -8,16 +8,23 @@
 #include "plan/estimate.h"
 
 enum { MOST_BYTES = 64 << 10 };
-static const char schema[] = "jitwarm.speed/1";
+static const char schema[] = "jitwarm.speed/2";
 
 /* No machine is that far from the model. Such a value comes from a driver that had nothing to
  * compile, a clock that jumps, or a forged file. */
 static const double MOST_FACTOR = 20;
 static const double MOST_MS = 1e12;
-/* Earlier runs weigh at most this much. The usual factor (plan/estimate.h) weighs this much, so
- * that three tiny modules do not decide. */
-static const double LEARNT_SPREAD = 1.2;
-static const double MOST_OLD_MS = 120e3, USUAL_MS = 1e3;
+/* Earlier runs weigh at most this much. What was expected before weighs this much, so that three
+ * tiny modules do not decide; where the gauge said it, so many times the gauge, which counts less
+ * on a busy processor just as a run does. */
+static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_WEIGHT = 0.5;
+/* Real libraries against the gauge, whose modules are small, each by the model; and the factors by
+ * which a sum misses, one time in ten (docs/estimates.md). */
+static const double LOAD_BY_GAUGE = 1.25, LINK_BY_GAUGE = 0.8;
+static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.25;
+
+static const char *const kind_names[SPEED_KINDS] = {
+	[SPEED_LOAD] = "load", [SPEED_LINK] = "link", [SPEED_GAUGE] = "gauge", [SPEED_TRIED] = "tried"};
 
 static bool is_believable(const struct speed_sum *sum)
 {
@@ -48,63 +55,98 @@ static struct speed_sum weighted(const struct speed_time *time)
 	return (struct speed_sum){time->model_ms * share * share, time->cpu_ms * share * share};
 }
 
-static bool is_row_of(const struct speed_row *row, const struct jw_driver *driver, bool link)
+static bool is_row_of(const struct speed_row *row, const struct jw_driver *driver,
+					  enum speed_kind kind)
 {
-	return row->release == driver->release[0] && row->cuda == driver->cuda && row->link == link;
+	return row->release == driver->release[0] && row->cuda == driver->cuda && row->kind == kind;
 }
 
-static double usual_factor(bool link)
+static const struct speed_row *find_row(const struct speed_table *table,
+										const struct jw_driver *driver, enum speed_kind kind)
+{
+	for (size_t i = table->count; i-- > 0;)
+		if (is_row_of(&table->rows[i], driver, kind))
+			return &table->rows[i];
+	return NULL;
+}
+
+static double usual_factor(enum speed_kind kind)
 {
 	const struct plan_factors none = {0};
 
-	return plan_factor(&none, link ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
+	return plan_factor(&none, kind == SPEED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
 }
 
-static double factor_of_row(const struct speed_row *row)
-{
-	return (row->sum.real_ms + USUAL_MS * usual_factor(row->link)) / (row->sum.model_ms + USUAL_MS);
-}
-
-/* From the least to the most telling: a row of the other form, one of another driver, that of this
- * one; of several the last. */
-static double find_factor(const struct speed_table *table, const struct jw_driver *driver,
-						  bool link, int *ret_best)
+/* By what was measured on other drivers; of several rows the last counts, and one of the same kind
+ * more than any other. 0: nothing was. */
+static double factor_elsewhere(const struct speed_table *table, enum speed_kind kind)
 {
 	double factor = 0;
-	int best = 0;
+	bool same = false;
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct speed_row *row = &table->rows[i];
-		int worth = is_row_of(row, driver, link) ? 3 : row->link == link ? 2 : 1;
+		const double weight = row->sum.model_ms + EXPECTED_MS;
 
-		if (worth < best)
+		if (row->kind == SPEED_GAUGE || row->kind == SPEED_TRIED || (same && row->kind != kind))
 			continue;
-		best = worth;
-		factor = factor_of_row(row) * usual_factor(link) / usual_factor(row->link);
+		same = row->kind == kind;
+		factor = (row->sum.real_ms + EXPECTED_MS * usual_factor(row->kind)) / weight *
+				 usual_factor(kind) / usual_factor(row->kind);
 	}
-	*ret_best = best;
 	return factor;
+}
+
+/* What is expected before anything was learnt of this driver, and how much that weighs. The factor
+ * is 0 where nothing is known. */
+static double expected_factor(const struct speed_table *table, const struct jw_driver *driver,
+							  enum speed_kind kind, double *ret_weight)
+{
+	const struct speed_row *gauge = find_row(table, driver, SPEED_GAUGE);
+
+	*ret_weight = gauge ? GAUGE_WEIGHT * gauge->sum.model_ms : EXPECTED_MS;
+	if (!gauge)
+		return factor_elsewhere(table, kind);
+	return gauge->sum.real_ms / gauge->sum.model_ms *
+		   (kind == SPEED_LINK ? LINK_BY_GAUGE : LOAD_BY_GAUGE);
+}
+
+static double find_factor(const struct speed_table *table, const struct jw_driver *driver,
+						  enum speed_kind kind)
+{
+	const struct speed_row *learnt = find_row(table, driver, kind);
+	double weight, expected = expected_factor(table, driver, kind, &weight);
+
+	if (!learnt)
+		return expected;
+	if (!(expected > 0))
+		expected = usual_factor(kind);
+	return (learnt->sum.real_ms + weight * expected) / (learnt->sum.model_ms + weight);
+}
+
+/* 0: nothing was measured. */
+static double find_spread(const struct speed_table *table, const struct jw_driver *driver)
+{
+	if (find_row(table, driver, SPEED_LOAD) || find_row(table, driver, SPEED_LINK))
+		return LEARNT_SPREAD;
+	return find_row(table, driver, SPEED_GAUGE) ? GAUGE_SPREAD : 0;
 }
 
 struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver)
 {
-	struct plan_factors factors;
-	int load, link;
-
-	factors.load = find_factor(table, driver, false, &load);
-	factors.link = find_factor(table, driver, true, &link);
-	factors.spread = load == 3 || link == 3 ? LEARNT_SPREAD : 0;
-	return factors;
+	return (struct plan_factors){.load = find_factor(table, driver, SPEED_LOAD),
+								 .link = find_factor(table, driver, SPEED_LINK),
+								 .spread = find_spread(table, driver)};
 }
 
 /* Removes the row from the table; an empty sum if it has no such row. */
 static struct speed_sum take_row(struct speed_table *table, const struct jw_driver *driver,
-								 bool link)
+								 enum speed_kind kind)
 {
 	struct speed_sum sum = {0};
 
 	for (size_t i = table->count; i-- > 0;) {
-		if (!is_row_of(&table->rows[i], driver, link))
+		if (!is_row_of(&table->rows[i], driver, kind))
 			continue;
 		sum = table->rows[i].sum;
 		memmove(&table->rows[i], &table->rows[i + 1], (--table->count - i) * sizeof *table->rows);
@@ -112,45 +154,90 @@ static struct speed_sum take_row(struct speed_table *table, const struct jw_driv
 	return sum;
 }
 
-static void add_sum(struct speed_table *table, const struct jw_driver *driver, bool link,
-					const struct speed_time *time)
+static void put_row(struct speed_table *table, const struct jw_driver *driver, enum speed_kind kind,
+					struct speed_sum sum)
 {
-	struct speed_row row = {driver->release[0], driver->cuda, link, {0, 0}};
-	const struct speed_sum sum = weighted(time);
-
-	if (!is_believable(&sum))
-		return;
-	row.sum = take_row(table, driver, link);
-	if (row.sum.model_ms > MOST_OLD_MS) {
-		row.sum.real_ms *= MOST_OLD_MS / row.sum.model_ms;
-		row.sum.model_ms = MOST_OLD_MS;
-	}
-	row.sum.model_ms += sum.model_ms;
-	row.sum.real_ms += sum.real_ms;
 	if (table->count == LEARN_MOST_ROWS)
 		memmove(table->rows, table->rows + 1, --table->count * sizeof *table->rows);
-	table->rows[table->count++] = row;
+	table->rows[table->count++] = (struct speed_row){driver->release[0], driver->cuda, kind, sum};
+}
+
+static void add_sum(struct speed_table *table, const struct jw_driver *driver, enum speed_kind kind,
+					const struct speed_time *time)
+{
+	const struct speed_sum more = weighted(time);
+	struct speed_sum sum;
+
+	if (!is_believable(&more))
+		return;
+	sum = take_row(table, driver, kind);
+	if (sum.model_ms > MOST_OLD_MS) {
+		sum.real_ms *= MOST_OLD_MS / sum.model_ms;
+		sum.model_ms = MOST_OLD_MS;
+	}
+	sum.model_ms += more.model_ms;
+	sum.real_ms += more.real_ms;
+	put_row(table, driver, kind, sum);
 }
 
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_run *run)
 {
-	add_sum(table, driver, true, &run->link);
-	add_sum(table, driver, false, &run->load);
+	add_sum(table, driver, SPEED_LINK, &run->link);
+	add_sum(table, driver, SPEED_LOAD, &run->load);
+}
+
+void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
+					 const struct speed_time *time)
+{
+	const struct speed_sum sum = weighted(time);
+
+	(void)take_row(table, driver, SPEED_TRIED);
+	/* No machine is four times as fast as the model's: the driver has hardly compiled. */
+	if (!is_believable(&sum) || sum.real_ms * 4 < sum.model_ms) {
+		put_row(table, driver, SPEED_TRIED, (struct speed_sum){1, 1});
+		return;
+	}
+	(void)take_row(table, driver, SPEED_GAUGE);
+	put_row(table, driver, SPEED_GAUGE, sum);
+}
+
+struct plan_factors speed_factors_by_gauge(const struct jw_driver *driver,
+										   const struct speed_time *time)
+{
+	struct speed_table table = {0};
+
+	speed_add_gauge(&table, driver, time);
+	return speed_factors(&table, driver);
+}
+
+bool speed_is_known(const struct speed_table *table, const struct jw_driver *driver)
+{
+	return find_spread(table, driver) > 0 || find_row(table, driver, SPEED_TRIED);
+}
+
+static bool parse_kind(const char *name, enum speed_kind *ret_kind)
+{
+	for (unsigned i = 0; i < SPEED_KINDS; i++) {
+		if (strcmp(name, kind_names[i]) != 0)
+			continue;
+		*ret_kind = (enum speed_kind)i;
+		return true;
+	}
+	return false;
 }
 
 static bool parse_row(const cJSON *object, struct speed_row *ret_row)
 {
 	const uint64_t release = json_count(object, "release"), cuda = json_count(object, "cuda");
-	const char *form = json_text(object, "form", "");
 	const struct speed_sum sum = {json_number(object, "model_ms", 0),
 								  json_number(object, "real_ms", 0)};
-	bool link = !strcmp(form, "link");
+	enum speed_kind kind;
 
-	if ((!link && strcmp(form, "load") != 0) || release > 1000000 || cuda > 1000000 ||
+	if (!parse_kind(json_text(object, "form", ""), &kind) || release > 1000000 || cuda > 1000000 ||
 		!is_believable(&sum))
 		return false;
-	*ret_row = (struct speed_row){(uint32_t)release, (uint32_t)cuda, link, sum};
+	*ret_row = (struct speed_row){(uint32_t)release, (uint32_t)cuda, kind, sum};
 	return true;
 }
 
@@ -178,7 +265,7 @@ static bool add_row(cJSON *array, const struct speed_row *row)
 
 	if (object && cJSON_AddNumberToObject(object, "release", row->release) &&
 		cJSON_AddNumberToObject(object, "cuda", row->cuda) &&
-		cJSON_AddStringToObject(object, "form", row->link ? "link" : "load") &&
+		cJSON_AddStringToObject(object, "form", kind_names[row->kind]) &&
 		cJSON_AddNumberToObject(object, "model_ms", row->sum.model_ms) &&
 		cJSON_AddNumberToObject(object, "real_ms", row->sum.real_ms) &&
 		cJSON_AddItemToArray(array, object))
@@ -215,31 +302,67 @@ static void read_table(const char *path, struct speed_table *ret_table)
 	buf_free(&text);
 }
 
+static char *table_path(const char *state_dir)
+{
+	return state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
+}
+
+static void recall_table(const char *state_dir, struct speed_table *ret_table)
+{
+	char *path = table_path(state_dir);
+
+	*ret_table = (struct speed_table){0};
+	if (path)
+		read_table(path, ret_table);
+	mem_free(path);
+}
+
+static void keep_table(const char *state_dir, const struct speed_table *table)
+{
+	char *path = table_path(state_dir), *line = table_line(table);
+
+	if (path && line && !os_make_dirs(NULL, state_dir, 0700))
+		(void)os_write_atomic(NULL, path, line, strlen(line));
+	cJSON_free(line);
+	mem_free(path);
+}
+
 struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver)
 {
-	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL;
-	struct speed_table table = {0};
+	struct speed_table table;
 
-	if (path)
-		read_table(path, &table);
-	mem_free(path);
+	recall_table(state_dir, &table);
 	return speed_factors(&table, driver);
+}
+
+bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver)
+{
+	struct speed_table table;
+
+	recall_table(state_dir, &table);
+	return speed_is_known(&table, driver);
 }
 
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_run *run)
 {
-	char *path = state_dir ? os_join(NULL, state_dir, "speed.json") : NULL, *line = NULL;
 	struct speed_table table;
 
-	if (!path || !(run->load.cpu_ms + run->link.cpu_ms > 0))
-		goto done;
-	read_table(path, &table);
+	if (!state_dir || !(run->load.cpu_ms + run->link.cpu_ms > 0))
+		return;
+	recall_table(state_dir, &table);
 	speed_add(&table, driver, run);
-	line = table_line(&table);
-	if (line && !os_make_dirs(NULL, state_dir, 0700))
-		(void)os_write_atomic(NULL, path, line, strlen(line));
-done:
-	cJSON_free(line);
-	mem_free(path);
+	keep_table(state_dir, &table);
+}
+
+void speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
+						  const struct speed_time *time)
+{
+	struct speed_table table;
+
+	if (!state_dir)
+		return;
+	recall_table(state_dir, &table);
+	speed_add_gauge(&table, driver, time);
+	keep_table(state_dir, &table);
 }

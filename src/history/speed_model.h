@@ -1,11 +1,12 @@
 /* How much longer this machine takes than the model says (docs/estimates.md), learnt from what the
- * compiles of each run took and kept in the state directory, in one file:
+ * compiles of each run took, and before any from those of the gauge (machine/speed_gauge.h), and
+ * kept in the state directory, in one file:
  *
- *     {"schema":"jitwarm.speed/1","rows":[{"release":550,"cuda":12040,"form":"load",
+ *     {"schema":"jitwarm.speed/2","rows":[{"release":550,"cuda":12040,"form":"load",
  *      "model_ms":58312.8,"real_ms":81044.2}, …]}
  *
- * A row for each driver branch's compiler and each form (modules, inputs of run-time linking), the
- * latest last. The file is read as hostile input.
+ * A row for each driver branch's compiler and each form (modules, inputs of run-time linking, the
+ * gauge), the latest last. The file is read as hostile input.
  *
  * It learns processor time, not wall time, so other programs, pauses and a low priority do not
  * count. Beside other programs even processor time grows (shared caches and cores, a virtual
@@ -28,9 +29,11 @@ struct speed_sum {
 	double model_ms, real_ms;
 };
 
+/* TRIED: the gauge gave no result, and is not tried again. */
+enum speed_kind { SPEED_LOAD, SPEED_LINK, SPEED_GAUGE, SPEED_TRIED, SPEED_KINDS };
 struct speed_row {
 	uint32_t release, cuda; /* the first number of a release, 0 where unknown; as jw_driver's */
-	bool link;              /* inputs of run-time linking */
+	enum speed_kind kind;
 	struct speed_sum sum;
 };
 
@@ -50,13 +53,22 @@ struct speed_run {
 /* Adds the time of one compiled module. Impossible values are skipped. */
 void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
 				double wall_ms);
-/* The factor of that driver on this machine. An unmeasured compiler gets the factor of a measured
- * one. 0 if nothing is known. */
+/* The factor of that driver on this machine: as learnt, before that by its gauge, else that of a
+ * measured compiler. 0 if nothing is known. */
 struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver);
 /* Adds a run. Earlier runs count for two minutes of compiling at most, so that a change of the
  * machine shows soon. */
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_run *run);
+
+/* The gauge's modules; an earlier measurement is dropped. */
+void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
+					 const struct speed_time *time);
+/* By the gauge alone. */
+struct plan_factors speed_factors_by_gauge(const struct jw_driver *driver,
+										   const struct speed_time *time);
+/* Whether that driver's compiler was measured, by the gauge or by a run, or the gauge was tried. */
+bool speed_is_known(const struct speed_table *table, const struct jw_driver *driver);
 
 /* Parses such a file; any other text gives an empty table. */
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
@@ -66,3 +78,6 @@ void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
 struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_run *run);
+void speed_remember_gauge(const char *state_dir, const struct jw_driver *driver,
+						  const struct speed_time *time);
+bool speed_is_remembered(const char *state_dir, const struct jw_driver *driver);

@@ -9,6 +9,7 @@
 #include "devcode/write.h"
 #include "machine/device_pool.h"
 #include "machine/driver_query.h"
+#include "machine/speed_gauge.h"
 #include "os/file.h"
 #include "probe_ptx.h"
 #include "state/run_folder.h"
@@ -52,28 +53,33 @@ static int write_probe(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* The path of the only entry below a cache directory: the first regular file three levels down.
- * NULL if there is no such file. */
-static char *find_probe_entry(const char *dir, int level)
+/* The smallest entry below a cache directory: those of the gauge are larger. */
+struct found_entry {
+	char *path; /* NULL if there is none */
+	uint64_t bytes;
+};
+
+static void find_probe_entry(const char *dir, int level, struct found_entry *found)
 {
 	struct os_names names;
-	char *found = NULL;
+	struct os_stat stat;
 
 	if (os_list(NULL, dir, &names))
-		return NULL;
-	for (size_t i = 0; i < names.count && !found; i++) {
+		return;
+	for (size_t i = 0; i < names.count; i++) {
 		char *below = os_join(NULL, dir, names.items[i]);
 
 		if (below && names.kinds[i] == OS_DIRECTORY && level < 4)
-			found = find_probe_entry(below, level + 1);
-		else if (below && names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0) {
-			found = below;
+			find_probe_entry(below, level + 1, found);
+		else if (below && names.kinds[i] == OS_REGULAR && strcmp(names.items[i], "index") != 0 &&
+				 !os_stat(NULL, below, &stat) && (!found->path || stat.size_bytes < found->bytes)) {
+			mem_free(found->path);
+			*found = (struct found_entry){below, stat.size_bytes};
 			below = NULL;
 		}
 		mem_free(below);
 	}
 	os_names_free(&names);
-	return found;
 }
 
 /* Whether the entry is the one that this module gives under the stamp in it. -1: there is no entry,
@@ -82,14 +88,16 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 							const struct protocol_device *device, struct cache_profile *profile)
 {
 	const struct payload payload = probe_payload();
-	char *path = find_probe_entry(cache_dir, 0);
+	struct found_entry smallest = {0};
 	struct cache_key_parts parts;
 	struct cache_entry entry;
 	struct buf bytes = {0};
 	struct cache_profile found = *profile;
-	char name[CACHE_NAME_SIZE];
+	char name[CACHE_NAME_SIZE], *path;
 	uint64_t key;
 
+	find_probe_entry(cache_dir, 0, &smallest);
+	path = smallest.path;
 	if (collect_disk_is_full(err, cache_dir, 0)) {
 		mem_free(path);
 		return -1;
@@ -122,25 +130,32 @@ static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 }
 
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
-				 const struct protocol_device *device, struct cache_profile *profile)
+				 const struct protocol_device *device, struct cache_profile *profile,
+				 struct speed_time *ret_time)
 {
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
 	struct protocol_job job = {0};
 	char *container = os_join(err, folder, "probe.fatbin"),
-		 *cache_dir = os_join(err, folder, "probe-cache");
+		 *cache_dir = os_join(err, folder, "probe-cache"),
+		 *larger = os_join(err, folder, "gauge.fatbin");
+	struct speed_gauge gauge = {0};
 	struct driver_query ask = {
 		.worker = worker, .cache_dir = cache_dir, .job = &job, .limit_s = LIMIT_S};
 	struct os_stat stat;
 	int result = -1;
 
-	if (!container || !cache_dir || strlen(container) >= sizeof job.path ||
+	if (!container || !cache_dir || !larger || strlen(container) >= sizeof job.path ||
 		os_make_dirs(err, cache_dir, 0700) || write_probe(err, container) ||
 		os_stat(err, container, &stat))
 		goto done;
 	job = (struct protocol_job){
 		.device = device->ordinal, .form = CACHE_KEY_LOAD, .size_bytes = stat.size_bytes};
 	memcpy(job.path, container, strlen(container) + 1);
+	if (ret_time && !speed_gauge_make(NULL, larger, device->ordinal, &gauge)) {
+		ask.next = speed_gauge_next;
+		ask.context = &gauge;
+	}
 	if (driver_query(err, &ask, &hello, &answer))
 		goto done;
 	if (!hello.result && answer.no_context) {
@@ -157,7 +172,10 @@ int driver_probe(struct jw_error *err, const char *const *worker, const char *fo
 		goto done;
 	}
 	result = read_probe_entry(err, cache_dir, device, profile);
+	if (!result && ret_time)
+		*ret_time = gauge.taken.load;
 done:
+	mem_free(larger);
 	mem_free(container);
 	mem_free(cache_dir);
 	return result;
@@ -165,7 +183,8 @@ done:
 
 /* Another process may have the first of them. */
 static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
-					const struct jw_system *system, struct cache_profile *profile)
+					const struct jw_system *system, struct cache_profile *profile,
+					struct speed_time *ret_time)
 {
 	int result = -1;
 
@@ -173,21 +192,23 @@ static int ask_each(struct jw_error *err, const char *const *worker, const char 
 		const struct protocol_device device = {.ordinal = system->gpus[i].ordinal,
 											   .target = system->gpus[i].target};
 
-		result = driver_probe(err, worker, folder, &device, profile);
+		result = driver_probe(err, worker, folder, &device, profile, ret_time);
 	}
 	return result;
 }
 
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
-						 struct cache_profile *profile)
+						 struct cache_profile *profile, struct speed_time *ret_time)
 {
 	struct run_folder folder = {0};
 	int result = -1;
 
 	if (!run_folder_make(err, system->state_dir, &folder) &&
-		!ask_each(err, system->worker, folder.path, system, profile)) {
+		!ask_each(err, system->worker, folder.path, system, profile, ret_time)) {
 		if (system->state_dir)
 			(void)cache_profile_save(NULL, system->state_dir, profile);
+		if (ret_time)
+			speed_remember_gauge(system->state_dir, &profile->driver, ret_time);
 		result = 0;
 	}
 	run_folder_remove(&folder);

@@ -35,11 +35,14 @@ static void on_query_answer(void *context, struct child *child,
 							const struct protocol_answer *answer)
 {
 	struct question *question = context;
+	const struct driver_query *ask = question->ask;
+	const struct protocol_job *next = ask->next ? ask->next(ask->context, answer) : NULL;
 
-	if (question->answer)
+	if (question->answer && !question->answered)
 		*question->answer = *answer;
 	question->answered = true;
-	child_finish(child);
+	if (!next || child_send(NULL, child, next))
+		child_finish(child);
 }
 
 static void on_query_end(void *context, struct child *child, const struct child_end *how)

@@ -7,6 +7,10 @@ struct driver_query {
 	const char *const *worker;      /* the command */
 	const char *cache_dir;          /* the private cache directory that its driver uses */
 	const struct protocol_job *job; /* NULL: only which driver and devices there are */
+	/* What it is asked further, after each answer; NULL: no more. May be NULL itself. Whatever
+	 * becomes of these jobs, the question has been answered. */
+	const struct protocol_job *(*next)(void *context, const struct protocol_answer *answer);
+	void *context;                  /* of `next` */
 	const char *task;               /* names another compiler (worker/task.h); NULL: the driver's */
 	unsigned limit_s;               /* how long it may take before it counts as hung */
 	const struct jw_cancel *cancel; /* ends it (JW_ERR_INTERRUPTED); NULL: never */

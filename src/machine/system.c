@@ -215,9 +215,42 @@ static enum jw_trust trust_of(const struct cache_profile *profile)
 	return JW_TRUST_NONE;
 }
 
+/* The driver compiles a tiny module where the form of its names is not confirmed yet; where nothing
+ * is known of its speed, a few larger ones as well. A speed that cannot be measured is no failure.
+ */
+static int probe(struct jw_error *err, const struct jw_system_options *options,
+				 const struct jw_system *system, struct cache_profile *profile,
+				 struct speed_time *ret_time)
+{
+	const bool sure =
+		profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
+	/* The driver was started just now, or will be anyway. */
+	const bool awake = options->probe || (options->ask && !system->remembered && !system->unasked);
+	const bool measure = awake && !speed_is_remembered(system->state_dir, &profile->driver);
+
+	if (!system->gpu_count || !((options->probe && !sure) || measure))
+		return 0;
+	return driver_probe_confirm(options->probe && !sure ? err : NULL, system, profile,
+								measure ? ret_time : NULL) &&
+				   options->probe && !sure
+			   ? -1
+			   : 0;
+}
+
+static void find_speed(const struct jw_driver *driver, const struct speed_time *gauge,
+					   struct jw_system *system)
+{
+	const struct plan_factors factors = gauge->model_ms > 0
+											? speed_factors_by_gauge(driver, gauge)
+											: speed_recall(system->state_dir, driver);
+
+	system->speed = (struct jw_speed){factors.load, factors.link, factors.spread};
+}
+
 static int find_profile(struct jw_error *err, const struct jw_system_options *options,
 						struct jw_system *system)
 {
+	struct speed_time gauge = {0};
 	struct cache_profile profile;
 
 	if (cache_profile_find(err, system->state_dir, system->driver.library, system->cache.path,
@@ -225,12 +258,12 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 		return -1;
 	if (system->driver.version.cuda)
 		profile.driver.cuda = system->driver.version.cuda;
-	if (options->probe && system->gpu_count && profile.trust != CACHE_STAMP_CONFIRMED &&
-		profile.trust != CACHE_STAMP_OPAQUE && driver_probe_confirm(err, system, &profile))
+	if (probe(err, options, system, &profile, &gauge))
 		return -1;
 	system->driver.version = profile.driver;
 	system->driver.trust = trust_of(&profile);
 	TEXT_COPY(system->driver.stamp, profile.stamp);
+	find_speed(&profile.driver, &gauge, system);
 	return 0;
 }
 
@@ -421,11 +454,6 @@ int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 		TEXT_COPY(system->driver.library, library);
 		if (find_gpus(err, options, library, system) || find_profile(err, options, system))
 			goto fail;
-	}
-	if (!options->target_count) {
-		const struct plan_factors learnt = speed_recall(system->state_dir, &system->driver.version);
-
-		system->speed = (struct jw_speed){learnt.load, learnt.link, learnt.spread};
 	}
 	if (settle_settings(err, options, &forced, system))
 		goto fail;

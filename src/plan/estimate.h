@@ -15,7 +15,7 @@
 
 /* Of a PTX text, as ptx_count counts them. */
 struct plan_features {
-	uint32_t statements, branches, entries;
+	uint32_t statements, divisions, entries;
 	bool line_info; /* the option string asks for it */
 };
 

@@ -14,6 +14,7 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 {
 	const double likely = module->cost_ms / 1000, spread = plan_spread(&plan->factors);
 
+	forecast->measured = plan->factors.spread > 0;
 	add_seconds(&forecast->start, &(struct jw_seconds){likely / spread, likely, likely * spread});
 	if (likely > forecast->longest_seconds)
 		forecast->longest_seconds = likely;
@@ -31,6 +32,8 @@ void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, si
 
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other)
 {
+	if (other->cache_bytes || other->start.likely > 0)
+		forecast->measured = other->measured;
 	add_seconds(&forecast->start, &other->start);
 	add_seconds(&forecast->link, &other->link);
 	if (other->longest_seconds > forecast->longest_seconds)

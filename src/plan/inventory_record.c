@@ -129,7 +129,7 @@ bool record_read_module(struct cursor *cursor, struct analyse_module *ret_module
 	module.role = (enum devcode_role)role;
 	module.form = (enum cache_key_form)form;
 	module.features.statements = cursor_u32(cursor);
-	module.features.branches = cursor_u32(cursor);
+	module.features.divisions = cursor_u32(cursor);
 	module.features.entries = cursor_u32(cursor);
 	module.container_offset = cursor_u64(cursor);
 	module.container_bytes = cursor_u64(cursor);
@@ -219,7 +219,7 @@ int record_write_module(struct jw_error *err, struct buf *buf, const struct anal
 	bytes[1] = (uint8_t)((unsigned)module->form | (module->features.line_info ? LINE_INFO : 0) |
 						 (module->superseded ? SUPERSEDED : 0U));
 	store_u32(bytes + 2, module->features.statements);
-	store_u32(bytes + 6, module->features.branches);
+	store_u32(bytes + 6, module->features.divisions);
 	store_u32(bytes + 10, module->features.entries);
 	store_u64(bytes + 14, module->container_offset);
 	store_u64(bytes + 22, module->container_bytes);

@@ -6,7 +6,7 @@
  * image… image   u8 library   text member   u32 views, view… view    question   u64 × 12 counts
  * (verdicts, reasons)   u64 × 6 sums   u8 link_needed and fate u32 modules, module… question  u32
  * cuda, release[3]   u16 sm   char stamp[19], NULs where unknown module  u8 role, form (bit 6:
- * superseded, bit 7: with line information)   u32 statements, branches, entries u64 container
+ * superseded, bit 7: with line information)   u32 statements, divisions, entries u64 container
  * offset, bytes, entry offset,
  * payload bytes, key, key bytes, identity text    u16 length (0xffff: none), bytes
  */

@@ -238,7 +238,9 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (named_paths_find(err, options->paths, options->path_count, &found))
 		return -1;
 	request.found = found;
-	request.factors = speed_recall(options->system->state_dir, &profile.driver);
+	/* Other GPUs are another machine's, of whose processor nothing is known. */
+	if (!options->target_count)
+		request.factors = speed_recall(options->system->state_dir, &profile.driver);
 	if (!plan_build(err, &request, &plan) &&
 		!explain(err, options, &request, plan, &causes, &cause_count, &split))
 		result = summarise(err, plan);

@@ -232,7 +232,8 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 							  .workers = result->plan.forecast.workers,
 							  .split_cores = options->split ? planning_cores(options) : 0,
 							  .trace = trace,
-							  .learnt = options->ptxas ? NULL : &learnt};
+							  .learnt = &learnt};
+	const struct jw_driver compiler = planning_compiler(system, options);
 	struct spool spool = {0};
 	struct run_folder folder = {0};
 	struct jw_error why = {0};
@@ -263,7 +264,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 	 * next run knows it; this run goes on by counting. */
 	if (profile_is_known(system) && !failed && result->opaque &&
 		!cache_profile_find(NULL, NULL, system->driver.library, NULL, &profile))
-		(void)driver_probe_confirm(NULL, system, &profile);
+		(void)driver_probe_confirm(NULL, system, &profile, NULL);
 	if (!profile_is_known(system) || (!failed && result->opaque))
 		failed = run_opaque(&why, &setup, result);
 	/* Reports results even after an error: they are in the cache. */
@@ -273,7 +274,7 @@ static int compile(struct jw_error *err, const struct plan *plan, const struct j
 		clear_marks(system, plan, setup.inserted, setup.split);
 	/* A request that came after the last module has stopped nothing. */
 	result->interrupted = result->interrupted && result->undone;
-	speed_remember(system->state_dir, &system->driver.version, &learnt);
+	speed_remember(system->state_dir, &compiler, &learnt);
 	failed = note_doubts(err, result);
 done:
 	mem_free(setup.inserted);

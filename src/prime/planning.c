@@ -74,6 +74,25 @@ void planning_note_carried(struct plan *plan, const struct ledger *ledger, bool 
 	}
 }
 
+struct jw_driver planning_compiler(const struct jw_system *system,
+								   const struct jw_prime_options *options)
+{
+	if (!options->ptxas)
+		return system->driver.version;
+	return (struct jw_driver){.cuda = system->driver.version.cuda};
+}
+
+/* ptxas runs on this machine, whatever machine it is for. */
+static struct plan_factors factors_of(const struct jw_system *system,
+									  const struct jw_prime_options *options)
+{
+	const struct jw_driver ptxas = planning_compiler(system, options);
+
+	if (options->ptxas)
+		return speed_recall(system->state_dir, &ptxas);
+	return (struct plan_factors){system->speed.load, system->speed.link, system->speed.spread};
+}
+
 static int make_request(struct jw_error *err, const struct jw_system *system,
 						const struct jw_prime_options *options, struct jw_prime_result *result,
 						struct planning *planning)
@@ -99,8 +118,7 @@ static int make_request(struct jw_error *err, const struct jw_system *system,
 		/* A module chosen by offset, or recorded, is wanted wherever it lies. */
 		.everything = options->everything || options->only_count || options->recording,
 		.link_inputs = options->recording != NULL,
-		.factors = options->ptxas ? (struct plan_factors){1, 1, 0}
-								  : speed_recall(system->state_dir, &system->driver.version),
+		.factors = factors_of(system, options),
 		.cancel = options->cancel,
 	};
 	return 0;

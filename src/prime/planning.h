@@ -36,5 +36,8 @@ int planning_explain(struct jw_error *err, const struct jw_system *system,
 /* Chooses the modules of this run by limit and budgets, and counts them by GPU. */
 int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_system *system,
 					const struct jw_prime_options *options, struct jw_prime_result *result);
+/* The compiler, as its speed is remembered: the driver's, or ptxas of its CUDA version. */
+struct jw_driver planning_compiler(const struct jw_system *system,
+								   const struct jw_prime_options *options);
 /* The number of cores that a run may use. */
 unsigned planning_cores(const struct jw_prime_options *options);

@@ -262,9 +262,10 @@ bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_a
 	slot->job_count--;
 	memmove(slot->jobs, slot->jobs + 1, slot->job_count * sizeof *slot->jobs);
 	run_trace(run, slot, job.module,
-			  answer->result    ? answer->error
-			  : job.threads > 1 ? "compiled over several threads"
-								: "compiled");
+			  &(struct trace_end){.result = answer->result    ? answer->error
+											: job.threads > 1 ? "compiled over several threads"
+															  : "compiled",
+								  .cpu_ms = answer->cpu_ms});
 	slot->since_ns = os_monotonic_ns();
 	take_result(run, slot, job, answer);
 	return true;

@@ -139,12 +139,13 @@ void run_message(struct run *run, const char *line)
 		run->setup->options->message(run->setup->options->context, line);
 }
 
-void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result)
+void run_trace(const struct run *run, const struct slot *slot, size_t module,
+			   const struct trace_end *end)
 {
 	const struct plan *plan = run->setup->plan;
 
 	trace_module(run->setup->trace, TRACE_FIRST_WORKER + (unsigned)(slot - run->slots), plan,
-				 &plan->modules[module], slot->since_ns, result);
+				 &plan->modules[module], slot->since_ns, end);
 }
 
 void run_module_done(struct run *run, size_t index)

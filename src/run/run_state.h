@@ -12,6 +12,7 @@
 #include "run/memory_budget.h"
 #include "run/run.h"
 #include "run/time_left.h"
+#include "run/trace.h"
 #include "worker/child.h"
 
 /* A second job waits in the worker's pipe, so that a short one costs no round trip. */
@@ -93,7 +94,8 @@ struct run_order {
 void run_report(struct run *run);
 void run_message(struct run *run, const char *line);
 /* The module in this worker's hands has come to its end. */
-void run_trace(const struct run *run, const struct slot *slot, size_t module, const char *result);
+void run_trace(const struct run *run, const struct slot *slot, size_t module,
+			   const struct trace_end *end);
 void run_module_done(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
 /* No worker is started any more, and all are ended. */

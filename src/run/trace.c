@@ -109,12 +109,20 @@ static const char *form_name(enum cache_key_form form)
 	return form == CACHE_KEY_LINK ? "link" : form == CACHE_KEY_TEXT ? "text" : "load";
 }
 
+/* With these anyone can fit the model again (scripts/fit-costs.py). */
+static bool add_features(cJSON *arguments, const struct plan_module *module)
+{
+	return cJSON_AddNumberToObject(arguments, "statements", module->features.statements) &&
+		   cJSON_AddNumberToObject(arguments, "divisions", module->features.divisions) &&
+		   cJSON_AddNumberToObject(arguments, "entries", module->features.entries);
+}
+
 static bool add_arguments(cJSON *event, const struct plan *plan, const struct plan_module *module,
-						  const char *result)
+						  const struct trace_end *how)
 {
 	const struct plan_file *file = &plan->files[module->file];
 	cJSON *arguments = cJSON_AddObjectToObject(event, "args");
-	char target[JW_TARGET_TEXT];
+	char target[JW_TARGET_TEXT], entry[CACHE_NAME_SIZE];
 
 	return arguments && !json_add_text(NULL, arguments, "library", file->path) &&
 		   (!file->member || !json_add_text(NULL, arguments, "member", file->member)) &&
@@ -124,11 +132,14 @@ static bool add_arguments(cJSON *event, const struct plan *plan, const struct pl
 								   jw_target_sm(target, plan->targets[module->target].device)) &&
 		   cJSON_AddNumberToObject(arguments, "bytes", (double)module->payload_bytes) &&
 		   cJSON_AddNumberToObject(arguments, "predicted_ms", module->cost_ms) &&
-		   !json_add_text(NULL, arguments, "result", result);
+		   cJSON_AddNumberToObject(arguments, "cpu_ms", how->cpu_ms) &&
+		   add_features(arguments, module) &&
+		   cJSON_AddStringToObject(arguments, "entry", cache_entry_name(entry, module->key)) &&
+		   !json_add_text(NULL, arguments, "result", how->result);
 }
 
 void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
-				  const struct plan_module *module, uint64_t from_ns, const char *result)
+				  const struct plan_module *module, uint64_t from_ns, const struct trace_end *how)
 {
 	const struct plan_file *file = &plan->files[module->file];
 	char name[300];
@@ -140,7 +151,7 @@ void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 				   os_base_name(file->member ? file->member : file->path),
 				   (unsigned long long)module->container_offset);
 	event = slice_of(trace, row, name, from_ns);
-	put_event(trace, event, event && add_arguments(event, plan, module, result));
+	put_event(trace, event, event && add_arguments(event, plan, module, how));
 }
 
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace)

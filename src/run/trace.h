@@ -21,8 +21,14 @@ enum { TRACE_SUPERVISOR = 0, TRACE_FIRST_WORKER = 1 };
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace);
 /* A slice from `from_ns` until now (os_monotonic_ns). `trace` may be NULL here and below. */
 void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t from_ns);
-/* The slice of one of the plan's modules; `result`: "compiled", or how it failed. */
+/* How a module ended: "compiled", or how it failed; `cpu_ms`: the processor time of its compile, 0
+ * where unknown. */
+struct trace_end {
+	const char *result;
+	double cpu_ms;
+};
+/* The slice of one of the plan's modules. */
 void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
-				  const struct plan_module *module, uint64_t from_ns, const char *result);
+				  const struct plan_module *module, uint64_t from_ns, const struct trace_end *how);
 /* -1: a part is missing, and why. */
 int trace_close(struct jw_error *err, struct trace *trace);

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST(ptx_is(data, size));
 	ptx_count(data, size, &features);
 	MUST(features.statements == count(data, size, ";\n") + count(data, size, ";\r"));
-	MUST(features.branches == count(data, size, "bra"));
+	MUST(features.divisions == count(data, size, "rem.") + count(data, size, "div.s64") +
+								   count(data, size, "div.u64") + count(data, size, "div.rn.f64"));
 	MUST(features.entries == count(data, size, ".entry"));
 	MUST(features.code == (features.entries || count(data, size, ".func")));
 	return 0;

@@ -93,7 +93,7 @@ PROFILE = {
 ROW = {"release": 550, "cuda": 12040, "form": "load", "model_ms": 58312.8, "real_ms": 81044.2}
 
 
-def speed(*rows, schema="jitwarm.speed/1"):
+def speed(*rows, schema="jitwarm.speed/2"):
     return json.dumps({"schema": schema, "rows": rows}).encode()
 
 

@@ -45,8 +45,8 @@ static inline struct costs_row costs_read_row(const char *text)
 	}
 	return (struct costs_row){
 		.ptx_bytes = value[0],
-		.features = {(uint32_t)value[1], (uint32_t)value[2], (uint32_t)value[3], false},
 		.compile_ms = (double)value[4],
+		.features = {.statements = (uint32_t)value[1], .entries = (uint32_t)value[3]},
 		.peak_bytes = value[5] * 1024,
 		.cubin_bytes = value[6],
 	};
@@ -63,6 +63,26 @@ static inline char *costs_folder(void)
 	return folder;
 }
 
+/* The divisions are in another file, in the same order (tests/data/compile-costs). */
+static inline void costs_read_divisions(const char *name, struct costs_row *rows, size_t count)
+{
+	char *path =
+		mem_printf(NULL, JITWARM_SOURCE_DIR "/tests/data/compile-costs/ptxas-%s.csv", name);
+	struct buf file = {0};
+	const char *at;
+
+	assert_int_equal(os_read_file(NULL, path, 1 << 24, &file), 0);
+	at = buf_text(&file);
+	for (size_t i = 0; i < count; i++) {
+		at = strchr(at, '\n') + 1;
+		for (int comma = 0; comma < 3; comma++)
+			at = strchr(at, ',') + 1;
+		rows[i].features.divisions = (uint32_t)strtoul(at, NULL, 10);
+	}
+	buf_free(&file);
+	mem_free(path);
+}
+
 /* The number of rows of one of the libraries; `rows` has room for COSTS_MOST. */
 static inline size_t costs_read(const char *folder, const char *name, struct costs_row *rows)
 {
@@ -76,6 +96,7 @@ static inline size_t costs_read(const char *folder, const char *name, struct cos
 		rows[count++] = costs_read_row(at + 1);
 	buf_free(&file);
 	mem_free(path);
+	costs_read_divisions(name, rows, count);
 	return count;
 }
 

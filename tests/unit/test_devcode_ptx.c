@@ -87,20 +87,23 @@ static void an_invalid_header_is_refused(void **state)
 
 static void a_text_is_counted(void **state)
 {
-	static const char text[] = ".version 7.8\n.target sm_80\n"
-							   ".visible .entry a(\n.param .u64 p\n)\n{\n"
-							   "\t.reg .b32 %r<2>;\n" /* statement */
-							   "$L: mov.u32 %r1, 1; mov.u32 %r1, 2;\n"
-							   "@%p1 bra $L;\n"
-							   "bra.uni $L; \n" /* ends in a blank */
-							   "ret;\n}\n"
-							   ".weak .func b()\n{\n\tret;\n}\n.entry c() { ret; }";
+	static const char text[] =
+		".version 7.8\n.target sm_80\n"
+		".visible .entry a(\n.param .u64 p\n)\n{\n"
+		"\t.reg .b32 %r<2>;\n" /* statement */
+		"$L: mov.u32 %r1, 1; mov.u32 %r1, 2;\n"
+		"@%p1 bra $L;\n"
+		"bra.uni $L; \n" /* ends in a blank */
+		"rem.u32 %r1, %r2, %r3; div.s64 %rd1, %rd2, %rd3; div.rn.f64 %fd1, %fd2, %fd3; \n"
+		"div.u32 %r1, %r2, %r3; div.rn.f32 %f1, %f2, %f3; \n" /* cheap ones */
+		"ret;\n}\n"
+		".weak .func b()\n{\n\tret;\n}\n.entry c() { ret; }";
 	struct ptx_features features;
 
 	(void)state;
 	ptx_count(text, sizeof text, &features);
 	assert_int_equal(features.statements, 5);
-	assert_int_equal(features.branches, 2);
+	assert_int_equal(features.divisions, 3);
 	assert_int_equal(features.entries, 2);
 	assert_true(features.code);
 }
@@ -140,8 +143,9 @@ static void a_module_without_code_is_recognised(void **state)
 /* The fast path against a plain loop, with every word at every place around the blocks' borders. */
 static void counting_fast_is_counting(void **state)
 {
-	static const char *const words[] = {";\n",   ";\r\n",  "bra",    ".entry",
-										".func", ";;\n\n", "brabra", "."};
+	static const char *const words[] = {";\n",     ";\r\n",   "rem",       ".entry", ".func",
+										";;\n\n",  "div.",    ".",         "rem.",   "rem.div.u64",
+										"div.s64", "div.u64", "div.rn.f64"};
 	enum { SIZE = 6200 };
 	char *text = mem_alloc(NULL, SIZE);
 
@@ -157,7 +161,7 @@ static void counting_fast_is_counting(void **state)
 			ptx_count(text, SIZE, &here);
 			ptx_count(words[w], length, &alone);
 			assert_memory_equal(&here.statements, &alone.statements, sizeof here.statements);
-			assert_int_equal(here.branches, alone.branches);
+			assert_int_equal(here.divisions, alone.divisions);
 			assert_int_equal(here.entries, alone.entries);
 			assert_int_equal(here.code, alone.code);
 		}

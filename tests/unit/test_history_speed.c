@@ -44,7 +44,65 @@ static void nothing_is_known_at_first(void **state)
 	assert_true(factors.load == 0 && factors.link == 0);
 	assert_true(plan_factor(&factors, CACHE_KEY_LOAD) >= 1);
 	assert_true(plan_factor(&factors, CACHE_KEY_TEXT) == plan_factor(&factors, CACHE_KEY_LOAD));
-	assert_true(plan_factor(&factors, CACHE_KEY_LINK) > plan_factor(&factors, CACHE_KEY_LOAD));
+	assert_true(plan_factor(&factors, CACHE_KEY_LINK) >= 1);
+}
+
+/* The gauge: 130 ms by the model, `share` of the wall time. */
+static struct speed_time gauge_of(double factor, double share)
+{
+	return (struct speed_time){130, 130 * factor, 130 * factor / share};
+}
+
+static void the_gauge_calibrates_the_first_estimate(void **state)
+{
+	const struct speed_time slow = gauge_of(4, 1), fast = gauge_of(1, 1), none = {0};
+	struct speed_table table = {.count = 0}, other = {.count = 0};
+	struct plan_factors factors;
+
+	(void)state;
+	assert_false(speed_is_known(&table, &new_driver));
+	speed_add_gauge(&table, &new_driver, &slow);
+	assert_true(speed_is_known(&table, &new_driver));
+	assert_true(speed_is_known(&table, &same_branch));
+	assert_false(speed_is_known(&table, &old_driver));
+	factors = speed_factors(&table, &new_driver);
+	speed_add_gauge(&other, &new_driver, &fast);
+	about(factors.load / speed_factors(&other, &new_driver).load, 4);
+	about(factors.link / speed_factors(&other, &new_driver).link, 4);
+	about(speed_factors_by_gauge(&new_driver, &slow).load, factors.load);
+	/* The range is narrower than without, and wider than behind a run. */
+	assert_true(factors.spread > 1 && factors.spread < plan_spread(&(struct plan_factors){0}));
+	/* One gauge a driver, the last. */
+	speed_add_gauge(&table, &new_driver, &fast);
+	assert_int_equal(table.count, 1);
+	speed_add_gauge(&other, &old_driver, &none);
+	assert_true(speed_is_known(&other, &old_driver));
+	assert_true(speed_factors(&other, &old_driver).spread == 0);
+	about(speed_factors(&table, &new_driver).load, factors.load / 4);
+}
+
+/* It counts for half its own length: hardly beside a run. */
+static void a_run_is_believed_before_the_gauge(void **state)
+{
+	const struct speed_time gauge = gauge_of(4, 1), busy = gauge_of(4, 0.3);
+	const struct speed_run run = run_of(20, 2, 0, 0), tiny = run_of(0.02, 2, 0, 0);
+	struct speed_table table = {.count = 0}, little = {.count = 0};
+	struct plan_factors before, after;
+
+	(void)state;
+	speed_add_gauge(&table, &new_driver, &gauge);
+	before = speed_factors(&table, &new_driver);
+	speed_add(&table, &new_driver, &run);
+	after = speed_factors(&table, &new_driver);
+	about(after.load, (20 * 2 + 0.065 * before.load) / 20.065);
+	assert_true(after.spread > 1 && after.spread < before.spread);
+	about(after.link, before.link);
+	speed_add_gauge(&little, &new_driver, &gauge);
+	speed_add(&little, &new_driver, &tiny);
+	assert_true(speed_factors(&little, &new_driver).load > 0.7 * before.load);
+	/* Both were measured on a busy processor. */
+	speed_add_gauge(&little, &new_driver, &busy);
+	assert_true(speed_factors(&little, &new_driver).load < 0.7 * before.load);
 }
 
 static void a_long_run_is_believed(void **state)
@@ -158,7 +216,7 @@ static void implausible_times_are_skipped(void **state)
 	assert_true(run.link.cpu_ms > 49 && run.link.cpu_ms < 51);
 }
 
-#define ROW(members) "{\"schema\":\"jitwarm.speed/1\",\"rows\":[{" members "}]}"
+#define ROW(members) "{\"schema\":\"jitwarm.speed/2\",\"rows\":[{" members "}]}"
 
 static void a_file_of_any_bytes_does_no_harm(void **state)
 {
@@ -167,9 +225,9 @@ static void a_file_of_any_bytes_does_no_harm(void **state)
 		"{",
 		"[]",
 		"null",
-		"{\"schema\":\"jitwarm.speed/1\"}",
-		"{\"schema\":\"jitwarm.speed/1\",\"rows\":7}",
-		"{\"schema\":\"jitwarm.speed/1\",\"rows\":[7,null,\"x\",[]]}",
+		"{\"schema\":\"jitwarm.speed/2\"}",
+		"{\"schema\":\"jitwarm.speed/2\",\"rows\":7}",
+		"{\"schema\":\"jitwarm.speed/2\",\"rows\":[7,null,\"x\",[]]}",
 		ROW("\"release\":550,\"cuda\":12040,\"form\":\"bake\",\"model_ms\":1000,\"real_ms\":1000"),
 		ROW("\"release\":550,\"cuda\":12040,\"form\":\"load\",\"model_ms\":1000"),
 		ROW("\"release\":550,\"cuda\":12040,\"form\":\"load\",\"model_ms\":-1,\"real_ms\":-1"),
@@ -218,6 +276,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_known_at_first),
+		cmocka_unit_test(the_gauge_calibrates_the_first_estimate),
+		cmocka_unit_test(a_run_is_believed_before_the_gauge),
 		cmocka_unit_test(a_long_run_is_believed),
 		cmocka_unit_test(three_tiny_modules_do_not_decide),
 		cmocka_unit_test(another_driver_and_form_are_the_fallback),

@@ -44,7 +44,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	assert_int_equal(os_write_atomic(NULL, script, text, strlen(text)), 0);
 	assert_int_equal(os_remove_tree(NULL, inner), 0);
 	assert_int_equal(os_make_dirs(NULL, inner, 0700), 0);
-	result = driver_probe(err, command, inner, &device, profile);
+	result = driver_probe(err, command, inner, &device, profile, NULL);
 	mem_free(inner);
 	mem_free(text);
 	return result;

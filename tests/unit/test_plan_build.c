@@ -82,7 +82,7 @@ static void each_module_once_for_each_gpu(void **state)
 		assert_int_equal(module->container_offset, 64);
 		assert_int_equal(module->entry_offset, 64 + 16);
 		assert_int_equal(module->features.statements, 2);
-		assert_int_equal(module->features.branches, 1);
+		assert_int_equal(module->features.divisions, 0);
 		assert_int_equal(module->features.entries, 1);
 		assert_int_equal(module->form, CACHE_KEY_LOAD);
 		assert_string_equal(os_base_name(plan->files[module->file].path), "a.so");

@@ -102,7 +102,7 @@ static int check_image(struct jw_error *err, void *context, const struct build_i
 		assert_int_equal(module->payload_bytes, 777);
 		assert_int_equal(module->key_bytes, 800);
 		assert_int_equal(module->features.statements, 11);
-		assert_int_equal(module->features.branches, 12);
+		assert_int_equal(module->features.divisions, 12);
 		assert_int_equal(module->features.entries, 13);
 		assert_int_equal(module->features.line_info, module->target % 2 == 0);
 		replayed->modules++;

@@ -159,7 +159,9 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 			struct plan_estimate estimate;
 
 			plan_estimate(&estimate, &rows[i].features, 0, 1);
-			modules[i] = (struct replayed){estimate.cost_ms, rows[i].compile_ms, 0, 0};
+			/* Less most of the 8 ms that the start of ptxas takes: the driver's compiler runs. */
+			modules[i] = (struct replayed){
+				estimate.cost_ms, rows[i].compile_ms > 7 ? rows[i].compile_ms - 6 : 1, 0, 0};
 		}
 		qsort(modules, count, sizeof *modules, by_model);
 		for (size_t w = 0; w < sizeof workers / sizeof *workers; w++) {

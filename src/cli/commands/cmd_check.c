@@ -115,6 +115,7 @@ static void print_result(const struct output *out, const struct jw_check_result 
 	for (size_t i = 0; result->images && i < result->gpu_count; i++)
 		print_gpu(out, &result->gpus[i], failing_on(result, result->gpus[i].target),
 				  result->cache.harmful);
+	forecast_text_doubt(out, &result->all.forecast);
 	for (size_t i = 0; i < result->failing_count; i++)
 		output_line(out, STYLE_BAD, "  %s: %s", result->failing[i].file, result->failing[i].why);
 	print_files(out, result);

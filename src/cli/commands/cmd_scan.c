@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/documents/documents.h"
+#include "cli/parts/forecast_text.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
 #include "cli/parts/scan_text.h"
@@ -99,6 +100,8 @@ static void print_end(const struct scan_run *run)
 		output_line(&run->cli->out, STYLE_PLAIN, "no device code found");
 	for (size_t i = 0; run->images && i < run->total_count; i++)
 		scan_text_total(&run->cli->out, &run->totals[i]);
+	if (run->images && run->total_count)
+		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
 }
 
 /* Without --target it is about the GPUs of this machine; where there are none, about what is in the

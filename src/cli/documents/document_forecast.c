@@ -23,6 +23,9 @@ static const struct json_field forecast_fields[] = {
 	JSON_OBJECT_OF("link_seconds", struct jw_forecast, link, &seconds,
 				   "run-time linking, which every start repeats, also a warm one; not in "
 				   "`start_seconds`"),
+	FORECAST(measured,
+			 "false: how fast the compiler is on that machine is not known, and the times "
+			 "are those of a usual one"),
 	{0},
 };
 const struct json_table document_forecast = {.fields = forecast_fields,

@@ -13,3 +13,11 @@ void forecast_text_line(const struct output *out, const char *head,
 				TEXT_COUNT(forecast->workers, "worker", "workers"),
 				text_bytes(cache, forecast->cache_bytes), end);
 }
+
+void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast)
+{
+	if (forecast->cache_bytes && !forecast->measured)
+		output_line(
+			out, STYLE_PLAIN,
+			"The times are those of a usual machine: the compiler's speed was not measured.");
+}

@@ -9,3 +9,5 @@
  * `head` and `end`. */
 void forecast_text_line(const struct output *out, const char *head,
 						const struct jw_forecast *forecast, const char *end);
+/* Behind the last of them: that the machine was not measured, if so. */
+void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast);

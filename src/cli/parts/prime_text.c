@@ -123,6 +123,7 @@ static void print_forecast(const struct output *out, const struct jw_prime_resul
 	}
 	forecast_text_line(out, busy > 1 ? "All together: " : "Predicted: ", &result->plan.forecast,
 					   ".");
+	forecast_text_doubt(out, &result->plan.forecast);
 }
 
 void prime_print_plan(const struct output *out, const struct jw_prime_result *result)
