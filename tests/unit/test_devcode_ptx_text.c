@@ -181,7 +181,7 @@ static void what_is_no_module_is_none(void **state)
 		buf_free(&texts.bytes);
 		read_rodata(&data, &texts);
 		assert_int_equal(texts.count, 1);
-		assert_string_equal(texts.bytes.data, KERNEL);
+		assert_string_equal((const char *)texts.bytes.data, KERNEL);
 		buf_free(&texts.bytes);
 		buf_free(&data);
 	}
