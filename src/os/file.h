@@ -80,8 +80,16 @@ int os_write_secret(struct jw_error *err, const char *path, const void *data, si
 int os_write_mode(struct jw_error *err, const char *path, const void *data, size_t size,
 				  uint32_t mode);
 
+/* The path that these replace: `path`, or what it links to. JW_ERR_UNSUPPORTED where that is no
+ * regular file. The caller frees it. */
+int os_replaceable(struct jw_error *err, const char *path, char **ret_real);
+
 /* The same, keeping the permissions and owner of a file that is there. */
 int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t size);
+
+/* The same; a new file gets just this mode, whatever the umask is. */
+int os_rewrite_mode(struct jw_error *err, const char *path, const void *data, size_t size,
+					uint32_t mode);
 
 /* An open file, which is written in place. */
 struct os_file;

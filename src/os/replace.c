@@ -89,3 +89,17 @@ int os_rewrite(struct jw_error *err, const char *path, const void *data, size_t 
 {
 	return write_over(err, path, data, size, RIGHTS_OF_NEW, true);
 }
+
+int os_rewrite_mode(struct jw_error *err, const char *path, const void *data, size_t size,
+					uint32_t mode)
+{
+	return write_over(err, path, data, size, mode, true);
+}
+
+int os_replaceable(struct jw_error *err, const char *path, char **ret_real)
+{
+	struct os_stat stat;
+	bool there;
+
+	return find_target(err, path, ret_real, &stat, &there);
+}

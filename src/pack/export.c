@@ -235,21 +235,24 @@ static int write_pack(struct jw_error *err, struct job *job, struct written *ret
 /* Written beside the final file, and renamed when it is complete. */
 static int write_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
-	char *path =
-		mem_printf(err, "%s.%08x.part", job->options->output, (unsigned)randombytes_random());
+	char *real = NULL, *path = NULL;
 	int result = -1;
 
+	if (os_replaceable(err, job->options->output, &real))
+		return -1;
+	path = mem_printf(err, "%s.%08x.part", real, (unsigned)randombytes_random());
 	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
 		goto done;
 	result = write_pack(err, job, ret_written);
 	os_file_close(job->file);
 	job->file = NULL;
 	if (!result)
-		result = os_rename(err, path, job->options->output);
+		result = os_rename(err, path, real);
 	if (result)
 		(void)os_remove(NULL, path);
 done:
 	mem_free(path);
+	mem_free(real);
 	return result;
 }
 

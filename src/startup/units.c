@@ -45,10 +45,25 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 	return result;
 }
 
-static int write_item(struct jw_error *err, struct jw_startup_item *item)
+/* All accounts read the system's units, and nobody else writes them, whatever the umask is. */
+static int write_system_item(struct jw_error *err, const struct jw_startup_item *item)
 {
-	if (os_make_parent(err, item->where, 0755) ||
-		os_write_atomic(err, item->where, item->text, strlen(item->text)))
+	char *folder = os_dir_name(err, item->where);
+	int result = folder ? os_make_shared_dirs(err, folder, 0755) : -1;
+
+	mem_free(folder);
+	return result ? -1 : os_write_mode(err, item->where, item->text, strlen(item->text), 0644);
+}
+
+static int write_item(struct jw_error *err, const struct jw_startup_options *options,
+					  struct jw_startup_item *item)
+{
+	int result = options->service || options->everyone
+					 ? write_system_item(err, item)
+					 : os_make_parent(err, item->where, 0755) ||
+						   os_write_atomic(err, item->where, item->text, strlen(item->text));
+
+	if (result)
 		return -1;
 	item->there = item->ours = true;
 	return 0;
@@ -60,7 +75,7 @@ int units_enable(struct jw_error *err, const struct jw_startup_options *options,
 	int result = 0;
 
 	for (size_t i = 0; !result && i < startup->count; i++)
-		result = write_item(err, &startup->items[i]);
+		result = write_item(err, options, &startup->items[i]);
 	if (result)
 		return options->service || options->everyone
 				   ? error_prefix(err, "units of the system need sudo")

@@ -35,10 +35,25 @@ static unsigned missing_levels(const char *path)
 	return levels;
 }
 
+/* All accounts read the system's files, and nobody else writes them, whatever the umask is. */
+static int write_for_all(struct jw_error *err, const char *path, const struct buf *text)
+{
+	char *folder = os_dir_name(err, path);
+	int result = folder ? os_make_shared_dirs(err, folder, 0755) : -1;
+
+	mem_free(folder);
+	return result ? -1 : os_rewrite_mode(err, path, buf_text(text), text->size, 0644);
+}
+
 int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
 						const struct buf *text)
 {
-	if (!os_make_parent(err, path, 0755) && !os_rewrite(err, path, buf_text(text), text->size))
+	const bool system = job->request && (job->request->scope == JW_SCOPE_SYSTEM ||
+										 job->request->scope == JW_SCOPE_UNIT);
+
+	if (system ? !write_for_all(err, path, text)
+			   : !os_make_parent(err, path, 0755) &&
+					 !os_rewrite(err, path, buf_text(text), text->size))
 		return 0;
 	if (job->request && job->request->scope != JW_SCOPE_CONDA)
 		return error_prefix(err, "nothing was changed there (%s)",

@@ -1,0 +1,19 @@
+# The system's files are readable for all and writable for root alone, whatever the umask is
+. "$cases/../lib.sh"
+printf '#!/bin/sh\nexit 0\n' >"$open/systemctl" && chmod 755 "$open/systemctl"
+export JITWARM_SYSTEMCTL=$open/systemctl XDG_RUNTIME_DIR=$open/run
+for mask in 000 077 027; do
+	export JITWARM_SYSTEM_ROOT=$open/root-$mask
+	mkdir -p "$JITWARM_SYSTEM_ROOT"
+	umask $mask
+	run 0 tune --apply --scope system --max-size 2GiB
+	run '0|1' tune --apply --scope systemd=web --max-size 2GiB
+	run '0|1' startup enable --all-users
+	umask 022
+	count=0
+	while read -r mode kind path; do
+		count=$((count + 1))
+		[[ $kind$mode == f644 || $kind$mode == d755 ]] || fail "umask $mask: $path has $mode"
+	done < <(find "$JITWARM_SYSTEM_ROOT" -mindepth 1 -printf '%m %y %p\n')
+	((count > 3)) || fail "few files: $(find "$JITWARM_SYSTEM_ROOT")"
+done

@@ -1,0 +1,24 @@
+# -o onto what is no regular file: a device and a pipe stay what they are, the target of a link is written
+. "$cases/../lib.sh"
+with_simdriver sm_86
+run 0 prime "$sample"
+mknod "$open/null" c 1 3 2>/dev/null || skip "no device can be made here"
+mkfifo "$open/pipe"
+kind() { stat -c %F "$1"; }
+for name in null pipe; do
+	was=$(kind "$open/$name")
+	run 3 export -o "$open/$name"
+	err_has "is no regular file"
+	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
+	run '2|3' record -o "$open/$name" -- true
+	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
+done
+ln -s target "$open/link"
+: >"$open/target"
+run 0 export -o "$open/link"
+[[ -L $open/link && -s $open/target ]] || fail "the link was replaced"
+
+# Another account's link is not followed
+as_mallory ln -s "$treasure/file" "$home/pack"
+run 3 export -o "$home/pack"
+untouched
