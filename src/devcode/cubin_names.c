@@ -6,7 +6,7 @@
 
 enum { PIECE = 16 << 10, SHT_STRTAB = 3 };
 
-struct wanted {
+struct name_sought {
 	cubin_read_fn read;
 	void *context;
 	const char *name;
@@ -14,7 +14,7 @@ struct wanted {
 };
 
 /* “NAME” and “.text.NAME” both count, with their NUL. `whole`: the first byte begins a string. */
-static bool has_name(const char *bytes, size_t size, bool whole, const struct wanted *wanted)
+static bool has_name(const char *bytes, size_t size, bool whole, const struct name_sought *wanted)
 {
 	const char *end = bytes + size, *stop;
 
@@ -30,7 +30,7 @@ static bool has_name(const char *bytes, size_t size, bool whole, const struct wa
 }
 
 /* Pieces overlap by a name, its NUL and the byte in front. */
-static int search_table(struct jw_error *err, const struct wanted *wanted, uint64_t offset,
+static int search_table(struct jw_error *err, const struct name_sought *wanted, uint64_t offset,
 						uint64_t size, bool *ret_found)
 {
 	char piece[PIECE];
@@ -50,7 +50,7 @@ static int search_table(struct jw_error *err, const struct wanted *wanted, uint6
 int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				const char *name, size_t length, bool *ret_found)
 {
-	const struct wanted wanted = {read, context, name, length};
+	const struct name_sought wanted = {read, context, name, length};
 	uint8_t bytes[ELF64_EHDR_SIZE];
 	struct elf64_header elf;
 	bool found = false, tables = false;

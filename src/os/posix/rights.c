@@ -20,7 +20,7 @@ enum {
 	MOST_KEPT = 64, /* accounts */
 };
 
-struct groups {
+struct account_groups {
 	uid_t owner;
 	gid_t group; /* that the account's files are made with */
 	gid_t *items;
@@ -30,7 +30,7 @@ struct groups {
 /* Once read, an account's groups hold until the program ends, as they do for a login. */
 static struct {
 	pthread_mutex_t lock;
-	struct groups items[MOST_KEPT];
+	struct account_groups items[MOST_KEPT];
 	size_t count;
 	gid_t *own; /* the superuser's */
 	int own_count;
@@ -77,7 +77,8 @@ static int keep_own(struct jw_error *err)
 }
 
 /* The account's groups, of which the first is its own. */
-static int list_groups(struct jw_error *err, const struct passwd *entry, struct groups *groups)
+static int list_groups(struct jw_error *err, const struct passwd *entry,
+					   struct account_groups *groups)
 {
 	int count = 32, most = MOST_GROUPS;
 
@@ -99,7 +100,7 @@ static int list_groups(struct jw_error *err, const struct passwd *entry, struct 
 	return error_set(err, JW_ERR_LIMIT, "%s: is in too many groups", entry->pw_name);
 }
 
-static int read_groups(struct jw_error *err, struct groups *groups)
+static int read_groups(struct jw_error *err, struct account_groups *groups)
 {
 	size_t size = 4096;
 
@@ -120,10 +121,10 @@ static int read_groups(struct jw_error *err, struct groups *groups)
 }
 
 /* Not locked for a copy: an item never changes. */
-static int find_groups(struct jw_error *err, uid_t owner, gid_t group, struct groups *ret_groups,
-					   bool *ret_mine)
+static int find_groups(struct jw_error *err, uid_t owner, gid_t group,
+					   struct account_groups *ret_groups, bool *ret_mine)
 {
-	struct groups groups = {.owner = owner, .group = group};
+	struct account_groups groups = {.owner = owner, .group = group};
 
 	for (size_t i = 0; i < kept.count; i++)
 		if (kept.items[i].owner == owner && (kept.items[i].items || kept.items[i].group == group)) {
@@ -156,7 +157,7 @@ static void take_back(void)
 	restore_process();
 }
 
-static int change(struct jw_error *err, const struct groups *groups)
+static int change(struct jw_error *err, const struct account_groups *groups)
 {
 	const gid_t none = (gid_t)-1;
 	const bool set = !set_groups(groups->count ? groups->count : 1,
@@ -181,7 +182,7 @@ static int change(struct jw_error *err, const struct groups *groups)
 
 int rights_take(struct jw_error *err, uid_t owner, gid_t group)
 {
-	struct groups groups;
+	struct account_groups groups;
 	bool mine = false;
 	int result;
 
