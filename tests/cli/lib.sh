@@ -62,9 +62,15 @@ run() {
 	native_each "$@"
 	# with-simdriver.sh wants the PATH of Unix
 	! is_wine || path=WINEPATH=$(native "${program_path:-}")
-	# shellcheck disable=SC2086
-	timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null
-	ended=$?
+	local try
+	for try in 1 2 3; do
+		ended=0
+		# shellcheck disable=SC2086
+		timeout "${limit:-200}" env "$path" $JITWARM "${given[@]}" >"$work/raw.out" 2>"$work/raw.err" </dev/null || ended=$?
+		# A loaded Wine sometimes does not start a program: exit status 1 and no word
+		if ! is_wine || [[ "|$wanted|" == *"|1|"* || $ended != 1 || -s $work/raw.out || -s $work/raw.err ]]; then break; fi
+		echo "try $try: Wine did not start jitwarm ${given[*]}" >&2
+	done
 	tr -d '\r' <"$work/raw.out" >"$out"
 	keep_document "$out"
 	# Wine speaks up on standard error about itself
