@@ -48,7 +48,7 @@ static size_t shortest_of(struct fnv_lane *const *lane, size_t count)
 }
 
 /* Takes as many of the lanes as go side by side to the end of the shortest of them. */
-static void step(struct fnv_lane *const *lane, size_t count)
+static void step_fnv_lanes(struct fnv_lane *const *lane, size_t count)
 {
 	if (count >= 8)
 		step_lanes(lane, 8, shortest_of(lane, 8));
@@ -75,7 +75,7 @@ void fnv_update_many(struct fnv_lane *lanes, size_t count)
 		}
 		if (!filled)
 			break;
-		step(busy, filled);
+		step_fnv_lanes(busy, filled);
 		for (size_t k = 0; k < filled; k++)
 			if (busy[k]->size)
 				busy[left++] = busy[k];

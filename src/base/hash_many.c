@@ -63,7 +63,7 @@ struct state {
 	} while (0)
 
 /* One block of every lane. Inlined into one function for each kind of processor. */
-static inline __attribute__((always_inline)) void compress(struct state *state)
+static inline __attribute__((always_inline)) void compress_lanes(struct state *state)
 {
 	lanes m[WORDS], v[WORDS];
 
@@ -96,7 +96,7 @@ static inline __attribute__((always_inline)) void compress_blocks(struct state *
 {
 	while (count-- > 0) {
 		state->counter += BLOCK;
-		compress(state);
+		compress_lanes(state);
 		for (size_t k = 0; k < LANES; k++)
 			state->block[k] += state->step[k];
 	}
@@ -116,14 +116,14 @@ __attribute__((target("avx2,avx512f,avx512vl"))) static void compress_avx512(str
 	compress_blocks(state, count);
 }
 
-static compress_fn choose(void)
+static compress_fn choose_compress(void)
 {
 	return __builtin_cpu_supports("avx512vl") ? compress_avx512
 		   : __builtin_cpu_supports("avx2")   ? compress_avx2
 											  : NULL;
 }
 
-static void begin(struct state *state, size_t k, struct digest_message *message)
+static void begin_message(struct state *state, size_t k, struct digest_message *message)
 {
 	for (size_t i = 0; i < 8; i++)
 		state->h[i][k] = start[i] ^ (i ? 0 : PARAMETERS);
@@ -170,7 +170,7 @@ static void hash_lanes(compress_fn compress_some, struct digest_message *message
 
 	memset(&state, 0, sizeof state);
 	for (size_t k = 0; k < LANES; k++, next++)
-		begin(&state, k, next < count ? &messages[next] : NULL);
+		begin_message(&state, k, next < count ? &messages[next] : NULL);
 	while ((blocks = count_blocks(&state)) != SIZE_MAX) {
 		compress_some(&state, blocks);
 		for (size_t k = 0; k < LANES; k++)
@@ -187,7 +187,7 @@ static void hash_lanes(compress_fn compress_some, struct digest_message *message
 			}
 			for (size_t i = 0; i < DIGEST_SIZE / 8; i++)
 				store_u64(state.message[k]->digest.bytes + 8 * i, state.h[i][k]);
-			begin(&state, k, next < count ? &messages[next] : NULL);
+			begin_message(&state, k, next < count ? &messages[next] : NULL);
 			next++;
 		}
 	}
@@ -198,7 +198,7 @@ static void hash_lanes(compress_fn compress_some, struct digest_message *message
 void digest_of_many(struct digest_message *messages, size_t count)
 {
 #ifdef SIDE_BY_SIDE
-	compress_fn compress_some = count > 1 ? choose() : NULL;
+	compress_fn compress_some = count > 1 ? choose_compress() : NULL;
 
 	if (compress_some) {
 		hash_lanes(compress_some, messages, count);

@@ -25,7 +25,7 @@ static bool is_next(const struct checking *check, char wanted)
 	return check->at < check->end && *check->at == wanted;
 }
 
-static bool take(struct checking *check, char wanted)
+static bool take_character(struct checking *check, char wanted)
 {
 	bool there = is_next(check, wanted);
 
@@ -69,17 +69,17 @@ static bool take_escape(struct checking *check)
 		check->at++;
 		return true;
 	}
-	if (!take(check, 'u') || !take_hex4(check, &unit) || !unit)
+	if (!take_character(check, 'u') || !take_hex4(check, &unit) || !unit)
 		return false;
 	if (unit < 0xd800 || unit > 0xdfff)
 		return true;
-	return unit < 0xdc00 && take(check, '\\') && take(check, 'u') && take_hex4(check, &low) &&
-		   low >= 0xdc00 && low <= 0xdfff;
+	return unit < 0xdc00 && take_character(check, '\\') && take_character(check, 'u') &&
+		   take_hex4(check, &low) && low >= 0xdc00 && low <= 0xdfff;
 }
 
 static bool take_string(struct checking *check)
 {
-	if (!take(check, '"'))
+	if (!take_character(check, '"'))
 		return false;
 	while (check->at < check->end && *check->at != '"') {
 		size_t length = text_utf8_next(check->at, (size_t)(check->end - check->at), NULL);
@@ -91,7 +91,7 @@ static bool take_string(struct checking *check)
 		else if (check->at++, !take_escape(check))
 			return false;
 	}
-	return take(check, '"');
+	return take_character(check, '"');
 }
 
 static bool take_digits(struct checking *check)
@@ -103,21 +103,21 @@ static bool take_digits(struct checking *check)
 	return check->at > start;
 }
 
-static bool take_number(struct checking *check)
+static bool check_number(struct checking *check)
 {
-	(void)take(check, '-');
-	if (!take(check, '0') && !take_digits(check))
+	(void)take_character(check, '-');
+	if (!take_character(check, '0') && !take_digits(check))
 		return false;
-	if (take(check, '.') && !take_digits(check))
+	if (take_character(check, '.') && !take_digits(check))
 		return false;
-	if (!take(check, 'e') && !take(check, 'E'))
+	if (!take_character(check, 'e') && !take_character(check, 'E'))
 		return true;
-	if (!take(check, '+'))
-		(void)take(check, '-');
+	if (!take_character(check, '+'))
+		(void)take_character(check, '-');
 	return take_digits(check);
 }
 
-static bool take_word(struct checking *check, const char *word)
+static bool check_word(struct checking *check, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -133,7 +133,7 @@ static bool take_name(struct checking *check)
 	if (!take_string(check))
 		return false;
 	skip_blanks(check);
-	return take(check, ':');
+	return take_character(check, ':');
 }
 
 /* A text, number or word. */
@@ -141,8 +141,8 @@ static bool take_scalar(struct checking *check)
 {
 	if (is_next(check, '"'))
 		return take_string(check);
-	return take_word(check, "true") || take_word(check, "false") || take_word(check, "null") ||
-		   take_number(check);
+	return check_word(check, "true") || check_word(check, "false") || check_word(check, "null") ||
+		   check_number(check);
 }
 
 /* After a value: goes on to the next one, or to the end of the document (*ret_ended). */
@@ -155,9 +155,9 @@ static bool go_on(struct checking *check, bool *ret_ended)
 		*ret_ended = !check->depth;
 		if (*ret_ended)
 			return check->at == check->end;
-		if (take(check, ','))
+		if (take_character(check, ','))
 			return !object || take_name(check);
-		if (!take(check, object ? '}' : ']'))
+		if (!take_character(check, object ? '}' : ']'))
 			return false;
 		check->depth--;
 	}
@@ -195,7 +195,7 @@ int json_check_text(struct jw_error *err, const char *text, size_t size)
 	struct checking check = {.at = text, .end = text + size};
 
 	/* RFC 8259, 8.1: a reader may pass over a byte order mark. */
-	(void)take_word(&check, "\xef\xbb\xbf");
+	(void)check_word(&check, "\xef\xbb\xbf");
 	return take_document(&check)
 			   ? 0
 			   : error_set(err, JW_ERR_FORMAT, "not JSON at byte %zu", (size_t)(check.at - text));

@@ -36,7 +36,7 @@ const char *json_name_of(const struct json_field *field)
 }
 
 /* Whether the member on which this one depends is set. */
-static bool is_wanted(const struct json_field *field, const uint8_t *values)
+static bool is_field_wanted(const struct json_field *field, const uint8_t *values)
 {
 	const char *at = (const char *)values + field->when_offset, *text;
 
@@ -55,7 +55,7 @@ static cJSON *made(struct jw_error *err, cJSON *item)
 }
 
 /* `item` may be NULL, with err set. */
-static int put(struct jw_error *err, cJSON *to, const char *name, cJSON *item)
+static int put_item(struct jw_error *err, cJSON *to, const char *name, cJSON *item)
 {
 	if (!item)
 		return -1;
@@ -70,7 +70,7 @@ static int put_pair(struct jw_error *err, cJSON *map, const struct json_field *p
 {
 	cJSON *key = item_of(err, &pair[0], values),
 		  *value = key ? item_of(err, &pair[1], values) : NULL;
-	int result = key ? put(err, map, key->valuestring, value) : -1;
+	int result = key ? put_item(err, map, key->valuestring, value) : -1;
 
 	cJSON_Delete(key);
 	return result;
@@ -81,9 +81,9 @@ static int put_element(struct jw_error *err, cJSON *array, const struct json_fie
 {
 	switch ((int)field->kind) {
 	case JSON_MAP: return field->table ? put_pair(err, array, field->table->fields, at) : -1;
-	case JSON_INSIDE: return put(err, array, NULL, json_string(err, (const char *)at));
-	case JSON_LINES: return put(err, array, NULL, json_string(err, pointer_at(at)));
-	default: return put(err, array, NULL, json_object(err, field->table, at));
+	case JSON_INSIDE: return put_item(err, array, NULL, json_string(err, (const char *)at));
+	case JSON_LINES: return put_item(err, array, NULL, json_string(err, pointer_at(at)));
+	default: return put_item(err, array, NULL, json_object(err, field->table, at));
 	}
 }
 
@@ -97,7 +97,7 @@ static cJSON *array_of(struct jw_error *err, const struct json_field *field, con
 	int result = array ? 0 : -1;
 
 	for (size_t i = 0; !result && i < count; i++, at += size)
-		if (field->presence != JSON_EACH || is_wanted(field, at))
+		if (field->presence != JSON_EACH || is_field_wanted(field, at))
 			result = put_element(err, array, field, at);
 	if (!result)
 		return array;
@@ -162,7 +162,7 @@ static int put_field(struct jw_error *err, cJSON *object, const struct json_fiel
 	const uint8_t *at = values + field->offset;
 	cJSON *item;
 
-	if (field->presence == JSON_WHEN && !is_wanted(field, values))
+	if (field->presence == JSON_WHEN && !is_field_wanted(field, values))
 		return 0;
 	if (field->kind == JSON_MEMBERS)
 		return put_fields(err, object, field->table, field->pointer ? pointer_at(at) : at);
@@ -172,7 +172,7 @@ static int put_field(struct jw_error *err, cJSON *object, const struct json_fiel
 		cJSON_Delete(item);
 		return 0;
 	}
-	return put(err, object, json_name_of(field), item);
+	return put_item(err, object, json_name_of(field), item);
 }
 
 static int put_fields(struct jw_error *err, cJSON *object, const struct json_table *table,
@@ -189,7 +189,7 @@ cJSON *json_object(struct jw_error *err, const struct json_table *table, const v
 	cJSON *object = made(err, cJSON_CreateObject());
 
 	if (object && table &&
-		!(table->schema && put(err, object, "schema", json_string(err, table->schema))) &&
+		!(table->schema && put_item(err, object, "schema", json_string(err, table->schema))) &&
 		!put_fields(err, object, table, values))
 		return object;
 	cJSON_Delete(object);

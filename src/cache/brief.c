@@ -35,8 +35,9 @@ static enum cache_damage read_brief_part(struct os_file *file, const struct brie
 	return got == size ? CACHE_SOUND : CACHE_DAMAGE_TRUNCATED;
 }
 
-static enum cache_damage read_brief(struct os_file *file, const struct brief_head *head,
-									const struct cache_entry *entry, struct cache_brief *ret_brief)
+static enum cache_damage read_file_brief(struct os_file *file, const struct brief_head *head,
+										 const struct cache_entry *entry,
+										 struct cache_brief *ret_brief)
 {
 	const uint64_t both = 2 * CACHE_BRIEF_END, key_end = CACHE_ENTRY_HEADER + entry->key_bytes;
 	size_t key_size = (size_t)(entry->key_bytes < both ? entry->key_bytes : both);
@@ -64,7 +65,7 @@ static enum cache_damage read_brief(struct os_file *file, const struct brief_hea
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief)
 {
-	return read_brief(file, NULL, entry, ret_brief);
+	return read_file_brief(file, NULL, entry, ret_brief);
 }
 
 enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief)
@@ -78,7 +79,7 @@ enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret
 		os_file_read(NULL, file, 0, head.bytes, sizeof head.bytes, &head.size))
 		return CACHE_DAMAGE_READ;
 	damage = cache_entry_header_read(head.bytes, head.size, size, &entry);
-	return damage == CACHE_SOUND ? read_brief(file, &head, &entry, ret_brief) : damage;
+	return damage == CACHE_SOUND ? read_file_brief(file, &head, &entry, ret_brief) : damage;
 }
 
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts)

@@ -163,7 +163,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 
 /* Evicts from the front, as the driver does, files first: a row without a file does no harm.
  * *ret_late: the lock has been held for long enough, and there is more to do. */
-static int make_room(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted,
+static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted,
 					 bool *ret_late)
 {
 	uint64_t limit = live->options.limit_bytes, freed = 0;
@@ -226,7 +226,7 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	struct jw_error why = {0};
 	int64_t replaced;
 
-	if (make_room(err, live, key, row_bytes, ret_late))
+	if (evict_for(err, live, key, row_bytes, ret_late))
 		return -1;
 	if (*ret_late)
 		return 0;

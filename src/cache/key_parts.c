@@ -48,7 +48,7 @@ static bool part_ends(const uint8_t *data, size_t size, const char *trail)
 	return size >= strlen(trail) && !memcmp(data + size - strlen(trail), trail, strlen(trail));
 }
 
-static const uint8_t *find(const uint8_t *data, size_t size, const char *what)
+static const uint8_t *find_text(const uint8_t *data, size_t size, const char *what)
 {
 	size_t length = strlen(what);
 
@@ -69,13 +69,13 @@ static bool split_tail(struct cache_key_parts *parts)
 		end--;
 	if (!end)
 		/* Stored raw, and filling its eight bytes: nothing tells where the options begin. */
-		return find(parts->payload, parts->payload_size, ".version ") != NULL;
+		return find_text(parts->payload, parts->payload_size, ".version ") != NULL;
 	tail = parts->payload + end;
 	size = parts->payload_size - end;
 	parts->payload_size = end - 1;
 	if (!part_starts(tail, size, " "))
 		return false;
-	parts->jitlink = part_ends(tail, size, " -c") && find(tail, size, " -arch=sm_");
+	parts->jitlink = part_ends(tail, size, " -c") && find_text(tail, size, " -arch=sm_");
 	parts->form =
 		!parts->jitlink && part_starts(tail, size, " -c") ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
 	parts->options = (const char *)tail + (parts->form == CACHE_KEY_LINK ? 3 : 1);
@@ -138,7 +138,7 @@ static void opencl_driver(const uint8_t *key, size_t size, char driver[CACHE_STA
 static void opencl_target(const uint8_t *key, size_t size, struct jw_target *target)
 {
 	static const char option[] = "-cl-nv-arch ";
-	const uint8_t *found = find(key, size, option);
+	const uint8_t *found = find_text(key, size, option);
 	struct cursor at;
 
 	if (!found)
@@ -158,7 +158,7 @@ void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *re
 		origin.kind = CACHE_KIND_CUDA;
 		origin.target = parts.target;
 		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
-	} else if (find(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
+	} else if (find_text(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
 		/* PTX names its version within 200 bytes in all that was seen. */
 		origin.kind = CACHE_KIND_OPENCL;
 		opencl_target(entry->key, key_size, &origin.target);

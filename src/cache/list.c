@@ -39,7 +39,7 @@ static void describe_listed(struct jw_cache_entry *entry, const struct cache_bri
 	}
 }
 
-static bool read_brief(const char *dir, uint64_t key, struct cache_brief *brief)
+static bool read_listed_brief(const char *dir, uint64_t key, struct cache_brief *brief)
 {
 	struct os_file *file = NULL;
 	char *path = cache_entry_path(NULL, dir, key);
@@ -61,7 +61,8 @@ static void read_listed(const char *dir, const struct cache_file *file, bool in_
 									 .kind = JW_CACHE_OTHER,
 									 .file_bytes = file->probed.size_bytes,
 									 .mtime_ns = file->probed.mtime_ns};
-	entry->damaged = file->probed.damage != CACHE_SOUND || !read_brief(dir, file->key, &brief);
+	entry->damaged =
+		file->probed.damage != CACHE_SOUND || !read_listed_brief(dir, file->key, &brief);
 	if (!entry->damaged)
 		describe_listed(entry, &brief);
 }

@@ -42,8 +42,8 @@ static void tell_size(const struct cache_index *index, enum cache_next_insert ne
 					   : "the driver evicts entries before its limit is reached");
 }
 
-static void tell(const struct cache_index *index, enum cache_next_insert next, uint64_t limit_bytes,
-				 struct jw_cache_outlook *outlook)
+static void tell_outlook(const struct cache_index *index, enum cache_next_insert next,
+						 uint64_t limit_bytes, struct jw_cache_outlook *outlook)
 {
 	const size_t room = sizeof outlook->text;
 
@@ -81,7 +81,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	if (next == CACHE_NEXT_EVICTS)
 		count_evicted(index, limit_bytes, &outlook);
 	if (next != CACHE_NEXT_ADDS)
-		tell(index, next, limit_bytes, &outlook);
+		tell_outlook(index, next, limit_bytes, &outlook);
 	*ret_outlook = outlook;
 }
 

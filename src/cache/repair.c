@@ -87,7 +87,7 @@ static int by_turn(const void *a, const void *b)
 }
 
 /* Rows as they were at the last hold. */
-static int compare(struct jw_error *err, struct repair *repair)
+static int compare_repaired(struct jw_error *err, struct repair *repair)
 {
 	const struct cache_index *index = &repair->live->index;
 	struct cache_files scan = {0};
@@ -186,7 +186,7 @@ int live_repair(struct jw_error *err, struct cache_live *live)
 
 	/* From here on the index is sound: no driver answers it with a wipe while files are compared.
 	 */
-	if (live_lock(err, live) || live_unlock(err, live) || compare(err, &repair))
+	if (live_lock(err, live) || live_unlock(err, live) || compare_repaired(err, &repair))
 		goto done;
 	while (repair.next < repair.count) {
 		if (repair.next)

@@ -37,21 +37,21 @@ static int warn_of_setting(struct jw_error *err, struct cache_settings *settings
 
 /* Like strtoull: blanks, a sign, digits; text behind them is ignored. A number that does not fit is
  * the largest. */
-static uint64_t read_number(const char *text)
+static uint64_t read_setting(const char *text)
 {
 	return strtoull(text, NULL, 10);
 }
 
 uint64_t cache_parse_limit(const char *text)
 {
-	uint64_t limit = read_number(text);
+	uint64_t limit = read_setting(text);
 
 	return limit < CACHE_MOST_LIMIT ? limit : CACHE_MOST_LIMIT;
 }
 
 bool cache_switch_is_on(const char *text)
 {
-	return read_number(text) == 1;
+	return read_setting(text) == 1;
 }
 
 /* A switch is on where its number is 1; *ret_set tells whether the variable is there at all. */
@@ -118,7 +118,7 @@ static uint64_t meant_with_unit(const char *text)
 
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line)
 {
-	uint64_t meant = meant_with_unit(text), number = read_number(text),
+	uint64_t meant = meant_with_unit(text), number = read_setting(text),
 			 limit = cache_parse_limit(text);
 	char size[TEXT_SHORT], *line;
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-static uint64_t identity_of(const char *dir, const char *name)
+static uint64_t identity_of_directory(const char *dir, const char *name)
 {
 	char *path = os_join(NULL, dir, name);
 	uint64_t identity = path ? os_identity(path) : OS_UNIDENTIFIED;
@@ -20,12 +20,12 @@ void cache_shape_take(const char *dir, struct cache_shape *ret_shape)
 {
 	struct cache_shape shape = {
 		.folder = os_identity(dir),
-		.index = identity_of(dir, "index"),
-		.witness = identity_of(dir, CACHE_WITNESS),
+		.index = identity_of_directory(dir, "index"),
+		.witness = identity_of_directory(dir, CACHE_WITNESS),
 	};
 
 	for (unsigned i = 0; i < CACHE_PARTS; i++)
-		shape.parts[i] = identity_of(dir, (const char[]){"0123456789abcdef"[i], '\0'});
+		shape.parts[i] = identity_of_directory(dir, (const char[]){"0123456789abcdef"[i], '\0'});
 	*ret_shape = shape;
 }
 

@@ -45,7 +45,8 @@ static enum cache_damage begin_entry(struct sounding *sounding, struct sound_rea
 	return cache_entry_open(reading->file, &reading->entry);
 }
 
-static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+static int read_mapped_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							 size_t size)
 {
 	const struct sound_reading *reading = context;
 	size_t got;
@@ -61,7 +62,7 @@ static enum cache_damage judge_value(struct sounding *sounding, struct sound_rea
 	const struct cache_brief *brief = &sounding->brief;
 	struct cache_key_parts parts;
 	struct cache_code code = {.parts = &parts,
-							  .read = read_value,
+							  .read = read_mapped_value,
 							  .context = reading,
 							  .size = reading->entry.value_bytes};
 

@@ -42,7 +42,7 @@ static int open_regular(struct jw_error *err, const struct cache_live *live, str
 	return live->as_account ? os_act_as_account(err, live->options.account) : 0;
 }
 
-static int read_header(struct jw_error *err, struct copy *copy)
+static int read_entry_header(struct jw_error *err, struct copy *copy)
 {
 	struct cache_entry *entry = &copy->entry;
 	uint8_t header[CACHE_ENTRY_HEADER];
@@ -97,7 +97,8 @@ struct value {
 	uint64_t offset;
 };
 
-static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+static int read_staged_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							 size_t size)
 {
 	const struct value *value = context;
 	size_t got;
@@ -141,9 +142,10 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 		if (copy->to && os_file_write(err, copy->to, at, copy->piece, size))
 			return -1;
 	}
-	return copy->differs ? 0
-						 : staging_judge(&copy->addition->why, copy->addition, &copy->entry,
-										 copy->key_state, copy->value_state, read_value, &value);
+	return copy->differs
+			   ? 0
+			   : staging_judge(&copy->addition->why, copy->addition, &copy->entry, copy->key_state,
+							   copy->value_state, read_staged_value, &value);
 }
 
 /* Whether the file in place is the same, so that there is no need to write anything: *ret_same. */
@@ -205,7 +207,7 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	}
 	if (!copy.from && open_regular(err, live, &copy))
 		goto done;
-	if (copy.from && !read_header(&addition->why, &copy)) {
+	if (copy.from && !read_entry_header(&addition->why, &copy)) {
 		addition->row_bytes = copy.entry.key_bytes + copy.entry.value_bytes;
 		result = copy_file(err, live, &copy, &staged, number);
 	}

@@ -70,8 +70,8 @@ static bool same_file(const char *path, const struct cache_part *parts, size_t c
 	return same;
 }
 
-static int write_file(struct jw_error *err, const char *path, const struct cache_part *parts,
-					  size_t count)
+static int write_parts(struct jw_error *err, const char *path, const struct cache_part *parts,
+					   size_t count)
 {
 	struct os_file *file = NULL;
 	int result = 0;
@@ -95,7 +95,7 @@ static int stage(struct jw_error *err, struct cache_live *live, struct live_stag
 	staged->replaces = os_exists(staged->target);
 	if (staged->replaces && same_file(staged->target, parts, count, size))
 		return 0;
-	if (staging_begin(err, live, staged, number) || write_file(err, staged->path, parts, count))
+	if (staging_begin(err, live, staged, number) || write_parts(err, staged->path, parts, count))
 		return -1;
 	return staging_share(err, live, staged);
 }

@@ -52,7 +52,7 @@ static bool same_boot(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) <= BOOT_DIFFERS_S;
 }
 
-static bool parse_records(struct cursor *at, bool booted, struct cache_verified *verified)
+static bool parse_verified_records(struct cursor *at, bool booted, struct cache_verified *verified)
 {
 	for (uint64_t last = 0; cursor_left(at);) {
 		const uint64_t key = cursor_u64(at), mark = cursor_u64(at);
@@ -81,7 +81,7 @@ void cache_verified_parse(const void *data, size_t size, uint64_t boot_s,
 		fnv_update(FNV_START, data, size - SUM) != load_u64(at.end - SUM))
 		return;
 	at.end -= SUM;
-	if (!parse_records(&at, !same_boot(boot, boot_s), ret_verified))
+	if (!parse_verified_records(&at, !same_boot(boot, boot_s), ret_verified))
 		cache_verified_free(ret_verified);
 }
 
@@ -97,7 +97,8 @@ static char *file_of(const char *state_dir, const char *cache_dir)
 }
 
 /* Failing is no failure: the next look reads the entries again. */
-static void save(const struct cache_verified *verified, const char *state_dir, const char *path)
+static void save_verified(const struct cache_verified *verified, const char *state_dir,
+						  const char *path)
 {
 	struct buf bytes = BUF_MAX(MOST_FILE);
 	uint8_t head[HEAD], number[RECORD];
@@ -138,7 +139,8 @@ static int by_key(const void *a, const void *b)
 	return (left->key > right->key) - (left->key < right->key);
 }
 
-static struct cache_verified_record *find(const struct cache_verified *verified, uint64_t key)
+static struct cache_verified_record *find_verified(const struct cache_verified *verified,
+												   uint64_t key)
 {
 	const struct cache_verified_record wanted = {.key = key};
 
@@ -150,7 +152,7 @@ static struct cache_verified_record *find(const struct cache_verified *verified,
 static bool remembers(const struct cache_verified *verified,
 					  const struct cache_candidate *candidate)
 {
-	const struct cache_verified_record *record = find(verified, candidate->key);
+	const struct cache_verified_record *record = find_verified(verified, candidate->key);
 
 	return record && (record->mark & ~SETTLED) == mark_of(&candidate->probed);
 }
@@ -167,7 +169,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 		const struct cache_candidate *one = &candidates[read[i]];
 		const int64_t written_s = one->probed.changed_ns / 1000000000;
 
-		known = find(verified, one->key);
+		known = find_verified(verified, one->key);
 		if (known)
 			known->mark = 0;
 		if (one->damage == CACHE_SOUND && written_s && written_s + FRESH_S < began_s)
@@ -204,8 +206,8 @@ struct verified_reader {
 	int result;
 };
 
-static int judged(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-				  const struct cache_brief *brief)
+static int keep_judgement(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+						  const struct cache_brief *brief)
 {
 	const struct verified_reading *reading = context;
 
@@ -223,8 +225,8 @@ static void read_entries(void *context)
 	reader->result = cache_sound_all(&reader->why, &reading->how, reading->keys, reading->count);
 }
 
-static size_t count_threads(const struct cache_candidate *candidates, const size_t *read,
-							size_t count)
+static size_t count_hash_threads(const struct cache_candidate *candidates, const size_t *read,
+								 size_t count)
 {
 	uint64_t bytes = 0;
 	size_t most = os_cores();
@@ -239,10 +241,10 @@ static size_t count_threads(const struct cache_candidate *candidates, const size
 }
 
 /* Reads those of `read`, each by the thread that comes to it first. */
-static int read_all(struct jw_error *err, struct verified_reading *reading, const size_t *read,
-					size_t count)
+static int read_candidates(struct jw_error *err, struct verified_reading *reading,
+						   const size_t *read, size_t count)
 {
-	const size_t threads = count_threads(reading->candidates, read, count);
+	const size_t threads = count_hash_threads(reading->candidates, read, count);
 	struct verified_reader readers[MOST_THREADS] = {0};
 	uv_thread_t handles[MOST_THREADS];
 	size_t started = 1;
@@ -280,7 +282,7 @@ static int look_again(struct jw_error *err, struct verified_reading *with, const
 			damaged[left++] = read[i];
 	if (left) {
 		uv_sleep(LOOK_AGAIN_MS);
-		result = read_all(err, with, damaged, left);
+		result = read_candidates(err, with, damaged, left);
 	}
 	mem_free(damaged);
 	return result;
@@ -294,7 +296,7 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 											.driver = driver,
 											.cancel = *cancel,
 											.context = &with,
-											.judged = judged,
+											.judged = keep_judgement,
 											.next = &with.next},
 									.candidates = candidates};
 	char *path = state_dir ? file_of(state_dir, cache_dir) : NULL;
@@ -314,12 +316,13 @@ int cache_verified_judge(struct jw_error *err, const char *state_dir, const char
 		if (!remembers(&verified, &candidates[i]))
 			read[unknown++] = i;
 	}
-	result =
-		unknown
-			? read_all(err, &with, read, unknown) || look_again(err, &with, read, unknown) ? -1 : 0
-			: 0;
+	result = unknown ? read_candidates(err, &with, read, unknown) ||
+							   look_again(err, &with, read, unknown)
+						   ? -1
+						   : 0
+					 : 0;
 	if (!result && unknown && path && !renew(&verified, candidates, read, unknown, began_s))
-		save(&verified, state_dir, path);
+		save_verified(&verified, state_dir, path);
 done:
 	cache_verified_free(&verified);
 	buf_free(&bytes);

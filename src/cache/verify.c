@@ -91,8 +91,8 @@ static void read_later(struct verify *verify, size_t at)
 	verify->where[verify->reading++] = at;
 }
 
-static int judged(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
-				  const struct cache_brief *brief)
+static int count_judgement(struct jw_error *err, void *context, size_t at, enum cache_damage damage,
+						   const struct cache_brief *brief)
 {
 	struct verify *verify = context;
 	size_t where = verify->where[at];
@@ -107,7 +107,7 @@ static int verify_entries(struct jw_error *err, struct verify *verify)
 											.driver = sound_driver_of(verify->options->driver),
 											.context = verify,
 											.cancel = verify->options->cancel,
-											.judged = judged};
+											.judged = count_judgement};
 
 	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
 }

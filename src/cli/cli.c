@@ -76,7 +76,7 @@ done:
 	return result ? -1 : 0;
 }
 
-static int run_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
+static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	if (options_read(err, cli->command->options, argc, argv, &cli->options))
 		return -1;
@@ -156,7 +156,7 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	if (!cli->command)
 		return argc ? no_command(err, cli, argv, words ? words : 1) : show_help(err, cli, NULL);
 	used = words ? used : 0;
-	return run_command(err, cli, argc - (int)used, argv + used);
+	return run_named_command(err, cli, argc - (int)used, argv + used);
 }
 
 enum exit_status cli_run(int argc, char **argv)

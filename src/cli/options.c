@@ -35,8 +35,8 @@ static const struct cli_option *table_at(const struct cli_option *table, size_t 
 }
 
 /* By its name, or where that is NULL by its letter. */
-static const struct cli_option *find(const struct cli_option *table, const char *name,
-									 size_t length, char letter)
+static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
+											  size_t length, char letter)
 {
 	const struct cli_option *option;
 
@@ -149,7 +149,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 	return true;
 }
 
-static int read_number(struct jw_error *err, struct option_given *given)
+static int read_option_number(struct jw_error *err, struct option_given *given)
 {
 	const struct cli_option *option = given->option;
 	uint64_t most = option->most ? option->most : UINT64_MAX;
@@ -178,7 +178,7 @@ static int add_given(struct jw_error *err, struct options *options, struct optio
 	if (given.option->kind != OPTION_FLAG && !*given.value)
 		return error_set(err, JW_ERR_USAGE, "--%s needs a value that is not empty",
 						 given.option->name);
-	if (read_number(err, &given))
+	if (read_option_number(err, &given))
 		return -1;
 	if (VEC_ROOM(err, options->given, options->given_capacity, options->given_count, MOST_GIVEN))
 		return -1;
@@ -193,8 +193,8 @@ struct arguments {
 };
 
 /* The value that an option takes: behind '=' or in the next argument. */
-static int take_value(struct jw_error *err, const struct cli_option *option, const char *attached,
-					  struct arguments *rest, const char **ret_value)
+static int take_option_value(struct jw_error *err, const struct cli_option *option,
+							 const char *attached, struct arguments *rest, const char **ret_value)
 {
 	if (option->kind == OPTION_FLAG) {
 		if (attached)
@@ -212,11 +212,11 @@ static int read_long(struct jw_error *err, struct options *options, const char *
 {
 	const char *equals = strchr(text, '=');
 	size_t length = equals ? (size_t)(equals - text) : strlen(text);
-	struct option_given given = {.option = find(options->table, text, length, 0)};
+	struct option_given given = {.option = find_in_table(options->table, text, length, 0)};
 
 	if (!given.option)
 		return unknown_name(err, options->table, text, length);
-	if (take_value(err, given.option, equals ? equals + 1 : NULL, rest, &given.value))
+	if (take_option_value(err, given.option, equals ? equals + 1 : NULL, rest, &given.value))
 		return -1;
 	return add_given(err, options, given);
 }
@@ -234,7 +234,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 					  struct arguments *rest)
 {
 	while (*text) {
-		struct option_given given = {.option = find(options->table, NULL, 0, *text)};
+		struct option_given given = {.option = find_in_table(options->table, NULL, 0, *text)};
 		const char *attached = NULL;
 
 		if (!given.option)
@@ -244,7 +244,7 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 			attached = text + (*text == '=');
 			text += strlen(text);
 		}
-		if (take_value(err, given.option, attached, rest, &given.value) ||
+		if (take_option_value(err, given.option, attached, rest, &given.value) ||
 			add_given(err, options, given))
 			return -1;
 	}
@@ -252,13 +252,13 @@ static int read_short(struct jw_error *err, struct options *options, const char 
 }
 
 /* At "--": all further arguments are operands. */
-static bool divide(struct options *options)
+static bool divide_arguments(struct options *options)
 {
 	options->divided_at = options->operand_count;
 	return options->divided = true;
 }
 
-static int read_all(struct jw_error *err, struct options *options, struct arguments *rest)
+static int read_arguments(struct jw_error *err, struct options *options, struct arguments *rest)
 {
 	bool only_operands = false;
 
@@ -269,7 +269,7 @@ static int read_all(struct jw_error *err, struct options *options, struct argume
 		if (only_operands || text[0] != '-' || !text[1])
 			options->operands[options->operand_count++] = text;
 		else if (!strcmp(text, "--"))
-			only_operands = divide(options);
+			only_operands = divide_arguments(options);
 		else if (text[1] == '-')
 			failed = read_long(err, options, text + 2, rest);
 		else
@@ -287,7 +287,7 @@ int options_read(struct jw_error *err, const struct cli_option *table, int argc,
 	struct arguments rest = {argv, argv + argc};
 
 	options.operands = mem_array(err, (size_t)argc + 1, sizeof *options.operands);
-	if (!options.operands || read_all(err, &options, &rest)) {
+	if (!options.operands || read_arguments(err, &options, &rest)) {
 		options_free(&options);
 		return -1;
 	}
@@ -304,7 +304,7 @@ void options_free(struct options *options)
 
 static const struct option_given *last_given(const struct options *options, const char *name)
 {
-	assert(find(options->table, name, strlen(name), 0));
+	assert(find_in_table(options->table, name, strlen(name), 0));
 	for (size_t i = options->given_count; i-- > 0;)
 		if (!strcmp(options->given[i].option->name, name))
 			return &options->given[i];
@@ -313,7 +313,7 @@ static const struct option_given *last_given(const struct options *options, cons
 
 bool options_has(const struct options *options, const char *name)
 {
-	return find(options->table, name, strlen(name), 0) != NULL;
+	return find_in_table(options->table, name, strlen(name), 0) != NULL;
 }
 
 bool options_given(const struct options *options, const char *name)

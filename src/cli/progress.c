@@ -45,8 +45,8 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
-static void describe(char text[WORDS], const struct progress *progress, uint64_t now_ns,
-					 enum detail detail)
+static void describe_progress(char text[WORDS], const struct progress *progress, uint64_t now_ns,
+							  enum detail detail)
 {
 	char size[TEXT_SHORT], left[TEXT_SHORT];
 	double share = progress_share(progress);
@@ -77,9 +77,9 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	size_t room = columns < PROGRESS_LINE ? columns : PROGRESS_LINE - 1;
 	size_t label = strlen(progress->label), taken, bar, filled;
 
-	describe(words, progress, now_ns, WHOLE);
+	describe_progress(words, progress, now_ns, WHOLE);
 	for (enum detail less = WHOLE; less > WITHOUT_UNIT && strlen(words) > room;)
-		describe(words, progress, now_ns, --less);
+		describe_progress(words, progress, now_ns, --less);
 	taken = strlen(words) + 4 + (label ? label + 1 : 0);
 	bar = room > taken ? room - taken : 0;
 	if (bar < NARROWEST_BAR) {
@@ -118,7 +118,7 @@ static void print_plain(struct progress *progress)
 {
 	char words[WORDS];
 
-	describe(words, progress, os_monotonic_ns(), WHOLE);
+	describe_progress(words, progress, os_monotonic_ns(), WHOLE);
 	/* Keeps the order of lines where both streams go to one log. */
 	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",

@@ -132,7 +132,7 @@ static int take_program(struct jw_error *err, struct fetch *fetch, struct http *
 	return result;
 }
 
-static int fill(struct jw_error *err, struct fetch *fetch, const char *folder)
+static int fill_store_folder(struct jw_error *err, struct fetch *fetch, const char *folder)
 {
 	struct pip_config config;
 	struct wheel_found found;
@@ -163,7 +163,7 @@ static int fetch_into(struct jw_error *err, struct fetch *fetch, const char *sto
 	if (!fresh)
 		return -1;
 	os_sweep(store, ".new-", OS_DIRECTORY, DAY_S); /* of killed runs: none takes a day */
-	if (os_make_dirs(err, fresh, 0755) || fill(err, fetch, fresh))
+	if (os_make_dirs(err, fresh, 0755) || fill_store_folder(err, fetch, fresh))
 		goto done;
 	result = os_rename(&why, fresh, place);
 	/* Another process was faster. */

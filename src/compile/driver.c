@@ -61,7 +61,7 @@ static void logs_prepare(struct logs *logs)
 		(void *)(uintptr_t)sizeof logs->errors; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static int load(const struct cuda *cuda, const void *image, struct logs *logs)
+static int load_module(const struct cuda *cuda, const void *image, struct logs *logs)
 {
 	void *module = NULL;
 	int result = cuda->cuModuleLoadDataEx(&module, image, 4, logs->options, logs->values);
@@ -107,7 +107,7 @@ int driver_compile(struct jw_error *err, struct driver *driver, const struct dri
 	used_ns = os_cpu_ns();
 	ret_outcome->result = input->form == CACHE_KEY_LINK
 							  ? add_to_link(cuda, input->image, input->size, &logs)
-							  : load(cuda, input->image, &logs);
+							  : load_module(cuda, input->image, &logs);
 	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';

@@ -192,8 +192,8 @@ static size_t on_body(char *data, size_t one, size_t size, void *context)
 	return request->take(&transfer->err, request->context, data, size) ? 0 : size;
 }
 
-static int on_progress(void *context, curl_off_t total, curl_off_t done, curl_off_t up_total,
-					   curl_off_t up)
+static int on_transfer_progress(void *context, curl_off_t total, curl_off_t done,
+								curl_off_t up_total, curl_off_t up)
 {
 	struct transfer *transfer = context;
 
@@ -264,7 +264,7 @@ static void set_options(struct transfer *transfer, const struct address *address
 	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
 	(void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	(void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	(void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_transfer_progress);
 	(void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
 	if (transfer->request->accept)
 		(void)curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
@@ -273,7 +273,7 @@ static void set_options(struct transfer *transfer, const struct address *address
 	set_login(http, address);
 }
 
-static int fail(struct jw_error *err, const struct transfer *transfer, CURLcode code)
+static int fail_transfer(struct jw_error *err, const struct transfer *transfer, CURLcode code)
 {
 	const char *why = *transfer->http->reason ? transfer->http->reason : curl_easy_strerror(code);
 	enum jw_code kind = transfer->err.code;
@@ -343,8 +343,8 @@ static CURLcode perform(struct transfer *transfer, const struct address *address
 }
 
 /* Requests one address until it answers; *ret_status is 200 or a redirect's. */
-static int ask(struct jw_error *err, struct transfer *transfer, const struct address *address,
-			   long *ret_status)
+static int ask_server(struct jw_error *err, struct transfer *transfer,
+					  const struct address *address, long *ret_status)
 {
 	struct http *http = transfer->http;
 	unsigned retries = pip_config_number(http->config, PIP_RETRIES, RETRIES), retry = 0;
@@ -359,7 +359,7 @@ static int ask(struct jw_error *err, struct transfer *transfer, const struct add
 	while ((code = perform(transfer, address)) && retry < retries && is_passing(transfer, code))
 		pause_before(http, retry++);
 	if (code)
-		return fail(err, transfer, code);
+		return fail_transfer(err, transfer, code);
 	(void)curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, ret_status);
 	if (*ret_status == 200 || (*ret_status >= 300 && *ret_status < 400))
 		return 0;
@@ -379,7 +379,7 @@ static void take_type(CURL *curl, char type[64])
 }
 
 /* Replaces `address` by the target of its redirect. */
-static int follow(struct jw_error *err, const struct http *http, struct address *address)
+static int follow_redirects(struct jw_error *err, const struct http *http, struct address *address)
 {
 	struct address next;
 	char *location = NULL;
@@ -410,13 +410,16 @@ int http_get(struct jw_error *err, struct http *http, const struct http_request 
 
 	if (address_read(err, request->url, &address))
 		return -1;
-	result = ask(err, &transfer, &address, &status);
+	result = ask_server(err, &transfer, &address, &status);
 	while (!result && status != 200)
 		if (++hops > MOST_REDIRECTS)
 			result = error_set(err, JW_ERR_FORMAT, "%.500s: more than %d redirects", request->url,
 							   MOST_REDIRECTS);
 		else
-			result = follow(err, http, &address) || ask(err, &transfer, &address, &status) ? -1 : 0;
+			result = follow_redirects(err, http, &address) ||
+							 ask_server(err, &transfer, &address, &status)
+						 ? -1
+						 : 0;
 	if (!result) {
 		take_type(http->curl, answer.type);
 		answer.url = mem_string(err, address.whole);

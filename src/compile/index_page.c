@@ -30,12 +30,12 @@ static void skip(struct html *html, const char *set, bool inside)
 		html->at++;
 }
 
-static bool is_named(const struct html *html, const char *name)
+static bool is_element_named(const struct html *html, const char *name)
 {
 	return html->length == strlen(name) && curl_strnequal(html->name, name, html->length);
 }
 
-static void add(struct html *html, struct buf *buf, const char *text, size_t size)
+static void add_link_text(struct html *html, struct buf *buf, const char *text, size_t size)
 {
 	if (buf_append(NULL, buf, text, size))
 		html->cut = true;
@@ -69,7 +69,7 @@ static size_t decode_entity(const char **at, char *to)
 	return text_utf8_put(point && point <= 0x10ffff ? (uint32_t)point : 0xfffd, to);
 }
 
-static void take_value(struct html *html, const char *start, const char *end)
+static void take_attribute_value(struct html *html, const char *start, const char *end)
 {
 	struct buf *value = &html->value;
 	const char *at;
@@ -78,7 +78,7 @@ static void take_value(struct html *html, const char *start, const char *end)
 	/* An address holds no NUL. */
 	if (memchr(start, 0, (size_t)(end - start)))
 		return;
-	add(html, value, start, (size_t)(end - start));
+	add_link_text(html, value, start, (size_t)(end - start));
 	if (!value->size)
 		return;
 	for (at = to = (char *)value->data; *at;) {
@@ -113,10 +113,10 @@ static bool next_attribute(struct html *html)
 	if (start < html->end && (*start == '"' || *start == '\'')) {
 		close = memchr(start + 1, *start, (size_t)(html->end - start) - 1);
 		html->at = close ? close + 1 : html->end;
-		take_value(html, start + 1, close ? close : html->end);
+		take_attribute_value(html, start + 1, close ? close : html->end);
 	} else {
 		skip(html, " \t\r\n\f>", false);
-		take_value(html, start, html->at);
+		take_attribute_value(html, start, html->at);
 	}
 	return true;
 }
@@ -191,18 +191,18 @@ static int take_link(struct jw_error *err, struct html *html, const struct index
 
 static int read_tag(struct jw_error *err, struct html *html, const struct index_reader *reader)
 {
-	bool is_base = is_named(html, "base");
+	bool is_base = is_element_named(html, "base");
 	struct buf *to = is_base ? &html->base : &html->href;
 
-	if (!is_base && !is_named(html, "a"))
+	if (!is_base && !is_element_named(html, "a"))
 		return 0;
 	html->yanked = html->cut = false;
 	buf_clear(&html->href);
 	while (next_attribute(html))
-		if (is_named(html, "data-yanked"))
+		if (is_element_named(html, "data-yanked"))
 			html->yanked = true;
-		else if (is_named(html, "href") && !to->size)
-			add(html, to, buf_text(&html->value), html->value.size);
+		else if (is_element_named(html, "href") && !to->size)
+			add_link_text(html, to, buf_text(&html->value), html->value.size);
 	return is_base ? 0 : take_link(err, html, reader);
 }
 

@@ -122,8 +122,8 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 					 compiler_fetch_package(package, major), major, minor, older);
 }
 
-static int find(struct jw_error *err, const struct jw_driver *driver,
-				struct compiler_search *search, struct jw_compiler *compiler)
+static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
+						 struct compiler_search *search, struct jw_compiler *compiler)
 {
 	try_store(search);
 	try_toolkits(search);
@@ -168,8 +168,8 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 	if (!driver->cuda)
 		return error_set(err, JW_ERR_USAGE,
 						 "the CUDA version of the driver is unknown; name it with --driver (12.4)");
-	result =
-		file ? take_named(err, driver, file, &compiler) : find(err, driver, &search, &compiler);
+	result = file ? take_named(err, driver, file, &compiler)
+				  : find_compiler(err, driver, &search, &compiler);
 	mem_free(search.found);
 	mem_free(search.older);
 	if (!result)

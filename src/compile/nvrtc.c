@@ -9,8 +9,8 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-static int find(struct jw_error *err, struct os_library *library, const char *name,
-				void *ret_function, size_t size)
+static int find_nvrtc_symbol(struct jw_error *err, struct os_library *library, const char *name,
+							 void *ret_function, size_t size)
 {
 	void (*function)(void) = os_library_function(library, name);
 
@@ -22,25 +22,25 @@ static int find(struct jw_error *err, struct os_library *library, const char *na
 
 static int find_functions(struct jw_error *err, struct nvrtc *nvrtc)
 {
-	if (find(err, nvrtc->library, "nvrtcGetErrorString", &nvrtc->nvrtcGetErrorString,
-			 sizeof nvrtc->nvrtcGetErrorString))
+	if (find_nvrtc_symbol(err, nvrtc->library, "nvrtcGetErrorString", &nvrtc->nvrtcGetErrorString,
+						  sizeof nvrtc->nvrtcGetErrorString))
 		return -1;
 #define NVRTC_FIND(name, parameters)                                                               \
-	if (find(err, nvrtc->library, #name, &nvrtc->name, sizeof nvrtc->name))                        \
+	if (find_nvrtc_symbol(err, nvrtc->library, #name, &nvrtc->name, sizeof nvrtc->name))           \
 		return -1;
 	NVRTC_FUNCTIONS(NVRTC_FIND)
 #undef NVRTC_FIND
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_versions(const void *a, const void *b)
 {
 	const uint16_t *x = a, *y = b;
 
 	return *x - *y;
 }
 
-static int ask(struct jw_error *err, struct nvrtc *nvrtc)
+static int ask_version(struct jw_error *err, struct nvrtc *nvrtc)
 {
 	int major = 0, minor = 0, count = 0, archs[NVRTC_MOST_ARCHS] = {0};
 
@@ -55,7 +55,7 @@ static int ask(struct jw_error *err, struct nvrtc *nvrtc)
 	for (int i = 0; i < count; i++)
 		if (archs[i] > 0 && archs[i] <= 999)
 			nvrtc->archs[nvrtc->arch_count++] = (uint16_t)archs[i];
-	qsort(nvrtc->archs, nvrtc->arch_count, sizeof *nvrtc->archs, compare);
+	qsort(nvrtc->archs, nvrtc->arch_count, sizeof *nvrtc->archs, compare_versions);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_nvrtc)
 
 	if (*path ? os_library_open(err, path, &nvrtc.library) : open_by_name(err, &nvrtc.library))
 		return -1;
-	if (find_functions(err, &nvrtc) || ask(err, &nvrtc))
+	if (find_functions(err, &nvrtc) || ask_version(err, &nvrtc))
 		return error_prefix(err, "%s: no NVRTC of CUDA 11.2 or newer",
 							*path ? path : "libnvrtc.so");
 	if (*path)

@@ -26,7 +26,8 @@ bool wheel_version_read(const char *text, struct wheel_version *ret_version)
 	return true;
 }
 
-static int compare(const struct wheel_version *a, const struct wheel_version *b, size_t count)
+static int compare_wheel_versions(const struct wheel_version *a, const struct wheel_version *b,
+								  size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (a->numbers[i] != b->numbers[i])
@@ -101,27 +102,30 @@ struct choice {
 	struct buf asked;
 };
 
-static bool is_wanted(const struct wheel_version *wanted, const struct wheel_version *version)
+static bool is_version_wanted(const struct wheel_version *wanted,
+							  const struct wheel_version *version)
 {
-	return !compare(wanted, version, wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
+	return !compare_wheel_versions(wanted, version,
+								   wanted->count < 3 ? wanted->count : VERSION_NUMBERS);
 }
 
 /* Whether a file is better than the best so far. */
-static bool is_better(struct choice *choice, const char *name, char text[VERSION_TEXT],
-					  struct wheel_version *version)
+static bool is_better_wheel(struct choice *choice, const char *name, char text[VERSION_TEXT],
+							struct wheel_version *version)
 {
 	if (!wheel_name_fits(choice->wanted, name, text) || !wheel_version_read(text, version))
 		return false;
-	if (compare(version, &choice->newest, VERSION_NUMBERS) > 0) {
+	if (compare_wheel_versions(version, &choice->newest, VERSION_NUMBERS) > 0) {
 		choice->newest = *version;
 		memcpy(choice->newest_text, text, VERSION_TEXT);
 	}
-	return is_wanted(&choice->wanted->version, version) &&
-		   (!choice->best.place || compare(version, &choice->version, VERSION_NUMBERS) > 0);
+	return is_version_wanted(&choice->wanted->version, version) &&
+		   (!choice->best.place ||
+			compare_wheel_versions(version, &choice->version, VERSION_NUMBERS) > 0);
 }
 
-static void take(struct choice *choice, char *place, bool local, const char *sha256,
-				 const char *text, const struct wheel_version *version)
+static void take_listed_wheel(struct choice *choice, char *place, bool local, const char *sha256,
+							  const char *text, const struct wheel_version *version)
 {
 	mem_free(choice->best.place);
 	choice->best.place = place;
@@ -138,14 +142,14 @@ static int on_file(struct jw_error *err, void *context, const struct index_file 
 	char text[VERSION_TEXT], *base = NULL, *url;
 	int result;
 
-	if (file->yanked || !is_better(choice, file->name, text, &version))
+	if (file->yanked || !is_better_wheel(choice, file->name, text, &version))
 		return 0;
 	if (*file->base && http_resolve(err, choice->page, file->base, &base))
 		return -1;
 	result = http_resolve(err, base ? base : choice->page, file->url, &url);
 	mem_free(base);
 	if (!result)
-		take(choice, url, false, file->sha256, text, &version);
+		take_listed_wheel(choice, url, false, file->sha256, text, &version);
 	return result;
 }
 
@@ -204,10 +208,11 @@ static int ask_folder(struct jw_error *err, struct choice *choice, const char *f
 	if (os_list(err, folder, &names))
 		return -1;
 	for (size_t i = 0; !result && i < names.count; i++) {
-		if (names.kinds[i] != OS_REGULAR || !is_better(choice, names.items[i], text, &version))
+		if (names.kinds[i] != OS_REGULAR ||
+			!is_better_wheel(choice, names.items[i], text, &version))
 			continue;
 		if ((path = os_join(err, folder, names.items[i])))
-			take(choice, path, true, NULL, text, &version);
+			take_listed_wheel(choice, path, true, NULL, text, &version);
 		else
 			result = -1;
 	}

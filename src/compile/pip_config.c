@@ -91,7 +91,7 @@ static int find_option(const char *name)
 	return -1;
 }
 
-static int finish(struct jw_error *err, struct pip_config *config, struct entry *entry)
+static int finish_value(struct jw_error *err, struct pip_config *config, struct entry *entry)
 {
 	int option = entry->option;
 
@@ -101,14 +101,14 @@ static int finish(struct jw_error *err, struct pip_config *config, struct entry 
 			   : set(err, config, (enum pip_option)option, entry->rank, buf_text(&entry->value));
 }
 
-static int append(struct jw_error *err, struct buf *value, const char *text)
+static int append_line(struct jw_error *err, struct buf *value, const char *text)
 {
 	return buf_printf(err, value, "%s%s", value->size ? "\n" : "", text);
 }
 
 /* A section, “key = value”, “key: value”, or more of a value. */
-static int take_line(struct jw_error *err, struct pip_config *config, struct entry *entry,
-					 char *line)
+static int take_config_line(struct jw_error *err, struct pip_config *config, struct entry *entry,
+							char *line)
 {
 	const size_t indent = strspn(line, blanks);
 	char *text = strip(line), *end;
@@ -116,8 +116,8 @@ static int take_line(struct jw_error *err, struct pip_config *config, struct ent
 	if (!*text || *text == '#' || *text == ';')
 		return 0;
 	if (entry->open && indent > entry->indent)
-		return append(err, &entry->value, text);
-	if (finish(err, config, entry))
+		return append_line(err, &entry->value, text);
+	if (finish_value(err, config, entry))
 		return -1;
 	entry->open = *text != '[';
 	end = text + strcspn(text, entry->open ? "=:" : "]");
@@ -133,7 +133,7 @@ static int take_line(struct jw_error *err, struct pip_config *config, struct ent
 	entry->option = find_option(strip(text));
 	entry->indent = indent;
 	buf_clear(&entry->value);
-	return append(err, &entry->value, strip(end));
+	return append_line(err, &entry->value, strip(end));
 }
 
 int pip_config_parse(struct jw_error *err, struct pip_config *config, const char *text, size_t size)
@@ -151,11 +151,11 @@ int pip_config_parse(struct jw_error *err, struct pip_config *config, const char
 		if ((end = strchr(line, '\n')))
 			*end++ = 0;
 		number++;
-		if ((result = take_line(err, config, &entry, line)))
+		if ((result = take_config_line(err, config, &entry, line)))
 			error_prefix(err, "line %zu", number);
 	}
 	if (!result)
-		result = finish(err, config, &entry);
+		result = finish_value(err, config, &entry);
 	buf_free(&entry.value);
 	mem_free(copy);
 	return result;
@@ -186,7 +186,7 @@ static const struct config_place places[] = {
 };
 
 /* As pip does, skips a file that is missing or not readable. */
-static int read_file(struct jw_error *err, struct pip_config *config, const char *path)
+static int read_config_file(struct jw_error *err, struct pip_config *config, const char *path)
 {
 	struct buf text = {0};
 	int result = 0;
@@ -235,7 +235,7 @@ static int read_place(struct jw_error *err, struct pip_config *config,
 		if (end)
 			*end++ = 0;
 		path = mem_printf(err, "%s%c%s", at, os_separator, place->file);
-		result = !path || (*at && read_file(err, config, path)) ? -1 : 0;
+		result = !path || (*at && read_config_file(err, config, path)) ? -1 : 0;
 		mem_free(path);
 	}
 	mem_free(list);
@@ -257,7 +257,7 @@ static int read_all_files(struct jw_error *err, struct pip_config *config)
 		if (places[i].windows == windows && (user || !places[i].user))
 			result = read_place(err, config, &places[i]);
 	if (!result && named)
-		result = read_file(err, config, named);
+		result = read_config_file(err, config, named);
 	mem_free(named);
 	return result;
 }

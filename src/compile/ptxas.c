@@ -26,7 +26,8 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 }
 
 /* The output of one option such as --version. */
-static int ask(struct jw_error *err, const char *program, const char *question, struct buf *text)
+static int ask_ptxas(struct jw_error *err, const char *program, const char *question,
+					 struct buf *text)
 {
 	const char *const arguments[] = {program, question, NULL};
 	char *folder, *output;
@@ -51,7 +52,7 @@ static int ask(struct jw_error *err, const char *program, const char *question, 
 int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 {
 	struct buf text = {0};
-	int result = ask(err, program, "--version", &text);
+	int result = ask_ptxas(err, program, "--version", &text);
 
 	if (!result && !read_release(buf_text(&text), ret_cuda))
 		result = error_set(err, JW_ERR_UNSUPPORTED, "%s: does not say which ptxas it is", program);
@@ -62,7 +63,7 @@ int ptxas_version(struct jw_error *err, const char *program, uint32_t *ret_cuda)
 int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
 {
 	struct buf text = {0};
-	int result = ask(err, program, "--help", &text);
+	int result = ask_ptxas(err, program, "--help", &text);
 
 	if (!result)
 		*ret_can = strstr(buf_text(&text), "--split-compile") != NULL;
@@ -100,7 +101,7 @@ static void call_free(struct call *call)
 	mem_free(call->options);
 }
 
-static int add(struct jw_error *err, struct call *call, const char *argument)
+static int add_ptxas_argument(struct jw_error *err, struct call *call, const char *argument)
 {
 	if (call->count + 1 >= MOST_ARGUMENTS)
 		return error_set(err, JW_ERR_LIMIT, "too many options");
@@ -112,7 +113,7 @@ static int add(struct jw_error *err, struct call *call, const char *argument)
 static int add_options(struct jw_error *err, struct call *call)
 {
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {
-		if (add(err, call, at))
+		if (add_ptxas_argument(err, call, at))
 			return -1;
 		at += strcspn(at, " \t");
 		if (*at)
@@ -135,15 +136,17 @@ static int prepare(struct jw_error *err, const struct ptxas_job *job, const char
 	call->log = os_join(err, job->folder, "module.log");
 	call->options = mem_string(err, job->options);
 	if (!call->source || !call->output || !call->log || !call->options ||
-		os_write_atomic(err, call->source, text, size) || add(err, call, job->program) ||
-		add(err, call, arch) || (job->link && add(err, call, "-c")) ||
-		(job->threads > 1 && add(err, call, call->split)) || add_options(err, call) ||
-		add(err, call, call->source) || add(err, call, "-o") || add(err, call, call->output))
+		os_write_atomic(err, call->source, text, size) ||
+		add_ptxas_argument(err, call, job->program) || add_ptxas_argument(err, call, arch) ||
+		(job->link && add_ptxas_argument(err, call, "-c")) ||
+		(job->threads > 1 && add_ptxas_argument(err, call, call->split)) ||
+		add_options(err, call) || add_ptxas_argument(err, call, call->source) ||
+		add_ptxas_argument(err, call, "-o") || add_ptxas_argument(err, call, call->output))
 		return -1;
 	return 0;
 }
 
-static void judge(const struct os_ended *ended, struct ptxas_outcome *outcome)
+static void judge_ptxas_end(const struct os_ended *ended, struct ptxas_outcome *outcome)
 {
 	*outcome = (struct ptxas_outcome){.refused = ended->status || ended->signal,
 									  .peak_bytes = ended->peak_bytes,
@@ -168,7 +171,7 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	if (prepare(err, job, arch, &call) || os_run(err, call.arguments, call.log, &ended) ||
 		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
 		goto done;
-	judge(&ended, ret_outcome);
+	judge_ptxas_end(&ended, ret_outcome);
 	result = ret_outcome->refused ? 0 : os_read_file(err, call.output, PTXAS_MOST_CUBIN, cubin);
 done:
 	call_free(&call);

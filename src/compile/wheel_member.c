@@ -21,7 +21,7 @@ struct wheel {
 	uint8_t step[STEP];
 };
 
-static int fail(struct jw_error *err, const struct wheel *wheel)
+static int fail_wheel(struct jw_error *err, const struct wheel *wheel)
 {
 	const char *why = archive_error_string(wheel->archive);
 
@@ -39,12 +39,12 @@ static int read_step(struct jw_error *err, struct wheel *wheel, size_t *ret_got)
 		got = archive_read_data(wheel->archive, wheel->step, STEP);
 	while (got == ARCHIVE_RETRY);
 	if (got < 0)
-		return fail(err, wheel);
+		return fail_wheel(err, wheel);
 	*ret_got = (size_t)got;
 	return 0;
 }
 
-static int read_record(struct jw_error *err, struct wheel *wheel)
+static int read_wheel_record(struct jw_error *err, struct wheel *wheel)
 {
 	size_t got = 0;
 
@@ -87,7 +87,7 @@ static int write_program(struct jw_error *err, struct wheel *wheel, const char *
 }
 
 /* …/bin/NAME, in characters that no CSV quotes. */
-static bool is_program(const char *member, const char *name)
+static bool is_program_member(const char *member, const char *name)
 {
 	size_t length = strlen(member), tail = strlen(name);
 
@@ -103,16 +103,16 @@ static bool is_record(const char *member)
 	return slash && text_ends(member, ".dist-info/RECORD") && !strchr(slash + 1, '/');
 }
 
-static int take_member(struct jw_error *err, struct wheel *wheel, struct archive_entry *entry,
-					   const char *name, const char *path)
+static int take_wheel_member(struct jw_error *err, struct wheel *wheel, struct archive_entry *entry,
+							 const char *name, const char *path)
 {
 	const char *member = archive_entry_pathname(entry);
 
 	if (!member || archive_entry_filetype(entry) != AE_IFREG)
 		return 0;
 	if (is_record(member))
-		return read_record(err, wheel);
-	if (!is_program(member, name))
+		return read_wheel_record(err, wheel);
+	if (!is_program_member(member, name))
 		return 0;
 	if (wheel->member)
 		return error_set(err, JW_ERR_FORMAT, "two programs: %.200s and %.200s", wheel->member,
@@ -132,10 +132,10 @@ static int read_members(struct jw_error *err, struct wheel *wheel, const char *n
 		if (code == ARCHIVE_RETRY)
 			continue;
 		if (code < ARCHIVE_WARN)
-			return fail(err, wheel);
+			return fail_wheel(err, wheel);
 		if (++count > MOST_MEMBERS)
 			return error_set(err, JW_ERR_LIMIT, "more than %d members", MOST_MEMBERS);
-		if (take_member(err, wheel, entry, name, path))
+		if (take_wheel_member(err, wheel, entry, name, path))
 			return -1;
 	}
 	return wheel->member ? 0 : error_set(err, JW_ERR_FORMAT, "has no bin/%s", name);
@@ -166,7 +166,7 @@ static int open_wheel(struct jw_error *err, struct wheel *wheel, const struct os
 		return error_set(err, JW_ERR_MEMORY, "out of memory");
 	if (archive_read_support_format_zip_seekable(wheel->archive) ||
 		archive_read_open_memory(wheel->archive, map->data, map->size))
-		return fail(err, wheel);
+		return fail_wheel(err, wheel);
 	return 0;
 }
 

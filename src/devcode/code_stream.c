@@ -41,7 +41,7 @@ static void close_gap(struct stream *stream)
 	stream->start = 0;
 }
 
-static int fill(struct jw_error *err, struct stream *stream, size_t wanted)
+static int fill_window(struct jw_error *err, struct stream *stream, size_t wanted)
 {
 	if (stream->window.size - stream->start >= wanted)
 		return 0;
@@ -67,7 +67,7 @@ int stream_peek(struct jw_error *err, struct stream *stream, size_t wanted,
 		*ret_size = (size_t)(stream->size_bytes - stream->offset);
 		return 0;
 	}
-	if (fill(err, stream, wanted))
+	if (fill_window(err, stream, wanted))
 		return -1;
 	*ret_data = stream->window.data + stream->start;
 	*ret_size = stream->window.size - stream->start;

@@ -6,7 +6,7 @@
 
 enum { ENTRY_MARK = 0x0101 };
 
-static enum container_state wait_for(struct container_walk *walk, uint64_t needed)
+static enum container_state need_more(struct container_walk *walk, uint64_t needed)
 {
 	walk->needed = needed;
 	return CONTAINER_MORE;
@@ -20,7 +20,7 @@ static enum container_state check_header(struct container_walk *walk, const uint
 	if (most < CONTAINER_HEADER)
 		return CONTAINER_BROKEN;
 	if (have < CONTAINER_HEADER)
-		return wait_for(walk, CONTAINER_HEADER);
+		return need_more(walk, CONTAINER_HEADER);
 	size = load_u64(bytes + 8);
 	if (load_u64(bytes) != CONTAINER_START || size % CONTAINER_ALIGN ||
 		size > most - CONTAINER_HEADER)
@@ -61,14 +61,14 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 		if (walk->size_bytes - walk->at < CONTAINER_ENTRY)
 			return CONTAINER_BROKEN;
 		if (have < walk->at + CONTAINER_ENTRY)
-			return wait_for(walk, walk->at + CONTAINER_ENTRY);
+			return need_more(walk, walk->at + CONTAINER_ENTRY);
 		if (!container_step(walk, bytes + walk->at, &header))
 			return CONTAINER_BROKEN;
 	}
-	return have < walk->size_bytes ? wait_for(walk, walk->size_bytes) : CONTAINER_SOUND;
+	return have < walk->size_bytes ? need_more(walk, walk->size_bytes) : CONTAINER_SOUND;
 }
 
-static struct jw_target read_target(uint32_t arch, uint64_t flags)
+static struct jw_target read_entry_target(uint32_t arch, uint64_t flags)
 {
 	return (struct jw_target){
 		.sm = (uint16_t)arch,
@@ -92,8 +92,8 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 }
 
 /* libcuda takes the string up to its NUL and ignores the length beside its offset (measured). */
-static void read_options(struct devcode_entry *entry, const uint8_t *header, uint32_t header_size,
-						 uint32_t header_offset, uint32_t options_off)
+static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
+							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
 	uint32_t text;
 	const uint8_t *end;
@@ -150,7 +150,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	(void)cursor_u64(&cursor);
 	uncompressed = cursor_u64(&cursor);
 	entry->damaged = arch > UINT16_MAX;
-	entry->target = read_target(arch, entry->flags);
+	entry->target = read_entry_target(arch, entry->flags);
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
 	read_sizes(entry, payload, compressed, uncompressed);
@@ -163,7 +163,7 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	/* Options behind the first 4 GB of a container cannot be pointed to; no real one is so large.
 	 */
 	if (at + header_size <= UINT32_MAX)
-		read_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
+		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
 	else
 		entry->damaged = true;
 	return header_size + payload;

@@ -84,8 +84,8 @@ struct cubin_source {
 	uint64_t size;
 };
 
-static int read_sections(struct jw_error *err, const struct cubin_source *source,
-						 const struct elf64_header *elf, struct cubin_header *header)
+static int read_cubin_sections(struct jw_error *err, const struct cubin_source *source,
+							   const struct elf64_header *elf, struct cubin_header *header)
 {
 	enum { AT_A_TIME = 32 };
 	uint8_t table[AT_A_TIME * ELF64_SHDR_SIZE];
@@ -118,7 +118,7 @@ static int read_extent(struct jw_error *err, const struct cubin_source *source,
 		!cover(header, elf->shnum ? elf->shoff : 0, (uint64_t)elf->shnum * ELF64_SHDR_SIZE,
 			   source->size))
 		return error_set(err, JW_ERR_FORMAT, "a cubin with section headers outside of it");
-	return read_sections(err, source, elf, header);
+	return read_cubin_sections(err, source, elf, header);
 }
 
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
@@ -143,8 +143,8 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 	return 0;
 }
 
-static int read_memory(struct jw_error *err, void *context, uint64_t offset, void *data,
-					   size_t size)
+static int read_cubin_memory(struct jw_error *err, void *context, uint64_t offset, void *data,
+							 size_t size)
 {
 	const uint8_t *const *bytes = context;
 
@@ -157,5 +157,5 @@ int cubin_read(struct jw_error *err, const void *data, size_t size, struct cubin
 {
 	const uint8_t *bytes = data;
 
-	return cubin_read_by(err, read_memory, &bytes, size, ret_header);
+	return cubin_read_by(err, read_cubin_memory, &bytes, size, ret_header);
 }

@@ -57,9 +57,9 @@ static bool is_initialised(const struct elf64_section *section)
 		   !(section->flags & ELF64_SHF_COMPRESSED);
 }
 
-static int add_sections(struct jw_error *err, const struct bytes *bytes,
-						const struct elf64_section *sections, const struct headers *headers,
-						struct section_table *table)
+static int add_elf_sections(struct jw_error *err, const struct bytes *bytes,
+							const struct elf64_section *sections, const struct headers *headers,
+							struct section_table *table)
 {
 	struct elf64_section names = {0};
 	const uint8_t *text = NULL;
@@ -88,8 +88,8 @@ static int add_sections(struct jw_error *err, const struct bytes *bytes,
 	return 0;
 }
 
-static int read_sections(struct jw_error *err, const struct bytes *bytes,
-						 const struct headers *headers, struct section_table *table)
+static int read_elf_sections(struct jw_error *err, const struct bytes *bytes,
+							 const struct headers *headers, struct section_table *table)
 {
 	struct elf64_section *sections = mem_array(err, (size_t)headers->count, sizeof *sections);
 	const uint8_t *data;
@@ -103,14 +103,14 @@ static int read_sections(struct jw_error *err, const struct bytes *bytes,
 		for (size_t i = 0; i < headers->count; i++)
 			elf64_section_read(data + i * ELF64_SHDR_SIZE, &sections[i]);
 	}
-	result = add_sections(err, bytes, sections, headers, table);
+	result = add_elf_sections(err, bytes, sections, headers, table);
 done:
 	mem_free(sections);
 	return result;
 }
 
-static int read_header(struct jw_error *err, const struct bytes *bytes,
-					   struct elf64_header *ret_elf)
+static int read_elf_header(struct jw_error *err, const struct bytes *bytes,
+						   struct elf64_header *ret_elf)
 {
 	const uint8_t *data;
 
@@ -132,13 +132,13 @@ int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section
 	struct elf64_header elf;
 	struct headers headers = {0};
 
-	if (read_header(err, bytes, &elf))
+	if (read_elf_header(err, bytes, &elf))
 		return -1;
 	table.object = elf.type == ELF64_REL;
 	table.absent = !elf.shoff;
 	if (elf.shoff) {
 		if (find_headers(err, bytes, &elf, &headers) ||
-			read_sections(err, bytes, &headers, &table)) {
+			read_elf_sections(err, bytes, &headers, &table)) {
 			sections_free(&table);
 			return -1;
 		}
@@ -174,7 +174,8 @@ struct relocation {
 
 static_assert(DEVCODE_PIECE % RELA_SIZE == 0, "pieces hold whole relocations");
 
-static int apply(struct jw_error *err, void *context, size_t part, const uint8_t *rela, size_t size)
+static int apply_relocations(struct jw_error *err, void *context, size_t part, const uint8_t *rela,
+							 size_t size)
 {
 	const struct relocation *relocation = context;
 	struct elf_pointer *pointers = relocation->pointers;
@@ -201,7 +202,7 @@ int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct s
 	struct relocation relocation = {.pointers = pointers, .count = count};
 	struct elf64_header elf;
 
-	if (!count || read_header(err, bytes, &elf))
+	if (!count || read_elf_header(err, bytes, &elf))
 		return count ? -1 : 0;
 	relocation.wanted = elf.machine == MACHINE_AARCH64 ? AARCH64_RELATIVE : X86_64_RELATIVE;
 	if (elf.machine != MACHINE_AARCH64 && elf.machine != MACHINE_X86_64)
@@ -211,7 +212,8 @@ int elf_relocate(struct jw_error *err, const struct bytes *bytes, const struct s
 
 		if (!strcmp(section->name, ".rela.dyn") &&
 			bytes->each(err, bytes->context, section->offset,
-						section->size_bytes / RELA_SIZE * RELA_SIZE, apply, &relocation))
+						section->size_bytes / RELA_SIZE * RELA_SIZE, apply_relocations,
+						&relocation))
 			return -1;
 	}
 	return 0;

@@ -270,8 +270,9 @@ static size_t count_damaged(const struct image *image, const struct section_tabl
 	return damaged;
 }
 
-static int hand_over(struct jw_error *err, struct image *image, const struct listing *listing,
-					 uint64_t size_bytes, size_t damaged, bool wrappers_known)
+static int hand_over_listing(struct jw_error *err, struct image *image,
+							 const struct listing *listing, uint64_t size_bytes, size_t damaged,
+							 bool wrappers_known)
 {
 	const struct devcode_sink *sink = image->reading->sink;
 	const struct devcode_image full = {
@@ -313,7 +314,7 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 		known = false;
 		damaged = image->count ? damaged : 0;
 	}
-	result = hand_over(err, image, &listing, bytes->size_bytes, damaged, known);
+	result = hand_over_listing(err, image, &listing, bytes->size_bytes, damaged, known);
 done:
 	mem_free(listing.sections);
 	mem_free(listing.numbers);

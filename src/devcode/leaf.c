@@ -18,8 +18,8 @@ static const enum devcode_format formats[] = {
 	[KIND_FATBIN] = DEVCODE_FATBIN, [KIND_CUBIN] = DEVCODE_CUBIN, [KIND_PTX] = DEVCODE_PTX,
 };
 
-static int read_sections(struct jw_error *err, enum devcode_format format,
-						 const struct bytes *bytes, struct section_table *ret_table)
+static int read_leaf_sections(struct jw_error *err, enum devcode_format format,
+							  const struct bytes *bytes, struct section_table *ret_table)
 {
 	if (format == DEVCODE_ELF)
 		return elf_sections(err, bytes, ret_table);
@@ -54,13 +54,13 @@ static int memory_each(struct jw_error *err, void *context, uint64_t offset, uin
 			   : 0;
 }
 
-static int read_memory(struct jw_error *err, struct image *image, struct stream *stream)
+static int read_leaf_memory(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct bytes bytes = {memory_get, memory_each, stream, stream->size_bytes};
 	struct section_table table;
 	int result = 0;
 
-	if (read_sections(err, image->format, &bytes, &table)) {
+	if (read_leaf_sections(err, image->format, &bytes, &table)) {
 		/* Old and foreign files are all over an environment: they are worth a line only where they
 		 * seem to hold something. */
 		image->damaged_count = find_word(stream->memory, (size_t)stream->size_bytes,
@@ -157,7 +157,7 @@ static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64
 	struct section_table table;
 	int result;
 
-	if (read_sections(err, streamed->image->format, &bytes, &table))
+	if (read_leaf_sections(err, streamed->image->format, &bytes, &table))
 		return -1;
 	result = image_finish(err, streamed->image, &table, &bytes);
 	sections_free(&table);
@@ -227,7 +227,7 @@ static int read_object(struct jw_error *err, struct image *image, struct stream 
 	if (size >= MOST_OBJECT)
 		return error_set(err, JW_ERR_LIMIT, "an object of more than %d bytes", MOST_OBJECT);
 	stream_of_memory(&whole, data, size, NULL);
-	return read_memory(err, image, &whole);
+	return read_leaf_memory(err, image, &whole);
 }
 
 static bool is_trouble(const struct image *image, enum kind kind, const struct jw_error *why)
@@ -250,7 +250,7 @@ int leaf_read(struct jw_error *err, void *context, const char *member, enum kind
 	if (kind == KIND_CUBIN || kind == KIND_PTX)
 		result = read_single(&why, &image, stream);
 	else
-		result = stream->memory        ? read_memory(&why, &image, stream)
+		result = stream->memory        ? read_leaf_memory(&why, &image, stream)
 				 : kind == KIND_OBJECT ? read_object(&why, &image, stream)
 									   : read_stream(&why, &image, stream);
 	if (result && walk_cancelled(&why, &reading->sink->cancel))

@@ -143,8 +143,8 @@ static int add_section(struct jw_error *err, const struct bytes *bytes, const st
 	return sections_add(err, table, shown, shown_size, offset, size, coff->base + address);
 }
 
-static int add_sections(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
-						struct section_table *table)
+static int add_pe_sections(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
+						   struct section_table *table)
 {
 	for (size_t i = 0; i < coff->sections; i++) {
 		uint8_t header[SECTION_SIZE];
@@ -171,7 +171,7 @@ int pe_sections(struct jw_error *err, const struct bytes *bytes, struct section_
 	table.object = data[0] != 'M' || data[1] != 'Z';
 	if (table.object ? read_coff(err, bytes, 0, &coff) : read_image(err, bytes, &coff))
 		return -1;
-	if (add_sections(err, bytes, &coff, &table)) {
+	if (add_pe_sections(err, bytes, &coff, &table)) {
 		sections_free(&table);
 		return -1;
 	}

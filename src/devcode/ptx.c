@@ -8,7 +8,7 @@ struct text {
 	const char *at, *end;
 };
 
-static bool is_word(char c)
+static bool is_ptx_word_character(char c)
 {
 	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -57,7 +57,7 @@ static bool take_directive(struct text *text, const char *name)
 	return true;
 }
 
-static bool take_number(struct text *text, uint16_t *ret_value)
+static bool take_ptx_number(struct text *text, uint16_t *ret_value)
 {
 	unsigned value = 0;
 	const char *first = text->at;
@@ -72,12 +72,12 @@ static bool take_number(struct text *text, uint16_t *ret_value)
 
 static bool take_version(struct text *text, struct devcode_ptx_header *header)
 {
-	if (!take_directive(text, ".version") || !take_number(text, &header->isa_major) ||
+	if (!take_directive(text, ".version") || !take_ptx_number(text, &header->isa_major) ||
 		!starts(text, ".", 1))
 		return false;
 	text->at++;
 	/* A number at the very end may go on behind it. */
-	return take_number(text, &header->isa_minor) && text->at < text->end;
+	return take_ptx_number(text, &header->isa_minor) && text->at < text->end;
 }
 
 /* `.target sm_90a, texmode_independent`: the first word that is a target. */
@@ -88,7 +88,7 @@ static bool take_target(struct text *text, struct jw_target *target)
 	if (!take_directive(text, ".target"))
 		return false;
 	while (!starts(text, "sm_", 3) && !starts(text, "compute_", 8)) {
-		while (text->at < text->end && is_word(*text->at))
+		while (text->at < text->end && is_ptx_word_character(*text->at))
 			text->at++;
 		skip_blank(text);
 		if (!starts(text, ",", 1))
@@ -97,12 +97,12 @@ static bool take_target(struct text *text, struct jw_target *target)
 		skip_blank(text);
 	}
 	text->at += *text->at == 's' ? 3 : 8;
-	if (!take_number(text, &sm) || text->at == text->end)
+	if (!take_ptx_number(text, &sm) || text->at == text->end)
 		return false;
 	*target = (struct jw_target){.sm = sm};
 	if (*text->at == 'a' || *text->at == 'f')
 		target->suffix = *text->at++;
-	return text->at < text->end && !is_word(*text->at);
+	return text->at < text->end && !is_ptx_word_character(*text->at);
 }
 
 bool ptx_is(const void *text, size_t size)

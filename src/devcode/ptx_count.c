@@ -13,7 +13,7 @@ enum {
 
 typedef uint8_t lanes __attribute__((vector_size(LANES)));
 
-static lanes load(const uint8_t *from)
+static lanes load_count_lanes(const uint8_t *from)
 {
 	lanes value;
 
@@ -35,7 +35,7 @@ static uint64_t sum(lanes counters)
 	return total;
 }
 
-static bool any(lanes bits)
+static bool any_bit(lanes bits)
 {
 	uint64_t words[LANES / 8], all = 0;
 
@@ -75,7 +75,8 @@ static bool is_division(const uint8_t *at, size_t left)
 /* Where each of them may begin, and words that look alike at first. */
 static lanes near_division(const uint8_t *at)
 {
-	lanes zero = load(at), one = load(at + 1), two = load(at + 2), three = load(at + 3);
+	lanes zero = load_count_lanes(at), one = load_count_lanes(at + 1),
+		  two = load_count_lanes(at + 2), three = load_count_lanes(at + 3);
 
 	return equal(three, '.') & ((equal(zero, 'd') & equal(one, 'i') & equal(two, 'v')) |
 								(equal(zero, 'r') & equal(one, 'e') & equal(two, 'm')));
@@ -84,7 +85,7 @@ static lanes near_division(const uint8_t *at)
 static void count_divisions(const uint8_t *at, size_t left, struct ptx_features *features)
 {
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		if (!any(near_division(at + i)))
+		if (!any_bit(near_division(at + i)))
 			continue;
 		for (size_t k = i; k < i + LANES; k++)
 			features->divisions += is_division(at + k, left - k);
@@ -96,7 +97,8 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 	lanes statements = {0}, divisions = {0}, rare = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		lanes zero = load(at + i), one = load(at + i + 1), two = load(at + i + 2);
+		lanes zero = load_count_lanes(at + i), one = load_count_lanes(at + i + 1),
+			  two = load_count_lanes(at + i + 2);
 
 		statements -= equal(zero, ';') & (equal(one, '\n') | equal(one, '\r'));
 		divisions |= near_division(at + i);
@@ -104,9 +106,9 @@ static void count_block(const uint8_t *at, size_t left, struct ptx_features *fea
 				((equal(one, 'e') & equal(two, 'n')) | (equal(one, 'f') & equal(two, 'u')));
 	}
 	features->statements += sum(statements);
-	if (any(divisions))
+	if (any_bit(divisions))
 		count_divisions(at, left, features);
-	if (any(rare))
+	if (any_bit(rare))
 		count_directives(at, BLOCK, left, features);
 }
 

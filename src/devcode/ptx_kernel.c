@@ -5,13 +5,13 @@
 
 #include "base/text.h"
 
-static bool is_name(char c)
+static bool is_identifier_character(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
 		   c == '$' || c == '%';
 }
 
-static const char *skip_space(const char *at, const char *end)
+static const char *skip_kernel_space(const char *at, const char *end)
 {
 	while (at < end && text_is_blank(*at))
 		at++;
@@ -23,7 +23,7 @@ static const char *skip_word(const char *at, const char *end, const char *word)
 	const size_t length = strlen(word);
 
 	return (size_t)(end - at) > length && !memcmp(at, word, length) && text_is_blank(at[length])
-			   ? skip_space(at + length, end)
+			   ? skip_kernel_space(at + length, end)
 			   : NULL;
 }
 
@@ -38,7 +38,7 @@ static size_t kernel_of_line(const char *line, const char *end, const char **ret
 	at = at ? skip_word(at, end, ".entry") : NULL;
 	if (!at)
 		return 0;
-	while (at + length < end && is_name(at[length]))
+	while (at + length < end && is_identifier_character(at[length]))
 		length++;
 	while (at + before < end && at[before] != '{' && at[before] != ';')
 		before++;
@@ -62,7 +62,7 @@ size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name)
 	const char *end = text + size, *stop;
 
 	for (const char *line = text; line < end; line = stop + 1) {
-		const char *start = skip_space(line, end);
+		const char *start = skip_kernel_space(line, end);
 		const size_t length =
 			start < end && *start == '.' ? kernel_of_line(start, end, ret_name) : 0;
 

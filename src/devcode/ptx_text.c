@@ -19,7 +19,7 @@ enum {
 typedef uint8_t lanes __attribute__((vector_size(LANES)));
 typedef uint32_t quads __attribute__((vector_size(LANES)));
 
-static lanes load(const uint8_t *from)
+static lanes load_text_lanes(const uint8_t *from)
 {
 	lanes value;
 
@@ -27,7 +27,7 @@ static lanes load(const uint8_t *from)
 	return value;
 }
 
-static bool any(lanes hits)
+static bool any_hit(lanes hits)
 {
 	uint64_t words[LANES / 8];
 
@@ -42,8 +42,9 @@ static bool block_may_hold(const uint8_t *bytes)
 	lanes hits = {0};
 
 	for (size_t i = 0; i < BLOCK; i += LANES)
-		hits |= (lanes)((load(bytes + i) == '.') & (load(bytes + i + 1) == 'v'));
-	return any(hits);
+		hits |=
+			(lanes)((load_text_lanes(bytes + i) == '.') & (load_text_lanes(bytes + i + 1) == 'v'));
+	return any_hit(hits);
 }
 
 /* The same for the start of a container, at a multiple of four. */
@@ -55,12 +56,12 @@ static bool block_may_hold_either(const uint8_t *bytes)
 	for (size_t i = 0; i < LANES; i += sizeof start)
 		store_u32((uint8_t *)&wanted + i, start);
 	for (size_t i = 0; i < BLOCK; i += LANES) {
-		const lanes here = load(bytes + i);
+		const lanes here = load_text_lanes(bytes + i);
 
-		hits |= (lanes)((here == '.') & (load(bytes + i + 1) == 'v')) |
+		hits |= (lanes)((here == '.') & (load_text_lanes(bytes + i + 1) == 'v')) |
 				(lanes)((quads)here == (quads)wanted);
 	}
-	return any(hits);
+	return any_hit(hits);
 }
 
 size_t ptx_text_clear(const uint8_t *bytes, size_t size)
@@ -73,7 +74,7 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 }
 
 /* The first of `word` that begins in the first `size` of `left` bytes; `size` if there is none. */
-static size_t find(const uint8_t *bytes, size_t size, size_t left, const char *word)
+static size_t find_start(const uint8_t *bytes, size_t size, size_t left, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -98,11 +99,11 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 
 		if (!block_may_hold(bytes + at))
 			continue;
-		found = find(bytes + at, BLOCK, left - at, VERSION);
+		found = find_start(bytes + at, BLOCK, left - at, VERSION);
 		if (found < BLOCK)
 			return at + found;
 	}
-	return at + find(bytes + at, size - at, left - at, VERSION);
+	return at + find_start(bytes + at, size - at, left - at, VERSION);
 }
 
 /* ---- its parts */
@@ -154,7 +155,7 @@ static void skip_white(struct scan_text *text)
 		text->at++;
 }
 
-static void skip_space(struct scan_text *text)
+static void skip_text_space(struct scan_text *text)
 {
 	do
 		skip_white(text);
@@ -179,7 +180,7 @@ static void skip_line(struct scan_text *text)
 }
 
 /* One statement of a module: up to its ";", or the "}" of its body. */
-static void skip_statement(struct scan_text *text)
+static void skip_ptx_statement(struct scan_text *text)
 {
 	unsigned depth = 0;
 
@@ -254,7 +255,7 @@ static bool is_module(const uint8_t *text, size_t size)
 	struct devcode_ptx_header header;
 
 	if (ptx_header_read(NULL, text, size, &header) ||
-		find(text, size, size, ".address_size 64") == size)
+		find_start(text, size, size, ".address_size 64") == size)
 		return false;
 	ptx_count(text, size, &features);
 	return features.code;
@@ -271,13 +272,13 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 		if (is_of_a_line(&text))
 			skip_line(&text);
 		else
-			skip_statement(&text);
+			skip_ptx_statement(&text);
 		if (text.broken)
 			break;
 		skip_white(&text);
 		end = text.at;
 		next = text;
-		skip_space(&next);
+		skip_text_space(&next);
 		if (next.broken)
 			break;
 		text = next;
@@ -294,7 +295,7 @@ size_t ptx_text_next(const uint8_t *end, size_t size)
 {
 	struct scan_text text = {end, end + size, false};
 
-	skip_space(&text);
+	skip_text_space(&text);
 	return !text.broken && has(&text, VERSION) ? (size_t)(text.at - end) : size;
 }
 
@@ -303,7 +304,7 @@ uint64_t ptx_text_kernels(const uint8_t *text, size_t size)
 	static const char word[] = ".entry";
 	uint64_t sum = 0;
 
-	for (size_t at = 0; (at += find(text + at, size - at, size - at, word)) < size;) {
+	for (size_t at = 0; (at += find_start(text + at, size - at, size - at, word)) < size;) {
 		size_t name;
 
 		for (at += sizeof word - 1; at < size && text_is_blank(text[at]);)

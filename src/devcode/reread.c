@@ -39,8 +39,8 @@ static int copy(struct jw_error *err, struct request *request, size_t part, stru
 	return 0;
 }
 
-static int visit(struct jw_error *err, void *context, const char *member, enum kind kind,
-				 struct stream *stream)
+static int visit_reread(struct jw_error *err, void *context, const char *member, enum kind kind,
+						struct stream *stream)
 {
 	struct request *request = context;
 
@@ -61,7 +61,7 @@ static int visit(struct jw_error *err, void *context, const char *member, enum k
 	return request->stopped || request->done == request->count ? -1 : 0;
 }
 
-static void note_trouble(void *context, const char *member, const struct jw_error *why)
+static void note_reread_trouble(void *context, const char *member, const struct jw_error *why)
 {
 	struct request *request = context;
 
@@ -83,7 +83,7 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 				 void *context, const struct jw_cancel *cancel)
 {
 	struct request request = {.parts = parts, .count = count, .piece = piece, .context = context};
-	struct visitor visitor = {&request, visit, note_trouble, cancel};
+	struct visitor visitor = {&request, visit_reread, note_reread_trouble, cancel};
 	const char *member;
 
 	for (size_t i = 0; i < count; i++)
@@ -106,8 +106,8 @@ int devcode_copy(struct jw_error *err, const char *path, struct devcode_part *pa
 					 member ? member : "device code");
 }
 
-static int append(struct jw_error *err, void *context, size_t part, const uint8_t *data,
-				  size_t size)
+static int append_part(struct jw_error *err, void *context, size_t part, const uint8_t *data,
+					   size_t size)
 {
 	(void)part;
 	return buf_append(err, context, data, size);
@@ -125,7 +125,7 @@ int devcode_reread(struct jw_error *err, const char *path, const struct devcode_
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,
 						 (unsigned long long)part->size_bytes);
 	if (buf_reserve(err, &bytes, (size_t)part->size_bytes) ||
-		devcode_copy(err, path, &wanted, 1, append, &bytes, cancel)) {
+		devcode_copy(err, path, &wanted, 1, append_part, &bytes, cancel)) {
 		buf_free(&bytes);
 		return -1;
 	}

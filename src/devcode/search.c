@@ -39,8 +39,8 @@ static int search_texts(struct jw_error *err, struct image *image, const struct 
 }
 
 /* Skips the first word of a container that is broken or not a container. */
-static int visit(struct jw_error *err, struct image *image, const uint8_t *bytes,
-				 struct search_place *place)
+static int visit_found(struct jw_error *err, struct image *image, const uint8_t *bytes,
+					   struct search_place *place)
 {
 	const uint64_t left = place->search->end - place->at;
 	struct container_walk walk = {0};
@@ -78,7 +78,7 @@ int search_range(struct jw_error *err, struct image *image, const struct stream 
 		if (place.at == here && found < step) {
 			if (search->end - here < CONTAINER_HEADER)
 				break;
-			if (visit(err, image, stream->memory + here, &place))
+			if (visit_found(err, image, stream->memory + here, &place))
 				return -1;
 		}
 		stream_forget(stream, place.at, &forgotten);

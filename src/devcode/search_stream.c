@@ -48,8 +48,8 @@ static void keep_before(struct capture *capture, const uint8_t *data, size_t siz
 }
 
 /* Takes `size` bytes of the window, and keeps those that have to be kept. */
-static int take(struct jw_error *err, struct stream *stream, struct capture *capture,
-				const uint8_t *data, size_t size)
+static int take_bytes(struct jw_error *err, struct stream *stream, struct capture *capture,
+					  const uint8_t *data, size_t size)
 {
 	keep_before(capture, data, size);
 	if (capture->head.size < MOST_HEAD && keep_head(err, &capture->head, data, size))
@@ -98,7 +98,7 @@ static int pass(struct jw_error *err, struct large *large, struct buf *kept, uin
 		got = got < size ? got : (size_t)size;
 		large->broken = !got;
 		if ((kept && buf_append(err, kept, data, got)) ||
-			take(err, large->stream, large->capture, data, got))
+			take_bytes(err, large->stream, large->capture, data, got))
 			return -1;
 		size -= got;
 	}
@@ -179,13 +179,13 @@ static int visit_stream(struct jw_error *err, struct image *image, struct stream
 	}
 	if (state == CONTAINER_BROKEN)
 		return image_damage(err, image, stream->offset, &walk) ||
-					   take(err, stream, capture, data, CONTAINER_ALIGN)
+					   take_bytes(err, stream, capture, data, CONTAINER_ALIGN)
 				   ? -1
 				   : 0;
 	if (image_entries(err, image, data, stream->offset, &walk) ||
 		image_keep(err, image, data, 0, stream->offset, &walk))
 		return -1;
-	return take(err, stream, capture, data, (size_t)walk.size_bytes);
+	return take_bytes(err, stream, capture, data, (size_t)walk.size_bytes);
 }
 
 /* A ".version" is next: reads as much into the window as the text has. */
@@ -208,7 +208,7 @@ static int visit_text(struct jw_error *err, struct image *image, struct stream *
 		!buf_append(err, &text, data, needed < size ? needed : size) &&
 		!image_text(err, image, text.data + capture->before_size, capture->before_size,
 					text.size - capture->before_size, stream->offset, &taken))
-		result = take(err, stream, capture, data, taken);
+		result = take_bytes(err, stream, capture, data, taken);
 	if (image->count > kept)
 		capture->before_size = 0;
 	buf_free(&text);
@@ -240,14 +240,15 @@ int search_stream(struct jw_error *err, struct image *image, struct stream *stre
 						  size))
 			return -1;
 		if (text < limit) {
-			if (take(err, stream, capture, data, text) || visit_text(err, image, stream, capture))
+			if (take_bytes(err, stream, capture, data, text) ||
+				visit_text(err, image, stream, capture))
 				return -1;
 		} else if (found < end) {
-			if (take(err, stream, capture, data, found) ||
+			if (take_bytes(err, stream, capture, data, found) ||
 				visit_stream(err, image, stream, capture))
 				return -1;
 			capture->before_size = 0;
-		} else if (take(err, stream, capture, data, last ? size : found)) {
+		} else if (take_bytes(err, stream, capture, data, last ? size : found)) {
 			return -1;
 		} else if (last) {
 			return 0;

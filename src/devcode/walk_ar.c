@@ -52,8 +52,8 @@ static bool read_field(const uint8_t *field, size_t size, uint64_t *ret_value)
 }
 
 /* *ret_end is set at the archive's end. */
-static int read_header(struct jw_error *err, struct archive *archive, struct member *ret_member,
-					   bool *ret_end)
+static int read_ar_header(struct jw_error *err, struct archive *archive, struct member *ret_member,
+						  bool *ret_end)
 {
 	struct member member = {0};
 	const uint8_t *header;
@@ -192,8 +192,8 @@ static int read_part(struct jw_error *err, void *context, uint8_t *to, size_t si
 
 /* Hands over one member's data and leaves the stream behind it. Returns 1 where the visitor has
  * stopped, -1 and `why` where the archive cannot be read on. */
-static int enter(struct jw_error *err, struct jw_error *why, struct archive *archive,
-				 const char *name, uint64_t size)
+static int enter_ar_member(struct jw_error *err, struct jw_error *why, struct archive *archive,
+						   const char *name, uint64_t size)
 {
 	struct stream *outer = archive->stream, inner;
 	struct ar_part part = {outer, size};
@@ -246,7 +246,7 @@ static int next_member(struct jw_error *err, struct archive *archive, struct jw_
 	char *plain, *name;
 	int result = -1;
 
-	if (read_header(why, archive, &member, ret_end))
+	if (read_ar_header(why, archive, &member, ret_end))
 		return -1;
 	if (*ret_end)
 		return 0;
@@ -260,7 +260,7 @@ static int next_member(struct jw_error *err, struct archive *archive, struct jw_
 	plain = member_name(why, archive, &member);
 	name = plain ? full_name(why, archive, plain) : NULL;
 	if (name)
-		result = enter(err, why, archive, name, member.size_bytes);
+		result = enter_ar_member(err, why, archive, name, member.size_bytes);
 	mem_free(plain);
 	mem_free(name);
 	return result ? result : stream_skip(why, archive->stream, member.padding);

@@ -81,8 +81,8 @@ struct packed {
 	size_t count;
 };
 
-static int read_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
-					  size_t *ret_got)
+static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, size_t size,
+							  size_t *ret_got)
 {
 	struct packed *packed = context;
 	la_ssize_t got;
@@ -157,7 +157,7 @@ static int visit_entry(struct jw_error *err, struct packed *packed, struct archi
 		packed->visitor->trouble(packed->visitor->context, packed->outer, &why);
 		return 0;
 	}
-	stream_of_reader(&stream, read_entry, packed, DEVCODE_MOST_STREAMED);
+	stream_of_reader(&stream, read_archive_entry, packed, DEVCODE_MOST_STREAMED);
 	result = walk_stream(err, packed->visitor, name, &stream, packed->depth);
 	stream_free(&stream);
 	mem_free(name);

@@ -37,7 +37,7 @@ static bool is_wrapper(const struct section_table *table, const struct wrapper *
 	return true;
 }
 
-static bool mark(struct devcode_container *containers, size_t count, uint64_t offset)
+static bool mark_wrapped(struct devcode_container *containers, size_t count, uint64_t offset)
 {
 	size_t low = 0, high = count;
 
@@ -98,7 +98,8 @@ bool wrappers_follow(struct image *image, const struct section_table *table,
 	for (size_t i = 0; i < pointer_count; i++) {
 		uint64_t offset;
 
-		if (!sections_offset(table, pointers[i].value, &offset) || !mark(containers, count, offset))
+		if (!sections_offset(table, pointers[i].value, &offset) ||
+			!mark_wrapped(containers, count, offset))
 			known = false;
 	}
 done:

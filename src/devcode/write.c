@@ -90,8 +90,8 @@ static void fill_header(uint8_t *header, size_t header_size, const struct write_
 	memcpy(entry + OPTIONS_TEXT, options, strlen(options));
 }
 
-static int append(struct jw_error *err, const struct write_ptx *ptx, const void *stored,
-				  size_t stored_size, struct buf *out)
+static int append_ptx(struct jw_error *err, const struct write_ptx *ptx, const void *stored,
+					  size_t stored_size, struct buf *out)
 {
 	static const uint8_t zeros[CONTAINER_ALIGN];
 	const char *options = ptx->options ? ptx->options : "";
@@ -118,10 +118,10 @@ int write_container(struct jw_error *err, const struct write_ptx *ptx, struct bu
 	if (ptx->compression == DEVCODE_FOREIGN || ptx->payload_size > DEVCODE_MOST_PAYLOAD)
 		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
 	if (ptx->compression == DEVCODE_RAW)
-		return append(err, ptx, ptx->payload, ptx->payload_size, out);
+		return append_ptx(err, ptx, ptx->payload, ptx->payload_size, out);
 	if (!(ptx->compression == DEVCODE_LZ4 ? pack_lz4(err, ptx, &packed)
 										  : pack_zstd(err, ptx, &packed)))
-		result = append(err, ptx, packed.data, packed.size, out);
+		result = append_ptx(err, ptx, packed.data, packed.size, out);
 	buf_free(&packed);
 	return result;
 }

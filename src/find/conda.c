@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-static int copy_text(struct jw_error *err, const cJSON *object, const char *name, char **ret_text)
+static int copy_conda_text(struct jw_error *err, const cJSON *object, const char *name,
+						   char **ret_text)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 
@@ -53,8 +54,8 @@ int conda_parse(struct jw_error *err, const void *data, size_t size,
 
 	if (!cJSON_IsObject(root)) {
 		error_set(err, JW_ERR_FORMAT, "no JSON object");
-	} else if (!copy_text(err, root, "name", &package.name) &&
-			   !copy_text(err, root, "version", &package.version) &&
+	} else if (!copy_conda_text(err, root, "name", &package.name) &&
+			   !copy_conda_text(err, root, "version", &package.version) &&
 			   !copy_list(err, root, "files", "", &package.files, &package.file_count) &&
 			   !copy_list(err, root, "depends", " <>=!~[:", &package.depends,
 						  &package.depend_count)) {

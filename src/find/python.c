@@ -17,7 +17,7 @@ static bool is_windows(void)
 }
 
 /* A regular file that is not the Store's stub (size 0). */
-static bool is_program(const char *path)
+static bool is_executable_file(const char *path)
 {
 	struct os_stat stat;
 
@@ -50,7 +50,7 @@ static bool search_path(const char *path, const char *name, char **ret_executabl
 	while ((folder = path_list_next(&path))) {
 		file = os_join(NULL, folder, name);
 		mem_free(folder);
-		if (file && is_program(file)) {
+		if (file && is_executable_file(file)) {
 			if (!is_script(file)) {
 				*ret_executable = file;
 				return true;

@@ -48,7 +48,7 @@ static void list_append(char list[REQUIREMENT_MOST_NAME], const char *text, size
 	memcpy(list + used, name, strlen(name) + 1);
 }
 
-static const char *skip_space(const char *text)
+static const char *skip_requirement_space(const char *text)
 {
 	return text + strspn(text, " \t");
 }
@@ -59,10 +59,10 @@ static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NA
 	if (*text != '[')
 		return text;
 	for (text++; *text && *text != ']';) {
-		size_t length = strcspn(text = skip_space(text), ",] \t");
+		size_t length = strcspn(text = skip_requirement_space(text), ",] \t");
 
 		list_append(extras, text, length);
-		text = skip_space(text + length);
+		text = skip_requirement_space(text + length);
 		text += *text == ',';
 	}
 	return text + (*text == ']');
@@ -72,12 +72,12 @@ static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NA
 static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
 {
 	for (const char *at = strstr(text, "extra"); at; at = strstr(at + 1, "extra")) {
-		const char *value = skip_space(at + strlen("extra"));
+		const char *value = skip_requirement_space(at + strlen("extra"));
 		size_t length;
 
 		if ((at > text && (is_alnum(at[-1]) || at[-1] == '_')) || strncmp(value, "==", 2) != 0)
 			continue;
-		value = skip_space(value + 2);
+		value = skip_requirement_space(value + 2);
 		if (*value != '\'' && *value != '"')
 			continue;
 		length = strcspn(value + 1, "'\"");
@@ -91,12 +91,12 @@ bool requirement_parse(const char *text, struct requirement *ret_requirement)
 	size_t length = 0;
 	const char *marker;
 
-	text = skip_space(text);
+	text = skip_requirement_space(text);
 	while (is_alnum(text[length]) || (is_dash(text[length]) && length))
 		length++;
 	if (!requirement_normalise(text, length, found.name))
 		return false;
-	text = read_extras(skip_space(text + length), found.extras);
+	text = read_extras(skip_requirement_space(text + length), found.extras);
 	marker = strchr(text, ';');
 	if (marker)
 		read_marker(marker + 1, found.when);

@@ -21,7 +21,7 @@ void sites_free(struct sites *environment)
 	*environment = (struct sites){0};
 }
 
-static bool is_directory(const char *path)
+static bool is_site_directory(const char *path)
 {
 	struct os_stat stat;
 
@@ -190,7 +190,7 @@ static int add_base(struct jw_error *err, struct sites *environment)
 
 	if (home && shared && text_equal_fold(shared, "true")) {
 		lib = os_join(err, home, "Lib");
-		base = lib && is_directory(lib) ? mem_string(err, home) : os_dir_name(err, home);
+		base = lib && is_site_directory(lib) ? mem_string(err, home) : os_dir_name(err, home);
 		result = base ? 0 : -1;
 		if (!result)
 			result = add_user_site(err, environment, base, NULL);
@@ -238,7 +238,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	int result = -1;
 
 	environment->prefix = prefix;
-	environment->conda = meta && is_directory(meta);
+	environment->conda = meta && is_site_directory(meta);
 	mem_free(meta);
 	environment->label = mem_printf(
 		err, "%s %s", environment->conda ? "the conda environment" : "the Python of", prefix);
@@ -255,7 +255,7 @@ static char *named_folder(struct found_list *list, const char *variable)
 {
 	char *value = os_env(variable), *real = NULL;
 
-	if (value && *value && !is_directory(value))
+	if (value && *value && !is_site_directory(value))
 		(void)found_note(NULL, list, "%s is %s, where no folder is", variable, value);
 	else if (value && *value)
 		(void)os_real_path(NULL, value, &real);

@@ -13,7 +13,7 @@ enum { MOST_VERSION_FILE = 64 << 10, MOST_VARIANTS = 1 << 20 };
 
 /* ---- names */
 
-static bool is_word(char c)
+static bool is_version_character(char c)
 {
 	return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -39,12 +39,12 @@ static size_t read_version(const char *at, struct variant_name *variant)
 	variant->major = variant->has_minor ? value / 10 : value;
 	variant->minor = variant->has_minor ? value % 10 : 0;
 	if (!variant->has_minor && (at[2] == '.' || at[2] == '_') && digits_at(at + 3) == 1 &&
-		!is_word(at[4])) {
+		!is_version_character(at[4])) {
 		variant->has_minor = true;
 		variant->minor = (unsigned)(at[3] - '0');
 		return 4;
 	}
-	return is_word(at[length]) ? 0 : length;
+	return is_version_character(at[length]) ? 0 : length;
 }
 
 bool variant_of_name(const char *name, struct variant_name *ret_variant)
@@ -53,7 +53,7 @@ bool variant_of_name(const char *name, struct variant_name *ret_variant)
 		struct variant_name variant = {.start = (size_t)(at - name)};
 		size_t word, length;
 
-		if ((at > name && is_word(at[-1])) || !text_starts_fold(at, "cu"))
+		if ((at > name && is_version_character(at[-1])) || !text_starts_fold(at, "cu"))
 			continue;
 		word = text_starts_fold(at, "cuda") ? 4 : 2;
 		word += at[word] == '_' || at[word] == '-';
@@ -98,7 +98,7 @@ bool variant_torch_cuda(const char *text, unsigned *ret_major, unsigned *ret_min
 
 		line += *line == '\n';
 		length = strcspn(line, "\n");
-		if (!text_starts(line, "cuda") || is_word(line[4]) || line[4] == '_')
+		if (!text_starts(line, "cuda") || is_version_character(line[4]) || line[4] == '_')
 			continue;
 		value = memchr(line, '=', length);
 		if (!value)
@@ -132,7 +132,7 @@ static bool ask_torch(const char *folder, unsigned *ret_major, unsigned *ret_min
 }
 
 /* The PyTorch of the same folder of packages: one or two levels above the library's own. */
-static struct teller ask(const char *path)
+static struct teller ask_cuda_version(const char *path)
 {
 	struct teller teller = {0};
 	char *set = strstr(os_base_name(path), "bitsandbytes") ? os_env("BNB_CUDA_VERSION") : NULL;
@@ -173,7 +173,7 @@ static bool is_same_path(const char *a, const char *b)
 	return *a == *b;
 }
 
-static bool is_named(const char *path, const char *const *names, size_t count)
+static bool is_any_named(const char *path, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_same_path(path, names[i]))
@@ -241,7 +241,7 @@ static int note_group(struct jw_error *err, struct found_list *list, const struc
 static int settle_group(struct jw_error *err, struct found_list *list, struct variant *variants,
 						size_t count)
 {
-	const struct teller teller = ask(list->found->files[variants->file].path);
+	const struct teller teller = ask_cuda_version(list->found->files[variants->file].path);
 	size_t left_out = 0, others = 0;
 	int best = 0;
 
@@ -274,8 +274,9 @@ static void drop(struct jw_found *found, const struct variant *variants, size_t 
 	found->file_count = kept;
 }
 
-static int collect(struct jw_error *err, const struct found_list *list, const char *const *names,
-				   size_t count, struct variant **ret_variants, size_t *ret_count)
+static int collect_variants(struct jw_error *err, const struct found_list *list,
+							const char *const *names, size_t count, struct variant **ret_variants,
+							size_t *ret_count)
 {
 	struct variant *variants = NULL;
 	size_t capacity = 0, used = 0;
@@ -287,7 +288,7 @@ static int collect(struct jw_error *err, const struct found_list *list, const ch
 		if (!variant_of_name(os_base_name(path), &variant.name) || used == MOST_VARIANTS)
 			continue;
 		variant.group = group_of(path, &variant.name);
-		variant.named = is_named(path, names, count);
+		variant.named = is_any_named(path, names, count);
 		if (VEC_ROOM(err, variants, capacity, used, MOST_VARIANTS)) {
 			mem_free(variants);
 			return -1;
@@ -306,7 +307,7 @@ int variants_settle(struct jw_error *err, struct found_list *list, const char *c
 	size_t variant_count, end;
 	int result = 0;
 
-	if (collect(err, list, names, count, &variants, &variant_count))
+	if (collect_variants(err, list, names, count, &variants, &variant_count))
 		return -1;
 	if (variant_count)
 		qsort(variants, variant_count, sizeof *variants, by_group);

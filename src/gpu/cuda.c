@@ -6,8 +6,8 @@
 #include "os/library.h"
 #include "os/platform.h"
 
-static int find(struct jw_error *err, struct os_library *library, const char *name,
-				void *ret_function, size_t size)
+static int find_driver_symbol(struct jw_error *err, struct os_library *library, const char *name,
+							  void *ret_function, size_t size)
 {
 	void (*function)(void) = os_library_function(library, name);
 
@@ -25,12 +25,12 @@ int cuda_open(struct jw_error *err, struct cuda *ret_cuda)
 						&cuda.library))
 		return -1;
 #define CUDA_FIND(name, parameters)                                                                \
-	if (find(err, cuda.library, #name, &cuda.name, sizeof cuda.name))                              \
+	if (find_driver_symbol(err, cuda.library, #name, &cuda.name, sizeof cuda.name))                \
 		return -1;
 	CUDA_REQUIRED(CUDA_FIND)
 #undef CUDA_FIND
 #define CUDA_TRY(name, parameters)                                                                 \
-	(void)find(NULL, cuda.library, #name, &cuda.name, sizeof cuda.name);
+	(void)find_driver_symbol(NULL, cuda.library, #name, &cuda.name, sizeof cuda.name);
 	CUDA_OPTIONAL(CUDA_TRY)
 #undef CUDA_TRY
 	*ret_cuda = cuda;

@@ -63,7 +63,7 @@ static bool is_noise(const char *word)
 }
 
 /* The form of the table's names. */
-static void plain_name(const char *text, char plain[LONGEST])
+static void plain_product_name(const char *text, char plain[LONGEST])
 {
 	char word[LONGEST];
 	size_t used = 0;
@@ -77,7 +77,7 @@ static void plain_name(const char *text, char plain[LONGEST])
 }
 
 /* Whether a table's name is the typed one, which may lack the line: "4090" is "rtx4090". */
-static bool is_name(const char *name, const char *typed)
+static bool is_typed_name(const char *name, const char *typed)
 {
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&
 									*typed <= '9' && !strcmp(name + 3, typed));
@@ -88,9 +88,9 @@ size_t gpu_named(const char *name, struct jw_target *targets, size_t most)
 	char typed[LONGEST];
 	size_t count = 0;
 
-	plain_name(name, typed);
+	plain_product_name(name, typed);
 	for (size_t i = 0; *typed && i < COUNT(names); i++)
-		if (is_name(names[i].name, typed))
+		if (is_typed_name(names[i].name, typed))
 			count = jw_target_add(targets, count, most, (struct jw_target){names[i].sm, 0});
 	return count;
 }
@@ -100,7 +100,7 @@ const char *gpu_nearest_name(const char *name)
 	char typed[LONGEST];
 	struct suggest nearest;
 
-	plain_name(name, typed);
+	plain_product_name(name, typed);
 	nearest = suggest_for(typed, strlen(typed));
 	for (size_t i = 0; i < COUNT(names); i++)
 		suggest_offer(&nearest, names[i].name);

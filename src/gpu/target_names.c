@@ -150,8 +150,8 @@ static int add_product(struct jw_error *err, const char *name, struct target_lis
 	return count ? add_target(err, list, named[0]) : not_a_gpu(err, name);
 }
 
-static int add_named(struct jw_error *err, const char *name, const struct jw_driver *driver,
-					 struct target_list *list)
+static int add_named_target(struct jw_error *err, const char *name, const struct jw_driver *driver,
+							struct target_list *list)
 {
 	const char *bare = text_starts_fold(name, "sm") ? name + 2 + (name[2] == '_') : name;
 	struct jw_target target, product;
@@ -184,7 +184,7 @@ int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driv
 			return error_set(err, JW_ERR_USAGE, "“%.40s…” is too long for a GPU's name", text);
 		memcpy(name, text, length);
 		name[length] = '\0';
-		if (add_named(err, name, driver, &list))
+		if (add_named_target(err, name, driver, &list))
 			return -1;
 		if (!text[length])
 			break;

@@ -33,7 +33,7 @@ int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan 
 	return 0;
 }
 
-static uint64_t place_of(const struct ledger *ledger, const struct plan_module *module)
+static uint64_t ledger_place_of(const struct ledger *ledger, const struct plan_module *module)
 {
 	uint8_t rest[8 + 2 + 1];
 
@@ -46,7 +46,7 @@ static uint64_t place_of(const struct ledger *ledger, const struct plan_module *
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module)
 {
-	return ledger_at(ledger, place_of(ledger, module));
+	return ledger_at(ledger, ledger_place_of(ledger, module));
 }
 
 size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
@@ -118,7 +118,7 @@ enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_rec
 	return (enum cache_loss)ledger->losses[record->epoch % LEDGER_MOST_EPOCHS];
 }
 
-static void save(struct ledger *ledger, const char *state_dir, const char *cache_dir)
+static void save_ledger(struct ledger *ledger, const char *state_dir, const char *cache_dir)
 {
 	char *path = ledger_file(state_dir, cache_dir);
 	struct os_file *lock = NULL;
@@ -153,10 +153,10 @@ void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again)
 		const struct plan_module *module = &plan->modules[i];
 
 		if (module->state == PLAN_WARM || (look_again && is_made(plan, module)))
-			note_record(ledger, place_of(ledger, module), module->key, (uint8_t)stamp);
+			note_record(ledger, ledger_place_of(ledger, module), module->key, (uint8_t)stamp);
 	}
 	if (ledger->changed)
-		save(ledger, state_dir, plan->cache_dir);
+		save_ledger(ledger, state_dir, plan->cache_dir);
 	ledger->changed = false;
 }
 
@@ -174,6 +174,6 @@ void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const s
 		ledger.changed = true;
 	}
 	if (ledger.changed)
-		save(&ledger, state_dir, cache_dir);
+		save_ledger(&ledger, state_dir, cache_dir);
 	ledger_close(&ledger);
 }

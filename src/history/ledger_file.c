@@ -58,7 +58,7 @@ uint32_t ledger_mark_number(struct ledger *ledger, const char *stamp)
 	return number < LEDGER_MOST_STAMPS ? number : LEDGER_NO_STAMP;
 }
 
-static bool parse_records(struct ledger *ledger, struct cursor *at, uint32_t count)
+static bool parse_ledger_records(struct ledger *ledger, struct cursor *at, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t place = cursor_u64(at), key = cursor_u64(at);
@@ -116,7 +116,7 @@ void ledger_parse(struct ledger *ledger, const void *data, size_t size)
 		if (!stamp_is(ledger->stamps[ledger->stamp_count++]))
 			return;
 	}
-	if (!parse_records(ledger, &at, records))
+	if (!parse_ledger_records(ledger, &at, records))
 		return;
 	for (unsigned kind = 0; kind < LEDGER_KINDS && cursor_left(&at); kind++)
 		if (!ledger_parse_marks(ledger, (enum ledger_kind)kind, &at))

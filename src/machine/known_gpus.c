@@ -12,7 +12,7 @@ static const char schema[] = "jitwarm.devices/1";
 
 /* One line that changes whenever the answer might: file identity, devices, and the variables that
  * hide or reorder them. */
-static char *identity_of(const struct known_gpus_key *key)
+static char *identity_of_gpus(const struct known_gpus_key *key)
 {
 	static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"};
 	struct buf text = BUF_MAX(64 << 10);
@@ -72,7 +72,7 @@ static char *gpus_file_of(const char *state_dir)
 bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 					 struct protocol_hello *ret_hello)
 {
-	char *identity = identity_of(key), *path = gpus_file_of(state_dir);
+	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir);
 	struct buf text = {0};
 	struct os_stat library;
 	/* The file that the driver was loaded from then may be gone, or its name damaged. */
@@ -89,7 +89,7 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello)
 {
-	char *identity = identity_of(key), *path = gpus_file_of(state_dir), *text = NULL;
+	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir), *text = NULL;
 	cJSON *document = cJSON_CreateObject();
 
 	if (!identity || !path || !document || !cJSON_AddStringToObject(document, "schema", schema) ||

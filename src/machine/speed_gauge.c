@@ -11,7 +11,7 @@ enum { REPEATS = 24, MOST_TEXT = 256 << 10 };
 
 /* A comment at the end makes each module another one for the cache. The dot of .version is put back
  * (cmake/EmbedText.cmake). */
-static int add_text(struct jw_error *err, struct buf *text, unsigned number)
+static int add_gauge_text(struct jw_error *err, struct buf *text, unsigned number)
 {
 	const char *version = strchr(gauge_ptx, '@');
 	static const char begin[] = "// begin\n", end[] = "// end\n";
@@ -26,12 +26,12 @@ static int add_text(struct jw_error *err, struct buf *text, unsigned number)
 	return buf_printf(err, text, "%s// %u\n", rest, number);
 }
 
-static int add_module(struct jw_error *err, struct buf *file, unsigned number,
-					  struct plan_module *ret_module)
+static int add_gauge_module(struct jw_error *err, struct buf *file, unsigned number,
+							struct plan_module *ret_module)
 {
 	struct buf text = BUF_MAX(MOST_TEXT);
 	struct write_ptx ptx = {.isa_major = 6, .target = {.sm = 52}, .compression = DEVCODE_RAW};
-	int result = add_text(err, &text, number);
+	int result = add_gauge_text(err, &text, number);
 
 	if (!result) {
 		ptx.payload = buf_text(&text);
@@ -58,7 +58,7 @@ int speed_gauge_make(struct jw_error *err, const char *path, int device,
 	}
 	memcpy(gauge.job.path, path, strlen(path) + 1);
 	for (unsigned i = 0; i < GAUGE_MODULES; i++) {
-		if (add_module(err, &file, i, &gauge.module))
+		if (add_gauge_module(err, &file, i, &gauge.module))
 			goto done;
 		gauge.ends[i + 1] = file.size;
 	}

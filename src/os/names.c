@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static int by_name(const void *a, const void *b)
+static int compare_file_names(const void *a, const void *b)
 {
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
@@ -23,7 +23,7 @@ int names_finish(struct jw_error *err, struct named *found, size_t count,
 		return -1;
 	}
 	if (count)
-		qsort(found, count, sizeof *found, by_name);
+		qsort(found, count, sizeof *found, compare_file_names);
 	for (size_t i = 0; i < count; i++) {
 		names.items[i] = found[i].name;
 		names.kinds[i] = found[i].kind;

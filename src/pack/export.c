@@ -51,7 +51,7 @@ struct job {
 };
 
 /* Threads call this; by then the set is only read. */
-static bool is_wanted(void *context, uint64_t key)
+static bool is_export_wanted(void *context, uint64_t key)
 {
 	return set_has(&((const struct job *)context)->wanted, key);
 }
@@ -74,8 +74,8 @@ static int add_driver(struct jw_error *err, struct job *job, const char *stamp, 
 	return 0;
 }
 
-static int add_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
-					  const struct pack_member *member, uint32_t *ret_at)
+static int add_exported_member(struct jw_error *err, struct job *job, struct set *set, size_t item,
+							   const struct pack_member *member, uint32_t *ret_at)
 {
 	const size_t count = job->manifest.member_count;
 
@@ -100,8 +100,8 @@ static int add_items(struct jw_error *err, struct job *job, struct set *set)
 			.kind = PACK_CUBIN, .digest = item->cubin, .size_bytes = item->cubin_bytes};
 
 		if (add_driver(err, job, item->stamp, &item->entry.driver) ||
-			add_member(err, job, set, i, &ptx, &item->entry.ptx) ||
-			add_member(err, job, set, i, &cubin, &item->entry.cubin))
+			add_exported_member(err, job, set, i, &ptx, &item->entry.ptx) ||
+			add_exported_member(err, job, set, i, &cubin, &item->entry.cubin))
 			return -1;
 		job->manifest.entries[job->manifest.entry_count++] = item->entry;
 		item->entry.options = NULL; /* the manifest owns it now */
@@ -109,7 +109,7 @@ static int add_items(struct jw_error *err, struct job *job, struct set *set)
 	return 0;
 }
 
-static int make_manifest(struct jw_error *err, struct job *job)
+static int make_export_manifest(struct jw_error *err, struct job *job)
 {
 	struct pack_manifest *manifest = &job->manifest;
 	size_t count = job->gather.count;
@@ -149,15 +149,15 @@ static int gather_entries(struct jw_error *err, struct job *job, struct jw_expor
 		if (wanted_of_paths(err, job->options, &job->wanted))
 			return -1;
 		options.context = job;
-		options.wanted = is_wanted;
+		options.wanted = is_export_wanted;
 	}
 	if (gather_cache(err, &options, job->dir, &job->gather, result))
 		return -1;
-	return job->gather.count ? make_manifest(err, job) : nothing_there(err, job, result);
+	return job->gather.count ? make_export_manifest(err, job) : nothing_there(err, job, result);
 }
 
-static int read_entry(struct jw_error *err, struct job *job, size_t member,
-					  const uint8_t **ret_data)
+static int read_exported_entry(struct jw_error *err, struct job *job, size_t member,
+							   const uint8_t **ret_data)
 {
 	size_t item = job->contributors[member];
 
@@ -184,7 +184,8 @@ static int gather_tree(struct jw_error *err, struct job *job, struct jw_export_r
 	return opaque_gather(err, options, job->dir, &job->manifest, &job->contributors);
 }
 
-static int read_file(struct jw_error *err, struct job *job, size_t member, const uint8_t **ret_data)
+static int read_exported_file(struct jw_error *err, struct job *job, size_t member,
+							  const uint8_t **ret_data)
 {
 	if (opaque_take(err, job->dir, &job->manifest, member, job->contributors[member], &job->bytes))
 		return -1;
@@ -192,8 +193,8 @@ static int read_file(struct jw_error *err, struct job *job, size_t member, const
 	return 0;
 }
 
-static const struct form of_entries = {.gather = gather_entries, .read = read_entry},
-						 of_tree = {.gather = gather_tree, .read = read_file};
+static const struct form of_entries = {.gather = gather_entries, .read = read_exported_entry},
+						 of_tree = {.gather = gather_tree, .read = read_exported_file};
 
 static int write_out(struct jw_error *err, void *context, const void *data, size_t size)
 {
@@ -218,7 +219,7 @@ static int put_content(struct jw_error *err, void *context, struct writer *write
 	return 0;
 }
 
-static int write_pack(struct jw_error *err, struct job *job, struct written *ret_written)
+static int write_members(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	const struct writer_options options = {
 		.context = job,
@@ -233,7 +234,7 @@ static int write_pack(struct jw_error *err, struct job *job, struct written *ret
 }
 
 /* Written beside the final file, and renamed when it is complete. */
-static int write_file(struct jw_error *err, struct job *job, struct written *ret_written)
+static int write_pack_file(struct jw_error *err, struct job *job, struct written *ret_written)
 {
 	char *real = NULL, *path = NULL;
 	int result = -1;
@@ -243,7 +244,7 @@ static int write_file(struct jw_error *err, struct job *job, struct written *ret
 	path = mem_printf(err, "%s.%08x.part", real, (unsigned)randombytes_random());
 	if (!path || os_file_open(err, path, OS_OPEN_CREATE, &job->file))
 		goto done;
-	result = write_pack(err, job, ret_written);
+	result = write_members(err, job, ret_written);
 	os_file_close(job->file);
 	job->file = NULL;
 	if (!result)
@@ -258,7 +259,7 @@ done:
 
 /* Marks are stored under the cache's canonical name, which every program that fills the cache
  * computes. */
-static int find_directory(struct jw_error *err, struct job *job)
+static int find_export_directory(struct jw_error *err, struct job *job)
 {
 	const struct jw_export_options *options = job->options;
 	struct cache_settings settings = {0};
@@ -275,8 +276,8 @@ static int find_directory(struct jw_error *err, struct job *job)
 	return job->dir ? 0 : error_set(err, JW_ERR_NOT_FOUND, "the driver caches nothing here");
 }
 
-static void describe(const struct job *job, const struct written *written,
-					 struct jw_export_result *result)
+static void describe_export(const struct job *job, const struct written *written,
+							struct jw_export_result *result)
 {
 	const struct pack_manifest *manifest = &job->manifest;
 
@@ -325,7 +326,7 @@ static int sign(struct jw_error *err, const struct job *job, const struct writte
 	return taken;
 }
 
-static bool is_opaque(const struct jw_export_options *options)
+static bool is_opaque_export(const struct jw_export_options *options)
 {
 	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
 }
@@ -337,7 +338,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	if (!options || sized_check(err, ret_result))
 		return -1;
 	struct job job = {.options = options,
-					  .form = is_opaque(options) ? &of_tree : &of_entries,
+					  .form = is_opaque_export(options) ? &of_tree : &of_entries,
 					  .loaded = SIZE_MAX};
 	struct jw_export_result result = {.size = sizeof result};
 	struct written written = {0};
@@ -347,16 +348,17 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	if (find_directory(err, &job) ||
+	if (find_export_directory(err, &job) ||
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
 	if (job.form->gather(err, &job, &result) ||
-		(options->output ? write_file(err, &job, &written) : write_pack(err, &job, &written)))
+		(options->output ? write_pack_file(err, &job, &written)
+						 : write_members(err, &job, &written)))
 		goto done;
 	if (options->sign_key && sign(err, &job, &written, &result))
 		goto done;
-	describe(&job, &written, &result);
+	describe_export(&job, &written, &result);
 	result.seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 	sized_give(&result, sizeof result, ret_result);
 	done = 0;

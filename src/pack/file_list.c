@@ -46,8 +46,8 @@ bool pack_member_is_sound(const char *member)
 
 /* Reads an optional text member; *ret is NULL where it is missing. False: the member is not valid.
  */
-static int read_text(struct jw_error *err, const cJSON *object, const char *name,
-					 bool (*is_sound)(const char *text), char **ret_text)
+static int read_listed_text(struct jw_error *err, const cJSON *object, const char *name,
+							bool (*is_sound)(const char *text), char **ret_text)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -59,15 +59,15 @@ static int read_text(struct jw_error *err, const cJSON *object, const char *name
 	return *ret_text ? 0 : -1;
 }
 
-static int read_file(struct jw_error *err, void *context, const cJSON *object, void *element)
+static int read_listed_file(struct jw_error *err, void *context, const cJSON *object, void *element)
 {
 	struct pack_file *file = element;
 
 	(void)context;
-	if (read_text(err, object, "path", pack_path_is_sound, &file->path) ||
-		read_text(err, object, "package", pack_word_is_sound, &file->package) ||
-		read_text(err, object, "version", pack_word_is_sound, &file->version) ||
-		read_text(err, object, "member", pack_member_is_sound, &file->member))
+	if (read_listed_text(err, object, "path", pack_path_is_sound, &file->path) ||
+		read_listed_text(err, object, "package", pack_word_is_sound, &file->package) ||
+		read_listed_text(err, object, "version", pack_word_is_sound, &file->version) ||
+		read_listed_text(err, object, "member", pack_member_is_sound, &file->member))
 		return -1;
 	return file->path ? 0 : error_set(err, JW_ERR_FORMAT, "it has no path");
 }
@@ -77,7 +77,7 @@ int file_list_read(struct jw_error *err, const cJSON *document, struct pack_mani
 	static const struct json_list files = {.name = "files",
 										   .most = PACK_MOST_FILES,
 										   .size = sizeof(struct pack_file),
-										   .read = read_file};
+										   .read = read_listed_file};
 
 	if (!cJSON_GetObjectItemCaseSensitive(document, "files"))
 		return 0;

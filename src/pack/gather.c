@@ -204,7 +204,8 @@ static void find_digests(struct work *work, struct room *room)
 	}
 }
 
-static int read_value(struct jw_error *err, void *context, uint64_t offset, void *data, size_t size)
+static int read_gathered_value(struct jw_error *err, void *context, uint64_t offset, void *data,
+							   size_t size)
 {
 	const struct cache_entry *entry = context;
 
@@ -218,14 +219,15 @@ static int read_value(struct jw_error *err, void *context, uint64_t offset, void
 static bool loads_there(struct room *room, size_t i)
 {
 	const struct cache_code code = {.parts = &room->parts[i],
-									.read = read_value,
+									.read = read_gathered_value,
 									.context = &room->entries[i],
 									.size = room->entries[i].value_bytes};
 
 	return cache_code_damage(&room->loads, &code) == CACHE_SOUND;
 }
 
-static enum fate judge(struct jw_error *err, struct work *work, struct room *room, size_t i)
+static enum fate judge_gathered(struct jw_error *err, struct work *work, struct room *room,
+								size_t i)
 {
 	const struct cache_entry *entry = &room->entries[i];
 	struct cache_key_parts *parts = &room->parts[i];
@@ -303,7 +305,7 @@ static int gather_some(struct jw_error *err, struct work *work, struct room *roo
 
 		if (!room->read[i])
 			continue;
-		work->fates[room->first + i] = (uint8_t)judge(&why, work, room, i);
+		work->fates[room->first + i] = (uint8_t)judge_gathered(&why, work, room, i);
 		if (why.code == JW_ERR_MEMORY)
 			return error_copy(err, &why);
 	}
@@ -376,7 +378,7 @@ static int by_checksum(const void *left, const void *right)
 	return order ? order : (a->key > b->key) - (a->key < b->key);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_gathered(const void *left, const void *right)
 {
 	const struct gathered *a = left, *b = right;
 	int order = strcmp(a->lead, b->lead);
@@ -404,7 +406,7 @@ static void keep_taken(struct work *work, struct gather *gather, struct jw_expor
 			mem_free(gather->items[i].entry.options);
 	}
 	if (gather->count)
-		qsort(gather->items, gather->count, sizeof *gather->items, compare);
+		qsort(gather->items, gather->count, sizeof *gather->items, compare_gathered);
 	result->damaged = counts[DAMAGED];
 	result->not_cuda = counts[NOT_CUDA];
 	result->other_drivers = counts[OTHER_DRIVER];

@@ -19,7 +19,7 @@ enum { SPARE_BYTES = 1 << 20 };
  */
 enum { KEPT_BYTES = 256 << 20 };
 
-static int find_directory(struct jw_error *err, struct import *import)
+static int find_import_directory(struct jw_error *err, struct import *import)
 {
 	const struct jw_import_options *options = import->options;
 	const struct jw_system *system = import->system;
@@ -143,7 +143,7 @@ static int run(struct jw_error *err, struct import *import)
 {
 	int (*step)(struct jw_error * err, struct import * import);
 
-	if (find_directory(err, import) || check(err, import) || as_account(err, import, decide))
+	if (find_import_directory(err, import) || check(err, import) || as_account(err, import, decide))
 		return -1;
 	import->result->pack_bytes = source_size(import->source);
 	import->result->content_bytes = manifest_content(&import->manifest);

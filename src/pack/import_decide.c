@@ -61,7 +61,7 @@ int import_put_into_group(struct jw_error *err, struct import *import, uint32_t 
 
 /* Compares with the header and size of the file in the cache; the insertion compares every byte. An
  * entry that is not the driver's own replaces no other one: *ret_other, and it is not inserted. */
-static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
+static bool is_in_cache(const struct import *import, uint32_t at, bool *ret_other)
 {
 	const struct pack_entry *entry = &import->manifest.entries[at];
 	const struct import_fate *fate = &import->fates[at];
@@ -77,7 +77,7 @@ static bool is_there(const struct import *import, uint32_t at, bool *ret_other)
 	return same || *ret_other;
 }
 
-static bool is_wanted(const struct import *import, uint64_t key)
+static bool is_import_wanted(const struct import *import, uint64_t key)
 {
 	const struct jw_import_options *options = import->options;
 
@@ -98,7 +98,7 @@ static int claim_names(struct jw_error *err, struct import *import)
 
 			if (is_left_out(fate) || fate->carried != (pass == 1))
 				continue;
-			if (!is_wanted(import, fate->key)) {
+			if (!is_import_wanted(import, fate->key)) {
 				fate->verdict = JW_IMPORT_REFUSED;
 				if (import_put_into_group(err, import, i, "not asked for"))
 					return -1;
@@ -128,7 +128,7 @@ static int decide_missing(struct jw_error *err, struct import *import)
 		struct import_fate *fate = &import->fates[i];
 		bool other;
 
-		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_there(import, i, &other))
+		if (fate->verdict == JW_IMPORT_MISSING && !fate->carried && is_in_cache(import, i, &other))
 			fate->verdict = JW_IMPORT_THERE;
 		lacking[i] = fate->verdict == JW_IMPORT_MISSING;
 		import->result->missing += lacking[i];
@@ -173,7 +173,7 @@ static void decide_accepted(struct import *import, uint32_t at)
 		fate->key_bytes + import->manifest.members[import->manifest.entries[at].cubin].size_bytes;
 	bool other;
 
-	if (is_there(import, at, &other)) {
+	if (is_in_cache(import, at, &other)) {
 		fate->verdict = JW_IMPORT_THERE;
 		fate->insert = !other;
 	}

@@ -47,7 +47,7 @@ static void add_entry(struct writing *writing, const struct member_walk *walk, u
 																   .verified = true};
 }
 
-static int insert_some(struct jw_error *err, struct writing *writing)
+static int insert_imported_batch(struct jw_error *err, struct writing *writing)
 {
 	size_t count = writing->count;
 
@@ -71,12 +71,12 @@ static int write_entries(struct jw_error *err, void *context, const struct membe
 			add_entry(writing, walk, entries[i]);
 		if (writing->count < WRITTEN_TOGETHER)
 			continue;
-		if (insert_some(err, writing))
+		if (insert_imported_batch(err, writing))
 			return -1;
 		if (cancel_check(err, &import->options->cancel))
 			return -1;
 	}
-	return insert_some(err, writing);
+	return insert_imported_batch(err, writing);
 }
 
 /* Marks entries that are not the driver's own before they are inserted, so that a killed import

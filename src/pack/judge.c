@@ -36,8 +36,8 @@ bool judge_has_gpu(const struct jw_system *system, struct jw_target target)
 }
 
 /* The entry's GPU, or those of which one must be here. */
-static void judge_targets(const struct jw_system *system, const struct jw_target *targets,
-						  size_t count, struct judgement *judgement)
+static void judge_pack_targets(const struct jw_system *system, const struct jw_target *targets,
+							   size_t count, struct judgement *judgement)
 {
 	char theirs[JW_TARGET_TEXT], ours[JW_TARGET_TEXT];
 	bool common = !count;
@@ -77,7 +77,7 @@ static void judge_driver(const struct pack_driver *theirs, const struct jw_syste
 										  : ": older, --carry-over takes it");
 }
 
-static bool is_opaque(const struct jw_system *system, struct judgement *judgement)
+static bool is_opaque_pack(const struct jw_system *system, struct judgement *judgement)
 {
 	if (system->driver.trust != JW_TRUST_OPAQUE)
 		return false;
@@ -90,8 +90,8 @@ void judge_made(const struct pack_driver *driver, struct jw_target target,
 				const struct jw_system *system, bool carry_over, struct judgement *judgement)
 {
 	*judgement = (struct judgement){0};
-	judge_targets(system, &target, 1, judgement);
-	if (!is_opaque(system, judgement))
+	judge_pack_targets(system, &target, 1, judgement);
+	if (!is_opaque_pack(system, judgement))
 		judge_driver(driver, system, carry_over, judgement);
 }
 
@@ -103,8 +103,8 @@ void judge_entry(const struct pack_manifest *manifest, const struct pack_entry *
 		return;
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_targets(system, &entry->target, 1, ret_judgement);
-	if (!is_opaque(system, ret_judgement) && !pack_entry_is_jitlink(entry))
+	judge_pack_targets(system, &entry->target, 1, ret_judgement);
+	if (!is_opaque_pack(system, ret_judgement) && !pack_entry_is_jitlink(entry))
 		judge_driver(&manifest->drivers[entry->driver], system, carry_over, ret_judgement);
 }
 
@@ -139,7 +139,7 @@ void judge_opaque(const struct pack_manifest *manifest, const struct jw_system *
 	}
 	if (strcmp(manifest->os, os_name) != 0)
 		mismatch(ret_judgement, "OS %.15s (this is %s)", manifest->os, os_name);
-	judge_targets(system, manifest->targets, manifest->target_count, ret_judgement);
+	judge_pack_targets(system, manifest->targets, manifest->target_count, ret_judgement);
 	judge_same_driver(&manifest->drivers[0], system, ret_judgement);
 }
 

@@ -70,7 +70,8 @@ static int write_public(struct jw_error *err, const char *state_dir, const char 
 	return result;
 }
 
-static void describe(struct jw_key *key, const char *name, const struct minisign_public *public_key)
+static void describe_key(struct jw_key *key, const char *name,
+						 const struct minisign_public *public_key)
 {
 	TEXT_COPY(key->name, name);
 	(void)minisign_id_text(key->id, public_key->id);
@@ -96,7 +97,7 @@ static int store_pair(struct jw_error *err, const char *state_dir, const char *n
 		result = write_text(err, path, text, true);
 	if (!result) {
 		*ret_key = (struct jw_key){.can_sign = true, .encrypted = encrypted, .trusted = true};
-		describe(ret_key, name, &public_key);
+		describe_key(ret_key, name, &public_key);
 	}
 	mem_free(path);
 	return result;
@@ -165,7 +166,7 @@ int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 		name = minisign_id_text(id, public_key.id);
 	if (write_public(err, state_dir, trusted_folder, name, &public_key))
 		return -1;
-	describe(&key, name, &public_key);
+	describe_key(&key, name, &public_key);
 	*ret_key = key;
 	return 0;
 }
@@ -259,7 +260,7 @@ int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
 	return result;
 }
 
-static struct jw_key *find_key(struct jw_keys *keys, const char *id)
+static struct jw_key *find_key_by_id(struct jw_keys *keys, const char *id)
 {
 	for (size_t i = 0; i < keys->count; i++)
 		if (!strcmp(keys->items[i].id, id))
@@ -287,8 +288,8 @@ static int add_key(struct jw_error *err, const char *state_dir, const char *fold
 		result = 0;
 		goto done;
 	}
-	describe(&key, name, &public_key);
-	there = find_key(keys, key.id);
+	describe_key(&key, name, &public_key);
+	there = find_key_by_id(keys, key.id);
 	if (!there) {
 		if (VEC_ROOM(err, keys->items, *capacity, keys->count, MOST_KEYS))
 			goto done;
@@ -330,7 +331,7 @@ static int add_folder(struct jw_error *err, const char *state_dir, const char *f
 	return result;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_key_names(const void *a, const void *b)
 {
 	return strcmp(((const struct jw_key *)a)->name, ((const struct jw_key *)b)->name);
 }
@@ -346,7 +347,7 @@ int jw_key_list(struct jw_error *err, const char *state_dir, struct jw_keys *ret
 		return -1;
 	}
 	if (keys.count)
-		qsort(keys.items, keys.count, sizeof *keys.items, by_name);
+		qsort(keys.items, keys.count, sizeof *keys.items, compare_key_names);
 	*ret_keys = keys;
 	return 0;
 }

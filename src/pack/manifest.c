@@ -164,21 +164,23 @@ static bool read_index(const cJSON *object, const char *name, size_t count, uint
 }
 
 /* A text, "" where it is missing; false if the member is anything else. */
-static bool read_word(const cJSON *object, const char *name, const char **ret_text)
+static bool read_manifest_word(const cJSON *object, const char *name, const char **ret_text)
 {
 	*ret_text = json_text(object, name, "");
 	return !cJSON_GetObjectItemCaseSensitive(object, name) || json_text(object, name, NULL);
 }
 
 /* An opaque pack whose driver has no known stamp is compared by release. */
-static int read_driver(struct jw_error *err, void *context, const cJSON *object, void *element)
+static int read_manifest_driver(struct jw_error *err, void *context, const cJSON *object,
+								void *element)
 {
 	const bool opaque = ((const struct pack_manifest *)context)->opaque;
 	struct pack_driver *driver = element;
 	const char *stamp, *release;
 	uint64_t cuda = 0;
 
-	if (!read_word(object, "stamp", &stamp) || !read_word(object, "release", &release) ||
+	if (!read_manifest_word(object, "stamp", &stamp) ||
+		!read_manifest_word(object, "release", &release) ||
 		(cJSON_GetObjectItemCaseSensitive(object, "cuda") &&
 		 !read_count(object, "cuda", 1000000, &cuda)) ||
 		(!stamp_is(stamp) && !(opaque && !*stamp && *release)) ||
@@ -235,7 +237,8 @@ static bool parse_member(const cJSON *object, const struct pack_manifest *manife
 	return false;
 }
 
-static int read_entry(struct jw_error *err, void *context, const cJSON *object, void *element)
+static int read_manifest_entry(struct jw_error *err, void *context, const cJSON *object,
+							   void *element)
 {
 	const struct pack_manifest *manifest = context;
 	struct pack_entry *entry = element;
@@ -294,7 +297,8 @@ struct reading_members {
 };
 
 /* Members lie in the array from its beginning, so that each is compared with those before. */
-static int read_member(struct jw_error *err, void *context, const cJSON *object, void *element)
+static int read_manifest_member(struct jw_error *err, void *context, const cJSON *object,
+								void *element)
 {
 	struct reading_members *reading = context;
 	struct pack_member *member = element;
@@ -320,17 +324,17 @@ static int read_content(struct jw_error *err, const cJSON *document, struct pack
 	const struct json_list drivers = {.name = "drivers",
 									  .most = PACK_MOST_DRIVERS,
 									  .size = sizeof *manifest->drivers,
-									  .read = read_driver,
+									  .read = read_manifest_driver,
 									  .context = manifest};
 	const struct json_list members = {.name = "members",
 									  .most = PACK_MOST_MEMBERS,
 									  .size = sizeof *manifest->members,
-									  .read = read_member,
+									  .read = read_manifest_member,
 									  .context = &reading};
 	const struct json_list entries = {.name = "entries",
 									  .most = PACK_MOST_ENTRIES,
 									  .size = sizeof *manifest->entries,
-									  .read = read_entry,
+									  .read = read_manifest_entry,
 									  .context = manifest};
 	int result = json_list_read(err, document, &drivers, (void **)&manifest->drivers,
 								&manifest->driver_count) ||

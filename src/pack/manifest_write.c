@@ -20,7 +20,7 @@ static const char *say_name(char room[JSON_ROOM], const void *member)
 	return pack_member_name(room, member);
 }
 
-static const char *say_key(char room[JSON_ROOM], const void *key)
+static const char *manifest_key_text(char room[JSON_ROOM], const void *key)
 {
 	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
 	return room;
@@ -61,7 +61,7 @@ static const struct json_field member_fields[] = {
 };
 
 static const struct json_field entry_fields[] = {
-	JSON_SAID("key", struct pack_entry, key, say_key, NULL),
+	JSON_SAID("key", struct pack_entry, key, manifest_key_text, NULL),
 	JSON(struct pack_entry, driver, NULL),
 	JSON_SAID("target", struct pack_entry, target, say_target, NULL),
 	JSON(struct pack_entry, form, NULL, .names = pack_form_names),

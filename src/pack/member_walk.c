@@ -117,7 +117,7 @@ struct ahead {
 	struct jw_error why;
 };
 
-static int read_member(struct jw_error *err, const struct ahead *ahead, size_t at)
+static int read_member_ahead(struct jw_error *err, const struct ahead *ahead, size_t at)
 {
 	struct member_walk *walk = ahead->walk;
 	const struct pack_member *member = &walk->manifest->members[at];
@@ -212,7 +212,8 @@ static void read_ahead(void *argument)
 
 		ahead->other = step == HASH ? at : SIZE_MAX;
 		uv_mutex_unlock(&ahead->mutex);
-		failed = step == READ ? read_member(&why, ahead, at) : hash_members(&why, ahead, at, end);
+		failed =
+			step == READ ? read_member_ahead(&why, ahead, at) : hash_members(&why, ahead, at, end);
 		uv_mutex_lock(&ahead->mutex);
 		ahead->other = SIZE_MAX;
 		if (failed)
@@ -227,7 +228,7 @@ static void read_ahead(void *argument)
 }
 
 /* Waits until a member was read. */
-static int take_member(struct jw_error *err, struct ahead *ahead, size_t at)
+static int take_read_member(struct jw_error *err, struct ahead *ahead, size_t at)
 {
 	bool there;
 
@@ -301,7 +302,7 @@ static int walk_some(struct jw_error *err, struct ahead *ahead, const struct ord
 	struct member_walk *walk = ahead->walk;
 
 	for (size_t i = at; i < end; i++)
-		if (take_member(err, ahead, i))
+		if (take_read_member(err, ahead, i))
 			return -1;
 	if (walk->verify && verify_members(err, ahead, end))
 		return -1;

@@ -71,7 +71,7 @@ static int pick_entries(struct jw_error *err, struct merge *merge, struct part *
 	return 0;
 }
 
-static int make_room(struct jw_error *err, struct merge *merge)
+static int grow_merge(struct jw_error *err, struct merge *merge)
 {
 	struct pack_manifest *whole = &merge->whole;
 	size_t members = 0, entries = 0;
@@ -147,11 +147,11 @@ static int add_entries(struct jw_error *err, struct merge *merge, const struct p
 	return 0;
 }
 
-static int make_manifest(struct jw_error *err, struct merge *merge)
+static int make_merged_manifest(struct jw_error *err, struct merge *merge)
 {
 	struct pack_manifest *whole = &merge->whole;
 
-	if (make_room(err, merge))
+	if (grow_merge(err, merge))
 		return -1;
 	for (size_t i = merge->count; i-- > 0;)
 		if (pick_entries(err, merge, &merge->parts[i]))
@@ -221,7 +221,7 @@ int merge_packs(struct jw_error *err, char *const *paths, size_t count, const ch
 		result = open_part(err, &merge.parts[i]);
 	}
 	if (!result)
-		result = make_manifest(err, &merge);
+		result = make_merged_manifest(err, &merge);
 	if (!result)
 		result = os_file_open(err, output, OS_OPEN_CREATE, &options.file) ||
 						 os_file_truncate(err, options.file, 0) ||

@@ -78,14 +78,14 @@ static int walk_folder(struct jw_error *err, struct gathering *work, const char 
 	return result;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_member_paths(const void *a, const void *b)
 {
 	const struct pack_leaf *left = a, *right = b;
 
 	return opaque_path_compare(left->path, right->path);
 }
 
-static int add_member(struct jw_error *err, struct gathering *work, size_t leaf)
+static int add_opaque_member(struct jw_error *err, struct gathering *work, size_t leaf)
 {
 	struct pack_manifest *manifest = work->manifest;
 	struct pack_member member = {.kind = PACK_FILE, .size_bytes = work->bytes.size};
@@ -102,7 +102,8 @@ static int add_member(struct jw_error *err, struct gathering *work, size_t leaf)
 	return 0;
 }
 
-static int read_leaf(struct jw_error *err, const char *dir, const char *path, struct buf *bytes)
+static int read_leaf_bytes(struct jw_error *err, const char *dir, const char *path,
+						   struct buf *bytes)
 {
 	char *file = os_join(err, dir, path);
 	int result = file ? os_read_file(err, file, CACHE_MOST_ENTRY, bytes) : -1;
@@ -125,12 +126,12 @@ static int hash_all(struct jw_error *err, struct gathering *work)
 	for (size_t i = 0; !result && i < manifest->tree_count; i++) {
 		if (cancel_check(err, &options->cancel))
 			return -1;
-		if (i && !by_path(&manifest->tree[i - 1], &manifest->tree[i]))
+		if (i && !compare_member_paths(&manifest->tree[i - 1], &manifest->tree[i]))
 			return error_set(err, JW_ERR_UNSUPPORTED, "%s: “%.200s” is there twice", work->dir,
 							 manifest->tree[i].path);
-		result = read_leaf(err, work->dir, manifest->tree[i].path, &work->bytes);
+		result = read_leaf_bytes(err, work->dir, manifest->tree[i].path, &work->bytes);
 		if (!result && work->bytes.size)
-			result = add_member(err, work, i);
+			result = add_opaque_member(err, work, i);
 		buf_free(&work->bytes);
 	}
 	return result;
@@ -173,7 +174,7 @@ int opaque_gather(struct jw_error *err, const struct jw_export_options *options,
 		error_set(err, JW_ERR_NOT_FOUND, "%s: holds nothing to export", dir);
 		goto done;
 	}
-	qsort(manifest->tree, manifest->tree_count, sizeof *manifest->tree, by_path);
+	qsort(manifest->tree, manifest->tree_count, sizeof *manifest->tree, compare_member_paths);
 	if (hash_all(err, &work))
 		goto done;
 	*ret_sources = work.sources;
@@ -192,7 +193,7 @@ int opaque_take(struct jw_error *err, const char *dir, const struct pack_manifes
 	struct digest digest;
 
 	buf_free(bytes);
-	if (read_leaf(err, dir, path, bytes))
+	if (read_leaf_bytes(err, dir, path, bytes))
 		return -1;
 	digest_of(&digest, bytes->data, bytes->size);
 	return digest_equal(&digest, &manifest->members[member].digest)

@@ -10,21 +10,21 @@
 
 enum { MOST_PARTS = 8, MOST_PART = 64, MOST_TARGETS = 64 };
 
-static int folded(char c)
+static int fold_leaf_character(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : (unsigned char)c;
 }
 
 int opaque_path_compare(const char *a, const char *b)
 {
-	while (*a && folded(*a) == folded(*b)) {
+	while (*a && fold_leaf_character(*a) == fold_leaf_character(*b)) {
 		a++;
 		b++;
 	}
-	return folded(*a) - folded(*b);
+	return fold_leaf_character(*a) - fold_leaf_character(*b);
 }
 
-static int by_path(const void *path, const void *leaf)
+static int compare_leaf_path(const void *path, const void *leaf)
 {
 	return opaque_path_compare(path, ((const struct pack_leaf *)leaf)->path);
 }
@@ -43,7 +43,7 @@ const char *opaque_file_and_folder(const struct pack_leaf *tree, size_t count)
 				break;
 			memcpy(folder, path, length);
 			folder[length] = '\0';
-			file = bsearch(folder, tree, count, sizeof *tree, by_path);
+			file = bsearch(folder, tree, count, sizeof *tree, compare_leaf_path);
 			if (file)
 				return file->path;
 		}
@@ -63,7 +63,7 @@ static bool is_device(const char *part, size_t length)
 		bool same = stem >= 3;
 
 		for (size_t k = 0; same && k < 3; k++)
-			same = folded(part[k]) == names[i][k];
+			same = fold_leaf_character(part[k]) == names[i][k];
 		if (same && (i < 4 ? stem == 3 : stem == 4 && part[3] >= '0' && part[3] <= '9'))
 			return true;
 	}
@@ -110,7 +110,8 @@ bool opaque_write(cJSON *document, const struct pack_manifest *manifest)
 	return complete;
 }
 
-static int read_target(struct jw_error *err, void *context, const cJSON *item, void *element)
+static int read_manifest_target(struct jw_error *err, void *context, const cJSON *item,
+								void *element)
 {
 	(void)context;
 	return cJSON_IsString(item) && jw_target_parse(item->valuestring, element)
@@ -118,7 +119,8 @@ static int read_target(struct jw_error *err, void *context, const cJSON *item, v
 			   : error_set(err, JW_ERR_FORMAT, "not a GPU such as sm_86");
 }
 
-static int read_leaf(struct jw_error *err, void *context, const cJSON *object, void *element)
+static int read_manifest_leaf(struct jw_error *err, void *context, const cJSON *object,
+							  void *element)
 {
 	const struct pack_manifest *manifest = context;
 	const char *path = json_text(object, "path", "");
@@ -143,11 +145,11 @@ int opaque_read(struct jw_error *err, const cJSON *document, struct pack_manifes
 	static const struct json_list targets = {.name = "targets",
 											 .most = MOST_TARGETS,
 											 .size = sizeof(struct jw_target),
-											 .read = read_target};
+											 .read = read_manifest_target};
 	const struct json_list tree = {.name = "tree",
 								   .most = PACK_MOST_MEMBERS,
 								   .size = sizeof *manifest->tree,
-								   .read = read_leaf,
+								   .read = read_manifest_leaf,
 								   .context = manifest};
 
 	if (manifest->driver_count != 1)

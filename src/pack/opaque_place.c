@@ -33,7 +33,7 @@ static bool has_same_files(const struct pack_manifest *a, const struct pack_mani
 }
 
 /* Equal to the state after a run that was killed at its end. */
-static bool is_there(const struct import *import, const char *path)
+static bool is_cache_there(const struct import *import, const char *path)
 {
 	const struct jw_export_options options = {.size = sizeof options, .system = import->system};
 	struct pack_manifest manifest = {0};
@@ -60,7 +60,7 @@ int place_judge(struct jw_error *err, const struct import *import,
 		return -1;
 	count = names.count;
 	os_names_free(&names);
-	if (count && is_there(import, path))
+	if (count && is_cache_there(import, path))
 		*ret_verdict = JW_IMPORT_THERE;
 	else if (count)
 		(void)snprintf(
@@ -119,7 +119,7 @@ static bool is_place(const char *name, const char *base)
 	return hex == NUMBER && (!name[hex] || !strcmp(name + hex, lock_end));
 }
 
-static void sweep(const char *cache)
+static void sweep_staged(const char *cache)
 {
 	const char *base = os_base_name(cache);
 	char *above = os_dir_name(NULL, cache);
@@ -176,7 +176,7 @@ int place_open(struct jw_error *err, const struct import *import, struct opaque_
 	bool held = false;
 
 	if (!result)
-		sweep(cache);
+		sweep_staged(cache);
 	for (int tries = 0; !result && !held; tries++) {
 		place_close(&place);
 		result = tries == MOST_TRIES
@@ -210,7 +210,8 @@ struct heir {
 
 /* Accounts that may read the directory have to write to its index, as a driver does to look up an
  * entry (cache/index_lock.c). */
-static int settle(struct jw_error *err, const struct heir *heir, const char *path, bool folder)
+static int settle_owner(struct jw_error *err, const struct heir *heir, const char *path,
+						bool folder)
 {
 	const uint32_t shared = heir->like.mode & 055;
 	uint32_t mode = folder ? 0700 | (heir->like.mode & 077) : 0600 | (shared & 044);
@@ -234,11 +235,11 @@ static int settle_tree(struct jw_error *err, const struct heir *heir, const char
 
 		result = !below                           ? -1
 				 : names.kinds[i] == OS_DIRECTORY ? settle_tree(err, heir, below, depth + 1)
-												  : settle(err, heir, below, false);
+												  : settle_owner(err, heir, below, false);
 		mem_free(below);
 	}
 	os_names_free(&names);
-	return result ? -1 : settle(err, heir, path, true);
+	return result ? -1 : settle_owner(err, heir, path, true);
 }
 
 /* Keeps files that a driver has written meanwhile: no system replaces a directory that is not

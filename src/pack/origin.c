@@ -123,8 +123,9 @@ static bool is_worth_it(const struct finder *finder, const struct devcode_entry 
 		   wanted_size(finder, entry->size_bytes);
 }
 
-static int take_entry(struct jw_error *err, struct finder *finder,
-					  const struct devcode_container *container, const struct devcode_entry *entry)
+static int take_container_entry(struct jw_error *err, struct finder *finder,
+								const struct devcode_container *container,
+								const struct devcode_entry *entry)
 {
 	struct devcode_view view;
 	struct jw_error why = {0};
@@ -148,7 +149,7 @@ static int take_container(struct jw_error *err, void *context,
 
 	finder->failed = cancel_check(err, &search->cancel) != 0;
 	for (size_t i = 0; !finder->failed && i < container->entry_count; i++)
-		finder->failed = take_entry(err, finder, container, &container->entries[i]) != 0;
+		finder->failed = take_container_entry(err, finder, container, &container->entries[i]) != 0;
 	return finder->failed ? -1 : 0;
 }
 
@@ -164,7 +165,7 @@ static int name_member(struct jw_error *err, struct finder *finder, const char *
 	return 0;
 }
 
-static int take_image(struct jw_error *err, void *context, const struct devcode_image *image)
+static int take_origin_image(struct jw_error *err, void *context, const struct devcode_image *image)
 {
 	struct finder *finder = context;
 
@@ -172,8 +173,8 @@ static int take_image(struct jw_error *err, void *context, const struct devcode_
 	return finder->failed || !finder->left ? -1 : 0;
 }
 
-static void take_trouble(void *context, const char *path, const char *member,
-						 const struct jw_error *why)
+static void note_origin_trouble(void *context, const char *path, const char *member,
+								const struct jw_error *why)
 {
 	struct finder *finder = context;
 
@@ -186,8 +187,8 @@ static void take_trouble(void *context, const char *path, const char *member,
 static int take_file(struct jw_error *err, struct finder *finder)
 {
 	const struct origin_search *search = finder->search;
-	const struct devcode_sink sink = {finder, take_container, take_image, take_trouble,
-									  search->cancel};
+	const struct devcode_sink sink = {finder, take_container, take_origin_image,
+									  note_origin_trouble, search->cancel};
 	struct jw_error why = {0};
 	int result = devcode_read(&why, search->paths[finder->file], &sink);
 

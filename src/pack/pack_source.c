@@ -107,7 +107,7 @@ static int read_first(struct jw_error *err, struct source *source, struct first_
 	return 0;
 }
 
-static int read_all(struct jw_error *err, struct source *source)
+static int read_whole_pack(struct jw_error *err, struct source *source)
 {
 	struct first_reading reading = {0};
 	uint8_t digest[DIGEST_SIZE], wanted[PACK_TRAILER_SIZE];
@@ -144,7 +144,7 @@ int source_open(struct jw_error *err, const char *path, struct source **ret_sour
 	source->name = standard_input ? "standard input" : path;
 	source->buffer = mem_alloc(err, BLOCK);
 	if (!source->buffer || (standard_input ? spool(err, source) : open_file(err, path, source)) ||
-		read_all(err, source)) {
+		read_whole_pack(err, source)) {
 		source_close(source);
 		return -1;
 	}

@@ -18,7 +18,7 @@ enum {
 	SIZE_DIGITS = 11,
 };
 
-static void put(uint8_t *to, const char *text)
+static void put_tar_text(uint8_t *to, const char *text)
 {
 	memcpy(to, text, strlen(text));
 }
@@ -30,16 +30,16 @@ void tar_header(uint8_t header[TAR_BLOCK], const char *name, uint64_t size_bytes
 
 	memset(header, 0, TAR_BLOCK);
 	memcpy(header, name, strnlen(name, TAR_MOST_NAME));
-	put(header + AT_MODE, "0000644");
-	put(header + AT_OWNER, "0000000");
-	put(header + AT_GROUP, "0000000");
+	put_tar_text(header + AT_MODE, "0000644");
+	put_tar_text(header + AT_OWNER, "0000000");
+	put_tar_text(header + AT_GROUP, "0000000");
 	(void)snprintf(digits, sizeof digits, "%011llo", (unsigned long long)size_bytes);
 	memcpy(header + AT_SIZE, digits, SIZE_DIGITS);
-	put(header + AT_TIME, "00000000000");
+	put_tar_text(header + AT_TIME, "00000000000");
 	header[AT_KIND] = '0';
 	memcpy(header + AT_MAGIC, "ustar\00000", 8);
-	put(header + AT_DEVICE, "0000000");
-	put(header + AT_DEVICE + 8, "0000000");
+	put_tar_text(header + AT_DEVICE, "0000000");
+	put_tar_text(header + AT_DEVICE + 8, "0000000");
 	memset(header + AT_CHECKSUM, ' ', CHECKSUM_SIZE);
 	for (size_t i = 0; i < TAR_BLOCK; i++)
 		sum += header[i];

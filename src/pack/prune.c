@@ -40,7 +40,7 @@ static int read_names(struct jw_error *err, const char *path, struct set *names)
 	return result;
 }
 
-static bool has_folder(const char *path)
+static bool is_parent_there(const char *path)
 {
 	char *folder = os_dir_name(NULL, path);
 	bool has = folder && os_exists(folder);
@@ -49,7 +49,7 @@ static bool has_folder(const char *path)
 	return has;
 }
 
-static int write_pack(struct jw_error *err, struct prune *prune, struct set *names)
+static int write_pruned_pack(struct jw_error *err, struct prune *prune, struct set *names)
 {
 	const struct jw_export_options options = {.size = sizeof options,
 											  .cache_dir = prune->result->path,
@@ -70,18 +70,18 @@ static int write_pack(struct jw_error *err, struct prune *prune, struct set *nam
 		return 0;
 	if (!jw_export(&why, &options, &made))
 		return read_names(err, prune->options->keep, names);
-	if (why.code == JW_ERR_NOT_FOUND && has_folder(prune->options->keep))
+	if (why.code == JW_ERR_NOT_FOUND && is_parent_there(prune->options->keep))
 		return 0; /* not an entry that a pack can hold */
 	return error_copy(err, &why);
 }
 
 /* Damaged entries are removed; entries that the pack does not have stay. */
-static int keep(struct jw_error *err, struct prune *prune)
+static int keep_pruned(struct jw_error *err, struct prune *prune)
 {
 	struct chosen *chosen = &prune->chosen;
 	struct set names = {0};
 	size_t left = 0;
-	int result = write_pack(err, prune, &names);
+	int result = write_pruned_pack(err, prune, &names);
 
 	for (size_t i = 0; !result && i < chosen->count; i++) {
 		if (chosen->items[i].damaged || set_has(&names, chosen->items[i].removal.key))
@@ -97,7 +97,7 @@ static int keep(struct jw_error *err, struct prune *prune)
 	return result;
 }
 
-static void count(struct prune *prune, const struct cache_removal *removals, size_t size)
+static void count_removals(struct prune *prune, const struct cache_removal *removals, size_t size)
 {
 	struct jw_prune_result *result = prune->result;
 
@@ -126,14 +126,14 @@ static int remove_all(struct jw_error *err, struct prune *prune, struct cache_li
 		while (size < AT_A_TIME && at < chosen->count)
 			removals[size++] = chosen->items[at++].removal;
 		result = cache_remove(err, live, removals, size);
-		count(prune, removals, size);
+		count_removals(prune, removals, size);
 		if (result)
 			return -1;
 	}
 	return 0;
 }
 
-static int apply(struct jw_error *err, struct prune *prune)
+static int apply_prune(struct jw_error *err, struct prune *prune)
 {
 	/* Nothing is added: the limit only decides which files get rows. */
 	const struct cache_live_options how = {.limit_bytes =
@@ -142,7 +142,7 @@ static int apply(struct jw_error *err, struct prune *prune)
 	struct cache_live *live = NULL;
 	int result;
 
-	if (prune->options->keep && keep(err, prune))
+	if (prune->options->keep && keep_pruned(err, prune))
 		return -1;
 	if (!prune->chosen.count)
 		return 0;
@@ -169,7 +169,7 @@ int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 	int result = -1;
 
 	if (prune.result && !choose_entries(err, options, prune.result, &prune.chosen) &&
-		(!options->apply || !prune.chosen.count || !apply(err, &prune))) {
+		(!options->apply || !prune.chosen.count || !apply_prune(err, &prune))) {
 		*ret_result = prune.result;
 		prune.result = NULL;
 		result = 0;

@@ -80,7 +80,7 @@ static int reason_of_sound(const struct choose *choose, const struct jw_cache_en
 	return chooses_by_age_alone(options) ? JW_PRUNE_AGE : STAYS;
 }
 
-static int reason_of(struct choose *choose, size_t at)
+static int prune_reason_of(struct choose *choose, size_t at)
 {
 	const struct jw_cache_entry *entry = &choose->list->entries[at];
 	int reason = STAYS;
@@ -127,7 +127,7 @@ static int find_reasons(struct jw_error *err, struct choose *choose)
 			set_add(err, &choose->damaged, key, i))
 			return -1;
 	for (size_t i = 0; i < count; i++)
-		choose->reasons[i] = (uint8_t)reason_of(choose, i);
+		choose->reasons[i] = (uint8_t)prune_reason_of(choose, i);
 	if (choose->options->to_size_given)
 		choose_for_size(choose);
 	return 0;
@@ -175,7 +175,7 @@ static bool take_removal(const struct choose *choose, size_t at, struct chosen_o
 		   one->removal.probed.mtime_ns == entry->mtime_ns;
 }
 
-static int collect(struct jw_error *err, struct choose *choose, struct chosen *chosen)
+static int collect_chosen(struct jw_error *err, struct choose *choose, struct chosen *chosen)
 {
 	struct jw_prune_result *result = choose->result;
 	const struct mem_list groups = VEC_LIST(result->groups, result->group_count,
@@ -209,7 +209,7 @@ static int collect(struct jw_error *err, struct choose *choose, struct chosen *c
 	return 0;
 }
 
-static int check_options(struct jw_error *err, const struct jw_prune_options *options)
+static int check_prune_options(struct jw_error *err, const struct jw_prune_options *options)
 {
 	const struct jw_system *system = options->system;
 
@@ -232,7 +232,7 @@ static int check_options(struct jw_error *err, const struct jw_prune_options *op
 	return 0;
 }
 
-static int read_drivers(struct jw_error *err, struct choose *choose)
+static int read_cache_drivers(struct jw_error *err, struct choose *choose)
 {
 	const struct jw_system *system = choose->options->system;
 	struct ledger ledger;
@@ -260,13 +260,13 @@ int choose_entries(struct jw_error *err, const struct jw_prune_options *options,
 	struct chosen chosen = {0};
 	int done = -1;
 
-	if (check_options(err, options))
+	if (check_prune_options(err, options))
 		return -1;
-	if (jw_cache_list(err, &look, &choose.list) || read_drivers(err, &choose) ||
+	if (jw_cache_list(err, &look, &choose.list) || read_cache_drivers(err, &choose) ||
 		(options->damaged && jw_cache_verify(err, &look, &choose.report)))
 		goto done;
 	result->path = mem_string(err, choose.list->path);
-	if (!result->path || find_reasons(err, &choose) || collect(err, &choose, &chosen))
+	if (!result->path || find_reasons(err, &choose) || collect_chosen(err, &choose, &chosen))
 		goto done;
 	*ret_chosen = chosen;
 	chosen = (struct chosen){0};

@@ -33,7 +33,7 @@ static int damaged(struct jw_error *err, const struct reader *reader, const char
 }
 
 /* Takes more compressed bytes, if there are any. */
-static int refill(struct jw_error *err, struct reader *reader)
+static int refill_input(struct jw_error *err, struct reader *reader)
 {
 	const uint8_t *data = NULL;
 	size_t size;
@@ -61,11 +61,12 @@ static int cannot_decompress(struct jw_error *err, const struct reader *reader, 
 }
 
 /* One step of the decompressor, which may output nothing; *ret_ended at the end of the input. */
-static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out, bool *ret_ended)
+static int step_stream(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
+					   bool *ret_ended)
 {
 	size_t before = out->pos, taken, code;
 
-	if (refill(err, reader))
+	if (refill_input(err, reader))
 		return -1;
 	taken = reader->in.pos;
 	if (reader->in.size == 0 && reader->at_frame_end) {
@@ -84,12 +85,13 @@ static int step(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out
 	return 0;
 }
 
-static int fill(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out, size_t until)
+static int fill_output(struct jw_error *err, struct reader *reader, ZSTD_outBuffer *out,
+					   size_t until)
 {
 	while (out->pos < until) {
 		bool ended = false;
 
-		if (step(err, reader, out, &ended))
+		if (step_stream(err, reader, out, &ended))
 			return -1;
 		if (ended)
 			return damaged(err, reader, "holds less than its manifest says");
@@ -101,18 +103,18 @@ static int read_exactly(struct jw_error *err, struct reader *reader, void *data,
 {
 	ZSTD_outBuffer out = {data, size, 0};
 
-	return fill(err, reader, &out, size);
+	return fill_output(err, reader, &out, size);
 }
 
 /* The next bytes, at *bytes if that is not NULL, else where they are in the whole; *bytes says
  * where. */
-static int take(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
+static int take_plain(struct jw_error *err, struct reader *reader, uint8_t **bytes, size_t size)
 {
 	if (!reader->whole.dst)
 		return read_exactly(err, reader, *bytes, size);
 	if (size > reader->whole.size - reader->taken)
 		return damaged(err, reader, "holds more than its manifest says");
-	if (fill(err, reader, &reader->whole, reader->taken + size))
+	if (fill_output(err, reader, &reader->whole, reader->taken + size))
 		return -1;
 	*bytes = (uint8_t *)reader->whole.dst + reader->taken;
 	reader->taken += size;
@@ -123,7 +125,7 @@ static int read_zeros(struct jw_error *err, struct reader *reader, size_t size)
 {
 	uint8_t room[TAR_END], *zeros = room;
 
-	if (take(err, reader, &zeros, size))
+	if (take_plain(err, reader, &zeros, size))
 		return -1;
 	for (size_t i = 0; i < size; i++)
 		if (zeros[i])
@@ -185,7 +187,7 @@ static int end_manifest(struct jw_error *err, struct reader *reader)
 	ZSTD_outBuffer nothing = {NULL, 0, 0};
 	bool ended;
 
-	return reader->at_frame_end ? 0 : step(err, reader, &nothing, &ended);
+	return reader->at_frame_end ? 0 : step_stream(err, reader, &nothing, &ended);
 }
 
 static int check_ratio(struct jw_error *err, const struct reader *reader,
@@ -245,11 +247,11 @@ int reader_member(struct jw_error *err, struct reader *reader, const struct pack
 	char name[TAR_MOST_NAME + 1];
 	uint64_t size;
 
-	if (take(err, reader, &header, sizeof room))
+	if (take_plain(err, reader, &header, sizeof room))
 		return -1;
 	if (!tar_read(header, pack_member_name(name, member), &size) || size != member->size_bytes)
 		return damaged(err, reader, "its members differ from those in its manifest");
-	if (take(err, reader, bytes, (size_t)size))
+	if (take_plain(err, reader, bytes, (size_t)size))
 		return -1;
 	return read_zeros(err, reader, tar_padding(size));
 }
@@ -282,7 +284,7 @@ int reader_end(struct jw_error *err, struct reader *reader)
 		size_t before = out->pos;
 		bool ended;
 
-		if (step(err, reader, out, &ended))
+		if (step_stream(err, reader, out, &ended))
 			return -1;
 		if (out->pos != before)
 			return damaged(err, reader, "holds more than its manifest says");

@@ -33,7 +33,7 @@ struct supply {
 
 /* ---- which files */
 
-static int folded(char c)
+static int fold_path_character(char c)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c + ('a' - 'A');
@@ -46,7 +46,7 @@ static bool same_package(const char *a, const char *b)
 	if (!a || !b)
 		return false;
 	for (; *a && *b; a++, b++)
-		if (folded(*a) != folded(*b))
+		if (fold_path_character(*a) != fold_path_character(*b))
 			return false;
 	return *a == *b;
 }
@@ -82,7 +82,7 @@ static enum nearness nearest(const struct pack_manifest *manifest, const struct 
 }
 
 /* The best match first. */
-static int choose_files(struct jw_error *err, struct supply *supply)
+static int choose_pack_files(struct jw_error *err, struct supply *supply)
 {
 	uint8_t *ranks;
 
@@ -112,7 +112,7 @@ static int choose_files(struct jw_error *err, struct supply *supply)
 	return 0;
 }
 
-static int open_spool(struct jw_error *err, struct supply *supply)
+static int open_supply_spool(struct jw_error *err, struct supply *supply)
 {
 	char *path = NULL;
 	int result = -1;
@@ -132,7 +132,7 @@ static int keep_payload(struct jw_error *err, void *context, const struct origin
 	struct supply *supply = context;
 	size_t size = (size_t)module->size_bytes;
 
-	if (!supply->spool && open_spool(err, supply))
+	if (!supply->spool && open_supply_spool(err, supply))
 		return -1;
 	if (os_file_write(err, supply->spool, supply->used_bytes, data, size))
 		return -1;
@@ -141,7 +141,7 @@ static int keep_payload(struct jw_error *err, void *context, const struct origin
 	return 0;
 }
 
-static void note_trouble(void *context, size_t file, const struct jw_error *why)
+static void note_supply_trouble(void *context, size_t file, const struct jw_error *why)
 {
 	struct supply *supply = context;
 
@@ -153,7 +153,7 @@ static void note_trouble(void *context, size_t file, const struct jw_error *why)
 				: mem_printf(NULL, "%s: %s", supply->paths[file], why->message);
 }
 
-static int look(struct jw_error *err, struct supply *supply)
+static int look_in_files(struct jw_error *err, struct supply *supply)
 {
 	const struct origin_search search = {
 		.paths = supply->paths,
@@ -162,7 +162,7 @@ static int look(struct jw_error *err, struct supply *supply)
 		.module_count = supply->module_count,
 		.context = supply,
 		.payload = keep_payload,
-		.trouble = note_trouble,
+		.trouble = note_supply_trouble,
 		.cancel = supply->options->cancel,
 	};
 
@@ -184,7 +184,7 @@ int supply_open(struct jw_error *err, const struct jw_import_options *options,
 		supply->places[i] = NOT_THERE;
 	if (!supply->places ||
 		origin_modules(err, manifest, needed, &supply->modules, &supply->module_count) ||
-		(supply->module_count && (choose_files(err, supply) || look(err, supply)))) {
+		(supply->module_count && (choose_pack_files(err, supply) || look_in_files(err, supply)))) {
 		supply_close(supply);
 		return -1;
 	}
@@ -226,7 +226,8 @@ int supply_read(struct jw_error *err, const struct supply *supply, uint32_t memb
 }
 
 /* The local file that matches a file whose modules were not found. */
-static void explain(const struct supply *supply, const struct pack_file *file, char why[256])
+static void explain_missing(const struct supply *supply, const struct pack_file *file,
+							char why[256])
 {
 	const struct jw_pack_file *best = NULL;
 	const char *trouble = "";
@@ -257,8 +258,8 @@ static void explain(const struct supply *supply, const struct pack_file *file, c
 					   most == SAME_NAME ? "them" : "it");
 }
 
-static int describe(struct jw_error *err, const struct supply *supply, size_t at,
-					struct jw_import_missing *missing)
+static int describe_missing(struct jw_error *err, const struct supply *supply, size_t at,
+							struct jw_import_missing *missing)
 {
 	const struct pack_file *file = &supply->manifest->files[at];
 	const struct {
@@ -276,7 +277,7 @@ static int describe(struct jw_error *err, const struct supply *supply, size_t at
 		if (texts[i].from && !*texts[i].to)
 			return -1;
 	}
-	explain(supply, file, missing->why);
+	explain_missing(supply, file, missing->why);
 	return 0;
 }
 
@@ -307,7 +308,7 @@ int supply_report(struct jw_error *err, const struct supply *supply, const bool 
 		if (!one.entries)
 			continue;
 		list[used] = one;
-		failed = describe(err, supply, i, &list[used]);
+		failed = describe_missing(err, supply, i, &list[used]);
 		result->missing_file_count = ++used;
 	}
 	mem_free(counted);

@@ -26,8 +26,8 @@ static int copy_sound(struct jw_error *err, const char *text, bool (*is_sound)(c
 	return *ret_text ? 0 : -1;
 }
 
-static int describe(struct jw_error *err, const struct jw_pack_file *source, const char *member,
-					struct pack_file *file)
+static int describe_pack_file(struct jw_error *err, const struct jw_pack_file *source,
+							  const char *member, struct pack_file *file)
 {
 	char *name = mem_string(err, source->name);
 	int result = -1;
@@ -73,7 +73,7 @@ static int find_file(struct jw_error *err, struct thin *thin, const struct origi
 	*file = (struct pack_file){0};
 	thin->sources[at] = module->file;
 	manifest->file_count++;
-	if (describe(err, source, module->member, file))
+	if (describe_pack_file(err, source, module->member, file))
 		return -1;
 	if (file->path) {
 		*ret_at = at;
@@ -86,7 +86,7 @@ static int find_file(struct jw_error *err, struct thin *thin, const struct origi
 	return 0;
 }
 
-static int enter(struct jw_error *err, struct thin *thin)
+static int enter_pack_file(struct jw_error *err, struct thin *thin)
 {
 	for (size_t i = 0; i < thin->count; i++) {
 		const struct origin_module *module = &thin->modules[i];
@@ -117,7 +117,7 @@ int thin_find(struct jw_error *err, const struct jw_export_options *options,
 	search.modules = thin.modules;
 	search.module_count = thin.count;
 	if (!result)
-		result = origin_find(err, &search) || enter(err, &thin) ? -1 : 0;
+		result = origin_find(err, &search) || enter_pack_file(err, &thin) ? -1 : 0;
 	origin_free(thin.modules, thin.count);
 	mem_free(paths);
 	mem_free(thin.sources);

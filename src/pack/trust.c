@@ -15,7 +15,7 @@
 static const char lead[] = "jitwarm pack\tname:";
 
 /* The name without characters that would end a field or a line. */
-static void plain_name(char text[256], const char *path)
+static void plain_key_name(char text[256], const char *path)
 {
 	const char *name = os_base_name(path);
 	size_t length = 0;
@@ -48,7 +48,7 @@ int trust_sign(struct jw_error *err, const struct minisign_secret *secret,
 	char comment[MINISIGN_MOST_COMMENT], plain[256], rest[1024];
 	int result = -1;
 
-	plain_name(plain, name);
+	plain_key_name(plain, name);
 	facts(rest, manifest, prehash);
 	(void)snprintf(comment, sizeof comment, "%s%s%s", lead, plain, rest);
 	if (!minisign_sign(err, secret, prehash, comment, &signature) &&
@@ -139,7 +139,7 @@ int trust_check_comment(struct jw_error *err, const struct jw_import_options *op
 		return error_set(err, JW_ERR_FORMAT,
 						 "the pack does not match its signature's comment: %.400s",
 						 signature->comment);
-	plain_name(plain, options->path);
+	plain_key_name(plain, options->path);
 	if (strcmp(options->path, "-") != 0 &&
 		(strlen(plain) != (size_t)(tab - name) || memcmp(plain, name, strlen(plain)) != 0))
 		(void)snprintf(result->note, sizeof result->note, "it was signed under the name “%.*s”",

@@ -8,8 +8,8 @@
 #include "worker/worker_command.h"
 
 /* Each architecture once. */
-static size_t targets_of(const struct jw_export_options *options,
-						 struct jw_target targets[ANALYSE_MOST_TARGETS])
+static size_t targets_of_export(const struct jw_export_options *options,
+								struct jw_target targets[ANALYSE_MOST_TARGETS])
 {
 	size_t count = 0;
 
@@ -44,7 +44,7 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 						 "the driver is not known");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
-	request.target_count = targets_of(options, targets);
+	request.target_count = targets_of_export(options, targets);
 	if (!request.target_count)
 		return error_set(err, JW_ERR_USAGE, "no GPU here: name one with --arch");
 	result = named_paths_find(err, options->paths, options->path_count, &found);

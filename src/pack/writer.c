@@ -37,7 +37,7 @@ struct writer {
 	uint8_t out[OUT_SIZE];
 };
 
-static int failed(struct jw_error *err, size_t code)
+static int zstd_failed(struct jw_error *err, size_t code)
 {
 	return error_set(err, JW_ERR_MEMORY, "compressing: %s", ZSTD_getErrorName(code));
 }
@@ -85,7 +85,7 @@ int writer_open(struct jw_error *err, const struct writer_options *options,
 	code = writer->compressor ? set_parameters(writer->compressor, options->level) : 0;
 	if (!writer->compressor || ZSTD_isError(code)) {
 		(void)writer_close(NULL, writer, NULL);
-		return code ? failed(err, code) : error_set(err, JW_ERR_MEMORY, "out of memory");
+		return code ? zstd_failed(err, code) : error_set(err, JW_ERR_MEMORY, "out of memory");
 	}
 	workers = options->workers ? options->workers : os_cores();
 	/* A libzstd that was built without threads refuses this option, and still compresses. */
@@ -106,8 +106,8 @@ static int emit(struct jw_error *err, struct writer *writer, const void *data, s
 								: writer->options.write(err, writer->options.context, data, size);
 }
 
-static int compress(struct jw_error *err, struct writer *writer, const void *data, size_t size,
-					ZSTD_EndDirective directive)
+static int compress_data(struct jw_error *err, struct writer *writer, const void *data, size_t size,
+						 ZSTD_EndDirective directive)
 {
 	ZSTD_inBuffer in = {data, size, 0};
 
@@ -116,7 +116,7 @@ static int compress(struct jw_error *err, struct writer *writer, const void *dat
 		size_t left = ZSTD_compressStream2(writer->compressor, &out, &in, directive);
 
 		if (ZSTD_isError(left))
-			return failed(err, left);
+			return zstd_failed(err, left);
 		if (out.pos && emit(err, writer, writer->out, out.pos))
 			return -1;
 		if (directive == ZSTD_e_end ? !left : in.pos == in.size)
@@ -132,7 +132,7 @@ int writer_frame(struct jw_error *err, struct writer *writer, uint64_t size_byte
 		return error_set(err, JW_ERR_FORMAT, "fewer bytes than the frame was said to have");
 	code = ZSTD_CCtx_setPledgedSrcSize(writer->compressor, size_bytes);
 	writer->left_bytes = size_bytes;
-	return ZSTD_isError(code) ? failed(err, code) : 0;
+	return ZSTD_isError(code) ? zstd_failed(err, code) : 0;
 }
 
 int writer_put(struct jw_error *err, struct writer *writer, const void *data, size_t size)
@@ -141,7 +141,8 @@ int writer_put(struct jw_error *err, struct writer *writer, const void *data, si
 		return error_set(err, JW_ERR_LIMIT, "more bytes than the frame was said to have");
 	writer->left_bytes -= size;
 	/* The frame is ended with its last bytes, so that a small one is compressed in one piece. */
-	return compress(err, writer, data, size, writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
+	return compress_data(err, writer, data, size,
+						 writer->left_bytes ? ZSTD_e_continue : ZSTD_e_end);
 }
 
 int writer_member(struct jw_error *err, struct writer *writer, const char *name, const void *data,

@@ -241,8 +241,8 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 	return 0;
 }
 
-static int note_texts(struct jw_error *err, struct build *build, const struct build_image *image,
-					  const size_t *texts, const size_t *superseded)
+static int count_texts(struct jw_error *err, struct build *build, const struct build_image *image,
+					   const size_t *texts, const size_t *superseded)
 {
 	char name[1024], copies[TEXT_SHORT + 64] = "";
 	size_t most = 0;
@@ -336,7 +336,7 @@ int build_take(struct jw_error *err, struct build *build, const struct build_ima
 		build->loose_texts += image->modules[0].form == CACHE_KEY_TEXT;
 		build->loose_inputs += image->modules[0].form == CACHE_KEY_LINK;
 	}
-	if (note_texts(err, build, image, texts, superseded))
+	if (count_texts(err, build, image, texts, superseded))
 		return -1;
 	if (note_left_out(err, build, image, left_out))
 		return -1;

@@ -49,7 +49,7 @@ static int find_folder(struct jw_error *err, struct fates *fates, uint64_t name,
 	return 0;
 }
 
-static enum plan_reason reason_of(const struct analyse_target *target)
+static enum plan_reason failure_reason_of(const struct analyse_target *target)
 {
 	enum plan_reason most = REASON_NONE;
 
@@ -77,7 +77,7 @@ int fates_add(struct jw_error *err, struct fates *fates, const char *path, const
 			fates->folders[folder] |= UINT32_C(1) << t;
 		if (targets[t].fate == ANALYSE_RUNS || targets[t].fate == ANALYSE_NO_CODE)
 			continue;
-		fate.reason = reason_of(&targets[t]);
+		fate.reason = failure_reason_of(&targets[t]);
 		if (VEC_ROOM(err, fates->items, fates->capacity, fates->count, MOST))
 			return -1;
 		fate.file = mem_printf(err, member ? "%s: %s" : "%s", path, member);

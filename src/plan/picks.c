@@ -313,7 +313,7 @@ static void work_off(void *context)
 	hash_share(share);
 }
 
-static size_t count_threads(const struct picks *picks)
+static size_t count_pick_threads(const struct picks *picks)
 {
 	const uint64_t worth = picks->used_bytes / THREAD_BYTES;
 	size_t most = os_cores();
@@ -326,7 +326,7 @@ static size_t count_threads(const struct picks *picks)
 
 int picks_flush(struct jw_error *err, struct picks *picks)
 {
-	const size_t count = count_threads(picks);
+	const size_t count = count_pick_threads(picks);
 	struct share shares[MOST_THREADS] = {0};
 	uv_thread_t threads[MOST_THREADS];
 	size_t order[PICKS_SLOTS], started = 1;

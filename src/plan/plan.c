@@ -122,7 +122,7 @@ static void look_up(const struct plan *plan, struct plan_module *module,
 	module->entry_bytes = ret_probed->key_bytes + ret_probed->value_bytes;
 }
 
-static struct sound_driver driver_of(const struct plan *plan)
+static struct sound_driver driver_of_plan(const struct plan *plan)
 {
 	return (struct sound_driver){plan->profile.stamp, plan->profile.driver.cuda};
 }
@@ -135,7 +135,7 @@ void plan_look_again(struct plan *plan)
 		struct cache_probed probed;
 
 		if (!module->damage ||
-			cache_sound(plan->cache_dir, driver_of(plan), module->key) == CACHE_SOUND)
+			cache_sound(plan->cache_dir, driver_of_plan(plan), module->key) == CACHE_SOUND)
 			look_up(plan, module, &probed);
 	}
 }
@@ -149,8 +149,8 @@ static int verify_warm(struct jw_error *err, struct plan *plan, const struct pla
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (plan->modules[i].state == PLAN_WARM)
 			candidates[count++] = candidates[i];
-	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir, driver_of(plan),
-									  &request->cancel, candidates, count))
+	if (count && cache_verified_judge(err, request->state_dir, plan->cache_dir,
+									  driver_of_plan(plan), &request->cancel, candidates, count))
 		return -1;
 	for (size_t i = plan->module_count; i-- > 0;) {
 		struct plan_module *module = &plan->modules[i];

@@ -206,8 +206,9 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 
 /* Judged by the headers first. Where no cubin runs, the texts are read of those entries that the
  * driver may take, unless that has been done. */
-static int judge_targets(struct jw_error *err, struct seen *seen,
-						 const struct devcode_container *container, struct plan_judgement *judged)
+static int judge_for_targets(struct jw_error *err, struct seen *seen,
+							 const struct devcode_container *container,
+							 struct plan_judgement *judged)
 {
 	const struct analyse_question *question = seen->question;
 	bool read = question->digests;
@@ -276,7 +277,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||
 		copy_container(err, seen, container, &copy) || note_entries(err, seen, &copy, &note.code) ||
 		(seen->question->digests && list_ptx_entries(err, seen, &copy)) ||
-		judge_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
+		judge_for_targets(err, seen, &copy, judged) || note_judgements(err, seen, &copy, judged))
 		return -1;
 	if (is_text(container))
 		note.kernels = ptx_text_kernels(container->bytes, (size_t)container->size_bytes);

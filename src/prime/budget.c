@@ -34,7 +34,7 @@ struct purse {
 	double capacity;  /* of the workers */
 };
 
-static bool take(struct purse *purse, const struct plan_module *module)
+static bool spend_on(struct purse *purse, const struct plan_module *module)
 {
 	double total = purse->total_ms + module->cost_ms;
 	double longest = module->cost_ms > purse->longest_ms ? module->cost_ms : purse->longest_ms;
@@ -67,7 +67,7 @@ static void leave(struct plan_module *module, struct jw_prime_plan *sum)
 	sum->over_budget_seconds += module->cost_ms / 1000;
 }
 
-static size_t collect(struct plan *plan, bool by_byte, struct candidate *candidates)
+static size_t collect_candidates(struct plan *plan, bool by_byte, struct candidate *candidates)
 {
 	size_t count = 0;
 
@@ -104,11 +104,11 @@ int budget_choose(struct jw_error *err, struct plan *plan, const struct budget_r
 		purse.left_bytes = less(request->budget_bytes < request->limit_bytes ? request->budget_bytes
 																			 : request->limit_bytes,
 								ret_sum->warm_bytes);
-	count = collect(plan, request->budget_bytes != 0, candidates);
+	count = collect_candidates(plan, request->budget_bytes != 0, candidates);
 	if (count)
 		qsort(candidates, count, sizeof *candidates, by_worth);
 	for (size_t i = 0; i < count; i++)
-		if (!take(&purse, candidates[i].module))
+		if (!spend_on(&purse, candidates[i].module))
 			leave(candidates[i].module, ret_sum);
 	mem_free(candidates);
 	return 0;

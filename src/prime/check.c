@@ -102,7 +102,8 @@ static int by_seconds(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static int tell_failing(struct jw_error *err, struct plan *plan, struct jw_check_result *result)
+static int tell_failing_checked(struct jw_error *err, struct plan *plan,
+								struct jw_check_result *result)
 {
 	char text[FATE_TEXT];
 
@@ -133,7 +134,7 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 		return NULL;
 	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
 	result->files = mem_array(err, plan->file_count, sizeof *result->files);
-	if (!result->gpus || !result->files || tell_failing(err, plan, result)) {
+	if (!result->gpus || !result->files || tell_failing_checked(err, plan, result)) {
 		jw_check_result_free(result);
 		return NULL;
 	}
@@ -175,9 +176,9 @@ static struct jw_check_result *summarise(struct jw_error *err, struct plan *plan
 
 /* Lists cold modules and their causes before the plan's names are moved. Warm ones are remembered
  * for the next time. */
-static int explain(struct jw_error *err, const struct jw_check_options *options,
-				   const struct plan_request *request, struct plan *plan,
-				   struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)
+static int explain_cold(struct jw_error *err, const struct jw_check_options *options,
+						const struct plan_request *request, struct plan *plan,
+						struct jw_check_cause **ret_causes, size_t *ret_count, size_t *ret_split)
 {
 	struct ledger ledger;
 	struct explain_request why = {.plan = plan,
@@ -242,7 +243,7 @@ int jw_check(struct jw_error *err, const struct jw_check_options *options,
 	if (!options->target_count)
 		request.factors = speed_recall(options->system->state_dir, &profile.driver);
 	if (!plan_build(err, &request, &plan) &&
-		!explain(err, options, &request, plan, &causes, &cause_count, &split))
+		!explain_cold(err, options, &request, plan, &causes, &cause_count, &split))
 		result = summarise(err, plan);
 	plan_free(plan);
 	jw_found_free(found);

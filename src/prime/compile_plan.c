@@ -220,9 +220,9 @@ static int interrupted(struct jw_error *err, const struct jw_error *why,
 	return 0;
 }
 
-static int compile(struct jw_error *err, const struct plan *plan, const struct jw_system *system,
-				   const struct jw_prime_options *options, struct trace *trace,
-				   struct jw_prime_result *result)
+static int compile_planned(struct jw_error *err, const struct plan *plan,
+						   const struct jw_system *system, const struct jw_prime_options *options,
+						   struct trace *trace, struct jw_prime_result *result)
 {
 	struct cache_profile profile;
 	struct speed_run learnt = {0};
@@ -304,7 +304,7 @@ int compile_plan(struct jw_error *err, const struct plan *plan, const struct jw_
 	if (turn.waited && count_met(plan, system) == result->plan.cold)
 		result->met = result->plan.cold;
 	else
-		failed = compile(err, plan, system, options, trace, result);
+		failed = compile_planned(err, plan, system, options, trace, result);
 	cache_turn_end(&turn);
 	return failed;
 }

@@ -185,8 +185,8 @@ static int check_given(struct jw_error *err, const struct jw_nvrtc *nvrtc, const
 }
 
 /* The newest architecture that the GPU runs. */
-static int choose(struct jw_error *err, const struct jw_nvrtc *nvrtc, struct jw_target device,
-				  char arch[JW_TARGET_TEXT])
+static int choose_nvrtc_arch(struct jw_error *err, const struct jw_nvrtc *nvrtc,
+							 struct jw_target device, char arch[JW_TARGET_TEXT])
 {
 	size_t best = SIZE_MAX;
 	char name[JW_TARGET_TEXT], text[64];
@@ -216,8 +216,8 @@ static void first_error(const char *log, char *line, size_t size)
 	(void)snprintf(line, size, "%.*s", (int)(length < 400 ? length : 400), at);
 }
 
-static int read_header(struct jw_error *err, const struct jw_driver *driver,
-					   struct jw_nvrtc_result *result)
+static int read_compiled_header(struct jw_error *err, const struct jw_driver *driver,
+								struct jw_nvrtc_result *result)
 {
 	struct devcode_ptx_header header;
 	struct os_file *file;
@@ -259,8 +259,8 @@ static int take_answer(struct jw_error *err, const struct jw_nvrtc *nvrtc,
 					 nvrtc->minor, *line ? line : answer->error);
 }
 
-static int compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
-				   struct jw_nvrtc_result *result)
+static int compile_cuda_source(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
+							   struct jw_nvrtc_result *result)
 {
 	struct protocol_hello hello = {0};
 	struct protocol_answer answer = {0};
@@ -300,9 +300,10 @@ int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *s
 	*ret_result = (struct jw_nvrtc_result){0};
 	if (given)
 		TEXT_COPY(ret_result->arch, given);
-	if ((given ? check_given(err, nvrtc, given) : choose(err, nvrtc, device, ret_result->arch)) ||
-		compile(err, nvrtc, source, ret_result) ||
-		read_header(err, &nvrtc->inner->options.driver, ret_result)) {
+	if ((given ? check_given(err, nvrtc, given)
+			   : choose_nvrtc_arch(err, nvrtc, device, ret_result->arch)) ||
+		compile_cuda_source(err, nvrtc, source, ret_result) ||
+		read_compiled_header(err, &nvrtc->inner->options.driver, ret_result)) {
 		mem_free(ret_result->ptx);
 		ret_result->ptx = NULL;
 		return error_prefix(err, "%s", source);

@@ -56,8 +56,9 @@ int elsewhere_prepare(struct jw_error *err, const struct jw_system *system,
 			   : 0;
 }
 
-static int write_pack(struct jw_error *err, const struct jw_system *system,
-					  const struct jw_prime_options *options, struct jw_export_result *ret_result)
+static int write_target_pack(struct jw_error *err, const struct jw_system *system,
+							 const struct jw_prime_options *options,
+							 struct jw_export_result *ret_result)
 {
 	const struct jw_export_options *given = SIZED(err, options->pack, struct jw_export_options);
 	struct jw_target *targets = mem_array(err, system->gpu_count, sizeof *targets);
@@ -102,7 +103,7 @@ void elsewhere_write_pack(const struct jw_system *system, const struct jw_prime_
 	if (!pack)
 		return;
 	pack->size = sizeof *pack;
-	if (write_pack(err, system, options, pack))
+	if (write_target_pack(err, system, options, pack))
 		mem_free(pack);
 	else
 		result->pack = pack;

@@ -43,8 +43,8 @@ static bool is_crowded(const struct explain_request *request, const struct cache
 									cache_index_rows_total(index) > request->limit_bytes / 4 * 3);
 }
 
-static int look(struct jw_error *err, const struct explain_request *request,
-				struct cache_now *ret_now)
+static int look_at_cache(struct jw_error *err, const struct explain_request *request,
+						 struct cache_now *ret_now)
 {
 	struct cache_now now = {0};
 	struct cache_index index = {0};
@@ -164,7 +164,7 @@ int explain_plan(struct jw_error *err, const struct explain_request *request,
 	struct explanation *explanations = mem_array(err, plan->module_count, sizeof *explanations);
 	struct cache_now now;
 
-	if (!explanations || look(err, request, &now)) {
+	if (!explanations || look_at_cache(err, request, &now)) {
 		mem_free(explanations);
 		return -1;
 	}

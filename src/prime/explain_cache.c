@@ -114,7 +114,7 @@ static size_t other_stamps(const struct cached_entries *seen, const char *own,
 	return used;
 }
 
-static uint64_t place_of(const struct plan *plan, const struct plan_module *module)
+static uint64_t cause_place_of(const struct plan *plan, const struct plan_module *module)
 {
 	const struct plan_file *file = &plan->files[module->file];
 	uint64_t state = fnv_update(FNV_START, file->path, strlen(file->path) + 1);
@@ -133,13 +133,13 @@ static int mark_driver(struct jw_error *err, const struct explain_request *reque
 
 	for (size_t i = 0; i < other->module_count; i++)
 		if (other->modules[i].state == PLAN_WARM &&
-			set_add(err, &places, place_of(other, &other->modules[i]), i))
+			set_add(err, &places, cause_place_of(other, &other->modules[i]), i))
 			goto done;
 	for (size_t i = 0; i < request->plan->module_count; i++) {
 		size_t cursor = 0;
 
 		if (explanations[i].reason != JW_COLD_NEVER ||
-			set_find(&places, place_of(request->plan, &request->plan->modules[i]), &cursor) ==
+			set_find(&places, cause_place_of(request->plan, &request->plan->modules[i]), &cursor) ==
 				SET_NONE)
 			continue;
 		explanations[i].reason = JW_COLD_DRIVER;
@@ -225,8 +225,8 @@ static bool read_payload(const struct plan *plan, const struct plan_module *modu
 	return found;
 }
 
-static void describe(struct explanation *explanation, const struct cache_key_parts *parts,
-					 bool same_gpu)
+static void describe_difference(struct explanation *explanation,
+								const struct cache_key_parts *parts, bool same_gpu)
 {
 	size_t length = parts->options_length < sizeof explanation->options
 						? parts->options_length
@@ -242,8 +242,9 @@ static void describe(struct explanation *explanation, const struct cache_key_par
 			(char)(parts->options[i] >= ' ' && parts->options[i] <= '~' ? parts->options[i] : '?');
 }
 
-static void compare(const struct explain_request *request, const struct cached_entries *seen,
-					const struct plan_module *module, struct explanation *explanation)
+static void compare_with_cached(const struct explain_request *request,
+								const struct cached_entries *seen, const struct plan_module *module,
+								struct explanation *explanation)
 {
 	const struct plan *plan = request->plan;
 	const uint16_t sm = plan->targets[module->target].device.sm;
@@ -267,7 +268,7 @@ static void compare(const struct explain_request *request, const struct cached_e
 		if (!open_entry(plan->cache_dir, entry->key, &map, &parts))
 			continue;
 		if (parts.payload_size == view.size && !memcmp(parts.payload, view.data, view.size))
-			describe(explanation, &parts, entry->sm == sm);
+			describe_difference(explanation, &parts, entry->sm == sm);
 		os_map_close(&map);
 		if (explanation->reason == JW_COLD_OPTIONS)
 			break;
@@ -296,7 +297,7 @@ int explain_by_cache(struct jw_error *err, const struct explain_request *request
 			set_find(&seen.by_size, module->payload_bytes, &cursor) == SET_NONE)
 			continue;
 		compared++;
-		compare(request, &seen, module, &explanations[i]);
+		compare_with_cached(request, &seen, module, &explanations[i]);
 	}
 	result = 0;
 done:

@@ -21,7 +21,8 @@ struct groups {
 	struct set by_hash;
 };
 
-static uint64_t hash_of(const struct plan_module *module, const struct explanation *explanation)
+static uint64_t hash_of_planned(const struct plan_module *module,
+								const struct explanation *explanation)
 {
 	uint64_t state = fnv_update(FNV_START, &module->file, sizeof module->file);
 
@@ -31,11 +32,11 @@ static uint64_t hash_of(const struct plan_module *module, const struct explanati
 	return fnv_update(state, explanation->options, strlen(explanation->options) + 1);
 }
 
-static int add_module(struct jw_error *err, const struct explain_request *request,
-					  const struct explanation *explanations, size_t at, struct groups *groups)
+static int add_cold_module(struct jw_error *err, const struct explain_request *request,
+						   const struct explanation *explanations, size_t at, struct groups *groups)
 {
 	const struct plan_module *module = &request->plan->modules[at];
-	const uint64_t hash = hash_of(module, &explanations[at]);
+	const uint64_t hash = hash_of_planned(module, &explanations[at]);
 	size_t cursor = 0, found;
 
 	while (groups->items && (found = set_find(&groups->by_hash, hash, &cursor)) != SET_NONE) {
@@ -65,9 +66,9 @@ static int by_file(const void *a, const void *b)
 	return (left->first > right->first) - (left->first < right->first);
 }
 
-static int fill(struct jw_error *err, const struct explain_request *request,
-				const struct explanation *explanations, const struct group *group,
-				struct jw_check_cause *cause)
+static int fill_cause(struct jw_error *err, const struct explain_request *request,
+					  const struct explanation *explanations, const struct group *group,
+					  struct jw_check_cause *cause)
 {
 	const struct plan_file *file = &request->plan->files[group->file];
 	char text[EXPLAIN_TEXT];
@@ -101,7 +102,7 @@ int explain_causes(struct jw_error *err, const struct explain_request *request,
 
 	for (size_t i = 0; i < request->plan->module_count; i++)
 		if (explanations[i].reason != JW_COLD_NOT &&
-			add_module(err, request, explanations, i, &groups))
+			add_cold_module(err, request, explanations, i, &groups))
 			goto done;
 	causes = mem_array(err, groups.count, sizeof *causes);
 	if (!causes)
@@ -109,7 +110,7 @@ int explain_causes(struct jw_error *err, const struct explain_request *request,
 	if (groups.count)
 		qsort(groups.items, groups.count, sizeof *groups.items, by_file);
 	for (size_t i = 0; i < groups.count; i++)
-		if (fill(err, request, explanations, &groups.items[i], &causes[i]))
+		if (fill_cause(err, request, explanations, &groups.items[i], &causes[i]))
 			goto done;
 	*ret_causes = causes;
 	*ret_count = groups.count;

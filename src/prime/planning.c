@@ -150,7 +150,8 @@ static bool begins_at(const struct plan_module *module, uint64_t offset)
 	return module->container_offset == offset || module->entry_offset == offset;
 }
 
-static bool is_wanted(const struct plan_module *module, const uint64_t *offsets, size_t count)
+static bool is_module_selected(const struct plan_module *module, const uint64_t *offsets,
+							   size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (begins_at(module, offsets[i]))
@@ -158,7 +159,7 @@ static bool is_wanted(const struct plan_module *module, const uint64_t *offsets,
 	return false;
 }
 
-static bool is_there(const struct plan *plan, uint64_t offset)
+static bool is_offset_planned(const struct plan *plan, uint64_t offset)
 {
 	for (size_t i = 0; i < plan->module_count; i++)
 		if (begins_at(&plan->modules[i], offset))
@@ -173,14 +174,14 @@ static int select_offsets(struct jw_error *err, struct plan *plan, const uint64_
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (!is_there(plan, offsets[i]))
+		if (!is_offset_planned(plan, offsets[i]))
 			return error_set(
 				err, JW_ERR_NOT_FOUND,
 				"no module that these GPUs would compile begins at offset 0x%llx; “jitwarm "
 				"scan --modules --json” lists where modules begin",
 				(unsigned long long)offsets[i]);
 	for (size_t i = 0; i < plan->module_count; i++)
-		if (is_wanted(&plan->modules[i], offsets, count))
+		if (is_module_selected(&plan->modules[i], offsets, count))
 			plan->modules[kept++] = plan->modules[i];
 	plan->module_count = kept;
 	return 0;
@@ -308,8 +309,8 @@ void planning_sum_up(const struct plan *plan, const struct jw_prime_options *opt
 }
 
 /* The chosen modules by GPU architecture. */
-static int divide(struct jw_error *err, const struct plan *plan,
-				  const struct jw_prime_options *options, struct jw_prime_result *result)
+static int count_by_target(struct jw_error *err, const struct plan *plan,
+						   const struct jw_prime_options *options, struct jw_prime_result *result)
 {
 	result->gpus = mem_array(err, plan->target_count, sizeof *result->gpus);
 	if (!result->gpus)
@@ -351,5 +352,5 @@ int planning_choose(struct jw_error *err, struct plan *plan, const struct jw_sys
 	if (sum->over_budget)
 		planning_sum_up(plan, options, sum);
 	sum->too_much = budget_is_too_much(sum, &result->stopped);
-	return divide(err, plan, options, result);
+	return count_by_target(err, plan, options, result);
 }

@@ -33,7 +33,7 @@ static int cannot_help(struct jw_error *err, const struct jw_system *system)
 	return 0;
 }
 
-static int check_options(struct jw_error *err, const struct jw_prime_options *options)
+static int check_prime_options(struct jw_error *err, const struct jw_prime_options *options)
 {
 	return options->carry_over && options->recompile_carried
 			   ? error_set(err, JW_ERR_USAGE,
@@ -152,7 +152,7 @@ int jw_prime(struct jw_error *err, const struct jw_system *system,
 	if (!system->gpu_count)
 		error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
 	else
-		failed = check_options(err, &how) || cannot_help(err, system) ||
+		failed = check_prime_options(err, &how) || cannot_help(err, system) ||
 				 elsewhere_prepare(err, system, &how, result, &compiler);
 	/* A dry run looks for no compiler, but predicts for ptxas. */
 	if (system->elsewhere)

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "plan/analyse.h"
 
-static size_t targets_of(const struct jw_recording *recording, struct jw_target *targets)
+static size_t targets_of_recording(const struct jw_recording *recording, struct jw_target *targets)
 {
 	size_t count = 0;
 
@@ -31,7 +31,7 @@ static int plan_there(struct jw_error *err, const struct jw_recording *recording
 
 	TEXT_COPY(profile.stamp, recording->stamp);
 	there.targets = targets;
-	there.target_count = targets_of(recording, targets);
+	there.target_count = targets_of_recording(recording, targets);
 	there.profile = &profile;
 	there.cache_dir = NULL;
 	return plan_build(err, &there, ret_plan);
@@ -49,7 +49,7 @@ struct recorded_places {
 	struct set by_hash;
 };
 
-static uint64_t hash_of(const struct plan_file *file, uint64_t offset)
+static uint64_t hash_at_offset(const struct plan_file *file, uint64_t offset)
 {
 	uint64_t state = fnv_update(FNV_START, file->path, strlen(file->path) + 1);
 
@@ -63,7 +63,7 @@ static struct recorded_place *find_place(const struct recorded_places *places,
 {
 	size_t cursor = 0, at;
 
-	while ((at = set_find(&places->by_hash, hash_of(file, offset), &cursor)) != SET_NONE) {
+	while ((at = set_find(&places->by_hash, hash_at_offset(file, offset), &cursor)) != SET_NONE) {
 		struct recorded_place *place = &places->items[at];
 
 		if (place->offset == offset && !strcmp(place->file->path, file->path) &&
@@ -78,14 +78,14 @@ static int add_place(struct jw_error *err, struct recorded_places *places,
 {
 	if (find_place(places, file, offset))
 		return 0;
-	if (set_add(err, &places->by_hash, hash_of(file, offset), places->count))
+	if (set_add(err, &places->by_hash, hash_at_offset(file, offset), places->count))
 		return -1;
 	places->items[places->count++] = (struct recorded_place){.file = file, .offset = offset};
 	return 0;
 }
 
-static const struct plan_module *find_key(const struct plan *plan, const struct set *names,
-										  const struct jw_recorded_module *module)
+static const struct plan_module *find_recorded_key(const struct plan *plan, const struct set *names,
+												   const struct jw_recorded_module *module)
 {
 	size_t cursor = 0, at;
 
@@ -112,7 +112,7 @@ static int find_places(struct jw_error *err, const struct jw_recording *recordin
 		if (module->file == JW_RECORDED_NO_FILE)
 			continue;
 		account->wanted++;
-		found = find_key(there, &names, module);
+		found = find_recorded_key(there, &names, module);
 		if (!found) {
 			account->missing++;
 			account->missing_by_file[module->file]++;

@@ -42,8 +42,8 @@ static int list_wanted(struct jw_error *err, const struct plan *plan, struct wan
 	return 0;
 }
 
-static void refill(const struct jw_system *system, const struct jw_prime_options *options,
-				   const struct wanted *wanted, struct jw_prime_reuse *reuse)
+static void reuse_store(const struct jw_system *system, const struct jw_prime_options *options,
+						const struct wanted *wanted, struct jw_prime_reuse *reuse)
 {
 	const struct jw_store_refill_options how = {.size = sizeof how,
 												.system = system,
@@ -123,7 +123,7 @@ int reuse_former_results(struct jw_error *err, const struct jw_system *system,
 	reuse->store = uses_store(system, options);
 	if (!result && wanted.count) {
 		if (reuse->store)
-			refill(system, options, &wanted, reuse);
+			reuse_store(system, options, &wanted, reuse);
 		carry_over(system, options, &wanted, reuse);
 		plan_look_again(plan);
 	}

@@ -281,7 +281,7 @@ static void tell_totals(const struct scan *scan)
 	}
 }
 
-static void tell_failing(const struct scan *scan)
+static void tell_failing_scanned(const struct scan *scan)
 {
 	struct fates *fates = &scan->build.plan->fates;
 	char text[FATE_TEXT];
@@ -349,7 +349,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 	if (!result) {
 		build_estimate(scan.build.plan);
 		tell_totals(&scan);
-		tell_failing(&scan);
+		tell_failing_scanned(&scan);
 	}
 	plan_free(scan.build.plan);
 	return result;

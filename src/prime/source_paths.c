@@ -32,8 +32,8 @@ static int open_nvrtc(struct jw_error *err, const struct jw_system *system,
 }
 
 /* -1 if the run cannot go on after this source. */
-static int tell(struct jw_error *err, const struct jw_prime_options *options,
-				const struct jw_prime_source *source, struct jw_prime_result *result)
+static int tell_source(struct jw_error *err, const struct jw_prime_options *options,
+					   const struct jw_prime_source *source, struct jw_prime_result *result)
 {
 	const struct jw_error *failed = &source->failed;
 
@@ -57,7 +57,7 @@ static int compile_source(struct jw_error *err, const struct jw_prime_options *o
 
 	if (!jw_nvrtc_compile(&source.failed, sources->nvrtc, path, device, &made))
 		source.failed.code = JW_OK;
-	failed = tell(err, options, &source, result);
+	failed = tell_source(err, options, &source, result);
 	if (made.ptx)
 		sources->paths[sources->count++] = sources->ptx[sources->ptx_count++] = made.ptx;
 	made.ptx = NULL;
@@ -85,7 +85,7 @@ int source_paths_compile(struct jw_error *err, const struct jw_system *system,
 		if (!asked || !is_source(options->paths[i]))
 			sources->paths[sources->count++] = options->paths[i];
 	if (asked && open_nvrtc(&none.failed, system, options, &sources->nvrtc))
-		return tell(err, options, &none, result);
+		return tell_source(err, options, &none, result);
 	for (size_t i = 0; sources->nvrtc && i < options->path_count; i++)
 		for (size_t k = 0; !failed && is_source(options->paths[i]) && k < target_count; k++)
 			failed = compile_source(err, options, options->paths[i], targets[k], sources, result);

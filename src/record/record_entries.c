@@ -29,7 +29,7 @@ struct left {
 };
 
 /* Options become text: one with unprintable bytes is not the compiler's. */
-static char *options_of(struct jw_error *err, const struct cache_key_parts *parts)
+static char *key_options_of(struct jw_error *err, const struct cache_key_parts *parts)
 {
 	char *options = mem_string_n(err, parts->options, parts->options_length);
 
@@ -111,7 +111,7 @@ static int describe_cuda(struct jw_error *err, const struct cache_entry *entry,
 	left->entry.insertable = !cubin_read(NULL, entry->value, (size_t)entry->value_bytes, &cubin);
 	if (module->kind == JW_RECORDED_JITLINK && left->entry.insertable)
 		left->entry.form = cubin.relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
-	module->options = options_of(err, parts);
+	module->options = key_options_of(err, parts);
 	if (!module->options)
 		return -1;
 	if (producer && !(module->producer = mem_string(err, producer)))
@@ -119,7 +119,8 @@ static int describe_cuda(struct jw_error *err, const struct cache_entry *entry,
 	return 0;
 }
 
-static int describe(struct jw_error *err, const struct cache_entry *entry, struct left *left)
+static int describe_left_entry(struct jw_error *err, const struct cache_entry *entry,
+							   struct left *left)
 {
 	struct cache_key_parts parts;
 	struct cache_origin origin;
@@ -135,8 +136,8 @@ static int describe(struct jw_error *err, const struct cache_entry *entry, struc
 }
 
 /* *ret_sound is false for an entry that drivers reject too. */
-static int read_entry(struct jw_error *err, const char *dir, const struct cache_file *file,
-					  struct left *left, bool *ret_sound)
+static int read_left_entry(struct jw_error *err, const char *dir, const struct cache_file *file,
+						   struct left *left, bool *ret_sound)
 {
 	char *path = cache_entry_path(err, dir, file->key);
 	struct os_map map;
@@ -153,7 +154,7 @@ static int read_entry(struct jw_error *err, const char *dir, const struct cache_
 	if (!os_map_open(NULL, path, &map)) {
 		*ret_sound = cache_entry_verify(map.data, map.size, file->key, &entry) == CACHE_SOUND;
 		if (*ret_sound)
-			result = describe(err, &entry, left);
+			result = describe_left_entry(err, &entry, left);
 		os_map_close(&map);
 	}
 	mem_free(path);
@@ -223,8 +224,8 @@ static int measure(struct jw_error *err, struct left *left, size_t count)
 	return 0;
 }
 
-static int hand_over(struct jw_error *err, struct recorder *recorder, struct left *left,
-					 size_t count)
+static int hand_over_left(struct jw_error *err, struct recorder *recorder, struct left *left,
+						  size_t count)
 {
 	struct jw_recording *recording = recorder->result->recording;
 
@@ -263,12 +264,12 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 
 		if (os_monotonic_ns() - began > PATIENCE_NS && record_is_stopped(recorder))
 			break;
-		if (read_entry(err, recorder->cache_dir, &scan.files[i], &left[count], &sound))
+		if (read_left_entry(err, recorder->cache_dir, &scan.files[i], &left[count], &sound))
 			goto done;
 		count += sound;
 		recorder->result->refused += !sound;
 	}
-	result = hand_over(err, recorder, left, count);
+	result = hand_over_left(err, recorder, left, count);
 done:
 	for (size_t i = 0; left && i < scan.count; i++) {
 		mem_free(left[i].module.options);

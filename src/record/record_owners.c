@@ -37,7 +37,7 @@ static const char *stamp_of(const struct recorder *recorder)
 	return best;
 }
 
-static size_t targets_of(const struct jw_recording *recording, struct jw_target *targets)
+static size_t targets_of_owners(const struct jw_recording *recording, struct jw_target *targets)
 {
 	size_t count = 0;
 
@@ -58,7 +58,7 @@ struct matching {
 	size_t capacity;
 };
 
-static int add_file(struct jw_error *err, struct matching *matching, uint32_t planned)
+static int add_planned_file(struct jw_error *err, struct matching *matching, uint32_t planned)
 {
 	struct jw_recording *recording = matching->recording;
 	const struct plan_file *from = &matching->plan->files[planned];
@@ -89,7 +89,7 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 
 		if (planned->key_bytes != key_bytes)
 			continue;
-		if (add_file(err, matching, planned->file))
+		if (add_planned_file(err, matching, planned->file))
 			return -1;
 		module->file = matching->files[planned->file];
 		module->container_offset = planned->container_offset;
@@ -115,7 +115,7 @@ static int match_module(struct jw_error *err, struct matching *matching, const s
 	return 0;
 }
 
-static int note_texts(struct jw_error *err, struct jw_record_result *result, size_t texts)
+static int note_recorded_texts(struct jw_error *err, struct jw_record_result *result, size_t texts)
 {
 	char line[320];
 
@@ -155,7 +155,7 @@ static int match_all(struct jw_error *err, const struct recorder *recorder)
 			goto done;
 		result->found += module->file != JW_RECORDED_NO_FILE;
 	}
-	failed = note_texts(err, result, texts);
+	failed = note_recorded_texts(err, result, texts);
 done:
 	mem_free(matching.files);
 	set_free(&names);
@@ -197,7 +197,7 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder)
 	struct jw_target targets[ANALYSE_MOST_TARGETS];
 	struct plan_request request = {
 		.targets = targets,
-		.target_count = targets_of(recording, targets),
+		.target_count = targets_of_owners(recording, targets),
 		.profile = &profile,
 		.cache_dir = recorder->system->cache.path,
 		.state_dir = recorder->system->state_dir,

@@ -23,7 +23,7 @@ static void note_known(struct recorder *recorder)
 	}
 }
 
-static void count(struct jw_record_result *result, const struct cache_addition *addition)
+static void count_addition(struct jw_record_result *result, const struct cache_addition *addition)
 {
 	switch (addition->added) {
 	case CACHE_ADDED_NEW:
@@ -51,7 +51,7 @@ static int put_in(struct jw_error *err, struct cache_live *live, struct recorder
 	int failed = batch->count ? cache_insert(err, live, batch->additions, batch->count) : 0;
 
 	for (size_t i = 0; i < batch->count; i++)
-		count(recorder->result, &batch->additions[i]);
+		count_addition(recorder->result, &batch->additions[i]);
 	return failed;
 }
 
@@ -81,7 +81,7 @@ static int batch_add(struct jw_error *err, const struct recorder *recorder, size
 	return 0;
 }
 
-static int insert_all(struct jw_error *err, struct cache_live *live, struct recorder *recorder)
+static int insert_recorded(struct jw_error *err, struct cache_live *live, struct recorder *recorder)
 {
 	struct batch batch = {.count = 0};
 	int failed = 0;
@@ -126,7 +126,7 @@ static int warm(struct jw_error *err, struct recorder *recorder)
 							 : "CUDA_CACHE_MAXSIZE makes the driver store nothing");
 	if (cache_live_open(err, cache->path, &how, &live))
 		return -1;
-	failed = insert_all(err, live, recorder);
+	failed = insert_recorded(err, live, recorder);
 	cache_live_counts(live, &counts);
 	recorder->result->evicted = counts.evicted;
 	if (cache_live_close(failed ? NULL : err, live))

@@ -84,7 +84,7 @@ struct running {
 	struct jw_error why; /* why polling was given up */
 };
 
-static void look(struct running *running)
+static void look_at_processes(struct running *running)
 {
 	running->looked_ns = os_monotonic_ns();
 	if (running->why.code ||
@@ -99,7 +99,7 @@ static void on_clock(uv_timer_t *clock)
 {
 	struct running *running = clock->data;
 
-	look(running);
+	look_at_processes(running);
 	(void)uv_timer_start(clock, on_clock, running->every_ms, 0);
 }
 
@@ -114,7 +114,7 @@ static void on_change(uv_fs_event_t *watch, const char *name, int events, int st
 		return;
 	running->every_ms = FIRST_LOOK_MS;
 	if (os_monotonic_ns() - running->looked_ns > FIRST_LOOK_MS * UINT64_C(1000000))
-		look(running);
+		look_at_processes(running);
 	(void)uv_timer_start(&running->clock, on_clock, running->every_ms, 0);
 }
 
@@ -211,7 +211,7 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 	return failed;
 }
 
-static int run_command(struct jw_error *err, struct recorder *recorder)
+static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 {
 	const struct environment_variable variables[] = {
 		{"CUDA_CACHE_PATH", recorder->cache_dir},
@@ -276,7 +276,7 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
 		record_begin_elsewhere(err, &recorder) || take_given(err, &recorder))
 		goto done;
-	if (run_command(err, &recorder))
+	if (run_recorded_command(err, &recorder))
 		goto done;
 	record_look_elsewhere(&recorder);
 	if (record_read_entries(err, &recorder))

@@ -48,8 +48,8 @@ static int wrong(struct jw_error *err, const char *what, size_t at)
 }
 
 /* A copy of a text member; NULL where it is missing, or out of memory with *ret_failed. */
-static char *copy_text(struct jw_error *err, const cJSON *object, const char *name,
-					   bool *ret_failed)
+static char *copy_recorded_text(struct jw_error *err, const cJSON *object, const char *name,
+								bool *ret_failed)
 {
 	const char *text = json_text(object, name, NULL);
 	char *copy = text ? mem_string(err, text) : NULL;
@@ -58,15 +58,15 @@ static char *copy_text(struct jw_error *err, const cJSON *object, const char *na
 	return copy;
 }
 
-static int read_file(struct jw_error *err, const cJSON *object, size_t at,
-					 struct jw_recorded_file *file)
+static int read_recorded_file(struct jw_error *err, const cJSON *object, size_t at,
+							  struct jw_recorded_file *file)
 {
 	bool failed = false;
 
-	file->path = copy_text(err, object, "path", &failed);
-	file->package = copy_text(err, object, "package", &failed);
-	file->version = copy_text(err, object, "version", &failed);
-	file->member = copy_text(err, object, "member", &failed);
+	file->path = copy_recorded_text(err, object, "path", &failed);
+	file->package = copy_recorded_text(err, object, "package", &failed);
+	file->version = copy_recorded_text(err, object, "version", &failed);
+	file->member = copy_recorded_text(err, object, "member", &failed);
 	file->size_bytes = json_count(object, "size_bytes");
 	if (failed)
 		return -1;
@@ -98,7 +98,7 @@ static bool read_digest(const cJSON *object, char digest[65])
 	return true;
 }
 
-static bool read_target(const cJSON *object, struct jw_target *ret_target)
+static bool read_recorded_target(const cJSON *object, struct jw_target *ret_target)
 {
 	const char *text = json_text(object, "target", NULL);
 
@@ -114,7 +114,7 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 
 	module->file = JW_RECORDED_NO_FILE;
 	if (!read_kind(object, &module->kind) || !json_hex64(object, "key", &module->key) ||
-		!read_target(object, &module->target) || !read_digest(object, module->digest))
+		!read_recorded_target(object, &module->target) || !read_digest(object, module->digest))
 		return wrong(err, what, at);
 	if (files != SIZE_MAX) {
 		if (!cJSON_IsNumber(file) || !(file->valuedouble >= 0) ||
@@ -129,8 +129,8 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 	module->seconds = seconds >= 0 && seconds <= RECORDING_MOST_SECONDS ? seconds : 0;
 	module->measured = json_bool(object, "measured", false);
 	module->known_before = json_bool(object, "known_before", false);
-	module->options = copy_text(err, object, "options", &failed);
-	module->producer = copy_text(err, object, "producer", &failed);
+	module->options = copy_recorded_text(err, object, "options", &failed);
+	module->producer = copy_recorded_text(err, object, "producer", &failed);
 	if (!failed && !module->options) {
 		module->options = mem_string(err, "");
 		failed = !module->options;
@@ -140,7 +140,8 @@ static int read_module(struct jw_error *err, const cJSON *object, const char *wh
 	return strlen(module->options) < CACHE_KEY_MOST_TAIL ? 0 : wrong(err, what, at);
 }
 
-static int read_driver(struct jw_error *err, const cJSON *object, struct jw_recording *recording)
+static int read_recorded_driver(struct jw_error *err, const cJSON *object,
+								struct jw_recording *recording)
 {
 	const char *version = json_text(object, "version", NULL),
 			   *cuda = json_text(object, "cuda", NULL), *stamp = json_text(object, "stamp", "");
@@ -179,7 +180,7 @@ static int read_files(struct jw_error *err, const cJSON *array, struct jw_record
 
 		if (recording->file_count == count)
 			break;
-		if (read_file(err, item, recording->file_count++, file))
+		if (read_recorded_file(err, item, recording->file_count++, file))
 			return -1;
 	}
 	return 0;
@@ -237,7 +238,8 @@ static int read_document(struct jw_error *err, const cJSON *document,
 	recording->command = mem_string(err, json_text(document, "command", ""));
 	if (!recording->command)
 		return -1;
-	if (read_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"), recording) ||
+	if (read_recorded_driver(err, cJSON_GetObjectItemCaseSensitive(document, "driver"),
+							 recording) ||
 		read_files(err, cJSON_GetObjectItemCaseSensitive(document, "files"), recording))
 		return -1;
 	return read_modules(err, document, recording);

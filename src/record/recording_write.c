@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-static int add_text(struct jw_error *err, cJSON *object, const char *name, const char *text)
+static int write_recorded_text(struct jw_error *err, cJSON *object, const char *name,
+							   const char *text)
 {
 	return text ? json_add_text(err, object, name, text) : 0;
 }
@@ -27,16 +28,17 @@ static int add_bool(struct jw_error *err, cJSON *object, const char *name, bool 
 			   : error_set(err, JW_ERR_MEMORY, "out of memory");
 }
 
-static int add_module(struct jw_error *err, cJSON *object, const struct jw_recorded_module *module)
+static int write_recorded_module(struct jw_error *err, cJSON *object,
+								 const struct jw_recorded_module *module)
 {
 	const bool is_found = module->file != JW_RECORDED_NO_FILE;
 	char target[JW_TARGET_TEXT];
 
 	if (is_found && add_number(err, object, "file", module->file))
 		return -1;
-	if (add_text(err, object, "form", jw_recorded_kind_name(module->kind)) ||
+	if (write_recorded_text(err, object, "form", jw_recorded_kind_name(module->kind)) ||
 		(module->target.sm &&
-		 add_text(err, object, "target", jw_target_sm(target, module->target))) ||
+		 write_recorded_text(err, object, "target", jw_target_sm(target, module->target))) ||
 		json_add_hex64(err, object, "key", module->key) ||
 		add_number(err, object, "key_bytes", (double)module->key_bytes))
 		return -1;
@@ -44,9 +46,9 @@ static int add_module(struct jw_error *err, cJSON *object, const struct jw_recor
 					 add_number(err, object, "offset", (double)module->entry_offset)))
 		return -1;
 	if (add_number(err, object, "size_bytes", (double)module->payload_bytes) ||
-		(module->digest[0] && add_text(err, object, "blake2b_256", module->digest)) ||
-		add_text(err, object, "options", module->options) ||
-		(!is_found && add_text(err, object, "producer", module->producer)))
+		(module->digest[0] && write_recorded_text(err, object, "blake2b_256", module->digest)) ||
+		write_recorded_text(err, object, "options", module->options) ||
+		(!is_found && write_recorded_text(err, object, "producer", module->producer)))
 		return -1;
 	/* Milliseconds are exact enough. */
 	if (add_number(err, object, "seconds",
@@ -56,12 +58,13 @@ static int add_module(struct jw_error *err, cJSON *object, const struct jw_recor
 	return add_bool(err, object, "known_before", module->known_before);
 }
 
-static int add_file(struct jw_error *err, cJSON *object, const struct jw_recorded_file *file)
+static int write_recorded_file(struct jw_error *err, cJSON *object,
+							   const struct jw_recorded_file *file)
 {
-	if (add_text(err, object, "path", file->path) ||
-		add_text(err, object, "package", file->package) ||
-		add_text(err, object, "version", file->version) ||
-		add_text(err, object, "member", file->member))
+	if (write_recorded_text(err, object, "path", file->path) ||
+		write_recorded_text(err, object, "package", file->package) ||
+		write_recorded_text(err, object, "version", file->version) ||
+		write_recorded_text(err, object, "member", file->member))
 		return -1;
 	return add_number(err, object, "size_bytes", (double)file->size_bytes);
 }
@@ -82,7 +85,7 @@ static int put_files(struct jw_error *err, const struct jw_recording *recording,
 	for (size_t i = 0; i < recording->file_count; i++) {
 		cJSON *object = cJSON_CreateObject();
 
-		if (put_line(err, text, object, add_file(err, object, &recording->files[i]),
+		if (put_line(err, text, object, write_recorded_file(err, object, &recording->files[i]),
 					 i ? ",\n" : "\n"))
 			return -1;
 	}
@@ -101,7 +104,8 @@ static int put_modules(struct jw_error *err, const struct jw_recording *recordin
 		if ((module->file != JW_RECORDED_NO_FILE) != in_files)
 			continue;
 		object = cJSON_CreateObject();
-		if (put_line(err, text, object, add_module(err, object, module), first ? "\n" : ",\n"))
+		if (put_line(err, text, object, write_recorded_module(err, object, module),
+					 first ? "\n" : ",\n"))
 			return -1;
 		first = false;
 	}
@@ -118,11 +122,12 @@ static int put_driver(struct jw_error *err, const struct jw_recording *recording
 
 	(void)jw_driver_text(version, &release);
 	(void)snprintf(cuda, sizeof cuda, "%u.%u", driver->cuda / 1000, driver->cuda % 1000 / 10);
-	return put_line(err, text, object,
-					(driver->release[0] && add_text(err, object, "version", version)) ||
-						(driver->cuda && add_text(err, object, "cuda", cuda)) ||
-						(recording->stamp[0] && add_text(err, object, "stamp", recording->stamp)),
-					"");
+	return put_line(
+		err, text, object,
+		(driver->release[0] && write_recorded_text(err, object, "version", version)) ||
+			(driver->cuda && write_recorded_text(err, object, "cuda", cuda)) ||
+			(recording->stamp[0] && write_recorded_text(err, object, "stamp", recording->stamp)),
+		"");
 }
 
 static int put_command(struct jw_error *err, const struct jw_recording *recording, struct buf *text)
@@ -131,8 +136,9 @@ static int put_command(struct jw_error *err, const struct jw_recording *recordin
 	char *line = NULL;
 	int result = -1;
 
-	if (add_text(err, object, "schema", RECORDING_SCHEMA) ||
-		add_text(err, object, "command", recording->command) || !(line = json_line(err, object)))
+	if (write_recorded_text(err, object, "schema", RECORDING_SCHEMA) ||
+		write_recorded_text(err, object, "command", recording->command) ||
+		!(line = json_line(err, object)))
 		goto done;
 	/* Without the closing brace. */
 	line[strlen(line) - 1] = '\0';

@@ -55,7 +55,7 @@ void memory_budget_measured(struct memory_budget *memory, uint64_t predicted_byt
 	memory->factor = factor < most_factor ? factor : most_factor;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t smaller_room(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -64,10 +64,10 @@ enum memory_verdict memory_budget_look(struct memory_budget *memory, uint64_t no
 									   double pressure, uint64_t total_bytes,
 									   uint64_t available_bytes)
 {
-	bool dire =
-		pressure >= DIRE_PRESSURE || available_bytes < smaller(DIRE_BYTES, total_bytes / DIRE_PART);
+	bool dire = pressure >= DIRE_PRESSURE ||
+				available_bytes < smaller_room(DIRE_BYTES, total_bytes / DIRE_PART);
 	bool is_short = dire || pressure >= SHORT_PRESSURE ||
-					available_bytes < smaller(SHORT_BYTES, total_bytes / SHORT_PART);
+					available_bytes < smaller_room(SHORT_BYTES, total_bytes / SHORT_PART);
 
 	if (is_short || pressure > CALM_PRESSURE)
 		memory->strained_ns = now_ns;

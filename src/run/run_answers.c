@@ -112,7 +112,7 @@ void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct
 /* Into the cache with the entry, now or later. Where others of this run were as predicted, the form
  * is the one we know: of a foreign one the driver has merely chosen another image of this container
  * than we thought, and the application will want that. */
-static void take_entry(struct run *run, size_t index, const struct collected *entry)
+static void take_collected(struct run *run, size_t index, const struct collected *entry)
 {
 	const struct plan *plan = run->setup->plan;
 	const bool foreign = entry->what == COLLECTED_FOREIGN;
@@ -152,13 +152,13 @@ static void compiled(struct run *run, struct slot *slot, size_t index)
 		run->result->unchanged++;
 		run_module_done(run, index);
 	} else {
-		take_entry(run, index, &entry);
+		take_collected(run, index, &entry);
 	}
 	mem_free(entry.path);
 }
 
-static void refused(struct run *run, struct slot *slot, struct run_job job,
-					const struct protocol_answer *answer)
+static void job_refused(struct run *run, struct slot *slot, struct run_job job,
+						const struct protocol_answer *answer)
 {
 	const size_t index = job.module;
 	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
@@ -249,7 +249,7 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 		note_split(run, slot, &job);
 		compiled(run, slot, job.module);
 	} else {
-		refused(run, slot, job, answer);
+		job_refused(run, slot, job, answer);
 	}
 }
 

@@ -131,7 +131,7 @@ static void sort_out(struct spool *spool, const struct plan *plan, const bool *p
 	*ret_count = count;
 }
 
-static int open_spool(struct jw_error *err, struct spool *spool, const char *folder)
+static int open_run_spool(struct jw_error *err, struct spool *spool, const char *folder)
 {
 	spool->path = os_join(err, folder, "containers");
 	return spool->path ? os_file_open(err, spool->path, OS_OPEN_CREATE, &spool->file) : -1;
@@ -152,7 +152,7 @@ int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder
 	for (size_t i = 0; i < plan->file_count; i++)
 		packed[i] = is_packed(&plan->files[i]);
 	sort_out(&spool, plan, packed, wants, &count);
-	if (count && open_spool(err, &spool, folder))
+	if (count && open_run_spool(err, &spool, folder))
 		goto done;
 	for (size_t at = 0; at < count; at = next) {
 		const char *path = plan->files[wants[at].file].path;

@@ -112,8 +112,8 @@ static const char *escape_of(enum startup_form form, char c)
 	}
 }
 
-static int append_escaped(struct jw_error *err, struct buf *text, enum startup_form form,
-						  const char *value)
+static int append_for_systemd(struct jw_error *err, struct buf *text, enum startup_form form,
+							  const char *value)
 {
 	for (; *value; value++) {
 		const char *escape = escape_of(form, *value);
@@ -143,7 +143,7 @@ static int expand_text(struct jw_error *err, enum startup_form form, const text_
 		escape = at[1] >= 'a';
 		value = values[(size_t)at[1] - (escape ? 'a' - 'A' : 0)];
 		if (value && (buf_append(err, text, line, (size_t)(at - line)) ||
-					  (escape ? append_escaped(err, text, form, value)
+					  (escape ? append_for_systemd(err, text, form, value)
 							  : buf_printf(err, text, "%s", value)) ||
 					  buf_append(err, text, at + 2, length - (size_t)(at + 2 - line))))
 			return -1;

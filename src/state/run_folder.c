@@ -84,7 +84,7 @@ static const char *own_start(char text[TEXT_SHORT])
 
 /* Removes the folders of killed runs. Our own locks are skipped: this process would get them again,
  * and lose them when it closes the file. */
-static void sweep(const char *work)
+static void sweep_run_folders(const char *work)
 {
 	char own[TEXT_SHORT];
 	struct os_names names;
@@ -189,7 +189,7 @@ static int make_in(struct jw_error *err, const char *state_dir, struct run_folde
 
 	if (!work)
 		return -1;
-	sweep(work);
+	sweep_run_folders(work);
 	folder.path =
 		mem_printf(err, "%s/%s%llu", work, own_start(own), (unsigned long long)os_monotonic_ns());
 	folder.lock_path = folder.path ? mem_printf(err, "%s%s", folder.path, lock_end) : NULL;
@@ -209,12 +209,12 @@ void run_folder_sweep(const char *state_dir)
 	char *work = state_dir ? os_join(NULL, state_dir, "runs") : NULL;
 
 	if (work)
-		sweep(work);
+		sweep_run_folders(work);
 	mem_free(work);
 	sweep_temporary();
 }
 
-static bool is_network(const char *path)
+static bool is_on_network(const char *path)
 {
 	struct os_space space;
 
@@ -231,7 +231,7 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 	if (check_place(&why, folder.path))
 		run_folder_remove(&folder);
 	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
-	if ((!folder.path || is_network(folder.path)) &&
+	if ((!folder.path || is_on_network(folder.path)) &&
 		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
 		return state_dir ? error_copy(err, &why) : -1;
 	if (other.path) {

@@ -74,7 +74,7 @@ static bool verify(const struct carry *carry, size_t at, const struct buf *file,
 	return true;
 }
 
-static int insert_some(struct jw_error *err, struct inserting *inserting)
+static int insert_carried_batch(struct jw_error *err, struct inserting *inserting)
 {
 	struct carry *carry = inserting->carry;
 	int result = inserting->count
@@ -100,8 +100,8 @@ static int insert_some(struct jw_error *err, struct inserting *inserting)
 }
 
 /* The entry's key with the new stamp, over the same bytes. */
-static void add(struct inserting *inserting, size_t at, const struct buf *file,
-				const struct cache_entry *entry)
+static void add_carried(struct inserting *inserting, size_t at, const struct buf *file,
+						const struct cache_entry *entry)
 {
 	const struct carry *carry = inserting->carry;
 	const size_t i = inserting->count++;
@@ -127,7 +127,7 @@ static void add(struct inserting *inserting, size_t at, const struct buf *file,
 }
 
 /* A missing, changed or damaged entry is compiled. */
-static int take(struct jw_error *err, struct inserting *inserting, size_t at)
+static int take_carried(struct jw_error *err, struct inserting *inserting, size_t at)
 {
 	struct carry *carry = inserting->carry;
 	char *path = cache_entry_path(err, carry->options->system->cache.path, carry->finds[at].key);
@@ -137,12 +137,12 @@ static int take(struct jw_error *err, struct inserting *inserting, size_t at)
 	if (!path)
 		return -1;
 	if (!os_read_file(NULL, path, CACHE_MOST_ENTRY, &file) && verify(carry, at, &file, &entry))
-		add(inserting, at, &file, &entry);
+		add_carried(inserting, at, &file, &entry);
 	else
 		buf_free(&file);
 	mem_free(path);
 	return inserting->count == TOGETHER || inserting->bytes > TOGETHER_BYTES
-			   ? insert_some(err, inserting)
+			   ? insert_carried_batch(err, inserting)
 			   : 0;
 }
 
@@ -160,7 +160,7 @@ static int by_row(const void *a, const void *b)
 }
 
 /* In the order of the index: the oldest entries, which may be evicted, are read first. */
-static size_t choose(struct carry *carry, bool older, struct carried_place *places)
+static size_t choose_places(struct carry *carry, bool older, struct carried_place *places)
 {
 	size_t count = 0;
 
@@ -178,8 +178,8 @@ static size_t choose(struct carry *carry, bool older, struct carried_place *plac
 }
 
 /* Marks entries before they are inserted, so that a killed run leaves no unmarked one. */
-static int mark(struct jw_error *err, const struct carry *carry, const struct carried_place *places,
-				size_t count)
+static int mark_carried(struct jw_error *err, const struct carry *carry,
+						const struct carried_place *places, size_t count)
 {
 	const struct jw_system *system = carry->options->system;
 	struct ledger_new_mark *marks = mem_array(err, 2 * count, sizeof *marks);
@@ -210,7 +210,8 @@ static int mark(struct jw_error *err, const struct carry *carry, const struct ca
 	return 0;
 }
 
-static int keep(struct jw_error *err, const struct carry *carry, struct cache_live *live)
+static int keep_carried_marks(struct jw_error *err, const struct carry *carry,
+							  struct cache_live *live)
 {
 	const struct jw_carry_options *options = carry->options;
 	int result = 0;
@@ -220,8 +221,8 @@ static int keep(struct jw_error *err, const struct carry *carry, struct cache_li
 	return result;
 }
 
-static int insert_all(struct jw_error *err, struct carry *carry, const struct carried_place *places,
-					  size_t count)
+static int insert_carried(struct jw_error *err, struct carry *carry,
+						  const struct carried_place *places, size_t count)
 {
 	const struct jw_carry_options *options = carry->options;
 	const struct cache_live_options how = {.limit_bytes = options->system->cache.limit_bytes,
@@ -235,17 +236,17 @@ static int insert_all(struct jw_error *err, struct carry *carry, const struct ca
 		return -1;
 	}
 	inserting->carry = carry;
-	result = keep(err, carry, inserting->live);
+	result = keep_carried_marks(err, carry, inserting->live);
 	for (size_t i = 0; !result && i < count; i++) {
 		if (cancel_asked(&options->cancel))
 			break;
-		result = take(err, inserting, places[i].module);
+		result = take_carried(err, inserting, places[i].module);
 	}
 	/* After a failure the entries read so far are dropped; after an interrupt they are inserted. */
 	if (result)
 		for (size_t i = 0; i < inserting->count; i++)
 			buf_free(&inserting->files[i]);
-	rest = result ? 0 : insert_some(err, inserting);
+	rest = result ? 0 : insert_carried_batch(err, inserting);
 	cache_live_counts(inserting->live, &counts);
 	carry->result->evicted += counts.evicted;
 	if (cache_live_close(result || rest ? NULL : err, inserting->live))
@@ -262,7 +263,7 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 
 	if (!places)
 		return -1;
-	count = choose(carry, older, places);
+	count = choose_places(carry, older, places);
 	carry->to_try = carry->tried + count;
 	if (count && carry->options->dry_run) {
 		for (size_t i = 0; i < count; i++) {
@@ -272,9 +273,9 @@ int carry_insert(struct jw_error *err, struct carry *carry, bool older)
 			carry->result->bytes += carry->options->key_bytes[at] + carry->finds[at].value_bytes;
 		}
 	} else if (count) {
-		result = mark(err, carry, places, count);
+		result = mark_carried(err, carry, places, count);
 		if (!result)
-			result = insert_all(err, carry, places, count);
+			result = insert_carried(err, carry, places, count);
 	}
 	mem_free(places);
 	return result;

@@ -25,7 +25,7 @@ struct look {
 	struct buf key;
 };
 
-static const struct pack_driver *driver_of(struct look *look, const char *stamp)
+static const struct pack_driver *driver_of_stamp(struct look *look, const char *stamp)
 {
 	struct pack_driver *driver;
 
@@ -65,7 +65,7 @@ static bool read_key(const char *dir, const struct cache_file *file, struct buf 
 	return read;
 }
 
-static bool is_better(const struct carry_find *one, const struct carry_find *other)
+static bool is_better_place(const struct carry_find *one, const struct carry_find *other)
 {
 	if (!other->found || one->judgement.refused != other->judgement.refused)
 		return !other->found || other->judgement.refused;
@@ -99,7 +99,7 @@ static size_t wanted_as(const struct carry *carry, const struct cache_key_parts 
 }
 
 /* An entry that was carried over before belongs to its first driver, not to the one in its key. */
-static void take_entry(struct look *look, const struct cache_file *file)
+static void take_live_entry(struct look *look, const struct cache_file *file)
 {
 	struct carry *carry = look->carry;
 	const struct jw_system *system = carry->options->system;
@@ -119,7 +119,8 @@ static void take_entry(struct look *look, const struct cache_file *file)
 	find.checksum = file->probed.checksum;
 	find.row = set_find(&look->rows, file->key, &cursor);
 	older = ledger_marked(&look->ledger, LEDGER_OLDER, system->cache.path, file->key);
-	find.driver = *driver_of(look, older ? ledger_mark_stamp(&look->ledger, older) : parts.stamp);
+	find.driver =
+		*driver_of_stamp(look, older ? ledger_mark_stamp(&look->ledger, older) : parts.stamp);
 	find.split = ledger_marked(&look->ledger, LEDGER_SPLIT, system->cache.path, file->key) != NULL;
 	judge_made(&find.driver, parts.target, system, carry->options->carry_over, &find.judgement);
 	for (size_t i = 0; i < system->gpu_count; i++) {
@@ -130,7 +131,7 @@ static void take_entry(struct look *look, const struct cache_file *file)
 		if (sm != parts.target.sm && judge_has_gpu(system, parts.target))
 			continue;
 		at = wanted_as(carry, &parts, end, sm);
-		if (at != SIZE_MAX && is_better(&find, &carry->finds[at]))
+		if (at != SIZE_MAX && is_better_place(&find, &carry->finds[at]))
 			carry->finds[at] = find;
 	}
 }
@@ -158,7 +159,7 @@ int carry_look(struct jw_error *err, struct carry *carry)
 		if (cancel_asked(&options->cancel))
 			break;
 		if (may_be_wanted(carry, &scan.files[i]) && read_key(where.path, &scan.files[i], &look.key))
-			take_entry(&look, &scan.files[i]);
+			take_live_entry(&look, &scan.files[i]);
 	}
 	ledger_close(&look.ledger);
 	set_free(&look.rows);

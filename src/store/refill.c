@@ -21,7 +21,7 @@ struct refill {
 	struct jw_store_refilled done;
 };
 
-static void JW_PRINTF(2, 3) note(struct refill *refill, const char *format, ...)
+static void JW_PRINTF(2, 3) note_refill(struct refill *refill, const char *format, ...)
 {
 	struct jw_store_refilled *done = &refill->done;
 	va_list list;
@@ -43,9 +43,9 @@ static void note_refused(struct refill *refill, const char *path,
 		const struct jw_import_group *group = &result->groups[i];
 
 		if (group->verdict == JW_IMPORT_REFUSED && !strcmp(group->why, IMPORT_NO_ROOM))
-			note(refill, "%s: %s for %s by driver %s left out: %s", path,
-				 TEXT_COUNT(group->entries, "entry", "entries"), group->target, group->driver,
-				 group->why);
+			note_refill(refill, "%s: %s for %s by driver %s left out: %s", path,
+						TEXT_COUNT(group->entries, "entry", "entries"), group->target,
+						group->driver, group->why);
 	}
 }
 
@@ -114,7 +114,7 @@ static int refill_from(struct jw_error *err, struct refill *refill, const char *
 		/* A failure of one pack: another may succeed. */
 		if (why.code != JW_ERR_FORMAT && why.code != JW_ERR_LIMIT && why.code != JW_ERR_UNSUPPORTED)
 			return error_copy(err, &why);
-		note(refill, "%s", why.message);
+		note_refill(refill, "%s", why.message);
 		return 0;
 	}
 	refill->done.entries += result->added;
@@ -155,8 +155,8 @@ static int count_from(struct jw_error *err, struct refill *refill, const char *p
 		refill->done.bytes += bytes;
 	}
 	if (no_room)
-		note(refill, "%s: %s would be left out: %s", path, TEXT_COUNT(no_room, "entry", "entries"),
-			 IMPORT_NO_ROOM);
+		note_refill(refill, "%s: %s would be left out: %s", path,
+					TEXT_COUNT(no_room, "entry", "entries"), IMPORT_NO_ROOM);
 	manifest_free(&manifest);
 	return result;
 }
@@ -171,7 +171,7 @@ static int refill_all(struct jw_error *err, struct refill *refill, const struct 
 		char *path = pack->damage[0] ? NULL : os_join(err, store->path, pack->name);
 
 		if (pack->damage[0])
-			note(refill, "%s", pack->damage);
+			note_refill(refill, "%s", pack->damage);
 		else if (!path)
 			result = -1;
 		else

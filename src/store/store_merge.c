@@ -38,7 +38,7 @@ static bool is_of_lot(const struct lot *lot, const struct jw_store_pack *pack)
 }
 
 /* The pack at `first` and all of the store's that match it; `done` flags the packs already seen. */
-static int collect(struct jw_error *err, struct lot *lot, size_t first, bool *done)
+static int collect_packs(struct jw_error *err, struct lot *lot, size_t first, bool *done)
 {
 	lot->packs[0] = first;
 	lot->count = 0;
@@ -94,7 +94,7 @@ static int remove_old(struct jw_error *err, const struct lot *lot, const char *n
 }
 
 /* Gives the new pack the date of the newest old one, and syncs it. */
-static int settle(struct jw_error *err, const struct lot *lot, const char *path)
+static int settle_merge(struct jw_error *err, const struct lot *lot, const char *path)
 {
 	int64_t newest_ns = lot->store->packs[lot->packs[lot->count - 1]].mtime_ns;
 	struct os_file *file = NULL;
@@ -114,7 +114,7 @@ static int merge_lot(struct jw_error *err, const struct lot *lot, const char *pa
 	int result = -1;
 
 	if (merge_packs(err, lot->paths, lot->count, path, &written) ||
-		store_verify_pack(err, path, &(struct jw_cancel){0}) || settle(err, lot, path))
+		store_verify_pack(err, path, &(struct jw_cancel){0}) || settle_merge(err, lot, path))
 		goto done;
 	named = name_of(err, lot, &written);
 	if (!named || os_rename(err, path, named))
@@ -143,7 +143,7 @@ int store_merge(struct jw_error *err, const struct jw_store *store, size_t least
 
 		if (done[i])
 			continue;
-		result = collect(err, &lot, i, done);
+		result = collect_packs(err, &lot, i, done);
 		/* A pack was damaged since it was listed, or is for another system: all stay. */
 		if (!result && lot.count >= least &&
 			merge_lot(&why, &lot, path, count_merged, count_made) && why.code != JW_ERR_FORMAT &&

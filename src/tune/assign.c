@@ -81,7 +81,7 @@ static void read_quoted(struct parse *parse, char quote, struct word *word)
 }
 
 /* False at the end of the statement, which stays unread. */
-static bool read_word(struct parse *parse, struct word *word)
+static bool read_shell_word(struct parse *parse, struct word *word)
 {
 	*word = (struct word){0};
 	while (parse->at < parse->end &&
@@ -137,12 +137,12 @@ static int take_set(struct jw_error *err, struct parse *parse, struct word *word
 {
 	bool erase = false;
 
-	while (read_word(parse, word) && word->text[0] == '-')
+	while (read_shell_word(parse, word) && word->text[0] == '-')
 		erase = erase || (word->text[1] != '-' && strchr(word->text, 'e')) ||
 				!strcmp(word->text, "--erase");
 	set_name(parse, word->text, word->size);
 	parse->assign.unset = erase;
-	if (!read_word(parse, word))
+	if (!read_shell_word(parse, word))
 		*word = (struct word){0};
 	TEXT_COPY(parse->assign.value, word->text);
 	return word->size || erase ? hand_assignment(err, parse) : 0;
@@ -152,7 +152,7 @@ static int take_unset(struct jw_error *err, struct parse *parse, struct word *wo
 {
 	parse->assign.unset = true;
 	parse->assign.value[0] = '\0';
-	while (read_word(parse, word)) {
+	while (read_shell_word(parse, word)) {
 		set_name(parse, word->text, word->size);
 		if (hand_assignment(err, parse))
 			return -1;
@@ -174,7 +174,7 @@ static bool command_follows(struct parse parse)
 	struct word word;
 
 	/* Of more words than that it does not matter. */
-	for (unsigned words = 0; words < MOST_WORDS && read_word(&parse, &word); words++)
+	for (unsigned words = 0; words < MOST_WORDS && read_shell_word(&parse, &word); words++)
 		if (!is_assignment(word.text))
 			return true;
 	return false;
@@ -186,7 +186,7 @@ static int take_statement(struct jw_error *err, struct parse *parse)
 	bool exported = false;
 
 	parse->assign.unset = false;
-	for (unsigned words = 0; read_word(parse, &word); words++) {
+	for (unsigned words = 0; read_shell_word(parse, &word); words++) {
 		enum verb verb = exported ? VERB_OTHER : verb_of(word.text);
 
 		if (words > MOST_WORDS)
@@ -208,11 +208,11 @@ static int take_statement(struct jw_error *err, struct parse *parse)
 }
 
 /* Skips the rest of a statement that was left early. */
-static void skip_statement(struct parse *parse)
+static void skip_shell_statement(struct parse *parse)
 {
 	struct word word;
 
-	while (read_word(parse, &word))
+	while (read_shell_word(parse, &word))
 		;
 	while (parse->at < parse->end && ends_statement(*parse->at))
 		parse->line += *parse->at++ == '\n';
@@ -225,7 +225,7 @@ static int parse_shell(struct jw_error *err, struct parse *parse)
 		parse->assign.offset = (size_t)(parse->at - parse->text);
 		if (take_statement(err, parse))
 			return -1;
-		skip_statement(parse);
+		skip_shell_statement(parse);
 	}
 	return 0;
 }
@@ -272,7 +272,7 @@ static int take_unit_line(struct jw_error *err, struct parse *parse)
 	struct word word;
 
 	/* Words may hold ; & | here, but no variable of the driver does. */
-	while (read_word(parse, &word))
+	while (read_shell_word(parse, &word))
 		if (take_shell_word(err, parse, &word))
 			return -1;
 	return 0;

@@ -19,8 +19,8 @@ static int refuse_path(struct jw_error *err, const char *path, const char *chara
 }
 
 /* `text` between `quote`s; each character of `escape` with `with` before it. */
-static int append_escaped(struct jw_error *err, struct buf *buf, const char *text,
-						  const char *quote, const char *escape, const char *with)
+static int append_quoted(struct jw_error *err, struct buf *buf, const char *text, const char *quote,
+						 const char *escape, const char *with)
 {
 	if (buf_printf(err, buf, "%s", quote))
 		return -1;
@@ -51,16 +51,16 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 	if (refuse_path(err, text, "\n\r", "such a file"))
 		return -1;
 	switch (quoting) {
-	case QUOTE_SH: return append_escaped(err, buf, text, "'", "'", "'\\'");
-	case QUOTE_FISH: return append_escaped(err, buf, text, "'", "'\\", "\\");
+	case QUOTE_SH: return append_quoted(err, buf, text, "'", "'", "'\\'");
+	case QUOTE_FISH: return append_quoted(err, buf, text, "'", "'\\", "\\");
 	case QUOTE_LIST:
 		/* pam_env knows no escapes, environment.d expands $ and \. */
 		return refuse_path(err, text, "\"'$#\\", "a list of variables") ||
 			   buf_printf(err, buf, "%s", text);
 	case QUOTE_UNIT: return append_unit_value(err, buf, text);
-	case QUOTE_BAT: return append_escaped(err, buf, text, "", "%", "%");
-	case QUOTE_PS1: return append_escaped(err, buf, text, "'", "'", "'");
-	case QUOTE_YAML: return append_escaped(err, buf, text, "\"", "\"\\", "\\");
+	case QUOTE_BAT: return append_quoted(err, buf, text, "", "%", "%");
+	case QUOTE_PS1: return append_quoted(err, buf, text, "'", "'", "'");
+	case QUOTE_YAML: return append_quoted(err, buf, text, "\"", "\"\\", "\\");
 	}
 	return 0;
 }
@@ -144,8 +144,8 @@ struct setting {
 };
 
 /* `text` with its placeholders replaced; NULL is nothing. */
-static int expand(struct jw_error *err, struct buf *buf, const char *text, enum quoting quoting,
-				  const struct setting *setting)
+static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
+						enum quoting quoting, const struct setting *setting)
 {
 	int result = 0;
 
@@ -177,16 +177,16 @@ static int append_manner(struct jw_error *err, struct buf *buf, const struct man
 		{"CUDA_CACHE_PATH", path && manner->mount ? inside : path, path},
 	};
 	const char *const passes[] = {manner->keep, manner->set};
-	int result = expand(err, buf, manner->head, manner->quoting, settings);
+	int result = expand_value(err, buf, manner->head, manner->quoting, settings);
 
 	(void)snprintf(number, sizeof number, "%llu", (unsigned long long)limit_bytes);
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; !result && i < 2; i++)
 			if (settings[i].value)
-				result = expand(err, buf, passes[pass], manner->quoting, &settings[i]);
+				result = expand_value(err, buf, passes[pass], manner->quoting, &settings[i]);
 	if (!result && path)
-		result = expand(err, buf, manner->mount, manner->quoting, settings);
-	return result ? -1 : expand(err, buf, manner->tail, manner->quoting, settings);
+		result = expand_value(err, buf, manner->mount, manner->quoting, settings);
+	return result ? -1 : expand_value(err, buf, manner->tail, manner->quoting, settings);
 }
 
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,

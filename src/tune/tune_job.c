@@ -57,7 +57,7 @@ done:
 	return result;
 }
 
-static int read_record(struct jw_error *err, struct tune_job *job)
+static int read_tune_record(struct jw_error *err, struct tune_job *job)
 {
 	char *aside;
 	int result = settings_record_read(err, job->state_dir, &job->record, &aside);
@@ -79,7 +79,7 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 	/* Without a home nothing can be remembered; blocks in files remember themselves. */
 	if (os_state_dir(NULL, &job->state_dir))
 		job->state_dir = NULL;
-	return job->state_dir && (lock_state(err, job) || read_record(err, job)) ? -1 : 0;
+	return job->state_dir && (lock_state(err, job) || read_tune_record(err, job)) ? -1 : 0;
 }
 
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,

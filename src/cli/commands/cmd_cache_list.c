@@ -26,8 +26,8 @@ static const char *date_text(char text[32], int64_t mtime_ns)
 	return text;
 }
 
-static int print_list(struct jw_error *err, const struct output *out,
-					  const struct cache_list_document *list)
+static int print_cache_list(struct jw_error *err, const struct output *out,
+							const struct cache_list_document *list)
 {
 	struct table table = {
 		.columns = 8,
@@ -75,7 +75,7 @@ static int read_rows(struct jw_error *err, const struct jw_cache_listing *list,
 	return document->rows ? 0 : -1;
 }
 
-static int list_run(struct jw_error *err, struct cli *cli)
+static int run_cache_list(struct jw_error *err, struct cli *cli)
 {
 	struct jw_cache_options options = cache_command_options(cli);
 	struct cache_list_document document = {0};
@@ -89,11 +89,11 @@ static int list_run(struct jw_error *err, struct cli *cli)
 	document.path = list->path;
 	if (!list->count)
 		output_line(&cli->out, STYLE_PLAIN, "%s: empty", list->path);
-	failed =
-		jw_marks_open(err, cli_state(NULL, cli), list->path, &marks) ||
-		read_rows(err, list, marks, &document) ||
-		(list->count && output_wants_text(&cli->out) && print_list(err, &cli->out, &document)) ||
-		document_print(err, &cli->out, &document_cache_list, &document);
+	failed = jw_marks_open(err, cli_state(NULL, cli), list->path, &marks) ||
+			 read_rows(err, list, marks, &document) ||
+			 (list->count && output_wants_text(&cli->out) &&
+			  print_cache_list(err, &cli->out, &document)) ||
+			 document_print(err, &cli->out, &document_cache_list, &document);
 	mem_free(document.rows);
 	jw_marks_close(marks);
 	jw_cache_list_free(list);
@@ -114,5 +114,5 @@ const struct cli_command command_cache_list = {
 		"Values are not hashed; “jitwarm cache verify” does that.",
 	.options = list_options,
 	.no_operands = "a directory is named with --cache DIR",
-	.run = list_run,
+	.run = run_cache_list,
 };

@@ -38,7 +38,7 @@ static const char *group_text(char text[GROUP_TEXT], const struct jw_prune_group
 	return text;
 }
 
-static void print_groups(const struct output *out, const struct jw_prune_result *result)
+static void print_pruned_groups(const struct output *out, const struct jw_prune_result *result)
 {
 	char size[TEXT_SHORT], what[GROUP_TEXT];
 	size_t shown = result->group_count < MOST_SHOWN ? result->group_count : MOST_SHOWN;
@@ -68,8 +68,9 @@ static void print_unknown(const struct output *out, const struct jw_prune_result
 			group_text(what, &result->unknown[i]));
 }
 
-static void print_result(const struct output *out, const struct cache_prune_document *document,
-						 const struct jw_prune_options *options)
+static void print_prune_result(const struct output *out,
+							   const struct cache_prune_document *document,
+							   const struct jw_prune_options *options)
 {
 	const struct jw_prune_result *result = &document->result;
 	const uint64_t left_bytes = result->bytes - document->chosen_bytes;
@@ -77,7 +78,7 @@ static void print_result(const struct output *out, const struct cache_prune_docu
 
 	output_line(out, STYLE_STRONG, "%s: %s, %s", result->path,
 				TEXT_COUNT(result->entries, "entry", "entries"), text_bytes(all, result->bytes));
-	print_groups(out, result);
+	print_pruned_groups(out, result);
 	if (!document->chosen_entries)
 		output_line(out, STYLE_GOOD, "  nothing to prune");
 	else if (options->apply)
@@ -103,8 +104,8 @@ static void print_result(const struct output *out, const struct cache_prune_docu
 					text_bytes(size, left_bytes));
 }
 
-static int read_drivers(struct jw_error *err, const struct options *given,
-						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
+static int read_given_drivers(struct jw_error *err, const struct options *given,
+							  const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
 {
 	for (size_t i = 0; i < options_count(given, "driver"); i++) {
 		const char *text = options_item(given, "driver", i);
@@ -132,11 +133,12 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 	return 0;
 }
 
-static int read_options(struct jw_error *err, const struct options *given, struct gpu_targets *gpus,
-						const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
+static int read_prune_options(struct jw_error *err, const struct options *given,
+							  struct gpu_targets *gpus, const char *drivers[MOST_DRIVERS],
+							  struct jw_prune_options *options)
 {
 	if (gpu_targets_arch(err, given, gpus, &options->other_targets) ||
-		read_drivers(err, given, drivers, options) || read_age(err, given, &options->older_s))
+		read_given_drivers(err, given, drivers, options) || read_age(err, given, &options->older_s))
 		return -1;
 	options->target_count = gpus->count;
 	options->damaged = options_given(given, "damaged");
@@ -170,7 +172,8 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (read_options(err, given, &gpus, drivers, &options) || cli_worker(err, cli, &how.worker))
+	if (read_prune_options(err, given, &gpus, drivers, &options) ||
+		cli_worker(err, cli, &how.worker))
 		return -1;
 	/* Only the driver knows which GPUs there are. */
 	how.asleep = !options.other_targets;
@@ -181,7 +184,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 		return cli_hopeless(err, cli, JW_ERR_UNSUPPORTED);
 	document.result = *result;
 	add_up(&document);
-	print_result(&cli->out, &document, &options);
+	print_prune_result(&cli->out, &document, &options);
 	if (result->not_kept || result->changed || (document.chosen_entries && !options.apply))
 		cli->status = EXIT_COLD;
 	failed = document_print(err, &cli->out, &document_cache_prune, &document);

@@ -10,8 +10,8 @@
 
 enum { MOST_SHOWN = 20, WIDTH = 28 };
 
-static void print_groups(const struct output *out, const char *title,
-						 const struct jw_cache_group *groups, size_t count, bool drivers)
+static void print_damage_groups(const struct output *out, const char *title,
+								const struct jw_cache_group *groups, size_t count, bool drivers)
 {
 	char size[TEXT_SHORT], text[CACHE_DRIVER_TEXT];
 
@@ -56,7 +56,7 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 					report->outlook.text, report->outlook.next_step);
 }
 
-static void print_report(const struct output *out, const struct cache_verify_document *found)
+static void print_verify_report(const struct output *out, const struct cache_verify_document *found)
 {
 	const struct jw_cache_report *report = &found->report;
 	char size[TEXT_SHORT];
@@ -68,8 +68,8 @@ static void print_report(const struct output *out, const struct cache_verify_doc
 		output_line(out, STYLE_PLAIN, "  %s, %s: %zu sound, %zu damaged",
 					TEXT_COUNT(report->entries, "entry", "entries"),
 					text_bytes(size, report->bytes), report->sound, report->damaged);
-		print_groups(out, "GPU", report->by_arch, report->arch_count, false);
-		print_groups(out, "driver", report->by_driver, report->driver_count, true);
+		print_damage_groups(out, "GPU", report->by_arch, report->arch_count, false);
+		print_damage_groups(out, "driver", report->by_driver, report->driver_count, true);
 		if (report->kinds[JW_CACHE_OPENCL] || report->kinds[JW_CACHE_OTHER])
 			output_line(out, STYLE_PLAIN, "  kind      CUDA %zu, OpenCL %zu, other %zu",
 						report->kinds[JW_CACHE_CUDA], report->kinds[JW_CACHE_OPENCL],
@@ -111,7 +111,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 		found.report = *report;
 		found.carried = jw_marks_count(marks, JW_MARK_OLDER);
 		found.split = jw_marks_count(marks, JW_MARK_SPLIT);
-		print_report(&cli->out, &found);
+		print_verify_report(&cli->out, &found);
 		print_repaired(&cli->out, &found.repaired);
 		cli->status = report->damaged || report->outlook.harmful ? EXIT_COLD : EXIT_DONE;
 		failed = document_print(err, &cli->out, &document_cache_verify, &found);

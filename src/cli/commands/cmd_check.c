@@ -106,7 +106,7 @@ static void print_nameless(const struct output *out, const struct jw_check_resul
 					   driver);
 }
 
-static void print_result(const struct output *out, const struct jw_check_result *result)
+static void print_check_result(const struct output *out, const struct jw_check_result *result)
 {
 	if (!result->names_known)
 		print_nameless(out, result);
@@ -151,7 +151,7 @@ static int check_found(struct jw_error *err, struct cli *cli, const struct gpu_t
 	if (jw_check(err, &options, &result))
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
-	print_result(&cli->out, result);
+	print_check_result(&cli->out, result);
 	cli->status = exit_of_troubles(result->troubles + files->found->trouble_count, result->images);
 	for (size_t i = 0; i < result->gpu_count; i++)
 		cli_end_with(cli, result->gpus[i].cold ? EXIT_COLD : EXIT_DONE);

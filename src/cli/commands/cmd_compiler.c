@@ -18,7 +18,7 @@ static size_t megabytes(uint64_t bytes)
 	return (size_t)(bytes / 1000000 + (bytes % 1000000 != 0));
 }
 
-static void on_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
+static void on_fetch_progress(void *context, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct fetching *fetching = context;
 
@@ -40,7 +40,7 @@ static int fetch_one(struct jw_error *err, struct cli *cli, struct compiler_row 
 	struct fetching fetching = {.output = &cli->out, .label = row->version};
 	const struct jw_compiler_fetch_options options = {.size = sizeof options,
 													  .context = &fetching,
-													  .progress = on_progress,
+													  .progress = on_fetch_progress,
 													  .cancel = cli_cancel};
 	int result = jw_compiler_fetch(err, row->version, &options, &row->path);
 

@@ -16,7 +16,7 @@
 
 enum { STANDARD_OUTPUT = 1 };
 
-static int check_usage(struct jw_error *err, const struct cli *cli, bool to_stdout)
+static int check_export_usage(struct jw_error *err, const struct cli *cli, bool to_stdout)
 {
 	const struct options *given = &cli->options;
 
@@ -46,7 +46,8 @@ static void chosen_free(struct export_files *chosen)
 	found_files_free(&chosen->found);
 }
 
-static int choose_files(struct jw_error *err, const struct cli *cli, struct export_files *chosen)
+static int choose_export_files(struct jw_error *err, const struct cli *cli,
+							   struct export_files *chosen)
 {
 	size_t count = options_count(&cli->options, "package");
 	const char **names;
@@ -69,8 +70,8 @@ static int choose_files(struct jw_error *err, const struct cli *cli, struct expo
 }
 
 /* Writes the pack of what is chosen, and reports it. */
-static int write_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
-					  const struct export_files *chosen)
+static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
+					   const struct export_files *chosen)
 {
 	struct export_document document = {.file = options->output, .result = JW_EXPORT_RESULT_INIT};
 
@@ -115,12 +116,13 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (check_usage(err, cli, to_stdout) || gpu_targets_arch(err, given, &gpus, NULL) ||
+	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, given, &gpus, NULL) ||
 		cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
-	failed = choose_files(err, cli, &chosen) || pack_report_sign(err, cli, &options, passphrase) ||
-			 write_pack(err, cli, &options, &chosen);
+	failed = choose_export_files(err, cli, &chosen) ||
+			 pack_report_sign(err, cli, &options, passphrase) ||
+			 export_pack(err, cli, &options, &chosen);
 	passphrase_forget(passphrase);
 	chosen_free(&chosen);
 	return failed;

@@ -32,8 +32,8 @@ struct places {
 	bool asked;
 };
 
-static int find_files(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
-					  size_t *ret_count)
+static int find_named_files(struct jw_error *err, void *context,
+							const struct jw_pack_file **ret_files, size_t *ret_count)
 {
 	struct places *places = context;
 	const struct options *given = &places->cli->options;
@@ -62,7 +62,7 @@ static void places_free(struct places *places)
 	found_files_free(&places->found);
 }
 
-static struct jw_import_options options_of(const struct cli *cli, struct places *places)
+static struct jw_import_options import_options_of(const struct cli *cli, struct places *places)
 {
 	const struct options *given = &cli->options;
 
@@ -78,13 +78,13 @@ static struct jw_import_options options_of(const struct cli *cli, struct places 
 		.carry_over = options_given(given, "carry-over"),
 		.context = places,
 		.cancel = cli_cancel,
-		.find_files = find_files,
+		.find_files = find_named_files,
 		.any_file = given->operand_count > 1,
 	};
 }
 
 /* Without a driver, and no directory to fill for another machine, jitwarm cannot help. */
-static int fail(const struct jw_error *err, struct cli *cli)
+static int fail_import(const struct jw_error *err, struct cli *cli)
 {
 	const bool no_help =
 		!options_given(&cli->options, "cache") &&
@@ -97,7 +97,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
 	struct places places = {.cli = cli};
-	struct jw_import_options options = options_of(cli, &places);
+	struct jw_import_options options = import_options_of(cli, &places);
 	struct jw_import_result *result;
 	int failed;
 
@@ -106,7 +106,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 	failed = jw_import(err, &options, &result);
 	places_free(&places);
 	if (failed)
-		return fail(err, cli);
+		return fail_import(err, cli);
 	if (!places.asked && given->operand_count > 1)
 		output_note(
 			&cli->out,
@@ -174,20 +174,20 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 static int import_for_all(struct jw_error *err, struct cli *cli)
 {
 	struct places places = {.cli = cli};
-	struct jw_import_options options = options_of(cli, &places);
+	struct jw_import_options options = import_options_of(cli, &places);
 	struct jw_import_all_result *all;
 	int failed = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
 
 	places_free(&places);
 	if (failed)
-		return fail(err, cli);
+		return fail_import(err, cli);
 	print_accounts(cli, all);
 	failed = document_print(err, &cli->out, &document_import_all, all);
 	jw_import_all_result_free(all);
 	return failed;
 }
 
-static int import_run(struct jw_error *err, struct cli *cli)
+static int run_import(struct jw_error *err, struct cli *cli)
 {
 	if (!cli->options.operand_count)
 		return error_set(err, JW_ERR_USAGE, "name a pack, or “-” for standard input");
@@ -239,5 +239,5 @@ const struct cli_command command_import = {
 		"pack is damaged or the cache cannot be written. With --all-users: 1 where one account "
 		"cannot be filled, 3 where no account can.",
 	.options = import_options,
-	.run = import_run,
+	.run = run_import,
 };

@@ -16,7 +16,8 @@ static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, 
 }
 
 /* The folder of keys, where the operands are as many as they should be. */
-static const char *begin(struct jw_error *err, struct cli *cli, size_t least, size_t most)
+static const char *begin_key_command(struct jw_error *err, struct cli *cli, size_t least,
+									 size_t most)
 {
 	size_t count = cli->options.operand_count;
 
@@ -37,7 +38,7 @@ static const char *operand(const struct cli *cli, size_t at, const char *otherwi
 static int generate_run(struct jw_error *err, struct cli *cli)
 {
 	const bool none = options_given(&cli->options, "no-passphrase");
-	const char *state = begin(err, cli, 0, 1);
+	const char *state = begin_key_command(err, cli, 0, 1);
 	char room[PASSPHRASE_SIZE] = "";
 	struct jw_key key;
 	int failed =
@@ -68,9 +69,9 @@ const struct cli_command command_key_generate = {
 	.run = generate_run,
 };
 
-static int import_run(struct jw_error *err, struct cli *cli)
+static int run_key_import(struct jw_error *err, struct cli *cli)
 {
-	const char *state = begin(err, cli, 1, 2), *file = operand(cli, 0, ""), *passphrase;
+	const char *state = begin_key_command(err, cli, 1, 2), *file = operand(cli, 0, ""), *passphrase;
 	char room[PASSPHRASE_SIZE] = "";
 	struct jw_key key;
 	int failed =
@@ -91,12 +92,12 @@ const struct cli_command command_key_import = {
 				   "(“default” unless one is given), and trusts it. It stays encrypted; its "
 				   "passphrase is asked for once, to read the public key.",
 	.options = import_options,
-	.run = import_run,
+	.run = run_key_import,
 };
 
 static int trust_run(struct jw_error *err, struct cli *cli)
 {
-	const char *state = begin(err, cli, 1, 2);
+	const char *state = begin_key_command(err, cli, 1, 2);
 	struct jw_key key;
 
 	return !state || jw_key_trust(err, state, operand(cli, 1, NULL), operand(cli, 0, ""), &key)
@@ -116,7 +117,7 @@ const struct cli_command command_key_trust = {
 
 static int distrust_run(struct jw_error *err, struct cli *cli)
 {
-	const char *state = begin(err, cli, 1, 1), *name = operand(cli, 0, "");
+	const char *state = begin_key_command(err, cli, 1, 1), *name = operand(cli, 0, "");
 
 	if (!state || jw_key_distrust(err, state, name))
 		return -1;
@@ -132,7 +133,8 @@ const struct cli_command command_key_distrust = {
 	.run = distrust_run,
 };
 
-static int print_list(struct jw_error *err, const struct output *out, const struct jw_keys *keys)
+static int print_key_list(struct jw_error *err, const struct output *out,
+						  const struct jw_keys *keys)
 {
 	struct table table = {.columns = 5, .titles = {"name", "id", "signs", "trusted", "public key"}};
 	int result;
@@ -155,13 +157,13 @@ static int print_list(struct jw_error *err, const struct output *out, const stru
 	return result;
 }
 
-static int list_run(struct jw_error *err, struct cli *cli)
+static int run_key_list(struct jw_error *err, struct cli *cli)
 {
-	const char *state = begin(err, cli, 0, 0);
+	const char *state = begin_key_command(err, cli, 0, 0);
 	struct jw_keys keys = {0};
 	int failed =
 		!state || jw_key_list(err, state, &keys) ||
-		(output_wants_text(&cli->out) && keys.count && print_list(err, &cli->out, &keys)) ||
+		(output_wants_text(&cli->out) && keys.count && print_key_list(err, &cli->out, &keys)) ||
 		document_print(err, &cli->out, &document_key, &keys);
 
 	if (!failed && !keys.count)
@@ -176,5 +178,5 @@ const struct cli_command command_key_list = {
 	.usage = "",
 	.description = "Lists your own keys, and those whose packs “jitwarm import” accepts.",
 	.no_operands = "key list shows every key",
-	.run = list_run,
+	.run = run_key_list,
 };

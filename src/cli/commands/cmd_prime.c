@@ -41,7 +41,7 @@ static bool on_planned(void *context, const struct jw_prime_result *result)
 	return true;
 }
 
-static void on_progress(void *context, const struct jw_prime_progress *progress)
+static void on_prime_progress(void *context, const struct jw_prime_progress *progress)
 {
 	struct prime_outcome *priming = context;
 
@@ -110,7 +110,7 @@ static int conclude(struct jw_error *err, struct prime_outcome *priming,
 	return failed;
 }
 
-static int work(struct jw_error *err, struct prime_outcome *priming)
+static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;
 	struct jw_prime_options options = {
@@ -134,7 +134,7 @@ static int work(struct jw_error *err, struct prime_outcome *priming)
 		.split = options_given(&cli->options, "split"),
 		.context = priming,
 		.planned = on_planned,
-		.progress = on_progress,
+		.progress = on_prime_progress,
 		.message = on_message,
 		.nvrtc = &priming->nvrtc.how,
 		.source = on_source,
@@ -213,7 +213,7 @@ static void warn_of_settings(const struct cli *cli)
 }
 
 /* The named files, else those of a recording, else the environment. */
-static int find_files(struct jw_error *err, struct prime_outcome *priming)
+static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 {
 	const struct cli *cli = priming->cli;
 	const char *recording = options_value(&cli->options, "recording");
@@ -248,7 +248,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	struct cli *cli = priming->cli;
 
 	if (nvrtc_options_read(err, cli, &priming->nvrtc) || open_system(err, priming) ||
-		find_files(err, priming) ||
+		find_prime_files(err, priming) ||
 		target_machine_get_ready(err, cli, priming->files.found, &priming->elsewhere))
 		return cli_hopeless(err, cli, priming->elsewhere.given ? JW_ERR_UNSUPPORTED : JW_OK);
 	warn_of_settings(cli);
@@ -263,7 +263,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 	if (options_given(&cli->options, "tune") && !priming->only_plan &&
 		tune_change_on_the_way(err, cli, &priming->files))
 		return -1;
-	return work(err, priming);
+	return work_of_prime(err, priming);
 }
 
 static int prime_run(struct jw_error *err, struct cli *cli)

@@ -14,7 +14,7 @@ enum { NOT_STARTED = 126, NOT_THERE = 127 };
 static const char standard_file[] = "jitwarm-recording.json";
 
 /* The modules that no file has, by kind. */
-static void print_others(const struct output *out, const struct jw_recording *recording)
+static void print_other_compiles(const struct output *out, const struct jw_recording *recording)
 {
 	enum { OTHER = JW_RECORDED_JITLINK + 1 };
 	static const struct {
@@ -50,8 +50,8 @@ static void print_others(const struct output *out, const struct jw_recording *re
 					new ? "; a second recording shows whether every run makes the same ones" : "");
 }
 
-static void print_result(const struct output *out, const struct jw_record_result *result,
-						 const char *file)
+static void print_record_result(const struct output *out, const struct jw_record_result *result,
+								const char *file)
 {
 	const struct jw_recording *recording = result->recording;
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
@@ -76,7 +76,7 @@ static void print_result(const struct output *out, const struct jw_record_result
 					   "sets CUDA_CACHE_PATH itself",
 					   TEXT_COUNT(result->elsewhere, "entry", "entries"),
 					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
-	print_others(out, recording);
+	print_other_compiles(out, recording);
 	if (result->added)
 		output_note(out, "%s added to your cache, which grew by %s",
 					TEXT_COUNT(result->added, "entry", "entries"),
@@ -100,8 +100,8 @@ static void print_result(const struct output *out, const struct jw_record_result
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
-static int finish(struct jw_error *err, struct cli *cli, const struct jw_found *found,
-				  struct jw_record_result *result)
+static int finish_record(struct jw_error *err, struct cli *cli, const struct jw_found *found,
+						 struct jw_record_result *result)
 {
 	const char *output = options_value(&cli->options, "output");
 	const char *file = output ? output : standard_file;
@@ -109,7 +109,7 @@ static int finish(struct jw_error *err, struct cli *cli, const struct jw_found *
 	if (jw_recording_name_files(err, result->recording, found) ||
 		jw_recording_write(err, file, result->recording))
 		return -1;
-	print_result(&cli->out, result, file);
+	print_record_result(&cli->out, result, file);
 	cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
 	return document_print(err, &cli->out, &document_record,
 						  &(struct record_document){
@@ -138,7 +138,7 @@ static int record(struct jw_error *err, struct cli *cli, const struct found_file
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
 		return -1;
 	}
-	if (finish(err, cli, files->found, result))
+	if (finish_record(err, cli, files->found, result))
 		cli_fail(cli, err);
 	/* The command's own status, unless that is 0. */
 	if (result->exit_status)

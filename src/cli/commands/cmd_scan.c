@@ -30,7 +30,8 @@ static int add_image(struct jw_error *err, struct scan_run *run, const struct jw
 	return object ? error_set(err, JW_ERR_MEMORY, "out of memory") : -1;
 }
 
-static int take_image(struct jw_error *err, void *context, const struct jw_scan_image *image)
+static int take_scanned_image(struct jw_error *err, void *context,
+							  const struct jw_scan_image *image)
 {
 	struct scan_run *run = context;
 
@@ -40,7 +41,7 @@ static int take_image(struct jw_error *err, void *context, const struct jw_scan_
 	return run->files ? add_image(err, run, image) : 0;
 }
 
-static void take_trouble(void *context, const char *path, const struct jw_error *why)
+static void print_scan_trouble(void *context, const char *path, const struct jw_error *why)
 {
 	struct scan_run *run = context;
 
@@ -76,8 +77,8 @@ static int scan_all(struct jw_error *err, struct scan_run *run, const struct gpu
 		.speed = run->speed,
 		.modules = run->modules,
 		.context = run,
-		.image = take_image,
-		.trouble = take_trouble,
+		.image = take_scanned_image,
+		.trouble = print_scan_trouble,
 		.total = take_total,
 		.failing = take_failing,
 	};

@@ -185,7 +185,7 @@ static int disable_run(struct jw_error *err, struct cli *cli)
 	return act(err, cli, jw_startup_disable, report_disabled);
 }
 
-static int status_run(struct jw_error *err, struct cli *cli)
+static int run_startup_status(struct jw_error *err, struct cli *cli)
 {
 	return act(err, cli, jw_startup_look, report_status);
 }
@@ -244,5 +244,5 @@ const struct cli_command command_startup_status = {
 				   "times, changes and durations. Ends with 1 where the task or units are missing.",
 	.options = other_options,
 	.no_operands = "it concerns the one task or set of units of this account",
-	.run = status_run,
+	.run = run_startup_status,
 };

@@ -69,8 +69,8 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 }
 
 /* Services have other caches than the console's user. */
-static void print_others(const struct output *out, const struct jw_other_cache *caches,
-						 size_t count)
+static void print_other_caches(const struct output *out, const struct jw_other_cache *caches,
+							   size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		char size[TEXT_SHORT];
@@ -93,7 +93,7 @@ static bool is_relative(void)
 }
 
 /* What helps next: a warm cache is of no use while the driver does not read it. */
-static void print_next(const struct output *out, const struct jw_system *system)
+static void print_status_next(const struct output *out, const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;
 	const char *next = "jitwarm prime [PACKAGE|PATH]: compile what a first start would compile";
@@ -111,7 +111,7 @@ static void print_next(const struct output *out, const struct jw_system *system)
 	output_line(out, STYLE_FAINT, "Next    %s", next);
 }
 
-static int status_run(struct jw_error *err, struct cli *cli)
+static int run_status(struct jw_error *err, struct cli *cli)
 {
 	const char *profile = options_value(&cli->options, "driver-profile");
 	struct status_document found = {.wsl = os_is_wsl()};
@@ -133,13 +133,13 @@ static int status_run(struct jw_error *err, struct cli *cli)
 	print_gpus(&cli->out, system);
 	print_driver(&cli->out, &system->driver);
 	print_cache(&cli->out, &system->cache, found.carried);
-	print_others(&cli->out, found.others, found.other_count);
+	print_other_caches(&cli->out, found.others, found.other_count);
 	if (found.wsl)
 		output_line(&cli->out, STYLE_PLAIN,
 					"Side    Linux in Windows (WSL): its programs use the cache above; those of "
 					"Windows have another, %%APPDATA%%\\NVIDIA\\ComputeCache, which jitwarm.exe "
 					"warms");
-	print_next(&cli->out, system);
+	print_status_next(&cli->out, system);
 	cli->status = system->gpu_count ? EXIT_DONE : EXIT_CANNOT;
 	failed = document_print(err, &cli->out, &document_status, &found);
 	jw_other_caches_free(found.others, found.other_count);
@@ -161,5 +161,5 @@ const struct cli_command command_status = {
 				   "commands takes their folders. Ends with 2 where there is no GPU.",
 	.options = status_options,
 	.no_operands = "status is this machine's; “jitwarm check” takes files and packages",
-	.run = status_run,
+	.run = run_status,
 };

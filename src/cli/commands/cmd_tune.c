@@ -58,7 +58,7 @@ static void join(struct tune_document *document, char **lines, size_t count)
 		document->warnings[document->warning_count++] = lines[i];
 }
 
-static int collect(struct jw_error *err, struct tuning *tuning)
+static int collect_settings(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
 	struct tune_document *document = &tuning->document;
@@ -162,7 +162,7 @@ static int print_remaining_overrides(struct jw_error *err, const struct tuning *
 	return result;
 }
 
-static void print_next(const struct tuning *tuning, bool removable)
+static void print_tune_next(const struct tuning *tuning, bool removable)
 {
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
 	const char *next = "Next       jitwarm tune --apply: set it for this account (--scope: "
@@ -182,7 +182,7 @@ static void print_next(const struct tuning *tuning, bool removable)
 	output_line(&tuning->cli->out, STYLE_FAINT, "%s", next);
 }
 
-static int print_report(struct jw_error *err, const struct tuning *tuning)
+static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 {
 	const struct output *out = &tuning->cli->out;
 	const struct jw_cache_info *cache = &tuning->cli->system->cache;
@@ -215,7 +215,7 @@ static int print_report(struct jw_error *err, const struct tuning *tuning)
 	if (print_overrides(err, tuning, tuning->settings, &removable))
 		return -1;
 	if (!options_given(&tuning->cli->options, "apply"))
-		print_next(tuning, removable);
+		print_tune_next(tuning, removable);
 	return 0;
 }
 
@@ -236,7 +236,8 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 }
 
 /* One directory does not suit all accounts or a service: only with --path. */
-static int apply(struct jw_error *err, struct tuning *tuning, struct jw_tune_request *request)
+static int apply_settings(struct jw_error *err, struct tuning *tuning,
+						  struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;
 	bool shared = request->scope == JW_SCOPE_SYSTEM || request->scope == JW_SCOPE_UNIT;
@@ -274,7 +275,7 @@ static int undo(struct jw_error *err, struct tuning *tuning, const struct jw_tun
 	return 0;
 }
 
-static int work(struct jw_error *err, struct tuning *tuning)
+static int work_of_tune(struct jw_error *err, struct tuning *tuning)
 {
 	const struct options *options = &tuning->cli->options;
 	const char *scope = options_value(options, "scope"), *form = options_value(options, "print");
@@ -289,19 +290,19 @@ static int work(struct jw_error *err, struct tuning *tuning)
 	tuning->scope = request.scope;
 	if (options_given(options, "undo"))
 		return undo(err, tuning, scope ? &request : NULL);
-	if (collect(err, tuning))
+	if (collect_settings(err, tuning))
 		return -1;
 	if (form)
 		return print_lines(err, tuning, form);
-	if (print_report(err, tuning))
+	if (print_tune_report(err, tuning))
 		return -1;
-	return options_given(options, "apply") ? apply(err, tuning, &request) : 0;
+	return options_given(options, "apply") ? apply_settings(err, tuning, &request) : 0;
 }
 
 static int tune_run(struct jw_error *err, struct cli *cli)
 {
 	struct tuning tuning = {.cli = cli};
-	int failed = work(err, &tuning);
+	int failed = work_of_tune(err, &tuning);
 
 	if (tuning.result)
 		tuning.document.changes = *tuning.result;

@@ -21,22 +21,22 @@ struct uninstall {
 };
 
 /* A failure does not stop the rest. */
-static void failed(struct uninstall *job)
+static void uninstall_step_failed(struct uninstall *job)
 {
 	output_error(&job->cli->out, "%s", job->err.message);
 	cli_end_with(job->cli, EXIT_COLD);
 }
 
-static void note(struct uninstall *job, const char *what)
+static void note_removed(struct uninstall *job, const char *what)
 {
 	if (mem_add_string(&job->err, &job->gone.removed, &job->gone.count, MOST_REMOVED, what))
-		failed(job);
+		uninstall_step_failed(job);
 }
 
 static void gone(struct uninstall *job, const char *what, const char *but)
 {
 	output_line(&job->cli->out, STYLE_GOOD, "removed    %s%s", what, but);
-	note(job, what);
+	note_removed(job, what);
 }
 
 /* ---- task and units */
@@ -48,11 +48,11 @@ static void disable(struct uninstall *job, const char *service, bool everyone)
 	struct jw_startup *before, *after;
 
 	if (jw_startup_look(&job->err, &options, &before)) {
-		failed(job);
+		uninstall_step_failed(job);
 		return;
 	}
 	if (jw_startup_disable(&job->err, &options, &after)) {
-		failed(job);
+		uninstall_step_failed(job);
 	} else {
 		for (size_t i = 0; i < before->count && i < after->count; i++)
 			if (before->items[i].ours && !after->items[i].there)
@@ -73,7 +73,7 @@ static void disable_all(struct uninstall *job)
 	if (jw_is_administrator())
 		disable(job, NULL, true);
 	if (jw_startup_services(&job->err, &names, &count)) {
-		failed(job);
+		uninstall_step_failed(job);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -86,12 +86,12 @@ static void untune(struct uninstall *job)
 	struct jw_tune_result *result;
 
 	if (jw_tune_undo(&job->err, NULL, &result)) {
-		failed(job);
+		uninstall_step_failed(job);
 		return;
 	}
 	tune_change_print_changes(&job->cli->out, result);
 	for (size_t i = 0; i < result->count; i++)
-		note(job, result->changes[i].where);
+		note_removed(job, result->changes[i].where);
 	jw_tune_result_free(result);
 }
 
@@ -101,7 +101,7 @@ static void forget(struct uninstall *job)
 	bool kept;
 
 	if (jw_state_remove(&job->err, options_given(&job->cli->options, "keys"), &path, &kept))
-		failed(job);
+		uninstall_step_failed(job);
 	else if (path)
 		gone(job, path, kept ? ", but for your keys (--keys removes them too)" : "");
 	jw_text_free(path);
@@ -122,7 +122,7 @@ static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 	if (cache->account)
 		os_act_as_self();
 	if (failure && !cache->account)
-		failed(job);
+		uninstall_step_failed(job);
 	if (path)
 		gone(job, path, "");
 	jw_text_free(path);
@@ -136,7 +136,7 @@ static int uninstall_run(struct jw_error *err, struct cli *cli)
 
 	/* Before untune removes the settings that name them. */
 	if (driver_caches_all(&job.err, &caches))
-		failed(&job);
+		uninstall_step_failed(&job);
 	disable_all(&job);
 	untune(&job);
 	for (size_t i = 0; i < caches.count; i++)

@@ -36,7 +36,7 @@ static const struct json_field outlook_fields[] = {
 const struct json_table document_outlook = {.fields = outlook_fields,
 											.size = sizeof(struct jw_cache_outlook)};
 
-static const char *say_key(char room[JSON_ROOM], const void *key)
+static const char *key_text(char room[JSON_ROOM], const void *key)
 {
 	(void)snprintf(room, JSON_ROOM, "%016llx", (unsigned long long)*(const uint64_t *)key);
 	return room;
@@ -51,7 +51,7 @@ static const char *say_form(char room[JSON_ROOM], const void *values)
 }
 
 static const struct json_field entry_fields[] = {
-	JSON_SAID("key", struct cache_list_row, entry.key, say_key, "the entry's name, 16 hex digits"),
+	JSON_SAID("key", struct cache_list_row, entry.key, key_text, "the entry's name, 16 hex digits"),
 	ENTRY(kind, "`cuda`, `opencl` or `other`", .names = cached_kinds),
 	JSON_SAID_OF("form", say_form,
 				 "CUDA: `load` (a module), `link` (an input of run-time linking) or `nvjitlink`",

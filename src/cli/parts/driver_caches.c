@@ -12,8 +12,8 @@
 enum { MOST_CACHES = ACCOUNTS_MOST + 4096 };
 
 /* Takes `path` over. */
-static int add(struct jw_error *err, struct driver_caches *caches, char *path,
-			   const struct jw_account *account)
+static int add_cache(struct jw_error *err, struct driver_caches *caches, char *path,
+					 const struct jw_account *account)
 {
 	for (size_t i = 0; i < caches->count; i++)
 		if (!strcmp(caches->items[i].path, path)) {
@@ -28,7 +28,7 @@ static int add(struct jw_error *err, struct driver_caches *caches, char *path,
 	return 0;
 }
 
-static int add_named(struct jw_error *err, struct driver_caches *caches)
+static int add_named_cache(struct jw_error *err, struct driver_caches *caches)
 {
 	struct jw_settings *settings;
 	int result = 0;
@@ -43,7 +43,7 @@ static int add_named(struct jw_error *err, struct driver_caches *caches)
 			!os_is_absolute(setting->value))
 			continue;
 		path = mem_string(err, setting->value);
-		result = path ? add(err, caches, path, NULL) : -1;
+		result = path ? add_cache(err, caches, path, NULL) : -1;
 	}
 	jw_settings_free(settings);
 	return result;
@@ -57,7 +57,7 @@ static int add_accounts(struct jw_error *err, struct driver_caches *caches)
 		char *path;
 
 		if (os_account_cache_dir(err, &caches->accounts.items[i], &path) ||
-			add(err, caches, path, &caches->accounts.items[i]))
+			add_cache(err, caches, path, &caches->accounts.items[i]))
 			return -1;
 	}
 	return 0;
@@ -69,8 +69,8 @@ int driver_caches_all(struct jw_error *err, struct driver_caches *ret_caches)
 	char *path;
 
 	/* An account without a home has no cache. */
-	if ((!os_driver_cache_dir(NULL, NULL, &path) && add(err, &caches, path, NULL)) ||
-		add_named(err, &caches) || (jw_is_administrator() && add_accounts(err, &caches))) {
+	if ((!os_driver_cache_dir(NULL, NULL, &path) && add_cache(err, &caches, path, NULL)) ||
+		add_named_cache(err, &caches) || (jw_is_administrator() && add_accounts(err, &caches))) {
 		driver_caches_free(&caches);
 		return -1;
 	}

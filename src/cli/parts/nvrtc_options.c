@@ -10,7 +10,7 @@
 enum { MOST_OPTIONS = 4096, LOG_LINES = 60 };
 
 /* One word from *at, without its quotes, to `to`. False where a quote is not closed. */
-static bool take_word(const char **at, char **to)
+static bool take_option_word(const char **at, char **to)
 {
 	char quote = 0;
 
@@ -44,7 +44,7 @@ static int split(struct jw_error *err, const char *text, struct nvrtc_options *o
 					 MOST_OPTIONS))
 			return -1;
 		options->words[options->how.option_count++] = to;
-		if (!take_word(&text, &to))
+		if (!take_option_word(&text, &to))
 			return error_set(err, JW_ERR_USAGE, "--nvrtc-options: a quote is not closed");
 	}
 }

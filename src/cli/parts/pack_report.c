@@ -76,7 +76,7 @@ static const char *const verdict_names[] = {"accepted", "already there", "refuse
 #define ENTRY_COUNT(result, count)                                                                 \
 	((result)->opaque ? TEXT_COUNT(count, "file", "files") : TEXT_COUNT(count, "entry", "entries"))
 
-static void print_groups(const struct output *out, const struct jw_import_result *result)
+static void print_pack_groups(const struct output *out, const struct jw_import_result *result)
 {
 	static const enum style styles[] = {STYLE_GOOD, STYLE_PLAIN, STYLE_WARN, STYLE_WARN};
 
@@ -120,7 +120,7 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 	output_line(out, STYLE_STRONG, "%s", result->path);
 	if (*result->signed_by)
 		output_line(out, STYLE_PLAIN, "  signed by “%s”", result->signed_by);
-	print_groups(out, result);
+	print_pack_groups(out, result);
 	print_missing(out, result);
 	if (result->dry_run && result->accepted)
 		output_line(out, STYLE_GOOD, "%s would be added (--dry-run: nothing was written)",

@@ -26,8 +26,8 @@ static void print_refilled(const struct output *out, const struct jw_store_refil
 							: "came back from the store.");
 }
 
-static void print_groups(const struct output *out, const struct jw_carry_result *result,
-						 bool dry_run)
+static void print_carry_groups(const struct output *out, const struct jw_carry_result *result,
+							   bool dry_run)
 {
 	for (size_t i = 0; i < result->group_count; i++) {
 		const struct jw_carry_group *group = &result->groups[i];
@@ -54,7 +54,7 @@ static void print_carried(const struct output *out, const struct jw_carry_result
 {
 	char bytes[TEXT_SHORT], time[TEXT_SHORT];
 
-	print_groups(out, result, dry_run);
+	print_carry_groups(out, result, dry_run);
 	if (result->carried && dry_run)
 		output_line(out, STYLE_PLAIN, "The following counts include %s.",
 					result->carried == 1 ? "it" : "them");

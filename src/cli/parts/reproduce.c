@@ -46,7 +46,7 @@ int reproduce_offsets(struct jw_error *err, const struct options *options, uint6
 	return 0;
 }
 
-static int add(struct jw_error *err, struct buf *line, const char *text)
+static int add_text_to_line(struct jw_error *err, struct buf *line, const char *text)
 {
 	return buf_append(err, line, text, strlen(text));
 }
@@ -66,12 +66,13 @@ static int add_word(struct jw_error *err, struct buf *line, const char *word)
 	bool windows = !strcmp(os_name, "windows");
 	const char *quote = is_plain(word, windows) ? "" : windows ? "\"" : "'";
 
-	if (add(err, line, " ") || add(err, line, quote))
+	if (add_text_to_line(err, line, " ") || add_text_to_line(err, line, quote))
 		return -1;
 	for (const char *at = word; *at; at++)
-		if (*at == '\'' && !windows ? add(err, line, "'\\''") : buf_append(err, line, at, 1))
+		if (*at == '\'' && !windows ? add_text_to_line(err, line, "'\\''")
+									: buf_append(err, line, at, 1))
 			return -1;
-	return add(err, line, quote);
+	return add_text_to_line(err, line, quote);
 }
 
 static int add_option(struct jw_error *err, struct buf *line, const struct options *options,
@@ -81,7 +82,10 @@ static int add_option(struct jw_error *err, struct buf *line, const struct optio
 
 	if (!value)
 		return 0;
-	return add(err, line, " --") || add(err, line, name) || add_word(err, line, value) ? -1 : 0;
+	return add_text_to_line(err, line, " --") || add_text_to_line(err, line, name) ||
+				   add_word(err, line, value)
+			   ? -1
+			   : 0;
 }
 
 char *reproduce_command(struct jw_error *err, const struct options *options,
@@ -92,9 +96,9 @@ char *reproduce_command(struct jw_error *err, const struct options *options,
 		mem_printf(err, "jitwarm prime --only 0x%llx", (unsigned long long)failure->offset);
 	char *result = NULL;
 
-	if (only && !add(err, &line, only) && !add_option(err, &line, options, "cache") &&
+	if (only && !add_text_to_line(err, &line, only) && !add_option(err, &line, options, "cache") &&
 		!add_option(err, &line, options, "module-timeout") &&
-		!(failure->path[0] == '-' && add(err, &line, " --")) &&
+		!(failure->path[0] == '-' && add_text_to_line(err, &line, " --")) &&
 		!add_word(err, &line, failure->path))
 		result = mem_string(err, buf_text(&line));
 	mem_free(only);

@@ -21,7 +21,7 @@ static int check_pack_usage(struct jw_error *err, const struct options *options,
 	return 0;
 }
 
-static int check_usage(struct jw_error *err, const struct options *options, bool given)
+static int check_target_usage(struct jw_error *err, const struct options *options, bool given)
 {
 	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas", "split"};
 
@@ -52,7 +52,7 @@ int target_machine_read(struct jw_error *err, struct cli *cli, struct target_mac
 
 	*elsewhere = (struct target_machine){.given = options_given(options, "target"),
 										 .pack = JW_EXPORT_OPTIONS_INIT};
-	if (check_usage(err, options, elsewhere->given))
+	if (check_target_usage(err, options, elsewhere->given))
 		return -1;
 	if (!elsewhere->given)
 		return 0;

@@ -78,17 +78,17 @@ static bool is_person(const struct passwd *entry, const struct id_range *range)
 	return entry->pw_uid >= range->least && entry->pw_uid <= range->most && entry->pw_uid;
 }
 
-static bool has_folder(const char *path)
+static bool is_folder_of_account(const char *path)
 {
 	struct stat native;
 
 	return path[0] == '/' && path[1] && !stat(path, &native) && S_ISDIR(native.st_mode);
 }
 
-static int take(struct jw_error *err, const struct passwd *entry, const struct id_range *range,
-				bool people, struct jw_accounts *accounts)
+static int take_account(struct jw_error *err, const struct passwd *entry,
+						const struct id_range *range, bool people, struct jw_accounts *accounts)
 {
-	if (!entry->pw_uid || is_person(entry, range) != people || !has_folder(entry->pw_dir))
+	if (!entry->pw_uid || is_person(entry, range) != people || !is_folder_of_account(entry->pw_dir))
 		return 0;
 	return add_account(err, accounts, entry->pw_name, entry->pw_dir, entry->pw_uid, entry->pw_gid);
 }
@@ -113,7 +113,7 @@ static int read_accounts(struct jw_error *err, bool people, struct jw_accounts *
 	if (!file)
 		setpwent();
 	while (!result && (entry = file ? fgetpwent(file) : getpwent()))
-		result = take(err, entry, &range, people, accounts);
+		result = take_account(err, entry, &range, people, accounts);
 	if (file)
 		(void)fclose(file);
 	else

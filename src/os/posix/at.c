@@ -40,14 +40,14 @@ static size_t directory_length(const char *path)
 			   : 0;
 }
 
-static size_t place_of(const char *path, size_t length)
+static size_t directory_place_of(const char *path, size_t length)
 {
 	return fnv_update(FNV_START, path, length) % SURE;
 }
 
 static bool is_sure(const char *path, size_t length)
 {
-	const size_t at = place_of(path, length);
+	const size_t at = directory_place_of(path, length);
 
 	return length && length < MOST_SURE && !strncmp(known[at].path, path, length) &&
 		   !known[at].path[length] && known[at].age == atomic_load(&present_age) &&
@@ -56,7 +56,7 @@ static bool is_sure(const char *path, size_t length)
 
 static void note_sure(const char *path, size_t length, unsigned age)
 {
-	const size_t at = place_of(path, length);
+	const size_t at = directory_place_of(path, length);
 
 	if (length >= MOST_SURE)
 		return;
@@ -75,7 +75,7 @@ static bool is_link(const char *path)
 	return !lstat(path, &stat) && S_ISLNK(stat.st_mode);
 }
 
-static int begin(struct jw_error *err, const char *path, enum at_last last, struct at *at)
+static int begin_at(struct jw_error *err, const char *path, enum at_last last, struct at *at)
 {
 	const size_t length = directory_length(path);
 	const unsigned age = atomic_load(&present_age);
@@ -107,7 +107,7 @@ int at_enter(struct jw_error *err, const char *path, enum at_last last, struct a
 {
 	struct at at;
 
-	if (begin(err, path, last, &at))
+	if (begin_at(err, path, last, &at))
 		return -1;
 	*ret_at = at;
 	return 0;
@@ -166,7 +166,7 @@ static bool has_another_name(int fd)
 	return fstat(fd, &stat) || (!S_ISDIR(stat.st_mode) && stat.st_nlink > 1);
 }
 
-static int refused(int fd)
+static int refuse_descriptor(int fd)
 {
 	(void)close(fd);
 	errno = EPERM;
@@ -179,7 +179,7 @@ int at_open(const struct at *at, int flags, mode_t mode)
 
 	if (fd < 0 || !at->guarded || (flags & O_ACCMODE) == O_RDONLY || !has_another_name(fd))
 		return fd;
-	return refused(fd);
+	return refuse_descriptor(fd);
 }
 
 int at_set_mode(const struct at *at, mode_t mode)
@@ -192,7 +192,7 @@ int at_set_mode(const struct at *at, mode_t mode)
 	if (fd < 0)
 		return -1;
 	if (has_another_name(fd))
-		return refused(fd);
+		return refuse_descriptor(fd);
 	result = fchmod(fd, mode);
 	(void)close(fd);
 	return result;
@@ -208,7 +208,7 @@ int at_set_owner(const struct at *at, uid_t owner, gid_t group)
 	if (fd < 0)
 		return -1;
 	if (has_another_name(fd))
-		return refused(fd);
+		return refuse_descriptor(fd);
 	result = fchownat(fd, "", owner, group, AT_EMPTY_PATH);
 	(void)close(fd);
 	return result;

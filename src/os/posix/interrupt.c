@@ -21,7 +21,7 @@ static long since_first_ms(void)
 /* The second one takes the default: kill -9 should never be needed. But timeout(1) and its
  * like signal the process and then its group, so one request comes twice: a signal that follows at
  * once is the first one's echo. The signals block each other meanwhile. */
-static void note(int number)
+static void note_signal(int number)
 {
 	if (!interrupted) {
 		(void)clock_gettime(CLOCK_MONOTONIC, &first);
@@ -34,7 +34,7 @@ static void note(int number)
 
 void os_catch_interrupts(void)
 {
-	struct sigaction action = {.sa_handler = note}, before;
+	struct sigaction action = {.sa_handler = note_signal}, before;
 
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)

@@ -39,7 +39,8 @@ static double milliseconds(const struct timeval *time)
 	return (double)time->tv_sec * 1000 + (double)time->tv_usec / 1000;
 }
 
-static int wait_for(struct jw_error *err, const char *name, pid_t child, struct os_ended *ret_ended)
+static int await_child(struct jw_error *err, const char *name, pid_t child,
+					   struct os_ended *ret_ended)
 {
 	struct rusage usage = {0};
 	int status;
@@ -113,7 +114,7 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 		(void)close(in);
 	if (out >= 0)
 		(void)close(out);
-	return result ? -1 : wait_for(err, arguments[0], child, ret_ended);
+	return result ? -1 : await_child(err, arguments[0], child, ret_ended);
 }
 
 void os_die_with_parent(void)

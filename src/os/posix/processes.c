@@ -44,7 +44,7 @@ static int read_proc(struct jw_error *err, const char *path, struct buf *text)
 
 /* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498       /usr/lib/libcuda.so.1". A line feed
  * in the name is written \012, and no other character is changed. Source: proc(5). */
-static int take_line(struct jw_error *err, const struct tour *tour, char *line)
+static int take_maps_line(struct jw_error *err, const struct tour *tour, char *line)
 {
 	static const char gone[] = " (deleted)";
 	char *path = strchr(line, '/'), *rights = strchr(line, ' '), *feed;
@@ -73,14 +73,14 @@ static int take_maps(struct jw_error *err, const struct tour *tour, int pid)
 		if (!end)
 			break;
 		*end = '\0';
-		result = take_line(err, tour, line);
+		result = take_maps_line(err, tour, line);
 		line = end + 1;
 	}
 	buf_free(&text);
 	return result;
 }
 
-static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
+static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth);
 
 /* The children of one thread: "123 456 ". */
 static int visit_children(struct jw_error *err, struct tour *tour, const char *path, unsigned depth)
@@ -97,13 +97,13 @@ static int visit_children(struct jw_error *err, struct tour *tour, const char *p
 			break;
 		at = end;
 		if (pid > 0)
-			result = visit(err, tour, (int)pid, depth + 1);
+			result = visit_process(err, tour, (int)pid, depth + 1);
 	}
 	buf_free(&text);
 	return result;
 }
 
-static int visit(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
+static int visit_process(struct jw_error *err, struct tour *tour, int pid, unsigned depth)
 {
 	char path[320];
 	struct dirent *entry;
@@ -133,7 +133,7 @@ int os_mapped_code(struct jw_error *err, int pid,
 {
 	struct tour tour = {.take = take, .context = context};
 
-	return visit(err, &tour, pid, 0);
+	return visit_process(err, &tour, pid, 0);
 }
 
 struct wanted_file {

@@ -149,7 +149,7 @@ static void restore_process(void)
 		(void)prctl(PR_SET_PDEATHSIG, self.parent_signal);
 }
 
-static void take_back(void)
+static void take_rights_back(void)
 {
 	(void)setfsuid(geteuid());
 	(void)setfsgid(getegid());
@@ -171,7 +171,7 @@ static int change(struct jw_error *err, const struct account_groups *groups)
 	if (set && (uid_t)setfsuid((uid_t)-1) == groups->owner &&
 		(gid_t)setfsgid(none) == groups->group)
 		return 0;
-	take_back();
+	take_rights_back();
 	return groups->owner == UNMAPPED
 			   ? error_set(err, JW_ERR_UNSUPPORTED, "this user namespace lacks the account")
 			   : error_set(err, JW_ERR_IO,
@@ -207,7 +207,7 @@ void rights_return(void)
 {
 	int reason = errno;
 
-	take_back();
+	take_rights_back();
 	self.acts = false;
 	errno = reason;
 }

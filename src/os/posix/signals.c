@@ -22,7 +22,7 @@ void os_hold_signals(void)
 	held = !pthread_sigmask(SIG_BLOCK, &set, &mask_before);
 }
 
-static void take_back(void)
+static void take_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
 		(void)sigaction(passed_on[i], &before[i], NULL);
@@ -36,7 +36,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (receiver > 0 && info->si_code <= 0 && kill((pid_t)receiver, number) && errno == ESRCH) {
-		take_back();
+		take_signals_back();
 		(void)raise(number); /* comes when this returns */
 	}
 	errno = kept;
@@ -48,7 +48,7 @@ void os_forward_signals(int pid)
 	const bool forwards = receiver > 0;
 
 	if (pid <= 0 && forwards)
-		take_back(); /* first: no signal is sent to a process that is gone */
+		take_signals_back(); /* first: no signal is sent to a process that is gone */
 	receiver = pid;
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; pid > 0 && i < sizeof passed_on / sizeof *passed_on; i++)

@@ -31,7 +31,7 @@ static int find_info(struct jw_error *err, const char *path, struct statfs *ret_
 }
 
 /* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
-static bool is_network(unsigned long type)
+static bool is_network_type(unsigned long type)
 {
 	static const unsigned long network[] = {
 		0x6969 /* NFS */,      0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
@@ -98,7 +98,7 @@ static uint64_t binding(uint64_t hard, uint64_t soft, uint64_t grace_s)
 	return over || !hard ? soft : hard;
 }
 
-static void apply(uint64_t limit, uint64_t used, uint64_t *left, bool *is_quota)
+static void apply_limit(uint64_t limit, uint64_t used, uint64_t *left, bool *is_quota)
 {
 	uint64_t rest = limit > used ? limit - used : 0;
 
@@ -114,14 +114,14 @@ static void apply_books(const struct dqblk *books, struct os_space *space)
 
 	/* Older kernels may fill in one half only: fields that are not marked as valid are unknown. */
 	if (books->dqb_valid & QIF_BLIMITS && books->dqb_valid & QIF_SPACE)
-		apply(binding(books->dqb_bhardlimit, books->dqb_bsoftlimit,
-					  books->dqb_valid & QIF_BTIME ? books->dqb_btime : 0) *
-				  BLOCK,
-			  books->dqb_curspace, &space->free_bytes, &space->quota);
+		apply_limit(binding(books->dqb_bhardlimit, books->dqb_bsoftlimit,
+							books->dqb_valid & QIF_BTIME ? books->dqb_btime : 0) *
+						BLOCK,
+					books->dqb_curspace, &space->free_bytes, &space->quota);
 	if (books->dqb_valid & QIF_ILIMITS && books->dqb_valid & QIF_INODES)
-		apply(binding(books->dqb_ihardlimit, books->dqb_isoftlimit,
-					  books->dqb_valid & QIF_ITIME ? books->dqb_itime : 0),
-			  books->dqb_curinodes, &space->free_files, &space->file_quota);
+		apply_limit(binding(books->dqb_ihardlimit, books->dqb_isoftlimit,
+							books->dqb_valid & QIF_ITIME ? books->dqb_itime : 0),
+					books->dqb_curinodes, &space->free_files, &space->file_quota);
 }
 
 /* The superuser is not held to any. */
@@ -151,7 +151,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	/* File systems that make inodes on demand report 0. */
 	if (info.f_files)
 		space.free_files = (uint64_t)info.f_ffree;
-	space.network = is_network((unsigned long)info.f_type);
+	space.network = is_network_type((unsigned long)info.f_type);
 	apply_quotas(path, &space);
 	*ret_space = space;
 	return 0;

@@ -42,7 +42,7 @@ static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, g
 }
 
 /* Takes the descriptor over. */
-static int enter(struct jw_error *err, struct walk *walk, int dir, const struct stat *stat)
+static int enter_level(struct jw_error *err, struct walk *walk, int dir, const struct stat *stat)
 {
 	bool movable = walk->dir >= 0 && walk_is_shared(&walk->stat) && !(walk->stat.st_mode & S_ISVTX);
 
@@ -71,7 +71,7 @@ static int start_at(struct jw_error *err, struct walk *walk, const char *start)
 	if (walk->dir >= 0)
 		(void)close(walk->dir);
 	walk->dir = -1;
-	return enter(err, walk, dir, &stat);
+	return enter_level(err, walk, dir, &stat);
 }
 
 static int note_step(struct jw_error *err, struct walk *walk, const char *name)
@@ -94,8 +94,8 @@ static int note_step(struct jw_error *err, struct walk *walk, const char *name)
 }
 
 /* A link that the superuser alone can have made is replaced by what it says. */
-static int follow(struct jw_error *err, struct walk *walk, const char *name, const char *behind,
-				  const struct stat *link)
+static int follow_link(struct jw_error *err, struct walk *walk, const char *name,
+					   const char *behind, const struct stat *link)
 {
 	char target[MOST_TARGET], *text;
 	ssize_t length;
@@ -122,8 +122,8 @@ static int follow(struct jw_error *err, struct walk *walk, const char *name, con
 
 /* `name`, which is followed by `behind`, from the first separator on. One that is missing, or is no
  * directory, is left to the call that the walk is for. *ret_arrived: so is one that is there. */
-static int step(struct jw_error *err, struct walk *walk, const char *name, char *behind,
-				bool *ret_arrived)
+static int step_into(struct jw_error *err, struct walk *walk, const char *name, char *behind,
+					 bool *ret_arrived)
 {
 	const bool last = !behind[strspn(behind, "/")];
 	struct stat stat;
@@ -142,7 +142,7 @@ static int step(struct jw_error *err, struct walk *walk, const char *name, char 
 	}
 	if (S_ISLNK(stat.st_mode)) {
 		(void)close(dir);
-		return follow(err, walk, name, behind, &stat);
+		return follow_link(err, walk, name, behind, &stat);
 	}
 	*ret_arrived = (last && !walk->last_entered) || !S_ISDIR(stat.st_mode);
 	if (*ret_arrived) {
@@ -151,7 +151,7 @@ static int step(struct jw_error *err, struct walk *walk, const char *name, char 
 	}
 	walk->rest = behind + strspn(behind, "/");
 	if (!note_step(err, walk, name))
-		return enter(err, walk, dir, &stat);
+		return enter_level(err, walk, dir, &stat);
 	(void)close(dir);
 	return -1;
 }
@@ -175,7 +175,7 @@ int walk_path(struct jw_error *err, struct walk *walk)
 			break;
 		}
 		name = mem_string_n(err, walk->rest, (size_t)(end - walk->rest));
-		result = name ? step(err, walk, name, end, &arrived) : -1;
+		result = name ? step_into(err, walk, name, end, &arrived) : -1;
 		mem_free(name);
 		if (result)
 			return -1;

@@ -21,7 +21,7 @@ struct manager {
 	DWORD(WINAPI *end)(DWORD session);
 };
 
-static bool load(struct os_library *library, const char *name, void *slot)
+static bool load_function(struct os_library *library, const char *name, void *slot)
 {
 	void (*function)(void) = os_library_function(library, name);
 
@@ -63,10 +63,10 @@ bool win32_user_of(const char *path, struct os_program *ret_program)
 	bool has = false;
 
 	if (wide && !os_library_open(NULL, "rstrtmgr.dll", &library))
-		has = load(library, "RmStartSession", &manager.start) &&
-			  load(library, "RmRegisterResources", &manager.enter) &&
-			  load(library, "RmGetList", &manager.list) &&
-			  load(library, "RmEndSession", &manager.end) &&
+		has = load_function(library, "RmStartSession", &manager.start) &&
+			  load_function(library, "RmRegisterResources", &manager.enter) &&
+			  load_function(library, "RmGetList", &manager.list) &&
+			  load_function(library, "RmEndSession", &manager.end) &&
 			  ask_manager(&manager, wide, ret_program);
 	os_library_close(library);
 	mem_free(wide);

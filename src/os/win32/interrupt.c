@@ -7,7 +7,7 @@ static volatile LONG interrupted;
 /* Runs in a separate thread. Saying that an event was dealt with keeps us running after Ctrl-C
  * and Ctrl-Break; when the console is closed, or the user logs off, the process ends as soon as
  * this returns, at the latest after five seconds: so it waits for the program to end by itself. */
-static BOOL WINAPI note(DWORD event)
+static BOOL WINAPI note_console_event(DWORD event)
 {
 	enum { LONGER_THAN_WE_ARE_GIVEN_MS = 10000 };
 
@@ -21,7 +21,7 @@ static BOOL WINAPI note(DWORD event)
 
 void os_catch_interrupts(void)
 {
-	(void)SetConsoleCtrlHandler(note, TRUE);
+	(void)SetConsoleCtrlHandler(note_console_event, TRUE);
 }
 
 bool os_interrupted(void)

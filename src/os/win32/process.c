@@ -63,7 +63,7 @@ static double cpu_ms_of(HANDLE process)
 			   : 0;
 }
 
-static void wait_for(HANDLE process, struct os_ended *ret_ended)
+static void await_process(HANDLE process, struct os_ended *ret_ended)
 {
 	PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
 	DWORD status = 0;
@@ -98,7 +98,7 @@ static int start(struct jw_error *err, const char *name, wchar_t *line, HANDLE i
 	if (job)
 		(void)AssignProcessToJobObject(job, process.hProcess);
 	(void)ResumeThread(process.hThread);
-	wait_for(process.hProcess, ret_ended);
+	await_process(process.hProcess, ret_ended);
 	(void)CloseHandle(process.hThread);
 	(void)CloseHandle(process.hProcess);
 	if (job)

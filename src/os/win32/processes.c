@@ -38,7 +38,7 @@ static uint64_t born(DWORD pid)
 	return win32_u64(created.dwHighDateTime, created.dwLowDateTime);
 }
 
-static const struct member *find(const struct tour *tour, DWORD pid)
+static const struct member *find_process(const struct tour *tour, DWORD pid)
 {
 	for (size_t i = 0; i < tour->count; i++)
 		if (tour->family[i].pid == pid)
@@ -50,10 +50,10 @@ static const struct member *find(const struct tour *tour, DWORD pid)
  * child is older than its parent. */
 static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 {
-	const struct member *parent = find(tour, entry->th32ParentProcessID);
+	const struct member *parent = find_process(tour, entry->th32ParentProcessID);
 	struct member child = {.pid = entry->th32ProcessID};
 
-	if (!parent || find(tour, child.pid) || tour->count == MOST_FAMILY)
+	if (!parent || find_process(tour, child.pid) || tour->count == MOST_FAMILY)
 		return false;
 	child.born = born(child.pid);
 	if (child.born < parent->born)

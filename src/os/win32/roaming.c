@@ -23,7 +23,7 @@
 enum { MOST_VALUE = 32768 };
 
 /* A text of the account's registry as it stands there; NULL where there is none. */
-static char *read_text(const struct jw_account *account, const char *key, const char *name)
+static char *read_registry_text(const struct jw_account *account, const char *key, const char *name)
 {
 	char *path = mem_printf(NULL, "%s\\%s", account->id, key), *text = NULL;
 	wchar_t *wide_path = path ? win32_wide(NULL, path) : NULL, *wide_name = win32_wide(NULL, name);
@@ -67,7 +67,7 @@ static char *variable_of(const struct jw_account *account, const char *name)
 	if (is_of_machine(name))
 		return os_env(name);
 	for (size_t i = 0; !value && i < sizeof keys / sizeof *keys; i++)
-		value = read_text(account, keys[i], name);
+		value = read_registry_text(account, keys[i], name);
 	if (value && strchr(value, '%')) {
 		mem_free(value);
 		value = NULL;
@@ -76,7 +76,7 @@ static char *variable_of(const struct jw_account *account, const char *name)
 }
 
 /* NULL where a variable is not known, or the text has a lone % ("100%"). */
-static char *expand(const struct jw_account *account, const char *text)
+static char *expand_for_account(const struct jw_account *account, const char *text)
 {
 	struct buf whole = BUF_MAX(MOST_VALUE);
 	char *result = NULL;
@@ -110,8 +110,8 @@ static char *redirected(const struct jw_account *account)
 	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		char *text = read_text(account, keys[i], "AppData");
-		char *path = text ? expand(account, text) : NULL;
+		char *text = read_registry_text(account, keys[i], "AppData");
+		char *path = text ? expand_for_account(account, text) : NULL;
 
 		mem_free(text);
 		/* A root without a drive is on whichever drive is ours. */

@@ -8,7 +8,7 @@
 /* After windows.h, whose types it needs */
 #include <userenv.h>
 
-static bool is_directory(const wchar_t *path)
+static bool is_wide_directory(const wchar_t *path)
 {
 	DWORD attributes = GetFileAttributesW(path);
 
@@ -28,7 +28,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 	/* The root of the volume, since the question about space is for folders only */
 	if (GetFileAttributesW(wide) == INVALID_FILE_ATTRIBUTES ||
 		!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
-		!GetDiskFreeSpaceExW(is_directory(wide) ? wide : root, &ours, NULL, &all)) {
+		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, &all)) {
 		win32_error(err, path);
 		goto done;
 	}

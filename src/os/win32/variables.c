@@ -42,8 +42,9 @@ static int key_error(struct jw_error *err, enum os_variables where, LSTATUS stat
 }
 
 /* A value is up to 64 KiB and need not end in NUL. */
-static int read_value(struct jw_error *err, enum os_variables where, HKEY key, const wchar_t *name,
-					  const char *shown, struct os_variable *ret_variable)
+static int read_registry_value(struct jw_error *err, enum os_variables where, HKEY key,
+							   const wchar_t *name, const char *shown,
+							   struct os_variable *ret_variable)
 {
 	wchar_t *value = mem_array(err, MOST_VALUE + 1, sizeof *value);
 	DWORD type = 0, size = MOST_VALUE * sizeof *value;
@@ -88,7 +89,7 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	} else if (status) {
 		key_error(err, where, status);
 	} else {
-		result = read_value(err, where, key, wide, name, ret_variable);
+		result = read_registry_value(err, where, key, wide, name, ret_variable);
 		(void)RegCloseKey(key);
 	}
 	mem_free(wide);
