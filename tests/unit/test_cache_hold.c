@@ -1,0 +1,238 @@
+/* How the index's lock is held: excluding others, for a few milliseconds, and let go again. The
+ * clock is this program's own. */
+#include "check.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inserting.h"
+
+/* The nanoseconds that each look at the clock adds to all later ones. */
+static int64_t step_ns, skew_ns;
+
+/* libuv's clock goes through this. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	const int result = (int)syscall(SYS_clock_gettime, clock, time);
+
+	skew_ns += step_ns;
+	time->tv_sec += skew_ns / 1000000000;
+	time->tv_nsec += skew_ns % 1000000000;
+	if (time->tv_nsec >= 1000000000) {
+		time->tv_nsec -= 1000000000;
+		time->tv_sec++;
+	}
+	return result;
+}
+
+/* A child that tries for the lock, and holds it until the pipe is closed; -1 if it did not get it.
+ */
+static int try_lock(bool exclusive, pid_t *ret_child)
+{
+	char *path = os_join(NULL, dir, "index"), byte;
+	int ready[2], release[2];
+	ssize_t got;
+
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(release), 0);
+	*ret_child = fork();
+	if (!*ret_child) {
+		struct os_file *file;
+		bool held = false;
+
+		(void)close(ready[0]);
+		(void)close(release[1]);
+		if (os_file_open(NULL, path, OS_OPEN_UPDATE, &file) ||
+			os_file_lock(NULL, file, exclusive, &held) || !held)
+			_exit(1);
+		(void)!write(ready[1], "x", 1);
+		(void)!read(release[0], &byte, 1);
+		_exit(0);
+	}
+	(void)close(ready[1]);
+	(void)close(release[0]);
+	got = read(ready[0], &byte, 1);
+	(void)close(ready[0]);
+	mem_free(path);
+	if (got == 1)
+		return release[1];
+	(void)close(release[1]);
+	assert_int_equal(waitpid(*ret_child, NULL, 0), *ret_child);
+	return -1;
+}
+
+static void end_lock(int release, pid_t child)
+{
+	int status;
+
+	(void)close(release);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* A driver that looks an entry up holds a lock for readers. */
+static void a_reader_keeps_writers_out(void **state)
+{
+	struct cache_live *live;
+	struct jw_error err = {0};
+	pid_t child;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	release = try_lock(false, &child);
+	assert_true(release >= 0);
+	assert_int_equal(insert_one(&err, live, 2, 0, NULL), -1);
+	assert_int_equal(err.code, JW_ERR_BUSY);
+	end_lock(release, child);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(2);
+}
+
+static size_t open_files(void)
+{
+	struct os_names names;
+	size_t count;
+
+	assert_int_equal(os_list(NULL, "/proc/self/fd", &names), 0);
+	count = names.count;
+	os_names_free(&names);
+	return count;
+}
+
+/* Between two inserts through one handle. */
+static void the_lock_is_let_go_of(void **state)
+{
+	struct cache_live *live;
+	size_t before;
+	pid_t child;
+	int release;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	before = open_files();
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	assert_int_equal(open_files(), before);
+	release = try_lock(true, &child);
+	assert_true(release >= 0);
+	end_lock(release, child);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+}
+
+/* By a clock that goes on by two milliseconds at each look, several holds are needed for what takes
+ * one on a quick machine. */
+static void a_hold_has_an_end(void **state)
+{
+	enum { ENTRIES = 20 };
+	struct entries_entry entries[ENTRIES];
+	struct cache_addition additions[ENTRIES];
+	struct cache_live_counts counts;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, 1);
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		entries_make(&entries[i], i + 2, 0);
+		additions[i] = addition_of(&entries[i]);
+	}
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	step_ns = 2000000;
+	assert_int_equal(cache_insert(NULL, live, additions, ENTRIES), 0);
+	step_ns = 0;
+	cache_live_counts(live, &counts);
+	assert_true(counts.holds > ENTRIES / 4);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(ENTRIES + 1);
+}
+
+static void set_age(uint64_t key, time_t seconds)
+{
+	const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
+	char *path = cache_entry_path(NULL, dir, key);
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	mem_free(path);
+}
+
+/* The driver evicts from the front. */
+static void the_oldest_orphan_has_the_first_row(void **state)
+{
+	/* Other orders than those of names and of numbers */
+	static const unsigned by_age[] = {3, 1, 5, 2, 4};
+	enum { COUNT = sizeof by_age / sizeof *by_age };
+	struct cache_index index;
+	struct cache_live *live;
+
+	(void)state;
+	start_anew();
+	fill(1, COUNT);
+	for (unsigned i = 0; i < COUNT; i++)
+		set_age(key_of(by_age[i]), 1000000000 + (time_t)i);
+	write_index("", 0);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_repair(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, COUNT);
+	for (unsigned i = 0; i < COUNT; i++)
+		assert_int_equal(index.rows[i].key, key_of(by_age[i]));
+	cache_index_free(&index);
+}
+
+/* A row that another process has undone, and for which there is no room since. */
+static void no_row_comes_back_past_the_limit(void **state)
+{
+	struct entries_entry entry;
+	struct cache_live_counts counts;
+	struct cache_live *live;
+	struct cache_index index;
+	struct buf bytes = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 2);
+	entries_make(&entry, 3, 0);
+	live = open_live(4 * entry.row_bytes, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 3, 0, NULL), 0);
+	fill(10, 11);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, 5);
+	assert_int_equal(index.rows[2].key, entry.key);
+	memmove(&index.rows[2], &index.rows[3], 2 * sizeof *index.rows);
+	index.count--;
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	write_index(bytes.data, bytes.size);
+	buf_free(&bytes);
+	cache_index_free(&index);
+
+	cache_live_counts(live, &counts);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_int_equal(index.count, 4);
+	assert_int_equal(counts.restored, 0);
+	cache_index_free(&index);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reader_keeps_writers_out),
+		cmocka_unit_test(the_lock_is_let_go_of),
+		cmocka_unit_test(a_hold_has_an_end),
+		cmocka_unit_test(the_oldest_orphan_has_the_first_row),
+		cmocka_unit_test(no_row_comes_back_past_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
