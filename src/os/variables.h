@@ -1,11 +1,13 @@
-/* Environment variables that Windows keeps for an account or for the machine, in the registry. */
+/* Environment variables that Windows keeps for an account or for the machine, in the registry, and
+ * jitwarm's record of the machine's: a key below HKEY_LOCAL_MACHINE\SOFTWARE, to which only
+ * administrators may write, and that goes when it is empty. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/error.h"
 
-enum os_variables { OS_VARIABLES_USER, OS_VARIABLES_MACHINE };
+enum os_variables { OS_VARIABLES_USER, OS_VARIABLES_MACHINE, OS_VARIABLES_MACHINE_RECORD };
 
 struct os_variable {
 	char *value;  /* UTF-8 */

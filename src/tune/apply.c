@@ -1,4 +1,6 @@
 /* Writing settings, and taking them back: where, and in which order. */
+#include <jitwarm/accounts.h>
+
 #include "base/mem.h"
 #include "tune/tune_job.h"
 
@@ -60,7 +62,8 @@ static int undo_record(struct jw_error *err, struct tune_job *job)
 			result = -1;
 		mem_free(place.path);
 	}
-	return tune_job_undo_variables(err, job, true, true) || result ? -1 : 0;
+	/* The machine's record is everyone's to read, and an administrator's to undo. */
+	return tune_job_undo_variables(err, job, true, jw_is_administrator()) || result ? -1 : 0;
 }
 
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,

@@ -48,7 +48,7 @@ static int remember_variable(struct jw_error *err, struct tune_job *job, enum os
 			settings_record_drop_variable(&job->record, old);
 		result = (fresh.was && !kept.was) ||
 						 settings_record_add_variable(err, &job->record, &kept) ||
-						 settings_record_write(err, job->state_dir, &job->record)
+						 tune_job_keep(err, job)
 					 ? -1
 					 : 0;
 		mem_free(kept.was);

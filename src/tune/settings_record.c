@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "os/file.h"
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MOST_BYTES = 1 << 20, MOST_VALUE = 32767 }; /* Windows' maximum for a variable */
 static const char schema[] = "jitwarm.tuned/1";
+
+const char *const settings_record_names[] = {"CUDA_CACHE_MAXSIZE", "CUDA_CACHE_PATH", NULL};
 
 int settings_record_add_file(struct jw_error *err, struct settings_record *record, const char *path)
 {
@@ -94,6 +96,42 @@ void settings_record_free(struct settings_record *record)
 	*record = (struct settings_record){0};
 }
 
+static bool is_recorded_name(const char *name)
+{
+	for (size_t i = 0; settings_record_names[i]; i++)
+		if (!strcmp(settings_record_names[i], name))
+			return true;
+	return false;
+}
+
+/* A text that a variable can hold, and that a program would have set. */
+static bool is_value(const char *value)
+{
+	for (const char *at = value; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			return false;
+	return strlen(value) <= MOST_VALUE;
+}
+
+/* What a program of the account may have us write back: the account's own two variables. */
+static int take_variable(struct jw_error *err, const cJSON *item, struct settings_record *record)
+{
+	const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was"),
+				*name = cJSON_GetObjectItemCaseSensitive(item, "name"),
+				*set_to = cJSON_GetObjectItemCaseSensitive(item, "set_to");
+	struct settings_record_variable variable = {.expands = json_bool(item, "expands", false)};
+
+	if (json_bool(item, "machine", false) || !cJSON_IsString(name) || !cJSON_IsString(set_to) ||
+		(was && !cJSON_IsString(was)) || !is_recorded_name(name->valuestring) ||
+		!is_value(set_to->valuestring) || (was && !is_value(was->valuestring)) ||
+		settings_record_variable(record, false, name->valuestring))
+		return 0;
+	variable.name = name->valuestring;
+	variable.set_to = set_to->valuestring;
+	variable.was = was ? was->valuestring : NULL;
+	return settings_record_add_variable(err, record, &variable);
+}
+
 int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 						  struct settings_record *ret_record)
 {
@@ -110,23 +148,8 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 								 document, "files")) if (!result && cJSON_IsString(item) &&
 														 os_is_absolute(item->valuestring)) result =
 		settings_record_add_file(err, &record, item->valuestring);
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "variables"))
-	{
-		const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was");
-		struct settings_record_variable variable = {.machine = json_bool(item, "machine", false),
-													.expands = json_bool(item, "expands", false),
-													.was = cJSON_IsString(was) ? was->valuestring
-																			   : NULL};
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name"),
-					*set_to = cJSON_GetObjectItemCaseSensitive(item, "set_to");
-
-		if (result || !cJSON_IsString(name) || !cJSON_IsString(set_to))
-			continue;
-		variable.name = name->valuestring;
-		variable.set_to = set_to->valuestring;
-		if (!settings_record_variable(&record, variable.machine, variable.name))
-			result = settings_record_add_variable(err, &record, &variable);
-	}
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(document, "variables")) if (!result)
+		result = take_variable(err, item, &record);
 	cJSON_Delete(document);
 	if (result)
 		settings_record_free(&record);
@@ -159,16 +182,20 @@ int settings_record_read(struct jw_error *err, const char *state_dir,
 	return result;
 }
 
-static bool add_variables(cJSON *document, const struct settings_record *record)
+static bool add_variables(cJSON *document, const struct settings_record *record, size_t *ret_count)
 {
 	cJSON *array = cJSON_AddArrayToObject(document, "variables");
 
+	*ret_count = 0;
 	for (size_t i = 0; array && i < record->variable_count; i++) {
 		const struct settings_record_variable *variable = &record->variables[i];
-		cJSON *item = cJSON_CreateObject();
+		cJSON *item = variable->machine ? NULL : cJSON_CreateObject();
 
+		if (variable->machine)
+			continue;
+		++*ret_count;
 		if (!item || !cJSON_AddItemToArray(array, item) ||
-			!cJSON_AddBoolToObject(item, "machine", variable->machine) ||
+			!cJSON_AddBoolToObject(item, "machine", false) ||
 			!cJSON_AddStringToObject(item, "name", variable->name) ||
 			!cJSON_AddStringToObject(item, "set_to", variable->set_to) ||
 			!cJSON_AddBoolToObject(item, "expands", variable->expands) ||
@@ -183,13 +210,14 @@ int settings_record_write(struct jw_error *err, const char *state_dir,
 {
 	cJSON *document = cJSON_CreateObject(), *files;
 	char *text = NULL, *path = NULL;
+	size_t variables;
 	int result = -1;
 	bool made = cJSON_AddStringToObject(document, "schema", schema) &&
 				(files = cJSON_AddArrayToObject(document, "files"));
 
 	for (size_t i = 0; made && i < record->file_count; i++)
 		made = cJSON_AddItemToArray(files, cJSON_CreateString(record->files[i]));
-	if (!made || !add_variables(document, record)) {
+	if (!made || !add_variables(document, record, &variables)) {
 		error_set(err, JW_ERR_MEMORY, "out of memory");
 		goto done;
 	}
@@ -201,7 +229,7 @@ int settings_record_write(struct jw_error *err, const char *state_dir,
 	text = path ? json_line(err, document) : NULL;
 	if (!text)
 		goto done;
-	if (!record->file_count && !record->variable_count)
+	if (!record->file_count && !variables)
 		result = os_remove(err, path);
 	else
 		result =

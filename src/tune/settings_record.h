@@ -1,6 +1,9 @@
-/* A record in the state directory of the changes that jitwarm made to settings: files with a block
- * of ours (the blocks hold what undoing them needs), and variables of Windows' registry with their
- * former values. The file is read as hostile input. */
+/* A record of the changes that jitwarm made to settings: files with a block of ours (the blocks
+ * hold what undoing them needs), and variables of Windows' registry with their former values.
+ *
+ * The file in the state directory is read as hostile input, since other programs of the account may
+ * write to it: it says nothing of the machine's variables, and only names of settings_record_names
+ * count. What the machine's were is in the registry (machine_record.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -9,6 +12,9 @@
 #include "base/error.h"
 
 enum { RECORD_MOST = 256 };
+
+/* The variables that jitwarm sets; NULL at the end. */
+extern const char *const settings_record_names[];
 
 struct settings_record_variable {
 	bool machine;
@@ -28,7 +34,7 @@ struct settings_record {
  * know what the registry held: *ret_aside is its new path, else NULL; the caller frees it. */
 int settings_record_read(struct jw_error *err, const char *state_dir,
 						 struct settings_record *ret_record, char **ret_aside);
-/* `state_dir` NULL: nothing is kept. */
+/* The file: all but the machine's variables. `state_dir` NULL: nothing is kept. */
 int settings_record_write(struct jw_error *err, const char *state_dir,
 						  const struct settings_record *record);
 void settings_record_free(struct settings_record *record);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "os/folders.h"
+#include "tune/machine_record.h"
 
 enum { LOCK_WAIT_MS = 10000, LOCK_STEP_MS = 20, MOST_CHANGES = 1024 };
 
@@ -62,6 +63,8 @@ static int read_tune_record(struct jw_error *err, struct tune_job *job)
 	char *aside;
 	int result = settings_record_read(err, job->state_dir, &job->record, &aside);
 
+	if (!result)
+		result = machine_record_read(err, &job->record);
 	if (!result && aside)
 		result = tune_job_note(err, job, aside, "damaged, kept as");
 	mem_free(aside);
@@ -82,11 +85,18 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 	return job->state_dir && (lock_state(err, job) || read_tune_record(err, job)) ? -1 : 0;
 }
 
+int tune_job_keep(struct jw_error *err, const struct tune_job *job)
+{
+	int result = machine_record_write(err, &job->record);
+
+	return settings_record_write(result ? NULL : err, job->state_dir, &job->record) ? -1 : result;
+}
+
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result)
 {
 	/* Also after a failure: changes that were made stay on record. */
-	if (job->lock && settings_record_write(result ? NULL : err, job->state_dir, &job->record))
+	if (job->lock && tune_job_keep(result ? NULL : err, job))
 		result = -1;
 	if (job->announce)
 		os_variables_announce();

@@ -27,6 +27,10 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request,
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result);
 
+/* The record is written to where it belongs: the machine's variables to the registry, the rest to
+ * the state directory. */
+int tune_job_keep(struct jw_error *err, const struct tune_job *job);
+
 /* One change, for the caller's report; `what` as in struct jw_tune_change. */
 int tune_job_note(struct jw_error *err, struct tune_job *job, const char *where, const char *what);
 

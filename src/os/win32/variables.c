@@ -18,6 +18,8 @@ static const struct {
 							  L"SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment",
 							  "HKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Control\\Session "
 							  "Manager\\Environment"},
+	[OS_VARIABLES_MACHINE_RECORD] = {HKEY_LOCAL_MACHINE, L"SOFTWARE\\jitwarm",
+									 "HKEY_LOCAL_MACHINE\\SOFTWARE\\jitwarm"},
 };
 
 bool os_variables_kept(void)
@@ -32,7 +34,7 @@ const char *os_variables_key(enum os_variables where)
 
 static int key_error(struct jw_error *err, enum os_variables where, LSTATUS status)
 {
-	if (status == ERROR_ACCESS_DENIED && where == OS_VARIABLES_MACHINE)
+	if (status == ERROR_ACCESS_DENIED && where != OS_VARIABLES_USER)
 		return error_set(err, JW_ERR_IO,
 						 "%s: Permission denied: the machine's variables need an administrator; "
 						 "start the command from a console that was opened with “Run as "
@@ -96,6 +98,27 @@ int os_variable_read(struct jw_error *err, enum os_variables where, const char *
 	return result;
 }
 
+/* Only the machine's variables have a key that Windows itself made. */
+static LSTATUS open_for_writing(enum os_variables where, HKEY *ret_key)
+{
+	return where == OS_VARIABLES_MACHINE
+			   ? RegOpenKeyExW(keys[where].root, keys[where].path, 0, KEY_SET_VALUE, ret_key)
+			   : RegCreateKeyExW(keys[where].root, keys[where].path, 0, NULL, 0,
+								 KEY_SET_VALUE | KEY_QUERY_VALUE, NULL, ret_key, NULL);
+}
+
+/* Our own key goes with its last value. */
+static void drop_empty_record(HKEY key)
+{
+	DWORD values = 1, keys_below = 1;
+
+	if (!RegQueryInfoKeyW(key, NULL, NULL, NULL, &keys_below, NULL, NULL, &values, NULL, NULL, NULL,
+						  NULL) &&
+		!values && !keys_below)
+		(void)RegDeleteKeyW(keys[OS_VARIABLES_MACHINE_RECORD].root,
+							keys[OS_VARIABLES_MACHINE_RECORD].path);
+}
+
 int os_variable_write(struct jw_error *err, enum os_variables where, const char *name,
 					  const struct os_variable *variable)
 {
@@ -107,11 +130,7 @@ int os_variable_write(struct jw_error *err, enum os_variables where, const char 
 
 	if (!wide || (variable && !value))
 		goto done;
-	/* A new account has no key yet. */
-	status = where == OS_VARIABLES_USER
-				 ? RegCreateKeyExW(keys[where].root, keys[where].path, 0, NULL, 0, KEY_SET_VALUE,
-								   NULL, &key, NULL)
-				 : RegOpenKeyExW(keys[where].root, keys[where].path, 0, KEY_SET_VALUE, &key);
+	status = open_for_writing(where, &key);
 	if (!status) {
 		status = value ? RegSetValueExW(key, wide, 0, variable->expands ? REG_EXPAND_SZ : REG_SZ,
 										(const BYTE *)value,
@@ -119,6 +138,8 @@ int os_variable_write(struct jw_error *err, enum os_variables where, const char 
 					   : RegDeleteValueW(key, wide);
 		if (!value && status == ERROR_FILE_NOT_FOUND)
 			status = 0;
+		if (where == OS_VARIABLES_MACHINE_RECORD)
+			drop_empty_record(key);
 		(void)RegCloseKey(key);
 	}
 	result = status ? key_error(err, where, status) : 0;

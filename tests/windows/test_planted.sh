@@ -1,0 +1,61 @@
+#!/bin/bash
+# What another program of the account may plant does nothing with an administrator's rights: a record of settings that
+# names other variables, or the machine's.
+. "$(dirname "$0")/lib.sh"
+has_command tune || exit 77
+fresh_user
+state=$home/AppData/Local/jitwarm
+machine='HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
+record='HKLM\SOFTWARE\jitwarm'
+unset CUDA_CACHE_MAXSIZE CUDA_CACHE_PATH
+
+# reg ARGUMENT...: Wine's own reg.exe, as the same user
+reg() { under "$gpus" reg "$@"; }
+# value KEY NAME: its text, empty where it is not set
+value() { reg query "$1" /v "$2"; tr -d '\r' < "$out" | sed -n 's/^ *[^ ].* REG_[A-Z_]* *//p'; }
+# plant VARIABLE...: the record that a program of the account would write
+plant() {
+	mkdir -p "$state"
+	local IFS=,
+	printf '{"schema":"jitwarm.tuned/1","files":[],"variables":[%s]}' "$*" > "$state/tuned.json"
+}
+
+reg add "$machine" /f /v JITWARM_PLANTED /t REG_SZ /d theirs
+reg add "$machine" /f /v CUDA_CACHE_PATH /t REG_SZ /d 'C:\theirs'
+reg add 'HKCU\Environment' /f /v JITWARM_PLANTED /t REG_SZ /d theirs
+for command in 'tune --undo --scope system' 'tune --undo' uninstall; do
+	plant '{"machine":true,"name":"JITWARM_PLANTED","set_to":"theirs","was":"planted"}' \
+		'{"machine":true,"name":"CUDA_CACHE_PATH","set_to":"C:\\theirs","was":"C:\\planted"}' \
+		'{"machine":false,"name":"JITWARM_PLANTED","set_to":"theirs","was":"planted"}'
+	# shellcheck disable=SC2086
+	jitwarm $command
+	exits 0 "$command"
+	[ "$(value "$machine" JITWARM_PLANTED)" = theirs ] || fail "$command wrote a variable of the machine's"
+	[ "$(value "$machine" CUDA_CACHE_PATH)" = 'C:\theirs' ] || fail "$command took the machine's former value from the account's record"
+	[ "$(value 'HKCU\Environment' JITWARM_PLANTED)" = theirs ] || fail "$command wrote a variable that jitwarm never sets"
+done
+reg delete "$machine" /f /v JITWARM_PLANTED
+reg delete "$machine" /f /v CUDA_CACHE_PATH
+reg delete 'HKCU\Environment' /f /v JITWARM_PLANTED
+
+# A line break in a value is nobody's setting
+reg add 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE /t REG_SZ /d 7
+plant '{"machine":false,"name":"CUDA_CACHE_MAXSIZE","set_to":"7","was":"8\n9"}'
+jitwarm tune --undo
+[ "$(value 'HKCU\Environment' CUDA_CACHE_MAXSIZE)" = 7 ] || fail 'a value with a line break was written'
+reg delete 'HKCU\Environment' /f /v CUDA_CACHE_MAXSIZE
+
+# What the machine's variable was is in the machine's part of the registry, whatever becomes of the account's record
+reg add "$machine" /f /v CUDA_CACHE_MAXSIZE /t REG_EXPAND_SZ /d '%SIZE%G'
+jitwarm tune --apply --scope system --max-size 2GiB
+exits 0 'tune --apply --scope system'
+[ "$(value "$record" 'CUDA_CACHE_MAXSIZE before')" = '%SIZE%G' ] || fail 'the former value is not in the registry'
+! grep -q SIZE "$state/tuned.json" 2> /dev/null || fail "the account's record holds the machine's value"
+rm -rf "$state"
+jitwarm tune --undo
+exits 0 'tune --undo'
+reg query "$machine" /v CUDA_CACHE_MAXSIZE
+grep -q 'REG_EXPAND_SZ *%SIZE%G' "$out" || fail 'the former value did not come back'
+reg query "$record"
+[ "$status" != 0 ] || fail 'the record is left'
+reg delete "$machine" /f /v CUDA_CACHE_MAXSIZE
