@@ -25,6 +25,7 @@
 #include <jitwarm/system.h>
 #include <jitwarm/target.h>
 #include <jitwarm/tune.h>
+#include <jitwarm/uninstall.h>
 #include <jitwarm/version.h>
 #include <jitwarm/worker.h>
 

@@ -31,15 +31,19 @@ int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_req
 	return 0;
 }
 
+void tune_change_print_one(const struct output *output, const char *what, const char *where,
+						   const char *but)
+{
+	const bool left = !strcmp(what, "left");
+
+	output_line(output, left ? STYLE_WARN : STYLE_GOOD, "%-10s %s%s", what, where,
+				left ? " (changed by others since)" : but);
+}
+
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result)
 {
-	for (size_t i = 0; i < result->count; i++) {
-		const struct jw_tune_change *change = &result->changes[i];
-		bool left = !strcmp(change->what, "left");
-
-		output_line(output, left ? STYLE_WARN : STYLE_GOOD, "%-10s %s%s", change->what,
-					change->where, left ? " (changed by others since)" : "");
-	}
+	for (size_t i = 0; i < result->count; i++)
+		tune_change_print_one(output, result->changes[i].what, result->changes[i].where, "");
 }
 
 /* Shells of another family do not read the files that were written. */

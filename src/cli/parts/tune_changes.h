@@ -15,4 +15,7 @@ void tune_change_print(const struct output *output, const struct jw_tune_request
 /* For `prime --tune`: sets the limit that these files' results need, for this account and this run.
  * Does nothing where the limit in force suffices. */
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files);
+/* `but`: behind it; "" for nothing. */
+void tune_change_print_one(const struct output *output, const char *what, const char *where,
+						   const char *but);
 void tune_change_print_changes(const struct output *output, const struct jw_tune_result *result);

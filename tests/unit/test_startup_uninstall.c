@@ -1,0 +1,171 @@
+/* jw_uninstall: what it removes, in which order, and what a failure leaves for the next call. */
+#include "root.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <jitwarm/tune.h>
+#include <jitwarm/uninstall.h>
+
+#include <unistd.h>
+
+struct seen {
+	char text[4096]; /* of each step "what where" below the test's folder, or "failed" */
+	size_t failed;
+};
+
+static void note_step(void *context, const struct jw_uninstall_step *step)
+{
+	struct seen *seen = context;
+	const char *inner = step->where ? strstr(step->where, root) : NULL;
+	char line[1024];
+
+	(void)snprintf(line, sizeof line, "%s%s%s%s\n",
+				   step->failed.code ? "failed"
+				   : step->where     ? step->what
+									 : "said",
+				   inner ? " " : "", inner ? inner + strlen(root) : "",
+				   step->keys_stay ? ", keys stay" : "");
+	assert_true(strlen(seen->text) + strlen(line) < sizeof seen->text);
+	strcat(seen->text, line);
+	seen->failed += step->failed.code != JW_OK;
+}
+
+static char *inside(const char *name)
+{
+	char *path = os_join(NULL, root, name);
+
+	assert_non_null(path);
+	return path;
+}
+
+static void set(const char *name, const char *inner)
+{
+	char *path = inside(inner);
+
+	assert_int_equal(os_env_set(NULL, name, path), 0);
+	mem_free(path);
+}
+
+static bool is_there(const char *name)
+{
+	char *path = inside(name);
+	const bool there = !access(path, F_OK);
+
+	mem_free(path);
+	return there;
+}
+
+static void take_away(const char *name)
+{
+	char *path = inside(name);
+
+	assert_int_equal(remove(path), 0);
+	mem_free(path);
+}
+
+static void make_dir(const char *name)
+{
+	char *path = inside(name);
+
+	assert_int_equal(os_make_dirs(NULL, path, 0700), 0);
+	mem_free(path);
+}
+
+/* Settings that name a cache, our empty folder in it and in the usual one, a key, and the state. */
+static void set_things_up(void)
+{
+	static const char *const others[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME",     "XDG_RUNTIME_DIR",
+										 "CUDA_CACHE_PATH", "CUDA_CACHE_MAXSIZE", "CONDA_PREFIX"};
+	char *cache = inside("tuned/cache");
+	const struct jw_tune_request request = {
+		.size = sizeof request, .scope = JW_SCOPE_SHELL, .path = cache};
+	struct jw_tune_result *result;
+	struct jw_error err = {0};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(os_env_set(NULL, others[i], NULL), 0);
+	set("HOME", "home");
+	set("JITWARM_STATE", "state");
+	assert_int_equal(os_env_set(NULL, "SHELL", "/bin/bash"), 0);
+	make_dir("home/.nv/ComputeCache/jitwarm");
+	make_dir("tuned/cache/jitwarm");
+	files_put_text(root, "state/keys/a.key", "x");
+	if (jw_tune_apply(&err, &request, &result))
+		fail_msg("%s", err.message);
+	jw_tune_result_free(result);
+	assert_true(is_there("home/.bashrc"));
+	mem_free(cache);
+}
+
+static struct seen uninstall(bool with_keys)
+{
+	struct seen seen = {0};
+	const struct jw_uninstall_options options = {
+		.size = sizeof options, .with_keys = with_keys, .context = &seen, .step = note_step};
+	size_t failed = 99;
+
+	assert_int_equal(jw_uninstall(NULL, &options, &failed), 0);
+	assert_int_equal(failed, seen.failed);
+	return seen;
+}
+
+/* The cache is found by the settings that are reverted before it is entered. */
+static void settings_go_before_the_caches_that_they_name(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	set_things_up();
+	seen = uninstall(false);
+	assert_string_equal(seen.text, "removed /home/.bashrc\n"
+								   "removed /home/.nv/ComputeCache/jitwarm\n"
+								   "removed /tuned/cache/jitwarm\n"
+								   "removed /state, keys stay\n");
+	assert_true(is_there("state/keys/a.key"));
+	assert_true(is_there("tuned/cache") && !is_there("tuned/cache/jitwarm"));
+	seen = uninstall(true);
+	assert_string_equal(seen.text, "removed /state\n");
+	assert_false(is_there("state"));
+}
+
+/* The record of settings is needed for the next try. */
+static void a_failure_keeps_the_state_and_nothing_else(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	set_things_up();
+	take_away("state/tune.lock");
+	make_dir("state/tune.lock");
+	seen = uninstall(true);
+	assert_string_equal(seen.text, "failed\n"
+								   "removed /home/.nv/ComputeCache/jitwarm\n"
+								   "removed /tuned/cache/jitwarm\n");
+	assert_true(is_there("state/keys/a.key") && is_there("home/.bashrc"));
+	take_away("state/tune.lock");
+	seen = uninstall(true);
+	assert_string_equal(seen.text, "removed /home/.bashrc\nremoved /state\n");
+}
+
+static void options_without_a_size_are_refused(void **state)
+{
+	struct jw_error err = {0};
+	size_t failed = 7;
+
+	(void)state;
+	assert_int_equal(jw_uninstall(&err, &(struct jw_uninstall_options){0}, &failed), -1);
+	assert_int_equal(err.code, JW_ERR_USAGE);
+	assert_int_equal(failed, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(settings_go_before_the_caches_that_they_name, root_empty),
+		cmocka_unit_test_setup(a_failure_keeps_the_state_and_nothing_else, root_empty),
+		cmocka_unit_test(options_without_a_size_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, root_make, root_remove);
+}
