@@ -1,4 +1,3 @@
-/* Finds a control, checks that it fits, and runs it. */
 #include "controls.h"
 
 static const struct control *control_find(const struct control *table, size_t count,

@@ -1,7 +1,8 @@
 /* Controls: the questions that libcuda asks the resource manager's objects (NV_ESC_RM_CONTROL).
  *
- * Numbers and structures: OGK ctrl/ctrl*.h. A control that no table has succeeds and leaves its
- * parameters as they came: to most questions "is this feature there" zeros are a consistent no. */
+ * Numbers and structures: OGK ctrl/ctrl*.h. A control that is in no table succeeds and leaves its
+ * parameters unchanged: zeros are a consistent "no" to most questions of the kind "is this feature
+ * there". */
 #ifndef JW_TESTS_PHANTOM_CONTROLS_H
 #define JW_TESTS_PHANTOM_CONTROLS_H
 
@@ -9,7 +10,7 @@
 
 enum { NV_OK = 0, NV_ERR_INVALID_ARGUMENT = 0x1f };
 
-/* The object that is asked; gpu and model are NULL where it belongs to none. */
+/* The object that is asked. gpu and model are NULL if it belongs to no GPU. */
 struct call {
 	struct object *object;
 	struct gpu *gpu;
@@ -22,7 +23,7 @@ typedef uint32_t control_fn(const struct call *call, void *params);
 
 struct control {
 	uint32_t command;
-	uint16_t size; /* what `params` must have at least, in bytes */
+	uint16_t size; /* the least size of `params`, in bytes */
 	const char *name;
 	control_fn *run;
 };

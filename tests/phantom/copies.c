@@ -68,7 +68,7 @@ static void fill_line(const uint32_t *m, uint64_t to, uint32_t elements)
 	free(buffer);
 }
 
-/* MULTI_LINE_ENABLE 9; REMAP_ENABLE 10: with constant components that is a fill */
+/* MULTI_LINE_ENABLE 9; REMAP_ENABLE 10: a fill, if its components are constant */
 static void transfer(const uint32_t *m, uint32_t value)
 {
 	uint64_t in = pair(m[IN_UPPER / 4], m[IN / 4]), out = pair(m[OUT_UPPER / 4], m[OUT / 4]);

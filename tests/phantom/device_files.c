@@ -1,8 +1,8 @@
-/* The device files. An open one is an eventfd: a descriptor of its own, pollable, and not readable
- * until event_signal().
+/* The device files. An open one is an eventfd: it has its own descriptor, can be polled, and is not
+ * readable until event_signal().
  *
- * Nothing here runs before a process looks at one of them, so that programs that have nothing to do
- * with GPUs are left alone. */
+ * Nothing here runs before a process opens one of them, so programs that do not use GPUs are not
+ * affected. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +22,14 @@
 struct file {
 	enum file_kind kind;
 	bool event;              /* event_signal() makes it readable */
-	bool expects;            /* the next mapping is that of ... */
+	bool expects;            /* the next mapping maps ... */
 	uint32_t client, memory; /* ... this object, ... */
 	uint64_t offset;         /* ... from here on */
 };
 
 static struct file files[FILES_MAX];
-static unsigned files_end; /* no file of ours has this number or a higher one */
-static pid_t owner;        /* the process that the table is about */
+static unsigned files_end; /* all files of ours have lower numbers */
+static pid_t owner;        /* the process that the table describes */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 
@@ -42,7 +42,7 @@ static void fork_all(enum fork_moment moment)
 	engine_fork(moment);
 	if (moment == FORK_IN_CHILD) {
 		owner = getpid();
-		for (unsigned fd = 0; fd < files_end; fd++) /* what the child does wakes no parent */
+		for (unsigned fd = 0; fd < files_end; fd++) /* the child's actions wake no parent */
 			files[fd].event = false;
 	}
 	fork_lock(&lock, moment);
@@ -157,8 +157,8 @@ void file_copied(int from, int to)
 		file_put(to, *file);
 }
 
-/* A child of vfork() that closes what its program shall not inherit (Python's subprocess does) runs
- * in its parent's memory: what it closes stays open in the parent. */
+/* A child of vfork() that closes descriptors which its program must not inherit (Python's
+ * subprocess does) runs in its parent's memory: the parent's descriptors stay open. */
 void file_closed(unsigned first, unsigned last)
 {
 	if (first >= files_end || owner != getpid())

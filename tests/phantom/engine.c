@@ -1,6 +1,6 @@
-/* The engine: one thread that polls the channels' GP_PUT, reads pushbuffers, and hands their
- * methods on. It does what other parts of the driver wait for: semaphore releases, copies, fills
- * and inline writes. No kernel is executed.
+/* The engine: one thread that polls the channels' GP_PUT, reads pushbuffers, and executes their
+ * methods. It does what other parts of the driver wait for: semaphore releases, copies, fills and
+ * inline writes. It executes no kernels.
  *
  * Format of a pushbuffer: DOC classes/host/clc76f.h. */
 #include "engine.h"
@@ -21,8 +21,8 @@ static bool running;
 static pid_t self;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- memory. Addresses come from pushbuffers: they go through the kernel, to which a bad one is
- * an error and no crash. */
+/* ---- memory. Addresses come from pushbuffers. The kernel does the access, so a bad address gives
+ * an error instead of a crash. */
 
 bool gpu_read(uint64_t from, void *to, size_t size)
 {
@@ -69,7 +69,7 @@ static void run_method(struct channel *channel, uint32_t subchannel, uint32_t me
 	}
 }
 
-/* One header and its data; returns how many words of data it had. */
+/* Runs one header with its data; returns the number of its data words. */
 static uint32_t run_header(struct channel *channel, const uint32_t *words, uint32_t room)
 {
 	enum { INC_METHOD = 1, NON_INC_METHOD = 3, IMMD_DATA_METHOD = 4, ONE_INC = 5, END_SEGMENT = 7 };
@@ -87,7 +87,7 @@ static uint32_t run_header(struct channel *channel, const uint32_t *words, uint3
 		count = room;
 	if (operation == NON_INC_METHOD && method == LOAD_INLINE_DATA &&
 		subchannel != COPY_SUBCHANNEL) {
-		inline_data(channel, words, count); /* a module's whole code comes like this */
+		inline_data(channel, words, count); /* a module's whole code arrives this way */
 		return count;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -109,7 +109,7 @@ static void run_pushbuffer(struct channel *channel, uint64_t address, uint32_t c
 	free(words);
 }
 
-/* Returns whether there was anything to do. */
+/* Returns whether there was work. */
 static bool run_channel(struct channel *channel, uint32_t put)
 {
 	enum { USERD_GP_GET = 0x88 }; /* Nvc56fControl, OGK class/clc56f.h */
@@ -132,8 +132,8 @@ static bool run_channel(struct channel *channel, uint32_t put)
 	return worked;
 }
 
-/* The GP_PUT of every channel, by one call where all of them can be read: an idle round costs
- * little more than its pause. One that cannot be read says that there is nothing to do. */
+/* Reads the GP_PUT of every channel, in one call where all can be read: an idle round costs little
+ * more than its pause. A channel that cannot be read counts as idle. */
 static void read_puts(uint32_t *puts)
 {
 	enum { USERD_GP_PUT = 0x8c };
@@ -160,10 +160,10 @@ static bool run_channels(void)
 
 /* ---- the thread */
 
-/* After work: look again at once for a moment, each 50 us for a millisecond, each 200 us for four,
- * each millisecond for a third of a second, then each 5 ms. Waking up is what costs here, some 20
- * us of a core: a driver that compiles between two loads is to have that core to itself, and waits
- * half a millisecond longer for its first answer. */
+/* After work: poll at once for a moment, each 50 us for a millisecond, each 200 us for four, each
+ * millisecond for a third of a second, then each 5 ms. A wake-up costs some 20 us of a core. A
+ * driver that compiles between two loads needs that core, and waits half a millisecond longer for
+ * its first answer. */
 static void pause_after(uint32_t idle_rounds)
 {
 	if (idle_rounds < 30)
@@ -187,7 +187,7 @@ static void *engine(void *unused)
 	return unused;
 }
 
-/* The program's signals are for the program's threads. */
+/* The engine blocks all signals: the program's own threads take them. */
 static bool engine_start(void)
 {
 	sigset_t all, before;
@@ -200,8 +200,8 @@ static bool engine_start(void)
 	return started;
 }
 
-/* The thread does not come along: a child starts with no channels, and starts it again when it
- * makes one. */
+/* fork() does not copy the thread. A child starts without channels, and starts the thread again
+ * when it makes one. */
 void engine_fork(enum fork_moment moment)
 {
 	if (moment == FORK_IN_CHILD) {

@@ -12,8 +12,8 @@ struct channel {
 	uint64_t gpfifo, userd;
 	uint32_t entries, get, handle;
 	uint32_t host[HOST_METHODS / 4];
-	uint32_t methods[SUBCHANNELS][METHODS_END / 4]; /* the last value of each */
-	uint64_t inline_to, inline_left;                /* inline write that is under way */
+	uint32_t methods[SUBCHANNELS][METHODS_END / 4]; /* the last value of each method */
+	uint64_t inline_to, inline_left;                /* inline write in progress */
 };
 
 static inline uint64_t pair(uint32_t high, uint32_t low)
@@ -35,11 +35,11 @@ bool gpu_write(uint64_t to, const void *from, size_t size);
 enum release_size { ONE_WORD = 4, TWO_WORDS = 8, FOUR_WORDS = 16 };
 void release(const char *who, uint64_t address, uint64_t payload, enum release_size size);
 
-/* Words of an inline write, as they come. */
+/* Consumes the next words of an inline write. */
 enum { LOAD_INLINE_DATA = 0x1b4 };
 void inline_data(struct channel *channel, const uint32_t *values, uint32_t count);
 
-/* Each does what this method sets off, after it was stored. */
+/* Each does what this method triggers, after the method's value was stored. */
 void host_method(struct channel *channel, uint32_t method, uint32_t value);
 void compute_method(struct channel *channel, const uint32_t *m, uint32_t method, uint32_t value);
 void copy_method(const uint32_t *m, uint32_t method, uint32_t value);

@@ -16,7 +16,7 @@ static uint32_t class_list(const struct call *call, void *params)
 	return NV_OK;
 }
 
-/* { count, p64 classes[] }: what 470 and older ask instead, first without a list. */
+/* { count, p64 classes[] }: the form that 470 and older use, first without a list. */
 static uint32_t class_list_v1(const struct call *call, void *params)
 {
 	uint32_t *count = params, room = *count;
@@ -187,8 +187,8 @@ static uint32_t watchdog_info(const struct call *call, void *params)
 }
 
 /* ---- clocks. These controls have no public names; cuDeviceGetAttribute (CLOCK_RATE,
- * MEMORY_CLOCK_RATE) and the start of the CUDA runtime ask them. SEEN: which word becomes which
- * attribute. The masks of domains are those that a real GA10x board is reported to answer. */
+ * MEMORY_CLOCK_RATE) and the start of the CUDA runtime use them. SEEN: which word becomes which
+ * attribute. The masks of domains are those reported for a real GA10x board. */
 
 enum { CLOCK_GRAPHICS = 1, CLOCK_MEMORY = 4, CLOCK_VIDEO = 8 };
 enum { DOMAIN_GRAPHICS = 1, DOMAIN_MEMORY = 0x10, DOMAIN_VIDEO = 0x100000 };

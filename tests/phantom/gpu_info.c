@@ -13,7 +13,7 @@ static uint32_t info_lookup(const struct info *table, size_t count, uint32_t ind
 	return 0;
 }
 
-/* Sizes in KiB, but for the L2 cache. */
+/* Sizes in KiB, except the L2 cache. */
 uint32_t info_memory(const struct gpu *gpu, uint32_t index)
 {
 	static const struct info constants[] = {
@@ -103,7 +103,7 @@ uint32_t info_bus(const struct gpu *gpu, uint32_t index)
 {
 	switch (index) {
 	case 0x00:
-		return 3; /* TYPE: PCI Express; only then libcuda asks for the numbers below (SEEN) */
+		return 3; /* TYPE: PCI Express; libcuda asks for the numbers below only then (SEEN) */
 	case 0x0f: return gpu->bus; /* BUS_NUMBER */
 	default: return 0;          /* DEVICE_NUMBER, DOMAIN_NUMBER, no coherence ... */
 	}

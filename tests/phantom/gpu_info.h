@@ -4,7 +4,7 @@
 
 #include "phantom.h"
 
-/* The value under this index, 0 for what is not emulated. */
+/* The value with this index; 0 if it is not emulated. */
 typedef uint32_t info_fn(const struct gpu *gpu, uint32_t index);
 
 info_fn info_memory;   /* NV2080_CTRL_FB_INFO_INDEX_* */

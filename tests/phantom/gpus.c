@@ -65,7 +65,7 @@ static void gpu_add(const struct gpu_model *model)
 	gpu->model = model;
 	gpu->index = gpu_count++;
 	gpu->bus = gpu->index + 1;
-	gpu->id = gpu->bus << 8; /* what the resource manager makes of bus and slot 0 */
+	gpu->id = gpu->bus << 8; /* the id that the resource manager derives from bus and slot 0 */
 	memcpy(gpu->uuid, "phantom-gpu-", 12);
 	gpu->uuid[12] = (uint8_t)(model->sm_version >> 8);
 	gpu->uuid[13] = (uint8_t)model->sm_version;
@@ -97,7 +97,7 @@ struct gpu *gpu_by_id(uint32_t id)
 	return NULL;
 }
 
-/* The TPCs are dealt out to the GPCs in turn. */
+/* TPCs are assigned to the GPCs in turn. */
 uint32_t gpu_tpc_mask(const struct gpu *gpu, uint32_t gpc)
 {
 	const struct gpu_model *model = gpu->model;

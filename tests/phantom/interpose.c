@@ -1,5 +1,5 @@
-/* The libc functions that the phantom replaces. Each looks whether it is asked about the
- * phantom's files, and else passes the call on as it came. */
+/* The libc functions that the phantom replaces. Each checks whether the call concerns the phantom's
+ * files, and otherwise passes it on unchanged. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void find_next(const char *name, void *ret_function)
 	memcpy(ret_function, &found, sizeof found);
 }
 
-/* The C library's headers give parameters names of their own.
+/* The C library's headers use other parameter names.
  * NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
 /* ---- open */
@@ -51,7 +51,7 @@ static bool open_ours(const char *path, int *ret_fd)
 	return true;
 }
 
-/* The third argument is there only where these flags ask for it. */
+/* The third argument exists only with these flags. */
 static bool open_has_mode(int flags)
 {
 	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
@@ -147,8 +147,8 @@ EXPORT int stat64(const char *restrict path, struct stat64 *restrict ret_stat)
 	return stat_ours(path, ret_stat) ? 0 : real(path, ret_stat);
 }
 
-/* Under these names programs built with a glibc before 2.33 call stat() and mknod(); libcuda does.
- * No header declares them any more. */
+/* Programs built with a glibc before 2.33 call stat() and mknod() by these names; libcuda does.
+ * Current headers do not declare them. */
 EXPORT int __xstat(int version, const char *path, struct stat *ret_stat);
 EXPORT int __xstat64(int version, const char *path, struct stat64 *ret_stat);
 EXPORT int __xmknod(int version, const char *path, mode_t mode, dev_t *device);
@@ -259,7 +259,7 @@ EXPORT void closefrom(int first)
 static int copied(int from, int to)
 {
 	if (to >= 0 && to != from) {
-		if (file_kind(to) != FILE_NONE) /* what dup2() closed */
+		if (file_kind(to) != FILE_NONE) /* the file that dup2() closed */
 			file_closed((unsigned)to, (unsigned)to);
 		file_copied(from, to);
 	}
@@ -284,7 +284,7 @@ EXPORT int dup3(int from, int to, int flags)
 	return copied(from, real(from, to, flags));
 }
 
-/* The kernel module's poll() takes the pending event with it; an eventfd wants to be read. */
+/* The kernel module's poll() consumes the pending event; an eventfd has to be read. */
 EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
 	REAL(poll);

@@ -1,4 +1,3 @@
-/* The phantom's log. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@ void log_open(void)
 	const char *path = getenv("PHANTOM_LOG");
 	if (!path || !*path)
 		return;
-	/* A system call of our own: open() is one of the functions that the phantom replaces. */
+	/* A direct system call: open() is one of the functions that the phantom replaces. */
 	if (strcmp(path, "-") == 0)
 		log_fd = STDERR_FILENO;
 	else
@@ -27,7 +26,7 @@ void log_open(void)
 	log_methods = log_on && getenv("PHANTOM_LOG_METHODS");
 }
 
-/* One write() a line, so that the lines of several threads and processes do not mix. */
+/* One write() per line, so that lines of several threads and processes do not mix. */
 void log_line(const char *format, ...)
 {
 	char line[1024];

@@ -1,5 +1,5 @@
-/* Methods of the channel and of the compute class. Semaphore acquires are passed without waiting:
- * nothing here computes anything that could be seen too early.
+/* Methods of the channel and of the compute class. Semaphore acquires do not wait: the phantom
+ * computes no results that could be read too early.
  *
  * Host: DOC classes/host (each class from VOLTA_CHANNEL_GPFIFO_A on). Compute: DOC
  * classes/compute/clc5c0.h ... clcbc0.h and their qmd.h. */
@@ -39,9 +39,9 @@ void host_method(struct channel *channel, uint32_t method, uint32_t value)
 	}
 }
 
-/* ---- launches: a QMD describes one. Of what the hardware does, the semaphores that it would write
- * when the grid has finished are all that is done. Bits are counted as in DOC ("MW(high:low)");
- * layout 2.x: Turing, GA100; 3.0: GA10x, Ada; 4.0: Hopper. */
+/* ---- launches: a QMD describes one. The phantom only writes the semaphores that the hardware
+ * writes when the grid has finished. Bits are counted as in DOC ("MW(high:low)"); layout 2.x:
+ * Turing, GA100; 3.0: GA10x, Ada; 4.0: Hopper. */
 
 enum { QMD_WORDS = 64, QMD_MINOR = 576, QMD_MAJOR = 580 };
 
@@ -124,7 +124,7 @@ static void launch(const uint32_t *qmd)
 	event_signal();
 }
 
-/* The QMD is in memory, at a 256-byte boundary. */
+/* The QMD is in memory, aligned to 256 bytes. */
 static void launch_from(uint64_t address)
 {
 	uint32_t qmd[QMD_WORDS];
@@ -197,7 +197,7 @@ void compute_method(struct channel *channel, const uint32_t *m, uint32_t method,
 	case LOAD_INLINE_DATA: inline_data(channel, &value, 1); break;
 	case REPORT_D: report(m, value); break;
 	case SEM_EXECUTE: semaphore(m, value); break;
-	case INLINE_QMD_LAST: launch(m + INLINE_QMD / 4); break; /* complete with its last word */
+	case INLINE_QMD_LAST: launch(m + INLINE_QMD / 4); break; /* the last word completes it */
 	case SEND_PCAS_A: launch_from((uint64_t)value << 8); break;
 	default: break;
 	}

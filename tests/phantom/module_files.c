@@ -1,4 +1,4 @@
-/* The files in /proc and /sys by which a process sees that NVIDIA's kernel module is loaded. */
+/* The files in /proc and /sys that show a process that NVIDIA's kernel module is loaded. */
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -13,7 +13,7 @@
 #define LIBCUDA     "/libcuda.so."
 #define VERSION_MAX 64
 
-/* The version is in the name of the file that libcuda.so.1 is a link to. */
+/* Reads the version from the name of the file that libcuda.so.1 links to. */
 static int version_of(struct dl_phdr_info *info, size_t size, void *ret_version)
 {
 	char path[PATH_MAX];
@@ -31,7 +31,7 @@ static int version_of(struct dl_phdr_info *info, size_t size, void *ret_version)
 	return 1;
 }
 
-/* PHANTOM_DRIVER_VERSION is for processes that load no libcuda, or a copy under a bare name. */
+/* PHANTOM_DRIVER_VERSION serves processes that load no libcuda, or a copy with a bare name. */
 const char *driver_version(void)
 {
 	static char version[VERSION_MAX];
@@ -52,7 +52,7 @@ static const char *version_text(void)
 
 const char *module_text(const char *path)
 {
-	/* ModifyDeviceFiles: with 0 libcuda does not call nvidia-modprobe to make device files. */
+	/* ModifyDeviceFiles: if 0, libcuda does not call nvidia-modprobe to make device files. */
 	static const struct {
 		const char *path, *text;
 	} files[] = {

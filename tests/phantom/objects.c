@@ -1,4 +1,3 @@
-/* The tree of objects. */
 #include "objects.h"
 
 #include <stdlib.h>
@@ -36,8 +35,8 @@ struct object *object_create(uint32_t client, uint32_t parent, uint32_t handle, 
 	return object;
 }
 
-/* After a child is freed its bucket is looked at from the start: the child may have taken others
- * out of it. */
+/* Freeing a child may remove other children from the bucket, so the search starts again after each.
+ */
 static void children_free(uint32_t client, uint32_t handle)
 {
 	for (size_t i = 0; i < BUCKETS; i++) {

@@ -8,7 +8,7 @@
 struct object {
 	uint32_t client, handle, parent, class;
 	struct gpu *gpu;  /* of the device above it, or NULL */
-	uint64_t address; /* memory: where the process has it mapped, or 0 */
+	uint64_t address; /* memory: the address where the process has mapped it, or 0 */
 	struct channel *channel;
 	struct object *next; /* in its bucket */
 };

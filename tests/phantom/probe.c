@@ -80,8 +80,8 @@ static size_t ptx_write(char *out, size_t room, unsigned n)
 }
 
 /* A container with one PTX entry: 16 bytes of container header, 72 of entry header, the text. The
- * last 8 bytes of the entry header are the place of the ptxas options (none here); without them
- * libcuda takes other bytes for a string of options. Returns its size. */
+ * last 8 bytes of the entry header give the position of the ptxas options (none here); without them
+ * libcuda reads other bytes as a string of options. Returns its size. */
 static size_t container_write(uint8_t *out, size_t room, unsigned n)
 {
 	struct {
@@ -202,7 +202,7 @@ static int load(int device, char **paths, int count)
 	return result != 0;
 }
 
-/* Does a step unless one before it failed; says which one did. */
+/* Does a step unless an earlier one failed; reports the step that failed. */
 #define STEP(what, code)                                                                           \
 	do {                                                                                           \
 		if (!result && (result = (code)))                                                          \
@@ -278,8 +278,8 @@ static int run_on(int device, bool block)
 	return result ? 1 : run(block);
 }
 
-/* What programs do between two uses of the GPU: children that close every descriptor, in memory of
- * their own (fork) or in ours (vfork). The context must not be hurt by it. */
+/* What programs do between two uses of the GPU: children close every descriptor, in their own
+ * memory (fork) or in ours (vfork). The context must survive it. */
 
 static pid_t fork_child(void)
 {

@@ -73,7 +73,7 @@ static void channel_alloc(struct object *object, const void *params)
 {
 	const struct channel_params *channel = params;
 	const struct object *memory = object_find(object->client, channel->userd_memory[0]);
-	/* USERD follows the ring in the same memory; its mapping says the same, where known (SEEN). */
+	/* USERD follows the ring in the same memory; its mapping says the same, if known (SEEN). */
 	uint64_t userd = channel->gpfifo + 8ull * channel->entries;
 	if (memory && memory->address)
 		userd = memory->address + channel->userd_offset[0];
@@ -87,7 +87,7 @@ static bool is_channel(uint32_t class)
 	return (class & 0xff) == 0x6f && class >= VOLTA_CHANNEL_GPFIFO_A;
 }
 
-/* A handle of 0 asks for one; without a client the new object is a client. */
+/* A handle of 0 requests a new number; an object without a client is a client. */
 static uint32_t object_alloc(uint32_t client, uint32_t parent, uint32_t *handle, uint32_t class,
 							 void *params)
 {

@@ -1,8 +1,7 @@
 /* /dev/nvidia-uvm. Ioctl numbers and structures: OGK kernel-open/nvidia-uvm/uvm_ioctl.h.
  *
- * libcuda keeps one address space for processor and GPU, so GPU memory can be memory of the process
- * at the same address: each external range that the process has not mapped itself gets anonymous
- * pages. */
+ * libcuda has one address space for processor and GPU, so GPU memory can be memory of the process
+ * at the same address: an external range that the process has not mapped gets anonymous pages. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ struct range {
 };
 
 static struct range *ranges;
-static atomic_bool used; /* there was a range at some time: without one munmap() takes no lock */
+static atomic_bool used; /* a range has existed; until then munmap() takes no lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void uvm_fork(enum fork_moment moment)
@@ -34,7 +33,7 @@ void uvm_fork(enum fork_moment moment)
 	fork_lock(&lock, moment);
 }
 
-/* Not through mmap(), which would come back here. */
+/* A direct system call: mmap() would come back here. */
 static uint64_t raw_mmap(uint64_t address, uint64_t length, int protection)
 {
 	return (uint64_t)syscall(SYS_mmap, address, length, protection,
@@ -78,7 +77,7 @@ void uvm_note_mapping(void *address, size_t length)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Frees after unlocking: an allocator of the program's own may call munmap(), which comes here. */
+/* Frees after unlocking: the program's allocator may call munmap(), which comes here. */
 void uvm_forget_mapping(void *address, size_t length)
 {
 	struct range *gone = NULL;
@@ -120,7 +119,7 @@ static void external_create(uint64_t base, uint64_t length)
 		free(range);
 }
 
-/* Gives the pages back; the addresses stay reserved, as libcuda had them. */
+/* Returns the pages; the addresses stay reserved, as libcuda had them. */
 static void external_free(uint64_t base)
 {
 	struct range **link, *range;
