@@ -34,8 +34,8 @@ static int check_device(int device)
 	return bad;
 }
 
-/* In the exclusive mode a lock in SIMDRIVER_STATE stands for the one process that has a context;
- * it is let go of when that ends. Under the process lock. */
+/* In the exclusive mode a lock in SIMDRIVER_STATE represents the one process that has a context;
+ * the lock ends with that process. The caller holds the process lock. */
 static int take_device(int device)
 {
 	static bool taken[SIM_GPUS_MAX];
@@ -156,7 +156,7 @@ int cuMemGetInfo_v2(size_t *available, size_t *total)
 	if (bad)
 		return bad;
 	*total = (size_t)sim.gpus[current->device].memory_mib << 20;
-	/* What a desktop and one context take. */
+	/* The memory that a desktop and one context take. */
 	*available = sim.free_mib ? (size_t)sim.free_mib << 20 : *total - ((size_t)400 << 20);
 	return CU_OK;
 }

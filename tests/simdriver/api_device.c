@@ -1,4 +1,3 @@
-/* Start, devices and error texts. */
 #include "cuda_api.h"
 #include "sim.h"
 

@@ -1,4 +1,4 @@
-/* Run-time linking: every input is compiled through the cache, the link itself never is. */
+/* Run-time linking: every input is compiled through the cache; the link's result is not cached. */
 #include "cuda_api.h"
 #include "sim.h"
 

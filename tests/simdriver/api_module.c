@@ -1,4 +1,4 @@
-/* Modules: loading, functions. A library is a module that was loaded by another call. */
+/* Modules: loading, functions. A library is a module loaded by another call. */
 #include "cuda_api.h"
 #include "sim.h"
 
@@ -90,8 +90,8 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
 	return CU_OK;
 }
 
-/* A library belongs to no context: it is compiled for every GPU of the process. What it keeps is
- * the first one's. */
+/* A library belongs to no context: it is compiled for every GPU of the process. The result for the
+ * first GPU is kept. */
 int cuLibraryLoadData(struct module **library, const void *image, int *jit_options,
 					  void **jit_values, unsigned jit_count, int *options, void **values,
 					  unsigned count)

@@ -78,7 +78,7 @@ int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64
 	return bad;
 }
 
-/* The first form of cuDeviceTotalMem, kept for its name alone: 32 bits. */
+/* The first form of cuDeviceTotalMem, present for its name alone: 32 bits. */
 int cuDeviceTotalMem(unsigned *bytes, int device)
 {
 	size_t size;

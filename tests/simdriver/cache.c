@@ -9,10 +9,11 @@
 
 #define ENTRY_VERSION 0x41
 #define ENTRY_HEADER  28
-/* The lock is tried every 10 ms, twenty times; then the driver goes on without the cache. */
+/* The driver tries the lock every 10 ms, twenty times, then goes on without the cache. */
 #define LOCK_TRIES   20
 #define LOCK_STEP_MS 10
-/* The driver writes its files through a buffer of this size, and unlocks before the last part. */
+/* The driver writes its files through a buffer of this size, and unlocks before it writes the last
+ * part. */
 #define BUFFER 4096
 
 /* DIRECTORY/suffix, to be freed. */
@@ -34,8 +35,8 @@ static char *entry_path(uint64_t hash)
 	return cache_path(name);
 }
 
-/* Every missing level of a directory; but the driver never makes the first name of a relative path
- * that has more. */
+/* Makes every missing level of a directory, except the first name of a relative path with several:
+ * the driver never makes that one. */
 static void make_levels(const char *directory)
 {
 	char *copy = sim_alloc(strlen(directory) + 1);
@@ -56,7 +57,7 @@ static void make_levels(const char *directory)
 	free(copy);
 }
 
-/* Opens `index`, made where it is missing, and locks it. false: go on without the cache. */
+/* Opens `index`, making it if it is missing, and locks it. false: go on without the cache. */
 static bool open_index(struct os_file *ret_index, bool exclusive)
 {
 	char *path = cache_path("index");
@@ -84,7 +85,7 @@ static bool open_index(struct os_file *ret_index, bool exclusive)
 	return true;
 }
 
-/* The value of a sound entry of this key. A longer file is fine. */
+/* The value of a sound entry of this key. A file with bytes behind the value is sound. */
 static bool entry_parse(const struct bytes *file, const struct bytes *key, struct bytes *ret_value)
 {
 	const uint8_t *value = file->data + ENTRY_HEADER + key->size;
@@ -119,7 +120,7 @@ static bool read_entry(uint64_t hash, const struct bytes *key, struct bytes *ret
 	return found;
 }
 
-/* Deletes the sixteen directories of entries with all that is in them, foreign files too. */
+/* Deletes the sixteen directories of entries with their content, foreign files too. */
 static void wipe(void)
 {
 	log_event("wipe", "%s", sim.cache_directory);
@@ -132,8 +133,8 @@ static void wipe(void)
 	}
 }
 
-/* Fewer rows than the header counts, as another insert leaves it for a moment: then a mere look-up
- * wipes, and the index goes too. */
+/* Whether the index has fewer rows than its header counts, as it has for a moment during an insert:
+ * then even a look-up wipes, and removes the index. */
 static bool lacks_rows(const struct os_file *file)
 {
 	struct bytes content = {NULL, 0};
@@ -192,8 +193,8 @@ static void make_entry_levels(const char *path)
 	free(copy);
 }
 
-/* The driver looks whether its whole buffers were written, and takes the entry away where they were
- * not; what is left in the last one goes unseen. */
+/* The driver checks the writes of whole buffers only, and removes the entry if one fails. An error
+ * in the last part goes unnoticed. */
 static bool write_entry(uint64_t hash, const struct bytes *key, const struct bytes *value)
 {
 	char *path = entry_path(hash);
@@ -233,7 +234,7 @@ static void remove_entry(uint64_t hash)
 	free(path);
 }
 
-/* The row of the same key goes first (with its file), then the oldest until the new one fits. */
+/* Removes the row of the same key with its file, then the oldest rows until the new one fits. */
 static void make_room(struct index *index, uint64_t hash, uint64_t size)
 {
 	for (size_t i = index->count; i-- > 0;)
@@ -249,8 +250,8 @@ static void make_room(struct index *index, uint64_t hash, uint64_t size)
 	}
 }
 
-/* Rewrites the index in place, never shortening it, and unlocks where the driver does: after the
- * whole buffers, before what is left in the last one. */
+/* Rewrites the index in place without shortening it. Like the driver, it unlocks after the whole
+ * buffers, before the last part. */
 static void write_index(const struct os_file *file, const struct index *index)
 {
 	struct bytes content = {NULL, 0};
@@ -278,7 +279,7 @@ static void store_locked(const struct os_file *file, const struct bytes *key,
 	if (!index_parse(&index, &content))
 		wipe();
 	make_room(&index, hash, size);
-	/* Where the header's total was too large, all rows are gone and there is still no room. */
+	/* If the header's total was too large, there is no room even after all rows are gone. */
 	if (index.total + size <= sim.cache_limit && write_entry(hash, key, value)) {
 		index_append(&index, hash, size);
 		log_event("insert", "%016llx %llu", (unsigned long long)hash, (unsigned long long)size);

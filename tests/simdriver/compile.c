@@ -1,4 +1,4 @@
-/* The simulated compiler: what it refuses, how long it takes, how much memory, what comes out. */
+/* The simulated compiler: what it refuses, its time and memory, its output. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static bool look_up(const char *table, size_t ptx_size, struct cost *ret_cost)
 	for (const char *line = table; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		if (sscanf(line, "%llu,%*u,%*u,%*u,%lf,%llu,%llu", &bytes, &ms, &peak_kib, &cubin) != 4)
 			continue;
-		/* The table may count the NUL behind the text. */
+		/* The table may count the terminating NUL. */
 		if (bytes != ptx_size && bytes != ptx_size + 1)
 			continue;
 		*ret_cost = (struct cost){ms, (size_t)peak_kib << 10, (size_t)cubin};
@@ -73,7 +73,7 @@ static void spend(const struct cost *cost)
 	free(memory);
 }
 
-/* What the real compiler says to what it cannot take. */
+/* Refuses what the real compiler refuses, with its messages. */
 static int refuse(const struct ptx *ptx, int sm, struct bytes *error)
 {
 	char text[256];
@@ -136,7 +136,8 @@ static void make(const struct job *job, const struct ptx *ptx, size_t size, stru
 		.entries = ptx->entries,
 	};
 
-	/* Same module, options, architecture and CUDA version: the same bytes, whatever the build. */
+	/* Same module, options, architecture and CUDA version give the same bytes, whatever the build.
+	 */
 	wish.seed = sim_fnv(SIM_FNV_START, job->ptx, job->size);
 	wish.seed = sim_fnv(wish.seed, job->options, strlen(job->options));
 	wish.seed = sim_fnv(wish.seed, &job->sm, sizeof job->sm);

@@ -84,7 +84,7 @@ static bool add_gpu(const char *name, size_t position)
 	return false;
 }
 
-/* CUDA_VISIBLE_DEVICES: indices in the order wanted; the first one that is none ends the list. */
+/* CUDA_VISIBLE_DEVICES: indices in the wanted order; the first invalid one ends the list. */
 static void hide_gpus(char *visible)
 {
 	struct config all = sim;
@@ -161,7 +161,7 @@ static bool env_on(const char *name)
 	return atoi(text) == 1;
 }
 
-/* Whichever of the first is set counts: 0 overrides the second, too. */
+/* The first variable, if set, overrides the second: also with 0. */
 static bool env_on_before(const char *first, const char *second)
 {
 	char *set = os_env(first);
@@ -171,7 +171,7 @@ static bool env_on_before(const char *first, const char *second)
 	return env_on(is_set ? first : second);
 }
 
-/* A decimal prefix: "1G" is 1, "abc" and "" are 0; what is above 4 GiB, or negative, is 4 GiB. */
+/* A decimal prefix: "1G" is 1, "abc" and "" are 0; numbers above 4 GiB or below 0 are 4 GiB. */
 static uint64_t read_limit(void)
 {
 	const uint64_t most = UINT64_C(4) << 30;
@@ -207,7 +207,7 @@ int config_read(void)
 	env_text(text, sizeof text, "SIMDRIVER_CUDA", "12040");
 	sim.cuda_version = atoi(text);
 	env_text(text, sizeof text, "SIMDRIVER_STAMP", "Feb 29 2024 23:59:58");
-	/* Date and time with or without the blank between them. */
+	/* Date and time, with or without a blank between them. */
 	snprintf(sim.stamp, sizeof sim.stamp, "%.11s%.8s", text, text + 11 + (text[11] == ' '));
 	env_text(text, sizeof text, "SIMDRIVER_COST", "0.01");
 	sim.cost_factor = strtod(text, NULL);

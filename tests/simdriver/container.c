@@ -1,7 +1,7 @@
-/* What an image handed to the driver is, and which entry of a fat binary is taken. Measured on 535,
- * 550 and 555: a cubin that runs beats PTX; the newest architecture wins; among equal ones the last
- * where it is the GPU's own, else the first. ISA version, compression and damage play no part in
- * the choice, and there is no second one. Layout as in docs/fatbin.md. */
+/* Recognises images, and chooses an entry of a fat binary. Measured on 535, 550 and 555: a cubin
+ * that runs beats PTX; the newest architecture wins. Of several for one architecture the last wins
+ * if it is the GPU's own, else the first. ISA version, compression and damage do not influence the
+ * choice, and there is no second choice. Layout: docs/fatbin.md. */
 #include "sim.h"
 
 #include <lz4.h>
@@ -50,7 +50,7 @@ bool cubin_runs(int sm, char variant, int gpu)
 	return variant != 'a' && sm / 10 == gpu / 10 && sm <= gpu && is_tegra(sm) == is_tegra(gpu);
 }
 
-/* The entry at `at`; false where the container does not hold one there. */
+/* Reads the entry at `at`; false if the container does not hold one there. */
 static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t *ret_size)
 {
 	uint32_t header, options, text;
@@ -75,7 +75,7 @@ static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t
 	ret->form = ret->flags & FLAG_A ? 'a' : ret->flags & FLAG_F ? 'f' : 0;
 	options = get_u32(at + 20);
 	text = options && options + 8 <= header ? get_u32(at + options) : 0;
-	/* The driver reads up to a NUL, whatever length the header gives. */
+	/* The driver reads up to a NUL and ignores the length in the header. */
 	if (text && text < header && memchr(at + text, 0, header - text))
 		ret->options = (const char *)at + text;
 	*ret_size = header + (size_t)size;
@@ -87,7 +87,7 @@ static bool better(const struct entry *entry, const struct entry *best, int gpu)
 	return !best->payload || entry->sm > best->sm || entry->sm == gpu;
 }
 
-/* Relocatable PTX is understood since 12.5, and a module prefers any other. */
+/* 12.5 and newer load relocatable PTX; a module prefers any other entry. */
 static bool is_ptx(const struct entry *entry, const struct entry *best)
 {
 	return entry->kind == KIND_PTX ||
@@ -120,16 +120,16 @@ static int unpack(const struct entry *entry, struct bytes *ret_payload)
 		bytes_free(&plain);
 		return CU_INVALID_IMAGE;
 	}
-	/* Unpacked text gets a NUL more, which goes into the key; what is stored raw is taken as it
-	 * stands, with its padding. */
+	/* Unpacked text gets one more NUL, which is part of the key; raw text is used unchanged, with
+	 * its padding. */
 	if (entry->kind != KIND_CUBIN)
 		bytes_add(&plain, NULL, 1);
 	*ret_payload = plain;
 	return CU_OK;
 }
 
-/* Before 12.5 kind 0x40 is taken for a cubin where it would run as one. 550's loads end the process
- * over it, its links do not. */
+/* Drivers before 12.5 take kind 0x40 for a cubin if a cubin of that architecture would run. On 550
+ * a load ends the process, a link does not. */
 static int spoil(bool link)
 {
 	if (sim.cuda_version >= 12040 && !link)
@@ -189,12 +189,12 @@ const void *image_unwrap(const void *image)
 	return image;
 }
 
-/* PTX text is known by ".version" behind blanks and comments. */
+/* PTX text is recognised by ".version" after blanks and comments. */
 static bool is_text(const uint8_t *start, size_t size)
 {
 	const char *at = (const char *)start;
 
-	/* Whoever gives no size ends the text with a NUL. */
+	/* A caller that gives no size ends the text with a NUL. */
 	if (size && !memchr(start, 0, size) && start[size - 1] != '\n')
 		return false;
 	for (;;) {

@@ -10,8 +10,7 @@
 #define MACHINE_CUDA 190
 #define SECTIONS     5 /* null, .shstrtab, .strtab, .symtab, .text */
 
-/* Since CUDA 13, and for 10.0 and newer since 12.8, the ABI is 8 and the SM is a byte higher.
- */
+/* CUDA 13 uses ABI 8, with the SM one byte higher; 12.8 does so for 10.0 and newer. */
 static bool new_abi(int sm)
 {
 	return sim.cuda_version >= 13000 || (sm >= 100 && sim.cuda_version >= 12080);
@@ -64,8 +63,8 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* Instructions of 16 bytes out of a small set with a few free bits, so that the cubins compress
- * about as machine code does. */
+/* 16-byte instructions from a small set with a few free bits, so that cubins compress about as well
+ * as machine code. */
 static void add_code(struct bytes *elf, uint64_t seed, size_t size)
 {
 	uint64_t state = seed;
@@ -143,20 +142,20 @@ int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable)
 	if (size < ELF_HEADER || get_u32(data) != 0x464c457f || data[4] != 2 ||
 		(get_u32(data + 16) >> 16) != MACHINE_CUDA)
 		return CU_INVALID_IMAGE;
-	/* A module may be an input of a link, but not the other way round. */
+	/* A module may be an input of a link; a linked cubin may not. */
 	if (relocatable && (get_u32(data + 16) & 0xffff) != 1)
 		return CU_NO_BINARY_FOR_GPU;
 	if (get_u64(data + 40) > size || cubin_size(data) > size)
 		return CU_INVALID_IMAGE;
 	flags = get_u32(data + 48);
-	/* A 12.x driver before 12.8 knows no ABI but 7. */
+	/* 12.x drivers before 12.8 accept only ABI 7. */
 	if (data[8] > 7 && sim.cuda_version < 12080)
 		return CU_INVALID_IMAGE;
 	made_for = (int)(data[8] > 7 ? flags >> 8 & 0xff : flags & 0xff);
 	return cubin_runs(made_for, 0, sm) ? CU_OK : CU_INVALID_SOURCE;
 }
 
-/* Offset and size of the section `at`; false where the file does not hold it. */
+/* Offset and size of the section at `at`; false if the file does not hold it. */
 static bool section_read(const uint8_t *data, size_t size, uint64_t at, uint64_t *ret_offset,
 						 uint64_t *ret_size)
 {

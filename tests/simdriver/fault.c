@@ -1,5 +1,4 @@
-/* Faults at a chosen module: SIMDRIVER_FAULT=KIND:MATCH[:once], several of them with ';' between.
- */
+/* Faults at a chosen module: SIMDRIVER_FAULT=KIND:MATCH[:once], several separated by ';'. */
 #include "sim.h"
 
 #include <stdio.h>
@@ -28,7 +27,7 @@ static bool contains(const uint8_t *text, size_t size, const char *match, size_t
 	return false;
 }
 
-/* Whether a fault marked ":once" has struck, in any process that shares SIMDRIVER_STATE. */
+/* Whether a fault marked ":once" has struck already, in any process that shares SIMDRIVER_STATE. */
 static bool first_time(const char *fault, size_t length)
 {
 	char path[1024];
@@ -45,7 +44,7 @@ static bool first_time(const char *fault, size_t length)
 	return true;
 }
 
-/* Uses up the stack; the volatile store keeps the compiler from making it a loop. */
+/* Uses up the stack; the volatile store keeps the compiler from turning it into a loop. */
 static unsigned overflow(volatile unsigned char *above)
 {
 	volatile unsigned char here[4096];
@@ -54,7 +53,8 @@ static unsigned overflow(volatile unsigned char *above)
 	return here[0] + (here[0] < 255 || here[0] == 255 ? overflow(here) : 0) + here[0];
 }
 
-/* For tests that need a run at a certain point, however fast or slow the machine is. */
+/* Waits while the gate file exists: for tests that need a run at a certain point, on any machine.
+ */
 static void wait_at_gate(void)
 {
 	struct os_file gate;

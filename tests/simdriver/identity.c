@@ -1,6 +1,6 @@
-/* What a byte scan of the library finds, where a real libcuda has it (docs/driver-cache.md): date,
- * hour and minute of its build as one run in read-only data, the seconds five times among the code.
- * SIMDRIVER_STAMP may name another stamp: then the file tells what does not hold. */
+/* The stamp, laid out as in a real libcuda for a byte scan (docs/driver-cache.md): date, hour and
+ * minute of the build as one run in read-only data, the seconds five times among the code.
+ * SIMDRIVER_STAMP may name another stamp: then the file's stamp is wrong. */
 #include "sim.h"
 
 extern const char sim_identity[];

@@ -127,7 +127,7 @@ int module_build(struct build *build, const void *image, size_t size, struct byt
 		os_mutex_unlock(build->context->compiling);
 	}
 	if (bad == CU_NO_BINARY_FOR_GPU && build->link && chosen.passed_over)
-		return CU_OK; /* a link takes what it does not know without a word */
+		return CU_OK; /* a link ignores input that it does not recognise */
 	if (bad == CU_OK)
 		bad = cubin_check(cubin.data, cubin.size, sm, build->link || chosen.relocatable);
 	log_event("load", "sm_%d %s %d", sm, build->link ? "link" : "module", bad);

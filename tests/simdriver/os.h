@@ -10,7 +10,7 @@
 
 /* A copy to be freed, or NULL where the variable is not set. */
 char *os_env(const char *name);
-/* Where the driver keeps its cache if nothing says otherwise: a copy to be freed, or NULL. */
+/* The driver's default cache directory: a copy to be freed, or NULL. */
 char *os_default_cache(void);
 
 enum os_mode {
@@ -19,7 +19,7 @@ enum os_mode {
 	OS_CREATE_UPDATE, /* emptied; read and write */
 	OS_WRITE,         /* emptied; write */
 	OS_APPEND,
-	OS_CREATE_NEW, /* fails where it exists */
+	OS_CREATE_NEW, /* fails if it exists */
 };
 
 struct os_file {
@@ -28,28 +28,28 @@ struct os_file {
 
 bool os_open(struct os_file *ret_file, const char *path, enum os_mode mode);
 void os_close(struct os_file *file);
-/* All of it. */
+/* Reads the whole file. */
 bool os_read(const struct os_file *file, struct bytes *ret_bytes);
 bool os_write(const struct os_file *file, uint64_t offset, const void *data, size_t size);
-/* At the end, in one piece, whoever else appends. */
+/* Appends in one piece, also beside other writers. */
 bool os_append(const struct os_file *file, const void *data, size_t size);
 
 enum os_lock { OS_LOCKED, OS_BUSY, OS_NO_LOCKS };
-/* Does not wait. All of the file. */
+/* Locks the whole file; does not wait. */
 enum os_lock os_try_lock(const struct os_file *file, bool exclusive);
 void os_unlock(const struct os_file *file);
 
-/* One level; an existing one is fine. */
+/* Makes one level; an existing one is fine. */
 void os_make_directory(const char *path);
 void os_remove_file(const char *path);
-/* A directory and everything in it; missing is fine. */
+/* Removes a directory and everything in it; a missing one is fine. */
 void os_remove_tree(const char *path);
 
 void os_sleep_ms(double ms);
 /* Uses up processor time of this thread. */
 void os_burn_ms(double ms);
 unsigned long os_pid(void);
-/* Held by other things than data of one context: the cache, the process's state. */
+/* Protects what does not belong to one context: the cache, the process's state. */
 void os_process_lock(void);
 void os_process_unlock(void);
 

@@ -1,4 +1,4 @@
-/* Windows under the simulated driver: everything by UTF-16 names. */
+/* Windows under the simulated driver; all names are UTF-16. */
 #include "os.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* What the simulated compiler reads off a PTX text: version, target, and what its cost depends on.
- */
+/* Reads from a PTX text what the simulated compiler needs: version, target, and what its cost
+ * depends on. */
 #include "sim.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-/* The simulated driver: what its files share.
+/* The simulated driver: declarations that its files share.
  *
- * It is an independent witness of the driver's cache format, so nothing here comes from libjitwarm:
- * hash, key, entry, index and lock are written a second time, from docs/driver-cache.md alone.
- */
+ * It is an independent witness of the driver's cache format and uses nothing of libjitwarm: hash,
+ * key, entry, index and lock are implemented a second time, from docs/driver-cache.md alone. */
 #ifndef SIM_H
 #define SIM_H
 
@@ -38,7 +37,7 @@ struct bytes {
 	size_t size;
 };
 
-/* Memory that does not run out quietly: NULL ends the process with a message. */
+/* Ends the process with a message when memory runs out; never returns NULL. */
 void *sim_alloc(size_t size);
 void bytes_free(struct bytes *bytes);
 /* Appends; `data` may be NULL for zeros. */
@@ -71,15 +70,15 @@ struct config {
 	int cuda_version;       /* 12040 */
 	unsigned version[3];    /* 550, 163, 1 */
 	char stamp[20];         /* "Feb 29 202423:59:58" and a NUL */
-	double cost_factor;     /* times the model's or the table's milliseconds */
+	double cost_factor;     /* factor on the milliseconds of the model or table */
 	bool cost_busy;         /* burn processor time instead of sleeping */
 	char *costs_csv;        /* or NULL */
 	char *fault;            /* or NULL */
 	char *log;              /* file, or NULL */
 	char *state;            /* folder of the markers of ":once", or NULL */
-	char *gate;             /* a fault "wait" lasts while this file is there; or NULL */
-	unsigned tail_delay_ms; /* between unlocking and the index's tail */
-	unsigned free_mib;      /* of a GPU's memory, beside a context; 0: most of it */
+	char *gate;             /* a fault "wait" lasts while this file exists; or NULL */
+	unsigned tail_delay_ms; /* between unlocking and writing the index's tail */
+	unsigned free_mib;      /* free memory of a GPU, beside a context; 0: most of it */
 	bool mig;               /* the GPUs are slices of one */
 	/* NVIDIA's own variables */
 	char *cache_directory; /* NULL: no caching */
@@ -101,23 +100,23 @@ bool config_reads_zstd(void);
 /* One line in SIMDRIVER_LOG: "PID EVENT ...". */
 void log_event(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- container.c: what an image handed to the driver is, and what of it is taken ---- */
+/* ---- container.c: recognising images, and choosing an entry ---- */
 
 enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_RELOCATABLE_PTX = 0x40 };
 enum image_form { IMAGE_CUBIN, IMAGE_PTX };
 
 struct image {
 	enum image_form form;
-	struct bytes payload; /* as it goes into the key; to be freed */
+	struct bytes payload; /* as it is in the key; to be freed */
 	const char *options;  /* points into the container, or at "" */
-	bool relocatable;     /* compiled as for a link, even where it is loaded */
-	bool passed_over;     /* it holds relocatable PTX of the kind that this driver does not know */
+	bool relocatable;     /* compiled as for a link, even if it is loaded */
+	bool passed_over;     /* it holds relocatable PTX of a kind that this driver does not load */
 };
 
-/* Chooses and decompresses, for a link or a load. `size` is 0 where the caller cannot say. 0 or a
- * CUresult. */
+/* Chooses and decompresses, for a link or a load. `size` is 0 if the caller does not know it.
+ * Returns 0 or a CUresult. */
 int image_choose(struct image *ret_image, const void *data, size_t size, int sm, bool link);
-/* The container that a wrapper of the CUDA runtime points to; any other image as it is. */
+/* The container that a wrapper of the CUDA runtime points to; any other image unchanged. */
 const void *image_unwrap(const void *image);
 /* Whether code for `sm` (variant 0, 'a' or 'f') runs on `gpu`, as PTX or as a cubin. */
 bool ptx_runs(int sm, char variant, int gpu);
@@ -149,7 +148,7 @@ struct job {
 	bool relocatable;
 };
 
-/* Takes its time and makes the cubin; text for the logs goes to `info` and `error`. */
+/* Takes the modelled time and makes the cubin; appends text for the logs to `info` and `error`. */
 int compile_ptx(const struct job *job, struct bytes *ret_cubin, struct bytes *info,
 				struct bytes *error);
 
@@ -163,18 +162,18 @@ struct cubin_wish {
 	size_t entries;
 };
 void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
-/* 0, or what the driver answers to it: 200 (no cubin, ABI unknown), 209 (no input of a link), 300
+/* 0, or the driver's error: 200 (no cubin, ABI unknown), 209 (not an input of a link), 300
  * (architecture). */
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
-/* Total size by the section table, for images that come without a size. 0: no ELF. */
+/* Total size according to the section table, for images without a size. 0: not ELF. */
 size_t cubin_size(const uint8_t *data);
-/* Appends the functions' names, each with its NUL; gives their number. */
+/* Appends the functions' names, each with its NUL; returns their number. */
 size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names);
 bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
 
-/* Does what SIMDRIVER_FAULT asks of this PTX. 0, or the CUresult to give. */
+/* Does what SIMDRIVER_FAULT asks for this PTX. Returns 0, or the CUresult to return. */
 int fault_strike(const uint8_t *ptx, size_t size, struct bytes *error);
-/* CU_OK, or the error that every call gives from now on. */
+/* CU_OK, or the error that every call returns from now on. */
 int fault_sticky(void);
 
 /* ---- cache.c, index.c ---- */
@@ -191,9 +190,10 @@ struct index {
 	size_t count;
 	uint64_t total;
 };
-/* false where the driver would wipe: missing header, another version, fewer rows than promised. */
+/* false where the driver would wipe: missing header, another version, fewer rows than the header
+ * counts. */
 bool index_parse(struct index *ret_index, const struct bytes *file);
-/* The last of these, where a look-up does. */
+/* The last of these, which a look-up checks too. */
 bool index_lacks_rows(const struct bytes *file);
 void index_format(struct bytes *ret_file, const struct index *index);
 void index_append(struct index *index, uint64_t hash, uint64_t size);
@@ -208,7 +208,7 @@ struct context {
 	bool primary;
 };
 
-/* The log buffers of an option list; also the text that other options add to the key. */
+/* The log buffers of an option list, and the text that other options add to the key. */
 struct jit_options {
 	char *info;
 	size_t info_size;
@@ -226,13 +226,13 @@ struct build {
 	const struct context *context;
 	bool link; /* an input to a link */
 	struct jit_options options;
-	struct bytes info, error; /* what has been said so far; a link's grow from input to input */
+	struct bytes info, error; /* log so far; a link's log grows from input to input */
 };
 /* Image to cubin, through cache and compiler. */
 int module_build(struct build *build, const void *image, size_t size, struct bytes *ret_cubin);
 void build_free(struct build *build);
 struct context *context_current(void);
-/* CU_OK, or why no call can work now. */
+/* CU_OK, or the reason why no call can work now. */
 int api_state(void);
 
 #endif
