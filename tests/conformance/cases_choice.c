@@ -1,4 +1,4 @@
-/* Which entry of a container the driver takes, and its error if there is none. */
+/* Which entry of a container the driver takes, and its error if none fits. */
 #include "suite.h"
 
 #include <string.h>
@@ -68,7 +68,8 @@ static enum outcome newest_usable_ptx(void)
 	return PASSED;
 }
 
-/* Of entries for one architecture the first is taken; but the last where that is the GPU's own. */
+/* Of entries for one architecture the first is taken; the last if that is the GPU's own
+ * architecture. */
 static enum outcome equal_ptx(void)
 {
 	const char *version = suite.cuda >= 12000 ? "8.0" : "7.1"; /* the first of sm_86 */
@@ -122,7 +123,7 @@ static enum outcome equal_cubins(void)
 	return PASSED;
 }
 
-/* A cubin as CUDA 13 would make it: of ABI 8. */
+/* Turns it into a cubin as CUDA 13 makes it: ABI 8. */
 static void make_newer(struct entry *entry)
 {
 	const uint32_t flags = 0x06000004 | (uint32_t)suite.sm[0] << 8;
@@ -133,7 +134,7 @@ static void make_newer(struct entry *entry)
 	memcpy(cubin + 48, &flags, 4);
 }
 
-/* By a client of its own, which may die of it (-1). */
+/* Uses a separate client, since the load may end it (-1). */
 static int load_apart(const char *path)
 {
 	struct client *client = client_start((const char *const[]){NULL});
@@ -143,8 +144,7 @@ static int load_apart(const char *path)
 	return result;
 }
 
-/* The machine code of a newer CUDA is taken, whatever PTX or older cubin is beside it.
- */
+/* The machine code of a newer CUDA is taken, even beside PTX or an older cubin. */
 static enum outcome newer_machine_code(void)
 {
 	struct entry entry, sound;
@@ -162,7 +162,7 @@ static enum outcome newer_machine_code(void)
 	alone = load_apart(container(&newer, 1));
 	loose = load_apart(raw_file(entry.value, entry.value_size));
 	with_ptx = load_apart(container((const struct part[]){newer, {.nuls = 1}}, 2));
-	/* Of two for the GPU's own architecture the last is taken up to CUDA 12. */
+	/* Drivers up to CUDA 12 take the last of two for the GPU's own architecture. */
 	passed_by = load_apart(container(
 		(const struct part[]){
 			newer, {.kind = 2, .arch = suite.sm[0], .data = sound.value, .size = sound.value_size}},
@@ -177,7 +177,7 @@ static enum outcome newer_machine_code(void)
 	return PASSED;
 }
 
-/* As of PTX, the packing plays no part in the choice. */
+/* As with PTX, the compression does not influence the choice. */
 static enum outcome zstd_cubin(void)
 {
 	struct entry entry;
@@ -196,7 +196,7 @@ static enum outcome zstd_cubin(void)
 	return PASSED;
 }
 
-/* The ISA version plays no part. */
+/* The ISA version does not influence the choice. */
 static enum outcome isa_does_not_choose(void)
 {
 	CHECK_IS(load(CONTAINER({.kernel = "older", .nuls = 1},
@@ -227,8 +227,8 @@ static enum outcome newer_than_the_driver(void)
 	return PASSED;
 }
 
-/* Among several, too: the newest target is taken though the driver cannot read it, and there is no
- * second try. */
+/* Also among several: the newest target is taken even if the driver cannot compile it, and there is
+ * no second try. */
 static enum outcome no_second_try(void)
 {
 	CHECK_IS(
@@ -285,7 +285,7 @@ static enum outcome exact_target_here(void)
 	return PASSED;
 }
 
-/* The entry's header promises plain sm_52, the text says otherwise. */
+/* The entry's header says plain sm_52, the text says otherwise. */
 static enum outcome text_for_another_target(void)
 {
 	if (suite.sm[0] == 90)
@@ -297,7 +297,7 @@ static enum outcome text_for_another_target(void)
 	return PASSED;
 }
 
-/* In a container it goes to the compiler; by itself it is no image at all. */
+/* In a container it goes to the compiler; alone it is not an image. */
 static enum outcome no_ptx_at_all(void)
 {
 	CHECK_IS(load(CONTAINER({.text = "this is no PTX\n", .nuls = 1})).result, 218);
@@ -307,7 +307,7 @@ static enum outcome no_ptx_at_all(void)
 	return PASSED;
 }
 
-/* Text is known by ".version" behind blanks and comments. */
+/* Text is recognised by ".version" after blanks and comments. */
 static enum outcome texts(void)
 {
 	static const struct {
@@ -338,8 +338,7 @@ static enum outcome lz4(void)
 	return PASSED;
 }
 
-/* Which is how a relocatable module can be compiled by mistake: under a key that no link looks for.
- */
+/* A relocatable module can thus be compiled by mistake, under a key that no link looks up. */
 static enum outcome relocatable_is_loaded(void)
 {
 	struct answer answer =

@@ -1,11 +1,11 @@
-/* Damaged entries are compiled again and rewritten; wrong values with a right checksum are
- * believed. */
+/* Damaged entries are compiled again and rewritten; wrong values with a correct checksum are used.
+ */
 #include "suite.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* Puts `file` in place of the entry of module 1 and expects it to be healed: compiled, the same
+/* Replaces the entry of module 1 by `file` and expects it to be healed: compiled, with the same
  * bytes as before. */
 static enum outcome heals(const struct entry *sound, const void *file, size_t size)
 {
@@ -23,7 +23,7 @@ static enum outcome heals(const struct entry *sound, const void *file, size_t si
 	return PASSED;
 }
 
-/* One byte of the file is another. `where` counts from the end if it is negative. */
+/* Changes one byte of the file. A negative `where` counts from the end. */
 static enum outcome heals_byte(long where)
 {
 	struct entry entry;
@@ -104,7 +104,7 @@ static enum outcome empty(void)
 	return outcome;
 }
 
-/* A size that was written, and bytes behind `keep` that were not: a power loss. */
+/* The size was written, the bytes behind `keep` were not: a power loss. */
 static enum outcome heals_zeros(size_t keep)
 {
 	struct entry entry;
@@ -149,8 +149,8 @@ static enum outcome half_a_header(void)
 	return heals_size(0, 14);
 }
 
-/* The entry of module 1 with another value and its right checksum. The answer of the driver to it.
- */
+/* Gives the entry of module 1 another value with a correct checksum, and returns the driver's
+ * answer. */
 static enum outcome foreign_value(const void *value, size_t size, struct answer *ret_answer)
 {
 	struct entry entry;
@@ -172,7 +172,7 @@ static enum outcome foreign_value(const void *value, size_t size, struct answer 
 	blob_free(&after);
 	blob_free(&file);
 	entry_free(&entry);
-	/* Believed: neither compiled nor rewritten. */
+	/* The value is used: neither compiled nor rewritten. */
 	CHECK_IS(ret_answer->compiled, 0);
 	CHECK(same);
 	return PASSED;
@@ -218,8 +218,8 @@ static enum outcome other_architectures_value(void)
 	return PASSED;
 }
 
-/* The module's own cubin with another architecture in its flags. The first of a generation runs on
- * its later ones. */
+/* The module's own cubin with another architecture in its flags. The first architecture of a
+ * generation runs on its later ones. */
 static enum outcome first_architectures_value(void)
 {
 	const uint8_t sm = (uint8_t)(suite.sm[0] / 10 * 10);
@@ -260,7 +260,7 @@ static enum outcome input_of_a_link_as_value(void)
 	return PASSED;
 }
 
-/* The other way round: what is linked already is no input. */
+/* The reverse: a linked cubin is not an input. */
 static enum outcome linked_value_as_input(void)
 {
 	struct entry linked, input;
@@ -303,8 +303,7 @@ static enum outcome half_a_cubin(void)
 	return PASSED;
 }
 
-/* 550 crashes over it, which costs the suite its client; the others give CUDA_ERROR_INVALID_IMAGE.
- */
+/* 550 crashes, which ends the suite's client; the others return CUDA_ERROR_INVALID_IMAGE. */
 static enum outcome garbage_value(void)
 {
 	static char garbage[500];
@@ -344,7 +343,7 @@ static enum outcome newer_abi(void)
 	return PASSED;
 }
 
-/* No row, and a link that leads nowhere: there is no writing through it, nor past it. */
+/* No row, and a dangling link: the driver neither writes through it nor replaces it. */
 static enum outcome dangling_symlink(void)
 {
 	static const uint32_t no_rows[4] = {0x41, 0, 0, 0};

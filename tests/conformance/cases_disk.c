@@ -1,11 +1,11 @@
-/* A disk without space: a small file system in the cache's place. */
+/* A full disk: the cache is on a small file system. */
 #include "suite.h"
 
 #include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* A small module whose text, and so its key, has so many bytes of comment. */
+/* A small module whose text, and therefore its key, has this many bytes of comment. */
 static const char *padded(int bytes)
 {
 	static char text[50000];
@@ -28,8 +28,8 @@ static bool is_torn(void)
 	return torn;
 }
 
-/* The driver writes an entry through a buffer of 4 KiB, and does not look whether the last part of
- * it went well, when it closes the file: that entry is left torn, and has a row. */
+/* The driver writes an entry through a buffer of 4 KiB, and does not check the last write when it
+ * closes the file: that entry stays torn, and has a row. */
 static enum outcome last_part_does_not_fit(void)
 {
 	struct index index;
@@ -50,7 +50,7 @@ static enum outcome last_part_does_not_fit(void)
 	return PASSED;
 }
 
-/* A part before that fails: the entry is taken away again, and has no row. */
+/* An earlier write fails: the entry is removed, and has no row. */
 static enum outcome early_part_does_not_fit(void)
 {
 	struct index index;

@@ -1,4 +1,4 @@
-/* The effects of an insert on the index and on all else in the directory. */
+/* The effects of an insert on the index and on the rest of the directory. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static ino_t number_of(const char *path)
 	return stat(path, &info) ? 0 : info.st_ino;
 }
 
-/* A second name for the index, so that its number is not given to another file. */
+/* Gives the index a second name, so that its inode number is not reused. */
 static ino_t hold_index(void)
 {
 	char held[300];
@@ -70,8 +70,8 @@ static ino_t hold_index(void)
 	return link(cache_file("index"), held) ? 0 : number_of(held);
 }
 
-/* Two entries, an index of these bytes (NULL: none), then an insert. Gives the content afterwards.
- */
+/* Two entries, an index with these bytes (NULL: none), then an insert. Returns the content
+ * afterwards. */
 static enum outcome insert_over(const void *bytes, size_t size, size_t *ret_entries,
 								struct index *ret_index)
 {
@@ -146,8 +146,8 @@ static enum outcome wipes_with_garbage(void)
 	return wipes(garbage, 40);
 }
 
-/* Where rows are missing a mere look-up wipes, and the index goes too; the folder itself and what
- * else is in it stay. So afterwards everything is new but those two. */
+/* If rows are missing, even a look-up wipes, and removes the index; the folder itself and its other
+ * files stay. Afterwards all else is new. */
 static enum outcome look_up_wipes_with_index(void)
 {
 	ino_t index, folder = number_of(suite.cache);
@@ -168,7 +168,7 @@ static enum outcome look_up_wipes_with_index(void)
 	return PASSED;
 }
 
-/* Otherwise an insert does, and the index stays the file that it was. */
+/* Otherwise an insert wipes, and the index keeps its inode. */
 static enum outcome insert_wipes_beside_index(void)
 {
 	ino_t index;
@@ -183,7 +183,7 @@ static enum outcome insert_wipes_beside_index(void)
 	return PASSED;
 }
 
-/* Two entries, and in the index's place what `put` leaves there. */
+/* Two entries; `put` replaces the index. */
 static enum outcome no_caching_with(int (*put)(const char *index))
 {
 	CHECK_IS(load(module(1)).compiled, 1);
@@ -220,7 +220,7 @@ static enum outcome link_to_nowhere(void)
 	return no_caching_with(put_link_to_nowhere);
 }
 
-/* Look-ups hit; what is stored deletes what was stored before, since its row is kept nowhere. */
+/* Look-ups hit. Each insert deletes the previous one, since its row is not stored. */
 static enum outcome device_in_its_place(void)
 {
 	CHECK_IS(load(module(1)).compiled, 1);
@@ -251,7 +251,7 @@ static enum outcome orphans_survive(void)
 	return PASSED;
 }
 
-/* Rows behind the ones that the header counts are no rows. */
+/* Rows beyond the header's count are ignored. */
 static enum outcome longer_index(void)
 {
 	static const uint32_t longer[] = {0x41, 0, 0, 0, 1, 1, 1, 0, 2, 2, 2, 0};
@@ -268,7 +268,7 @@ static enum outcome longer_index(void)
 	return PASSED;
 }
 
-/* A wipe takes the sixteen directories with all that is in them, and nothing else. */
+/* A wipe removes the sixteen directories with all their content, and nothing else. */
 static enum outcome wipe_takes_foreign_files(void)
 {
 	struct entry entry;
@@ -288,7 +288,7 @@ static enum outcome wipe_takes_foreign_files(void)
 	return PASSED;
 }
 
-/* The same module again: its row goes to the end, its file is a new one. */
+/* The same module again: its row moves to the end, its file is a new one. */
 static enum outcome heals_to_the_end(void)
 {
 	struct index index;
@@ -308,8 +308,8 @@ static enum outcome heals_to_the_end(void)
 	return PASSED;
 }
 
-/* The index keeps its inode; so a program that replaced it would lock another file than the driver.
- */
+/* The index keeps its inode; a program that replaced the file would lock another file than the
+ * driver. */
 static enum outcome index_is_written_in_place(void)
 {
 	struct stat before, after;
@@ -343,8 +343,8 @@ static enum outcome keeps_many_rows(void)
 	return PASSED;
 }
 
-/* One driver inserts the 256th row and waits between lock and tail, another one inserts meanwhile.
- * *ret_wiped is false, too, where that took longer than the wait. */
+/* One driver inserts the 256th row and waits between unlocking and writing the tail, while another
+ * one inserts. *ret_wiped is also false if that took longer than the wait. */
 static enum outcome insert_before_the_tail(unsigned wait_ms, bool *ret_wiped)
 {
 	char cache[320], wait[64];
@@ -385,7 +385,7 @@ static enum outcome insert_before_the_tail(unsigned wait_ms, bool *ret_wiped)
 
 /* The driver releases the lock before it has written the last part of a long index. Another driver
  * that inserts in between finds the index truncated, and wipes. Only the simulated driver can be
- * made to wait there, on a slow machine for longer. */
+ * made to wait there, longer on a slow machine. */
 static enum outcome tail_after_the_lock(void)
 {
 	enum outcome outcome = PASSED;

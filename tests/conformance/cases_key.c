@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Loads one part and looks for the key that the part's text, so many NULs and its options give. */
+/* Loads one part and looks for the key made of the part's text, `nuls` NULs and its options. */
 static enum outcome expect_key(const struct part *part, const char *call, size_t nuls)
 {
 	struct blob payload = part_text(part);
@@ -22,7 +22,7 @@ static enum outcome expect_key(const struct part *part, const char *call, size_t
 	CHECK_IS(result, 0);
 	CHECK_IS(entries_count(suite.cache), 1);
 	if (!found && only_entry(&entry)) {
-		/* The text for a mismatch: the key's end. */
+		/* On a mismatch, shows the key's end. */
 		const uint8_t *end = entry.key + entry.key_size;
 
 		for (const uint8_t *at = end - (entry.key_size < 24 ? entry.key_size : 24); at < end; at++)
@@ -45,8 +45,8 @@ static enum outcome all_keys(const struct part *parts, size_t count, size_t nuls
 	return PASSED;
 }
 
-/* A payload as nvcc stores it, with one NUL, compressed: the key has it, and the one that unpacking
- * adds. */
+/* A payload as nvcc stores it, with one NUL, compressed: the key contains that NUL and the one that
+ * unpacking adds. */
 static enum outcome key_has_payload_with_its_nul(void)
 {
 	const struct part lz4 = {.nuls = 1, .compression = 4};
@@ -70,9 +70,8 @@ static enum outcome key_without_nul(void)
 	return all_keys(&part, 1, 1);
 }
 
-/* A raw payload is used unchanged, padding to 8 included, and gets no NUL more; the size before
- * padding, where the header has it, does not matter. The lengths differ by the number of digits of
- * the variant. */
+/* A raw payload is used unchanged, with its padding to 8, and gets no further NUL; the unpadded
+ * size in the header does not matter. The lengths differ by the number of digits of the variant. */
 static enum outcome raw_payloads(int nuls, int header_size)
 {
 	static const unsigned variants[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -95,7 +94,7 @@ static enum outcome key_of_raw_payloads(void)
 	return raw_payloads(1, 0);
 }
 
-/* One of them fills its eight bytes: its key has no NUL at all. */
+/* One of them fills its eight bytes: its key has no NUL. */
 static enum outcome key_of_raw_payloads_without_nul(void)
 {
 	return raw_payloads(0, 0);
@@ -154,7 +153,7 @@ static enum outcome library_makes_an_entry_for_each_gpu(void)
 	return PASSED;
 }
 
-/* The CUDA runtime's wrappers are for the library call alone. */
+/* Only the library call accepts the CUDA runtime's wrappers. */
 static enum outcome wrappers_are_no_modules(void)
 {
 	const char *path = module(1);
@@ -244,7 +243,7 @@ static enum outcome name_is_the_keys_hash(void)
 	return PASSED;
 }
 
-/* Type 2, 1 for an input to a link; the architecture where the ABI says. */
+/* Type 2, or 1 for an input to a link; the position of the architecture depends on the ABI. */
 static enum outcome value_is_cubin(void)
 {
 	static const char *const calls[] = {"dataex", "link"};

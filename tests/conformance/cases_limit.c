@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone for none. */
+/* A client of the suite's cache with this limit; "CUDA_CACHE_MAXSIZE" alone means no limit. */
 static struct client *limited(const char *limit)
 {
 	char cache[320];
@@ -41,7 +41,7 @@ static enum outcome fill(unsigned count, uint64_t room, long spare, struct index
 	client = limited(limit);
 	for (unsigned i = 1; i <= count; i++) {
 		bad |= client_load(client, "dataex", module(i), NULL).result;
-		/* Hits on the first one do not save it. */
+		/* Hits on the first one do not protect it. */
 		bad |= client_load(client, "dataex", module(1), NULL).result && i < 3;
 	}
 	client_stop(client);
@@ -101,7 +101,7 @@ static enum outcome first_in_first_out(void)
 	return PASSED;
 }
 
-/* After an eviction the folders stay, and the index is the same file. After a wipe both are new. */
+/* Eviction keeps the folders and the index file. A wipe replaces both. */
 static enum outcome eviction_leaves_folders(void)
 {
 	struct stat before, after;
@@ -126,7 +126,7 @@ static enum outcome eviction_leaves_folders(void)
 	return PASSED;
 }
 
-/* A larger one takes the place of as many as it needs. */
+/* A larger one evicts as many as it needs. */
 static enum outcome evicts_as_many_as_needed(void)
 {
 	struct index index;
@@ -207,8 +207,8 @@ static enum outcome empty_limit(void)
 	return stores_nothing("CUDA_CACHE_MAXSIZE=");
 }
 
-/* An index of rows without files fills the cache up to `bytes` less `spare`; gives how many of its
- * 8 rows an insert leaves. */
+/* An index of rows without files fills the cache up to `bytes` less `spare`; returns how many of
+ * its 8 rows an insert leaves. */
 static enum outcome rows_left(const char *limit, uint64_t bytes, uint64_t spare, uint32_t *ret_left)
 {
 	struct index index = {.version = 0x41, .count = 8};
@@ -245,7 +245,7 @@ static enum outcome limit_is(const char *setting, uint64_t bytes)
 	return PASSED;
 }
 
-/* 470 and older: a quarter of it. Where between 470 and 525 it grew is not known. */
+/* 470 and older: a quarter of it. The release between 470 and 525 that raised it is unknown. */
 static enum outcome default_limit(void)
 {
 	if (suite.cuda < 11050)
@@ -273,8 +273,8 @@ static enum outcome two_gib(void)
 	return limit_is("CUDA_CACHE_MAXSIZE=2147483648", UINT64_C(2) << 30);
 }
 
-/* The header's total counts: one that is too large evicts everything, and leaves no room for the
- * new entry either, permanently. */
+/* The driver trusts the header's total: one that is too large evicts everything, and never leaves
+ * room for a new entry. */
 static enum outcome total_too_large(void)
 {
 	struct index index;
@@ -296,7 +296,7 @@ static enum outcome total_too_large(void)
 	return PASSED;
 }
 
-/* One that is too small goes on being wrong: room beyond the limit. */
+/* One that is too small stays wrong: the cache exceeds the limit. */
 static enum outcome total_too_small(void)
 {
 	struct index index;

@@ -11,7 +11,7 @@
 
 enum lock_kind { WRITE_LOCK, READ_LOCK, FLOCK };
 
-/* A process that holds a lock on the suite's index until it is let go. */
+/* Starts a process that holds a lock on the suite's index until hold_end. */
 static pid_t hold(enum lock_kind kind)
 {
 	struct flock lock = {.l_type = kind == WRITE_LOCK ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
@@ -48,8 +48,8 @@ static void let_go(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Loads module 1, which is in the cache, and module 2, which is not, while somebody holds the lock.
- */
+/* Loads module 1, which is in the cache, and module 2, which is not, while another process holds
+ * the lock. */
 static enum outcome load_while_held(enum lock_kind kind, int first_compiled, size_t entries)
 {
 	struct answer there, missing;
@@ -85,7 +85,7 @@ static enum outcome flock_is_ignored(void)
 	return load_while_held(FLOCK, 0, 2);
 }
 
-/* Whether a look-up waits for a holder that lets go after 50 ms. */
+/* Whether a look-up waits for a holder that unlocks after 50 ms. */
 static bool waits_for_short_hold(void)
 {
 	pid_t holder = hold(WRITE_LOCK), timer;
@@ -105,8 +105,8 @@ static bool waits_for_short_hold(void)
 	return answer.compiled == 0;
 }
 
-/* A holder that lets go within the 200 ms turns nobody away. On a busy machine 50 ms may become
- * more than that. */
+/* A holder that unlocks within the 200 ms blocks no look-up. On a busy machine 50 ms may become
+ * longer than that. */
 static enum outcome short_hold_is_waited_for(void)
 {
 	int tries = 0;
@@ -151,14 +151,14 @@ static enum outcome load_while_failing_with(const int *errors, bool is_retried)
 	return outcome;
 }
 
-/* As on some network file systems: neither read nor stored, and nobody waits, since each lock is
- * asked for once. */
+/* As on some network file systems: neither read nor stored, without waiting, since each lock is
+ * requested once. */
 static enum outcome failing_for_good(void)
 {
 	return load_while_failing_with((const int[]){ENOLCK, EOPNOTSUPP, EIO, 0}, false);
 }
 
-/* What says that somebody has the lock: asked again and again, 200 ms for the look-up and 200 for
+/* The errors that report another holder: requested repeatedly, for 200 ms by the look-up and 200 by
  * the insert. */
 static enum outcome failing_for_now(void)
 {

@@ -1,4 +1,4 @@
-/* What makes a hit: the entry alone. The index has only to be openable. */
+/* What makes a hit: the entry alone. The index only has to open. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Compiles module 1, then replaces the index by these bytes (NULL: removes it): still a hit, and
- * nothing is written. */
+/* Compiles module 1, then replaces the index by these bytes (NULL: removes it): still a hit,
+ * without a write. */
 static enum outcome hit_with_index(const void *bytes, size_t size)
 {
 	struct blob before, after;
@@ -24,7 +24,7 @@ static enum outcome hit_with_index(const void *bytes, size_t size)
 	CHECK_IS(entries_count(suite.cache), 1);
 	CHECK(read_file(cache_file("index"), &after));
 	if (!bytes) {
-		/* A look-up makes the missing index, empty. */
+		/* A look-up creates the missing index, empty. */
 		CHECK_IS(after.size, 0);
 		blob_free(&after);
 		return PASSED;

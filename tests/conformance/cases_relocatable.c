@@ -1,9 +1,9 @@
-/* Parts of kind 0x40, relocatable PTX, which CUDA 12.5 brought. */
+/* Parts of kind 0x40, relocatable PTX, introduced by CUDA 12.5. */
 #include "suite.h"
 
 #include <string.h>
 
-#define OTHER_GENERATION 70 /* than that of all GPUs here but sm_75 */
+#define OTHER_GENERATION 70 /* no GPU here but sm_75 is of that generation */
 
 static bool is_known(void)
 {
@@ -28,7 +28,7 @@ static struct part relocatable(int arch)
 	return part;
 }
 
-/* By a client of its own, which may die of it (-1). */
+/* Uses a separate client, since the load may end it (-1). */
 static int load_apart(const char *call, const char *path)
 {
 	char cache[320];
@@ -43,7 +43,7 @@ static int load_apart(const char *call, const char *path)
 	return result;
 }
 
-/* Whether some entry was made from a text with this word, and ends so. */
+/* Whether some entry was made from a text with this word, and its key ends so. */
 static bool made(const char *word, const char *end)
 {
 	struct entry entries[4];
@@ -60,8 +60,8 @@ static bool made(const char *word, const char *end)
 	return found;
 }
 
-/* Where it could not run as a cubin: passed over before 12.5 (209, and a link takes it without a
- * word); since then linked, even where it is loaded. */
+/* If it could not run as a cubin: ignored before 12.5 (a load gives 209, a link no error); later
+ * drivers link it, even in a load. */
 static enum outcome of_another_generation(void)
 {
 	static const char *const calls[] = {"dataex", "link"};
@@ -79,8 +79,8 @@ static enum outcome of_another_generation(void)
 	return PASSED;
 }
 
-/* Before 12.5 it is taken for a cubin where that would run, and is none: 200; in 12.4 a load ends
- * the process. */
+/* If it could run as a cubin: before 12.5 it is taken for one and refused with 200; in 12.4 a load
+ * ends the process. */
 static enum outcome of_this_generation(void)
 {
 	const struct part parts[] = {relocatable(suite.sm[0]), {.kernel = "plain", .nuls = 1}};
@@ -93,7 +93,7 @@ static enum outcome of_this_generation(void)
 	return PASSED;
 }
 
-/* A cubin that runs goes before it, on all drivers. */
+/* All drivers prefer a cubin that runs. */
 static enum outcome cubin_goes_before(void)
 {
 	struct part parts[] = {relocatable(suite.sm[0]), {.kind = 2, .arch = suite.sm[0]}};
@@ -112,7 +112,7 @@ static enum outcome cubin_goes_before(void)
 	return PASSED;
 }
 
-/* Other PTX goes before it, however old, in loads and links. */
+/* Loads and links prefer other PTX, even if it is older. */
 static enum outcome other_ptx_goes_before(void)
 {
 	const int arch = is_known() ? suite.sm[0] : OTHER_GENERATION;
@@ -134,7 +134,7 @@ static enum outcome other_ptx_goes_before(void)
 	return PASSED;
 }
 
-/* There is a second try for nothing else, but PTX that this GPU cannot use is none. */
+/* There is no second try; PTX that this GPU cannot use does not count as other PTX. */
 static enum outcome newer_ptx_does_not(void)
 {
 	const struct part parts[] = {
@@ -148,7 +148,7 @@ static enum outcome newer_ptx_does_not(void)
 	return PASSED;
 }
 
-/* All that are usable are compiled, not the newest alone. */
+/* All usable ones are compiled, not only the newest. */
 static enum outcome all_of_them(void)
 {
 	struct part parts[] = {relocatable(OTHER_GENERATION), relocatable(OTHER_GENERATION),
@@ -168,7 +168,7 @@ static enum outcome all_of_them(void)
 	return PASSED;
 }
 
-/* Its text goes into the key up to the first NUL, and its options do not. */
+/* The key contains its text up to the first NUL, without its options. */
 static enum outcome key(void)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* NVIDIA's variables and the place of the cache. */
+/* NVIDIA's variables, and the cache's directory. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Loads `path` in a client of its own, twice. */
+/* Loads `path` twice in a separate client. */
 static void load_twice(const char *const *settings, const char *path, struct answer ret_answers[2])
 {
 	struct client *client = client_start(settings);
@@ -60,8 +60,8 @@ static enum outcome disabled(void)
 	return PASSED;
 }
 
-/* Missing levels are made, all but the first of a relative path that has several: without that one,
- * no caching. */
+/* The driver makes missing levels, except the first one of a relative path that has several:
+ * without that one, no caching. */
 static enum outcome missing_levels(void)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static enum outcome home(void)
 	return PASSED;
 }
 
-/* Set and empty is not unset: no caching. */
+/* An empty value differs from an unset variable: no caching. */
 static enum outcome empty_path(void)
 {
 	const char *settings[] = {"CUDA_CACHE_PATH=", setting("HOME", "home-of-empty"), "-directory",
@@ -149,7 +149,7 @@ static enum outcome jit_disabled(void)
 	return PASSED;
 }
 
-/* A container with a cubin that runs and PTX: forced, the PTX is compiled at each load, and stored
+/* A container with PTX and a cubin that runs: forced, the PTX is compiled at each load, and stored
  * under its ordinary key. */
 static enum outcome forced(const char *variable)
 {
@@ -187,7 +187,7 @@ static enum outcome forced_jit(void)
 	return forced("CUDA_FORCE_JIT=1");
 }
 
-/* No PTX at all: neither takes the cubin instead. */
+/* Without PTX, neither variable makes the driver take the cubin. */
 static enum outcome forced_without_ptx(void)
 {
 	struct entry entry;
@@ -219,7 +219,7 @@ static enum outcome loading_modes(void)
 	return PASSED;
 }
 
-/* Root passes over permissions unless it gives that right up. */
+/* Root ignores permissions unless it drops that right. */
 static struct answer load_readonly(const char *path)
 {
 	char cache[320];
@@ -246,7 +246,7 @@ static enum outcome readonly_index(void)
 	return PASSED;
 }
 
-/* Everything read-only but the index: hits, and what is new cannot be stored. */
+/* Only the index is writable: hits, and new entries cannot be stored. */
 static enum outcome writable_index_alone(void)
 {
 	struct entry entry;
@@ -266,7 +266,7 @@ static enum outcome writable_index_alone(void)
 	return PASSED;
 }
 
-/* Switches are on for the number 1, as C reads numbers. */
+/* Switches are on for the number 1; numbers are parsed as in C. */
 static enum outcome switches(void)
 {
 	static const struct {
@@ -289,7 +289,7 @@ static enum outcome switches(void)
 	return PASSED;
 }
 
-/* CUDA_FORCE_PTX_JIT, where it is set, counts for CUDA_FORCE_JIT too: the second load hits. */
+/* CUDA_FORCE_PTX_JIT, if set, overrides CUDA_FORCE_JIT: the second load hits. */
 static enum outcome force_is_overridden(void)
 {
 	char cache[320];
@@ -303,7 +303,7 @@ static enum outcome force_is_overridden(void)
 	return PASSED;
 }
 
-/* What is set when the driver has started comes too late. */
+/* Variables that are set after the driver's start have no effect. */
 static enum outcome read_once(void)
 {
 	char path[600];

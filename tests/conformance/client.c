@@ -1,5 +1,5 @@
-/* The client: a process of its own that has the driver in it and does one load for each line that
- * it reads. */
+/* The client: a separate process with the driver, which does one load for each line that it reads.
+ */
 #include "suite.h"
 
 #include <dlfcn.h>
@@ -128,7 +128,7 @@ static void *library;
 typedef int call_fn(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
 					uintptr_t);
 
-/* All functions used here take integers and pointers: one prototype does on x86-64. */
+/* All functions used here take integers and pointers: one prototype suffices on x86-64. */
 static int call(const char *name, const uintptr_t *a)
 {
 	void *found = dlsym(library, name);

@@ -1,4 +1,4 @@
-/* Reading and bending the cache's files: an entry's parts, the index's rows. */
+/* Reads and changes the cache's files: an entry's parts, the index's rows. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ bool read_file(const char *path, struct blob *ret_blob)
 	return true;
 }
 
-/* In place, as the driver would; a test that wants another inode removes the file first. */
+/* Writes in place, like the driver; a test that wants another inode removes the file first. */
 bool write_file(const char *path, const void *data, size_t size)
 {
 	FILE *file = fopen(path, "wb");
@@ -135,7 +135,7 @@ static size_t read_folder(const char *cache, unsigned a, unsigned b, struct entr
 	snprintf(path, sizeof path, "%s/%x/%x", cache, a, b);
 	folder = opendir(path);
 	while (folder && (item = readdir(folder)) != NULL) {
-		if (strlen(item->d_name) != 14) /* no name of an entry */
+		if (strlen(item->d_name) != 14) /* not an entry's name */
 			continue;
 		if (count < most) {
 			struct entry *entry = &entries[count];

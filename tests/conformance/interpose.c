@@ -1,5 +1,5 @@
-/* What the driver calls of the C library, on its way there: the client makes its locks fail, as
- * some network file systems do. A program's own functions go before those of libraries. */
+/* Intercepts C library calls of the driver: the client makes its locks fail, as some network file
+ * systems do. A program's own functions take precedence over those of libraries. */
 #include "suite.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* <fcntl.h> would give both functions one name. */
+/* <fcntl.h> would declare both functions. */
 enum { SET_LOCK = 6 };
 typedef int control_fn(int fd, int command, ...);
 __attribute__((visibility("default"))) control_fn fcntl, fcntl64;
@@ -37,7 +37,7 @@ static int control(const char *name, int fd, int command, void *argument)
 	return real(fd, command, argument);
 }
 
-/* The argument behind the command is one word, or it is not read. */
+/* The third argument is one word, or the command does not use it. */
 int fcntl(int fd, int command, ...)
 {
 	void *argument;

@@ -1,5 +1,5 @@
-/* conformance [--json FILE] [NAME...]: runs the cases whose names begin with one of NAME; all of
- * them without. FILE gets the outcomes as one JSON document. */
+/* conformance [--json FILE] [NAME...]: runs the cases whose names begin with one of NAME, or all of
+ * them. Writes the outcomes to FILE as one JSON document. */
 #include "suite.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 struct suite suite;
 
 static const char *const words[] = {"ok", "FAIL", "skip"};
-static FILE *json; /* NULL: none is wanted */
+static FILE *json; /* NULL: not wanted */
 
 static char reason[512];
 
@@ -124,7 +124,7 @@ static void run(const struct test_case *test, unsigned counts[3])
 		printf("     %.2f s\n", (double)(after.tv_sec - before.tv_sec) +
 									(double)(after.tv_nsec - before.tv_nsec) / 1e9);
 	if (load(module(999)).result == -1) {
-		/* The case has cost its client's life. */
+		/* The case ended its client. */
 		client_stop(suite.client);
 		suite.client = ordinary_client();
 	}

@@ -1,11 +1,10 @@
 /* The conformance suite: one case for each fact of docs/driver-cache.md that jitwarm relies on, run
- * against whatever driver the environment gives: NVIDIA's own ones on the phantom GPU, or the
- * simulated one. It has nothing of libjitwarm.
+ * against any driver: NVIDIA's own ones on the phantom GPU, or the simulated one. It uses nothing
+ * of libjitwarm.
  *
- * A case gets an empty cache directory and a client, a process with the driver in it, that lives
- * from case to case (the driver reads its variables once, the cache's files at every load). Cases
- * about variables start clients of their own.
- */
+ * A case gets an empty cache directory and a client, a process with the driver, which lives from
+ * case to case (the driver reads its variables once, the cache's files at every load). Cases about
+ * variables start their own clients. */
 #ifndef CONFORMANCE_SUITE_H
 #define CONFORMANCE_SUITE_H
 
@@ -25,8 +24,8 @@ struct test_case {
 extern const struct test_case key_cases[], lookup_cases[], damage_cases[], insert_cases[],
 	limit_cases[], lock_cases[], disk_cases[], setting_cases[], choice_cases[], relocatable_cases[];
 
-/* CHECK(condition): ends the case as failed, saying where. CHECK_IS(a, b): for numbers, which it
- * shows. */
+/* CHECK(condition): ends the case as failed and reports the line. CHECK_IS(a, b): for numbers,
+ * which it prints. */
 enum outcome case_failed(const char *file, int line, const char *what);
 enum outcome case_differs(const char *file, int line, const char *what, long long is,
 						  long long should);
@@ -45,7 +44,7 @@ enum outcome case_skipped(const char *why);
 
 struct suite {
 	char scratch[256]; /* a folder of this run */
-	char cache[272];   /* the cache directory of the client, empty at each case's begin */
+	char cache[272];   /* the client's cache directory, empty when a case begins */
 	struct client *client;
 	int cuda;       /* 12040 */
 	int sm[2];      /* the first device's and the second's; 0: none */
@@ -58,8 +57,8 @@ extern struct suite suite;
 struct client;
 struct answer {
 	int result;   /* CUresult; -1: the process has ended */
-	int compiled; /* 1: the log shows the compiler; only for the calls that have a log */
-	int function; /* CUresult of cuModuleGetFunction, where one was asked for */
+	int compiled; /* 1: the log shows the compiler; only for calls that have a log */
+	int function; /* CUresult of cuModuleGetFunction, if one was requested */
 	double ms;
 };
 
@@ -68,20 +67,20 @@ struct answer {
 struct client *client_start(const char *const *settings);
 void client_stop(struct client *client);
 /* `call`: how to load the file: data, dataex, opt4 (with an optimisation level), fatbin, library,
- * wrapper, link (as an input to a link). Or what to do: "device" N, "umask" "-" (sets it to 0),
- * "readonly" "-" (root gives up its right to pass over permissions), "setenv" NAME=VALUE,
- * "lockerror" NUMBER (of errno: locks fail with it from now on; 0: no longer), whose result is how
- * many have failed since the last time. `function` may be NULL. */
+ * wrapper, link (as an input to a link). Or a command: "device" N, "umask" "-" (sets it to 0),
+ * "readonly" "-" (root drops its right to ignore permissions), "setenv" NAME=VALUE, "lockerror"
+ * NUMBER (errno with which locks fail from now on; 0: none), whose result is the number of failures
+ * since the last call. `function` may be NULL. */
 struct answer client_load(struct client *client, const char *call, const char *path,
 						  const char *function);
-/* dataex with the suite's client. */
+/* dataex in the suite's client. */
 struct answer load(const char *path);
-/* What was written to the error log by the last failing load; "" if nothing. */
+/* The error log of the last failing load; "" if it is empty. */
 const char *client_error(void);
 void client_ask(struct client *client, int *ret_cuda, int ret_sm[2]);
 /* The child's side. */
 int client_main(void);
-/* interpose.c. Gives how many have failed since the last call. */
+/* interpose.c. Returns the number of failures since the last call. */
 int locks_fail_with(int error);
 
 /* ---- build.c: modules and containers ---- */
@@ -94,14 +93,14 @@ struct part {
 	const char *version; /* of the text; NULL means "6.3" */
 	const char *options; /* NULL: none */
 	unsigned variant;    /* makes another module of the same kernel */
-	int nuls;            /* NULs behind the text: 1 usually, 0 in old containers */
+	int nuls;            /* NULs behind the text: usually 1, 0 in old containers */
 	int compression;     /* 0, 4 LZ4, 8 zstd */
 	uint64_t flags;      /* beside 64-bit and Linux */
-	int header_size;     /* 1: uncompressed_size is set though nothing is compressed */
+	int header_size;     /* 1: uncompressed_size is set although nothing is compressed */
 	const char *text;    /* this text instead of a kernel's */
 	const void *data;    /* cubin */
 	size_t size;
-	unsigned statements; /* so many more */
+	unsigned statements; /* additional statements */
 };
 
 struct blob {
@@ -114,8 +113,8 @@ struct blob blob_copy(const void *data, size_t size);
 void blob_add(struct blob *blob, const void *data, size_t size);
 /* The text of a part's PTX, without NULs. */
 struct blob part_text(const struct part *part);
-/* Writes a container of these parts into the scratch folder; gives its path (valid for some calls).
- */
+/* Writes a container of these parts into the scratch folder; returns its path (valid for a few
+ * calls). */
 const char *container(const struct part *parts, size_t count);
 #define CONTAINER(...)                                                                             \
 	container((const struct part[]){__VA_ARGS__},                                                  \
@@ -139,15 +138,15 @@ uint64_t fnv(const void *data, size_t size);
 bool read_file(const char *path, struct blob *ret_blob);
 bool write_file(const char *path, const void *data, size_t size);
 bool exists(const char *path);
-/* Entries in the directory, in no order; at most `most` are read. Gives their number. */
+/* Entries in the directory, in any order; reads at most `most`. Returns their number. */
 size_t entries_read(const char *cache, struct entry *entries, size_t most);
 size_t entries_count(const char *cache);
 void entry_free(struct entry *entry);
 /* Reads the file at entry->path again. */
 bool entry_reread(struct entry *entry);
-/* The only entry; false if there is another number of them. */
+/* The only entry; false if there is none or more than one. */
 bool only_entry(struct entry *ret_entry);
-/* Whether stamp HOST64 sm payload tail is the key of some entry in the suite's cache. */
+/* Whether some entry in the suite's cache has the key stamp HOST64 sm payload tail. */
 bool has_key(int sm, const void *payload, size_t size, const char *tail);
 
 struct row {
@@ -160,7 +159,7 @@ struct index {
 	struct row rows[600];
 };
 bool index_read(struct index *ret_index);
-/* count, total and rows as they stand in `index`. */
+/* Writes count, total and rows from `index`, right or wrong. */
 void index_write(const struct index *index);
 char *cache_file(const char *name);
 void cache_clear(void);
