@@ -1,4 +1,4 @@
-/* The interface between a target and what drives it. */
+/* The interface between a fuzz target and its driver. */
 #ifndef JW_TESTS_FUZZ_H
 #define JW_TESTS_FUZZ_H
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What must hold whatever the input is: its failure is a finding. */
+/* An invariant for every input; its failure is a finding. */
 #define MUST(condition)                                                                            \
 	do {                                                                                           \
 		if (!(condition))                                                                          \

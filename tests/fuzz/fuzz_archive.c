@@ -1,4 +1,4 @@
-/* Wheels, tar and zstd: what comes out of libarchive and libzstd, and what we make of it. */
+/* Wheels, tar and zstd: the output of libarchive and libzstd, and our reading of it. */
 #include "fuzz_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,7 +19,7 @@ static int take(struct jw_error *err, void *context, const struct assign *assign
 	return 0;
 }
 
-/* What is put in comes out again. */
+/* A value that was set is read back. */
 static void put_and_take(const char *text, size_t size)
 {
 	struct buf with, without;

@@ -1,8 +1,8 @@
-/* Containers: the walk in one go and piece by piece has to come to the same end. */
+/* Containers: walking one in one go and piece by piece must give the same result. */
 #include "devcode/container.h"
 #include "fuzz_read.h"
 
-/* What the walk says when it is given no more at a time than it asks for. */
+/* The result of a walk that gets no more bytes at a time than it asks for. */
 static enum container_state feed(const uint8_t *data, size_t size, uint64_t *ret_size)
 {
 	struct container_walk walk = {.needed = 0};

@@ -1,4 +1,4 @@
-/* A sink that looks at everything it is given, and checks what devcode.h promises. */
+/* A sink that reads everything it gets, and checks what devcode.h promises. */
 #ifndef JW_TESTS_FUZZ_DEVCODE_H
 #define JW_TESTS_FUZZ_DEVCODE_H
 
@@ -8,8 +8,8 @@
 #include "fuzz.h"
 
 struct fuzz_seen {
-	size_t containers; /* of the image at hand */
-	uint64_t unpacked; /* bytes so far: a bomb need not be set off a thousand times */
+	size_t containers; /* of the current image */
+	uint64_t unpacked; /* bytes so far: one decompression bomb is enough */
 };
 
 static inline uint64_t fuzz_touch(const uint8_t *data, uint64_t size)

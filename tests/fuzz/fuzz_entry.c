@@ -1,4 +1,4 @@
-/* An entry of the driver's cache: bounds, checksum, and everything that is read out of its key. */
+/* An entry of the driver's cache: bounds, checksum, and all fields that are read from its key. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "cache/entry.h"
 #include "cache/key_parts.h"
 
-/* A key that splits is made of its parts: put together again it has the same hash, unless it names
- * a suffix or 32 bits, which no key of ours does. */
+/* A key that was split and joined again has the same hash, unless it names a suffix or 32 bits: our
+ * keys never do. */
 static void rebuild(const struct cache_entry *entry, const struct cache_key_parts *parts)
 {
 	struct cache_profile profile = {0};

@@ -1,4 +1,4 @@
-/* The cache's index: whatever it holds, what is written after it was read is sound. */
+/* The cache's index: whatever it holds, the index written after reading it is sound. */
 #include "fuzz.h"
 
 #include "cache/index.h"

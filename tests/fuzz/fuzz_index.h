@@ -1,4 +1,4 @@
-/* The files on a project's page in a package index, whichever form the page has. */
+/* The files on a project's page in a package index, for both forms of the page. */
 #pragma once
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The inventory of files seen before: once as a whole file, once as the record of one known file,
- * with the checksum made right, which is what a fuzzer does not find. */
+/* The inventory of known files: as a whole file, and as the record of one known file with a correct
+ * checksum, which a fuzzer does not find. */
 #include "fuzz.h"
 
 #include "base/cursor.h"
@@ -23,7 +23,7 @@ static int take(struct jw_error *err, void *context, const struct build_image *i
 	return 0;
 }
 
-/* Replayed, and read anew on top of what was there. */
+/* Replays the record, and reads the file again on top of it. */
 static void go_through(const uint8_t *data, size_t size)
 {
 	struct analyse_target answers[2] = {{.jit_modules = 1}, {.jit_modules = 2}};
@@ -45,7 +45,7 @@ static void go_through(const uint8_t *data, size_t size)
 	inventory_close(inventory);
 }
 
-/* The images of a file as `data`, in a record and a file that are sound otherwise. */
+/* `data` as the images of a file, in a record and a file that are sound otherwise. */
 static void go_through_record(const uint8_t *data, size_t size)
 {
 	static const uint8_t head[8] = {'J', 'W', 'I', 'N', 'V', 0, 1, 0};

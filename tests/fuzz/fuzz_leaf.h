@@ -1,4 +1,4 @@
-/* One kind of library read both ways: in memory, and as it comes out of an archive. */
+/* One kind of library read both ways: in memory, and from an archive. */
 #ifndef JW_TESTS_FUZZ_LEAF_H
 #define JW_TESTS_FUZZ_LEAF_H
 

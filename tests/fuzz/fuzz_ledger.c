@@ -1,5 +1,5 @@
-/* Ledgers out of the state directory: the bytes as they are, and with the right sum behind them, so
- * that the bytes before it are reached. */
+/* Ledgers from the state directory: the bytes unchanged, and with a correct sum behind them, so
+ * that the parser gets past the sum. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The manifest of a pack. What is read can be written, and read again as the same. */
+/* The manifest of a pack. A manifest that is read can be written and read back unchanged. */
 #include "fuzz.h"
 
 #include "pack/file_list.h"

@@ -1,6 +1,6 @@
-/* A whole pack, all the way to its entries. The trailer, which no mutation would get past, is made
- * here; inputs that begin with 'T' are the tar archive itself, and compressed here too. Kept as a
- * whole or not, it is taken or refused. */
+/* A whole pack, down to its entries. The target computes the trailer, since no mutation would get
+ * past it. Inputs that begin with 'T' are the tar archive itself, which the target compresses.
+ * Reading as a whole and by members must agree. */
 #include "fuzz.h"
 
 #include <sodium.h>
@@ -51,7 +51,7 @@ static bool read_pack(const char *path, bool keep)
 	return taken;
 }
 
-/* Two frames: the manifest's, if there is one, and the rest. */
+/* Makes two frames: the manifest's, if there is one, and the rest. */
 static size_t compress(uint8_t *pack, size_t room, const uint8_t *tar, size_t size)
 {
 	uint64_t manifest = 0;

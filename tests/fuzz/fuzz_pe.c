@@ -1,4 +1,4 @@
-/* PE files: in memory, and as they come out of an archive. */
+/* PE files: in memory, and from an archive. */
 #include "fuzz_leaf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* What is read about drivers: a profile out of the state directory, and a library's bytes. */
+/* What is read about drivers: a profile from the state directory, and a library's bytes. */
 #include "fuzz.h"
 
 #include <string.h>

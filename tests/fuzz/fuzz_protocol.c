@@ -1,4 +1,4 @@
-/* Answers of a worker and remembered devices: JSON from a process that hosts foreign code, and from
+/* Answers of a worker, and remembered devices: JSON from a process that runs foreign code, and from
  * disk. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Recordings, which people send each other: whatever is read can be written and read again. */
+/* Recordings, which users exchange: a recording that is read can be written and read back. */
 #include "fuzz.h"
 
 #include <string.h>

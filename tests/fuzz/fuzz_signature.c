@@ -1,4 +1,5 @@
-/* Keys and signatures in minisign's format. What is read can be written, and is the same again. */
+/* Keys and signatures in minisign's format. Those that are read can be written and read back
+ * unchanged. */
 #include "fuzz.h"
 
 #include <string.h>

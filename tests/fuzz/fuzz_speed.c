@@ -1,4 +1,4 @@
-/* What is remembered of a machine's speed, out of the state directory. */
+/* The remembered speed of a machine, from the state directory. */
 #include "fuzz.h"
 
 #include "history/speed_model.h"

@@ -1,4 +1,4 @@
-/* torch/version.py, and names of libraries that tell a CUDA version. */
+/* torch/version.py, and library names that contain a CUDA version. */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Memories of verified entries out of the state directory: the bytes as they are, and with the
- * right sum behind them. */
+/* Records of verified entries from the state directory: the bytes unchanged, and with a correct sum
+ * behind them. */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -1,6 +1,5 @@
-/* Stands in for libFuzzer in ordinary builds: runs every file of the folders and files that it is
- * given through the target once. Fails where there is none, since a target without a corpus tests
- * nothing. */
+/* Replaces libFuzzer in ordinary builds: runs each file of the given folders and files through the
+ * target once. Fails without any file, since a target without a corpus tests nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ static int run_file(const char *path, size_t *ran)
 		(void)fprintf(stderr, "%s\n", err.message);
 		return -1;
 	}
-	/* A copy of exactly its size, so that the sanitizer sees a read behind its end. */
+	/* A copy of exactly its size, so that the sanitizer detects a read behind its end. */
 	exact = mem_alloc(NULL, content.size);
 	if (exact) {
 		if (content.size)
