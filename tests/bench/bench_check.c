@@ -1,9 +1,8 @@
 /* bench_check [--program JITWARM] FILE...
  *
- * How long a check takes for sm_86 under driver 550.163.01: the first, which reads the files, and
- * the second, which finds them in the inventory; least of five for the latter. With --program also
- * a whole second run of that program, its start included.
- */
+ * The time of a check for sm_86 under driver 550.163.01: the first, which reads the files, and the
+ * second, which finds them in the inventory (least of five). With --program also a whole second run
+ * of that program, its start included. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* bench_keys [FILE...]
  *
- * How fast keys are hashed: FNV-1a waits for one multiplication a byte; several modules side by
- * side hide that. One core, least of five rounds. Without files: 400 modules of the sizes that
- * libraries have; with files: the PTX of these, as plan_build hashes it, for one GPU.
- */
+ * How fast keys are hashed. FNV-1a waits for one multiplication per byte; hashing several modules
+ * side by side hides that. One core, least of five rounds. Without files: 400 modules with sizes as
+ * in real libraries; with files: their PTX, hashed as in plan_build, for one GPU. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -52,7 +51,7 @@ static int see_container(struct jw_error *err, void *context,
 	return 0;
 }
 
-/* From hundreds of bytes to a megabyte, small ones more often. */
+/* From hundreds of bytes to a megabyte; small ones are more frequent. */
 static int make_modules(struct jw_error *err, struct modules *modules)
 {
 	for (size_t i = 0; i < MADE; i++)
@@ -61,7 +60,7 @@ static int make_modules(struct jw_error *err, struct modules *modules)
 	return 0;
 }
 
-/* Processor time: other programs on the machine disturb it less. */
+/* Processor time, which other programs on the machine disturb less. */
 static double seconds_since(clock_t start)
 {
 	return (double)(clock() - start) / CLOCKS_PER_SEC;

@@ -1,9 +1,9 @@
-/* bench_link FILE OFFSET SIZE [ROUNDS]   how long the driver takes to link a library's relocatable
- * code, which the CUDA runtime does at every start
+/* bench_link FILE OFFSET SIZE [ROUNDS] the time that the driver takes to link a library's
+ * relocatable code, which the CUDA runtime does at every start
  *
  * OFFSET and SIZE are those of the section __nv_relfatbin (readelf -S). Hands the first eighth,
  * quarter, half of the containers and all of them to the driver's linker, on the first GPU, ROUNDS
- * times each after one that fills the cache. Prints a line of CSV for each: containers, their
+ * times each after one round that fills the cache. Prints a line of CSV for each: containers, their
  * bytes, processor milliseconds to hand them over, to link, bytes of the result. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static int fail(const char *what, int result)
 	return 1;
 }
 
-/* Size with its header; 0 where no container begins. */
+/* Size with its header; 0 if no container begins here. */
 static size_t container_size(const uint8_t *at, size_t left)
 {
 	uint64_t size;
@@ -41,7 +41,7 @@ static double ms_since(uint64_t since)
 	return (double)(os_cpu_ns() - since) / 1e6;
 }
 
-/* The first `most` containers. */
+/* Links the first `most` containers. */
 static int link_some(uint8_t *data, size_t size, size_t most, bool print)
 {
 	void *state, *cubin;

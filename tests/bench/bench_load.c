@@ -1,7 +1,7 @@
-/* bench_load FILE FIRST STEP < LIST   loads containers one after the other, as a framework does
+/* bench_load FILE FIRST STEP < LIST loads containers one after the other, as a framework does
  *
- * LIST: offset and size of each in FILE, a line each; the FIRST (from 0) and then every STEPth are
- * loaded by a bare cuModuleLoadDataEx each, on the first GPU. Prints how many, and the seconds. */
+ * LIST: offset and size of each in FILE, one per line. Loads the FIRST (from 0) and then every
+ * STEPth with a bare cuModuleLoadDataEx, on the first GPU. Prints their number and the seconds. */
 #include <stdio.h>
 #include <stdlib.h>
 

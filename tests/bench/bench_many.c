@@ -1,10 +1,9 @@
 /* bench_many [ENTRIES...]
  *
- * How time grows with the number of entries: caches of 10,000 and 100,000 (or so many), 4 KiB each,
- * in the page cache. Each step is timed once, beside a rival in the same run: find for the list,
- * cat of the same files for verifying, cp -r of the whole for repairs, cp -r of as many files for
- * inserts. They take 1 GB of $TMPDIR.
- */
+ * How time grows with the number of entries: caches of 10,000 and 100,000 (or the given numbers), 4
+ * KiB each, in the page cache. Each step is timed once, beside a rival in the same run: find for
+ * the list, cat of the same files for verifying, cp -r of the whole for repairs, cp -r of as many
+ * files for inserts. They take 1 GB of $TMPDIR. */
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +53,8 @@ static double time_command(const struct bench *bench, const char *command)
 	return ms_since(start_ns);
 }
 
-/* Keys as a driver's begin, with a number in them; under a stamp that is no driver's, values are
- * not judged. */
+/* Keys that begin as a driver's, with a number in them. Their stamp is not a driver's, so that
+ * values are not judged. */
 static uint64_t make_bytes(uint8_t bytes[ENTRY_BYTES], size_t number)
 {
 	uint8_t *key = bytes + CACHE_ENTRY_HEADER;
@@ -208,7 +207,7 @@ static int insert(struct jw_error *err, const struct bench *bench, size_t first,
 
 	if (!bytes || cache_live_open(err, bench->cache, &how, &live))
 		goto done;
-	/* The first one compares all files with the index. */
+	/* The first insert compares all files with the index. */
 	for (size_t at = 0; at <= INSERTS; at += at ? together : 1) {
 		struct cache_addition additions[BATCH] = {0};
 		size_t count = at ? together : 1;

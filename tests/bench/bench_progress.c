@@ -1,9 +1,9 @@
-/* bench_progress JITWARM JOBS FILE…   is the progress of a real run right?
+/* bench_progress JITWARM JOBS FILE… is the progress of a real run right?
  *
- * Primes the files by JOBS workers that the program JITWARM is, records what the progress bar is
- * told, and prints how far the time left was from the truth, from a tenth of the run on. The rival
- * is the share of the work that is done, at the pace so far. Where the bar does not begin at 0 or
- * runs back, it ends with 1. The cache (CUDA_CACHE_PATH) has to be cold. */
+ * Primes the files with JOBS workers (the program JITWARM), records the progress reports, and
+ * prints how far the time left was from the truth, from a tenth of the run on. The rival is the
+ * share of the work that is done, at the pace so far. Exits with 1 if the bar does not begin at 0
+ * or runs back. The cache (CUDA_CACHE_PATH) has to be cold. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ static int judge_bar(void)
 	return 0;
 }
 
-/* Half a second is as exact as it is shown. */
+/* Progress is shown to half a second. */
 static bool is_near(double said, double truth)
 {
 	const double miss = said > truth ? said - truth : truth - said;
@@ -74,7 +74,7 @@ static void judge_time(const char *name, double end_s, bool rival)
 			rival ? event->at_s * (1 - event->share) / (event->share + 1e-9) : event->left_s;
 		const double miss = said > truth ? said - truth : truth - said;
 
-		/* The last half second has no truth to speak of. */
+		/* The last half second is below that precision. */
 		if (event->at_s < end_s / 10 || truth < 0.5)
 			continue;
 		near += is_near(said, truth);

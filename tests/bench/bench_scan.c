@@ -1,13 +1,12 @@
 /* bench_scan [--rounds N] [--headers] [--payloads] FILE...
  *
- * How fast files are searched for device code, page cache warm, one core: beside one memmem pass
- * over the same bytes in the same run, since machines differ and ratios hardly. The least of five
- * rounds counts; each round maps the file anew. `peak` is the process's resident memory at its most
- * so far, mapped pages included, before memmem touches all of the file.
+ * How fast files are searched for device code, page cache warm, one core. Beside it, one memmem
+ * pass over the same bytes in the same run: ratios vary less between machines than times. Least of
+ * five rounds; each round maps the file again. `peak` is the process's peak resident memory so far,
+ * mapped pages included, before memmem touches all of the file.
  *
  *   --headers    reads .version and .target of every PTX entry as well
- *   --payloads   decompresses every PTX entry and counts its statements as well
- */
+ *   --payloads   decompresses every PTX entry and counts its statements as well */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +77,7 @@ static double seconds_since(uint64_t start)
 	return (double)(os_monotonic_ns() - start) / 1e9;
 }
 
-/* One pass of memmem for something that is not there. */
+/* One pass of memmem for bytes that do not occur. */
 static double time_memmem(const char *path)
 {
 	static const char needle[] = "\x50\xed\x55\xba\x07\x07\x10\x07";

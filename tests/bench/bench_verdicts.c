@@ -1,11 +1,10 @@
 /* bench_verdicts FILE...
  *
- * How fast files are judged, page cache warm, one core: what is in them, with verdicts for sm_120,
- * and with every module that sm_120 would compile decompressed, counted and compared; each beside
- * one memmem pass over the same bytes in the same run. Least of five rounds, in processor time, so
- * that other programs on the machine disturb it less. `peak` is the most resident memory before
- * memmem, mapped pages included.
- */
+ * How fast files are judged, page cache warm, one core: reading their content with verdicts for
+ * sm_120, and with every module that sm_120 would compile decompressed, counted and compared.
+ * Beside each, one memmem pass over the same bytes in the same run. Least of five rounds, in
+ * processor time, so that other programs disturb it less. `peak` is the peak resident memory before
+ * memmem, mapped pages included. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

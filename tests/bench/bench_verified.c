@@ -1,11 +1,10 @@
 /* bench_verified [MEGABYTES]
  *
- * What hashing entries adds to a check: that many MB (150) of entries in the page cache, by header
- * and size alone (what a check did before), verified at a first look, and at a second, which
- * remembers the first; beside them, hashing the same bytes one entry after the other. Least of five
- * each. The first look's processor time tells its cost on a machine that has other work too: on a
- * quiet one the threads share it.
- */
+ * What hashing entries adds to a check: that many MB (150) of entries in the page cache, judged by
+ * header and size alone (what a check did before), verified for the first time, and for the second,
+ * which remembers the first. Beside them, hashing the same bytes one entry after the other. Least
+ * of five each. The processor time of the first verification gives its cost on a busy machine; on a
+ * quiet one the threads share it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +27,8 @@ struct bench {
 	size_t count;
 };
 
-/* Keys as a driver's begin, with a number in them; values that begin as no cubin does, under a
- * stamp that is no driver's, so that they are not judged. */
+/* Keys that begin as a driver's, with a number in them. The values are not cubins and the stamp is
+ * not a driver's, so that values are not judged. */
 static int make_entry(struct jw_error *err, const struct bench *bench, size_t number,
 					  uint64_t *ret_key)
 {
@@ -143,7 +142,7 @@ static int run(struct jw_error *err, struct bench *bench)
 	for (size_t i = 0; i < bench->count; i++)
 		if (make_entry(err, bench, i, &bench->candidates[i].key))
 			return -1;
-	uv_sleep(WAIT_MS); /* entries of this moment are not remembered */
+	uv_sleep(WAIT_MS); /* entries written at this moment are not remembered */
 	return measure(err, bench);
 }
 

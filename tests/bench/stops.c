@@ -1,5 +1,5 @@
-/* Writes each function that is entered or left into a file of this process in the folder $STOPS, as
- * an offset in the program. scripts/stops.py links it into a build with -finstrument-functions. */
+/* Records each function entry and exit in a file of this process in the folder $STOPS, as an offset
+ * in the program. scripts/stops.py links it into a build with -finstrument-functions. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
