@@ -1,11 +1,12 @@
 /* break.so: preloaded into workers of jitwarm under NVIDIA's own drivers, it breaks chosen calls of
- * cuModuleLoadDataEx, as SIMDRIVER_FAULT does under the simulated one.
+ * cuModuleLoadDataEx, as SIMDRIVER_FAULT does in the simulated driver.
  *
  *     BREAK=KIND:N      the N-th call of all processes that share BREAK_STATE, and each later one
- * of the same module. N:once: that one call only BREAK_STATE=FILE  made if missing
+ *                       of the same module. N:once: that one call only
+ *     BREAK_STATE=FILE  made if missing
  *
  * KIND: crash, abort, exit, overflow, hang, sticky (700, also of cuCtxSynchronize from then on),
- * oom (2), error (218). dlsym is what jitwarm gets the function by, so that is what is replaced. */
+ * oom (2), error (218). jitwarm gets the function from dlsym, so break.so replaces dlsym. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ struct state {
 	uint64_t calls, victim, struck; /* victim: hash of the module; 0: none yet */
 };
 
-/* Enough of a module to know it again: a container says how long it is. */
+/* Identifies a module by the bytes of its container, whose length the header gives. */
 static uint64_t hash_of(const void *image)
 {
 	const uint8_t *bytes = image;
@@ -44,7 +45,7 @@ static uint64_t hash_of(const void *image)
 	return hash ? hash : 1;
 }
 
-/* Counts the call, and says whether it is to be broken. */
+/* Counts the call, and returns whether to break it. */
 static bool is_mine(const void *image, unsigned long wanted, bool once)
 {
 	const char *path = getenv("BREAK_STATE");
@@ -117,7 +118,7 @@ static int broken_synchronize(void)
 	return sticky ? sticky : real_synchronize();
 }
 
-/* From an object to a function and back, which ISO C has no cast for. */
+/* Converts an object pointer to a function pointer and back; ISO C has no cast for that. */
 static void *instead(void *found, void *keep, const void *ours)
 {
 	void *address;

@@ -1,9 +1,10 @@
-/* cache-insert: inserts what one cache holds into another, as prime does with its workers' caches.
+/* cache-insert: inserts the entries of one cache into another, as prime does with its workers'
+ * caches.
  *
  *     cache-insert FROM INTO SM [PAUSE-MS]
  *
- * Entries go in one by one, in the order of FROM's index, with a pause between them; a line at the
- * end counts. Exit status 0, or 1 with a line on standard error. */
+ * Entries are inserted one by one, in the order of FROM's index, with a pause between them; the
+ * last line gives counts. Exit status 0, or 1 with a line on standard error. */
 #include <stdio.h>
 #include <stdlib.h>
 

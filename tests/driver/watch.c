@@ -1,11 +1,11 @@
-/* watch.so: preloaded into programs under NVIDIA's own drivers, it writes down what happens to the
+/* watch.so: preloaded into programs under NVIDIA's own drivers, it logs what happens to the
  * driver's cache: one line each in the file $WATCH_LOG.
  *
- * "wait PID TOTAL JITWARM": a lock that was not to be had at once; how many milliseconds it took,
- * and for how many of them a process called jitwarm held it and worked or slept. What that process
- * or this one waited for a processor is nobody's doing, and left out where the system tells it.
+ * "wait PID TOTAL JITWARM": a lock that was not free at once; the milliseconds until it was taken,
+ * and for how many of them a process called jitwarm held it and worked or slept. The time that
+ * either process waited for a processor is left out where the system reports it.
  *
- * "turned-away PID TOTAL JITWARM": the same of a lock that was given up.
+ * "turned-away PID TOTAL JITWARM": the same for a lock that the driver gave up.
  *
  * "gone PID PATH": a file below a cache was removed (evicted, or wiped). */
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ typedef int close_fn(int fd);
 typedef int fclose_fn(FILE *file);
 
 static _Thread_local double waiting_since, last_try, last_idle, jitwarm_ms;
-static _Thread_local int waiting_fd, jitwarm_pid; /* jitwarm_pid: who held it at the last try */
+static _Thread_local int waiting_fd, jitwarm_pid; /* jitwarm_pid: the holder at the last try */
 
 static double now_ms(void)
 {
@@ -77,7 +77,7 @@ static int find_jitwarm(fcntl_fn *real, int fd)
 	return !strncmp(name, "jitwarm", 7) ? (int)lock.l_pid : 0;
 }
 
-/* How long a thread could have run and had no processor: the second number there. */
+/* How long a thread was runnable without a processor: the second number in that file. */
 static double unserved_ms(const char *path)
 {
 	unsigned long long ran, waited;
@@ -97,7 +97,7 @@ static double idle_ms(int pid)
 	return unserved_ms(path) + unserved_ms("/proc/thread-self/schedstat");
 }
 
-/* The time since the last try goes to whoever held the lock then. */
+/* The time since the last try is charged to the holder at that try. */
 static void count(double now)
 {
 	double idle = jitwarm_pid ? idle_ms(jitwarm_pid) - last_idle : 0, took = now - last_try;
@@ -172,7 +172,7 @@ int fcntl64(int fd, int command, ...)
 	return locked(real, fd, command, argument);
 }
 
-/* A file whose lock was not to be had is closed. */
+/* A file whose lock was not taken is closed. */
 static void closing(int fd)
 {
 	if (waiting_since > 0 && fd == waiting_fd)

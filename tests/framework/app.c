@@ -1,12 +1,11 @@
-/* framework-app: starts as a GPU program of the eager kind does. Every container of the sample
- * framework goes to the driver, in the order of registration; a line says of each whether the
- * driver had to compile it.
+/* framework-app: starts as a GPU program of the eager kind does. It hands every container of the
+ * sample framework to the driver, in the order of registration, and prints for each whether the
+ * driver compiled it.
  *
  *     framework-app [DEVICE]
  *
  * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or no
- * GPU.
- */
+ * GPU. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "driver.h"
 #include "sample.h"
 
-/* CUjit_option and CUjitInputType, by cuda.h's numbers. */
+/* CUjit_option and CUjitInputType; numbers from cuda.h. */
 enum {
 	JIT_INFO_LOG = 3,
 	JIT_INFO_LOG_SIZE = 4,
@@ -26,7 +25,7 @@ enum {
 enum { INPUT_FATBINARY = 2 };
 enum { NO_BINARY_FOR_GPU = 209 };
 
-/* The first CUDA version whose driver reads zstd: 550.54.14. */
+/* The first CUDA version whose driver decompresses zstd: 550.54.14. */
 #define READS_ZSTD 12040
 
 static struct {
@@ -55,7 +54,7 @@ static struct {
 	unsigned loaded, compiled, failed;
 } sum;
 
-/* Kept to the end, as the runtime does. */
+/* Modules stay loaded to the end, as in the runtime. */
 static struct {
 	void *modules[32];
 	size_t count;
@@ -97,7 +96,7 @@ static int find_functions(void)
 	return 0;
 }
 
-/* Log options only: others would make another key. */
+/* Log options only: others would change the key. */
 static void jit_reset(void)
 {
 	static const int options[] = {JIT_INFO_LOG, JIT_INFO_LOG_SIZE, JIT_ERROR_LOG,
@@ -111,7 +110,7 @@ static void jit_reset(void)
 	memcpy(jit.values, values, sizeof values);
 }
 
-/* How often the compiler speaks in the log. A link's log grows from input to input. */
+/* The number of compiler messages in the log. A link's log grows from input to input. */
 static unsigned log_lines(void)
 {
 	unsigned count = 0;
@@ -121,7 +120,7 @@ static unsigned log_lines(void)
 	return count;
 }
 
-/* That the log has grown since `lines_before` is the sign that the compiler ran. */
+/* The compiler has run if the log has grown since `lines_before`. */
 static void report(const char *name, int result, unsigned lines_before)
 {
 	int compiled = log_lines() > lines_before;
@@ -136,8 +135,8 @@ static void report(const char *name, int result, unsigned lines_before)
 	printf("%-22s %s\n", name, compiled ? "compiled" : "found");
 }
 
-/* The objects behind a linked container, as the CUDA runtime links them where the linked code does
- * not fit. */
+/* The objects behind a linked container, which the CUDA runtime links if the linked code does not
+ * fit. */
 static const struct sample_module *link_objects(const struct sample_module *module)
 {
 	const char *name = module->name;

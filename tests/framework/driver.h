@@ -1,4 +1,4 @@
-/* The driver's library, found at run time as the CUDA runtime finds it. */
+/* The driver's library, found at run time in the way of the CUDA runtime. */
 #ifndef SAMPLE_DRIVER_H
 #define SAMPLE_DRIVER_H
 
@@ -6,7 +6,7 @@ typedef int driver_fn(void);
 
 /* Opens libcuda.so.1, or nvcuda.dll from the system's folder. false if there is none. */
 _Bool driver_open(void);
-/* NULL where the library has no such function. */
+/* NULL if the library has no such function. */
 driver_fn *driver_function(const char *name);
 
 #endif

@@ -1,5 +1,4 @@
-/* The sample framework: what a library built by nvcc holds for the CUDA runtime, and nothing else.
- */
+/* The sample framework: what nvcc puts into a library for the CUDA runtime, and nothing else. */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
@@ -16,8 +15,8 @@ struct sample_wrapper {
 
 enum sample_kind {
 	SAMPLE_PLAIN,
-	SAMPLE_ZSTD,   /* a driver older than 550.54.14 cannot read it */
-	SAMPLE_LINKED, /* linked code; where nothing in it fits, the objects that follow are linked */
+	SAMPLE_ZSTD,   /* drivers before 550.54.14 cannot decompress it */
+	SAMPLE_LINKED, /* linked code; if it does not fit, the objects that follow are linked */
 	SAMPLE_OBJECT,
 };
 

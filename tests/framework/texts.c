@@ -1,8 +1,8 @@
 /* framework-texts: a program that has PTX as text in its data, and loads it without options. Of the
- * copies of one kernel it takes the newest that the GPU takes; two strings lie one behind the
- * other, without a NUL, as Go's and Rust's do.
+ * copies of one kernel it loads the newest that the GPU supports. Two strings follow each other
+ * without a NUL, as in Go and Rust.
  *
- *     framework-texts [opt]     opt: loads with an optimisation level, which makes other keys
+ *     framework-texts [opt]     opt: loads with an optimisation level, which changes the keys
  *
  * Last line: "compiled N of M". Exit status: 0 all loaded, 1 a module failed, 4 no driver or GPU.
  */
@@ -37,7 +37,7 @@ static const struct {
 	{75, TEXT("6.3", "sm_75", "copied")}, {80, TEXT("7.0", "sm_80", "copied")},
 	{90, TEXT("7.8", "sm_90", "copied")},
 };
-/* A test writes what looks like a container's beginning over it. */
+/* A test overwrites it with bytes that look like a container's beginning. */
 const char *chance = "chance hit chance hit chance hit";
 /* No NUL behind either. */
 static const struct {

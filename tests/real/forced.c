@@ -1,10 +1,9 @@
-/* forced FILE: hands every fat binary of a file to the driver, under CUDA_FORCE_PTX_JIT=1, so that
- * it compiles the PTX of a library whose machine code would do.
+/* forced FILE: hands every fat binary of a file to the driver with CUDA_FORCE_PTX_JIT=1, so that
+ * the driver compiles the PTX of a library even if its machine code fits.
  *
- * The containers are found as docs/fatbin.md says; those that lie one behind the other belong to
- * one library. Prints a line for each that the driver refuses, and how many it took. What the
- * driver made is in its cache (CUDA_CACHE_PATH). Exit status: 0; 1 where one was refused; 2 without
- * a driver; 64.
+ * The containers are found as docs/fatbin.md describes; adjacent ones belong to one library. Prints
+ * a line for each that the driver refuses, and the number of accepted ones. The results are in the
+ * driver's cache (CUDA_CACHE_PATH). Exit status: 0; 1 one was refused; 2 no driver; 64 wrong usage.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -70,7 +69,7 @@ static int open_driver(void)
 	return result;
 }
 
-/* Size with its header, where a container of version 1 begins here; else 0. */
+/* Size with its header if a container of version 1 begins here; else 0. */
 static size_t container_size(const uint8_t *at, size_t left)
 {
 	static const uint8_t start[8] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};

@@ -1,5 +1,5 @@
-/* NVRTC 11.0 under its own name, for the CuPy that is linked with it: each function is that of 11.2
- * or newer (libnvrtc.so.11.2), which comes as a wheel while 11.0 does not. x86-64 Linux. */
+/* NVRTC 11.0 by its own name, for the CuPy that is linked with it: each function forwards to 11.2
+ * or newer (libnvrtc.so.11.2), which is published as a wheel; 11.0 is not. x86-64 Linux. */
 #include <dlfcn.h>
 #include <stddef.h>
 
@@ -22,7 +22,7 @@
 	F(nvrtcGetNumSupportedArchs)                                                                   \
 	F(nvrtcGetSupportedArchs)
 
-/* Whatever the arguments are, they stay where they are. */
+/* A jump leaves all arguments where they are. */
 #define JUMP(name)                                                                                 \
 	__attribute__((visibility("hidden"))) void *to_##name;                                         \
 	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ",@function\n" #name              \

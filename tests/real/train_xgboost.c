@@ -1,15 +1,15 @@
-/* train_xgboost LIBRARY [ROUNDS]: a real program that nobody here wrote, used as its users do:
- * XGBoost through its C interface, loaded from the path of its library, trains on a small matrix
- * with tree_method=gpu_hist.
+/* train_xgboost LIBRARY [ROUNDS]: a real third-party program, used as its users use it: XGBoost
+ * through its C interface, loaded from the path of its library, trains on a small matrix with
+ * tree_method=gpu_hist.
  *
- * XGBoost 1.x was built with CUDA runtimes that load nothing lazily: the first call of the runtime,
- * in the first round, hands every module of the library to the driver. So one round is a whole
+ * XGBoost 1.x was built with CUDA runtimes that load eagerly: the first call of the runtime, in the
+ * first round, hands every module of the library to the driver. One round is therefore a whole
  * first start. On the phantom GPU it then ends with "NCCL failure: unhandled system error"
- * (measured with 1.0.2 and 1.3.3; NCCL finds no PCI devices in /sys), and so does each further
- * round, at once.
+ * (measured with 1.0.2 and 1.3.3; NCCL finds no PCI devices in /sys), and each further round fails
+ * at once.
  *
  * Exit status: 0 trained; 2 XGBoost gave up in a round (its reason is printed; expected on the
- * phantom); 1 it did not get that far; 64 wrong usage. */
+ * phantom); 1 it failed earlier; 64 wrong usage. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The same numbers each time (a linear congruential generator), in 0...1. */
+/* The same numbers in 0...1 each time, from a linear congruential generator. */
 static void *matrix_make(const struct xgboost *xgboost)
 {
 	static float data[ROWS * COLUMNS], label[ROWS];
@@ -150,8 +150,8 @@ int main(int argc, char **argv)
 	if (xgboost_open(&xgboost, argv[1]))
 		return 1;
 	int result = train(&xgboost, rounds);
-	/* Not through exit(): after an error XGBoost's destructors run into "driver shutting down" and
-	 * abort. Python's interpreter, under which it mostly runs, frees boosters before that. */
+	/* Does not call exit(): after an error XGBoost's destructors run into "driver shutting down"
+	 * and abort. Python's interpreter, its usual host, frees boosters before that. */
 	fflush(stdout);
 	_exit(result);
 }
