@@ -1,7 +1,7 @@
 /* swap.so: preloaded into jitwarm, it attacks at a chosen place instead of at a random moment.
- * Before the first call that changes rights while there is a folder $SWAP_PREFIX with eight more
- * letters, account $SWAP_ACCOUNT moves that folder aside and puts a link to $SWAP_TARGET in its
- * place. $SWAP_DONE is made when it was tried. */
+ * Before the first call that changes rights while a folder named $SWAP_PREFIX and eight more
+ * letters exists, account $SWAP_ACCOUNT moves that folder away and puts a link to $SWAP_TARGET
+ * there. It makes $SWAP_DONE after the attempt. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static void strike(const char *folder)
 	(void)waitpid(child, NULL, 0);
 }
 
-/* Whether the folder is there. */
+/* Looks whether the folder exists. */
 static void look(void)
 {
 	const char *prefix = getenv("SWAP_PREFIX");

@@ -1,5 +1,5 @@
-/* prime-api JITWARM FILE [OPTION]…: primes by the public headers alone, and says what came of it
- * in a line. JITWARM is the program that works as worker. */
+/* prime-api JITWARM FILE [OPTION]…: primes by the public headers alone, and prints the result in a
+ * line. JITWARM is the worker program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct asked {
 	struct jw_export_options pack;
 	struct jw_target target;
 	bool if_changed;
-	size_t cancel_at; /* so many modules, 0: never */
+	size_t cancel_at; /* after this many modules; 0: never */
 	bool cancelled;
 };
 

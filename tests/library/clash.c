@@ -1,4 +1,4 @@
-/* An application whose functions have the names of libjitwarm's inner ones: the application and the
+/* An application whose functions have the names of libjitwarm's internal ones: application and
  * library each call their own. */
 #include <jitwarm.h>
 

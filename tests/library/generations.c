@@ -1,10 +1,8 @@
-/* A program that gets its worker wrong. Each time that it is started it adds a byte to the file
- * LOG.
+/* A program that sets up its worker wrongly. Each start of it adds a byte to the file LOG.
  *
  *     generations LOG none     names no worker
- *     generations LOG itself   names itself and does not call jw_worker_main when it is started as
- * one generations LOG right    does both: the driver answers, and priming goes on to its end
- */
+ *     generations LOG itself   names itself and does not call jw_worker_main when started as one
+ *     generations LOG right    does both: the driver answers, and priming completes */
 #include <jitwarm.h>
 
 #include <stdio.h>

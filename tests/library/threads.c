@@ -1,4 +1,4 @@
-/* threads FILE CACHE...: a thread for each cache. All of them at the same time list the modules of
+/* threads FILE CACHE...: one thread per cache. All of them at the same time list the modules of
  * FILE, check it, prime it, and check again. */
 #include <jitwarm.h>
 

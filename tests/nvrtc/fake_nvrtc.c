@@ -1,7 +1,7 @@
-/* A library with NVRTC's functions that compiles nothing: for what a real one does seldom. The
- * source says what is to happen ("#crash", "#exit", "#refuse", "#silent", "#hang": writes its
- * parent's number into the file of FAKE_NVRTC_HANGS); any other becomes a small PTX text.
- * FAKE_NVRTC_ARCHS: how many architectures it claims to know, from sm_50 on. */
+/* A library with NVRTC's functions that compiles nothing: for what a real one seldom does. The
+ * source says what happens ("#crash", "#exit", "#refuse", "#silent", "#hang": writes its parent's
+ * number into the file of FAKE_NVRTC_HANGS); any other source becomes a small PTX text.
+ * FAKE_NVRTC_ARCHS: the number of architectures that it supports, from sm_50 on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ EXPORT int nvrtcCompileProgram(void *program, int count, const char *const *opti
 	(void)snprintf(ptx, sizeof ptx,
 				   ".version 7.0\n.target sm_%s\n.address_size 64\n.visible .entry k() { ret; }\n",
 				   arch ? arch : "52");
-	for (int i = 0; i < count; i++) /* the options are part of the text, as in life */
+	for (int i = 0; i < count; i++) /* the options are part of the text, as in the real one */
 		(void)snprintf(ptx + strlen(ptx), sizeof ptx - strlen(ptx), "// %s\n", options[i]);
 	return 0;
 }

@@ -1,6 +1,6 @@
-/* lesser.exe PROGRAM ARGUMENT...: runs it as an administrator's programs run that were not
- * elevated: the group Administrators in their token denies and allows nothing. Exit status: the
- * program's; 125 where it cannot be started. */
+/* lesser.exe PROGRAM ARGUMENT...: runs PROGRAM with the rights of an administrator that was not
+ * elevated: the group Administrators in its token denies and allows nothing. Exit status: the
+ * program's; 125 if it cannot be started. */
 #include <windows.h>
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ int main(void)
 	PROCESS_INFORMATION started;
 	HANDLE token = lesser_token();
 	DWORD status = 125;
-	/* What is behind our own name, which has no blanks */
+	/* The rest of the command line after our own name, which contains no blanks */
 	wchar_t *line = wcschr(GetCommandLineW(), L' ');
 
 	if (!token || !line ||
