@@ -13,7 +13,7 @@
 
 enum { MOST_HELP = 1 << 20 };
 
-/* Help prints also with --quiet and --json. */
+/* Help is printed even with --quiet and --json. */
 static int show_help(struct jw_error *err, struct cli *cli, const char *group)
 {
 	struct buf text = BUF_MAX(MOST_HELP);
@@ -48,7 +48,7 @@ static int show_version(struct jw_error *err, struct cli *cli)
 	return document_print(err, &cli->out, &document_version, &built);
 }
 
-/* Whether an argument before any "--" is this option: needed before options_read, which can fail.
+/* Whether an argument before any "--" is this option. Needed before options_read, which can fail.
  */
 static bool has_argument(int argc, char **argv, const char *name)
 {
@@ -58,7 +58,7 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
-/* The command looks into this environment, as do the programs that it starts. */
+/* The command searches this environment; the programs that it starts use it too. */
 static int use_environment(struct jw_error *err, const char *given)
 {
 	char *path = NULL, *mark = NULL;
@@ -93,7 +93,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 	return cli->command->run(err, cli);
 }
 
-/* With the second words that there are. */
+/* Names the second words that exist. */
 static int wants_second(struct jw_error *err, const struct cli *cli, char **words, size_t count)
 {
 	const size_t length = strlen(words[0]);
@@ -129,7 +129,7 @@ static bool is_help(const char *word)
 	return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
-/* The leading arguments that are no options: "cache", "list". */
+/* Counts the leading arguments that are not options: "cache", "list". */
 static size_t leading_words(int argc, char **argv)
 {
 	size_t count = 0;
@@ -144,7 +144,7 @@ static int dispatch(struct jw_error *err, struct cli *cli, int argc, char **argv
 	const char *const standard[] = {"status"};
 	size_t words = leading_words(argc, argv), used = 0;
 
-	/* -q may be one of several letters: options_read decides. */
+	/* -q may be one of several letters; options_read decides that. */
 	cli->out = output_open(has_argument(argc, argv, "--json"), false);
 	if (argc && (is_help(argv[0]) || (words == 1 && argc > 1 && is_help(argv[1]) &&
 									  commands_is_group(cli->commands, argv[0]))))

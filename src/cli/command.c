@@ -1,4 +1,4 @@
-/* Finding a command in the table, and its failure on standard error. */
+/* Finds a command in the table, and reports its failure on standard error. */
 #include "cli/command.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "os/interrupt.h"
 #include "os/platform.h"
 
-/* Longer than any word of a command's name. */
+/* Longer than any word in a command's name. */
 enum { LONGEST_WORD = 32 };
 
 static bool is_interrupted(void *context)

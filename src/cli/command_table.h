@@ -1,7 +1,6 @@
-/* The table of commands. */
 #pragma once
 
 #include "cli/command.h"
 
-/* In the order of help; NULL past the end. */
+/* In the order of help, ending with NULL. */
 extern const struct cli_command *const command_table[];

@@ -6,13 +6,13 @@
 
 enum { OPTION_COLUMN = 26, NARROW = 60, NARROW_COLUMN = 8 };
 
-/* Where the help text of options begins, below them where there is no room beside. */
+/* The column of the options' help text; on a line of its own if an option is too long. */
 static size_t option_column(size_t columns)
 {
 	return columns < NARROW ? NARROW_COLUMN : OPTION_COLUMN;
 }
 
-/* "  -j, --workers N" filled up to where the help text begins. */
+/* "  -j, --workers N", padded to the column of the help text. */
 static int option_head(struct jw_error *err, struct buf *buf, const struct cli_option *option,
 					   size_t columns)
 {

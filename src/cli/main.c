@@ -10,8 +10,8 @@ int main(int argc, char **argv)
 
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
-	/* Before the first hash: without it libsodium does not use the processor's vectors. Users of
-	 * its random numbers call it again. */
+	/* Must run before the first hash: otherwise libsodium does not use the processor's vectors.
+	 * Code that uses its random numbers calls it again. */
 	ready = sodium_init();
 	(void)ready;
 	return (int)cli_run(argc, argv);

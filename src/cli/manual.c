@@ -2,8 +2,8 @@
 
 #include <jitwarm/version.h>
 
-/* Text of a paragraph: a backslash is written \e, a line never begins like a macro, an empty line
- * is a new paragraph. */
+/* Text of a paragraph: a backslash becomes \e, a line never starts with a macro, an empty line
+ * starts a new paragraph. */
 static int append_text(struct jw_error *err, struct buf *buf, const char *text)
 {
 	bool line_begins = true;

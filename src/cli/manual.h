@@ -1,4 +1,4 @@
-/* Manual pages of commands (mdoc), written from the same tables as help. */
+/* Manual pages of commands (mdoc), generated from the same tables as help. */
 #pragma once
 
 #include "base/buf.h"

@@ -22,7 +22,7 @@ const struct cli_option options_common[] = {
 	CLI_FLAG("help", "Show this help", .letter = 'h'),
 	{0}};
 
-/* Every option that the command understands, one after the other; NULL at the end. */
+/* The command's options in order, then the common ones; NULL at the end. */
 static const struct cli_option *table_at(const struct cli_option *table, size_t at)
 {
 	size_t own = 0;
@@ -34,7 +34,7 @@ static const struct cli_option *table_at(const struct cli_option *table, size_t 
 	return options_common[at - own].name ? &options_common[at - own] : NULL;
 }
 
-/* By its name, or where that is NULL by its letter. */
+/* Finds an option by its name, or by its letter if the name is NULL. */
 static const struct cli_option *find_in_table(const struct cli_option *table, const char *name,
 											  size_t length, char letter)
 {
@@ -47,7 +47,7 @@ static const struct cli_option *find_in_table(const struct cli_option *table, co
 	return NULL;
 }
 
-/* "; it takes --a, --b", where the command has few. */
+/* "; it takes --a, --b", if the command has few. */
 static const char *few_options(char *text, size_t size, const struct cli_option *table)
 {
 	enum { FEW = 12 };
@@ -96,7 +96,7 @@ bool options_parse_size(const char *text, uint64_t *ret_bytes)
 		power = (size_t)(letter - letters) + 1;
 		unit++;
 	}
-	/* As in GNU's tools: "1G" and "1GiB" are 2^30, "1GB" is 10^9. */
+	/* As in GNU tools: "1G" and "1GiB" are 2^30, "1GB" is 10^9. */
 	step = text_equal_fold(unit, "b") ? 1000 : 1024;
 	unit += power && *unit == 'i';
 	if (*unit && !text_equal_fold(unit, "b"))
@@ -133,7 +133,7 @@ bool options_parse_duration(const char *text, uint64_t *ret_ms)
 		size_t digits = strspn(text, "0123456789"), letters = strcspn(text + digits, "0123456789");
 		uint64_t value = 0, step_ms = unit_ms(text + digits, letters);
 
-		/* Larger units come first; "1h30" is ambiguous. */
+		/* Units must get smaller; "1h30" is ambiguous. */
 		if (!digits || digits > MOST_DIGITS || step_ms >= above_ms ||
 			(!letters && above_ms != UINT64_MAX))
 			return false;
@@ -186,13 +186,13 @@ static int add_given(struct jw_error *err, struct options *options, struct optio
 	return 0;
 }
 
-/* The arguments not read yet. */
+/* Arguments that remain to be read. */
 struct arguments {
 	char **at;
 	char **end;
 };
 
-/* The value that an option takes: behind '=' or in the next argument. */
+/* An option's value: after '=' or in the next argument. */
 static int take_option_value(struct jw_error *err, const struct cli_option *option,
 							 const char *attached, struct arguments *rest, const char **ret_value)
 {

@@ -20,8 +20,8 @@
 
 enum option_kind {
 	OPTION_FLAG,     /* no value */
-	OPTION_VALUE,    /* one value; the last one counts */
-	OPTION_LIST,     /* may be repeated, every value counts */
+	OPTION_VALUE,    /* one value; the last one wins */
+	OPTION_LIST,     /* repeatable; every value counts */
 	OPTION_NUMBER,   /* a whole number from 0 to `most` */
 	OPTION_SIZE,     /* bytes: "512M", "2 GB", "1GiB" */
 	OPTION_DURATION, /* milliseconds: "90", "90s", "5m", "1h30m" */
@@ -31,14 +31,15 @@ struct cli_option {
 	const char *name; /* without "--"; NULL ends the table */
 	char letter;      /* without "-"; 0 for none */
 	enum option_kind kind;
-	const char *value; /* what help calls the value: "DIR" */
-	const char *help;  /* a sentence without its full stop; wrapped by help */
-	uint64_t most;     /* OPTION_NUMBER: 0 means no limit but its type's */
+	const char *value; /* name of the value in help: "DIR" */
+	const char *help;  /* a sentence without its full stop; help wraps it */
+	uint64_t most;     /* OPTION_NUMBER: 0 means the type's limit */
 	bool positive;     /* a number: 0 is refused */
 	bool hidden;       /* not in help: for tests and repairs */
 };
 
-/* Rows: the name, what help calls the value, the help text; then .letter, .most, .hidden. */
+/* Rows: the option's name, its value's name in help, the help text; then .letter, .most, .hidden.
+ */
 #define CLI_FLAG(name_, ...)                                                                       \
 	{                                                                                              \
 		.name = (name_), .kind = OPTION_FLAG, .help = __VA_ARGS__                                  \
@@ -53,11 +54,11 @@ struct cli_option {
 		.name = (name_), .kind = (kind_), .value = (value_), .help = __VA_ARGS__                   \
 	}
 
-/* Of every command on the driver's cache. */
+/* For every command on the driver's cache. */
 #define CLI_CACHE                                                                                  \
 	CLI_VALUE("cache", "DIR", "Use the cache in this directory instead of the driver's")
 
-/* Of every command that takes packages; the frame makes it the active environment. */
+/* For every command that takes packages; the frame makes it the active environment. */
 #define CLI_ENVIRONMENT                                                                            \
 	CLI_VALUE("environment", "DIR",                                                                \
 			  "Use the virtual or conda environment in DIR instead of the active one")
@@ -71,12 +72,12 @@ struct options {
 	size_t given_count, given_capacity;
 	const char **operands; /* point into argv; NULL behind the last */
 	size_t operand_count;
-	bool divided;      /* there was a "--": */
+	bool divided;      /* there was a "--" */
 	size_t divided_at; /* the number of operands before it */
 };
 
-/* Reads argv[0 … argc) (no program's or command's name in it). JW_ERR_USAGE names what is wrong
- * and, for an unknown option, the nearest one. `table` may be NULL. */
+/* Reads argv[0 … argc), without the names of program and command. JW_ERR_USAGE names the mistake
+ * and, for an unknown option, the most similar one. `table` may be NULL. */
 int options_read(struct jw_error *err, const struct cli_option *table, int argc, char **argv,
 				 struct options *ret_options);
 void options_free(struct options *options);
@@ -87,13 +88,13 @@ bool options_has(const struct options *options, const char *name);
 bool options_given(const struct options *options, const char *name);
 /* The last value, or NULL. Points into argv. */
 const char *options_value(const struct options *options, const char *name);
-/* How often a repeatable option was given, and its values in their order (at < count). */
+/* The number of times that a repeatable option was given, and its values in order (at < count). */
 size_t options_count(const struct options *options, const char *name);
 const char *options_item(const struct options *options, const char *name, size_t at);
-/* OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` where it was not given. */
+/* OPTION_NUMBER, OPTION_SIZE or OPTION_DURATION; `otherwise` if it was not given. */
 uint64_t options_number(const struct options *options, const char *name, uint64_t otherwise);
 
-/* Reads "1500", "2 GB" (10^3 steps), "512M", "1GiB" (2^10 steps). False where it is no size. */
+/* Reads "1500", "2 GB" (10^3 steps), "512M", "1GiB" (2^10 steps). False if it is not a size. */
 bool options_parse_size(const char *text, uint64_t *ret_bytes);
-/* Reads "90" (seconds), "90s", "5m", "1h30m", "250ms". False where it is no duration. */
+/* Reads "90" (seconds), "90s", "5m", "1h30m", "250ms". False if it is not a duration. */
 bool options_parse_duration(const char *text, uint64_t *ret_ms);

@@ -63,7 +63,7 @@ unsigned output_columns(int fd)
 	return columns < NARROWEST ? NARROWEST : columns > WIDEST ? WIDEST : (unsigned)columns;
 }
 
-/* Harmless, and at a terminal no wider than that; in a file a line stays one. */
+/* Makes a line harmless; fits it to a terminal's width. In a file a line is not broken. */
 static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text)
 {
 	struct buf clean = BUF_MAX(MOST_LINE);
@@ -79,7 +79,7 @@ static void lay_out(struct buf *ret_line, int fd, size_t taken, const char *text
 	terminal_to_locale(ret_line);
 }
 
-/* One line on a stream, formatted and made harmless; nothing of it where memory is short. */
+/* Formats a line, makes it harmless and prints it; prints nothing when memory is short. */
 static void print_line(FILE *stream, bool color, enum style style, const char *head,
 					   const char *format, va_list arguments) JW_PRINTF(5, 0);
 static void print_line(FILE *stream, bool color, enum style style, const char *head,
@@ -88,13 +88,14 @@ static void print_line(FILE *stream, bool color, enum style style, const char *h
 	char *text = mem_vprintf(NULL, format, arguments);
 	struct buf line;
 
-	/* Keeps the order of lines where both streams go to one place. */
+	/* Keeps the order of lines when both streams go to one place. */
 	if (stream == stderr)
 		(void)fflush(stdout);
 	lay_out(&line, stream == stderr ? 2 : 1, strlen(head), text ? text : "out of memory");
 	(void)fprintf(stream, "%s%s%s%s\n", head, style_begin(color, style), buf_text(&line),
 				  style_end(color, style));
-	/* Unbuffered on POSIX; buffered on Windows, whose console wants characters whole. */
+	/* stderr is unbuffered on POSIX, and buffered on Windows, whose console needs whole characters.
+	 */
 	if (stream == stderr)
 		(void)fflush(stream);
 	buf_free(&line);

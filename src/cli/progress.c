@@ -13,7 +13,7 @@
 static const uint64_t DRAW_EVERY_NS = 100000000, LINE_EVERY_NS = 10000000000;
 enum { NARROWEST_BAR = 10, WIDEST_BAR = 40, MOST_MESSAGE = 1 << 16, WORDS = 160 };
 
-/* Between 0 and 1; 1 only when every module is done. */
+/* Between 0 and 1; 1 only when all modules are done. */
 static double progress_share(const struct progress *progress)
 {
 	double share;
@@ -31,8 +31,8 @@ double progress_seconds_left(double elapsed_s, double changed_s, double share)
 {
 	double left = changed_s * (1 - share) / share - (elapsed_s - changed_s);
 
-	/* The first modules are the dearest: too early a guess would jump. One that takes longer than
-	 * all of the rest was meant to leaves nothing to say. */
+	/* The first modules are the most expensive, so an early estimate would jump. There is no
+	 * estimate while one module takes longer than predicted for all of the rest. */
 	return share < 0.01 || changed_s < 1 || left <= 0 ? -1 : left;
 }
 
@@ -41,7 +41,7 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
-/* What a narrow terminal has no room for goes first. */
+/* The order in which details are dropped on a narrow terminal. */
 enum detail { WITHOUT_UNIT, WITHOUT_SIZE, WHOLE };
 
 /* "37 %  152/412 modules, 220 MB, 3 min 20 s left" */
@@ -93,7 +93,7 @@ const char *progress_line(char text[PROGRESS_LINE], const struct progress *progr
 	return text;
 }
 
-/* Back to the line's beginning and erase to its end: works where escape sequences do. */
+/* Returns to the beginning of the line and erases it: works wherever escape sequences do. */
 static void erase(struct progress *progress)
 {
 	if (progress->is_drawn)
@@ -104,7 +104,7 @@ static void erase(struct progress *progress)
 static void draw(struct progress *progress)
 {
 	char line[PROGRESS_LINE];
-	/* The last column stays free: some terminals wrap when it is written. */
+	/* Leaves the last column free: some terminals wrap after writing it. */
 	unsigned columns = os_terminal_columns(2);
 
 	progress->columns = columns;
@@ -119,7 +119,7 @@ static void print_plain(struct progress *progress)
 	char words[WORDS];
 
 	describe_progress(words, progress, os_monotonic_ns(), WHOLE);
-	/* Keeps the order of lines where both streams go to one log. */
+	/* Keeps the order of lines when both streams go to one log. */
 	(void)fflush(stdout);
 	(void)fprintf(stderr, "jitwarm: %s%s%s\n", progress->label, *progress->label ? " " : "",
 				  words + strspn(words, " "));

@@ -21,36 +21,36 @@
 struct progress {
 	const struct output *output;
 	const char *label;
-	const char *unit; /* "modules", unless it is changed before the first update */
+	const char *unit; /* "modules"; may be changed before the first update */
 	size_t total_modules, done_modules;
 	double total_weight_ms, done_weight_ms;
 	uint64_t done_bytes;
-	uint64_t started_ns, changed_ns, shown_ns; /* changed: when something was last finished */
+	uint64_t started_ns, changed_ns, shown_ns; /* changed: when the last module was finished */
 	double shown_share;
-	double told_left_s; /* by progress_tell_left; 0: nothing was told */
+	double told_left_s; /* from progress_tell_left; 0: not known */
 	unsigned columns;
 	bool is_terminal, is_drawn;
 };
 
-/* `total_weight_ms`: the predicted work, in any unit that the updates share; with 0 modules count
- * instead. `label` precedes the bar and must outlive it. Nothing is printed with --quiet. */
+/* `total_weight_ms`: the predicted work, in any unit that the updates share; if 0, modules count
+ * instead. `label` precedes the bar and must outlive it. Prints nothing with --quiet. */
 void progress_start(struct progress *progress, const struct output *output, size_t total_modules,
 					double total_weight_ms, const char *label);
-/* The work done so far, in total; never less than before. */
+/* The total work done so far; never less than before. */
 void progress_update(struct progress *progress, size_t done_modules, double done_weight_ms,
 					 uint64_t done_bytes);
-/* The time left as the work itself knows it, which is shown instead of a guess by the pace so far.
- * Before an update; 0: not known. */
+/* The time left according to the work itself, shown instead of an estimate from the pace so far.
+ * Call before an update; 0: not known. */
 void progress_tell_left(struct progress *progress, double seconds);
 /* A separate line above the bar, made harmless for terminals. */
 void progress_message(struct progress *progress, const char *line);
-/* Takes the bar away (a terminal) or prints the last line (elsewhere). */
+/* Removes the bar (on a terminal) or prints the last line (elsewhere). */
 void progress_finish(struct progress *progress);
 
-/* Seconds that the rest will take at the pace so far; negative while that cannot be told. Between
- * two modules it counts down: `changed_s` is when the last one was finished. */
+/* Seconds that the rest will take at the pace so far; negative while unknown. Counts down between
+ * two modules: `changed_s` is when the last one was finished. */
 double progress_seconds_left(double elapsed_s, double changed_s, double share);
-/* The bar's line at `now_ns` for `columns` columns, no longer than that; ASCII. Returns `text`. */
+/* The bar's line at `now_ns`, at most `columns` wide; ASCII. Returns `text`. */
 enum { PROGRESS_LINE = 256 };
 const char *progress_line(char text[PROGRESS_LINE], const struct progress *progress,
 						  uint64_t now_ns, unsigned columns);

@@ -10,7 +10,7 @@
 enum { MOST_CELLS = 1 << 24, MOST_TEXT = 1 << 30, MOST_CELL = 1 << 16, GAP = 2 };
 
 struct table_cell {
-	const char *text; /* harmless for terminals already */
+	const char *text; /* already harmless for terminals */
 	size_t width;
 	enum style style;
 	char *own; /* the text of a cell; NULL: a title */
@@ -45,7 +45,7 @@ void table_cell(struct table *table, enum style style, const char *format, ...)
 	mem_free(text);
 }
 
-/* Each cell and the space behind it; the last column is not filled up where it is on the left. */
+/* Prints each cell with its padding; a left-aligned last column gets none. */
 static int print_row(struct jw_error *err, struct buf *buf, const struct table *table,
 					 const size_t *widths, const struct table_cell *cells, bool color)
 {
@@ -62,7 +62,7 @@ static int print_row(struct jw_error *err, struct buf *buf, const struct table *
 	return buf_append(err, buf, "\n", 1);
 }
 
-/* "title  text", a line for each cell that has any; without titles a line for the row. */
+/* "title  text", one line per non-empty cell; without titles one line per row. */
 static void print_as_lines(const struct table *table, size_t first, const struct output *output)
 {
 	struct buf line = BUF_MAX(MOST_TEXT);
@@ -86,7 +86,7 @@ static void print_as_lines(const struct table *table, size_t first, const struct
 	buf_free(&line);
 }
 
-/* Where the terminal has no room for the columns side by side. */
+/* Used if the terminal is too narrow for the columns side by side. */
 static bool print_narrow(const struct table *table, const size_t *widths,
 						 const struct output *output)
 {

@@ -19,14 +19,14 @@ static const struct code_range wide[] = {
 	{0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
 };
 
-/* Blocks of marks that combine with the character before them, and of invisible joiners. */
+/* Blocks of combining marks, and of invisible joiners. */
 static const struct code_range combining[] = {
 	{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},   {0x64b, 0x65f},
 	{0x1160, 0x11ff}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x20d0, 0x20ff},
 	{0x302a, 0x302f}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
 };
 
-/* Marks that turn the direction of writing: text could look like another. */
+/* Marks that change the direction of writing: they could disguise text. */
 static const struct code_range direction[] = {
 	{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
 
@@ -63,7 +63,7 @@ static const char *in_ascii(uint32_t point)
 	}
 }
 
-/* As it is printed: also before terminal_to_locale. */
+/* The printed width, also before terminal_to_locale. */
 static size_t width_of(const char *text, size_t size)
 {
 	const bool utf8 = os_prints_utf8();
@@ -171,8 +171,8 @@ int terminal_wrap(struct jw_error *err, struct buf *buf, const char *text, size_
 	return 0;
 }
 
-/* Where the text behind a label begins ("Cache   /x", "  sm_86   7 modules"), else two columns
- * behind the line's own beginning. */
+/* The column where the text after a label begins ("Cache /x", " sm_86 7 modules"), else two columns
+ * right of the line's indentation. */
 static size_t hanging_indent(const char *line, size_t columns)
 {
 	enum { WIDEST_LABEL = 24 };

@@ -1,4 +1,3 @@
-/* jitwarm cache list */
 #include <stdio.h>
 #include <time.h>
 

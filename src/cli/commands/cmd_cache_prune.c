@@ -120,7 +120,7 @@ static int read_given_drivers(struct jw_error *err, const struct options *given,
 	return 0;
 }
 
-/* “30” would mean half a minute: refused. */
+/* “30” would mean half a minute and is refused. */
 static int read_age(struct jw_error *err, const struct options *given, uint64_t *ret_s)
 {
 	const char *text = options_value(given, "older-than");
@@ -175,7 +175,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	if (read_prune_options(err, given, &gpus, drivers, &options) ||
 		cli_worker(err, cli, &how.worker))
 		return -1;
-	/* Only the driver knows which GPUs there are. */
+	/* Only the driver knows the GPUs of this machine. */
 	how.asleep = !options.other_targets;
 	if (jw_system_open(err, &how, &cli->system))
 		return -1;

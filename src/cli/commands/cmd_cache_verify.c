@@ -1,4 +1,3 @@
-/* jitwarm cache verify */
 #include <string.h>
 
 #include "base/text.h"
@@ -99,7 +98,7 @@ static int verify_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	/* Without it, machine code of drivers that are known is judged, and no other. */
+	/* Without the profile, only machine code of known drivers is judged. */
 	if (!cli_open_asleep(NULL, cli))
 		options.driver = &cli->system->driver;
 	if ((options_given(&cli->options, "repair") &&

@@ -1,4 +1,3 @@
-/* jitwarm check: is it warm? */
 #include <string.h>
 
 #include <jitwarm/check.h>
@@ -55,7 +54,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 					TEXT_COUNT(gpu->cannot, "container", "containers"));
 }
 
-/* Why a library's modules are cold. */
+/* Prints why a library's modules are cold. */
 static void print_causes(const struct output *out, const struct jw_check_result *result,
 						 const struct jw_check_file *file)
 {

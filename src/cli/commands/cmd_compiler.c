@@ -10,7 +10,7 @@
 struct fetching {
 	const struct output *output;
 	const char *label;
-	struct progress progress; /* `output` NULL: not begun */
+	struct progress progress; /* `output` NULL: not started */
 };
 
 static size_t megabytes(uint64_t bytes)

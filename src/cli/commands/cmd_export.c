@@ -34,7 +34,7 @@ static int check_export_usage(struct jw_error *err, const struct cli *cli, bool 
 	return 0;
 }
 
-/* The files of --package, or, for a thin pack, of the whole environment. */
+/* The files of --package; for a thin pack, those of the whole environment. */
 struct export_files {
 	struct found_files found;
 	struct jw_pack_file *files;
@@ -69,7 +69,7 @@ static int choose_export_files(struct jw_error *err, const struct cli *cli,
 	return jw_pack_files(err, chosen->found.found, &chosen->files);
 }
 
-/* Writes the pack of what is chosen, and reports it. */
+/* Writes the selected entries to the pack, and reports the result. */
 static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
 					   const struct export_files *chosen)
 {

@@ -1,4 +1,3 @@
-/* jitwarm help [COMMAND] */
 
 #include "cli/command.h"
 #include "cli/help.h"

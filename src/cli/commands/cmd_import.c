@@ -24,7 +24,7 @@ static enum exit_status status_of(const struct jw_import_result *result)
 	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
-/* Places of a thin pack's PTX: the names behind the pack, else the active environment. */
+/* Places of a thin pack's PTX: the operands behind the pack, else the active environment. */
 struct places {
 	struct cli *cli;
 	struct found_files found;
@@ -83,7 +83,7 @@ static struct jw_import_options import_options_of(const struct cli *cli, struct 
 	};
 }
 
-/* Without a driver, and no directory to fill for another machine, jitwarm cannot help. */
+/* Without a driver, and without a directory for another machine, jitwarm cannot help. */
 static int fail_import(const struct jw_error *err, struct cli *cli)
 {
 	const bool no_help =

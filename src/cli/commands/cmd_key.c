@@ -15,7 +15,7 @@ static int print_one(struct jw_error *err, struct cli *cli, struct jw_key *key, 
 	return document_print(err, &cli->out, &document_key, &keys);
 }
 
-/* The folder of keys, where the operands are as many as they should be. */
+/* Returns the folder of keys if the number of operands is right. */
 static const char *begin_key_command(struct jw_error *err, struct cli *cli, size_t least,
 									 size_t most)
 {

@@ -1,4 +1,3 @@
-/* jitwarm prime: the main job. */
 #include <string.h>
 
 #include <jitwarm/prime.h>
@@ -49,7 +48,7 @@ static void on_prime_progress(void *context, const struct jw_prime_progress *pro
 		end_bar(priming);
 		return;
 	}
-	/* The first progress starts the bar: before it the run may wait for another one. */
+	/* The first report starts the bar: before that the run may wait for another one. */
 	if (!priming->bar)
 		progress_start(&priming->progress, &priming->cli->out, progress->total,
 					   progress->total_weight,
@@ -164,7 +163,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 
 /* ---- whose cache */
 
-/* sudo -E leaves the caller's HOME; its cache is then written with the caller's rights. */
+/* sudo -E keeps the caller's HOME; that cache is then written with the caller's rights. */
 static bool has_callers_home(const struct os_account *account)
 {
 	char *home = os_env("HOME");
@@ -174,8 +173,9 @@ static bool has_callers_home(const struct os_account *account)
 	return has;
 }
 
-/* Under sudo the cache is root's, seldom the intended one. With --sudo-user we become the account
- * that called sudo: files get its owner, and root's rights never follow links that others made. */
+/* Under sudo the cache is root's, which is seldom intended. With --sudo-user the process becomes
+ * the account that called sudo: it owns the files, and root's rights never follow links that others
+ * made. */
 static int choose_account(struct jw_error *err, const struct cli *cli)
 {
 	struct os_account account;
@@ -205,14 +205,14 @@ static void warn_of_settings(const struct cli *cli)
 {
 	const struct jw_cache_info *cache = &cli->system->cache;
 
-	/* Reported as the failure. */
+	/* The caller reports it as the failure. */
 	if (cache->why_useless[0])
 		return;
 	for (size_t i = 0; i < cache->warning_count; i++)
 		output_warning(&cli->out, "%s", cache->warnings[i]);
 }
 
-/* The named files, else those of a recording, else the environment. */
+/* The named files, else those of a recording, else those of the environment. */
 static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 {
 	const struct cli *cli = priming->cli;
@@ -229,7 +229,7 @@ static int find_prime_files(struct jw_error *err, struct prime_outcome *priming)
 							&priming->files);
 }
 
-/* The system, with all that needs no file. */
+/* Opens the system and does everything that needs no file. */
 static int open_system(struct jw_error *err, struct prime_outcome *priming)
 {
 	struct cli *cli = priming->cli;

@@ -1,4 +1,4 @@
-/* jitwarm record: writes down which modules a command compiles. */
+/* jitwarm record: records the modules that a command compiles. */
 #include <jitwarm/record.h>
 #include <jitwarm/system.h>
 
@@ -8,12 +8,12 @@
 #include "cli/parts/found_files.h"
 #include "os/interrupt.h"
 
-/* As env(1), nohup(1) and timeout(1) end where the command cannot be started. */
+/* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
 static const char standard_file[] = "jitwarm-recording.json";
 
-/* The modules that no file has, by kind. */
+/* Prints the modules that are in no file, by kind. */
 static void print_other_compiles(const struct output *out, const struct jw_recording *recording)
 {
 	enum { OTHER = JW_RECORDED_JITLINK + 1 };
@@ -140,7 +140,7 @@ static int record(struct jw_error *err, struct cli *cli, const struct found_file
 	}
 	if (finish_record(err, cli, files->found, result))
 		cli_fail(cli, err);
-	/* The command's own status, unless that is 0. */
+	/* The command's own status, unless it is 0. */
 	if (result->exit_status)
 		cli->status = (enum exit_status)result->exit_status;
 	jw_record_result_free(result);

@@ -1,4 +1,3 @@
-/* jitwarm scan PATH|PACKAGE… */
 #include <jitwarm/scan.h>
 #include <jitwarm/system.h>
 
@@ -11,7 +10,7 @@
 
 struct scan_run {
 	struct cli *cli;
-	cJSON *files; /* the array of the document; NULL without --json */
+	cJSON *files; /* the document's array; NULL without --json */
 	bool modules;
 	struct jw_speed speed;
 	size_t images, damaged, troubles, failing;
@@ -105,7 +104,7 @@ static void print_end(const struct scan_run *run)
 		forecast_text_doubt(&run->cli->out, &run->totals[0].forecast);
 }
 
-/* Without --target it is about the GPUs of this machine; where there are none, about what is in the
+/* Without --target, scan reports on this machine's GPUs; without GPUs, on the contents of the
  * files. */
 static int take_machine(struct jw_error *err, struct scan_run *run, struct gpu_targets *gpus)
 {

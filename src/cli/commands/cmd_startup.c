@@ -54,7 +54,7 @@ static void print_items(const struct output *out, const struct jw_startup *start
 	}
 }
 
-/* A failure of the system's commands, and the commands to run by hand. */
+/* Prints a failure of the system's commands, and the commands to run by hand. */
 static void print_commands(const struct output *out, const struct jw_startup *startup)
 {
 	if (!startup->failed)
@@ -159,7 +159,7 @@ static int report_status(struct jw_error *err, struct cli *cli, const struct jw_
 	size_t count = 0;
 	int result;
 
-	/* Each account keeps its own log. */
+	/* Each account has its own log. */
 	if (!everyone && !jw_log_path(NULL, &log) && jw_log_tail(NULL, log, SHOWN_RUNS, &lines, &count))
 		count = 0;
 	print_items(&cli->out, startup);

@@ -1,4 +1,4 @@
-/* jitwarm status: GPUs, driver, cache, and settings that get in the way. */
+/* jitwarm status: GPUs, driver, cache, and settings that prevent caching. */
 #include <stdio.h>
 
 #include <jitwarm/accounts.h>
@@ -68,7 +68,7 @@ static void print_cache(const struct output *out, const struct jw_cache_info *ca
 		output_line(out, STYLE_WARN, "        %s", cache->warnings[i]);
 }
 
-/* Services have other caches than the console's user. */
+/* Services use other caches than the console's user. */
 static void print_other_caches(const struct output *out, const struct jw_other_cache *caches,
 							   size_t count)
 {
@@ -82,7 +82,7 @@ static void print_other_caches(const struct output *out, const struct jw_other_c
 	}
 }
 
-/* Of a relative path each working directory has its own. */
+/* A relative path names another cache in each working directory. */
 static bool is_relative(void)
 {
 	char *path = os_env("CUDA_CACHE_PATH");
@@ -92,7 +92,7 @@ static bool is_relative(void)
 	return relative;
 }
 
-/* What helps next: a warm cache is of no use while the driver does not read it. */
+/* Prints the next step: a warm cache is useless while the driver does not read it. */
 static void print_status_next(const struct output *out, const struct jw_system *system)
 {
 	const struct jw_cache_info *cache = &system->cache;

@@ -1,4 +1,4 @@
-/* jitwarm tune: settings of the driver's cache that stay. */
+/* jitwarm tune: permanent settings of the driver's cache. */
 #include <string.h>
 
 #include <jitwarm/system.h>
@@ -13,7 +13,7 @@
 #include "cli/table.h"
 #include "os/identity.h"
 
-/* Everything that one run knows. */
+/* The state of one run. */
 struct tuning {
 	struct cli *cli;
 	struct jw_settings *settings;
@@ -33,7 +33,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	struct found_files files;
 	int result;
 
-	/* Without names and environment nothing is predicted. */
+	/* Without operands or an environment, there is no prediction. */
 	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
 		return cli->options.operand_count ? error_copy(err, &why) : 0;
 	result = jw_tune_predict(err, tuning->cli->system, files.paths, files.count,
@@ -42,7 +42,7 @@ static int predict(struct jw_error *err, struct tuning *tuning)
 	return result;
 }
 
-/* A larger limit stays. */
+/* Keeps a larger limit. */
 static uint64_t best_limit(const struct cli *cli, uint64_t predicted_bytes)
 {
 	const struct jw_cache_info *cache = &cli->system->cache;
@@ -126,7 +126,7 @@ static void print_override(const struct output *out, const struct jw_setting *se
 					   *setting->where ? "by " : "in this shell or service", setting->where);
 }
 
-/* Lines of people's own are theirs to remove, unless they ask for it. */
+/* Lines that users wrote themselves stay, unless the user asks to remove them. */
 static int print_overrides(struct jw_error *err, const struct tuning *tuning,
 						   const struct jw_settings *settings, bool *ret_removable)
 {
@@ -219,7 +219,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 	return 0;
 }
 
-/* Under sudo this account is root, seldom the intended one. */
+/* Under sudo this account is root, which is seldom intended. */
 static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_scope scope)
 {
 	struct os_account account;
@@ -235,7 +235,7 @@ static int warn_of_sudo(struct jw_error *err, const struct output *out, enum jw_
 	return 0;
 }
 
-/* One directory does not suit all accounts or a service: only with --path. */
+/* One directory does not suit all accounts or a service, so it is set only with --path. */
 static int apply_settings(struct jw_error *err, struct tuning *tuning,
 						  struct jw_tune_request *request)
 {

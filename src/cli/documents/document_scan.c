@@ -15,13 +15,13 @@ static const struct json_field reason_fields[] = {
 	{0},
 };
 
-/* Milliseconds are as exact as an estimate can be. */
+/* Rounds to milliseconds; estimates are no more precise. */
 static double rounded(double seconds)
 {
 	return (double)(uint64_t)(seconds * 1000 + 0.5) / 1000;
 }
 
-/* The inputs of a link, where there is one. */
+/* The inputs of a link, if there is one. */
 static struct jw_scan_work linked(const struct jw_scan_verdicts *verdicts)
 {
 	return verdicts->link_needed == JW_SCAN_NEED_YES ? verdicts->link_work

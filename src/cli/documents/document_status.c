@@ -14,7 +14,7 @@ static const struct json_field gpu_fields[] = {
 	{0},
 };
 
-/* NVIDIA's form: the third number has two digits, and some releases lack it. */
+/* NVIDIA's form: two digits in the third number, which some releases lack. */
 static const char *say_release(char room[JSON_ROOM], const void *driver)
 {
 	const uint32_t *release = ((const struct jw_driver *)driver)->release;

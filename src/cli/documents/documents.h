@@ -23,8 +23,8 @@
 #include "base/json_table.h"
 #include "cli/output.h"
 
-/* Prints a document where --json asks for it. `values` is the struct that its table is about: where
- * no result of the library is all that a document says, one of those below. */
+/* Prints a document if --json requests it. `values` is the struct that its table describes: a
+ * result of the library, or one of the structs below. */
 int document_print(struct jw_error *err, struct output *out, const struct json_table *document,
 				   const void *values);
 
@@ -57,7 +57,7 @@ struct status_document {
 	bool wsl;
 };
 
-/* The images are made one by one, as they are found. */
+/* Image objects are made one at a time, as images are found. */
 extern const struct json_table document_scan, document_scan_image;
 struct scan_document {
 	const cJSON *files;
@@ -90,7 +90,7 @@ struct prime_document {
 	struct jw_prime_result result;
 	struct prime_failure {
 		struct jw_prime_failure failure;
-		char *command; /* that shows it again; NULL: memory was short */
+		char *command; /* reproduces it; NULL: out of memory */
 	} * failures;
 	uint64_t peak_supervisor_bytes;
 	const struct jw_store_refilled *refilled;
@@ -141,7 +141,7 @@ struct cache_prune_document {
 extern const struct json_table document_tune, document_tune_undone;
 struct tune_document {
 	struct jw_cache_info cache;
-	const char *path; /* what should be */
+	const char *path; /* the expected path */
 	uint64_t limit_bytes, predicted_bytes;
 	struct jw_settings settings;
 	char **warnings;
@@ -162,8 +162,8 @@ struct uninstall_document {
 	size_t count;
 };
 
-/* For rows: "sm_86" of a struct jw_target, "" where it is not known; seconds of nanoseconds, and
- * whole ones. */
+/* For rows: "sm_86" of a struct jw_target, "" if it is unknown; nanoseconds as seconds, and as
+ * whole seconds. */
 const char *document_sm(char room[JSON_ROOM], const void *target);
 double document_seconds(const void *ns);
 double document_whole_seconds(const void *ns);

@@ -1,4 +1,4 @@
-/* What compiling takes, in one line that `scan`, `check` and `prime` print alike. */
+/* The predicted cost of compiling, in one line that `scan`, `check` and `prime` share. */
 #pragma once
 
 #include <jitwarm/estimate.h>
@@ -9,5 +9,5 @@
  * `head` and `end`. */
 void forecast_text_line(const struct output *out, const char *head,
 						const struct jw_forecast *forecast, const char *end);
-/* Behind the last of them: that the machine was not measured, if so. */
+/* A note after the last of them if this machine's speed was not measured. */
 void forecast_text_doubt(const struct output *out, const struct jw_forecast *forecast);

@@ -1,4 +1,4 @@
-/* The files with device code that names lead to. */
+/* The files with device code that the operands name. */
 #pragma once
 
 #include <jitwarm/find.h>
@@ -6,7 +6,7 @@
 #include "cli/output.h"
 
 struct found_files {
-	struct jw_found *found; /* NULL: nothing was looked for */
+	struct jw_found *found; /* NULL: no search was needed */
 	const char **paths;
 	size_t count;
 };
@@ -15,7 +15,7 @@ struct found_files {
  * environment. */
 int found_files_find(struct jw_error *err, const struct output *out, const char *const *names,
 					 size_t name_count, struct found_files *ret_files);
-/* The same for what is found already; takes it over, also on failure. */
+/* The same for a finished search; takes it over, also on failure. */
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
 void found_files_free(struct found_files *files);

@@ -1,4 +1,4 @@
-/* The GPUs that a command is about: those named by --target, else those of this machine. */
+/* The GPUs of a command: those named by --target, else those of this machine. */
 #pragma once
 
 #include <stddef.h>
@@ -12,17 +12,18 @@ enum { GPUS_MOST = 32 };
 struct gpu_targets {
 	struct jw_target targets[GPUS_MOST]; /* each once */
 	size_t count;
-	struct jw_driver driver; /* zeros: one that reads everything */
+	struct jw_driver driver; /* zeros: a driver that reads everything */
 };
 
-/* --target (repeatable) and --driver. No --target: count is 0. */
+/* --target (repeatable) and --driver. Without --target: count is 0. */
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
 
-/* Adds those of the machine. */
+/* Adds the machine's own GPUs. */
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);
 
-/* --arch (repeatable), of code: sm_90a too. “other” where `ret_other` is not NULL. */
+/* --arch (repeatable), the architectures of code: sm_90a too. Accepts “other” if `ret_other` is not
+ * NULL. */
 int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
 					 bool *ret_other);
 
@@ -30,7 +31,7 @@ int gpu_targets_arch(struct jw_error *err, const struct options *options, struct
 #define GPUS_NAME 64
 const char *gpu_targets_name(char text[GPUS_NAME], struct jw_target target);
 
-/* The two options, for the tables of commands. */
+/* The two options, for tables of commands. */
 #define GPUS_OPTIONS                                                                                \
 	CLI_LIST("target", "GPU",                                                                       \
 			 "For this GPU instead of those of this machine: sm_86, 8.6, rtx3070, “RTX 4090”, " \

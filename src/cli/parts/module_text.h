@@ -1,5 +1,5 @@
-/* Lines on modules that several commands print. Each begins with `head` and ends with `end`;
- * nothing is printed on 0 modules. */
+/* Lines about modules that several commands print. Each begins with `head` and ends with `end`; for
+ * 0 modules they print nothing. */
 #pragma once
 
 #include <jitwarm/estimate.h>
@@ -7,12 +7,12 @@
 #include "base/text.h"
 #include "cli/output.h"
 
-/* Those of `what` that are not the driver's own: carried over, and split. */
+/* The entries of `what` that are not the driver's own: carried over, and split. */
 void module_text_marks(const struct output *out, const char *head, const char *what, size_t carried,
 					   size_t split, const char *end);
 /* "all 8 modules", "the only module"; returns `text`. */
 const char *module_text_all(char text[TEXT_SHORT], size_t count);
-/* Inputs of run-time linking among the modules of the line before, and how long the linking takes
- * that every start repeats. Nothing is printed where nothing is linked. */
+/* Run-time linking: the number of inputs among the modules of the line before, and the link's time,
+ * which every start repeats. Prints nothing if nothing is linked. */
 void module_text_link(const struct output *out, const char *head, size_t link,
 					  const struct jw_forecast *forecast, const char *end);

@@ -9,7 +9,7 @@
 
 enum { MOST_OPTIONS = 4096, LOG_LINES = 60 };
 
-/* One word from *at, without its quotes, to `to`. False where a quote is not closed. */
+/* Copies one word from *at to `to` without its quotes. False if a quote is not closed. */
 static bool take_option_word(const char **at, char **to)
 {
 	char quote = 0;
@@ -19,7 +19,7 @@ static bool take_option_word(const char **at, char **to)
 			quote = (char)(quote ? 0 : **at);
 			continue;
 		}
-		/* A backslash is literal where it quotes nothing, as in Windows' paths. */
+		/* A backslash that quotes nothing is literal, as in Windows paths. */
 		if (**at == '\\' && quote != '\'' && (*at)[1] && strchr("\"'\\ ", (*at)[1]))
 			(*at)++;
 		*(*to)++ = **at;
@@ -28,7 +28,7 @@ static bool take_option_word(const char **at, char **to)
 	return !quote;
 }
 
-/* The options, as a shell reads them. */
+/* Splits the options as a shell does. */
 static int split(struct jw_error *err, const char *text, struct nvrtc_options *options)
 {
 	char *to = options->text = mem_alloc(err, 2 * strlen(text) + 2);
@@ -69,7 +69,7 @@ int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 	return 0;
 }
 
-/* The plan counts PTX that the driver cannot read; this names the reason. */
+/* The plan only counts PTX that the driver cannot read; this warning gives the reason. */
 static void warn_of_isa(const struct cli *cli, const struct jw_prime_source *source)
 {
 	const struct jw_nvrtc *nvrtc = source->nvrtc;

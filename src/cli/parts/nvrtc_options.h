@@ -1,4 +1,4 @@
-/* The options of prime for CUDA C sources among its operands, and what became of each source. */
+/* The options of prime for CUDA C sources among its operands, and the result for each source. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -7,7 +7,7 @@
 
 struct nvrtc_options {
 	struct jw_nvrtc_options how;
-	char *text;         /* its options one after the other, each with its NUL */
+	char *text;         /* the options, each ending in a NUL */
 	const char **words; /* they point into it */
 	size_t capacity;
 };
@@ -22,9 +22,9 @@ struct nvrtc_options {
 		CLI_VALUE("nvrtc-name", "NAME",                                                            \
 				  "The program's name for the source; without it the file's name")
 
-/* Frees nothing on failure: nvrtc_options_free in any case. */
+/* On failure it frees nothing: always call nvrtc_options_free. */
 int nvrtc_options_read(struct jw_error *err, const struct cli *cli,
 					   struct nvrtc_options *ret_options);
-/* A failure changes cli->status. */
+/* Prints the results; a failure changes cli->status. */
 void nvrtc_options_print(struct cli *cli, const struct jw_prime_source *source);
 void nvrtc_options_free(struct nvrtc_options *options);

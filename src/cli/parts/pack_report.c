@@ -97,7 +97,7 @@ static void print_pack_groups(const struct output *out, const struct jw_import_r
 	}
 }
 
-/* A file a line. */
+/* One line per file. */
 static void print_missing(const struct output *out, const struct jw_import_result *result)
 {
 	for (size_t i = 0; i < result->missing_file_count; i++) {

@@ -1,4 +1,5 @@
-/* Reports of packs, written and imported, and the signature of a new one (`export`, `prime -o`). */
+/* Reports on packs that were written or imported, and the signature of a new one (`export`, `prime
+ * -o`). */
 #pragma once
 
 #include <jitwarm/pack.h>
@@ -13,8 +14,8 @@
 				  "minisign's file"),                                                               \
 		CLI_VALUE("signature", "FILE", "Write the signature there"), PASSPHRASE_OPTION
 
-/* Enters the state of cli->system, --sign, --key and --signature, and asks for the passphrase,
- * which `room` takes (passphrase_forget). */
+/* Stores the state of cli->system, --sign, --key and --signature in the options, and asks for the
+ * passphrase, which `room` holds (passphrase_forget). */
 int pack_report_sign(struct jw_error *err, const struct cli *cli, struct jw_export_options *options,
 					 char room[PASSPHRASE_SIZE]);
 void pack_report_print(const struct output *out, const char *file,

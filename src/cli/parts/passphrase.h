@@ -1,4 +1,4 @@
-/* Passphrases of keys: from a file, else asked for at the terminal; never from the command line. */
+/* Passphrases of keys: from a file, else from the terminal; never from the command line. */
 #pragma once
 
 #include "cli/options.h"
@@ -13,7 +13,7 @@ enum { PASSPHRASE_SIZE = 1025 };
 /* The passphrase of an existing key, in `room`; NULL for a key without one. */
 int passphrase_of_key(struct jw_error *err, const struct options *options, const char *state_dir,
 					  const char *key, char room[PASSPHRASE_SIZE], const char **ret_passphrase);
-/* The same, asked for whatever the key is; twice where `is_new`. */
+/* Asks for a passphrase for any key; twice if `is_new`. */
 int passphrase_ask(struct jw_error *err, const struct options *options, const char *question,
 				   bool is_new, char room[PASSPHRASE_SIZE]);
 void passphrase_forget(char room[PASSPHRASE_SIZE]);

@@ -140,7 +140,7 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 {
 	const struct jw_found *found = priming->files.found;
 	const size_t troubles = result->troubles + (found ? found->trouble_count : 0);
-	/* Files of a recording that are not here are a part left undone. */
+	/* Recorded files that are missing here count as work left undone. */
 	enum exit_status status = exit_of_troubles(troubles, priming->recording ? 1 : result->images);
 
 	if (priming->only_plan && result->plan.cold && !result->plan.too_much)
@@ -151,7 +151,7 @@ enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 		status = exit_combine(status, EXIT_COLD);
 	if (result->plan.hopeless)
 		status = exit_combine(status, EXIT_CANNOT);
-	/* The modules left undone have this cause. */
+	/* The reason why modules are left undone. */
 	if (result->stopped.code)
 		status = exit_combine(result->stopped.code == JW_ERR_UNSUPPORTED ? EXIT_DONE : status,
 							  prime_outcome_status_of_error(&result->stopped));

@@ -15,7 +15,7 @@
 
 struct prime_outcome {
 	struct cli *cli;
-	struct jw_recording *recording; /* NULL: none is given */
+	struct jw_recording *recording; /* NULL: not given */
 	struct nvrtc_options nvrtc;
 	struct found_files files;
 	struct target_machine elsewhere;
@@ -25,14 +25,14 @@ struct prime_outcome {
 	bool only_plan;
 };
 
-/* Prints failed modules, each with the driver's log and the command that reproduces it, the modules
- * left undone and why, and the next step. */
+/* Prints each failed module with the driver's log and the command that reproduces it, the modules
+ * left undone and the reason, and the next step. */
 void prime_outcome_print_result(const struct prime_outcome *priming,
 								const struct jw_prime_result *result);
 int prime_outcome_document(struct jw_error *err, const struct prime_outcome *priming,
 						   const struct jw_prime_result *result);
 enum exit_status prime_outcome_status(const struct prime_outcome *priming,
 									  const struct jw_prime_result *result);
-/* A driver that does not cache, or a cache where no file can be locked: no help there. A full cache
- * is a part left undone. */
+/* EXIT_CANNOT for a driver that does not cache, or a cache whose files cannot be locked; a full
+ * cache is work left undone. */
 enum exit_status prime_outcome_status_of_error(const struct jw_error *err);

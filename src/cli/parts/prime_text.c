@@ -106,7 +106,7 @@ static void print_over_budget(const struct output *out, const struct jw_prime_pl
 					text_bytes(bytes, plan->over_budget_bytes));
 }
 
-/* Of several GPUs each has a line, and then all together. */
+/* With several GPUs, prints a line for each, then their total. */
 static void print_forecast(const struct output *out, const struct jw_prime_result *result)
 {
 	size_t busy = 0;

@@ -1,4 +1,4 @@
-/* What prime restored and reused, its plan and its results, as text. */
+/* Text output of prime: what it restored and reused, its plan and its results. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -14,11 +14,11 @@
 		CLI_FLAG("recompile-carried",                                                              \
 				 "Compile modules carried over from older drivers, and replace those results")
 
-/* Before anything is compiled: entries from the store and of former drivers. */
+/* Before compiling: entries from the store and from former drivers. */
 void prime_print_reuse(const struct output *out, const struct jw_prime_reuse *reuse, bool dry_run);
-/* Before: the modules to compile, time and space, and the limit of the cache. */
+/* Before compiling: the modules to compile, time and space, and the limit of the cache. */
 void prime_print_plan(const struct output *out, const struct jw_prime_result *result);
-/* After, where something was compiled. A completed plan is shown with its prediction. */
+/* After compiling. A completed plan is shown beside its prediction. */
 void prime_print_compiled(const struct output *out, const struct jw_prime_result *result);
-/* After a run that a budget has cut short (`by_size`: one of size): how to go on. */
+/* After a run that a budget has cut short (`by_size`: the size budget): how to continue. */
 void prime_print_left(const struct output *out, const struct jw_prime_result *result, bool by_size);

@@ -51,7 +51,7 @@ static int add_text_to_line(struct jw_error *err, struct buf *line, const char *
 	return buf_append(err, line, text, strlen(text));
 }
 
-/* A word that a shell takes literally, without quotes. */
+/* Whether a shell takes the word literally, without quotes. */
 static bool is_plain(const char *word, bool windows)
 {
 	static const char plain[] = "\\ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -60,7 +60,7 @@ static bool is_plain(const char *word, bool windows)
 	return word[strspn(word, windows ? plain : plain + 1)] == '\0';
 }
 
-/* In single quotes for a POSIX shell; in double ones on Windows, whose names cannot hold any. */
+/* Uses single quotes for a POSIX shell; double ones on Windows, whose names cannot contain any. */
 static int add_word(struct jw_error *err, struct buf *line, const char *word)
 {
 	bool windows = !strcmp(os_name, "windows");

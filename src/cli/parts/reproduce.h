@@ -1,12 +1,12 @@
-/* The command with which a failure can be seen again, and the option that it uses. */
+/* The command that reproduces a failure, and its option. */
 #pragma once
 
 #include <jitwarm/prime.h>
 
 #include "cli/options.h"
 
-/* One line for a shell: it primes the module that failed, and nothing else, with the options that
- * were given. The caller frees it; NULL and err set where memory is short. */
+/* One shell line that primes only the failed module, with the given options. The caller frees it;
+ * NULL and err set when memory is short. */
 char *reproduce_command(struct jw_error *err, const struct options *options,
 						const struct jw_prime_failure *failure);
 

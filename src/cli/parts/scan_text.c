@@ -62,7 +62,7 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 							 reasons[i].count, reasons[i].why);
 }
 
-/* One image on one GPU, in words; returns the style. */
+/* Describes one image on one GPU; returns the style. */
 static enum style say_verdicts(struct buf *line, const struct jw_scan_verdicts *verdicts)
 {
 	struct jw_scan_work work = verdicts->work;

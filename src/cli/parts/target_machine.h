@@ -1,4 +1,4 @@
-/* Priming for another machine: its GPUs and driver are named, and ptxas compiles. */
+/* Priming for another machine: options name its GPUs and driver, and ptxas compiles. */
 #pragma once
 
 #include <jitwarm/find.h>
@@ -12,8 +12,8 @@
 struct target_machine {
 	bool given; /* with --target */
 	struct gpu_targets gpus;
-	struct jw_export_options pack; /* `output` NULL: without one */
-	struct jw_pack_file *files;    /* --thin: the primed ones */
+	struct jw_export_options pack; /* `output` NULL: no pack */
+	struct jw_pack_file *files;    /* --thin: the primed files */
 	char passphrase[PASSPHRASE_SIZE];
 };
 
@@ -38,12 +38,13 @@ struct target_machine {
 		CLI_FLAG("thin", "With -o: without the PTX; import takes it from the same files there"),   \
 		PACKING_SIGN_OPTIONS
 
-/* Reads the options and enters them into `how`, which points into *ret_elsewhere. */
+/* Reads the options and stores them in `how`, which points into *ret_elsewhere. */
 int target_machine_read(struct jw_error *err, struct cli *cli, struct target_machine *ret_elsewhere,
 						struct jw_system_options *how);
-/* Where a dry run cannot know what is warm. */
+/* Warns if a dry run cannot know which modules are warm. */
 void target_machine_warn(const struct cli *cli, const struct target_machine *elsewhere);
-/* What is packed, and the key that signs: asks for its passphrase. Does nothing without -o. */
+/* Prepares the pack's selection and its signing key: asks for the passphrase. Does nothing without
+ * -o. */
 int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
 							 const struct jw_found *found, struct target_machine *elsewhere);
 void target_machine_free(struct target_machine *elsewhere);

@@ -46,7 +46,7 @@ void tune_change_print_changes(const struct output *output, const struct jw_tune
 		tune_change_print_one(output, result->changes[i].what, result->changes[i].where, "");
 }
 
-/* Shells of another family do not read the files that were written. */
+/* Warns if the user's shell does not read the files that were written. */
 static void warn_of_shell(const struct output *output, const struct jw_tune_request *request)
 {
 	static const char *const served[] = {"",    "sh",   "bash", "dash",    "ash",
@@ -66,7 +66,7 @@ static void warn_of_shell(const struct output *output, const struct jw_tune_requ
 	mem_free(path);
 }
 
-/* Programs that start others read the settings at their own start. */
+/* Programs that start others read the settings only at their own start. */
 static void print_restart(const struct output *output, const struct jw_tune_request *request)
 {
 	struct jw_tune_program *programs;

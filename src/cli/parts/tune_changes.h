@@ -1,4 +1,4 @@
-/* Settings that stay, as `tune` and `prime --tune` write them. */
+/* Permanent settings, as `tune` and `prime --tune` write them. */
 #pragma once
 
 #include <jitwarm/tune.h>
@@ -9,11 +9,11 @@
 /* Reads "user", "system", "conda", "shell", "systemd=UNIT", "systemd-user=UNIT". JW_ERR_USAGE. */
 int tune_change_scope(struct jw_error *err, const char *text, struct jw_tune_request *request);
 
-/* Prints the changes, and the programs to restart. */
+/* Prints the changes, and which programs to restart. */
 void tune_change_print(const struct output *output, const struct jw_tune_request *request,
 					   const struct jw_tune_result *result);
-/* For `prime --tune`: sets the limit that these files' results need, for this account and this run.
- * Does nothing where the limit in force suffices. */
+/* For `prime --tune`: sets the limit that these files need, for this account and this run. Does
+ * nothing if the current limit suffices. */
 int tune_change_on_the_way(struct jw_error *err, struct cli *cli, const struct found_files *files);
 /* `but`: behind it; "" for nothing. */
 void tune_change_print_one(const struct output *output, const char *what, const char *where,

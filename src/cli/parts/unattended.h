@@ -8,19 +8,19 @@
 struct unattended {
 	struct jw_run_state *state; /* NULL without --if-changed */
 	char *changes;
-	bool skip; /* nothing has changed: there is nothing to do */
+	bool skip; /* nothing has changed: skip the run */
 	int64_t time_s;
 	uint64_t began_ns;
-	double seconds; /* these two once it has ended */
+	double seconds; /* set when the run has ended */
 	unsigned status;
-	/* The results of the run, for the log. */
+	/* The run's results, for the log. */
 	size_t modules, compiled, failed, undone;
-	char problem[512]; /* one line, "" for none */
+	char problem[512]; /* one line; "": none */
 };
 
-/* Reads the options; with --if-changed looks whether anything has changed. Start with {0}. */
+/* Reads the options; with --if-changed checks whether anything has changed. Start with {0}. */
 int unattended_begin(struct jw_error *err, struct cli *cli, struct unattended *run);
-/* Notes that the run ends with cli->status, writes the logs and frees everything. */
+/* Records that the run ends with cli->status, writes the logs and frees everything. */
 int unattended_end(struct jw_error *err, struct cli *cli, struct unattended *run);
 
 #define UNATTENDED_OPTIONS                                                                         \
