@@ -56,15 +56,14 @@ struct packs_parts {
 	uint64_t key;
 };
 
-/* With machine code for `sm`; the entry is sm_86's. */
-static inline void packs_parts_for(struct packs_parts *parts, uint16_t sm)
+/* With the machine code that is in `cubin`; the entry is sm_86's. */
+static inline void packs_parts_name(struct packs_parts *parts)
 {
 	struct pack_member member = {.kind = PACK_PTX};
 	char name[TAR_MOST_NAME + 1];
 	struct entries_entry entry;
 
 	memcpy(parts->ptx, "// 00000", sizeof parts->ptx);
-	entries_cubin(parts->cubin, sm, false);
 	entries_make(&entry, 0, 0);
 	parts->key = entry.key;
 	digest_of(&member.digest, parts->ptx, sizeof parts->ptx);
@@ -75,9 +74,16 @@ static inline void packs_parts_for(struct packs_parts *parts, uint16_t sm)
 				   pack_member_name(name, &member));
 }
 
+/* With machine code for `sm`. */
+static inline void packs_parts_for(struct packs_parts *parts, uint16_t sm, bool relocatable)
+{
+	entries_cubin(parts->cubin, sm, relocatable);
+	packs_parts_name(parts);
+}
+
 static inline void packs_parts_make(struct packs_parts *parts)
 {
-	packs_parts_for(parts, 86);
+	packs_parts_for(parts, 86, false);
 }
 
 /* An entry of the manifest; the caller frees it. */

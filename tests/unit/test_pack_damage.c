@@ -1,7 +1,9 @@
 /* Packs that are damaged, or made to do harm: never accepted, nothing written. */
 #include "folder.h"
 
+#include "base/text.h"
 #include "entries.h"
+#include "os/platform.h"
 #include "packs.h"
 
 static char *file, *target;
@@ -75,7 +77,9 @@ static void every_length(void **state)
 
 /* ---- sound outside, hostile inside */
 
-#define HEAD    "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
+#define HEAD_OF(os)                                                                                \
+	"{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"" os "\",\"pointer_bits\":64,"
+#define HEAD    HEAD_OF("linux")
 #define DRIVERS "\"drivers\":[{\"stamp\":\"Jun 25 202401:14:48\"}],"
 
 static struct packs_parts parts;
@@ -217,19 +221,78 @@ static void bombs(void **state)
 	mem_free(entry);
 }
 
-/* Under right digests: no driver would heal an entry that holds it. */
+/* Under right digests: no driver would heal an entry that holds it. Code of a link for a load, too.
+ */
 static void machine_code_for_another_gpu(void **state)
 {
-	char *members, *entry;
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *members, *entry;
+
+		packs_parts_for(&parts, i ? 86 : 75, i == 1);
+		members = two_members();
+		entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+		try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+		mem_free(members);
+		mem_free(entry);
+	}
+	packs_parts_make(&parts);
+}
+
+/* Sound, but this machine's driver does not know it: left out, with the reason. */
+static void machine_code_that_is_too_new(void **state)
+{
+	static const uint8_t abi_8[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0x41, 8};
+	struct jw_gpu gpu = {.target = {86, 0}};
+	struct jw_system system = {.gpus = &gpu, .gpu_count = 1, .state_dir = folder};
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = file,
+											  .allow_unsigned = true,
+											  .cache_dir = target,
+											  .system = &system};
+	struct jw_error err = {0};
 
 	(void)state;
-	packs_parts_for(&parts, 75);
-	members = two_members();
-	entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
-	try_manifest(manifest_of(members, entry), JW_ERR_FORMAT);
+	system.cache.path = target;
+	system.cache.limit_bytes = 1 << 20;
+	TEXT_COPY(system.driver.stamp, "Jun 25 202401:14:48");
+	system.driver.version = (struct jw_driver){12050, {555, 58, 2}};
+	system.driver.trust = JW_TRUST_CONFIRMED;
+	for (int newer = 0; newer < 2; newer++) {
+		struct jw_import_result *result;
+		char *members, *entry, *manifest;
+		struct buf pack;
+
+		packs_parts_make(&parts);
+		if (newer) {
+			memcpy(parts.cubin, abi_8, sizeof abi_8);
+			store_u32(parts.cubin + 48, 86U << 8);
+		}
+		packs_parts_name(&parts);
+		members = two_members();
+		entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
+		manifest = mem_printf(NULL, HEAD_OF("%s") DRIVERS "\"members\":[%s],\"entries\":[%s]}",
+							  os_name, members, entry);
+		packs_make(
+			&pack, manifest,
+			(const struct packs_member[]){{parts.ptx_name, parts.ptx, sizeof parts.ptx},
+										  {parts.cubin_name, parts.cubin, sizeof parts.cubin}},
+			2);
+		assert_int_equal(os_write_atomic(NULL, file, pack.data, pack.size), 0);
+		if (jw_import(&err, &options, &result))
+			fail_msg("%s", err.message);
+		assert_int_equal(result->added, !newer);
+		assert_int_equal(result->accepted, !newer);
+		if (newer)
+			assert_non_null(strstr(result->groups[0].why, "cubin ABI 8"));
+		jw_import_result_free(result);
+		assert_int_equal(os_exists(target) ? os_remove_tree(NULL, target) : 0, 0);
+		buf_free(&pack);
+		mem_free(members);
+		mem_free(entry);
+		mem_free(manifest);
+	}
 	packs_parts_make(&parts);
-	mem_free(members);
-	mem_free(entry);
 }
 
 /* Content that differs from the manifest, under a sound digest of the whole. */
@@ -288,9 +351,13 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_bit),     cmocka_unit_test(every_length),
-		cmocka_unit_test(manifests),     cmocka_unit_test(bombs),
-		cmocka_unit_test(wrong_content), cmocka_unit_test(machine_code_for_another_gpu),
+		cmocka_unit_test(every_bit),
+		cmocka_unit_test(every_length),
+		cmocka_unit_test(manifests),
+		cmocka_unit_test(bombs),
+		cmocka_unit_test(wrong_content),
+		cmocka_unit_test(machine_code_for_another_gpu),
+		cmocka_unit_test(machine_code_that_is_too_new),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

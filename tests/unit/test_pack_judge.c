@@ -165,9 +165,29 @@ static void cubin_abi(void **state)
 	assert_true(judge_cubin(&new, NULL, why));
 }
 
+/* A driver before CUDA 12.8 does not know cubins of ABI 8. */
+static void machine_code_that_a_driver_does_not_know(void **state)
+{
+	const struct cubin_header abi_7 = {.abi = CUBIN_ABI_7, .sm = 86};
+	const struct cubin_header abi_8 = {.abi = CUBIN_ABI_8, .sm = 86};
+	struct machine machine;
+	char why[512] = "";
+
+	(void)state;
+	make_machine(&machine);
+	assert_true(judge_cubin(&abi_7, &machine.system, why));
+	assert_string_equal(why, "");
+	assert_false(judge_cubin(&abi_8, &machine.system, why));
+	assert_non_null(strstr(why, "cubin ABI 8"));
+	assert_true(judge_cubin(&abi_8, NULL, why));
+	machine.system.driver.version = (struct jw_driver){12080, {570, 86, 10}};
+	assert_true(judge_cubin(&abi_8, &machine.system, why));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(machine_code_that_a_driver_does_not_know),
 		cmocka_unit_test(drivers_and_targets),
 		cmocka_unit_test(other_fields),
 		cmocka_unit_test(cubin_abi),

@@ -146,12 +146,69 @@ static void every_version(void **state)
 	os_names_free(&names);
 }
 
+/* A name becomes a part of a path: none leads out of the folder, hides a file or looks like an
+ * option. */
+static void names_of_keys_are_checked(void **state)
+{
+	static const char *const bad[] = {"",
+									  "../evil",
+									  "a/b",
+									  "a\\b",
+									  ".hidden",
+									  "..",
+									  "-x",
+									  "a b",
+									  "a\nb",
+									  "k\xc3\xa9y",
+									  "a:b",
+									  "a*",
+									  "a1234567890123456789012345678901234567890"};
+	static const char good[] = "a123456789012345678901234567890123456_-.";
+	char *keys = os_join(NULL, folder, "named"), *file = os_join(NULL, folder, "secret");
+	struct jw_key key;
+
+	(void)state;
+	assert_int_equal(jw_key_generate(NULL, folder, "first", NULL, &key), 0);
+	{
+		char *from = os_join(NULL, folder, "keys/first.key");
+		struct buf text = {0};
+
+		assert_int_equal(os_read_file(NULL, from, 4096, &text), 0);
+		assert_int_equal(os_write_atomic(NULL, file, text.data, text.size), 0);
+		buf_free(&text);
+		mem_free(from);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct jw_error err[5] = {{0}};
+
+		assert_int_equal(jw_key_generate(&err[0], keys, bad[i], NULL, &key), -1);
+		assert_int_equal(jw_key_import(&err[1], keys, bad[i], file, NULL, &key), -1);
+		assert_int_equal(jw_key_trust(&err[2], keys, bad[i], key.public_key, &key), -1);
+		assert_int_equal(jw_key_distrust(&err[3], keys, bad[i]), -1);
+		for (size_t call = 0; call < 4; call++)
+			if (err[call].code != JW_ERR_USAGE)
+				fail_msg("“%s”, call %zu: %s", bad[i], call, err[call].message);
+		/* Text with a separator is a path, and so is what is there. */
+		if (strpbrk(bad[i], "/\\") || os_exists(bad[i]))
+			continue;
+		assert_int_equal(jw_key_check(&err[4], keys, bad[i], NULL), -1);
+		assert_int_equal(err[4].code, JW_ERR_USAGE);
+	}
+	assert_false(os_exists(keys));
+	assert_int_equal(strlen(good), 40);
+	assert_int_equal(jw_key_trust(NULL, keys, good, key.public_key, &key), 0);
+	assert_int_equal(jw_key_distrust(NULL, keys, good), 0);
+	assert_int_equal(jw_key_import(NULL, keys, good, file, NULL, &key), 0);
+	assert_int_equal(jw_key_check(NULL, keys, good, NULL), 0);
+	mem_free(keys);
+	mem_free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signed_and_verified),
-		cmocka_unit_test(every_bit),
-		cmocka_unit_test(secret_keys),
+		cmocka_unit_test(signed_and_verified), cmocka_unit_test(every_bit),
+		cmocka_unit_test(secret_keys),         cmocka_unit_test(names_of_keys_are_checked),
 		cmocka_unit_test(every_version),
 	};
 

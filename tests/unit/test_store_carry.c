@@ -13,6 +13,7 @@
 
 /* entries_make's entries are driver 555.58.02's (CUDA 12.5). */
 static const char stamp_now[] = "Nov 11 202511:11:11";
+static const char stamp_550_54[] = "Mar  5 202422:02:27"; /* CUDA 12.4 */
 
 enum { ENTRIES = 5 };
 
@@ -224,6 +225,100 @@ static void a_budget_bounds_what_is_carried(void **state)
 	assert_int_equal(machine->result->carried, 2);
 }
 
+/* The entry as a driver of CUDA 12.4 has made it, with another last byte; returns that driver's
+ * name for it. */
+static uint64_t put_older(const struct machine *machine, size_t at)
+{
+	struct entries_entry entry = machine->entries[at];
+	uint8_t *value = entry.bytes + CACHE_ENTRY_HEADER + entry.key_bytes;
+	const size_t value_size = entry.size - (size_t)(value - entry.bytes);
+
+	memcpy(entry.bytes + CACHE_ENTRY_HEADER, stamp_550_54, CACHE_STAMP_SIZE);
+	value[value_size - 1] ^= 1;
+	cache_entry_header(entry.bytes, entry.key_bytes, value_size,
+					   fnv_update(FNV_START, value, value_size));
+	entry.key = key_under(&entry, stamp_550_54);
+	packs_put(machine->system.cache.path, entry.key, entry.bytes, entry.size);
+	return entry.key;
+}
+
+static void remove_entry(const struct machine *machine, uint64_t key)
+{
+	char *path = cache_entry_path(NULL, machine->system.cache.path, key);
+
+	assert_int_equal(os_remove(NULL, path), 0);
+	mem_free(path);
+}
+
+/* Of two entries for one module. */
+static void the_same_compiler_wins_over_an_older_one(void **state)
+{
+	struct machine *machine = *state;
+
+	for (size_t i = 0; i < ENTRIES; i++)
+		(void)put_older(machine, i);
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES);
+	assert_int_equal(machine->result->older, 0);
+	assert_int_equal(count_there(machine), ENTRIES);
+}
+
+/* Of two modules of which one has room. */
+static void what_is_this_drivers_own_comes_first(void **state)
+{
+	struct machine *machine = *state;
+
+	(void)put_older(machine, 0);
+	remove_entry(machine, machine->entries[0].key);
+	machine->options.count = 2;
+	machine->options.most_bytes = machine->entries[1].row_bytes;
+	carry(machine);
+	assert_int_equal(machine->result->carried, 1);
+	assert_int_equal(machine->result->older, 0);
+}
+
+/* Whichever it is: of the former entries one alone has room beside the new ones. */
+static void a_kept_entry_is_not_evicted(void **state)
+{
+	(void)state;
+	for (size_t kept = 0; kept < ENTRIES; kept++) {
+		struct machine machine;
+		char *path;
+
+		set_up(&machine, 12050, false);
+		machine.options.kept = &machine.entries[kept].key;
+		machine.options.kept_count = 1;
+		machine.system.cache.limit_bytes = machine.entries[ENTRIES - 1].row_bytes;
+		for (size_t i = 0; i < ENTRIES; i++)
+			machine.system.cache.limit_bytes += machine.entries[i].row_bytes;
+		carry(&machine);
+		assert_int_equal(machine.result->carried, ENTRIES);
+		path = cache_entry_path(NULL, machine.system.cache.path, machine.entries[kept].key);
+		assert_true(os_exists(path));
+		mem_free(path);
+		tear_down(&machine);
+	}
+}
+
+/* Under a right name and a right checksum. */
+static void machine_code_of_another_kind_is_not_carried(void **state)
+{
+	struct machine *machine = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct entries_entry entry = machine->entries[i];
+		uint8_t *value = entry.bytes + CACHE_ENTRY_HEADER + entry.key_bytes;
+		const size_t value_size = entry.size - (size_t)(value - entry.bytes);
+
+		entries_cubin(value, i ? 86 : 75, i == 1);
+		cache_entry_header(entry.bytes, entry.key_bytes, value_size,
+						   fnv_update(FNV_START, value, value_size));
+		packs_put(machine->system.cache.path, entry.key, entry.bytes, entry.size);
+	}
+	carry(machine);
+	assert_int_equal(machine->result->carried, ENTRIES - 2);
+}
+
 static void the_store_keeps_no_marked_entry(void **state)
 {
 	struct machine *machine = *state;
@@ -319,6 +414,10 @@ int main(void)
 		ON(newer_entries_are_refused, 12040, true),
 		ON(damaged_entries_are_not_carried, 12050, true),
 		ON(a_budget_bounds_what_is_carried, 12050, false),
+		ON(the_same_compiler_wins_over_an_older_one, 12050, true),
+		ON(what_is_this_drivers_own_comes_first, 12050, true),
+		cmocka_unit_test(a_kept_entry_is_not_evicted),
+		ON(machine_code_of_another_kind_is_not_carried, 12050, false),
 		ON(the_store_keeps_no_marked_entry, 12060, true),
 		ON(marks_are_carried_along, 12050, false),
 		ON(a_missing_state_folder_is_reported, 12060, true),

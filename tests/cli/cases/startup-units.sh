@@ -65,6 +65,11 @@ if command -v systemd-analyze >/dev/null && ((EUID == 0)); then
 	SYSTEMD_UNIT_PATH=$system: systemd-analyze verify "$system/jitwarm@ollama.service" >"$work/verify" 2>&1
 	! grep -q "jitwarm@[a-z]*\.service:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"
 fi
+# The template stays for as long as another service uses it.
+run 0 startup enable --service vllm --account vllm /usr/lib/vllm
+run 0 startup disable --service vllm
+[[ -s $system/jitwarm@.service && -s $system/jitwarm@ollama.service.d/60-jitwarm.conf && ! -e $system/jitwarm@vllm.service.d ]] ||
+	fail "not only vllm's units went: $(find "$system" -type f)"
 run 0 startup disable --service ollama
 [[ -z $(find "$system" -type f) ]] || fail "units of the system are left"
 

@@ -207,6 +207,22 @@ unset CONDA_PREFIX
 run 3 tune --apply --scope conda
 err_has "conda activate"
 run 64 tune --apply --scope systemd=../../x
+# What every program reads, from wherever it is started
+rmdir "$HOME/.bashrc"
+snapshot "$HOME" >before.relative
+for scope in user shell systemd=ollama; do
+	run 64 tune --apply --scope $scope --path relative/cache
+	err_has "a path for every program has to be absolute"
+done
+# environment.d would put a variable in its place
+run "3|64" tune --apply --scope user --path "$work/\$HOME/cache"
+snapshot "$HOME" | diff before.relative - || fail "a refused path was written"
+# A value that the shell puts together is nobody's to explain.
+printf 'export CUDA_CACHE_MAXSIZE=$BIG\nexport CUDA_CACHE_PATH=$HOME/x\n' >"$HOME/.bashrc"
+run 0 tune --json
+json 'not any("$BIG" in w for w in d["warnings"])'
+json '"$BIG" in [s["value"] for s in d["settings"]]'
+rm "$HOME/.bashrc"
 
 # Lines that win over what is written are commented out on request: by link, mode and owner the same file, and restored to the byte.
 export HOME=$work/home2 JITWARM_STATE=$work/state2
