@@ -8,11 +8,13 @@
 #include "base/text.h"
 #include "find/found.h"
 #include "find/sites.h"
+#include "os/accounts.h"
 #include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/library.h"
+#include "os/private.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 #include "tune/setting_places.h"
@@ -179,7 +181,8 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 {
 	struct jw_startup *startup = mem_alloc(err, sizeof *startup);
 	struct startup_facts facts = {.options = options};
-	char *program = NULL, *account = NULL, *driver = NULL, *packages = NULL;
+	char *program = NULL, *account = NULL, *driver = NULL, *packages = NULL, *home = NULL;
+	uint32_t owner;
 	int result = -1;
 
 	if (!startup)
@@ -193,10 +196,12 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 		(void)os_find_driver(NULL, &driver);
 		driver = lasting_name(driver);
 		packages = packages_folder();
+		(void)os_named_account(NULL, options->account ? options->account : "root", &owner, &home);
 	}
 	facts = (struct startup_facts){.program = program,
 								   .options = options,
 								   .account = account,
+								   .home = home,
 								   .driver = driver,
 								   .packages = packages};
 	if (options->service && options->everyone)
@@ -216,11 +221,36 @@ done:
 	mem_free(account);
 	mem_free(driver);
 	mem_free(packages);
+	mem_free(home);
 	if (result)
 		jw_startup_free(startup);
 	else
 		*ret_startup = startup;
 	return result ? -1 : 0;
+}
+
+/* What runs as another account, or for it, is not to be in the hands of a third one. An account
+ * that does not exist yet has no files either. */
+static int check_program(struct jw_error *err, const struct jw_startup_options *options)
+{
+	const char *account = options->account ? options->account : "root";
+	uint32_t owner = 0;
+	char *program, *home = NULL;
+	int result;
+
+	if ((!options->service && !options->everyone) || program_path(err, options->program, &program))
+		return options->service || options->everyone ? -1 : 0;
+	if (options->service)
+		(void)os_named_account(NULL, account, &owner, &home);
+	result = os_check_private(err, program, owner, true);
+	if (result)
+		(void)error_prefix(err,
+						   "%s is not safe to run for other accounts; install it where only "
+						   "administrators may write",
+						   program);
+	mem_free(program);
+	mem_free(home);
+	return result;
 }
 
 static char *absolute_variable(const char *name)
@@ -287,7 +317,7 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 	struct jw_startup *startup;
 	int result = 0;
 
-	if (jw_startup_look(err, options, &startup))
+	if (check_program(err, options) || jw_startup_look(err, options, &startup))
 		return -1;
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)

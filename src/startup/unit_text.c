@@ -29,8 +29,31 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 
 /* $ and a letter is a placeholder, one a line: $M the mark, $X the command, $P the program, $A its
  * arguments, $U the account, $G the group, $L the kind of logon, $R what a second run does, $D the
- * driver's library, $F the packages' folder. A small letter escapes the value. A line whose value
- * is missing is left out. */
+ * driver's library, $F the packages' folder, $H the account's home, $O what others' homes are. A
+ * small letter escapes the value. A line whose value is missing is left out. */
+
+/* What also an account's own manager can take away: it neither makes mount namespaces (many systems
+ * refuse them) nor drops capabilities from the bounding set. */
+#define LESS_RIGHTS                                                                                \
+	"NoNewPrivileges=yes\nRestrictSUIDSGID=yes\nRestrictNamespaces=yes\nRestrictRealtime=yes\n"    \
+	"RestrictAddressFamilies=AF_UNIX AF_NETLINK\nLockPersonality=yes\n"                            \
+	"SystemCallArchitectures=native\nSystemCallFilter=@system-service\n"                           \
+	"SystemCallErrorNumber=EPERM\nMemoryMax=75%\n"
+
+/* The system's manager more. Devices stay as they are, and so do ProtectClock= and ProcSubset=,
+ * which would hide /dev/nvidia* and /proc/driver/nvidia; the driver's compilers may write code that
+ * they then run. The two capabilities are for root, which takes the rights of a folder's owner. */
+#define LEAST_RIGHTS                                                                               \
+	LESS_RIGHTS "ProtectSystem=full\nPrivateTmp=yes\nPrivateMounts=yes\nProtectHostname=yes\n"     \
+				"ProtectKernelTunables=yes\nProtectKernelModules=yes\nProtectKernelLogs=yes\n"     \
+				"ProtectControlGroups=yes\nIPAddressDeny=any\nKeyringMode=private\n"               \
+				"CapabilityBoundingSet=CAP_SETUID CAP_SETGID\n"
+
+/* The driver has this program of root's load its module, which a unit without new rights cannot:
+ * the system's manager runs it as root, an account's one in a unit of its own. It may be missing.
+ */
+#define LOAD_MODULE "/usr/bin/nvidia-modprobe -c 0 -u\n"
+
 static const char *const texts[] = {
 	[STARTUP_TASK] = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\r\n"
 					 "<Task version=\"1.2\" "
@@ -78,22 +101,27 @@ static const char *const texts[] = {
 	/* Exit status 1: some modules are left cold, 2: no help here; neither is a failure of the unit.
 	 * A package that is being installed changes several times; the first change may be the trigger,
 	 * so the service waits 20 s. */
-	[STARTUP_SERVICE] = "[Unit]\nDescription=$M\nConditionACPower=true\n\n[Service]\n"
-						"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"
-						"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
-						"ExecStartPre=/bin/sleep 20\nExecStart=$X\n",
+	[STARTUP_SERVICE] =
+		"[Unit]\nDescription=$M\nConditionACPower=true\n\n[Service]\n"
+		"Type=oneshot\nSuccessExitStatus=1 2\nTimeoutStartSec=2h\nNice=19\n"
+		"CPUSchedulingPolicy=idle\nIOSchedulingClass=idle\n"
+		"ExecStartPre=/bin/sleep 20\n"
+		"ExecStartPre=-/usr/bin/systemd-run --user --quiet --wait --collect " LOAD_MODULE
+		"ExecStart=$X\n" LESS_RIGHTS,
 	[STARTUP_TIMER] = "[Unit]\nDescription=$M\n\n[Timer]\nOnStartupSec=2min\n"
 					  "OnUnitInactiveSec=1d\nRandomizedDelaySec=30s\n\n[Install]\n"
 					  "WantedBy=timers.target\n",
 	[STARTUP_PATH] = "[Unit]\nDescription=$M\n\n[Path]\nUnit=jitwarm.service\nPathChanged=$d\n"
 					 "PathModified=$f\n\n[Install]\nWantedBy=default.target\n",
-	[STARTUP_TEMPLATE] = "[Unit]\nDescription=$M, before %i starts\nBefore=%i.service\n"
-						 "After=local-fs.target nvidia-persistenced.service\n\n"
-						 "# The settings of each service (account, packages) are in "
-						 "jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
-						 "SuccessExitStatus=1 2\nTimeoutStartSec=30min\nExecStart=$X\n\n"
-						 "[Install]\nWantedBy=%i.service\n",
-	[STARTUP_INSTANCE] = "# $M\n[Service]\nUser=$U\nExecStart=\nExecStart=$X\n",
+	[STARTUP_TEMPLATE] =
+		"[Unit]\nDescription=$M, before %i starts\nBefore=%i.service\n"
+		"After=local-fs.target nvidia-persistenced.service\n\n"
+		"# The account and the command of each service are in "
+		"jitwarm@SERVICE.service.d.\n[Service]\nType=oneshot\n"
+		"SuccessExitStatus=1 2\nTimeoutStartSec=30min\n"
+		"ExecStartPre=-+" LOAD_MODULE LEAST_RIGHTS "\n[Install]\nWantedBy=%i.service\n",
+	[STARTUP_INSTANCE] = "# $M\n[Service]\nUser=$U\nExecStart=$X\n"
+						 "ProtectHome=$O\nReadWritePaths=-$h\n",
 };
 
 typedef const char *text_values['Z' + 1];
@@ -156,6 +184,12 @@ static const char *without_line_feed(const char *path)
 	return path && !strpbrk(path, "\n\r") ? path : NULL;
 }
 
+/* As a list of paths has them. "/" would take back what is not to be written. */
+static const char *without_blanks(const char *path)
+{
+	return path && path[0] == '/' && path[1] && !strpbrk(path, " \t\n\r\\\"'") ? path : NULL;
+}
+
 int startup_text(struct jw_error *err, enum startup_form form, const struct startup_facts *facts,
 				 struct buf *text)
 {
@@ -164,28 +198,29 @@ int startup_text(struct jw_error *err, enum startup_form form, const struct star
 	static const char users[] = "S-1-5-32-545";
 	const bool task = form == STARTUP_TASK, everyone = facts->options->everyone;
 	const char *account = task ? facts->account : facts->options->account;
-	/* The settings of each service replace the template's command. */
-	const struct jw_startup_options bare = {.size = sizeof bare,
-											.service = facts->options->service};
+	const char *home = without_blanks(facts->home);
 	struct buf line = BUF_MAX(1 << 16);
 	int result = -1;
 
 	if (!task && account && strpbrk(account, " \t\r\n%\\\"'"))
 		return error_set(err, JW_ERR_USAGE, "--account %.100s: not a name of an account", account);
 	if ((task || !quote_systemd(err, &line, facts->program)) &&
-		!append_arguments(err, form == STARTUP_TEMPLATE ? &bare : facts->options,
-						  task ? quote_windows : quote_systemd, &line)) {
+		!append_arguments(err, facts->options, task ? quote_windows : quote_systemd, &line)) {
 		const text_values values = {
 			['M'] = startup_mark,
 			['X'] = buf_text(&line),
 			['A'] = buf_text(&line),
 			['P'] = facts->program,
-			['U'] = task && everyone ? NULL : account,
+			['U'] = task && everyone ? NULL
+					: account        ? account
+									 : "root",
 			['G'] = everyone ? users : NULL,
 			['L'] = everyone ? NULL : "InteractiveToken",
 			['R'] = everyone ? "Parallel" : "IgnoreNew",
 			['D'] = without_line_feed(facts->driver),
 			['F'] = without_line_feed(facts->packages),
+			['H'] = home,
+			['O'] = home ? "read-only" : NULL,
 		};
 
 		result = expand_text(err, form, values, text);

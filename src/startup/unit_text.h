@@ -12,6 +12,7 @@ struct startup_facts {
 	const char *program; /* jitwarm, or jitwarmw.exe */
 	const struct jw_startup_options *options;
 	const char *account;  /* Windows: the user's SID */
+	const char *home;     /* Linux, a service: its account's folder; NULL: not known */
 	const char *driver;   /* Linux: the library to watch; NULL: no library */
 	const char *packages; /* Linux: the folder to watch; NULL: no folder */
 };

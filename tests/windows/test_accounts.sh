@@ -95,6 +95,20 @@ jitwarm startup enable --all-users
 jitwarm uninstall
 [ ! -e "$state/startup-task-all.xml" ] || fail 'uninstall leaves the task of everyone'
 
+# A program that others may replace is not registered for all
+mkdir "$work/open"
+cp "$build/src/jitwarm.exe" "$work/open/"
+for open in jitwarm.exe .; do
+	chmod 755 "$work/open" "$work/open/jitwarm.exe"
+	chmod 777 "$work/open/$open"
+	under "$gpus" "$work/open/jitwarm.exe" startup enable --all-users
+	exits 3 "startup enable --all-users, $open writable by everyone"
+	complains 'may be changed by'
+	complains 'install it where only administrators may write'
+	[ ! -e "$state/startup-task-all.xml" ] || fail 'it is registered'
+done
+chmod 755 "$work/open"
+
 # Not elevated: refused, with what to do
 lesser() { under "$gpus" "$build/tests/windows/lesser.exe" "$(windows_path "$build/src/jitwarm.exe")" "$@"; }
 lesser --version

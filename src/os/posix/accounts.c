@@ -182,3 +182,28 @@ int os_account_cache_dir(struct jw_error *err, const struct jw_account *account,
 {
 	return os_driver_cache_dir(err, account->home, ret_path);
 }
+
+int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
+{
+	FILE *file = list_of_test();
+	const struct passwd *entry = NULL;
+	int result;
+
+	while (file && (entry = fgetpwent(file)) && strcmp(entry->pw_name, name) != 0)
+		;
+	if (!file)
+		entry = getpwnam(name);
+	result = entry ? 0 : error_set(err, JW_ERR_NOT_FOUND, "%.100s: no such account", name);
+	if (entry) {
+		char *home = mem_string(err, entry->pw_dir);
+
+		if (home) {
+			*ret_home = home;
+			*ret_owner = entry->pw_uid;
+		}
+		result = home ? 0 : -1;
+	}
+	if (file)
+		(void)fclose(file);
+	return result;
+}

@@ -156,3 +156,10 @@ int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts)
 	*ret_accounts = accounts;
 	return 0;
 }
+
+int os_named_account(struct jw_error *err, const char *name, uint32_t *ret_owner, char **ret_home)
+{
+	(void)ret_owner;
+	(void)ret_home;
+	return error_set(err, JW_ERR_UNSUPPORTED, "%.100s: accounts have no numbers here", name);
+}
