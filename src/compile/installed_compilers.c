@@ -10,6 +10,7 @@
 #include "os/env.h"
 #include "os/file.h"
 #include "os/platform.h"
+#include "os/programs.h"
 
 /* Places in order. The version decides, not the place. */
 struct compiler_search {
@@ -36,9 +37,11 @@ static void try_program(struct compiler_search *search, const char *path)
 
 static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
-	char *path = root && *root ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below,
-											*below ? "/" : "", compiler_fetch_program())
-							   : NULL;
+	/* A relative folder of PATH is wherever we are called. */
+	char *path = root && os_is_whole_path(root)
+					 ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
+								  compiler_fetch_program())
+					 : NULL;
 
 	if (path)
 		try_program(search, path);
@@ -64,8 +67,8 @@ static void try_store(struct compiler_search *search)
 static void try_toolkits(struct compiler_search *search)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-	char *named = mem_printf(NULL, "/usr/local/cuda-%u.%u", search->wanted / 1000,
-							 search->wanted % 1000 / 10);
+	char *named = os_cuda_toolkit(search->wanted / 1000, search->wanted % 1000 / 10);
+	char *newest = os_cuda_toolkit(0, 0);
 
 	try_in(search, named, "bin");
 	mem_free(named);
@@ -75,7 +78,8 @@ static void try_toolkits(struct compiler_search *search)
 		try_in(search, root, "bin");
 		mem_free(root);
 	}
-	try_in(search, "/usr/local/cuda", "bin");
+	try_in(search, newest, "bin");
+	mem_free(newest);
 }
 
 static void try_path(struct compiler_search *search)

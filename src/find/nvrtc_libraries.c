@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/programs.h"
 
 /* libnvrtc.so.12, nvrtc64_120_0.dll; not their builtins, nor the variant that CUDA calls "alt". */
 static bool is_nvrtc(const char *name)
@@ -106,15 +107,19 @@ static int look_where_named(struct jw_error *err, const char *name, char **ret_p
 static bool look_in_toolkit(char **ret_path)
 {
 	static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
+	char *newest;
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof variables / sizeof *variables && !found; i++) {
 		char *root = os_env(variables[i]);
 
-		found = root && *root && look_below(root, ret_path);
+		found = root && os_is_whole_path(root) && look_below(root, ret_path);
 		mem_free(root);
 	}
-	return found || look_below("/usr/local/cuda", ret_path);
+	newest = os_cuda_toolkit(0, 0);
+	found = found || (newest && look_below(newest, ret_path));
+	mem_free(newest);
+	return found;
 }
 
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path)

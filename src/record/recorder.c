@@ -13,6 +13,7 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/processes.h"
+#include "os/programs.h"
 #include "os/signals.h"
 #include "state/run_folder.h"
 #include "worker/environment.h"
@@ -74,6 +75,7 @@ static int take_given(struct jw_error *err, struct recorder *recorder)
 
 struct running {
 	struct recorder *recorder;
+	char *program, **arguments; /* the command, as libuv takes it */
 	uv_loop_t loop;
 	uv_process_t process;
 	uv_timer_t clock;
@@ -157,21 +159,16 @@ static int spawn(struct jw_error *err, struct running *running, char **environme
 		{.flags = UV_INHERIT_FD, .data.fd = options->output_to_stderr ? 2 : 1},
 		{.flags = UV_INHERIT_FD, .data.fd = 2},
 	};
-	char **arguments = arguments_of(err, options->command);
 	uv_process_options_t how = {
 		.exit_cb = on_exit,
-		.file = options->command[0],
-		.args = arguments,
+		.file = running->program,
+		.args = running->arguments,
 		.env = environment,
 		.stdio_count = 3,
 		.stdio = streams,
 	};
-	int failed;
+	int failed = uv_spawn(&running->loop, &running->process, &how);
 
-	if (!arguments)
-		return -1;
-	failed = uv_spawn(&running->loop, &running->process, &how);
-	mem_free(arguments);
 	if (failed)
 		return error_set(err, failed == UV_ENOENT ? JW_ERR_NOT_FOUND : JW_ERR_IO,
 						 "%s cannot be started: %s", options->command[0], uv_strerror(failed));
@@ -218,10 +215,17 @@ static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 		{"CUDA_CACHE_DISABLE", "0"},
 		{"CUDA_CACHE_MAXSIZE", "4294967296"},
 	};
+	const char *const *command = recorder->options->command;
 	struct running running = {.recorder = recorder, .every_ms = FIRST_LOOK_MS};
 	char **environment = environment_with(err, variables, sizeof variables / sizeof *variables);
-	int failed = environment ? run_to_its_end(err, &running, environment) : -1;
+	int failed = -1;
 
+	running.program = os_find_program(err, command[0]);
+	running.arguments = running.program ? arguments_of(err, command) : NULL;
+	if (environment && running.arguments)
+		failed = run_to_its_end(err, &running, environment);
+	mem_free(running.arguments);
+	mem_free(running.program);
 	environment_free(environment);
 	if (!failed && running.why.code)
 		failed = record_note(err, recorder->result, running.why.message);

@@ -10,7 +10,7 @@
 const char startup_task_name[] = "jitwarm prime",
 		   startup_task_of_everyone[] = "jitwarm prime (all users)";
 
-static const struct startup_tool schtasks = {"JITWARM_SCHTASKS", "SystemRoot", "schtasks.exe"};
+static const char schtasks[] = "schtasks.exe";
 
 /* The XML for schtasks stays in the state directory, since not every system can read a task back.
  */
@@ -53,7 +53,7 @@ int task_look(struct jw_error *err, struct jw_startup_item *item)
 	int result = -1;
 
 	if (kept_path(err, item->where, &kept) ||
-		startup_command(err, NULL, &schtasks, words, &output, &item->there))
+		startup_command(err, NULL, schtasks, words, &output, &item->there))
 		goto done;
 	/* Wine's schtasks prints nothing and ends with 0. The apostrophe in the mark may have become an
 	 * entity, so only the end of the mark is compared. */
@@ -79,7 +79,7 @@ int task_register(struct jw_error *err, struct jw_startup *startup)
 	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
 		os_make_parent(err, kept, 0700) || os_write_atomic(err, kept, wide.data, wide.size))
 		goto done;
-	result = startup_command(err, startup, &schtasks,
+	result = startup_command(err, startup, schtasks,
 							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", kept, "/f"), NULL,
 							 &good);
 	if (!result && !good) {
@@ -101,7 +101,7 @@ int task_remove(struct jw_error *err, struct jw_startup *startup)
 	int result = -1;
 
 	if (!kept_path(err, startup->items[0].where, &kept) &&
-		!startup_command(err, startup, &schtasks, words, NULL, &good)) {
+		!startup_command(err, startup, schtasks, words, NULL, &good)) {
 		result =
 			good ? os_remove(err, kept)
 				 : error_set(err, JW_ERR_IO, "the task could not be removed: %s", startup->failed);

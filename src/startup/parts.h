@@ -9,19 +9,14 @@ enum { STARTUP_MOST_COMMANDS = 8, STARTUP_MOST_TEXT = 1 << 20 };
 
 bool startup_on_windows(void);
 
-/* A program of the system: `name` in System32 below the folder that a variable names, or (NULL) on
- * PATH. The variable `other` names another program: the test beds set it. */
-struct startup_tool {
-	const char *other, *folder, *name;
-};
 /* The arguments of a tool. */
 #define STARTUP_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs a tool and notes it in `startup` (NULL: no note); its message becomes `failed` if it fails.
- * *ret_good: it ended with 0. `ret_output` may be NULL; the caller frees it. */
-int startup_command(struct jw_error *err, struct jw_startup *startup,
-					const struct startup_tool *tool, const char *const *words,
-					struct buf *ret_output, bool *ret_good);
+/* Runs a program of the system (os_system_program) and notes it in `startup` (NULL: no note); its
+ * message becomes `failed` if it fails. *ret_good: it ended with 0. `ret_output` may be NULL; the
+ * caller frees it. */
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
+					const char *const *words, struct buf *ret_output, bool *ret_good);
 
 /* Windows: the one item is the task. */
 extern const char startup_task_name[], startup_task_of_everyone[];

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/programs.h"
 #include "os/quote.h"
 
 enum { MOST_ARGUMENTS = 12 };
@@ -27,29 +27,13 @@ static void cut_line(char *text)
 	text[length] = '\0';
 }
 
-static char *program_of(struct jw_error *err, const struct startup_tool *tool)
-{
-	char *own = os_env(tool->other), *base, *path;
-
-	if (own && *own)
-		return own;
-	mem_free(own);
-	base = tool->folder ? os_env(tool->folder) : NULL;
-	/* By its absolute path: a program in the current folder is not run. */
-	path =
-		base ? mem_printf(err, "%s\\System32\\%s", base, tool->name) : mem_string(err, tool->name);
-	mem_free(base);
-	return path;
-}
-
-int startup_command(struct jw_error *err, struct jw_startup *startup,
-					const struct startup_tool *tool, const char *const *words,
-					struct buf *ret_output, bool *ret_good)
+int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
+					const char *const *words, struct buf *ret_output, bool *ret_good)
 {
 	struct buf line = BUF_MAX(1 << 16), text = {0};
 	struct os_ended ended = {.status = -1};
 	struct jw_error why = {0};
-	char *program = program_of(err, tool), *folder = NULL, *output = NULL;
+	char *program = os_system_program(err, tool), *folder = NULL, *output = NULL;
 	const char *arguments[MOST_ARGUMENTS] = {program};
 	int result = -1;
 

@@ -9,10 +9,9 @@
 
 static int systemctl(struct jw_error *err, struct jw_startup *startup, const char *const *words)
 {
-	static const struct startup_tool tool = {"JITWARM_SYSTEMCTL", NULL, "systemctl"};
 	bool good;
 
-	return startup_command(err, startup, &tool, words, NULL, &good);
+	return startup_command(err, startup, "systemctl", words, NULL, &good);
 }
 
 static int reload_units(struct jw_error *err, const struct jw_startup_options *options,

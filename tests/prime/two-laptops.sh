@@ -183,16 +183,17 @@ run 0 tune --undo
 all_but_state >"$scratch/after"
 diff "$scratch/before" "$scratch/after" >"$out" || fail 'the home is not as it was after tune --undo'
 
-cat >"$scratch/systemctl" <<-'S'
+mkdir -p "$scratch/bin"
+cat >"$scratch/bin/systemctl" <<-'S'
 	#!/bin/sh
 	echo "$*" >>"$0.log"
 S
-chmod +x "$scratch/systemctl"
-export JITWARM_SYSTEMCTL=$scratch/systemctl XDG_RUNTIME_DIR=$scratch/run
+chmod +x "$scratch/bin/systemctl"
+export PATH=$scratch/bin:$PATH XDG_RUNTIME_DIR=$scratch/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 run 1 startup status
 run 0 startup enable "$library"
-grep -q -e '--user enable --now' "$scratch/systemctl.log" || fail 'systemctl was not told'
+grep -q -e '--user enable --now' "$scratch/bin/systemctl.log" || fail 'systemctl was not told'
 run 0 startup status --json
 is 'd["enabled"]' True
 # What the unit runs, and again: the first log line of two

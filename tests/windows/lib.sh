@@ -82,6 +82,21 @@ app() {
 	sed -n 's/^compiled \([0-9]*\) of [0-9]*.*/\1/p' "$out"
 }
 
+# A Task Scheduler of ours in place of Wine's, which keeps no trigger and shows nothing: tasks are files in $SCHTASKS_FOLDER
+system32=$build/wine/$user/drive_c/windows/system32
+wine_schtasks=$system32/schtasks-wine.exe
+restore_schtasks() { [ ! -e "$wine_schtasks" ] || mv -f "$wine_schtasks" "$system32/schtasks.exe"; }
+restore_schtasks # a test that was killed
+stand_in_for_schtasks() {
+	tasks=$work/tasks
+	mkdir -p "$tasks"
+	export SCHTASKS_FOLDER
+	SCHTASKS_FOLDER=$(windows_path "$tasks")
+	trap restore_schtasks EXIT
+	mv "$system32/schtasks.exe" "$wine_schtasks"
+	cp "$build/tests/windows/schtasks.exe" "$system32/schtasks.exe"
+}
+
 sample_dll=$build/tests/framework/sample_framework.dll
 has_command() { jitwarm "$@" --help; [ "$status" = 0 ]; }
 

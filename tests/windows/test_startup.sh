@@ -64,31 +64,25 @@ jitwarm startup status
 exits 1 'startup status after'
 
 # A task of that name which is somebody else's stays; ours is known by its mark
-# (a batch file, whose own path is read in the console's code page)
-mock=$build/tests/windows/schtasks
-rm -rf "$mock" && mkdir -p "$mock"
-cat > "$mock/schtasks.bat" << 'BATCH'
-@if "%~1" == "/query" type "%~dp0answer.xml"
-@if not "%~1" == "/query" echo %~1>> "%~dp0told.txt"
-BATCH
-export JITWARM_SCHTASKS
-JITWARM_SCHTASKS=$(windows_path "$mock/schtasks.bat")
-printf '<Task><Description>Mine</Description></Task>' > "$mock/answer.xml"
+stand_in_for_schtasks
+task="$tasks/jitwarm prime.xml"
+printf '<Task><Description>Mine</Description></Task>' > "$task"
 jitwarm startup enable "$folder"
 exits 3 'startup enable over a foreign task'
 complains "not jitwarm's"
 jitwarm startup disable
 exits 0 'startup disable of a foreign task'
-[ ! -e "$mock/told.txt" ] || fail "schtasks was told: $(cat "$mock/told.txt")"
+[ ! -e "$tasks/told.txt" ] || fail "schtasks was told: $(cat "$tasks/told.txt")"
 jitwarm startup enable --replace "$folder"
 exits 0 'startup enable --replace'
-grep -q /create "$mock/told.txt" || fail 'nothing was registered'
+grep -q /create "$tasks/told.txt" || fail 'nothing was registered'
 jitwarm startup enable --print "$folder"
-cp "$out" "$mock/answer.xml"
+cp "$out" "$task"
 rm -f "$state/startup-task.xml"
 jitwarm startup status
 exits 0 'startup status of our own task'
-unset JITWARM_SCHTASKS
+rm "$task"
+restore_schtasks
 
 # Everything taken back, but the live cache
 jitwarm startup enable "$folder"

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "os/file.h"
+#include "os/programs.h"
 #include "os/quote.h"
 #include "os/win32/win32.h"
 
@@ -13,11 +14,16 @@
 
 enum { MOST_COMMAND_LINE = 32767 };
 
+/* The program is named by its whole path, so that CreateProcess looks for it nowhere. */
 static wchar_t *command_line(struct jw_error *err, const char *const *arguments)
 {
 	struct buf line = BUF_MAX(MOST_COMMAND_LINE);
 	wchar_t *wide = NULL;
 
+	if (!os_is_whole_path(*arguments)) {
+		error_set(err, JW_ERR_USAGE, "%s: a program is started by its whole path", *arguments);
+		return NULL;
+	}
 	for (; *arguments; arguments++)
 		if (quote_windows(err, &line, *arguments))
 			goto done;

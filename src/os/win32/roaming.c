@@ -9,13 +9,13 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/identity.h"
 #include "os/win32/win32.h"
 
-/* After windows.h, whose types it needs */
+/* After windows.h, whose types they need */
+#include <knownfolders.h>
 #include <shlobj.h>
 
 #define EXPLORER "Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
@@ -41,15 +41,49 @@ static char *read_registry_text(const struct jw_account *account, const char *ke
 	return text;
 }
 
-static bool is_of_machine(const char *name)
+static char *known_place(const KNOWNFOLDERID *id)
 {
-	static const char *const names[] = {"SystemDrive", "SystemRoot", "windir",
-										"ProgramData", "PUBLIC",     "COMPUTERNAME"};
+	wchar_t *wide = NULL;
+	char *path = NULL;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (text_equal_fold(name, names[i]))
+	if (SHGetKnownFolderPath(id, 0, NULL, &wide) == S_OK)
+		path = win32_shown(NULL, wide);
+	CoTaskMemFree(wide);
+	return path;
+}
+
+static char *computer_name(void)
+{
+	wchar_t wide[MAX_COMPUTERNAME_LENGTH + 1];
+	DWORD room = MAX_COMPUTERNAME_LENGTH + 1;
+
+	return GetComputerNameW(wide, &room) ? win32_utf8(NULL, wide) : NULL;
+}
+
+/* The variables that are the same for every account, by the system itself: our own environment is
+ * what the account that started us made of it. */
+static bool is_of_machine(const char *name, char **ret_value)
+{
+	static const struct {
+		const char *name;
+		const KNOWNFOLDERID *id;
+	} places[] = {{"SystemRoot", &FOLDERID_Windows},
+				  {"windir", &FOLDERID_Windows},
+				  {"SystemDrive", &FOLDERID_Windows},
+				  {"ProgramData", &FOLDERID_ProgramData},
+				  {"PUBLIC", &FOLDERID_Public}};
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (text_equal_fold(name, places[i].name)) {
+			*ret_value = known_place(places[i].id);
+			if (*ret_value && text_equal_fold(name, "SystemDrive"))
+				(*ret_value)[strcspn(*ret_value, "\\")] = '\0';
 			return true;
-	return false;
+		}
+	if (!text_equal_fold(name, "COMPUTERNAME"))
+		return false;
+	*ret_value = computer_name();
+	return true;
 }
 
 /* A variable's value for the account, NULL where that is not known: most of ours are another's.
@@ -64,8 +98,8 @@ static char *variable_of(const struct jw_account *account, const char *name)
 		return mem_string(NULL, account->home);
 	if (text_equal_fold(name, "USERNAME"))
 		return mem_string(NULL, account->name);
-	if (is_of_machine(name))
-		return os_env(name);
+	if (is_of_machine(name, &value))
+		return value;
 	for (size_t i = 0; !value && i < sizeof keys / sizeof *keys; i++)
 		value = read_registry_text(account, keys[i], name);
 	if (value && strchr(value, '%')) {
@@ -125,13 +159,7 @@ static char *redirected(const struct jw_account *account)
 /* Ours, whatever our environment says: programs that others start for us go by it. */
 static char *own(void)
 {
-	wchar_t *wide = NULL;
-	char *path = NULL;
-
-	if (SHGetKnownFolderPath(&FOLDERID_RoamingAppData, 0, NULL, &wide) == S_OK)
-		path = win32_shown(NULL, wide);
-	CoTaskMemFree(wide);
-	return path;
+	return known_place(&FOLDERID_RoamingAppData);
 }
 
 static bool is_us(const struct jw_account *account)

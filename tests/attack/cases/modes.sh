@@ -1,7 +1,8 @@
 # The system's files are readable for all and writable for root alone, whatever the umask is
 . "$cases/../lib.sh"
-printf '#!/bin/sh\nexit 0\n' >"$open/systemctl" && chmod 755 "$open/systemctl"
-export JITWARM_SYSTEMCTL=$open/systemctl XDG_RUNTIME_DIR=$open/run
+mkdir -p "$open/bin"
+printf '#!/bin/sh\nexit 0\n' >"$open/bin/systemctl" && chmod 755 "$open/bin/systemctl"
+export PATH=$open/bin:$PATH XDG_RUNTIME_DIR=$open/run
 for mask in 000 077 027; do
 	export JITWARM_SYSTEM_ROOT=$open/root-$mask
 	mkdir -p "$JITWARM_SYSTEM_ROOT"

@@ -163,8 +163,9 @@ json 'd["wsl"]'
 rm -r "$work/root/proc"
 
 # startup for everyone: units of every account's manager
-printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/systemctl" && chmod +x "$work/systemctl"
-export JITWARM_SYSTEMCTL=$work/systemctl
+mkdir -p "$work/bin"
+printf '#!/bin/sh\necho "$*" >>"$0.log"\n' >"$work/bin/systemctl" && chmod +x "$work/bin/systemctl"
+export PATH=$work/bin:$PATH
 units=$work/root/etc/systemd/user
 run 64 startup enable --all-users --service ollama
 run 1 startup status --all-users
@@ -172,7 +173,7 @@ run 0 startup enable --all-users "$sample"
 run 0 startup status --all-users
 out_lacks "No run yet"
 run 1 startup status
-[[ $(cat "$work/systemctl.log") == "--global enable jitwarm.timer jitwarm.path" ]] || fail "systemctl: $(cat "$work/systemctl.log")"
+[[ $(cat "$work/bin/systemctl.log") == "--global enable jitwarm.timer jitwarm.path" ]] || fail "systemctl: $(cat "$work/bin/systemctl.log")"
 grep -qF -e "--if-changed -- \"$sample\"" "$units/jitwarm.service" || fail "no unit"
 if command -v systemd-analyze >/dev/null; then
 	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1

@@ -2,13 +2,14 @@
 is_wine && skip "Windows has a task in place of units: tests/windows/test_startup.sh"
 unset XDG_CONFIG_HOME
 units=$HOME/.config/systemd/user
-cat >"$work/systemctl" <<'SCRIPT'
+mkdir -p "$work/bin"
+cat >"$work/bin/systemctl" <<'SCRIPT'
 #!/bin/sh
 echo "$*" >>"$0.log"
 [ -z "$FAIL" ] || { echo "Failed to connect to bus" >&2; exit 1; }
 SCRIPT
-chmod +x "$work/systemctl"
-export JITWARM_SYSTEMCTL=$work/systemctl JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
+chmod +x "$work/bin/systemctl"
+export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
 mkdir -m 700 "$work/run"
 site=$work/venv/lib/python3.11/site-packages
 mkdir -p "$site/frame-1.2.dist-info" "$work/venv/bin" "$work/root/etc/systemd/system"
@@ -27,7 +28,7 @@ run 0 startup status --json
 json 'd["schema"] == "jitwarm.startup/1" and d["enabled"] and len(d["items"]) == 3 and d["runs"] == []'
 grep -q -e "--environment \"$work/venv\" -- \"tensorflow\"" "$units/jitwarm.service" || fail "the environment is not named"
 grep -q "PathModified=$site" "$units/jitwarm.path" || fail "packages are not watched"
-grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/systemctl.log" || fail "not enabled"
+grep -q -e '--user enable --now jitwarm.timer jitwarm.path' "$work/bin/systemctl.log" || fail "not enabled"
 if command -v systemd-analyze >/dev/null; then
 	(cd "$units" && SYSTEMD_UNIT_PATH=$units: systemd-analyze --user verify ./jitwarm.service ./jitwarm.timer ./jitwarm.path) >"$work/verify" 2>&1 || fail "systemd-analyze: $(cat "$work/verify")"
 	! grep -q "jitwarm\.[a-z]*:" "$work/verify" || fail "systemd-analyze: $(cat "$work/verify")"

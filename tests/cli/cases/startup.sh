@@ -6,8 +6,9 @@ run 64 prime --if-changed --sudo-user
 if ! is_wine; then
 	unset XDG_CONFIG_HOME
 	units=$HOME/.config/systemd/user
-	printf '#!/bin/sh\n' >"$work/systemctl" && chmod +x "$work/systemctl"
-	export JITWARM_SYSTEMCTL=$work/systemctl JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
+	mkdir -p "$work/bin"
+	printf '#!/bin/sh\n' >"$work/bin/systemctl" && chmod +x "$work/bin/systemctl"
+	export PATH=$work/bin:$PATH JITWARM_SYSTEM_ROOT=$work/root XDG_RUNTIME_DIR=$work/run
 	mkdir -m 700 "$work/run"
 fi
 # Runs: the second ends at once and does not start the driver.
