@@ -17,12 +17,12 @@ struct buf {
 	uint8_t *data; /* NULL while empty and never used */
 	size_t size;
 	size_t capacity;
-	size_t most; /* never grows past this many bytes */
+	size_t most; /* maximum of `size` */
 };
 
 #define BUF_MAX(bytes) ((struct buf){.most = (bytes)})
 
-/* Room for `more` bytes behind `size`. JW_ERR_LIMIT past the maximum. */
+/* Makes room for `more` bytes behind `size`. JW_ERR_LIMIT past the maximum. */
 int buf_reserve(struct jw_error *err, struct buf *buf, size_t more);
 int buf_append(struct jw_error *err, struct buf *buf, const void *data, size_t size);
 int buf_printf(struct jw_error *err, struct buf *buf, const char *format, ...) JW_PRINTF(3, 4);

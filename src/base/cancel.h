@@ -1,4 +1,4 @@
-/* Asking whether a long call is to end early (jitwarm/cancel.h). */
+/* Asks whether a long call has to end early (jitwarm/cancel.h). */
 #pragma once
 
 #include <jitwarm/cancel.h>
@@ -12,7 +12,7 @@ static inline bool cancel_asked(const struct jw_cancel *cancel)
 	return cancel && cancel->is_cancelled && cancel->is_cancelled(cancel->context);
 }
 
-/* JW_ERR_INTERRUPTED where it is. */
+/* JW_ERR_INTERRUPTED if it has. */
 static inline int cancel_check(struct jw_error *err, const struct jw_cancel *cancel)
 {
 	return cancel_asked(cancel) ? error_set(err, JW_ERR_INTERRUPTED, "interrupted") : 0;

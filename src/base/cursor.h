@@ -1,4 +1,4 @@
-/* Reading hostile bytes: a cursor that never leaves its range. A read past the end gives zeros and
+/* Reads hostile bytes: a cursor that never leaves its range. A read past the end returns zeros and
  * sets `overrun`, so that a parser can read a whole header and test once. All numbers are little
  * endian. */
 #pragma once
@@ -18,7 +18,7 @@ static inline struct cursor cursor_of(const void *data, size_t size)
 {
 	const uint8_t *start = data;
 
-	/* Nothing may be NULL: adding 0 to that is not defined in C. */
+	/* `start` may be NULL: C does not define adding 0 to that. */
 	return (struct cursor){.at = start, .end = size ? start + size : start};
 }
 
@@ -77,7 +77,7 @@ static inline bool range_fits(uint64_t offset, uint64_t size, uint64_t total)
 	return offset <= total && size <= total - offset;
 }
 
-/* Unaligned little-endian access for places where the bounds are already known. */
+/* Unaligned little-endian access where the bounds are already checked. */
 static inline uint32_t load_u32(const void *from)
 {
 	const uint8_t *b = from;

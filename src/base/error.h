@@ -1,4 +1,5 @@
-/* Filling in struct jw_error. Each of these is -1, so that `return error_set(...)` reads well. */
+/* Fills in struct jw_error. Each function returns -1, so that `return error_set(...)` reads well.
+ */
 #pragma once
 
 #include <jitwarm/error.h>
@@ -12,15 +13,14 @@
 /* Sets the message. `err` may be NULL. */
 int error_fill(struct jw_error *err, enum jw_code code, const char *format, ...) JW_PRINTF(3, 4);
 
-/* Puts "where: " in front of a message that is already there: which file, which module. Keeps the
- * code. */
+/* Puts "where: " (a file, a module) in front of the existing message. Keeps the code. */
 int error_fill_prefix(struct jw_error *err, const char *format, ...) JW_PRINTF(2, 3);
 
-/* Gives the caller an error that was caught on the way. */
+/* Copies a caught error to the caller. */
 int error_fill_copy(struct jw_error *err, const struct jw_error *why);
 
-/* What callers use. They are -1 in sight of the compiler and of analysers, which otherwise believe
- * that a function that failed may return 0 with its outputs unset. */
+/* The callers' form. Here the compiler and analysers can see the -1; otherwise they assume that a
+ * failed function may return 0 with its outputs unset. */
 static inline int error_result(int filled)
 {
 	(void)filled;

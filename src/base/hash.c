@@ -16,7 +16,7 @@ uint64_t fnv_update(uint64_t state, const void *data, size_t size)
  * quarter of it. Two and four lanes take the rest. */
 enum { LANES = 8 };
 
-/* `count` is a constant at every call, so that the lanes' states stay in registers. */
+/* `count` is constant at every call, so that the lanes' states stay in registers. */
 static inline __attribute__((always_inline)) void step_lanes(struct fnv_lane *const *lane,
 															 size_t count, size_t size)
 {
@@ -47,7 +47,7 @@ static size_t shortest_of(struct fnv_lane *const *lane, size_t count)
 	return shortest;
 }
 
-/* Takes as many of the lanes as go side by side to the end of the shortest of them. */
+/* Runs as many lanes as fit side by side, to the end of the shortest one. */
 static void step_fnv_lanes(struct fnv_lane *const *lane, size_t count)
 {
 	if (count >= 8)

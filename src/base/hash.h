@@ -12,19 +12,19 @@
 #define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* Goes on from `state` (FNV_START at first) over `size` bytes. Bound by one multiplication a byte,
- * about 1.1 GB/s. */
+/* Continues from `state` (FNV_START at first) over `size` bytes. Bound by one multiplication per
+ * byte, about 1.1 GB/s. */
 uint64_t fnv_update(uint64_t state, const void *data, size_t size);
 
-/* One of several messages to be hashed side by side: goes on from `state`, which is replaced. */
+/* One of several messages that are hashed side by side: continues from `state` and replaces it. */
 struct fnv_lane {
 	uint64_t state;
 	const uint8_t *data;
 	size_t size;
 };
 
-/* Hashes every lane to its end, several in step, which hides the multiplications' latency (3 GB/s
- * and more a core). Lanes may have any sizes; those of like size next to each other go fastest. */
+/* Hashes every lane to its end, several at a time, which hides the multiplications' latency (3 GB/s
+ * and more per core). Lanes may have any sizes; adjacent lanes of similar size are fastest. */
 void fnv_update_many(struct fnv_lane *lanes, size_t count);
 
 #define DIGEST_SIZE 32
@@ -35,8 +35,7 @@ struct digest {
 
 /* BLAKE2b-256 of one message. */
 void digest_of(struct digest *ret_digest, const void *data, size_t size);
-/* Of several messages, side by side: twice as fast where the processor has AVX2. Those of like
- * length go fastest. */
+/* Hashes several messages side by side: twice as fast with AVX2. Similar lengths are fastest. */
 struct digest_message {
 	const void *data;
 	size_t size;

@@ -1,6 +1,6 @@
-/* BLAKE2b-256 (RFC 7693) of several messages side by side, a lane of a vector each. One message
- * keeps a processor waiting: each step needs the one before. Messages that are not of one length
- * take turns: where one ends, the next begins in its lane. */
+/* BLAKE2b-256 (RFC 7693) of several messages side by side, each in a lane of a vector. A single
+ * message leaves the processor idle, since each step needs the one before. When a message ends, the
+ * next one begins in its lane. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -29,11 +29,11 @@ static const uint64_t start[8] = {UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67a
 struct state {
 	lanes h[8];
 	lanes counter, final; /* bytes of the blocks so far; all ones for a last block */
-	struct digest_message *message[LANES]; /* NULL: the lane is idle */
+	struct digest_message *message[LANES]; /* NULL: an idle lane */
 	const uint8_t *block[LANES];
-	size_t step[LANES];         /* from a block to the next: an idle lane stays where it is */
+	size_t step[LANES];         /* distance between blocks; 0 in an idle lane */
 	size_t left[LANES];         /* bytes */
-	uint8_t last[LANES][BLOCK]; /* a last block, filled up with zeros */
+	uint8_t last[LANES][BLOCK]; /* a last block, padded with zeros */
 };
 
 #define ROTATE(x, n) ((x) >> (n) | (x) << (64 - (n)))
@@ -62,7 +62,7 @@ struct state {
 		MIX(3, 4, 9, 14, se, sf);                                                                  \
 	} while (0)
 
-/* One block of every lane. Inlined into one function for each kind of processor. */
+/* Compresses one block of every lane. Inlined into one function per kind of processor. */
 static inline __attribute__((always_inline)) void compress_lanes(struct state *state)
 {
 	lanes m[WORDS], v[WORDS];
@@ -109,7 +109,7 @@ __attribute__((target("avx2"))) static void compress_avx2(struct state *state, s
 	compress_blocks(state, count);
 }
 
-/* The same, rotated in one step. */
+/* The same with single-step rotations. */
 __attribute__((target("avx2,avx512f,avx512vl"))) static void compress_avx512(struct state *state,
 																			 size_t count)
 {
@@ -135,7 +135,7 @@ static void begin_message(struct state *state, size_t k, struct digest_message *
 	state->step[k] = message ? BLOCK : 0;
 }
 
-/* Blocks that every lane has before its last one; SIZE_MAX where all lanes are idle. */
+/* Blocks before the last one that every lane has; SIZE_MAX if all lanes are idle. */
 static size_t count_blocks(const struct state *state)
 {
 	size_t count = SIZE_MAX;
@@ -149,7 +149,7 @@ static size_t count_blocks(const struct state *state)
 	return count;
 }
 
-/* The last block of the lanes that have come to it. */
+/* Prepares the last block of the lanes that have reached it. */
 static void prepare_last(struct state *state)
 {
 	for (size_t k = 0; k < LANES; k++) {

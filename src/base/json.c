@@ -37,7 +37,7 @@ const char *json_text(const cJSON *object, const char *name, const char *otherwi
 	return cJSON_IsString(member) && member->valuestring ? member->valuestring : otherwise;
 }
 
-/* isfinite() of mingw-w64 converts to float in passing, which our warnings do not let through. */
+/* isfinite() of mingw-w64 converts to float, which our warnings reject. */
 static bool number_is_finite(double number)
 {
 	return number >= -DBL_MAX && number <= DBL_MAX;

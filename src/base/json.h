@@ -1,5 +1,5 @@
-/* Reading JSON that may be hostile: every accessor checks the type, none returns NULL text. Writing
- * is cJSON's own. */
+/* Reads JSON that may be hostile: every accessor checks the type; none returns a NULL text. Writing
+ * uses cJSON directly. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,21 +10,21 @@
 
 #include "base/error.h"
 
-/* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; nesting is limited by cJSON).
- * NULL and err set if it is not JSON of RFC 8259, in UTF-8, with each member of an object once and
- * no NUL in a text. The caller deletes it with cJSON_Delete. */
+/* Parses a whole document of `size` bytes (at most JSON_MOST_BYTES; cJSON limits nesting). NULL and
+ * err set if it is not RFC 8259 JSON in UTF-8, if an object repeats a member, or if a text contains
+ * a NUL. The caller deletes it with cJSON_Delete. */
 enum { JSON_MOST_BYTES = 256 << 20 };
 cJSON *json_parse(struct jw_error *err, const char *text, size_t size);
 
-/* A member's value, or the default where it is missing or of another type. */
+/* A member's value; the default if it is missing or of another type. */
 const char *json_text(const cJSON *object, const char *name, const char *otherwise);
 double json_number(const cJSON *object, const char *name, double otherwise);
 bool json_bool(const cJSON *object, const char *name, bool otherwise);
-/* A non-negative whole number up to 2^53, 0 where it is missing or anything else. */
+/* A non-negative whole number up to 2^53; 0 if it is missing or anything else. */
 uint64_t json_count(const cJSON *object, const char *name);
 
-/* Reads the member `name`, an array of at most `most` elements, into a new array of the caller's,
- * which is zeroed. Both outputs are set on failure too: up to the element that `read` refused. */
+/* Reads the member `name`, an array of at most `most` elements, into a new, zeroed array of the
+ * caller's. Sets both outputs on failure too, up to the element that `read` refused. */
 struct json_list {
 	const char *name;
 	size_t most, size; /* elements; bytes of one in the caller's array */
@@ -34,12 +34,11 @@ struct json_list {
 int json_list_read(struct jw_error *err, const cJSON *object, const struct json_list *list,
 				   void **ret_elements, size_t *ret_count);
 
-/* 64-bit values travel as 16 hex digits: JSON's numbers are doubles. */
+/* 64-bit values are 16 hex digits, since JSON's numbers are doubles. */
 bool json_hex64(const cJSON *object, const char *name, uint64_t *ret_value);
 int json_add_hex64(struct jw_error *err, cJSON *object, const char *name, uint64_t value);
 
-/* A text of any bytes: JSON is UTF-8, and invalid bytes become U+FFFD. JW_ERR_LIMIT past
- * JSON_MOST_TEXT. */
+/* A text of any bytes: invalid UTF-8 becomes U+FFFD. JW_ERR_LIMIT past JSON_MOST_TEXT. */
 enum { JSON_MOST_TEXT = 16 << 20 };
 cJSON *json_string(struct jw_error *err, const char *text);
 int json_add_text(struct jw_error *err, cJSON *object, const char *name, const char *text);

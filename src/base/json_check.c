@@ -1,5 +1,5 @@
-/* cJSON reads more than JSON: text behind the document and behind a NUL, any bytes in a string,
- * numbers like 01, members twice. What is checked here is RFC 8259, and that every string is a C
+/* cJSON accepts more than JSON: text behind the document and behind a NUL, any bytes in a string,
+ * numbers like 01, repeated members. This file checks RFC 8259, and that every string is a C
  * string. */
 #include "base/json_check.h"
 
@@ -11,13 +11,13 @@
 
 enum {
 	MOST_DEPTH = CJSON_NESTING_LIMIT,
-	FEW = 8, /* so many members are compared with one another */
+	FEW = 8, /* up to this many members are compared pairwise */
 };
 
 struct checking {
 	const char *at, *end;
 	size_t depth;
-	bool objects[MOST_DEPTH + 1]; /* by depth: what is open */
+	bool objects[MOST_DEPTH + 1]; /* by depth: the open brackets */
 };
 
 static bool is_next(const struct checking *check, char wanted)
@@ -60,7 +60,7 @@ static bool take_hex4(struct checking *check, unsigned *ret_unit)
 	return true;
 }
 
-/* Behind the backslash. A NUL would end the text for its readers. */
+/* After the backslash. An escaped NUL would end the C string. */
 static bool take_escape(struct checking *check)
 {
 	unsigned unit, low;
@@ -145,7 +145,7 @@ static bool take_scalar(struct checking *check)
 		   check_number(check);
 }
 
-/* After a value: goes on to the next one, or to the end of the document (*ret_ended). */
+/* After a value: moves to the next one, or to the document's end (*ret_ended). */
 static bool go_on(struct checking *check, bool *ret_ended)
 {
 	for (;;) {
@@ -194,7 +194,7 @@ int json_check_text(struct jw_error *err, const char *text, size_t size)
 {
 	struct checking check = {.at = text, .end = text + size};
 
-	/* RFC 8259, 8.1: a reader may pass over a byte order mark. */
+	/* RFC 8259, 8.1: a reader may skip a byte order mark. */
 	(void)check_word(&check, "\xef\xbb\xbf");
 	return take_document(&check)
 			   ? 0
@@ -210,7 +210,7 @@ static bool has_pair(const cJSON *object)
 	return false;
 }
 
-/* FNV-1a is no hash that nobody can find two texts for: such a pair counts as one name. */
+/* FNV-1a collisions can be constructed; such a pair counts as one name. */
 static int find_pair(struct jw_error *err, const cJSON *object, bool *ret_twice)
 {
 	struct set names = {0};

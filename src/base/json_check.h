@@ -1,5 +1,5 @@
-/* Whether a text is JSON (RFC 8259) whose strings have no NUL and whose objects have each member
- * once. JW_ERR_FORMAT where it is not. */
+/* Checks that a text is JSON (RFC 8259) whose strings have no NUL and whose objects have each
+ * member once. JW_ERR_FORMAT if it is not. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-/* Before it is parsed: the text. */
+/* The text, before parsing. */
 int json_check_text(struct jw_error *err, const char *text, size_t size);
-/* Afterwards: names. */
+/* The names, after parsing. */
 int json_check_names(struct jw_error *err, const cJSON *value);

@@ -1,4 +1,4 @@
-/* JSON by tables: a row for each member says its name, where a struct has it, and what it means.
+/* JSON from tables: a row for each member gives its name, its place in a struct, and its meaning.
  *
  *     static const struct json_field gpu_fields[] = {
  *         JSON(struct jw_gpu, name, "as the driver calls it"),
@@ -8,7 +8,7 @@
  *     … JSON_LIST_OF("gpus", struct jw_system, gpus, gpu_count,
  *                    JSON_TABLE(struct jw_gpu, gpu_fields), "of this machine"), …
  *
- * The kind of a row follows from the member's type. The same tables give the reference of all
+ * The member's type gives the kind of the row. The same tables generate the reference of all
  * documents and their JSON Schemas (tests/documents). */
 #pragma once
 
@@ -30,29 +30,30 @@ enum json_kind {
 	JSON_DOUBLE,
 	JSON_CHARS,   /* char[] */
 	JSON_TEXT,    /* char * */
-	JSON_SAY,     /* a text that `say` makes of the member */
-	JSON_NUMBER,  /* a number that `number` makes of it */
+	JSON_SAY,     /* a text that `say` derives from the member */
+	JSON_NUMBER,  /* a number that `number` derives from it */
 	JSON_OBJECT,  /* by `table`: a struct, or with `pointer` what it points to */
-	JSON_MEMBERS, /* the same, its members in the object at hand */
+	JSON_MEMBERS, /* the same, its members in the current object */
 	JSON_LIST,    /* an array of structs by `table` */
 	JSON_LINES,   /* an array of char * */
-	JSON_INSIDE,  /* lines too, of char[] in an array of the struct itself */
+	JSON_INSIDE,  /* lines of char[] in an array inside the struct */
 	JSON_MAP,   /* an array of structs: the first row of `table` is the key, the second its value */
-	JSON_READY, /* cJSON *: an array made before, its owner's; NULL: memory was short */
+	JSON_READY, /* cJSON *: an array made before; its owner keeps it; NULL: out of memory */
 };
 
 enum json_presence {
 	JSON_ALWAYS,
-	JSON_UNLESS_NULL, /* absent where the pointer is NULL */
+	JSON_UNLESS_NULL, /* absent if the pointer is NULL */
 	JSON_IF_SET,      /* absent if it is NULL, "", 0, false or empty */
-	JSON_OR_NULL,     /* null where the pointer is NULL */
-	JSON_WHEN,        /* present where another member is set: JSON_IF */
-	JSON_EACH,        /* an array of those elements where a member of theirs is set: JSON_EACH_IF */
+	JSON_OR_NULL,     /* null if the pointer is NULL */
+	JSON_WHEN,        /* present if another member is set: JSON_IF */
+	JSON_EACH,        /* an array of the elements in which one of their members is set: JSON_EACH_IF
+					   */
 };
 
 struct json_field {
 	const char *name;
-	const char *text; /* for the reference: what it means, Markdown; NULL says nothing */
+	const char *text; /* for the reference: the meaning, in Markdown; NULL: none */
 	enum json_kind kind;
 	enum json_presence presence;
 	size_t offset, width;
@@ -67,12 +68,12 @@ struct json_field {
 };
 
 struct json_table {
-	const char *schema;               /* "jitwarm.check/1" where it is a whole document */
+	const char *schema;               /* "jitwarm.check/1" for a whole document */
 	const char *text;                 /* for the reference, paragraphs before the rows */
 	const char *end;                  /* and behind them */
 	const struct json_field *fields;  /* a name of NULL at the end */
 	size_t size;                      /* of the struct */
-	const struct json_table *instead; /* what a document with this schema may be instead */
+	const struct json_table *instead; /* the document that may replace this one */
 };
 
 #define JSON_KIND(type, member)                                                                    \
@@ -93,9 +94,9 @@ struct json_table {
 			default: (struct json_has_no_row_for_this_type *)NULL))
 #define JSON_AT(type, member) .offset = offsetof(type, member), .width = sizeof(((type *)0)->member)
 
-/* Rows. Behind the arguments here come the text and whatever else the row needs: JSON_IF(…),
- * .presence = …, .names = …, .pointer = true. Where a name has dots (system.cache.path), it is what
- * follows the last of them. */
+/* Rows. After the arguments here follow the text and further settings of the row: JSON_IF(…),
+ * .presence = …, .names = …, .pointer = true. If a name has dots (system.cache.path), its last part
+ * counts. */
 #define JSON_AS(name_, type, member, ...)                                                          \
 	JSON_ROW(name_, JSON_KIND(type, member), JSON_AT(type, member), .text = __VA_ARGS__)
 #define JSON(type, member, ...) JSON_AS(#member, type, member, __VA_ARGS__)
@@ -107,7 +108,7 @@ struct json_table {
 	JSON_OF(JSON_NUMBER, name_, type, member, .number = (number_), .text = __VA_ARGS__)
 #define JSON_OBJECT_OF(name_, type, member, table_, ...)                                           \
 	JSON_OF(JSON_OBJECT, name_, type, member, .table = (table_), .text = __VA_ARGS__)
-/* What a pointer points to; absent where it is NULL. */
+/* The object that a pointer points to; absent if it is NULL. */
 #define JSON_POINTER_OF(...)                                                                       \
 	JSON_BEHIND(JSON_OBJECT, __VA_ARGS__, .pointer = true, .presence = JSON_UNLESS_NULL)
 #define JSON_READY_OF(...) JSON_BEHIND(JSON_READY, __VA_ARGS__)
@@ -148,9 +149,9 @@ struct json_table {
 /* The name of the member in the document. */
 const char *json_name_of(const struct json_field *field);
 
-/* A struct as an object by its table, with the member "schema" first where it is a document. Bytes
- * of texts that are not UTF-8 become U+FFFD. NULL and err set when memory is short, or a text is
- * longer than JSON_MOST_TEXT. */
+/* A struct as an object by its table, with the member "schema" first if it is a document. Bytes
+ * that are not UTF-8 become U+FFFD. NULL and err set when memory is short, or if a text is longer
+ * than JSON_MOST_TEXT. */
 cJSON *json_object(struct jw_error *err, const struct json_table *table, const void *values);
 /* The same as one line without blanks; the caller frees it with cJSON_free. */
 char *json_object_line(struct jw_error *err, const struct json_table *table, const void *values);

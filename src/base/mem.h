@@ -1,9 +1,8 @@
-/* Memory. The only callers of malloc and free in the project, so that a test can make the n-th
- * allocation fail.
+/* Memory. Only these functions call malloc and free, so that a test can make the n-th allocation
+ * fail.
  *
- * Every function that allocates takes an upper bound or is given a size that the caller has
- * checked; none aborts.
- */
+ * Every function that allocates takes an upper bound or a size that the caller has checked; none
+ * aborts. */
 #pragma once
 
 #include <stdarg.h>
@@ -12,8 +11,8 @@
 
 #include "base/error.h"
 
-/* `size` bytes, zeroed. NULL and err set when there is not enough memory. size 0 gives a pointer to
- * free, too. */
+/* `size` bytes, zeroed. NULL and err set when memory is short. Size 0 returns a pointer that must
+ * be freed, too. */
 void *mem_alloc(struct jw_error *err, size_t size);
 
 /* count * size bytes, zeroed, with the multiplication checked. */
@@ -53,8 +52,8 @@ struct mem_list {
 #define VEC_LIST(array, count, capacity, most)                                                     \
 	((struct mem_list){(void **)&(array), &(count), &(capacity), sizeof *(array), (most)})
 
-/* The place of the first element that is the same as *like; without one, that of a copy, which is
- * added. A full list takes no more: *ret_at is `most` then. */
+/* The position of the first element equal to *like; if there is none, of a copy, which is added. A
+ * full list adds none: then *ret_at is `most`. */
 int mem_find_or_add(struct jw_error *err, const struct mem_list *list, const void *like,
 					bool (*same)(const void *element, const void *like), size_t *ret_at);
 

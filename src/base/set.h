@@ -1,5 +1,5 @@
 /* A hash table from 64-bit keys to indices, for finding duplicates: the caller keeps the elements
- * in an array and compares them itself where two share a key. */
+ * in an array and compares those that share a key. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,10 +16,10 @@ struct set {
 
 #define SET_NONE SIZE_MAX
 
-/* The first index stored under `key`, or SET_NONE. Start with *cursor = 0 and call
- * again for the next one with the same key. */
+/* The first index with `key`, or SET_NONE. Start with *cursor = 0 and call again for the next one
+ * with the same key. */
 size_t set_find(const struct set *set, uint64_t key, size_t *cursor);
-/* Whether any index is stored under `key`. */
+/* Whether `key` has an index. */
 bool set_has(const struct set *set, uint64_t key);
 /* Adds (key, index); the same key may be added several times. */
 int set_add(struct jw_error *err, struct set *set, uint64_t key, size_t index);

@@ -4,7 +4,7 @@
 
 #include <jitwarm/version.h>
 
-/* More than any struct will ever have: such a size was never set. */
+/* Larger than any struct: a size above this was never set. */
 enum { MOST_SIZE = 1 << 16 };
 
 static size_t size_of(const void *given)

@@ -36,7 +36,7 @@ static size_t distance_of(const char *a, size_t a_length, const char *b, size_t 
 
 struct suggest suggest_for(const char *typed, size_t length)
 {
-	/* A quarter of the letters may be wrong, and always at least one. */
+	/* Up to a quarter of the letters may differ, and always at least one. */
 	return (struct suggest){.typed = typed, .length = length, .distance = length / 4 + 1};
 }
 
@@ -46,7 +46,7 @@ void suggest_offer(struct suggest *suggest, const char *candidate)
 
 	if (suggest->length > LONGEST || length > LONGEST)
 		return;
-	/* The beginning of a name is a good guess whatever is missing. */
+	/* The beginning of a name is a good match, however much is missing. */
 	if (suggest->length >= 3 && length > suggest->length &&
 		!memcmp(candidate, suggest->typed, suggest->length))
 		distance = 1;

@@ -6,8 +6,8 @@
 struct suggest {
 	const char *typed;
 	size_t length;
-	size_t distance;  /* of `best`; candidates farther away than this are passed over */
-	const char *best; /* NULL while nothing is near enough */
+	size_t distance;  /* of `best`; more distant candidates are ignored */
+	const char *best; /* NULL while none is near enough */
 };
 
 /* `typed` need not end in NUL and must outlive the result. */

@@ -39,7 +39,7 @@ const char *text_duration(char text[TEXT_SHORT], double seconds)
 	return text;
 }
 
-/* A time in the unit that suits it, as a number and a unit that two of them may share. */
+/* A time in a suitable unit, as a number and a unit, so that two times can share the unit. */
 struct rough_time {
 	char number[16];
 	const char *unit;

@@ -1,4 +1,4 @@
-/* Text for people: sizes, times, and strings that come from outside. */
+/* Text for people: sizes, times, and strings from outside. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,7 @@ const char *text_bytes(char text[TEXT_SHORT], uint64_t size_bytes);
 /* "0.4 s", "12 s", "3 min 20 s", "1 h 5 min". Returns `text`. */
 const char *text_duration(char text[TEXT_SHORT], double seconds);
 
-/* A time that is not known exactly: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s".
- * Returns `text`. */
+/* An uncertain time: "2 to 3 min", "50 s to 2 min", "about 4 s", "under 0.1 s". Returns `text`. */
 const char *text_span(char text[TEXT_SHORT], double low_s, double high_s);
 
 /* "1 entry", "2 entries". Returns `text`. */
@@ -23,12 +22,12 @@ const char *text_count(char text[TEXT_SHORT], uint64_t count, const char *one, c
 /* The same in a buffer that lives as long as the block around it. `one` and `many` are short. */
 #define TEXT_COUNT(count, one, many) text_count((char[TEXT_SHORT]){0}, (count), (one), (many))
 
-/* Copies what fits into `size` bytes, always with a NUL: a longer text is cut. */
+/* Copies up to `size` bytes, always with a NUL: truncates a longer text. */
 void text_copy(char *to, size_t size, const char *from);
 /* The same for an array. */
 #define TEXT_COPY(to, from) text_copy((to), sizeof(to), (from))
 
-/* ASCII, whatever the locale is. */
+/* ASCII, independent of the locale. */
 static inline bool text_is_digit(int c)
 {
 	return c >= '0' && c <= '9';
@@ -42,15 +41,15 @@ static inline bool text_is_blank(int c)
 bool text_same(const char *a, const char *b);
 bool text_starts(const char *text, const char *start);
 bool text_ends(const char *text, const char *end);
-/* Without regard to ASCII case. */
+/* Ignores ASCII case. */
 bool text_starts_fold(const char *text, const char *start);
 bool text_equal_fold(const char *a, const char *b);
 
 /* A decimal number and nothing else; false past `most`. */
 bool text_number(const char *text, uint64_t most, uint64_t *ret_value);
 
-/* Up to `most` decimal numbers with dots between them ("550.163.01"); returns how many, 0 where the
- * text is anything else or a number has more than `most_digits`. */
+/* Up to `most` decimal numbers with dots between them ("550.163.01"); returns their number, 0 if
+ * the text is anything else or a number has more than `most_digits`. */
 size_t text_numbers(const char *text, size_t most_digits, uint32_t *numbers, size_t most);
 
 /* Length of the well-formed UTF-8 sequence (RFC 3629) at the start of `size` bytes and its code

@@ -5,15 +5,15 @@
 
 enum { ACCOUNTS_MOST = 100000 };
 
-/* Adds one, and takes the strings over; one of them NULL (out of memory) is -1, and the others are
- * freed. */
+/* Adds an account and takes the strings over. If one of them is NULL (out of memory), returns -1
+ * and frees the others. */
 int accounts_add(struct jw_error *err, struct jw_accounts *accounts,
 				 const struct jw_account *account);
 
-/* Where programs of the account have their driver's cache, unless CUDA_CACHE_PATH says otherwise.
- * Windows: below %APPDATA%, which may have been moved; that is known of our own account and of
- * those whose registry is loaded, and of others the usual place is given. The path may be any that
- * the account has chosen: write there with its rights alone. */
+/* The default directory of the account's driver cache, unless CUDA_CACHE_PATH says otherwise.
+ * Windows: below %APPDATA%, which may have been moved; that is known for our own account and for
+ * those whose registry is loaded, and others get the usual place. The account may have chosen any
+ * path: write there only with its rights. */
 int os_account_cache_dir(struct jw_error *err, const struct jw_account *account, char **ret_path);
 
 /* The number of the account of this name, and its home, which may be missing; the caller frees it.

@@ -1,4 +1,4 @@
-/* Directories: the part that is alike on both systems. */
+/* Directories: the part shared by both systems. */
 #include "os/file.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ int os_may_make(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* That it could not be made is of no matter where it is there: a level above may be read-only. */
+/* Failing to make an existing directory does not matter: a level above may be read-only. */
 static int make_dir(struct jw_error *err, const char *path, uint32_t mode)
 {
 	struct jw_error why = {0}, unknown = {0};
@@ -80,7 +80,7 @@ int os_make_dirs(struct jw_error *err, const char *path, uint32_t mode)
 	char *above;
 	int result;
 
-	/* Mostly only the last level is missing. */
+	/* Usually only the last level is missing. */
 	if (!make_dir(&why, path, mode))
 		return 0;
 	above = why.code == JW_ERR_NOT_FOUND ? os_dir_name(err, path) : NULL;

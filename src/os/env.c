@@ -12,7 +12,7 @@ char *os_env(const char *name)
 
 	if (result && result != UV_ENOBUFS)
 		return NULL;
-	/* Where it does not fit, `size` becomes that of the value and its NUL. */
+	/* If it does not fit, `size` becomes the size of the value and its NUL. */
 	value = mem_alloc(NULL, size + 1);
 	size++;
 	if (value && uv_os_getenv(name, value, &size)) {

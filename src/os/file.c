@@ -33,13 +33,13 @@ static int too_large(struct jw_error *err, const char *path, size_t most)
 	return error_set(err, JW_ERR_LIMIT, "%s: more than %zu bytes", path, most);
 }
 
-/* One byte more than the size tells whether the file grew meanwhile; files in /proc have size 0 and
- * content. A file of sysfs says it has a page, and has a few bytes: of a small one its end tells.
+/* Reads one byte more than the size, to detect that the file has grown; files in /proc have size 0
+ * and content. A file of sysfs reports a page and has a few bytes: the end of a small file decides.
  */
 static int read_whole(struct jw_error *err, int fd, const char *path, uint64_t size,
 					  struct buf *content)
 {
-	enum { MOST_PAGE = 65536 }; /* the largest that Linux has */
+	enum { MOST_PAGE = 65536 }; /* the largest on Linux */
 	const size_t most = content->most;
 	int got = 1;
 
@@ -97,7 +97,7 @@ size_t os_read_head(const char *path, void *bytes, size_t size)
 int os_file_open(struct jw_error *err, const char *path, enum os_open how,
 				 struct os_file **ret_file)
 {
-	/* A pipe without a writer would keep a reader waiting. */
+	/* A pipe without a writer would block the reader. */
 	int flags = (how == OS_OPEN_READ ? UV_FS_O_RDONLY | UV_FS_O_NONBLOCK : UV_FS_O_RDWR) |
 				(how == OS_OPEN_CREATE ? UV_FS_O_CREAT : 0);
 	struct os_file *file = mem_alloc(err, sizeof *file);
@@ -119,7 +119,7 @@ void os_file_close(struct os_file *file)
 {
 	if (!file)
 		return;
-	/* Windows lets go of the lock by itself, but says that it may take its time. */
+	/* Windows releases the lock when the file is closed, but may delay that. */
 	if (file->locked)
 		(void)os_file_unlock(NULL, file);
 	(void)close_fd(NULL, file->path, file->fd);

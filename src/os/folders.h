@@ -1,4 +1,5 @@
-/* Folders that the system or the account has for a purpose. The caller frees every name. */
+/* Folders of the system or the account for certain purposes. The caller frees every name. None is
+ * made. */
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +8,7 @@ int os_home_dir(struct jw_error *err, char **ret_path);
 /* jitwarm's own: $JITWARM_STATE, else $XDG_STATE_HOME/jitwarm or ~/.local/state/jitwarm,
  * %LOCALAPPDATA%\jitwarm. Not made. */
 int os_state_dir(struct jw_error *err, char **ret_path);
-/* Where the driver caches unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
+/* The driver's default cache, unless CUDA_CACHE_PATH says otherwise (docs/driver-cache.md):
  * $HOME/.nv/ComputeCache, where HOME may be empty but must be set (else JW_ERR_NOT_FOUND: the
  * driver caches nothing); %APPDATA%\NVIDIA\ComputeCache. `home`: for another account's home
  * directory; NULL: our own. Not made. */

@@ -1,4 +1,4 @@
-/* The account that we run as, and acting as another one. */
+/* The account of this process, and acting as another one. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,15 +21,15 @@ void os_account_free(struct os_account *account);
 /* Our account as the system's own programs name it: a user's name on POSIX, the SID ("S-1-5-...")
  * on Windows. The caller frees it. */
 int os_account_id(struct jw_error *err, char **ret_id);
-/* From now on this process is that account and no longer root: its ids, its groups, its HOME. For
- * good. POSIX; JW_ERR_UNSUPPORTED on Windows. */
+/* Turns this process permanently into that account instead of root: its ids, its groups, its HOME.
+ * POSIX; JW_ERR_UNSUPPORTED on Windows. */
 int os_become_sudo_user(struct jw_error *err, const struct os_account *account);
 
 /* For the superuser who writes into another account's folders: from now on files are opened, made
- * and removed with that account's rights, so that no link planted there leads anywhere else.
- * os_act_as_self ends it. On POSIX it is the whole process, with the account's other groups; on
- * Windows this thread gets a token that may do what both this process and the account may (a
- * restricted token with the account's SID), and no privilege. -1, and nothing changed, for an
- * account that may not. */
+ * and removed with that account's rights, so that a link planted there leads nowhere else.
+ * os_act_as_self ends it. On POSIX this applies to the whole process, with the account's other
+ * groups; on Windows this thread gets a token that allows only what both this process and the
+ * account may do (a restricted token with the account's SID), without privileges. -1, and nothing
+ * changed, if this account may not do that. */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account);
 void os_act_as_self(void);

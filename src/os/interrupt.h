@@ -1,15 +1,15 @@
-/* Ctrl-C and its like. */
+/* Ctrl-C and similar requests to end. */
 #pragma once
 
 #include <stdbool.h>
 
 /* From now on Ctrl-C, a closed terminal and a polite request to end only set a flag; a second
  * Ctrl-C ends the process, unless it follows so soon that it is the same request, sent twice. A
- * closed terminal that was ignored before still is. */
+ * closed terminal stays ignored if it was ignored before. */
 void os_catch_interrupts(void);
-/* Whether one has come. */
+/* Whether such a request has come. */
 bool os_interrupted(void);
-/* From now on they are ignored: a worker is ended by its supervisor, not by the keyboard. */
+/* From now on they are ignored: the supervisor ends a worker, not the keyboard. */
 void os_ignore_interrupts(void);
 /* The signal that asks to pause (Ctrl-Z); 0 if there is none, or if the program handles it itself.
  */
@@ -18,6 +18,6 @@ int os_stop_signal(void);
 void os_stop_self(void);
 /* Pauses another process of ours, or lets it continue. */
 void os_pause_process(int pid, bool paused);
-/* Writing to a pipe without a reader fails, and does not end the process. A program that handles
+/* Writing to a pipe without a reader fails instead of ending the process. A program that handles
  * that signal itself keeps doing so. */
 void os_ignore_broken_pipes(void);

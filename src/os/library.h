@@ -7,12 +7,12 @@
 
 struct os_library;
 
-/* Loads a library by name as the system finds it; on Windows from System32 only. A path (with a
- * separator) is used unchanged. */
+/* Loads a library by name like the system; on Windows from System32 only. A path (with a separator)
+ * is used unchanged. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);
-/* The address of a function, NULL if it is missing. Cast through memcpy or a union. */
+/* The address of a function, NULL if it is missing. Cast it through memcpy or a union. */
 void (*os_library_function(struct os_library *library, const char *name))(void);
-/* The file that was really loaded; the caller frees it. `function` is one of its names. */
+/* The file that was actually loaded; the caller frees it. `function` is one of its names. */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path);
 void os_library_close(struct os_library *library);
@@ -22,6 +22,6 @@ void os_library_close(struct os_library *library);
  * JW_ERR_NOT_FOUND. The caller frees the path. */
 int os_find_driver(struct jw_error *err, char **ret_path);
 
-/* The four numbers of a file's version resource (31.0.15.3623). JW_ERR_NOT_FOUND where it has none;
+/* The four numbers of a file's version resource (31.0.15.3623). JW_ERR_NOT_FOUND if it has none;
  * only Windows has them. */
 int os_file_version(struct jw_error *err, const char *path, uint16_t ret_numbers[4]);

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-/* Prepares the program, at its start: a file that would grow past the limit is an error of the
- * write (JW_ERR_IO), not the end of the process; a small stack is made larger. JW_ERR_LIMIT: it
- * stays too small to run with. Nothing to do on Windows. */
+/* Prepares the program at its start: a file that grows past the limit makes the write fail
+ * (JW_ERR_IO) instead of ending the process; a small stack is enlarged. JW_ERR_LIMIT: the stack
+ * stays too small. Does nothing on Windows. */
 int os_prepare_limits(struct jw_error *err);

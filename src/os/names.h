@@ -1,9 +1,9 @@
-/* The names in a directory: the part that is alike on both systems. */
+/* The names in a directory: the part shared by both systems. */
 #pragma once
 
 #include "os/file.h"
 
-/* A directory with more names than this is no place that we want to read. */
+/* A directory with more names than this is not read. */
 enum { NAMES_MOST = 4000000 };
 
 struct named {
@@ -11,7 +11,7 @@ struct named {
 	enum os_kind kind;
 };
 
-/* Sorts the names and hands it over as two arrays. The strings become the result's on
- * success alone. */
+/* Sorts the names and returns them as two arrays. The result takes the strings over on success
+ * only. */
 int names_finish(struct jw_error *err, struct named *found, size_t count,
 				 struct os_names *ret_names);

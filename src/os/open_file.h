@@ -1,4 +1,5 @@
-/* Between the common part of os/file.h and each system's own. Files are descriptors of libuv's. */
+/* Connects the common part of os/file.h with each system's own. Files are descriptors of libuv's.
+ */
 #pragma once
 
 #include "os/file.h"
@@ -9,8 +10,8 @@ struct os_file {
 	char *path;
 };
 
-/* The descriptor, or -1. Opens without waiting for a pipe's writer, and refuses what is no regular
- * file. */
+/* The descriptor, or -1. Opens without waiting for a pipe's writer, and refuses anything but a
+ * regular file. */
 int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_stat);
 int close_fd(struct jw_error *err, const char *path, int fd);
 

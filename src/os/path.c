@@ -1,4 +1,4 @@
-/* Paths as text: the part that is alike on both systems. */
+/* Paths as text: the part shared by both systems. */
 #include "os/file.h"
 
 #include <string.h>

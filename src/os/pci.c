@@ -1,4 +1,4 @@
-/* The seam that stands in for the system's list of PCI devices: JITWARM_PCI_DEVICES. */
+/* The test beds' replacement of the system's list of PCI devices: JITWARM_PCI_DEVICES. */
 #include "os/pci.h"
 
 #include <stdbool.h>

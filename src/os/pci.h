@@ -10,12 +10,12 @@ struct os_pci_device {
 	uint32_t vendor, device;
 	char bus[32]; /* "0000:01:00.0", lower case; "" where unknown */
 };
-/* $JITWARM_PCI_DEVICES ("10de:2484@0000:01:00.0,...") stands in for the system's list: the test
- * beds set it. At most `most` devices are filled in. */
+/* $JITWARM_PCI_DEVICES ("10de:2484@0000:01:00.0,...") replaces the system's list: the test beds set
+ * it. Fills in at most `most` devices. */
 int os_pci_gpus(struct jw_error *err, struct os_pci_device *devices, size_t most,
 				size_t *ret_count);
 
-/* Between the common part of it and each system's own. */
+/* Connects the common part with each system's own. */
 enum { OS_PCI_VENDOR_NVIDIA = 0x10de };
 
 /* The system's own list: NVIDIA's display devices (class 03xx). */

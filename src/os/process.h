@@ -1,4 +1,4 @@
-/* Running another program to its end, and being one that another has started. */
+/* Runs another program to its end; and functions for a process that another has started. */
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 struct os_ended {
 	int status;          /* exit status; on Windows also an exception's code (0xc0000005) */
 	int signal;          /* that ended it, 0 for none; 0 on Windows */
-	uint64_t peak_bytes; /* resident memory at its highest, 0 where unknown */
+	uint64_t peak_bytes; /* peak resident memory, 0 if unknown */
 	double cpu_ms;       /* processor time of all its threads */
 };
 
@@ -22,5 +22,5 @@ int os_run(struct jw_error *err, const char *const *arguments, const char *outpu
 /* From now on this process is killed when its parent ends. On Windows the parent's job object does
  * that. */
 void os_die_with_parent(void);
-/* Crashes end the process at once: no core files, no dialog boxes. */
+/* A crash ends the process at once: no core files, no dialog boxes. */
 void os_crash_quietly(void);

@@ -1,11 +1,10 @@
-/* Command lines as the two systems' own files want them. */
+/* Quotes command lines for the two systems' own files. */
 #pragma once
 
 #include "base/buf.h"
 
-/* Appends one argument, quoted so that the C runtime of a Windows program takes it apart as it was;
- * a blank before it unless it is the first. Source: Microsoft, "Parsing C command-line arguments".
- */
+/* Appends one argument, quoted so that the C runtime of a Windows program restores it; preceded by
+ * a blank unless it is the first. Source: Microsoft, "Parsing C command-line arguments". */
 int quote_windows(struct jw_error *err, struct buf *line, const char *argument);
 
 /* The same for ExecStart= of a systemd unit. Source: systemd.service(5), "Command lines". */

@@ -1,4 +1,4 @@
-/* Files that are replaced as a whole: written beside their place, and renamed. */
+/* Replaces files as a whole: written beside their place, and renamed. */
 #include "base/mem.h"
 #include "os/open_file.h"
 #include "os/path_calls.h"
@@ -21,7 +21,7 @@ static int replace(struct jw_error *err, const char *path, const void *data, siz
 	return result ? -1 : 0;
 }
 
-/* The file that is to be replaced: `path`, or where it links to. What is no regular file is not. */
+/* The file to be replaced: `path`, or its link's target. Refuses anything but a regular file. */
 static int find_target(struct jw_error *err, const char *path, char **ret_real,
 					   struct os_stat *ret_stat, bool *ret_there)
 {
@@ -52,7 +52,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	return 0;
 }
 
-/* `keep`: the rights and the owner of the file that is there. */
+/* `keep`: keeps the rights and the owner of the existing file. */
 static int write_over(struct jw_error *err, const char *path, const void *data, size_t size,
 					  uint32_t mode, bool keep)
 {

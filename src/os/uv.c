@@ -1,11 +1,11 @@
 #include "os/uv.h"
 
-/* One call transfers at most this much: Windows refuses more over networks. */
+/* One call transfers at most this much: Windows refuses more on network drives. */
 enum { MOST_STEP = 1 << 24 };
 
 int os_uv_result(struct jw_error *err, const char *path, uv_fs_t *request, int got)
 {
-	/* Without a result of its own, memory for the request has been short. */
+	/* Without a result, the request ran out of memory. */
 	int number = request->result < 0 ? uv_fs_get_system_error(request) : 0;
 
 	uv_fs_req_cleanup(request);
@@ -27,7 +27,7 @@ int os_uv_read(struct jw_error *err, const char *path, int fd, void *data, size_
 	uv_fs_t request;
 	int got, tries = 0;
 
-	/* Windows' locks are binding: while a driver holds the index, for milliseconds, no other
+	/* Windows' locks are mandatory: while a driver holds the index, for milliseconds, no other
 	 * process can read it. */
 	while ((got = uv_fs_read(NULL, &request, fd, &step, 1, offset, NULL)) == UV_EINTR ||
 		   (got == UV_EBUSY && tries++ < 50)) {

@@ -58,7 +58,7 @@ static void read_range_line(const char *line, struct id_range *range)
 
 static struct id_range people_range(void)
 {
-	struct id_range range = {1000, 60000}; /* shadow's own where the file says nothing */
+	struct id_range range = {1000, 60000}; /* defaults of shadow if the file does not say */
 	char *path = posix_system_path("/etc/login.defs");
 	struct buf text = {0};
 

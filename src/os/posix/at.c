@@ -12,12 +12,12 @@
 #include "os/posix/posix.h"
 #include "os/posix/rights.h"
 
-/* ---- directories that are the superuser's alone, all of their way */
+/* ---- directories that only the superuser controls, with all their parents */
 
 enum { SURE = 128, MOST_SURE = 256, MOST_AGE_NS = 100000000 };
 
 /* A walk takes three calls for each level, and most paths lie in few directories. Only the
- * superuser can make one of these another account's; it is looked at again soon nevertheless. */
+ * superuser can give one of these to another account; the entry expires soon nevertheless. */
 static _Thread_local struct {
 	char path[MOST_SURE];
 	uint64_t since_ns;
@@ -158,7 +158,7 @@ int at_act_in(struct jw_error *err, const char *path, int dir, bool *ret_acts)
 
 /* ---- calls that guard */
 
-/* A second name may be that of a file elsewhere, which others have linked to. */
+/* A second name may belong to a file elsewhere that another account has linked to. */
 static bool has_another_name(int fd)
 {
 	struct stat stat;

@@ -35,9 +35,9 @@ void os_terminal_prepare(void)
 {
 }
 
-/* A terminal must show typed text again when the program is ended or paused, so signals are blocked
- * until it does. They are let in only while we wait for input: a signal that came just before a
- * read would not end it. */
+/* The terminal must echo again when the program ends or pauses, so signals are blocked until it
+ * does. They are unblocked only while the program waits for input: a signal just before a read
+ * would not end the read. */
 static volatile sig_atomic_t caught;
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
@@ -69,7 +69,7 @@ static void hold_signals(struct held *ret_before)
 			(void)sigaction(numbers[i], &action, NULL);
 }
 
-/* A line of at most size - 1 bytes; the rest of a longer one is dropped. */
+/* Reads a line of at most size - 1 bytes; drops the rest of a longer one. */
 static int read_line(int fd, const sigset_t *mask, char *line, size_t size)
 {
 	struct pollfd typed = {.fd = fd, .events = POLLIN};

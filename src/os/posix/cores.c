@@ -10,8 +10,8 @@
 
 #include "os/posix/posix.h"
 
-/* Threads that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 where it
- * does not limit. */
+/* Threads that the control group grants (cgroup v2 "max 100000" or "150000 100000"), 0 without a
+ * limit. */
 static unsigned cgroup_cores(void)
 {
 	struct buf text = {0};
@@ -47,8 +47,8 @@ unsigned os_cores(void)
 	return within_quota(threads_of_ours(&set) ? (unsigned)CPU_COUNT(&set) : 1);
 }
 
-/* The first thread of the core that this one belongs to, whether it is ours or not ("0,8" or
- * "0-1"); itself where that is not known. */
+/* The first thread of this thread's core, ours or not ("0,8" or "0-1"); the thread itself if
+ * unknown. */
 static size_t first_of_core(size_t thread)
 {
 	struct buf text = {0};

@@ -93,7 +93,7 @@ static int check_file(struct jw_error *err, const struct at *at, const char *pat
 
 	if (fstatat(at->dir, at->name, &native, 0))
 		return posix_error(err, path);
-	/* Not access(): it uses the real account, and we may act as another one. */
+	/* access() would use the real account; this thread may act as another one. */
 	search = S_ISDIR(native.st_mode) ? X_OK : 0;
 	return faccessat(at->dir, at->name, R_OK | W_OK | search, AT_EACCESS) ? posix_error(err, path)
 																		  : 0;
@@ -132,7 +132,7 @@ enum { MOST_DEPTH = 64 };
 static int remove_below(struct jw_error *err, int above, const char *name, const char *path,
 						int depth);
 
-/* Everything in an open directory, with its owner's rights. */
+/* Removes everything in an open directory, with its owner's rights. */
 static int empty(struct jw_error *err, DIR *directory, const char *path, int depth)
 {
 	const int fd = dirfd(directory);
@@ -143,7 +143,7 @@ static int empty(struct jw_error *err, DIR *directory, const char *path, int dep
 	while (!result && (entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		/* A folder with nothing in it need not be opened first. */
+		/* An empty folder need not be opened first. */
 		if (entry->d_type == DT_DIR && !unlinkat(fd, entry->d_name, AT_REMOVEDIR))
 			continue;
 		if (!unlinkat(fd, entry->d_name, 0) || errno == ENOENT)
@@ -215,8 +215,8 @@ static char *absolute(struct jw_error *err, const char *path)
 	return os_join(err, here, path);
 }
 
-/* Were another account's link resolved, the path that it leads to would be used as if the superuser
- * had named it. */
+/* Another account's link is not resolved here: the result would be used as if the superuser had
+ * named it. */
 int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 {
 	char *given = absolute(err, path), *real = NULL;

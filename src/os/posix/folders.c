@@ -69,7 +69,7 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return os_real_path(err, "/proc/self/exe", ret_path);
 }
 
-/* What another account could replace is no place for the superuser's own work. */
+/* The superuser does not work in a folder that another account could replace. */
 char *os_temp_dir(struct jw_error *err)
 {
 	const char *base = getenv("TMPDIR");

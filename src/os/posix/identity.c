@@ -63,7 +63,7 @@ int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
 	static const char *const of_root[] = {"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 										  "XDG_CONFIG_HOME"};
 
-	/* Groups first: without root they cannot be changed any more. */
+	/* Groups first: without root they cannot be changed. */
 	if (initgroups(account->sudo_user, account->sudo_group) || setgid(account->sudo_group) ||
 		setuid(account->sudo_owner))
 		return posix_error(err, account->sudo_user);
@@ -76,7 +76,7 @@ int os_become_sudo_user(struct jw_error *err, const struct os_account *account)
 	return 0;
 }
 
-/* Root's own groups, while we act as another account. */
+/* Root's own groups, while this process acts as another account. */
 static struct {
 	gid_t *items;
 	int count;

@@ -8,7 +8,7 @@ enum { ECHO_MS = 500 };
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t interrupted;
-static struct timespec first; /* written by the first signal only */
+static struct timespec first; /* only the first signal writes it */
 
 static long since_first_ms(void)
 {
@@ -18,9 +18,9 @@ static long since_first_ms(void)
 	return (long)(now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000;
 }
 
-/* The second one takes the default: kill -9 should never be needed. But timeout(1) and its
- * like signal the process and then its group, so one request comes twice: a signal that follows at
- * once is the first one's echo. The signals block each other meanwhile. */
+/* The second one has the default effect: kill -9 should never be needed. But timeout(1) and similar
+ * programs signal the process and then its group, so one request comes twice: a signal that follows
+ * at once is an echo. The signals block each other meanwhile. */
 static void note_signal(int number)
 {
 	if (!interrupted) {
@@ -28,7 +28,7 @@ static void note_signal(int number)
 		interrupted = 1;
 	} else if (since_first_ms() >= ECHO_MS) {
 		(void)signal(number, SIG_DFL);
-		(void)raise(number); /* comes when this returns */
+		(void)raise(number); /* delivered when this returns */
 	}
 }
 
@@ -40,7 +40,7 @@ void os_catch_interrupts(void)
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
 		(void)sigaddset(&action.sa_mask, caught[i]);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-		/* nohup(1): a closed terminal does not concern us. */
+		/* nohup(1): a closed terminal does not concern this process. */
 		bool ignored = caught[i] == SIGHUP && !sigaction(SIGHUP, NULL, &before) &&
 					   before.sa_handler == SIG_IGN;
 

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* The largest of those that are read as text. */
+/* The largest file that is read as text. */
 enum { MOST_TEXT = 65536 };
 
 char *posix_system_path(const char *path)

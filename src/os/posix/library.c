@@ -32,7 +32,8 @@ void (*os_library_function(struct os_library *library, const char *name))(void)
 	void *found = dlsym(library->handle, name);
 	void (*function)(void) = NULL;
 
-	/* ISO C has no cast between the two kinds of pointers; POSIX guarantees that they are alike. */
+	/* ISO C has no cast between the two kinds of pointers; POSIX guarantees the same
+	 * representation. */
 	memcpy(&function, &found, sizeof function);
 	return function;
 }
@@ -78,8 +79,8 @@ static bool try_list(const char *list, char **ret_path)
 	return false;
 }
 
-/* ld.so's cache holds NUL-terminated paths; looking for ours in its bytes needs no knowledge of its
- * layout. */
+/* ld.so's cache holds NUL-terminated paths; a search in its bytes needs no knowledge of its layout.
+ */
 static bool try_linker_cache(char **ret_path)
 {
 	struct os_map map;
@@ -96,7 +97,7 @@ static bool try_linker_cache(char **ret_path)
 			break;
 		while (start > map.data && start[-1])
 			start--;
-		/* 32-bit libraries are in the same list; the driver's 64-bit library is wanted. */
+		/* The list contains 32-bit libraries too; only the 64-bit driver is wanted. */
 		if (!memmem(start, (size_t)(hit - start), "i386", 4) &&
 			!memmem(start, (size_t)(hit - start), "lib32", 5))
 			found = try_folder((const char *)start, (size_t)(hit - start), ret_path);

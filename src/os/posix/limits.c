@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* 128 KB suffice today; frames grow with compilers and sanitizers. */
+/* 128 KB suffice today; compilers and sanitizers enlarge frames. */
 enum { LEAST_STACK = 256 << 10, GOOD_STACK = 8 << 20 };
 
 int os_prepare_limits(struct jw_error *err)
@@ -13,7 +13,7 @@ int os_prepare_limits(struct jw_error *err)
 
 	if (!sigaction(SIGXFSZ, NULL, &action) && action.sa_handler == SIG_DFL)
 		(void)signal(SIGXFSZ, SIG_IGN);
-	/* The kernel asks for the limit whenever the stack grows. */
+	/* The kernel checks the limit whenever the stack grows. */
 	if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= LEAST_STACK)
 		return 0;
 	stack.rlim_cur = stack.rlim_max < GOOD_STACK ? stack.rlim_max : GOOD_STACK;

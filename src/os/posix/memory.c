@@ -26,7 +26,7 @@ static uint64_t meminfo_field(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* The two versions: how a line of /proc/self/cgroup names our group, and its files. */
+/* The two versions: their mark of our group in a line of /proc/self/cgroup, and their files. */
 static const struct version {
 	const char *line, *root, *limit, *used;
 } versions[] = {
@@ -34,8 +34,7 @@ static const struct version {
 	{":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"},
 };
 
-/* A number in a file of the control group; UINT64_MAX where there is none ("max", no such group).
- */
+/* A number in a file of the control group; UINT64_MAX if there is none ("max", no such group). */
 static uint64_t group_bytes(const char *folder, const char *name)
 {
 	struct buf text = {0};
@@ -48,7 +47,7 @@ static uint64_t group_bytes(const char *folder, const char *name)
 	return value;
 }
 
-/* Pages of files, which give way. */
+/* Pages of files, which the kernel can drop. */
 static uint64_t group_file_bytes(const char *folder)
 {
 	static const char *const names[] = {"\nactive_file ", "\ninactive_file "};
@@ -66,7 +65,7 @@ static uint64_t group_file_bytes(const char *folder)
 	return sum;
 }
 
-/* The share of memory that this group leaves us. */
+/* Applies this group's limit to the available memory. */
 static void limit_by_group(const struct version *version, const char *folder, uint64_t *total_bytes,
 						   uint64_t *available_bytes)
 {
@@ -83,7 +82,8 @@ static void limit_by_group(const struct version *version, const char *folder, ui
 		*available_bytes = left;
 }
 
-/* Our own group below its root: "/user.slice/…", "" for the root (as containers see their own). */
+/* Our own group below its root: "/user.slice/…", or "" for the root (a container sees its own as
+ * root). */
 static void own_group(const struct version *version, char path[MOST_GROUP_PATH])
 {
 	struct buf text = {0};
@@ -135,7 +135,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	return *ret_total_bytes != 0;
 }
 
-/* "some avg10=1.53 avg60=0.40 …"; the kernel's decimal point is a point, whatever the locale. */
+/* "some avg10=1.53 avg60=0.40 …"; the kernel writes a decimal point in every locale. */
 static double some_avg10(const char *folder, const char *name)
 {
 	static const char start[] = "some avg10=";

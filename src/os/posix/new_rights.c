@@ -1,4 +1,3 @@
-/* The rights of a file that is written. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,7 @@
 
 enum { MOST_STATUS = 64 << 10 };
 
-/* umask() reads it by changing it, which other threads' new files would meet. */
+/* umask() can be read only by changing it, which would affect files that other threads make. */
 static mode_t creation_mask(void)
 {
 	struct buf text = {0};
@@ -27,8 +26,9 @@ static mode_t creation_mask(void)
 	return mask;
 }
 
-/* Another account's file stays that account's, where we may; else it is not replaced. Whose rights
- * these are tells the path: the superuser gives nothing away in another account's directory. */
+/* Another account's file keeps its owner if this thread may do that; otherwise the file is not
+ * replaced. The path decides whose rights apply: in another account's directory the superuser gives
+ * no files away. */
 int fd_set_rights(struct jw_error *err, int fd, const char *path, uint32_t mode,
 				  const struct os_stat *like)
 {

@@ -67,7 +67,7 @@ int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint3
 
 enum { LETTERS = 6, MOST_TRIES = 100 };
 
-/* Six letters that nobody knows beforehand. */
+/* Chooses six letters that cannot be predicted. */
 static int choose_letters(struct jw_error *err, const char *path, char *ret_letters)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -90,7 +90,7 @@ static int make_folder(const struct at *at)
 	return mkdirat(at->dir, at->name, 0700);
 }
 
-/* Tries other letters for as long as there is such a name. */
+/* Tries other letters while the name exists. */
 static int make_new(struct jw_error *err, const char *path, char between,
 					int (*make)(const struct at *at), char **ret_name)
 {

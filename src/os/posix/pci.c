@@ -1,4 +1,4 @@
-/* NVIDIA's display devices as Linux lists them. Source: Documentation/ABI/testing/sysfs-bus-pci. */
+/* NVIDIA's display devices in Linux' list. Source: Documentation/ABI/testing/sysfs-bus-pci. */
 #include "os/pci.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static bool attribute(const char *device, const char *name, unsigned long *ret_v
 	return found;
 }
 
-/* Base class 03: display controller; 0302 is a "3D controller", as data-centre cards and some
- * laptops' are. */
+/* Base class 03: display controller; 0302 is a "3D controller", as in data-centre cards and some
+ * laptops. */
 static bool is_nvidia_display(const char *device)
 {
 	unsigned long vendor = 0, class = 0;

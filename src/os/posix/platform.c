@@ -8,8 +8,7 @@
 
 const char os_name[] = "linux";
 
-/* "5.15.153.1-microsoft-standard-WSL2"; a kernel built by the user has another name, but the same
- * device. */
+/* "5.15.153.1-microsoft-standard-WSL2"; a custom kernel has another name, but the same device. */
 bool os_is_wsl(void)
 {
 	struct buf name = {0};

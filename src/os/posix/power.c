@@ -13,7 +13,7 @@
 
 static const char supplies[] = "/sys/class/power_supply";
 
-/* Whether a file of a power supply holds this word and nothing else. */
+/* Whether a file of a power supply contains exactly this word. */
 static bool says(const char *supply, const char *name, const char *word)
 {
 	struct buf text = {0};
@@ -26,8 +26,8 @@ static bool says(const char *supply, const char *name, const char *word)
 	return same;
 }
 
-/* Source: the kernel's ABI/testing/sysfs-class-power. Batteries of mice and the like have the scope
- * "Device". A battery that is full, or not charging on its charger, does not discharge. */
+/* Source: the kernel's ABI/testing/sysfs-class-power. Batteries of mice and other devices have the
+ * scope "Device". A battery that is full, or plugged in without charging, does not discharge. */
 bool os_on_battery(void)
 {
 	char *folder = posix_system_path(supplies);

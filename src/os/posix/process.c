@@ -11,8 +11,8 @@
 #include "os/posix/at.h"
 #include "os/posix/posix.h"
 
-/* In the child, between fork and exec: only calls that POSIX allows there. The reason of a failure
- * goes through `report`, which exec closes. */
+/* Runs in the child between fork and exec: only calls that POSIX allows there. `report` passes the
+ * reason of a failure; exec closes it. */
 static void become(const char *const *arguments, int in, int out, int report, pid_t parent)
 {
 	union {
@@ -24,7 +24,7 @@ static void become(const char *const *arguments, int in, int out, int report, pi
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
-	/* os_prepare_limits ignores it for us alone. */
+	/* os_prepare_limits ignores it for this process only. */
 	(void)signal(SIGXFSZ, SIG_DFL);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 		dup2(out, STDERR_FILENO) >= 0)
@@ -122,7 +122,7 @@ void os_die_with_parent(void)
 	pid_t parent = getppid();
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The parent may have ended before the call above: then we belong to init, or to a subreaper.
+	/* If the parent ended before the call above, this process belongs to init, or to a subreaper.
 	 */
 	if (getppid() != parent)
 		_exit(1);

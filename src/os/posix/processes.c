@@ -19,7 +19,7 @@ struct tour {
 	unsigned processes;
 };
 
-/* Files of /proc have no size: they are read to their end. */
+/* Files in /proc report no size: read to their end. */
 static int read_proc(struct jw_error *err, const char *path, struct buf *text)
 {
 	enum { STEP = 64 << 10 };
@@ -42,8 +42,8 @@ static int read_proc(struct jw_error *err, const char *path, struct buf *text)
 	return buf_append(err, text, "", 0);
 }
 
-/* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498       /usr/lib/libcuda.so.1". A line feed
- * in the name is written \012, and no other character is changed. Source: proc(5). */
+/* A line of maps: "7f00-7f01 r-xp 00000000 fe:00 247498 /usr/lib/libcuda.so.1". Only a line feed in
+ * the name is escaped, as \012. Source: proc(5). */
 static int take_maps_line(struct jw_error *err, const struct tour *tour, char *line)
 {
 	static const char gone[] = " (deleted)";

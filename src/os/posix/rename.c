@@ -32,8 +32,8 @@ int os_rename(struct jw_error *err, const char *from, const char *to)
 	return result;
 }
 
-/* A lease for readers is given only if no process has the file open for writing. It is given back
- * at once, so that others do not wait; the signal that would announce them is one that is ignored.
+/* The kernel grants a lease for readers only if no process has the file open for writing. It is
+ * returned at once, so that others do not wait; the signal that would announce them is ignored.
  * Source: fcntl(2), "Leases". */
 static bool has_no_writer(int fd)
 {
@@ -46,7 +46,7 @@ struct os_file *os_file_take(const char *from, const char *to)
 	struct os_file *file = NULL;
 	struct stat native;
 
-	/* Moved first: from then on no other process finds it under its old name. */
+	/* Moves it first: from then on no other process finds it by its old name. */
 	if (os_rename(NULL, from, to))
 		return NULL;
 	if (!path_is_link(to) && !os_file_open(NULL, to, OS_OPEN_READ, &file) &&

@@ -14,7 +14,7 @@
 #include "os/posix/posix.h"
 
 enum {
-	UNMAPPED = 65534, /* how a user namespace shows an account that it lacks */
+	UNMAPPED = 65534, /* the id that a user namespace shows for accounts that it lacks */
 	MOST_GROUPS = 65536,
 	MOST_ENTRY = 1 << 20,
 	MOST_KEPT = 64, /* accounts */
@@ -22,12 +22,12 @@ enum {
 
 struct account_groups {
 	uid_t owner;
-	gid_t group; /* that the account's files are made with */
+	gid_t group; /* group of files that the account makes */
 	gid_t *items;
 	int count;
 };
 
-/* Once read, an account's groups hold until the program ends, as they do for a login. */
+/* An account's groups are read once and kept until the program ends, as in a login. */
 static struct {
 	pthread_mutex_t lock;
 	struct account_groups items[MOST_KEPT];
@@ -36,7 +36,7 @@ static struct {
 	int own_count;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* What this thread has given up, to be taken again. */
+/* Rights that this thread has given up, to be restored. */
 static _Thread_local struct {
 	bool acts;
 	int dumpable, parent_signal;
@@ -76,7 +76,7 @@ static int keep_own(struct jw_error *err)
 	return 0;
 }
 
-/* The account's groups, of which the first is its own. */
+/* The account's groups, its own first. */
 static int list_groups(struct jw_error *err, const struct passwd *entry,
 					   struct account_groups *groups)
 {
@@ -120,7 +120,7 @@ static int read_groups(struct jw_error *err, struct account_groups *groups)
 	}
 }
 
-/* Not locked for a copy: an item never changes. */
+/* Copies without the lock: an item never changes. */
 static int find_groups(struct jw_error *err, uid_t owner, gid_t group,
 					   struct account_groups *ret_groups, bool *ret_mine)
 {
@@ -141,7 +141,7 @@ static int find_groups(struct jw_error *err, uid_t owner, gid_t group,
 	return 0;
 }
 
-/* The kernel forgets both of them at such a change. */
+/* The kernel resets both at such a change. */
 static void restore_process(void)
 {
 	(void)prctl(PR_SET_DUMPABLE, self.dumpable);
@@ -167,7 +167,7 @@ static int change(struct jw_error *err, const struct account_groups *groups)
 		(void)setfsgid(groups->group);
 		(void)setfsuid(groups->owner);
 	}
-	/* Neither tells whether it has succeeded. Source: setfsuid(2). */
+	/* Neither call reports success. Source: setfsuid(2). */
 	if (set && (uid_t)setfsuid((uid_t)-1) == groups->owner &&
 		(gid_t)setfsgid(none) == groups->group)
 		return 0;

@@ -28,8 +28,8 @@ static void take_signals_back(void)
 		(void)sigaction(passed_on[i], &before[i], NULL);
 }
 
-/* The terminal's own signals come from the kernel and reach every process of the foreground. One
- * that comes when the receiver has just been waited for is meant for us. */
+/* The terminal's own signals come from the kernel and reach every process of the foreground. A
+ * signal that arrives just after the receiver has ended is meant for this process. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
 	const int kept = errno;
@@ -37,7 +37,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
 	(void)context;
 	if (receiver > 0 && info->si_code <= 0 && kill((pid_t)receiver, number) && errno == ESRCH) {
 		take_signals_back();
-		(void)raise(number); /* comes when this returns */
+		(void)raise(number); /* delivered when this returns */
 	}
 	errno = kept;
 }
@@ -48,7 +48,7 @@ void os_forward_signals(int pid)
 	const bool forwards = receiver > 0;
 
 	if (pid <= 0 && forwards)
-		take_signals_back(); /* first: no signal is sent to a process that is gone */
+		take_signals_back(); /* first: a signal must not go to a process that has ended */
 	receiver = pid;
 	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; pid > 0 && i < sizeof passed_on / sizeof *passed_on; i++)

@@ -30,7 +30,7 @@ static int find_info(struct jw_error *err, const char *path, struct statfs *ret_
 	return result;
 }
 
-/* statfs(2) magic numbers of file systems where locks and mappings go over a network. */
+/* statfs(2) magic numbers of file systems that do locks and mappings over a network. */
 static bool is_network_type(unsigned long type)
 {
 	static const unsigned long network[] = {
@@ -64,8 +64,8 @@ bool os_is_made_up(const char *path)
 	return false;
 }
 
-/* The file system's account of a user or group. Kernels before 5.14 want the device's
- * name. Source: quotactl(2). */
+/* Reads the file system's quota of a user or group. Kernels before 5.14 need the device's name.
+ * Source: quotactl(2). */
 static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
 {
 	/* QCMD shifts into the sign. */
@@ -90,7 +90,7 @@ static bool read_books(int fd, int type, uint32_t id, struct dqblk *ret_books)
 	return !quotactl((int)command, device, (int)id, (char *)ret_books);
 }
 
-/* A soft limit binds when its time of grace is over, or where it is the only one. 0: no limit. */
+/* A soft limit applies after its grace time, or if it is the only one. 0: no limit. */
 static uint64_t binding(uint64_t hard, uint64_t soft, uint64_t grace_s)
 {
 	bool over = soft && grace_s && (int64_t)grace_s < (int64_t)time(NULL);
@@ -112,7 +112,7 @@ static void apply_books(const struct dqblk *books, struct os_space *space)
 {
 	enum { BLOCK = 1024 };
 
-	/* Older kernels may fill in one half only: fields that are not marked as valid are unknown. */
+	/* Older kernels may fill in only one half: fields that are not marked as valid are unknown. */
 	if (books->dqb_valid & QIF_BLIMITS && books->dqb_valid & QIF_SPACE)
 		apply_limit(binding(books->dqb_bhardlimit, books->dqb_bsoftlimit,
 							books->dqb_valid & QIF_BTIME ? books->dqb_btime : 0) *
@@ -124,7 +124,7 @@ static void apply_books(const struct dqblk *books, struct os_space *space)
 					books->dqb_curinodes, &space->free_files, &space->file_quota);
 }
 
-/* The superuser is not held to any. */
+/* Quotas do not apply to the superuser. */
 static void apply_quotas(const char *path, struct os_space *space)
 {
 	int fd = geteuid() ? path_open(NULL, path, O_RDONLY | O_NONBLOCK) : -1;

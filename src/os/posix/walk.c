@@ -17,7 +17,7 @@ bool walk_is_shared(const struct stat *stat)
 	return (stat->st_mode & S_IWOTH) || ((stat->st_mode & S_IWGRP) && stat->st_gid != 0);
 }
 
-/* The files of an account that this user namespace lacks are not in our power either. */
+/* The superuser has no power over files of an account that this user namespace lacks. */
 static int change_rights(struct jw_error *err, struct walk *walk, uid_t owner, gid_t group)
 {
 	struct jw_error why = {0};
@@ -93,7 +93,7 @@ static int note_step(struct jw_error *err, struct walk *walk, const char *name)
 	return 0;
 }
 
-/* A link that the superuser alone can have made is replaced by what it says. */
+/* Follows a link that only the superuser can have made, by its text. */
 static int follow_link(struct jw_error *err, struct walk *walk, const char *name,
 					   const char *behind, const struct stat *link)
 {
@@ -104,7 +104,7 @@ static int follow_link(struct jw_error *err, struct walk *walk, const char *name
 		walk->stuck = true;
 		return walk->owner ? 0 : change_rights(err, walk, link->st_uid, link->st_gid);
 	}
-	/* Where others may write, one with a second name may be theirs. */
+	/* In a directory that others may write to, a file with a second name may be theirs. */
 	errno = ELOOP;
 	length = ++walk->links > MOST_LINKS || (walk_is_shared(&walk->stat) && link->st_nlink > 1)
 				 ? -1
@@ -120,8 +120,8 @@ static int follow_link(struct jw_error *err, struct walk *walk, const char *name
 	return text[0] == '/' ? start_at(err, walk, "/") : 0;
 }
 
-/* `name`, which is followed by `behind`, from the first separator on. One that is missing, or is no
- * directory, is left to the call that the walk is for. *ret_arrived: so is one that is there. */
+/* Steps into `name`; `behind` is the rest, from the first separator on. Leaves it to the actual
+ * call if it is missing or is not a directory. *ret_arrived: so is one that is there. */
 static int step_into(struct jw_error *err, struct walk *walk, const char *name, char *behind,
 					 bool *ret_arrived)
 {

@@ -14,7 +14,7 @@ enum { MOST_ACCOUNT_NAME = 512 };
 
 static const wchar_t profiles[] = L"SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\ProfileList";
 
-/* As which an unelevated console of an administrator has that group for denials only. */
+/* In the token of an administrator's unelevated console that group only denies. */
 bool jw_is_administrator(void)
 {
 	union sid_room administrators;
@@ -25,7 +25,7 @@ bool jw_is_administrator(void)
 		   CheckTokenMembership(NULL, &administrators, &is) && is;
 }
 
-/* NULL if the account is gone: its folder's name is used then. */
+/* NULL if the account is gone: then its folder's name is used. */
 static char *name_of_sid(const wchar_t *id)
 {
 	wchar_t name[MOST_ACCOUNT_NAME], domain[MOST_ACCOUNT_NAME];
@@ -48,7 +48,7 @@ static char *home_of_profile(struct jw_error *err, HKEY list, const wchar_t *id)
 	DWORD size = WIN32_MOST_PATH * sizeof *wide;
 	char *home = NULL;
 
-	/* It mostly begins with %SystemDrive%: RRF_RT_REG_SZ alone takes it too, and expands it. */
+	/* It usually begins with %SystemDrive%: RRF_RT_REG_SZ accepts that too, and expands it. */
 	if (wide && !RegGetValueW(list, id, L"ProfileImagePath", RRF_RT_REG_SZ, NULL, wide, &size))
 		home = win32_shown(err, wide);
 	mem_free(wide);
@@ -70,7 +70,7 @@ static int add_profile(struct jw_error *err, HKEY list, const wchar_t *wide,
 
 	if (!id)
 		return -1;
-	/* A second list of a profile that could not be loaded is set aside as "SID.bak". */
+	/* The second entry of a profile that could not be loaded is named "SID.bak"; skip it. */
 	home =
 		starts_with_any(id, starts) && !strchr(id, '.') ? home_of_profile(NULL, list, wide) : NULL;
 	if (!home || !os_is_absolute(home) || !os_exists(home)) {

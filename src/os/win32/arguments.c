@@ -33,7 +33,7 @@ static int add_argument(struct arguments *arguments, char *text)
 	return 0;
 }
 
-/* Whether the last part, and only that, is a pattern. No file's name can hold these characters. */
+/* Whether only the last part is a pattern. File names cannot contain these characters. */
 static bool is_pattern(const wchar_t *text)
 {
 	const wchar_t *wild = wcspbrk(text, L"*?");
@@ -59,7 +59,7 @@ static int add_match(struct arguments *arguments, const wchar_t *pattern, const 
 	return result;
 }
 
-/* The files that a pattern matches; the pattern itself if there are none, for the message. */
+/* Adds the files that match a pattern; without any, the pattern itself, for the message. */
 static int add_expanded(struct arguments *arguments, const wchar_t *text)
 {
 	WIN32_FIND_DATAW entry;
@@ -90,7 +90,7 @@ char **os_arguments(int *argc, char **argv)
 				   : add_argument(&arguments, win32_utf8(NULL, wide[i]));
 	if (wide)
 		(void)LocalFree(wide);
-	/* Out of memory at the very start: the C library's argv is used. */
+	/* Out of memory at the start: use the C library's argv. */
 	if (result || !arguments.count)
 		return argv;
 	*argc = (int)arguments.count;

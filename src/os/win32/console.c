@@ -22,12 +22,12 @@ unsigned os_terminal_columns(int fd)
 
 bool os_prints_utf8(void)
 {
-	return true; /* os_terminal_prepare sees to it */
+	return true; /* os_terminal_prepare has enabled it */
 }
 
 static UINT code_page_before;
 
-/* The code page belongs to the console, not to us: other programs in it expect their own. */
+/* The code page belongs to the console: other programs in it expect their own. */
 static void restore_code_page(void)
 {
 	(void)SetConsoleOutputCP(code_page_before);

@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "os/win32/win32.h"
 
-/* Share of the machine that a job object (a container) grants, in 1/10000; 0 where it does not
- * limit. */
+/* Share of the machine that a job object (a container) grants, in 1/10000; 0 without a limit. */
 static DWORD job_share(void)
 {
 	JOBOBJECT_CPU_RATE_CONTROL_INFORMATION info = {0};
@@ -28,7 +27,7 @@ unsigned os_cores(void)
 	if (GetProcessAffinityMask(GetCurrentProcess(), &ours, &machine))
 		for (DWORD_PTR mask = ours; mask; mask &= mask - 1)
 			cores++;
-	/* A mask covers one group of at most 64; new processes are spread over all groups. */
+	/* A mask covers one group of at most 64; new processes may use all groups. */
 	if (ours == machine && all > cores)
 		cores = all;
 	if (share && all && (all * share + 9999) / 10000 < cores)
@@ -36,7 +35,7 @@ unsigned os_cores(void)
 	return cores ? cores : 1;
 }
 
-/* Of the cores those of which a thread is in the mask, in the first group. */
+/* Counts the cores of the first group that have a thread in the mask. */
 static unsigned count_cores(const uint8_t *records, DWORD size, DWORD_PTR ours)
 {
 	unsigned cores = 0;
@@ -62,7 +61,7 @@ unsigned os_physical_cores(void)
 
 	(void)GetLogicalProcessorInformationEx(RelationProcessorCore, NULL, &size);
 	records = size ? mem_alloc(NULL, size) : NULL;
-	/* With all of the first group come those of the others, as in os_cores. */
+	/* If all of the first group may be used, so may the other groups, as in os_cores. */
 	if (records && GetProcessAffinityMask(GetCurrentProcess(), &ours, &machine) &&
 		GetLogicalProcessorInformationEx(RelationProcessorCore, (void *)records, &size))
 		cores = count_cores(records, size, ours == machine ? 0 : ours);

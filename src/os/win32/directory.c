@@ -29,7 +29,7 @@ static bool is_dots(const wchar_t *name)
 	return !wcscmp(name, L".") || !wcscmp(name, L"..");
 }
 
-/* The search for everything in a folder; INVALID_HANDLE_VALUE as FindFirstFileExW. */
+/* Lists everything in a folder; INVALID_HANDLE_VALUE as in FindFirstFileExW. */
 static HANDLE find_first(const wchar_t *folder, WIN32_FIND_DATAW *ret_entry)
 {
 	wchar_t *pattern = win32_join(NULL, folder, L"*");
@@ -57,7 +57,7 @@ int os_list(struct jw_error *err, const char *path, struct os_names *ret_names)
 		return -1;
 	search = find_first(wide, &entry);
 	if (search == INVALID_HANDLE_VALUE) {
-		/* Only the root of an empty drive has not even "." */
+		/* Only the root of an empty drive lacks even ".". */
 		if (GetLastError() == ERROR_FILE_NOT_FOUND)
 			result = names_finish(err, NULL, 0, ret_names);
 		else
@@ -89,9 +89,9 @@ done:
 	return result;
 }
 
-/* Opening checks the same rights as writing, and writes nothing; that another process has it open
- * is noticed only after that check. The rights to a folder's content and to a file's have the same
- * numbers. */
+/* Opening checks the same rights as writing, and writes nothing; an open handle of another process
+ * is detected only after that check. A folder's content rights and a file's have the same numbers.
+ */
 int os_may_write(struct jw_error *err, const char *path)
 {
 	static const DWORD wanted = FILE_GENERIC_READ | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY;
@@ -114,7 +114,7 @@ static bool is_gone(void)
 	return GetLastError() == ERROR_FILE_NOT_FOUND || GetLastError() == ERROR_PATH_NOT_FOUND;
 }
 
-/* Also one that is marked read-only, as on POSIX systems. */
+/* Also removes a file that is marked read-only, as on POSIX systems. */
 static bool remove_file(const wchar_t *path)
 {
 	DWORD attributes;
@@ -166,7 +166,7 @@ static bool remove_below(const wchar_t *folder, int depth)
 		if (!(entry.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY))
 			fine = fine && remove_file(path);
 		else if (entry.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)
-			fine = fine && RemoveDirectoryW(path); /* a link: only itself */
+			fine = fine && RemoveDirectoryW(path); /* removes only the link itself */
 		else
 			fine = fine && remove_below(path, depth + 1);
 		mem_free(path);
@@ -211,7 +211,7 @@ int os_real_path(struct jw_error *err, const char *path, char **ret_path)
 		win32_error(err, path);
 		goto done;
 	}
-	/* Some file systems (RAM disks) have no answer: then the path as it is. */
+	/* Some file systems (RAM disks) have no answer: keep the path unchanged. */
 	if (GetFinalPathNameByHandleW(handle, final, WIN32_MOST_PATH, 0))
 		shown = win32_shown(err, final);
 	else

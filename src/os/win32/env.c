@@ -12,8 +12,8 @@ int os_env_set(struct jw_error *err, const char *name, const char *value)
 
 	if (!wide_name || (value && !wide_value))
 		goto done;
-	/* The C library keeps a copy of its own, which libraries that share it read. It cannot hold an
-	 * empty value; the system can. */
+	/* The C library keeps its own copy, which libraries that share it read. It cannot hold an empty
+	 * value; the system can. */
 	if (_wputenv_s(wide_name, wide_value ? wide_value : L"") ||
 		(!SetEnvironmentVariableW(wide_name, wide_value) && value)) {
 		win32_error(err, name);

@@ -10,7 +10,7 @@
 /* After windows.h, whose types it needs */
 #include <restartmanager.h>
 
-/* Source: Microsoft, "Restart Manager". Loaded when it is wanted: little else needs it. */
+/* Source: Microsoft, "Restart Manager". Loaded on demand: little else needs it. */
 struct manager {
 	DWORD(WINAPI *start)(DWORD *session, DWORD flags, WCHAR *key);
 	DWORD(WINAPI *enter)

@@ -9,7 +9,7 @@
 #include <knownfolders.h>
 #include <shlobj.h>
 
-/* A folder that an environment variable names, else one that the system knows. */
+/* A folder named by an environment variable, else one that the system knows. */
 static int known_folder(struct jw_error *err, const char *variable, const KNOWNFOLDERID *id,
 						char **ret_path)
 {

@@ -26,8 +26,8 @@ static bool own_user(union token_user *ret_user)
 	return result;
 }
 
-/* An administrator's programs see the same folders whether elevated or not; the one account whose
- * cache is never the user's is LocalSystem, as which services and tasks may run. */
+/* An administrator's programs use the same folders with and without elevation; the only account
+ * whose cache is never the user's is LocalSystem, which services and tasks may use. */
 static bool is_local_system(void)
 {
 	union token_user user;
@@ -71,9 +71,9 @@ void os_account_free(struct os_account *account)
 	*account = (struct os_account){0};
 }
 
-/* A restricted token passes an access check only if its own groups and the restricting SIDs both
- * do: with the account's SID among the latter, and no privilege (backup and restore pass over
- * access lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */
+/* A restricted token passes an access check only if both its own groups and the restricting SIDs
+ * do: with the account's SID among the latter, and no privilege (backup and restore ignore access
+ * lists), it allows what both may do. Source: Microsoft, "Restricted Tokens". */
 int os_act_as_account(struct jw_error *err, const struct jw_account *account)
 {
 	static const WELL_KNOWN_SID_TYPE everyones[] = {WinWorldSid, WinAuthenticatedUserSid,

@@ -4,16 +4,16 @@
 
 static volatile LONG interrupted;
 
-/* Runs in a separate thread. Saying that an event was dealt with keeps us running after Ctrl-C
- * and Ctrl-Break; when the console is closed, or the user logs off, the process ends as soon as
- * this returns, at the latest after five seconds: so it waits for the program to end by itself. */
+/* Runs in a separate thread. Returning TRUE keeps the process running after Ctrl-C and Ctrl-Break;
+ * when the console is closed, or the user logs off, the process ends as soon as this returns, at
+ * the latest after five seconds: so it waits for the program to end by itself. */
 static BOOL WINAPI note_console_event(DWORD event)
 {
 	enum { LONGER_THAN_WE_ARE_GIVEN_MS = 10000 };
 
 	if (InterlockedExchange(&interrupted, 1) &&
 		(event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT))
-		return FALSE; /* the second one ends the process */
+		return FALSE; /* the second request ends the process */
 	if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT)
 		Sleep(LONGER_THAN_WE_ARE_GIVEN_MS);
 	return TRUE;

@@ -15,8 +15,8 @@ static bool is_path(const char *name)
 	return os_base_name(name) != name;
 }
 
-/* From System32 alone, or from the folder of a path that was given: never from the current folder
- * or PATH, where anybody may have put a library of that name. */
+/* Loads from System32 only, or from the folder of a given path: never from the current folder or
+ * PATH, where any user may have put a library of that name. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library)
 {
 	struct os_library *library = mem_alloc(err, sizeof *library);
@@ -69,7 +69,7 @@ static int module_path(struct jw_error *err, HMODULE module, char **ret_path)
 	return 0;
 }
 
-/* System32\nvcuda.dll passes calls on to nvcuda64.dll in the driver store: that file is the driver.
+/* System32\nvcuda.dll forwards calls to nvcuda64.dll in the driver store: that file is the driver.
  */
 int os_library_path(struct jw_error *err, struct os_library *library, const char *function,
 					char **ret_path)
@@ -89,7 +89,7 @@ void os_library_close(struct os_library *library)
 	mem_free(library);
 }
 
-/* FOLDER\name, if it is there. */
+/* FOLDER\name, if it exists. */
 static bool try_file(const char *folder, const char *name, char **ret_path)
 {
 	char *path = os_join(NULL, folder, name);
@@ -99,7 +99,7 @@ static bool try_file(const char *folder, const char *name, char **ret_path)
 	return found;
 }
 
-/* The display adapters' settings name the user-mode driver's files with their whole paths; the CUDA
+/* The display adapters' settings give the full paths of the user-mode driver's files; the CUDA
  * driver lies beside them. Source: "UserModeDriverName" in Microsoft's documentation of display
  * drivers' INF files. */
 static bool try_adapter(unsigned number, char **ret_path)
@@ -135,7 +135,7 @@ int os_find_driver(struct jw_error *err, char **ret_path)
 	char *system = length && length < MAX_PATH ? win32_shown(err, wide) : NULL, *path = NULL;
 	bool found = system && try_file(system, "nvcuda.dll", &path);
 
-	/* Without the loader in System32 no program would find the driver. */
+	/* Without the loader in System32 programs would not find the driver. */
 	for (unsigned i = 0; found && i < MOST_ADAPTERS; i++) {
 		char *driver = NULL;
 

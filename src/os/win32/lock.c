@@ -11,7 +11,7 @@ int os_file_lock(struct jw_error *err, struct os_file *file, bool exclusive, boo
 	DWORD flags = LOCKFILE_FAIL_IMMEDIATELY | (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0);
 	OVERLAPPED from_start = {0};
 
-	/* A second lock of ours would be at odds with the first one; fcntl's replaces it. */
+	/* A second lock of ours would conflict with the first one; with fcntl it would replace it. */
 	if (file->locked && os_file_unlock(err, file))
 		return -1;
 	if (!LockFileEx(uv_get_osfhandle(file->fd), flags, 0, whole, whole, &from_start)) {

@@ -25,7 +25,7 @@ void os_map_forget(const struct os_map *map, size_t offset, size_t size)
 	const size_t page = 4096;
 	size_t start = (offset + page - 1) / page * page, end = (offset + size) / page * page;
 
-	/* Unlocking pages that are not locked takes them out of the working set and fails with
+	/* Unlocking pages that are not locked removes them from the working set and fails with
 	 * ERROR_NOT_LOCKED (documentation of VirtualUnlock, remarks). */
 	if (map->handle && end > start && end <= map->size)
 		(void)VirtualUnlock((uint8_t *)map->handle + start, end - start);

@@ -12,9 +12,7 @@ bool os_memory(uint64_t *ret_total_bytes, uint64_t *ret_available_bytes)
 	if (!GlobalMemoryStatusEx(&status) || !status.ullTotalPhys)
 		return false;
 	*ret_total_bytes = status.ullTotalPhys;
-	/* Windows commits no memory that it does not have: the rest that may be committed is a limit
-	 * too.
-	 */
+	/* Windows does not overcommit: the remaining commit charge is a limit too. */
 	*ret_available_bytes = status.ullAvailPhys < status.ullAvailPageFile ? status.ullAvailPhys
 																		 : status.ullAvailPageFile;
 	return true;
@@ -39,7 +37,7 @@ void os_release_memory(void)
 	(void)HeapCompact(GetProcessHeap(), 0);
 }
 
-/* Windows has them for accounts with the right to lock memory only. */
+/* Windows offers them only to accounts with the right to lock memory. */
 void os_prefer_large_pages(void *memory, size_t size)
 {
 	(void)memory;

@@ -19,7 +19,7 @@ bool os_is_absolute(const char *path)
 	return os_is_separator(path[0]) || (has_drive(path) && os_is_separator(path[2]));
 }
 
-/* Length of the name that starts here, with the separator behind it. */
+/* Length of the name that starts here, including the separator behind it. */
 static size_t part_length(const char *path)
 {
 	size_t length = 0;

@@ -43,7 +43,7 @@ int path_remove_dir(struct jw_error *err, const char *path)
 	return result;
 }
 
-/* Nothing: a file's rights are its folder's. */
+/* Does nothing: a file has its folder's rights. */
 int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint32_t group)
 {
 	(void)err;

@@ -1,4 +1,4 @@
-/* NVIDIA's display devices as Windows' plug and play manager lists them; no driver is needed. */
+/* NVIDIA's display devices in the list of Windows' plug and play manager; needs no driver. */
 #include "os/pci.h"
 
 #include <stdbool.h>
@@ -10,7 +10,8 @@
 
 #include <setupapi.h>
 
-/* Whether one of several texts, each ending in NUL, the last one empty, starts so. */
+/* Whether one of several texts begins with `start`. Each text ends in NUL, and the last one is
+ * empty. */
 static bool any_starts(const wchar_t *texts, const wchar_t *start)
 {
 	for (; *texts; texts += wcslen(texts) + 1)
@@ -55,7 +56,7 @@ static unsigned hex_number(const wchar_t *text, size_t digits)
 	return value;
 }
 
-/* Hardware ids read "PCI\VEN_10DE&DEV_2484&SUBSYS_…", compatible ones hold the class code:
+/* Hardware ids read "PCI\VEN_10DE&DEV_2484&SUBSYS_…"; compatible ids contain the class code:
  * "PCI\CC_0300" or "PCI\CC_0302". Base class 03: display controller; 0302 is a "3D controller". */
 static bool read_device(HDEVINFO list, SP_DEVINFO_DATA *device, struct os_pci_device *ret_device)
 {

@@ -19,8 +19,9 @@ void os_work_in_background(void)
 	};
 
 	(void)SetPriorityClass(GetCurrentProcess(), IDLE_PRIORITY_CLASS);
-	/* Disk and memory too. Of this thread, which compiles: the background mode of a whole process
-	 * may hold its working set down to 32 MB, and a compiler would do nothing but page. */
+	/* Lowers disk and memory priority too. Only for this thread, which compiles: the background
+	 * mode of a whole process may limit its working set to 32 MB, and a compiler would only page.
+	 */
 	(void)SetThreadPriority(GetCurrentThread(), THREAD_MODE_BACKGROUND_BEGIN);
 	(void)SetProcessInformation(GetCurrentProcess(), ProcessPowerThrottling, &efficient,
 								sizeof efficient);

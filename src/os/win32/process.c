@@ -33,7 +33,7 @@ done:
 	return wide;
 }
 
-/* A job object whose processes end with its last handle, which is ours. */
+/* A job object whose processes end when its last handle closes; we hold the only one. */
 static HANDLE new_job(void)
 {
 	JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {.BasicLimitInformation.LimitFlags =
@@ -137,14 +137,13 @@ done:
 	return result;
 }
 
-/* libuv puts every process that it starts into a job object that ends with its last handle, which
- * the parent holds. */
+/* libuv puts every process that it starts into a job object, whose only handle the parent holds. */
 void os_die_with_parent(void)
 {
 }
 
-/* The system's own filter looks for a debugger first, and Wine's, on a stack that has overflowed,
- * ends that thread alone. */
+/* The system's own filter looks for a debugger first, and Wine's ends only the thread whose stack
+ * has overflowed. */
 static LONG WINAPI end_at_once(EXCEPTION_POINTERS *fault)
 {
 	(void)TerminateProcess(GetCurrentProcess(), fault->ExceptionRecord->ExceptionCode);

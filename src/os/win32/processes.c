@@ -24,7 +24,7 @@ struct tour {
 	wchar_t *path;
 };
 
-/* In the system's units; 0 where it cannot be known. */
+/* In the system's units; 0 if unknown. */
 static uint64_t born(DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
@@ -46,8 +46,8 @@ static const struct member *find_process(const struct tour *tour, DWORD pid)
 	return NULL;
 }
 
-/* A process keeps the number of a parent that has ended, and another process may have it now: no
- * child is older than its parent. */
+/* A process keeps the number of a parent that has ended, and another process may have that number
+ * now: no child is older than its parent. */
 static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 {
 	const struct member *parent = find_process(tour, entry->th32ParentProcessID);
@@ -62,7 +62,7 @@ static bool add_child(struct tour *tour, const PROCESSENTRY32W *entry)
 	return true;
 }
 
-/* Children may be listed before their parents: so the search repeats until it finds no more. */
+/* Children may be listed before their parents: repeats until it finds no more. */
 static int find_family(struct jw_error *err, struct tour *tour)
 {
 	HANDLE snapshot = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
@@ -96,7 +96,7 @@ static int take_module(struct jw_error *err, const struct tour *tour, HANDLE pro
 	return result;
 }
 
-/* Those that begin or end meanwhile, or that we may not look at, have no modules. */
+/* Processes that begin or end meanwhile, or may not be inspected, have no modules. */
 static int take_modules(struct jw_error *err, const struct tour *tour, DWORD pid)
 {
 	HANDLE process = OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, pid);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "os/win32/win32.h"
 
-/* PEP 514: HKxx\Software\Python\COMPANY\TAG\InstallPath, whose default value is the folder. */
+/* PEP 514: the default value of HKxx\Software\Python\COMPANY\TAG\InstallPath is the folder. */
 enum { MOST_KEY_NAME = 256, MOST_KEYS = 256 };
 
 struct best {
@@ -83,7 +83,7 @@ static void look_at_root(HKEY root, REGSAM view, struct best *best)
 
 		if (RegEnumKeyExW(python, i, company, &length, NULL, NULL, NULL, NULL))
 			break;
-		/* The launcher's own key is no installation. */
+		/* The launcher's own key is not an installation. */
 		if (wcscmp(company, L"PyLauncher") != 0)
 			look_at_company(python, company, best);
 	}

@@ -7,12 +7,12 @@
 #include "os/processes.h"
 #include "os/win32/win32.h"
 
-/* FileRenameInfoEx, which mingw-w64 declares for newer targets only, as it does the flags of
- * FILE_RENAME_INFO below. */
+/* FileRenameInfoEx; mingw-w64 declares it, like the flags of FILE_RENAME_INFO below, only for newer
+ * targets. */
 static const FILE_INFO_BY_HANDLE_CLASS rename_class = (FILE_INFO_BY_HANDLE_CLASS)22;
 
 /* Renames over a file that others have open (and share for deletion), as POSIX systems do: NTFS
- * from Windows 10 1607 on. false where the system or the file system cannot. Source: Microsoft's
+ * from Windows 10 1607 on. false if the system or the file system cannot. Source: Microsoft's
  * documentation of FILE_RENAME_INFO. */
 static bool rename_as_posix(const wchar_t *source, const wchar_t *target)
 {
@@ -60,7 +60,7 @@ static void say_who(struct jw_error *err, const char *path)
 
 int os_rename(struct jw_error *err, const char *from, const char *to)
 {
-	/* Virus scanners and indexers open a file that was just written, for a moment. */
+	/* Virus scanners and indexers briefly open a file that was just written. */
 	static const DWORD waits_ms[] = {1, 5, 20, 50, 100, 200};
 	const size_t tries = sizeof waits_ms / sizeof *waits_ms;
 	wchar_t *source = win32_path(err, from), *target = win32_path(err, to);

@@ -1,7 +1,6 @@
-/* Where another account's roaming application data lie: its %APPDATA%, which Folder Redirection and
- * users themselves move elsewhere. No call tells it of an account whose token we do not have; what
- * such a call reads is in the account's registry, as long as that is loaded (somebody is logged on
- * there, or a task runs as it). */
+/* Finds another account's roaming application data: its %APPDATA%, which Folder Redirection and
+ * users may move. No call returns it for an account without its token; the data is in the account's
+ * registry, as long as that is loaded (somebody is logged on there, or a task runs as it). */
 #include "os/accounts.h"
 
 #include <string.h>
@@ -22,7 +21,7 @@
 
 enum { MOST_VALUE = 32768 };
 
-/* A text of the account's registry as it stands there; NULL where there is none. */
+/* A text of the account's registry, unexpanded; NULL if there is none. */
 static char *read_registry_text(const struct jw_account *account, const char *key, const char *name)
 {
 	char *path = mem_printf(NULL, "%s\\%s", account->id, key), *text = NULL;
@@ -86,9 +85,9 @@ static bool is_of_machine(const char *name, char **ret_value)
 	return true;
 }
 
-/* A variable's value for the account, NULL where that is not known: most of ours are another's.
- * Source: Microsoft, "User Profiles" and "Environment Variables": logon leaves the volatile ones
- * (HOMESHARE, LOGONSERVER, USERDOMAIN) beside those that stay. */
+/* A variable's value for the account, NULL if unknown: most of our own variables belong to another
+ * account. Source: Microsoft, "User Profiles" and "Environment Variables": logon stores the
+ * volatile ones (HOMESHARE, LOGONSERVER, USERDOMAIN) beside the permanent ones. */
 static char *variable_of(const struct jw_account *account, const char *name)
 {
 	static const char *const keys[] = {"Volatile Environment", "Environment"};
@@ -109,7 +108,7 @@ static char *variable_of(const struct jw_account *account, const char *name)
 	return value;
 }
 
-/* NULL where a variable is not known, or the text has a lone % ("100%"). */
+/* NULL if a variable is unknown, or the text has a lone % ("100%"). */
 static char *expand_for_account(const struct jw_account *account, const char *text)
 {
 	struct buf whole = BUF_MAX(MOST_VALUE);
@@ -137,8 +136,8 @@ done:
 	return result;
 }
 
-/* Its place in the registry: the second is what the first was when the account's desktop last
- * started. Only an absolute path counts. */
+/* Its place in the registry; the second key is a copy of the first from the last start of the
+ * account's desktop. Only an absolute path counts. */
 static char *redirected(const struct jw_account *account)
 {
 	static const char *const keys[] = {EXPLORER "User Shell Folders", EXPLORER "Shell Folders"};
@@ -148,7 +147,7 @@ static char *redirected(const struct jw_account *account)
 		char *path = text ? expand_for_account(account, text) : NULL;
 
 		mem_free(text);
-		/* A root without a drive is on whichever drive is ours. */
+		/* A root without a drive is on the current drive. */
 		if (path && os_is_absolute(path) && os_root_length(path) > 1)
 			return path;
 		mem_free(path);
@@ -156,7 +155,7 @@ static char *redirected(const struct jw_account *account)
 	return NULL;
 }
 
-/* Ours, whatever our environment says: programs that others start for us go by it. */
+/* Our own folder, independent of our environment: other programs start programs for us with it. */
 static char *own(void)
 {
 	return known_place(&FOLDERID_RoamingAppData);

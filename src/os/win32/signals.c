@@ -8,7 +8,7 @@ static BOOL WINAPI leave_it(DWORD event)
 	return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
 }
 
-/* There is nothing that could be passed on. */
+/* Windows has no signals to forward. */
 void os_hold_signals(void)
 {
 }

@@ -15,8 +15,8 @@ static bool is_wide_directory(const wchar_t *path)
 	return attributes != INVALID_FILE_ATTRIBUTES && attributes & FILE_ATTRIBUTE_DIRECTORY;
 }
 
-/* A quota shows in more space being free in all than for us.
- * Source: Microsoft's documentation of GetDiskFreeSpaceExW. */
+/* With a quota, more space is free in total than for this account. Source: Microsoft's
+ * documentation of GetDiskFreeSpaceExW. */
 int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 {
 	wchar_t *wide = win32_path(err, path), *root = mem_array(err, WIN32_MOST_PATH, sizeof *root);
@@ -25,7 +25,7 @@ int os_space(struct jw_error *err, const char *path, struct os_space *ret_space)
 
 	if (!wide || !root)
 		goto done;
-	/* The root of the volume, since the question about space is for folders only */
+	/* The root of the volume: only folders can be queried */
 	if (GetFileAttributesW(wide) == INVALID_FILE_ATTRIBUTES ||
 		!GetVolumePathNameW(wide, root, WIN32_MOST_PATH) ||
 		!GetDiskFreeSpaceExW(is_wide_directory(wide) ? wide : root, &ours, NULL, &all)) {

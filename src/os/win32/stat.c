@@ -33,7 +33,7 @@ static int stat_handle(struct jw_error *err, HANDLE handle, const char *path,
 	return 0;
 }
 
-/* Opens what is there, directories too (FILE_FLAG_BACKUP_SEMANTICS). INVALID_HANDLE_VALUE and err
+/* Opens an existing file or directory (FILE_FLAG_BACKUP_SEMANTICS). INVALID_HANDLE_VALUE and err
  * set on failure. */
 static HANDLE open_existing(struct jw_error *err, const char *path, DWORD access)
 {
@@ -84,7 +84,7 @@ uint64_t os_identity(const char *path)
 
 	if (handle == INVALID_HANDLE_VALUE)
 		return why.code == JW_ERR_NOT_FOUND ? 0 : OS_UNIDENTIFIED;
-	/* A file that is made again at once gets the former one's time of creation (tunnelling), but
+	/* A file that is recreated at once gets the former one's time of creation (tunnelling), but
 	 * another number. */
 	if (has_births() && GetFileInformationByHandle(handle, &info)) {
 		state = fnv_update(FNV_START, &info.nFileIndexHigh, sizeof info.nFileIndexHigh);

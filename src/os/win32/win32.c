@@ -56,7 +56,7 @@ wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *
 	return joined;
 }
 
-/* Whether `path` is one that Windows uses unchanged: \\?\... or \\.\... */
+/* Whether Windows uses `path` unchanged: \\?\... or \\.\... */
 static bool is_raw(const wchar_t *path)
 {
 	return path[0] == L'\\' && path[1] == L'\\' && (path[2] == L'?' || path[2] == L'.') &&
@@ -76,7 +76,7 @@ wchar_t *win32_plain_path(struct jw_error *err, const char *path)
 				  room ? "File name too long" : "No such file or directory");
 		goto done;
 	}
-	/* One more than asked for: another thread may change the current folder in between. */
+	/* One more than requested: another thread may change the current folder in between. */
 	full = mem_array(err, WIN32_MOST_PATH, sizeof *full);
 	if (full && !GetFullPathNameW(wide, WIN32_MOST_PATH, full, NULL)) {
 		win32_error(err, path);
@@ -165,7 +165,7 @@ static const struct reason {
 	{ERROR_NO_SYSTEM_RESOURCES, JW_ERR_MEMORY, "Cannot allocate memory"},
 };
 
-/* The system's own words, without the full stop and line end that it puts behind them. */
+/* The system's own message, without its full stop and line end. */
 static void system_text(DWORD number, char *text, size_t room)
 {
 	wchar_t wide[256];

@@ -1,4 +1,5 @@
-/* Shared by the files of this folder alone: between UTF-8 and the system's UTF-16, and errors. */
+/* Shared by the files of this folder only: conversion between UTF-8 and the system's UTF-16, and
+ * errors. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,19 +11,20 @@
 
 #include <windows.h>
 
-/* Others may read, write, rename and delete a file that we have open, as on POSIX systems. */
+/* Others may read, write, rename and delete a file that this process has open, as on POSIX systems.
+ */
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
-/* Nothing that Windows calls a path is longer (32,767 UTF-16 units). */
+/* The longest path on Windows (32,767 UTF-16 units). */
 enum { WIN32_MOST_PATH = 32768 };
 
-/* UTF-8 as UTF-16; the caller frees it. JW_ERR_USAGE where `text` is no UTF-8. */
+/* UTF-8 as UTF-16; the caller frees it. JW_ERR_USAGE if `text` is not UTF-8. */
 wchar_t *win32_wide(struct jw_error *err, const char *text);
 /* UTF-16 as UTF-8; the caller frees it. A lone surrogate becomes U+FFFD. */
 char *win32_utf8(struct jw_error *err, const wchar_t *text);
 
-/* A path as the file functions want it: absolute, with backslashes, and in the form \\?\ that may
- * be longer than 260 characters. The caller frees it. */
+/* A path in the form for the file functions: absolute, with backslashes, and with \\?\, which
+ * allows more than 260 characters. The caller frees it. */
 wchar_t *win32_path(struct jw_error *err, const char *path);
 /* The same without \\?\, for functions that do not understand it. */
 wchar_t *win32_plain_path(struct jw_error *err, const char *path);
@@ -31,11 +33,12 @@ char *win32_shown(struct jw_error *err, const wchar_t *path);
 /* `folder` and `name` with a backslash between; the caller frees it. */
 wchar_t *win32_join(struct jw_error *err, const wchar_t *folder, const wchar_t *name);
 
-/* -1, with the reason of GetLastError(), which stays as it is, behind the path. Common reasons read
- * as they do on POSIX systems, whatever the language of this Windows. */
+/* Sets the reason of GetLastError(), which is unchanged, behind the path. Common reasons read as on
+ * POSIX systems, in every language of Windows. Returns -1. */
 int win32_error(struct jw_error *err, const char *path);
 
-/* Another program that has the file open, by the Restart Manager; false if it knows of none. */
+/* Another program that has the file open, according to the Restart Manager; false if there is none.
+ */
 struct os_program;
 bool win32_user_of(const char *path, struct os_program *ret_program);
 
