@@ -8,8 +8,8 @@
 static const struct gpu_branch branches[] = {
 	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, false, false},
 	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, false, true},
-	/* 550.54.14 is the first driver of 12.4 that was seen, and the first that reads zstd by
-	 * NVIDIA's word. */
+	/* 550.54.14 is the oldest driver of 12.4 that is known, and the first that decompresses zstd
+	 * according to NVIDIA. */
 	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, true, true},
 	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, true, true},
 };

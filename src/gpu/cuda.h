@@ -1,7 +1,6 @@
-/* The CUDA Driver API as far as jitwarm uses it, loaded at run time, in workers only.
+/* The part of the CUDA Driver API that jitwarm uses, loaded at run time, in workers only.
  *
- * Types and numbers: CUDA Driver API documentation and cuda.h. Handles are opaque pointers.
- */
+ * Types and numbers: CUDA Driver API documentation and cuda.h. Handles are opaque pointers. */
 #pragma once
 
 #include <stddef.h>
@@ -21,8 +20,7 @@ enum {
 	CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76,
 };
 
-/* CUjit_option: the log options are the only ones that leave a module's key as it is (measured on
- * 535, 550, 555). */
+/* CUjit_option: only the log options do not change a module's key (measured on 535, 550, 555). */
 enum {
 	CUDA_JIT_INFO_LOG_BUFFER = 3,
 	CUDA_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
@@ -32,7 +30,7 @@ enum {
 
 enum { CUDA_JIT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
 
-/* X(name, (parameters)): all of them return CUresult as an int. */
+/* X(name, (parameters)): each returns CUresult as an int. */
 #define CUDA_REQUIRED(X)                                                                           \
 	X(cuInit, (unsigned flags))                                                                    \
 	X(cuDriverGetVersion, (int *ret_version))                                                      \
@@ -67,10 +65,10 @@ struct cuda {
 #undef CUDA_MEMBER
 };
 
-/* Loads the driver's library (libcuda.so.1, nvcuda.dll) and its functions. It is never unloaded:
- * the driver keeps threads. */
+/* Loads the driver's library (libcuda.so.1, nvcuda.dll) and its functions. It is never unloaded,
+ * since the driver keeps threads. */
 int cuda_open(struct jw_error *err, struct cuda *ret_cuda);
 
-/* "CUDA_ERROR_INVALID_PTX", or "error 218" where the driver has no name for it. Valid until the
- * next call. */
+/* "CUDA_ERROR_INVALID_PTX", or "error 218" if the driver has no name for it. Valid until the next
+ * call. */
 const char *cuda_error_name(const struct cuda *cuda, int result);

@@ -34,7 +34,7 @@ static bool is_letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Lower case; the next word of *at, "" at the end or where it is too long. */
+/* Reads the next word of *at in lower case; "" at the end or if it is too long. */
 static void next_word(const char **at, char word[LONGEST])
 {
 	size_t used = 0;
@@ -46,7 +46,7 @@ static void next_word(const char **at, char word[LONGEST])
 	word[used] = '\0';
 }
 
-/* scripts/gpu-table.py leaves out the same. */
+/* scripts/gpu-table.py drops the same words. */
 static bool is_noise(const char *word)
 {
 	static const char *const noise[] = {
@@ -62,7 +62,7 @@ static bool is_noise(const char *word)
 		   text_starts(word, "hbm") || text_starts(word, "sxm");
 }
 
-/* The form of the table's names. */
+/* Converts a name to the form of the table's names. */
 static void plain_product_name(const char *text, char plain[LONGEST])
 {
 	char word[LONGEST];
@@ -76,7 +76,7 @@ static void plain_product_name(const char *text, char plain[LONGEST])
 	plain[used] = '\0';
 }
 
-/* Whether a table's name is the typed one, which may lack the line: "4090" is "rtx4090". */
+/* Whether a table's name is the typed one, which may omit the product line: "4090" is "rtx4090". */
 static bool is_typed_name(const char *name, const char *typed)
 {
 	return !strcmp(name, typed) || ((text_starts(name, "rtx") || text_starts(name, "gtx")) &&

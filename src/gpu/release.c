@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Each PTX ISA, the CUDA version that brought it, and the branch of Linux drivers that came with
- * it. */
+/* Each PTX ISA, the CUDA version that introduced it, and the branch of Linux drivers released with
+ * that. */
 static const struct {
 	struct gpu_isa isa;
 	uint32_t cuda; /* 1000 * major + 10 * minor */
@@ -24,7 +24,7 @@ static const struct {
 	{{8, 0}, 12000, 525}, {{8, 1}, 12010, 530},
 	{{8, 2}, 12020, 535}, {{8, 3}, 12030, 545},
 	{{8, 4}, 12040, 550}, {{8, 5}, 12050, 555},
-	{{8, 5}, 12060, 560}, {{8, 6}, 12070, 565}, /* the driver alone: there was no CUDA 12.7 */
+	{{8, 5}, 12060, 560}, {{8, 6}, 12070, 565}, /* driver only: there was no CUDA 12.7 */
 	{{8, 7}, 12080, 570}, {{8, 8}, 12090, 575},
 	{{9, 0}, 13000, 580}, {{9, 1}, 13010, 590},
 	{{9, 2}, 13020, 595}, {{9, 3}, 13030, 610},

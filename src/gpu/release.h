@@ -1,7 +1,6 @@
-/* Releases: PTX ISA, the CUDA version that brought it, and the driver that comes with that.
+/* Releases: PTX ISA, the CUDA version that introduced it, and the driver released with that.
  *
- * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compat.md.
- */
+ * Source: CUDA release notes, PTX ISA "Release Notes"; docs/compat.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,13 +12,13 @@ struct gpu_isa {
 	uint16_t major, minor;
 };
 
-/* Less than, equal to or greater than 0, as a is older than, the same as or newer than b. */
+/* Negative, 0 or positive, if a is older than, the same as or newer than b. */
 int gpu_isa_compare(struct gpu_isa a, struct gpu_isa b);
 
-/* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, that is no limit, where the driver's
+/* The newest PTX ISA that a driver compiles. {UINT16_MAX, 0}, meaning no limit, if the driver's
  * CUDA version is unknown or newer than the table. */
 struct gpu_isa gpu_driver_isa(const struct jw_driver *driver);
-/* The first driver that compiles this ISA; zeros where it is newer than the table, or zero. */
+/* The first driver that compiles this ISA; zeros if it is newer than the table, or zero. */
 struct jw_driver gpu_isa_driver(struct gpu_isa isa);
 /* The branch of the first Linux drivers of a CUDA version in the table (12040: 550), or 0. */
 uint32_t gpu_branch_number(uint32_t cuda);

@@ -2,10 +2,10 @@
 
 #include <stddef.h>
 
-/* Parts of Jetson and DRIVE. Their machine code is no part of the major version's line. */
+/* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
 static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
 
-/* Members of the family that code with 'f' is made for; families grow. */
+/* Families, for which code with 'f' is made; a family can gain members. */
 static const struct {
 	uint16_t code;
 	uint16_t members[3];
@@ -24,7 +24,7 @@ bool gpu_is_tegra(uint16_t sm)
 	return false;
 }
 
-/* The same capability: Thor was called 10.1 before it became 11.0 (PTX ISA 9.0). */
+/* The same capability: Thor was 10.1 before it became 11.0 (PTX ISA 9.0). */
 static bool gpu_same_capability(uint16_t a, uint16_t b)
 {
 	return a == b || (a == 101 && b == 110) || (a == 110 && b == 101);

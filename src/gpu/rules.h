@@ -1,8 +1,7 @@
-/* Code and the GPUs that it runs on, by capability alone (release.h has what a driver can read).
+/* Code and the GPUs that it runs on, by capability only (release.h covers what a driver compiles).
  *
  * Source: CUDA C++ Programming Guide, "Compute Capabilities" and "Family-Specific Features"; CUDA
- * Compatibility guide; docs/compat.md.
- */
+ * Compatibility guide; docs/compat.md. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,16 +14,16 @@ enum gpu_fit {
 	GPU_FIT_EXACT,      /* made for this capability */
 };
 
-/* Whether it is a part of Jetson or DRIVE, which have drivers of their own. */
+/* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
 bool gpu_is_tegra(uint16_t sm);
 
 /* How a cubin for `code` fits a device. Machine code runs on the same and higher minor versions of
- * its major version, on desktop and server parts only. Tegra's code does not run elsewhere, nor
- * other code on Tegra. 'a' runs on its capability alone, 'f' on its family. */
+ * its major version, on desktop and server GPUs only. Tegra's code does not run elsewhere, nor
+ * other code on Tegra. 'a' runs only on its own capability, 'f' on its family. */
 enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device);
 
 /* Whether PTX for `code` may be compiled for a device: plain PTX for the same and every higher
- * capability, 'a' for its own alone, 'f' for its family. */
+ * capability, 'a' only for its own, 'f' for its family. */
 bool gpu_ptx_fits(struct jw_target code, struct jw_target device);
 
 /* Whether code for `code` is for this capability or an older one, whatever its suffix. If it cannot

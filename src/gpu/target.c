@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* Digits from *at on, at most `most` of them; returns how many were read. */
+/* Reads up to `most` digits from *at; returns their number. */
 static size_t read_digits(const char **at, size_t most, unsigned *ret_value)
 {
 	size_t count = 0;
@@ -18,7 +18,7 @@ static size_t read_digits(const char **at, size_t most, unsigned *ret_value)
 	return count;
 }
 
-/* Just the number: "86", "120", and, where `dotted` allows it, "8.6", "12.0". */
+/* A plain number: "86", "120", and, if `dotted` allows it, "8.6", "12.0". */
 static bool read_capability(const char **at, bool dotted, unsigned *ret_sm)
 {
 	const char *start = *at;

@@ -9,9 +9,9 @@
 #include "gpu/release.h"
 #include "gpu/rules.h"
 
-/* The first and the last CUDA version whose drivers run such a GPU; 0: older or newer than what is
- * known. Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and of the PTX ISA;
- * docs/compat.md. */
+/* The first and the last CUDA version whose drivers run such a GPU; 0: older or newer than known.
+ * Source: NVIDIA's list of CUDA GPUs, the release notes of CUDA and of the PTX ISA; docs/compat.md.
+ */
 static const struct {
 	uint16_t sm;
 	const char *names;
@@ -45,7 +45,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* SIZE_MAX: not known. */
+/* SIZE_MAX: unknown. */
 static size_t row_of(struct jw_target target)
 {
 	for (size_t i = 0; i < COUNT(capabilities); i++)
@@ -99,7 +99,7 @@ int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 	return 0;
 }
 
-/* ---- reading what people type */
+/* ---- parsing user input */
 
 struct target_list {
 	struct jw_target *targets;
