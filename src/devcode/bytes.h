@@ -1,4 +1,4 @@
-/* Reading ranges of an image that is mapped, or that was streamed and has to be read again. */
+/* Reads ranges of an image: from a mapping, or by reading a stream again. */
 #pragma once
 
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include "base/error.h"
 
 struct bytes {
-	/* The range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT where it
-	 * leaves the image. */
+	/* The range in memory, valid until the next call; for small ranges. JW_ERR_FORMAT if it leaves
+	 * the image. */
 	int (*get)(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 			   const uint8_t **ret_data);
 	/* The range in pieces, in order; each but the last holds a multiple of DEVCODE_PIECE bytes. */

@@ -7,23 +7,23 @@
 
 #define ENDING(text) .ending = (text), .length = sizeof(text) - 1
 static const struct name_rule {
-	const char *ending; /* capitals are as good */
+	const char *ending; /* ignores case */
 	size_t length;
 	const char *promise;
 	bool versioned;  /* digits and dots may follow: libcudart.so.11.0 */
-	bool named_only; /* read where it is named, passed over in folders */
+	bool named_only; /* read if it is named, skipped in folders */
 } rules[] = {
-	/* What a loader maps: libraries, Python's extension modules (.so, .pyd), programs of Windows */
+	/* Loaders map these: libraries, Python's extension modules (.so, .pyd), Windows programs */
 	{ENDING(".so"), .versioned = true},
 	{ENDING(".pyd")},
 	{ENDING(".dll")},
 	{ENDING(".exe")},
-	/* What a linker takes: static libraries and object files */
+	/* Linkers read these: static libraries and object files */
 	{ENDING(".a")},
 	{ENDING(".lib")},
 	{ENDING(".o")},
 	{ENDING(".obj")},
-	/* What a program loads by itself: nvcc writes these, and Blender ships them packed */
+	/* Programs load these themselves: nvcc writes them, and Blender ships them compressed */
 	{ENDING(".fatbin"), .promise = "a fat binary"},
 	{ENDING(".cubin"), .promise = "a cubin"},
 	{ENDING(".ptx"), .promise = "PTX"},
@@ -33,16 +33,16 @@ static const struct name_rule {
 	/* Packages as they are downloaded */
 	{ENDING(".whl"), .promise = "a wheel"},
 	{ENDING(".conda"), .promise = "a conda package"},
-	/* Archives of any kind, which mostly hold data, and are dear to read: .zip and .tar likewise */
+	/* Archives of any kind, which mostly hold data and are slow to read; .zip and .tar likewise */
 	{ENDING(".zst"), .promise = "zstd-compressed", .named_only = true},
 };
 
-/* Folders with a great many files, none of which is code that a program loads. */
+/* Folders with very many files and no code that a program loads. */
 static const char *const unsearched[] = {"__pycache__", ".git"};
 
 static bool is_match(const struct name_rule *rule, const char *name, size_t length)
 {
-	/* The ending alone is the name of a hidden file. */
+	/* A name that is only the ending is a hidden file. */
 	return length > rule->length && name[length - rule->length] == '.' &&
 		   text_starts_fold(name + length - rule->length, rule->ending);
 }

@@ -1,7 +1,5 @@
-/* Which files may hold device code, by their names: the one list. Whatever searches folders or the
- * records of packages asks here, so that all of it finds the same. A file that somebody names is
- * read whatever its name is.
- */
+/* The one list of file names that may hold device code. Every search of folders or package records
+ * uses it, so all find the same files. A file that a user names is read whatever its name. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,19 +7,19 @@
 #include "os/file.h"
 
 enum code_file {
-	CODE_FILE_OTHER,   /* passed over */
+	CODE_FILE_OTHER,   /* skipped */
 	CODE_FILE_CODE,    /* may hold device code */
 	CODE_FILE_PROGRAM, /* has no suffix: may, if code_file_is_program */
 };
 
-/* `path` is a path or a name alone. */
+/* `path` is a path or just a name. */
 enum code_file code_file_by_name(const char *path);
-/* Whether the file is an ELF or PE program that may be run. Reads its first bytes, of a regular
- * file only: opening a pipe would wait for its other end. */
+/* Whether the file is an executable ELF or PE program. Reads its first bytes, of a regular file
+ * only: opening a pipe would block. */
 bool code_file_is_program(const char *path, const struct os_stat *stat);
-/* Whether a folder of that name is searched. */
+/* Whether folders of that name are searched. */
 bool code_folder_is_searched(const char *name);
 
-/* What the name promises ("a wheel"), NULL where it promises nothing: text files are called
- * libc.so, and a .dll may be for another machine. */
+/* The kind that the name promises ("a wheel"), NULL if none: text files are called libc.so, and a
+ * .dll may be for another machine. */
 const char *code_file_promise(const char *path);

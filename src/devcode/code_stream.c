@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { FIRST = 1 << 12 }; /* bytes to ask for where only the beginning is wanted */
+enum { FIRST = 1 << 12 }; /* bytes to request when only the beginning is needed */
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 					  const struct os_map *map)

@@ -1,5 +1,5 @@
-/* A stream of bytes from a mapping, a member of an archive or a decompressor. A caller can look
- * ahead up to the stream's maximum; containers from archives are held in memory that way. */
+/* A stream of bytes from a mapping, an archive member or a decompressor. A caller can look ahead up
+ * to the stream's maximum; this keeps containers from archives in memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "os/file.h"
 
-enum { STREAM_STEP = 1 << 18 }; /* bytes to ask for where many are wanted: they stay in the cache */
+enum { STREAM_STEP = 1 << 18 }; /* bytes to request at a time: they stay in the processor's cache */
 
 /* Fills in up to `size` bytes; *ret_got is 0 only at the end. */
 typedef int (*stream_read_fn)(struct jw_error *err, void *context, uint8_t *to, size_t size,
@@ -28,15 +28,15 @@ struct stream {
 	bool ended;
 
 	uint64_t size_bytes; /* in memory: of the whole */
-	uint64_t offset;     /* of the next byte, from the stream's beginning */
+	uint64_t offset;     /* of the next byte, counted from the stream's beginning */
 };
 
 void stream_of_memory(struct stream *stream, const uint8_t *data, size_t size,
 					  const struct os_map *map);
-/* `most` bounds how far one can look ahead. */
+/* `most` limits how far a caller can look ahead. */
 void stream_of_reader(struct stream *stream, stream_read_fn read, void *context, size_t most);
 void stream_free(struct stream *stream);
-/* Gives back the memory of a stream that was taken to its end; it stays at its end. */
+/* Frees the memory of a stream that was read to its end; it stays at its end. */
 void stream_release(struct stream *stream);
 
 /* The next bytes without taking them: at least `wanted`, fewer only at the end. Valid until the
@@ -48,6 +48,6 @@ int stream_skip(struct jw_error *err, struct stream *stream, uint64_t size);
 /* Takes up to `size` bytes into `to`: a stream_read_fn whose context is a stream. */
 int stream_take(struct jw_error *err, void *context, uint8_t *to, size_t size, size_t *ret_got);
 
-/* Releases the mapped pages before `at`, once there are enough of them; *forgotten: up to where
- * they are released. */
+/* Releases the mapped pages before `at`, if there are enough of them; *forgotten: the end of the
+ * released ones. */
 void stream_forget(const struct stream *stream, uint64_t at, uint64_t *forgotten);

@@ -30,7 +30,7 @@ static enum container_state check_header(struct container_walk *walk, const uint
 	return CONTAINER_SOUND;
 }
 
-/* One step of the walk. Sizes are multiples of eight throughout, as the format pads them. */
+/* One step of the walk. All sizes are multiples of eight, since the format pads them. */
 bool container_step(struct container_walk *walk, const uint8_t *entry, uint32_t *ret_header)
 {
 	uint64_t header = load_u32(entry + 4), payload = load_u64(entry + 8),
@@ -91,7 +91,7 @@ static enum devcode_compression read_compression(uint64_t flags, uint32_t compre
 	return (flags & CONTAINER_ZSTD) && !(flags & CONTAINER_LZ4) ? DEVCODE_ZSTD : DEVCODE_FOREIGN;
 }
 
-/* libcuda takes the string up to its NUL and ignores the length beside its offset (measured). */
+/* libcuda reads the string up to its NUL and ignores the length beside its offset (measured). */
 static void read_entry_options(struct devcode_entry *entry, const uint8_t *header,
 							   uint32_t header_size, uint32_t header_offset, uint32_t options_off)
 {
@@ -160,8 +160,8 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;
-	/* Options behind the first 4 GB of a container cannot be pointed to; no real one is so large.
-	 */
+	/* Options behind the first 4 GB of a container have no valid offset; real containers are
+	 * smaller. */
 	if (at + header_size <= UINT32_MAX)
 		read_entry_options(entry, bytes + at, header_size, (uint32_t)at, options_off);
 	else

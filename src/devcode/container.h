@@ -1,9 +1,8 @@
 /* One fat binary: finding it, checking it, reading its entries. Source: docs/fatbin.md,
  * "Container".
  *
- * The magic also occurs by chance, so nothing counts as a container before its walk has come out
- * exactly at its end. The walk can be fed piece by piece, for containers that come out of a stream.
- */
+ * The magic also occurs by chance, so a place counts as a container only if its walk ends exactly
+ * at its end. The walk accepts its input piece by piece, for containers in a stream. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 
 enum {
 	CONTAINER_HEADER = 16,
-	CONTAINER_ALIGN = 8, /* every one measured lies so in its file */
+	CONTAINER_ALIGN = 8, /* every measured container is aligned so in its file */
 	CONTAINER_ENTRY = 64,
 	CONTAINER_MOST_ENTRY_HEADER = 1 << 20, /* holds option strings and names */
 };
@@ -35,7 +34,7 @@ enum {
 enum container_state {
 	CONTAINER_SOUND,
 	CONTAINER_BROKEN, /* a chance hit, or damage */
-	CONTAINER_MORE,   /* `needed` bytes have to be there to tell */
+	CONTAINER_MORE,   /* needs `needed` bytes to decide */
 };
 
 /* The position of the walk; starts as {0}. */

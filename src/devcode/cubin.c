@@ -13,7 +13,7 @@ enum {
 	ABI_AT = 8,
 	MACHINE_AT = 18,     /* e_machine */
 	TOOLKIT_AT = 20,     /* e_version */
-	FIRST_SM_OF_8 = 100, /* has had no other ABI, since CUDA 12.8 */
+	FIRST_SM_OF_8 = 100, /* always has ABI 8; CUDA 12.8 introduced both */
 };
 
 bool cubin_is(const void *data, size_t size)
@@ -59,7 +59,7 @@ static int read_abi(struct jw_error *err, const struct elf64_header *elf,
 	return 0;
 }
 
-/* Extends `header` to the end of a table or section; false where that leaves the file. */
+/* Extends `header` to the end of a table or section; false if that leaves the file. */
 static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, uint64_t total)
 {
 	if (!range_fits(offset, size, total))
@@ -70,9 +70,9 @@ static bool cover(struct cubin_header *header, uint64_t offset, uint64_t size, u
 }
 
 /* Sections of shared, local and uninitialised global memory have a size and no bytes in the file,
- * under types that the processor defines (0x7000000a for .nv.shared was seen at the end of a
- * relocatable cubin of ptxas 12.4). Those types are not documented, so their ranges are not checked
- * against the file. */
+ * with processor-specific types (0x7000000a for .nv.shared was seen at the end of a relocatable
+ * cubin of ptxas 12.4). Those types are not documented, so their ranges are not checked against the
+ * file. */
 static bool may_lie_outside(const struct elf64_section *section)
 {
 	return section->type >= ELF64_SHT_LOPROC;

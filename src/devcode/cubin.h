@@ -9,7 +9,7 @@
 
 enum { CUBIN_MACHINE = 190 }; /* EM_CUDA */
 
-/* How flags are laid out, which a driver must know to load the file at all. */
+/* The layout of the flags, which a driver must know to load the file. */
 enum cubin_abi {
 	CUBIN_ABI_7, /* OSABI 0x33, version 7: CUDA 12 and older, below sm_100 */
 	CUBIN_ABI_8, /* OSABI 0x41, version 8: sm_100 and newer since CUDA 12.8, all since 13.0 */
@@ -22,29 +22,29 @@ struct cubin_header {
 	uint64_t size_bytes; /* up to the end of its last table or section */
 };
 
-/* Whether the bytes begin as a cubin does; 20 bytes are enough. */
+/* Whether the bytes begin like a cubin; 20 bytes are enough. */
 bool cubin_is(const void *data, size_t size);
 
-/* The CUDA version (12080) of the first driver that loads a cubin which begins so; 0: of every one.
- * CUBIN_HEAD bytes tell all; `abi` and `sm` are taken where `size` is less. Source:
+/* The CUDA version (12080) of the first driver that loads a cubin that begins so; 0: every driver
+ * does. CUBIN_HEAD bytes are sufficient; if `size` is less, `abi` and `sm` decide. Source:
  * docs/driver-cache.md, "Machine code that a driver refuses". */
 enum { CUBIN_HEAD = 24 };
 uint32_t cubin_cuda(const void *head, size_t size, unsigned abi, uint16_t sm);
 
-/* Reads and checks the header: JW_ERR_FORMAT where this is no cubin or its tables and sections
- * leave the `size` bytes, JW_ERR_UNSUPPORTED for a cubin of an ABI that we do not know. */
+/* Reads and checks the header: JW_ERR_FORMAT if this is not a cubin or its tables and sections
+ * leave the `size` bytes, JW_ERR_UNSUPPORTED for a cubin with an unknown ABI. */
 int cubin_read(struct jw_error *err, const void *data, size_t size,
 			   struct cubin_header *ret_header);
 
-/* The same of a cubin that is not in memory: `read` is asked for headers and tables, which lie
- * within `size`. */
+/* The same for a cubin that is not in memory: `read` fetches headers and tables, which lie within
+ * `size`. */
 typedef int (*cubin_read_fn)(struct jw_error *err, void *context, uint64_t offset, void *data,
 							 size_t size);
 int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				  struct cubin_header *ret_header);
 
-/* Whether the cubin's string tables hold this name, which has at most CUBIN_MOST_NAME bytes. True
- * where it has no such tables. The file is one that cubin_read_by has accepted. */
+/* Whether the cubin's string tables contain this name, which has at most CUBIN_MOST_NAME bytes.
+ * True if it has no such tables. cubin_read_by must have accepted the file. */
 enum { CUBIN_MOST_NAME = 4096 };
 int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				const char *name, size_t length, bool *ret_found);

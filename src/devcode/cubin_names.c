@@ -13,7 +13,7 @@ struct name_sought {
 	size_t length; /* at most CUBIN_MOST_NAME */
 };
 
-/* “NAME” and “.text.NAME” both count, with their NUL. `whole`: the first byte begins a string. */
+/* Matches “NAME” and “.text.NAME”, with their NUL. `whole`: the first byte begins a string. */
 static bool has_name(const char *bytes, size_t size, bool whole, const struct name_sought *wanted)
 {
 	const char *end = bytes + size, *stop;
@@ -29,7 +29,7 @@ static bool has_name(const char *bytes, size_t size, bool whole, const struct na
 	return false;
 }
 
-/* Pieces overlap by a name, its NUL and the byte in front. */
+/* Pieces overlap by a name, its NUL and the byte before it. */
 static int search_table(struct jw_error *err, const struct name_sought *wanted, uint64_t offset,
 						uint64_t size, bool *ret_found)
 {

@@ -1,19 +1,18 @@
-/* Device code in files: where it is and what it holds.
+/* Device code in files: its place and its content.
  *
  * devcode_read reads one path (a library, a program, an archive, a wheel, a loose file) and hands
- * over its images: a file, or a member of an archive. For each image the containers come first, in
- * the order of their offsets, with their bytes in memory during the call. The image itself comes
- * last, with its sections, since the section headers of a file that is streamed out of a wheel come
- * last.
+ * its images to the sink: the file, or the members of an archive. For each image the containers
+ * come first, in the order of their offsets, with their bytes in memory during the call. The image
+ * itself comes last, with its sections, since a file that is streamed out of a wheel has its
+ * section headers at its end.
  *
  * For the same reason a container from an archive is handed over before its section is known.
  * devcode_image.containers is the authority: a container that this list lacks (by `index`) was a
- * chance hit in code or debug data, and the sink drops what it noted of it. The sink does the same
+ * chance hit in code or debug data, and the sink drops its notes about it. The sink does the same
  * if an image ends in `trouble`, or if no image follows its containers.
  *
- * At most one container is held in memory, so memory does not grow with the file. Of a large
- * container from an archive only headers and PTX are held.
- */
+ * At most one container is held in memory, so memory use does not grow with the file. Of a large
+ * container from an archive only headers and PTX are held. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,7 +40,7 @@ const char *devcode_format_name(enum devcode_format format);
 enum devcode_role {
 	DEVCODE_REGISTERED,  /* .nv_fatbin, .nv_fatb: handed to the driver at start */
 	DEVCODE_RELOCATABLE, /* __nv_relfatbin, __nv_rel: inputs of run-time linking */
-	DEVCODE_LOOSE,       /* anywhere else: loaded by the library itself when it wants it */
+	DEVCODE_LOOSE,       /* anywhere else: the library itself loads it on demand */
 };
 
 struct devcode_section {
@@ -50,7 +49,7 @@ struct devcode_section {
 	uint64_t offset, size_bytes; /* in the image */
 };
 
-/* Entry kinds that jitwarm acts on; any other number is listed, never guessed at. */
+/* Entry kinds that jitwarm interprets; other numbers are only listed. */
 enum {
 	DEVCODE_KIND_PTX = 1,
 	DEVCODE_KIND_CUBIN = 2,
@@ -66,33 +65,33 @@ enum devcode_compression {
 	DEVCODE_RAW,
 	DEVCODE_LZ4,
 	DEVCODE_ZSTD,
-	DEVCODE_FOREIGN, /* flags that we do not decode: an older compression, obfuscation */
+	DEVCODE_FOREIGN, /* flags that jitwarm does not decode: an older compression, obfuscation */
 };
 
-/* A payload that went by and was not kept: anything but PTX, in a large container that comes out of
- * an archive. devcode_copy gets it. */
+/* A payload that was not kept: anything but PTX, in a large container from an archive. devcode_copy
+ * reads it. */
 #define DEVCODE_NOT_HELD UINT64_MAX
 
 struct devcode_entry {
 	uint64_t offset; /* of the entry's header, in the image */
 	uint32_t kind;
 	struct jw_target target; /* the header's number and flags. An unflagged PTX entry's text may
-								name another one (`.target sm_90a` under 90): the text decides, and
-								devcode_ptx_header reads it, where the answer matters */
-	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text has the last word.
+								name another target (`.target sm_90a` under 90): the text decides,
+								and devcode_ptx_header reads it if the answer matters */
+	uint16_t isa_major, isa_minor; /* PTX: ISA version in the header; the text is authoritative.
 									  Cubin: 1 and its ABI's number, 7 or 8 */
 	uint64_t flags;
 	enum devcode_compression compression;
 	uint64_t payload_offset; /* in the container's bytes, or DEVCODE_NOT_HELD */
-	uint64_t stored_bytes; /* compressed size, without padding; with the padding where stored raw */
-	uint64_t size_bytes;   /* of the payload as devcode_payload gives it; stored_bytes where the
-							  compression is foreign and the header does not say */
+	uint64_t stored_bytes;   /* compressed size, without padding; if stored raw, with padding */
+	uint64_t size_bytes;     /* of the payload from devcode_payload; stored_bytes if the compression
+								is foreign and the header does not give the size */
 	uint32_t options_offset,
 		options_length; /* the option string in the container's bytes, as libcuda reads it: up to
 						   its NUL; length 0: no options. Never set for cubins, whose options are
 						   binary */
-	bool damaged;       /* its header contradicts itself (sizes, place of the options). Whether the
-						   payload can be decoded only devcode_payload tells */
+	bool damaged;       /* its header contradicts itself (sizes, place of the options). Only
+						   devcode_payload shows whether the payload can be decoded */
 };
 
 #define DEVCODE_NO_SECTION UINT32_MAX
@@ -103,21 +102,21 @@ struct devcode_container {
 	uint64_t offset;      /* in the image */
 	uint64_t size_bytes;  /* with its header */
 	const uint8_t *bytes; /* valid during the call only; NULL in devcode_image.containers */
-	size_t held_bytes;    /* how many there are where payloads were not kept; 0: all of them */
+	size_t held_bytes;    /* number of held bytes if payloads were not kept; 0: all are held */
 	const struct devcode_entry *entries; /* likewise */
 	size_t entry_count;
 	size_t index; /* counts from 0 in each image */
-	/* Known only when the image is complete, that is in devcode_image.containers: */
+	/* Known only when the image is complete, in devcode_image.containers: */
 	uint32_t section; /* index in devcode_image.sections, DEVCODE_NO_SECTION in loose files and in
 						 images without section headers */
 	bool linked;      /* a version 2 wrapper in .nvFatBinSegment points here: the result of device
-						 linking, which the CUDA runtime links again where it has no code for the GPU
+						 linking, which the CUDA runtime links again if it has no code for the GPU
 						 (docs/fatbin.md) */
 	bool text;        /* a PTX text in a program's data */
 };
 
 struct devcode_image {
-	const char *path;   /* as given */
+	const char *path;   /* as the caller gave it */
 	const char *member; /* the member's name in its archive; NULL for a file. Of several members of
 						   a static archive with one name the second is "NAME#2"; a static archive
 						   inside a wheel gives "ARCHIVE(NAME)". A loose file packed with zstd has
@@ -129,9 +128,9 @@ struct devcode_image {
 	const struct devcode_container
 		*containers; /* only offset, size_bytes, index, section, linked are valid */
 	size_t container_count;
-	size_t damaged; /* places that look like a container and are not sound, in sections where
-					   containers live */
-	/* `linked` can be trusted: the wrappers were read, or no container is relocatable. false: the
+	size_t damaged; /* places that look like a container but are unsound, in sections that hold
+					   containers */
+	/* `linked` is reliable: the wrappers were read, or no container is relocatable. false: the
 	 * wrappers are missing or cannot be followed. */
 	bool wrappers_known;
 };
@@ -143,31 +142,31 @@ struct devcode_sink {
 					 const struct devcode_container *container);
 	/* One image that holds device code, after its containers. May be NULL. */
 	int (*image)(struct jw_error *err, void *context, const struct devcode_image *image);
-	/* A file or member of a known format that cannot be read: `why` is one line. All that was
-	 * handed over of that image is void; reading continues with the next image. May be NULL. */
+	/* A file or member of a known format that cannot be read; `why` is one line. Everything handed
+	 * over from that image is void; reading continues with the next image. May be NULL. */
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
-	/* Asked over and over, so that even one huge member of an archive is left in time:
+	/* Polled often, so that even one huge member of an archive can be interrupted:
 	 * JW_ERR_INTERRUPTED. */
 	struct jw_cancel cancel;
 };
 
-/* Reads one path: a file (never a directory). A file without device code calls nothing and is no
- * error. -1: the file cannot be opened or is no regular file, or the sink stopped it. */
+/* Reads one path: a file (never a directory). A file without device code calls nothing and is not
+ * an error. -1: the file cannot be opened or is not a regular file, or the sink stopped it. */
 int devcode_read(struct jw_error *err, const char *path, const struct devcode_sink *sink);
 
 /* The decompressed payload of an entry (at most DEVCODE_MOST_PAYLOAD bytes) with its own trailing
- * NULs. The driver's key is made of it and one more NUL. PTX that is stored raw has that NUL in its
- * padding: the payload ends in front of the padding's last byte (measured on drivers 535 and 550).
- * `ret_view` points into the container if the payload is raw, else into `scratch`, which is cleared
- * first and grows as needed. It is valid until either is freed. */
+ * NULs. The driver's key contains it and one more NUL. Raw PTX has that NUL in its padding: the
+ * payload ends before the padding's last byte (measured on drivers 535 and 550). `ret_view` points
+ * into the container if the payload is raw, else into `scratch`, which is cleared first and grows
+ * as needed. It is valid until either is freed. */
 struct devcode_view {
 	const uint8_t *data;
 	size_t size;
 };
 enum { DEVCODE_MOST_PAYLOAD = 1 << 30 };
 
-/* The most bytes that are held in memory of one container from an archive. */
+/* The maximum that is held in memory of one container from an archive. */
 enum { DEVCODE_MOST_STREAMED = 1 << 30 };
 int devcode_payload(struct jw_error *err, const struct devcode_container *container,
 					const struct devcode_entry *entry, struct buf *scratch,
@@ -184,24 +183,24 @@ struct devcode_ptx_header {
 	struct jw_target target;
 };
 
-/* The `.version` and `.target` of a PTX entry's text, of which only the beginning is decompressed
- * (some microseconds for LZ4, some tens for zstd). */
+/* The `.version` and `.target` of a PTX entry's text; decompresses only its beginning (some
+ * microseconds for LZ4, some tens for zstd). */
 int devcode_ptx_header(struct jw_error *err, const struct devcode_container *container,
 					   const struct devcode_entry *entry, struct devcode_ptx_header *ret_header);
 
-/* The CUDA version (12080) of the first driver that loads a cubin entry; 0: of every one. Its own
- * header decides, and the entry's where that is packed in zstd or was not kept. */
+/* The CUDA version (12080) of the first driver that loads a cubin entry; 0: every driver does. The
+ * cubin's header decides; the entry's header, if the cubin is packed in zstd or was not kept. */
 uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 							const struct devcode_entry *entry);
 
-/* Bytes of an image read again: from a file, or out of an archive's member. */
+/* Bytes of an image to be read again: from a file, or from an archive's member. */
 struct devcode_part {
 	const char *member; /* as in devcode_image */
 	uint64_t offset, size_bytes;
 	bool done; /* set by devcode_copy */
 };
 
-/* Pieces are of this size, but for each part's last one. */
+/* Pieces have this size, except each part's last one. */
 enum { DEVCODE_PIECE = 3 << 16 };
 
 /* Reads `path` once and hands over the parts piece by piece, in order. Parts of one member are

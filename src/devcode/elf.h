@@ -5,13 +5,13 @@
 #include "devcode/sections.h"
 
 /* Sections of initialised data, sorted. JW_ERR_UNSUPPORTED for 32-bit and big-endian files,
- * JW_ERR_FORMAT where headers or sections leave the file, as in one that was cut off. */
+ * JW_ERR_FORMAT if headers or sections leave the file, as in a truncated one. */
 int elf_sections(struct jw_error *err, const struct bytes *bytes, struct section_table *ret_table);
 
 /* One pointer that the dynamic linker writes. */
 struct elf_pointer {
 	uint64_t address; /* its address */
-	uint64_t value;   /* its value in the file, or the one that a relocation writes */
+	uint64_t value;   /* its value in the file, or the one from a relocation */
 };
 
 /* Applies R_X86_64_RELATIVE and R_AARCH64_RELATIVE of .rela.dyn to `count` pointers, which are

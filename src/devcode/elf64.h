@@ -33,7 +33,7 @@ struct elf64_section {
 	uint64_t entry_size;
 };
 
-/* False where the bytes do not begin with "\x7f""ELF" or are fewer than a header. For a 32-bit or
+/* False if the bytes do not begin with "\x7f""ELF" or are fewer than a header. For a 32-bit or
  * big-endian file only `class` and `order` are valid. */
 bool elf64_header_read(const uint8_t *bytes, size_t size, struct elf64_header *ret_header);
 /* `bytes` holds ELF64_SHDR_SIZE bytes. */

@@ -4,10 +4,10 @@
 
 #include "base/cursor.h"
 
-enum { BLOCK = 64 }; /* words looked at between two branches */
+enum { BLOCK = 64 }; /* words compared between two branches */
 
-/* Whether one of BLOCK words is `wanted`. No branch inside, so that the loop runs at the speed of
- * memory. */
+/* Whether one of BLOCK words is `wanted`. Contains no branch, so that the loop runs at memory
+ * speed. */
 static bool block_holds(const uint8_t *bytes, uint64_t wanted)
 {
 	uint64_t hits = 0;

@@ -6,7 +6,7 @@
 #include "devcode/ptx_text.h"
 
 enum {
-	MOST_CONTAINERS = 1 << 20, /* cuFFT, the richest seen, has 24 thousand */
+	MOST_CONTAINERS = 1 << 20, /* cuFFT has 24 thousand, the most seen */
 	MOST_ENTRIES = 1 << 16,    /* in one container; real ones have a dozen */
 	MOST_DAMAGED = 1 << 20,
 	MOST_WRAPPERS = 1 << 16,
@@ -136,8 +136,7 @@ size_t image_text_needs(const struct image *image, const uint8_t *version, size_
 	return run.read + 1;
 }
 
-/* The text's own part of the white space around it, which its neighbours of the run have a part of.
- */
+/* Assigns the white space around a text: its neighbours of the run own a part of it. */
 static void share_blanks(struct image *image, const uint8_t *version, uint64_t offset, size_t *lead,
 						 size_t *length)
 {
@@ -196,11 +195,11 @@ int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes
 	return keep_single(err, image, bytes, 0, &entry);
 }
 
-/* The image as it is handed over: only sections that hold something, and the map to them. */
+/* The image for the sink: only sections that hold something, and the map to them. */
 struct listing {
 	struct devcode_section *sections;
 	uint32_t *numbers; /* by index in the table: its number in `sections`, or DEVCODE_NO_SECTION */
-	bool *has_containers; /* by index in the table: other things than texts */
+	bool *has_containers; /* by index in the table: holds more than texts */
 	size_t count, capacity;
 };
 
@@ -226,7 +225,7 @@ static int list_section(struct jw_error *err, struct listing *listing,
 	return 0;
 }
 
-/* Keeps those containers that lie in a section, in place, and numbers their sections. */
+/* Keeps the containers that lie in a section, in place, and numbers their sections. */
 static int assign_sections(struct jw_error *err, struct image *image,
 						   const struct section_table *table, struct listing *listing)
 {
@@ -254,7 +253,7 @@ static int assign_sections(struct jw_error *err, struct image *image,
 	return 0;
 }
 
-/* Broken ones count where containers live: elsewhere they are chance hits. */
+/* Counts broken containers in sections that hold containers: elsewhere they are chance hits. */
 static size_t count_damaged(const struct image *image, const struct section_table *table,
 							const struct listing *listing)
 {

@@ -1,4 +1,4 @@
-/* Parts of one image, gathered until it can be handed over: containers, places that only look like
+/* Parts of one image, collected until it can be handed over: containers, places that only look like
  * one, wrappers. */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct reading {
 	const char *path;
 	const struct devcode_sink *sink;
-	bool stopped; /* by the sink: an error that is not about the file */
+	bool stopped; /* by the sink: an error unrelated to the file */
 };
 
 /* A version 2 wrapper, `{u32 0x466243B1, u32 2, void *data, void *more}`. */
@@ -37,38 +37,38 @@ struct image {
 	size_t damaged_count, damaged_capacity;
 	struct wrapper *wrappers; /* by offset */
 	size_t wrapper_count, wrapper_capacity;
-	struct devcode_entry *entries; /* of the container at hand */
+	struct devcode_entry *entries; /* of the current container */
 	size_t entry_capacity;
-	struct ptx_run run; /* that the last text belongs to, and where in the file it ends */
+	struct ptx_run run; /* of the last text, with its end in the file */
 	uint64_t run_end;
-	uint64_t vain_steps; /* entries that were walked over in places that are not containers */
-	uint64_t vain_bytes; /* that were read after a ".version" that begins no module */
+	uint64_t vain_steps; /* steps over entries at places that are not containers */
+	uint64_t vain_bytes; /* bytes read after a ".version" that begins no module */
 };
 
 /* Reads a sound container's entries into image->entries. */
 int image_entries(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t offset,
 				  const struct container_walk *walk);
-/* Hands the container with these entries to the sink, and notes it. `offset`s come in ascending
- * order. `held_bytes`: not 0 where `bytes` holds only the payloads (devcode_container). */
+/* Hands the container with these entries to the sink, and records it. `offset`s come in ascending
+ * order. `held_bytes`: not 0 if `bytes` holds only the payloads (devcode_container). */
 int image_keep(struct jw_error *err, struct image *image, const uint8_t *bytes, size_t held_bytes,
 			   uint64_t offset, const struct container_walk *walk);
 /* Room for `count` of image->entries. */
 int image_entry_room(struct jw_error *err, struct image *image, size_t count);
-/* A place where a container seems to start, without a sound one. A file made of nothing else would
- * cost quadratic time: beyond a few million steps that is JW_ERR_LIMIT. */
+/* A place where a container seems to start but is unsound. A file full of such places would cost
+ * quadratic time: beyond a few million steps that is JW_ERR_LIMIT. */
 int image_damage(struct jw_error *err, struct image *image, uint64_t offset,
 				 const struct container_walk *walk);
 int image_wrapper(struct jw_error *err, struct image *image, uint64_t offset, uint64_t data);
 /* Assigns the sections, drops containers outside of them, follows the wrappers, and calls the sink
- * if any container is left. */
+ * if a container is left. */
 int image_finish(struct jw_error *err, struct image *image, const struct section_table *table,
 				 const struct bytes *bytes);
-/* Hands over a PTX text in an image's data as a container of its own. `version`: where ".version"
- * is, at `offset`, with `before` bytes in front of it that belong to nothing yet, and `size` from
- * there on. *ret_size: so many of these need not be searched again. */
+/* Hands over a PTX text in an image's data as its own container. `version` points to ".version", at
+ * `offset`, with `before` unassigned bytes before it and `size` bytes from there on. *ret_size:
+ * this many of them need no further search. */
 int image_text(struct jw_error *err, struct image *image, const uint8_t *version, size_t before,
 			   size_t size, uint64_t offset, size_t *ret_size);
-/* The bytes from that ".version" on that image_text has to be given; more than `size` if they are
+/* The number of bytes from that ".version" on that image_text needs; more than `size` if they are
  * not all there. */
 size_t image_text_needs(const struct image *image, const uint8_t *version, size_t size,
 						uint64_t offset);
@@ -76,7 +76,7 @@ size_t image_text_needs(const struct image *image, const uint8_t *version, size_
 int image_single(struct jw_error *err, struct image *image, const uint8_t *bytes, uint64_t size);
 void image_free(struct image *image);
 
-/* The containers that version 2 wrappers point to are marked as linked. Returns whether that could
- * be told. */
+/* Marks the containers that version 2 wrappers point to as linked. Returns whether that could be
+ * determined. */
 bool wrappers_follow(struct image *image, const struct section_table *table,
 					 const struct bytes *bytes, struct devcode_container *containers, size_t count);

@@ -1,14 +1,14 @@
-/* The kind of a file or member, by its first bytes. */
+/* Detects the kind of a file or member by its first bytes. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum kind {
-	KIND_NONE, /* nothing of ours */
+	KIND_NONE, /* unknown */
 	KIND_ELF,
 	KIND_PE,
-	KIND_OBJECT, /* COFF. Its magic is weak, so damage in it is not reported */
+	KIND_OBJECT, /* COFF. Its magic is weak, so damage is not reported */
 	KIND_FATBIN,
 	KIND_CUBIN,
 	KIND_PTX,
@@ -18,7 +18,7 @@ enum kind {
 	KIND_ZSTD,
 };
 
-/* Bytes to look at. PTX may begin with a licence. */
+/* Bytes to examine. PTX may begin with a licence. */
 enum { KIND_HEAD = 4096 };
 
 enum kind kind_of(const uint8_t *head, size_t size);

@@ -10,7 +10,7 @@
 
 enum {
 	MOST_OBJECT = 1 << 28, /* bytes of a COFF object inside an archive inside a wheel */
-	TAIL = 1 << 20, /* bytes in front of an ELF's section headers, which hold the section names */
+	TAIL = 1 << 20, /* bytes before an ELF's section headers, which contain the section names */
 };
 
 static const enum devcode_format formats[] = {
@@ -61,8 +61,8 @@ static int read_leaf_memory(struct jw_error *err, struct image *image, struct st
 	int result = 0;
 
 	if (read_leaf_sections(err, image->format, &bytes, &table)) {
-		/* Old and foreign files are all over an environment: they are worth a line only where they
-		 * seem to hold something. */
+		/* Environments contain many old and foreign files: they are reported only if they seem to
+		 * contain something. */
 		image->damaged_count = find_word(stream->memory, (size_t)stream->size_bytes,
 										 CONTAINER_START) < stream->size_bytes;
 		return -1;
@@ -73,8 +73,8 @@ static int read_leaf_memory(struct jw_error *err, struct image *image, struct st
 			&(struct search){.end = stream->size_bytes, .texts = image->format != DEVCODE_FATBIN});
 	for (size_t i = 0; !result && !table.absent && i < table.count; i++) {
 		const struct section *section = &table.items[i];
-		/* Containers lie at multiples of eight in files that a linker made. In a COFF object, whose
-		 * sections begin anywhere, they do so in their section. */
+		/* Linkers align containers to multiples of eight in the file. A COFF object's sections
+		 * begin anywhere, and its containers are aligned within their section. */
 		const bool anywhere = table.object && image->format == DEVCODE_PE;
 		const uint64_t skip = anywhere ? 0 : -section->offset % CONTAINER_ALIGN;
 
@@ -134,7 +134,7 @@ static int streamed_get(struct jw_error *err, void *context, uint64_t offset, ui
 	return 0;
 }
 
-/* Relocations: tens of megabytes, for which the member is unpacked once more. */
+/* Relocations have tens of megabytes, for which the member is decompressed a second time. */
 static int streamed_each(struct jw_error *err, void *context, uint64_t offset, uint64_t size,
 						 int (*piece)(struct jw_error *err, void *of_piece, size_t part,
 									  const uint8_t *data, size_t size),
@@ -164,7 +164,7 @@ static int finish_stream(struct jw_error *err, struct streamed *streamed, uint64
 	return result;
 }
 
-/* Where an ELF's tail begins that is worth keeping. */
+/* The start of the part of an ELF's tail that is worth keeping. */
 static uint64_t tail_of(const uint8_t *head, size_t size)
 {
 	struct elf64_header elf;
@@ -186,9 +186,9 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 		return -1;
 	streamed.capture.tail_from = tail_of(head, size);
 	if (!search_stream(err, image, stream, &streamed.capture)) {
-		/* Sections and relocations may have to be unpacked once more. */
+		/* Sections and relocations may require decompressing once more. */
 		stream_release(stream);
-		/* Nothing was found, so nothing needs a section. */
+		/* If nothing was found, no sections are needed. */
 		result = image->count || image->damaged_count
 					 ? finish_stream(err, &streamed, stream->offset)
 					 : 0;
@@ -199,7 +199,7 @@ static int read_stream(struct jw_error *err, struct image *image, struct stream 
 	return result;
 }
 
-/* A cubin or a text, which is wanted whole. */
+/* Reads a cubin or a text, which is needed as a whole. */
 static int read_single(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct section_table table = {.absent = true};
@@ -215,7 +215,7 @@ static int read_single(struct jw_error *err, struct image *image, struct stream 
 	return image_finish(err, image, &table, &bytes);
 }
 
-/* An object out of an archive is held in memory, since its containers lie anywhere. */
+/* An object from an archive is held in memory, since its containers may be anywhere. */
 static int read_object(struct jw_error *err, struct image *image, struct stream *stream)
 {
 	struct stream whole;

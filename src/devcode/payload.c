@@ -1,4 +1,4 @@
-/* Decompressing an entry, whole or its beginning only. */
+/* Decompresses an entry, or only its beginning. */
 #include <lz4.h>
 #include <stdatomic.h>
 #include <zstd.h>
@@ -9,13 +9,13 @@
 #include "devcode/ptx.h"
 
 enum {
-	PTX_HEAD = 1024,       /* holds .version and .target in everything seen */
-	PTX_LONG_HEAD = 65536, /* second try, for a long comment in front of them */
-	LZ4_MOST_RATIO = 255,  /* the format's own bound: one byte expands to no more */
-	WINDOW_LOG = 27,       /* largest zstd window that we allocate for */
+	PTX_HEAD = 1024,       /* contains .version and .target in all texts seen */
+	PTX_LONG_HEAD = 65536, /* second try, for a long comment before them */
+	LZ4_MOST_RATIO = 255,  /* the format's bound: one byte expands to at most this many */
+	WINDOW_LOG = 27,       /* largest zstd window that is allocated */
 };
 
-/* The stored bytes, with the bounds that everything below relies on. */
+/* The stored bytes, with the bounds that all code below relies on. */
 int devcode_stored(struct jw_error *err, const struct devcode_container *container,
 				   const struct devcode_entry *entry, struct devcode_view *ret_view)
 {
@@ -49,8 +49,8 @@ static int unpack_lz4(struct jw_error *err, struct devcode_view from, uint8_t *t
 }
 
 /* A decoder takes some 160 KB. Mapping and touching them for each of thousands of small modules
- * takes as long as decoding those. One decoder is kept between calls; a second thread at the same
- * time makes another. */
+ * takes as long as decompressing those. One decoder is kept between calls; a concurrent second
+ * thread makes another. */
 static _Atomic(ZSTD_DCtx *) idle_decoder;
 
 static ZSTD_DCtx *take_decoder(struct jw_error *err)
@@ -90,7 +90,7 @@ static int unpack_zstd(struct jw_error *err, struct devcode_view from, uint8_t *
 	return 0;
 }
 
-/* Whether so many bytes can come out of the payload at all, before room for them is taken. */
+/* Whether the payload can expand to so many bytes at all, checked before allocating them. */
 static bool plausible(const struct devcode_entry *entry, struct devcode_view from, uint64_t size)
 {
 	unsigned long long content;
@@ -134,7 +134,7 @@ int devcode_payload(struct jw_error *err, const struct devcode_container *contai
 	return 0;
 }
 
-/* The first `size` bytes and no more; *ret_got is less where the payload is shorter or damaged. */
+/* Decompresses up to `size` bytes; *ret_got is smaller if the payload is shorter or damaged. */
 static int head_zstd(struct jw_error *err, struct devcode_view from, uint8_t *to, size_t size,
 					 size_t *ret_got)
 {
@@ -203,8 +203,7 @@ int devcode_ptx_header(struct jw_error *err, const struct devcode_container *con
 uint32_t devcode_cubin_cuda(const struct devcode_container *container,
 							const struct devcode_entry *entry)
 {
-	/* Room for a whole frame's beginning is not needed: zstd's cubins say the ABI in their entry.
-	 */
+	/* A small buffer suffices: for zstd the entry gives the cubin's ABI. */
 	uint8_t room[CUBIN_HEAD];
 	struct devcode_view view = {room, 0};
 

@@ -72,7 +72,7 @@ static int read_coff(struct jw_error *err, const struct bytes *bytes, uint64_t a
 	return 0;
 }
 
-/* From "MZ" to the header that objects begin with. */
+/* From "MZ" to the header with which objects begin. */
 static int read_image(struct jw_error *err, const struct bytes *bytes, struct coff *ret_coff)
 {
 	const uint8_t *data;
@@ -99,8 +99,8 @@ static int read_image(struct jw_error *err, const struct bytes *bytes, struct co
 	return 0;
 }
 
-/* "/123": a name of more than eight characters, which only objects have, in the string table behind
- * the symbols. */
+/* "/123": a name of more than eight characters, which only objects have; it is in the string table
+ * behind the symbols. */
 static const char *long_name(const struct bytes *bytes, const struct coff *coff, const char *name,
 							 size_t *ret_size)
 {
@@ -119,7 +119,7 @@ static const char *long_name(const struct bytes *bytes, const struct coff *coff,
 	return (const char *)data;
 }
 
-/* One section header, which is copied, since reading a long name moves the window. */
+/* Copies one section header, since reading a long name moves the window. */
 static int add_section(struct jw_error *err, const struct bytes *bytes, const struct coff *coff,
 					   const uint8_t header[SECTION_SIZE], struct section_table *table)
 {

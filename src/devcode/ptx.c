@@ -23,7 +23,7 @@ static bool starts(const struct text *text, const char *with, size_t length)
 	return left(text) >= length && !memcmp(text->at, with, length);
 }
 
-/* Past white space and comments of both forms. */
+/* Skips white space and both kinds of comments. */
 static void skip_blank(struct text *text)
 {
 	while (text->at < text->end) {
@@ -45,7 +45,7 @@ static void skip_blank(struct text *text)
 	}
 }
 
-/* Past `.name` and the white space behind it, if it is here. */
+/* Skips `.name` and the white space behind it, if it is here. */
 static bool take_directive(struct text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -76,7 +76,7 @@ static bool take_version(struct text *text, struct devcode_ptx_header *header)
 		!starts(text, ".", 1))
 		return false;
 	text->at++;
-	/* A number at the very end may go on behind it. */
+	/* A number at the very end may be incomplete. */
 	return take_ptx_number(text, &header->isa_minor) && text->at < text->end;
 }
 

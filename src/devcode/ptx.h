@@ -7,28 +7,28 @@
 
 #include "devcode/devcode.h"
 
-/* Whether the text begins as PTX does: a `.version` behind nothing but white space and comments. */
+/* Whether the text begins as PTX does: a `.version` after only white space and comments. */
 bool ptx_is(const void *text, size_t size);
 
-/* `.version` and `.target` from the text's beginning: a kilobyte is enough for all texts that were
- * seen. JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
+/* `.version` and `.target` from the text's beginning: a kilobyte suffices for all texts seen.
+ * JW_ERR_FORMAT if one of them is missing or malformed. `size` may end anywhere. */
 int ptx_header_read(struct jw_error *err, const void *text, size_t size,
 					struct devcode_ptx_header *ret_header);
 
-/* The name of the first kernel that the text defines for others to call (`.visible`, `.weak`),
- * where it is plain: alone at a line's start, with its body's brace within `size`. Returns its
- * length, 0 where there is none; *ret_name points into the text. */
+/* The name of the first kernel that the text exports (`.visible`, `.weak`), if its form is plain:
+ * at a line's start, with its body's brace within `size`. Returns its length, 0 if there is none;
+ * *ret_name points into the text. */
 size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name);
 
 /* Inputs of the cost model (docs/estimates.md). */
 struct ptx_features {
-	uint64_t statements; /* lines that end in `;`, whether with CR LF (Windows' nvcc) or LF */
+	uint64_t statements; /* lines that end in `;`, with CR LF (Windows' nvcc) or LF */
 	uint64_t
 		divisions; /* `rem.`, `div.s64`, `div.u64`, `div.rn.f64`: each becomes a loop or a call */
 	uint64_t entries; /* `.entry`s */
-	bool code;        /* a `.entry` or a `.func`: there is something to compile */
+	bool code;        /* a `.entry` or a `.func`: there is code to compile */
 };
 
-/* Counts at several GB/s. It counts text, not grammar, like the measurements that the model was
- * fitted to. */
+/* Counts at several GB/s. It matches text, not grammar, like the measurements to which the model
+ * was fitted. */
 void ptx_count(const void *text, size_t size, struct ptx_features *ret_features);

@@ -1,14 +1,14 @@
-/* Counting the inputs of the cost model, sixteen bytes at a time. GCC's and clang's vector types
- * need no intrinsics, and become scalar code on a machine without vectors. */
+/* Counts the inputs of the cost model, sixteen bytes at a time. GCC's and clang's vector types need
+ * no intrinsics, and become scalar code on a machine without vectors. */
 #include <string.h>
 
 #include "devcode/ptx.h"
 
 enum {
 	LANES = 16,
-	STEPS = 128,           /* steps between two looks at the counters, which hold 255 */
-	BLOCK = LANES * STEPS, /* bytes between two such looks */
-	AHEAD = 12, /* the longest word that is counted ends at most so far behind its start */
+	STEPS = 128,           /* steps between two checks of the counters, which hold up to 255 */
+	BLOCK = LANES * STEPS, /* bytes between two such checks */
+	AHEAD = 12,            /* the longest counted word ends at most this far behind its start */
 };
 
 typedef uint8_t lanes __attribute__((vector_size(LANES)));
@@ -45,7 +45,7 @@ static bool any_bit(lanes bits)
 	return all != 0;
 }
 
-/* The rare words, one place after the other. `size` places are looked at. */
+/* Counts the rare words at `size` places, one after the other. */
 static void count_directives(const uint8_t *at, size_t size, size_t left,
 							 struct ptx_features *features)
 {
@@ -72,7 +72,7 @@ static bool is_division(const uint8_t *at, size_t left)
 	return false;
 }
 
-/* Where each of them may begin, and words that look alike at first. */
+/* Where a division may begin; includes words that look similar. */
 static lanes near_division(const uint8_t *at)
 {
 	lanes zero = load_count_lanes(at), one = load_count_lanes(at + 1),

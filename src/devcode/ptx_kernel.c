@@ -27,7 +27,8 @@ static const char *skip_word(const char *at, const char *end, const char *word)
 			   : NULL;
 }
 
-/* `line` begins with “.visible .entry NAME”, and a body follows: no prototype. */
+/* Whether `line` begins with “.visible .entry NAME” and a body follows: a prototype does not count.
+ */
 static size_t kernel_of_line(const char *line, const char *end, const char **ret_name)
 {
 	const char *at = skip_word(line, end, ".visible");
@@ -48,7 +49,7 @@ static size_t kernel_of_line(const char *line, const char *end, const char **ret
 	return length;
 }
 
-/* In a comment over several lines anything may be said. */
+/* A comment over several lines may contain anything. */
 static bool opens_comment(const char *line, const char *end)
 {
 	while ((line = memchr(line, '/', (size_t)(end - line))) && ++line < end)

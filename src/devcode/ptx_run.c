@@ -6,12 +6,12 @@
 #include "devcode/ptx_text.h"
 
 enum {
-	COMPILERS_END = 2, /* line breaks that nvcc ends a text with */
-	LITERALS_LEAD = 1, /* line breaks that a literal of several lines begins with */
+	COMPILERS_END = 2, /* line breaks with which nvcc ends a text */
+	LITERALS_LEAD = 1, /* line breaks with which a multi-line literal begins */
 };
 
-/* What a run shows: white space in front of its first text, between two, behind its last. `…_sure`:
- * a NUL is there, so that all of it is the text's. */
+/* White space around a run's texts: before the first, between two, behind the last. `…_sure`: a NUL
+ * follows it, so that all of it belongs to the text. */
 struct edges {
 	size_t before, least_gap, first_gap, behind;
 	bool before_sure, behind_sure;
@@ -40,8 +40,8 @@ static size_t smaller_index(size_t one, size_t other)
 	return one < other ? one : other;
 }
 
-/* A gap is the end of one text and the beginning of the next, neither longer than at the edge where
- * another string may have added to it. */
+/* Splits a gap into the end of one text and the beginning of the next, neither longer than at an
+ * edge where another string may have added to it. */
 static size_t choose_lead(const struct edges *edges)
 {
 	const size_t most = smaller_index(edges->before, edges->least_gap),

@@ -12,7 +12,7 @@
 
 enum {
 	LANES = 16,
-	BLOCK = PTX_TEXT_BLOCK, /* bytes looked at between two branches */
+	BLOCK = PTX_TEXT_BLOCK, /* bytes compared between two branches */
 	WORD = sizeof VERSION - 1,
 };
 
@@ -35,7 +35,7 @@ static bool any_hit(lanes hits)
 	return (words[0] | words[1]) != 0;
 }
 
-/* Whether ".v" begins in the block, of which one more byte is there. GCC's and clang's vector types
+/* Whether ".v" begins in the block, which one more byte follows. GCC's and clang's vector types
  * need no intrinsics. */
 static bool block_may_hold(const uint8_t *bytes)
 {
@@ -73,7 +73,7 @@ size_t ptx_text_clear(const uint8_t *bytes, size_t size)
 	return at;
 }
 
-/* The first of `word` that begins in the first `size` of `left` bytes; `size` if there is none. */
+/* The first `word` that begins in the first `size` of `left` bytes; `size` if there is none. */
 static size_t find_start(const uint8_t *bytes, size_t size, size_t left, const char *word)
 {
 	const size_t length = strlen(word);
@@ -110,7 +110,7 @@ size_t ptx_text_find(const uint8_t *bytes, size_t size, size_t left)
 
 struct scan_text {
 	const uint8_t *at, *end;
-	bool broken; /* a byte that no PTX has, or no end */
+	bool broken; /* a byte that PTX never contains, or no end */
 };
 
 static bool has(const struct scan_text *text, const char *word)
@@ -120,7 +120,7 @@ static bool has(const struct scan_text *text, const char *word)
 	return (size_t)(text->end - text->at) >= length && !memcmp(text->at, word, length);
 }
 
-/* Up to a byte that ends it; a NUL never belongs to a text. */
+/* Skips to a byte that ends it; a NUL never belongs to a text. */
 static void skip_to(struct scan_text *text, const char *stop)
 {
 	while (text->at < text->end && *text->at && !has(text, stop)) {
@@ -130,7 +130,7 @@ static void skip_to(struct scan_text *text, const char *stop)
 	}
 }
 
-/* Past a comment or string that begins here; false if none does. */
+/* Skips a comment or string that begins here; false if none does. */
 static bool skip_quoted(struct scan_text *text)
 {
 	const char *stop;
@@ -142,7 +142,7 @@ static bool skip_quoted(struct scan_text *text)
 		return false;
 	text->at += *text->at == '"' ? 1 : 2;
 	skip_to(text, stop);
-	/* A comment of one line may be the last. */
+	/* A one-line comment may be last. */
 	text->broken = text->broken || (*stop != '\n' && !has(text, stop));
 	if (has(text, stop))
 		text->at += strlen(stop);
@@ -162,7 +162,7 @@ static void skip_text_space(struct scan_text *text)
 	while (!has(text, "\"") && skip_quoted(text));
 }
 
-/* Directives that end with their line, or where the next one begins. */
+/* Directives that end with their line, or before the next one. */
 static bool is_of_a_line(const struct scan_text *text)
 {
 	return has(text, VERSION) || has(text, ".target") || has(text, ".address_size") ||
@@ -179,7 +179,7 @@ static void skip_line(struct scan_text *text)
 	}
 }
 
-/* One statement of a module: up to its ";", or the "}" of its body. */
+/* Skips one statement of a module: up to its ";", or the "}" of its body. */
 static void skip_ptx_statement(struct scan_text *text)
 {
 	unsigned depth = 0;
@@ -200,7 +200,7 @@ static void skip_ptx_statement(struct scan_text *text)
 	text->broken = true;
 }
 
-/* A module's statements all begin with a directive; a lone ";" may be between them. */
+/* All statements of a module begin with a directive; lone ";" may lie between them. */
 static bool at_statement(const struct scan_text *text, const uint8_t *start)
 {
 	static const char *const directives[] = {".visible", ".extern", ".weak",  ".common", ".entry",
@@ -215,7 +215,7 @@ static bool at_statement(const struct scan_text *text, const uint8_t *start)
 
 /* ---- where it begins and ends */
 
-/* Whether nothing but white space and comments is in between. */
+/* Whether only white space and comments lie in between. */
 static bool leads_to(const uint8_t *start, const uint8_t *version)
 {
 	const size_t size = (size_t)(version - start);
@@ -231,8 +231,8 @@ size_t ptx_text_lead(const uint8_t *version, size_t before)
 		first--;
 	if (leads_to(first, version))
 		return (size_t)(version - first);
-	/* Another string comes before it, without a NUL. Compilers begin with lines of comment, the
-	 * first of them empty: "//". White space between the two is taken for the text's. */
+	/* Another string precedes it without a NUL. Compilers begin with lines of comment, the first of
+	 * them empty: "//". White space between the two counts as the text's. */
 	while (line > first) {
 		for (start = line; line > first && text_is_blank(line[-1]);)
 			line--;
@@ -284,7 +284,7 @@ size_t ptx_text_length(const uint8_t *version, size_t size, size_t *ret_read)
 		text = next;
 	}
 	*ret_read = (size_t)(text.at - version);
-	/* The end of the array or string, with a comment at its end. */
+	/* The end of the array or string, after a comment at its end. */
 	if (!text.broken && text.at < text.end && !*text.at)
 		end = text.at;
 	return !text.broken && is_module(version, (size_t)(end - version)) ? (size_t)(end - version)

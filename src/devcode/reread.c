@@ -9,8 +9,8 @@ struct request {
 	int (*piece)(struct jw_error *err, void *context, size_t part, const uint8_t *data,
 				 size_t size);
 	void *context;
-	struct jw_error why; /* the last trouble on the way */
-	const char *member;  /* of the part that could not be had, as far as that is known */
+	struct jw_error why; /* the last problem so far */
+	const char *member;  /* of the part that could not be read, as far as known */
 	bool stopped;        /* by `piece` */
 };
 
@@ -119,7 +119,7 @@ int devcode_reread(struct jw_error *err, const char *path, const struct devcode_
 	struct buf bytes = BUF_MAX((size_t)part->size_bytes);
 	struct devcode_part wanted = *part;
 
-	/* A container may be larger than the bound for archives only in a file that is not packed. */
+	/* Only an uncompressed file may hold a container above the bound for archives. */
 	if (part->size_bytes > SIZE_MAX / 2 ||
 		(part->member && part->size_bytes > DEVCODE_MOST_STREAMED))
 		return error_set(err, JW_ERR_LIMIT, "%s: %llu bytes wanted of it", path,

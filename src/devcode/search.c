@@ -5,14 +5,13 @@
 
 enum { STEP = PTX_TEXT_BLOCK };
 
-/* What is searched, up to where for containers and for texts, and what belongs to nothing yet. */
+/* A place in the search: the limits for containers and for texts, and the unassigned bytes. */
 struct search_place {
 	const struct search *search;
 	uint64_t at, text, free;
 };
 
-/* Takes the texts whose ".version" begins in front of place->at, which moves behind the last one.
- */
+/* Takes the texts whose ".version" begins before place->at, which moves behind the last one. */
 static int search_texts(struct jw_error *err, struct image *image, const struct stream *stream,
 						struct search_place *place)
 {

@@ -1,33 +1,32 @@
-/* Searching an image for containers: in memory section by section, or whole as it streams by. */
+/* Searches an image for containers: in memory section by section, or as a stream. */
 #pragma once
 
 #include "devcode/code_stream.h"
 #include "devcode/image.h"
 #include "devcode/ptx_text.h"
 
-/* Searches [begin, end) of an image in memory, and steps over what it finds. Containers are looked
- * for at `from` and at multiples of CONTAINER_ALIGN behind it. */
+/* Searches [begin, end) of an image in memory, and skips what it finds. Containers may begin at
+ * `from` and at multiples of CONTAINER_ALIGN behind it. */
 struct search {
 	uint64_t begin, from, end;
 	bool texts; /* PTX texts too */
 };
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 const struct search *search);
-/* Notes the version 2 wrappers of a section in memory. */
+/* Records the version 2 wrappers of a section in memory. */
 int search_wrappers(struct jw_error *err, struct image *image, const struct stream *stream,
 					const struct section *section);
 
 /* Parts of a stream that are kept: its beginning, for headers, and its end from `tail_from` on, for
- * an ELF's section headers. Each has a maximum; any other part has to be read again.
- */
+ * an ELF's section headers. Each has a maximum; any other part has to be read again. */
 struct capture {
 	struct buf head, tail;
 	uint64_t tail_from; /* UINT64_MAX: no tail is kept */
-	/* The last bytes that were taken and belong to nothing: a text may have begun there. */
+	/* The last unassigned bytes: a text may have begun there. */
 	uint8_t before[PTX_TEXT_BEFORE];
 	size_t before_size;
 };
 
-/* Searches a stream to its end, and notes wrappers on the way (search_stream.c). */
+/* Searches a stream to its end, and records its wrappers (search_stream.c). */
 int search_stream(struct jw_error *err, struct image *image, struct stream *stream,
 				  struct capture *capture);

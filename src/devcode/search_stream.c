@@ -6,19 +6,19 @@
 #include "devcode/search.h"
 
 enum {
-	CHUNK = 1 << 18,      /* looked at in one go */
-	MOST_WHOLE = 1 << 22, /* bytes of a container that is held as it is */
-	MOST_HEAD = 1 << 18,  /* kept of a stream's beginning: headers */
-	MOST_TAIL = 1 << 22,  /* and from where its section headers begin */
+	CHUNK = 1 << 18,      /* searched in one go */
+	MOST_WHOLE = 1 << 22, /* maximum size of a container that is held as a whole */
+	MOST_HEAD = 1 << 18,  /* maximum that is kept of a stream's beginning: headers */
+	MOST_TAIL = 1 << 22,  /* and of its end: section headers */
 };
-#define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, but bombs are */
+#define MOST_STREAM (UINT64_C(1) << 36) /* no file in an archive is larger, except bombs */
 
 static int keep_head(struct jw_error *err, struct buf *head, const uint8_t *data, size_t size)
 {
 	size_t room = MOST_HEAD - head->size;
 
-	/* All of it at once: growing would hold it twice, and memory that is never written takes no
-	 * room. */
+	/* Allocates all of it at once: growing would hold it twice, and memory that is never written
+	 * takes no room. */
 	head->most = MOST_HEAD;
 	return buf_reserve(err, head, room) || buf_append(err, head, data, size < room ? size : room)
 			   ? -1
@@ -31,7 +31,7 @@ static int keep_tail(struct jw_error *err, struct capture *capture, uint64_t off
 	size_t before = offset < capture->tail_from ? (size_t)(capture->tail_from - offset) : 0;
 	size_t fresh = size - before, room = MOST_TAIL - capture->tail.size;
 
-	/* Bytes behind the headers are not needed: patchelf leaves a string table there. */
+	/* Bytes behind the headers are not needed: patchelf puts a string table there. */
 	capture->tail.most = MOST_TAIL;
 	return buf_append(err, &capture->tail, data + before, fresh < room ? fresh : room);
 }
@@ -47,7 +47,7 @@ static void keep_before(struct capture *capture, const uint8_t *data, size_t siz
 	capture->before_size = old + fresh;
 }
 
-/* Takes `size` bytes of the window, and keeps those that have to be kept. */
+/* Takes `size` bytes of the window, and keeps those that will be needed. */
 static int take_bytes(struct jw_error *err, struct stream *stream, struct capture *capture,
 					  const uint8_t *data, size_t size)
 {
@@ -63,7 +63,7 @@ static int take_bytes(struct jw_error *err, struct stream *stream, struct captur
 	return stream_skip(err, stream, size);
 }
 
-/* Wrappers that begin before `end`, of which `size` bytes are there. */
+/* Records wrappers that begin before `end`; `size` bytes are available. */
 static int note_wrappers(struct jw_error *err, struct image *image, uint64_t offset,
 						 const uint8_t *data, size_t at, size_t end, size_t size)
 {
@@ -86,7 +86,7 @@ struct large {
 	bool broken;
 };
 
-/* Lets `size` bytes go by, into `kept` where that is given. */
+/* Skips `size` bytes, and copies them to `kept` if it is given. */
 static int pass(struct jw_error *err, struct large *large, struct buf *kept, uint64_t size)
 {
 	while (size && !large->broken) {
@@ -136,8 +136,8 @@ static int pass_entry(struct jw_error *err, struct large *large)
 	return 0;
 }
 
-/* If the container turns out to be damaged, the search continues behind its sound part. Entries
- * inside cannot be looked at again. */
+/* If the container is damaged, the search continues behind its sound part. Entries inside cannot be
+ * examined again. */
 static int visit_large(struct jw_error *err, struct image *image, struct stream *stream,
 					   struct capture *capture, const struct container_walk *walk)
 {
@@ -159,7 +159,7 @@ static int visit_large(struct jw_error *err, struct image *image, struct stream 
 	return result;
 }
 
-/* Reads as much of a possible container into the window as it takes to tell whether it is one. */
+/* Reads as much of a possible container into the window as is needed to recognise it. */
 static int visit_stream(struct jw_error *err, struct image *image, struct stream *stream,
 						struct capture *capture)
 {
@@ -188,7 +188,7 @@ static int visit_stream(struct jw_error *err, struct image *image, struct stream
 	return take_bytes(err, stream, capture, data, (size_t)walk.size_bytes);
 }
 
-/* A ".version" is next: reads as much into the window as the text has. */
+/* At a ".version": reads the whole text into the window. */
 static int visit_text(struct jw_error *err, struct image *image, struct stream *stream,
 					  struct capture *capture)
 {
@@ -227,10 +227,10 @@ int search_stream(struct jw_error *err, struct image *image, struct stream *stre
 
 		if (stream_peek(err, stream, CHUNK, &data, &size))
 			return -1;
-		/* A wrapper at the very end of a window is left for the next one, all of it. */
+		/* A wrapper at the very end of a window is left to the next one. */
 		last = size < CHUNK;
 		whole = last ? size : size - WRAPPER_SIZE;
-		/* Behind a text the window may begin anywhere. */
+		/* After a text the window may begin at any offset. */
 		skew = (size_t)(-stream->offset % CONTAINER_ALIGN);
 		end = skew < whole ? skew + (whole - skew) / 8 * 8 : whole;
 		found = skew < end ? skew + find_word(data + skew, end - skew, CONTAINER_START) : end;

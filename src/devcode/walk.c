@@ -42,8 +42,8 @@ int walk_stream(struct jw_error *err, const struct visitor *visitor, const char 
 							 : walk_archive(err, visitor, member, stream, depth + 1);
 }
 
-/* A file of no kind that we know is nothing to us, unless its name says that it should be: a
- * download that broke off, say. */
+/* Ignores a file of an unknown kind, unless its name promises another: an interrupted download, for
+ * example. */
 static void check_promise(const struct visitor *visitor, const char *path, const struct os_map *map)
 {
 	struct jw_error why;

@@ -1,4 +1,4 @@
-/* Going through a file and whatever it is packed in: archives, wheels, zstd. */
+/* Walks through a file and its layers of packing: archives, wheels, zstd. */
 #pragma once
 
 #include "devcode/code_stream.h"
@@ -7,26 +7,26 @@
 
 struct visitor {
 	void *context;
-	/* One file or member that is not packed. `member` is NULL for the file itself. A return other
-	 * than 0 ends the walk: it means "stop", not that this file is damaged. */
+	/* One unpacked file or member. `member` is NULL for the file itself. A return other than 0 ends
+	 * the walk: it means "stop", not that this file is damaged. */
 	int (*leaf)(struct jw_error *err, void *context, const char *member, enum kind kind,
 				struct stream *stream);
-	/* An archive or member that cannot be read any further. */
+	/* An archive or member whose rest cannot be read. */
 	void (*trouble)(void *context, const char *member, const struct jw_error *why);
 	const struct jw_cancel *cancel; /* may be NULL */
 };
 
-/* The reader of a layer asks before each piece whether to stop, and fails if so. An outer layer
+/* The reader of a layer checks before each piece whether to stop, and then fails. An outer layer
  * must not report that failure as damage. The layer itself then returns -1. */
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel);
 
-/* `depth` counts the layers that are open; it starts at 0. */
+/* `depth` counts the open layers, starting at 0. */
 int walk_stream(struct jw_error *err, const struct visitor *visitor, const char *member,
 				struct stream *stream, unsigned depth);
 int walk_file(struct jw_error *err, const struct visitor *visitor, const char *path);
 
-/* For the layers themselves: each goes through its members by walk_stream, reports trouble, and
- * returns -1 only where the visitor has stopped. */
+/* The layers: each passes its members to walk_stream, reports trouble, and returns -1 only if the
+ * visitor has stopped. */
 int walk_ar(struct jw_error *err, const struct visitor *visitor, const char *member,
 			struct stream *stream, unsigned depth);
 int walk_archive(struct jw_error *err, const struct visitor *visitor, const char *member,

@@ -27,7 +27,7 @@ struct archive {
 	const char *outer; /* the archive's own name inside another one, or NULL */
 	struct stream *stream;
 	struct buf long_names;
-	/* Names seen, to tell repeated ones apart. */
+	/* Names seen, to number repeated ones. */
 	struct set seen;
 	uint32_t *times;
 	size_t count, capacity;
@@ -36,7 +36,7 @@ struct archive {
 
 struct member {
 	char name[NAME_SIZE + 1];
-	uint64_t size_bytes; /* without a name in front of the data */
+	uint64_t size_bytes; /* without a name before the data */
 	uint64_t padding;
 };
 
@@ -88,7 +88,7 @@ static char *cut_name(struct jw_error *err, const char *text, size_t size, bool 
 	return mem_string_n(err, text, length);
 }
 
-/* BSD: "#1/20", with the name's 20 bytes in front of the data. */
+/* BSD: "#1/20", with the 20 bytes of the name before the data. */
 static char *bsd_name(struct jw_error *err, struct archive *archive, struct member *member)
 {
 	uint64_t length;
@@ -148,7 +148,7 @@ static int count_name(struct jw_error *err, struct archive *archive, const char 
 			return -1;
 		archive->times[archive->count++] = 0;
 	}
-	if (!archive->times) /* cannot be: an index was found in it */
+	if (!archive->times) /* impossible otherwise: an index was found in it */
 		return error_set(err, JW_ERR_FORMAT, "a static archive's list of names is lost");
 	*ret_times = ++archive->times[index];
 	return 0;
@@ -190,8 +190,8 @@ static int read_part(struct jw_error *err, void *context, uint8_t *to, size_t si
 	return 0;
 }
 
-/* Hands over one member's data and leaves the stream behind it. Returns 1 where the visitor has
- * stopped, -1 and `why` where the archive cannot be read on. */
+/* Hands over one member's data and moves the stream behind it. Returns 1 if the visitor has
+ * stopped, -1 and `why` if the rest of the archive cannot be read. */
 static int enter_ar_member(struct jw_error *err, struct jw_error *why, struct archive *archive,
 						   const char *name, uint64_t size)
 {
@@ -238,7 +238,7 @@ static int keep_long_names(struct jw_error *err, struct archive *archive, uint64
 			   : 0;
 }
 
-/* As enter. */
+/* Returns as enter_ar_member does. */
 static int next_member(struct jw_error *err, struct archive *archive, struct jw_error *why,
 					   bool *ret_end)
 {

@@ -1,5 +1,5 @@
-/* Wheels and other zip files, and tar: by libarchive, one member after the other, nothing on
- * disk. */
+/* Reads wheels and other zip files, and tar, with libarchive: one member after the other, without
+ * writing to disk. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -11,12 +11,12 @@
 #include "devcode/walk.h"
 #include "os/locale.h"
 
-enum { BLOCK = 1 << 20 }; /* bytes that libarchive is given at a time */
+enum { BLOCK = 1 << 20 }; /* bytes per read of libarchive */
 
 /* The input of libarchive. */
 struct feed {
 	struct stream *stream;
-	uint64_t given;     /* bytes of the stream's window that libarchive has in its hands */
+	uint64_t given;     /* bytes of the stream's window that libarchive is using */
 	uint64_t forgotten; /* mapped pages up to here were released */
 	struct jw_error err;
 };
@@ -76,7 +76,7 @@ struct packed {
 	const struct visitor *visitor;
 	const char *outer; /* see entry_name */
 	struct archive *archive;
-	bool nested; /* inside something that has a name and is no zstd layer */
+	bool nested; /* inside a named archive, not just a zstd layer */
 	unsigned depth;
 	size_t count;
 };
@@ -101,7 +101,7 @@ static int read_archive_entry(struct jw_error *err, void *context, uint8_t *to, 
 	return 0;
 }
 
-/* Wide characters are UTF-16 on Windows, whole code points elsewhere. NULL out of memory. */
+/* Wide characters are UTF-16 on Windows, whole code points elsewhere. NULL: out of memory. */
 static char *from_wide(struct jw_error *err, const wchar_t *wide)
 {
 	struct buf text = BUF_MAX(SIZE_MAX / 4);
@@ -123,8 +123,8 @@ static char *from_wide(struct jw_error *err, const wchar_t *wide)
 	return text.data ? (char *)text.data : mem_string(err, "");
 }
 
-/* A name in UTF-8, or the member's number where its name is in no encoding that libarchive knows.
- * On Windows it keeps names in UTF-16 and has no way from there to UTF-8. */
+/* A name in UTF-8, or the member's number if libarchive does not know the name's encoding. On
+ * Windows libarchive keeps names in UTF-16 and cannot convert them to UTF-8. */
 static char *entry_name(struct jw_error *err, const struct packed *packed,
 						struct archive_entry *entry)
 {
@@ -170,7 +170,7 @@ static int visit_entries(struct jw_error *err, struct packed *packed)
 		struct archive_entry *entry;
 		int state = archive_read_next_header(packed->archive, &entry);
 
-		/* A stop inside an inner layer looks like damage out here. */
+		/* A stop inside an inner layer looks like damage in this one. */
 		if (walk_cancelled(err, packed->visitor->cancel))
 			return -1;
 		if (state == ARCHIVE_EOF)
@@ -208,7 +208,7 @@ int walk_archive(struct jw_error *err, const struct visitor *visitor, const char
 	struct packed packed = {.visitor = visitor,
 							.outer = member,
 							.archive = archive_read_new(),
-							/* The layers of a .conda have no say in the names. */
+							/* The layers of a .conda do not appear in names. */
 							.nested = member && !text_ends(member, ".tar.zst"),
 							.depth = depth};
 	struct feed feed = {.stream = stream};

@@ -1,13 +1,13 @@
-/* Containers that device linking made. Source: docs/fatbin.md, "Who links, and when": the wrapper
- * of a linked binary has version 2, and points to it by a relocation. */
+/* Finds containers made by device linking. Source: docs/fatbin.md, "Who links, and when": the
+ * wrapper of a linked binary has version 2, and points to it by a relocation. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "devcode/elf.h"
 #include "devcode/image.h"
 
-/* Whether anything is there to be linked; without it no wrapper is missing. `ret_wrappers` tells
- * whether there is a section for them. */
+/* Whether there is anything to link; otherwise no wrapper is missing. `ret_wrappers` tells whether
+ * there is a section for them. */
 static bool needs_wrappers(const struct section_table *table,
 						   const struct devcode_container *containers, size_t count,
 						   bool *ret_wrappers)
@@ -63,7 +63,7 @@ static int by_address(const void *a, const void *b)
 	return one->address < two->address ? -1 : one->address > two->address;
 }
 
-/* The wrappers' data pointers, as they are once the image is loaded where it wants to be. */
+/* Reads the wrappers' data pointers, as after loading at the preferred address. */
 static int read_pointers(struct image *image, const struct section_table *table,
 						 const struct bytes *bytes, struct elf_pointer *pointers, size_t *ret_count)
 {
