@@ -15,7 +15,7 @@ enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret
 	return cache_entry_header_read(header, got, size, ret_entry);
 }
 
-/* The beginning of the file, as far as it was read already. */
+/* The beginning of the file, as far as it was read. */
 struct brief_head {
 	uint8_t bytes[4096];
 	size_t size;

@@ -1,5 +1,5 @@
 /* Facts about an entry from its header, both ends of its key and the beginning of its value. An
- * entry may have 40 MB, and the rest holds no further facts. */
+ * entry may have 40 MB, and the rest contains no further facts. */
 #pragma once
 
 #include "cache/key_parts.h"
@@ -18,13 +18,13 @@ struct cache_brief {
 /* Header and bounds, as cache_entry_parse; key and value of *ret_entry are NULL. */
 enum cache_damage cache_entry_open(struct os_file *file, struct cache_entry *ret_entry);
 
-/* From an open file with this header (cache_entry_open). */
+/* Reads from an open file with this header (cache_entry_open). */
 enum cache_damage cache_brief_read(struct os_file *file, const struct cache_entry *entry,
 								   struct cache_brief *ret_brief);
 
-/* Both of a file that is read for this alone: a small entry takes one read. */
+/* Both, for a file that is opened only for this: a small entry takes one read. */
 enum cache_damage cache_brief_open(struct os_file *file, struct cache_brief *ret_brief);
 
-/* As cache_key_split, but for parts->payload, which may lack its middle; payload_size is that of
+/* As cache_key_split, except parts->payload, which may lack its middle; payload_size is the size of
  * the whole. */
 bool cache_brief_split(const struct cache_brief *brief, struct cache_key_parts *ret_parts);

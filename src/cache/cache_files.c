@@ -22,7 +22,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 	struct cache_file file = {.key = key};
 	struct os_stat stat;
 
-	/* Gone meanwhile, or a link to nothing. */
+	/* Removed meanwhile, or a dangling link. */
 	if (walk->closed ? os_stat(NULL, path, &stat) != 0
 					 : cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
 		return 0;
@@ -42,7 +42,7 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const char *path,
 							size_t level);
 
-/* One name: a folder to go into, an entry, or something foreign. */
+/* One name: a folder to enter, an entry, or something foreign. */
 static int walk_cache_name(struct jw_error *err, struct cache_walk *walk, const char *path,
 						   size_t level, const char *name, enum os_kind kind)
 {
@@ -74,7 +74,7 @@ static int walk_cache_level(struct jw_error *err, struct cache_walk *walk, const
 	int result = 0;
 
 	if (os_list(err, path, &names)) {
-		/* A folder that a driver has removed meanwhile is empty. */
+		/* A folder that a driver has removed meanwhile counts as empty. */
 		return level && err && err->code == JW_ERR_NOT_FOUND ? 0 : -1;
 	}
 	for (size_t i = 0; !result && i < names.count; i++) {
@@ -97,7 +97,7 @@ static int walk_cache(struct jw_error *err, struct cache_walk walk, struct cache
 		cache_files_free(&walk.scan);
 		return error_copy(err, &why);
 	}
-	*ret_scan = walk.scan; /* names come sorted, so keys do */
+	*ret_scan = walk.scan; /* names are sorted, and therefore keys */
 	return 0;
 }
 

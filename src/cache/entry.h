@@ -23,24 +23,24 @@ enum {
 	CACHE_NAME_SIZE = 19, /* "h/h/hhhhhhhhhhhhhh" and its NUL */
 };
 
-/* No entry is larger: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
+/* The largest entry: a driver keeps 4 GiB in all, and the largest cubin seen has 40 MB. */
 #define CACHE_MOST_ENTRY ((size_t)1 << 30)
 
-/* Reasons for which the driver refuses an entry, its name is wrong, or programs fail with it. */
+/* Reasons why the driver refuses an entry, its name is wrong, or programs fail with it. */
 enum cache_damage {
 	CACHE_SOUND,
-	CACHE_DAMAGE_EMPTY,     /* 0 bytes: a write that never came to be (full disk, power loss) */
+	CACHE_DAMAGE_EMPTY,     /* 0 bytes: a write that never happened (full disk, power loss) */
 	CACHE_DAMAGE_HEADER,    /* shorter than a header */
 	CACHE_DAMAGE_VERSION,   /* not 0x41 */
 	CACHE_DAMAGE_TRUNCATED, /* shorter than its header says */
 	CACHE_DAMAGE_NAME,      /* its key belongs to another file name */
-	CACHE_DAMAGE_VALUE,     /* the value's checksum does not hold */
+	CACHE_DAMAGE_VALUE,     /* the value's checksum is wrong */
 	CACHE_DAMAGE_READ,      /* the file cannot be read */
 	/* Hits that no driver can use (cache/loads.h). */
-	CACHE_DAMAGE_CUBIN,  /* the value is no machine code */
+	CACHE_DAMAGE_CUBIN,  /* the value is not machine code */
 	CACHE_DAMAGE_GPU,    /* machine code for other GPUs than the key names */
 	CACHE_DAMAGE_ABI,    /* machine code of an ABI that the key's driver does not know */
-	CACHE_DAMAGE_LINKED, /* machine code that is linked already, where a link takes it as input */
+	CACHE_DAMAGE_LINKED, /* linked machine code that a link takes as input */
 	CACHE_DAMAGE_MODULE, /* machine code without the kernel that the key's PTX defines */
 };
 /* "truncated: shorter than its header says", and so on. */
@@ -53,24 +53,24 @@ struct cache_entry {
 	uint64_t extra_bytes; /* behind the value; the driver ignores them */
 };
 
-/* Header and bounds; neither key nor value is hashed. *ret_entry is set only where the result is
+/* Parses header and bounds; hashes neither key nor value. *ret_entry is set only if the result is
  * CACHE_SOUND. */
 enum cache_damage cache_entry_parse(const void *file, size_t size, struct cache_entry *ret_entry);
-/* The same of a file of `size` bytes by its first `got`, CACHE_ENTRY_HEADER of which are enough;
+/* The same for a file of `size` bytes from its first `got`, CACHE_ENTRY_HEADER of which are enough;
  * key and value of *ret_entry are NULL. */
 enum cache_damage cache_entry_header_read(const void *header, size_t got, uint64_t size,
 										  struct cache_entry *ret_entry);
 /* Parses, and hashes key (against `name`) and value, as the driver does before it uses a value. */
 enum cache_damage cache_entry_verify(const void *file, size_t size, uint64_t name,
 									 struct cache_entry *ret_entry);
-/* The bytes in front of key and value. */
+/* The bytes before key and value. */
 void cache_entry_header(uint8_t header[CACHE_ENTRY_HEADER], uint64_t key_bytes,
 						uint64_t value_bytes, uint64_t checksum);
 
 /* "a/b/cdef0123456789"; returns `name`. */
 const char *cache_entry_name(char name[CACHE_NAME_SIZE], uint64_t key);
-/* The reverse, of a path's three last parts ("a", "b", "cdef0123456789"); false for foreign names.
- */
+/* The reverse, from a path's three last parts ("a", "b", "cdef0123456789"); false for foreign
+ * names. */
 bool cache_entry_key(const char *first, const char *second, const char *rest, uint64_t *ret_key);
 /* The entry's file below the cache directory `dir`; the caller frees it. */
 char *cache_entry_path(struct jw_error *err, const char *dir, uint64_t key);

@@ -9,7 +9,7 @@
 
 enum { MOST_DRIVERS = 4096 };
 
-/* The first that is said of a stamp holds: living ones are added first. */
+/* The first statement about a stamp wins: living drivers are added first. */
 static int add_former(struct jw_error *err, struct former_drivers *drivers, const char *stamp,
 					  const uint32_t release[3], enum former_verdict verdict)
 {
@@ -34,8 +34,7 @@ static bool still_there(const struct cache_profile *profile)
 		   stat.size_bytes == profile->library_size && stat.mtime_ns == profile->library_mtime_ns;
 }
 
-/* In two passes: existing libraries, then missing ones. Unreadable profiles are skipped.
- */
+/* In two passes: existing libraries, then missing ones. Skips unreadable profiles. */
 static int add_profiles(struct jw_error *err, const char *state_dir, bool living,
 						struct former_drivers *drivers)
 {
@@ -80,7 +79,7 @@ int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 	struct former_drivers drivers = {0};
 	const struct cache_known_driver *known = cache_known_driver(release);
 
-	/* Should the stamp have been read wrongly, the table still knows the installed release. */
+	/* If the stamp was read wrongly, the table still knows the installed release. */
 	if (add_former(err, &drivers, stamp, release, FORMER_LIVING) ||
 		(known && add_former(err, &drivers, known->stamp, release, FORMER_LIVING)) ||
 		(state_dir && (add_profiles(err, state_dir, true, &drivers) ||
@@ -106,8 +105,8 @@ void former_free(struct former_drivers *drivers)
 	*drivers = (struct former_drivers){0};
 }
 
-/* A release that no installed driver has is a former driver's. If the release of an installed
- * driver is unknown, this cannot be told. */
+/* A release that no installed driver has is a former driver's. Unknown if the release of an
+ * installed driver is unknown. */
 static enum former_verdict of_release(const struct former_drivers *drivers,
 									  const uint32_t release[3])
 {

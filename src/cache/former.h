@@ -1,11 +1,10 @@
-/* Which drivers made a cache's entries: the installed one, a former one, or an unknown one.
+/* The drivers that made a cache's entries: the installed one, a former one, or an unknown one.
  *
- * A stamp that is not the driver's may be a living compiler library's (nvJitLink has one of its
- * own, docs/driver-cache.md, "Key"), so only stamps that are known to be a driver's count as a
- * former one's: those of the compiled-in table, of profiles that jitwarm has kept of libraries
- * here, and those that a caller adds from its history. A library that is still there unchanged
- * (CUDA's compatibility packages bring a second driver) is a living one.
- */
+ * A stamp that differs from the driver's may belong to a living compiler library (nvJitLink has its
+ * own, docs/driver-cache.md, "Key"). So only stamps known to be a driver's count as a former one's:
+ * those of the compiled-in table, of profiles that jitwarm has kept for libraries here, and those
+ * that a caller adds from its history. A library that still exists unchanged (CUDA's compatibility
+ * packages bring a second driver) counts as living. */
 #pragma once
 
 #include "cache/profile.h"
@@ -14,7 +13,7 @@ enum former_verdict { FORMER_LIVING, FORMER_FORMER, FORMER_UNKNOWN };
 
 struct former_driver {
 	char stamp[CACHE_STAMP_SIZE + 1];
-	uint32_t release[3]; /* zeros where unknown */
+	uint32_t release[3]; /* zeros if unknown */
 	enum former_verdict verdict;
 };
 
@@ -23,12 +22,12 @@ struct former_drivers {
 	size_t count, capacity;
 };
 
-/* `stamp` and `release`: of the driver that is installed; `state_dir` may be NULL. */
+/* `stamp` and `release` of the installed driver; `state_dir` may be NULL. */
 int former_read(struct jw_error *err, const char *state_dir, const char *stamp,
 				const uint32_t release[3], struct former_drivers *ret_drivers);
-/* Adds a stamp that was a driver's, unless it is in the list already. */
+/* Adds a driver's stamp, unless the list contains it. */
 int former_add(struct jw_error *err, struct former_drivers *drivers, const char *stamp);
 void former_free(struct former_drivers *drivers);
 
-/* Of a stamp, or of the release that OpenCL's keys name ("418.39"); "": unknown. */
+/* For a stamp, or for the release that OpenCL's keys name ("418.39"); "": unknown. */
 enum former_verdict former_of(const struct former_drivers *drivers, const char *driver);

@@ -59,8 +59,8 @@ int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 	return 0;
 }
 
-/* What is at the path, before it is opened: CACHE_INDEX_SOUND for a file. A driver makes the file
- * that a link leads to, unless its folder is missing too; that is not told apart here. */
+/* Checks the path before it is opened: CACHE_INDEX_SOUND for a file. A driver makes the missing
+ * target of a link, unless its folder is missing too; that is not distinguished here. */
 static enum cache_index_state state_of_path(const char *path)
 {
 	struct jw_error why = {0};
@@ -160,7 +160,7 @@ enum cache_next_insert cache_index_next(const struct cache_index *index, uint64_
 		return CACHE_NEXT_NOTHING;
 	if (index->state != CACHE_INDEX_SOUND)
 		return CACHE_NEXT_WIPES;
-	/* What is larger than the limit is not stored, and nothing makes room for it. */
+	/* An entry larger than the limit is not stored, and evicts nothing. */
 	if (!limit_bytes)
 		return CACHE_NEXT_ADDS;
 	if (index->total_bytes > rows && index->total_bytes - rows >= limit_bytes)

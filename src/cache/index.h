@@ -1,13 +1,13 @@
-/* The index: what the driver counts against its limit, and the order in which it evicts. Source:
- * docs/driver-cache.md, "Files"; soundness was measured on drivers 535.309.01 and 550.163.01.
+/* The index: it records what the driver counts against its limit, and the order of eviction.
+ * Source: docs/driver-cache.md, "Files"; soundness was measured on drivers 535.309.01 and
+ * 550.163.01.
  *
  *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
- *     row   = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
+ *     row = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
  *
- * First row, first out. The driver never shortens the file and never reads behind the rows that
- * the header counts, so old rows may be left there. It adds stored bytes to the total, subtracts
- * evicted ones, and never compares the total with the rows: a wrong total stays wrong.
- */
+ * First row, first out. The driver never shortens the file and never reads behind the rows that the
+ * header counts, so old rows may remain there. It adds stored bytes to the total, subtracts evicted
+ * ones, and never compares the total with the rows: a wrong total stays wrong. */
 #pragma once
 
 #include <stddef.h>
@@ -22,20 +22,20 @@ enum {
 	CACHE_MOST_ROWS = 4 << 20, /* 64 MiB of index: four million entries in at most 4 GiB */
 };
 
-/* As the driver sees it. Beside an unsound index, its next insert deletes every entry and begins a
- * new index; beside a truncated one, its next look-up does. docs/driver-cache.md, "The index", has
- * the states that are no files. */
+/* The driver's view. With an unsound index, its next insert deletes every entry and begins a new
+ * index; with a truncated one, its next look-up does. docs/driver-cache.md, "The index", describes
+ * the states that are not files. */
 enum cache_index_state {
 	CACHE_INDEX_SOUND,
 	CACHE_INDEX_MISSING,
 	CACHE_INDEX_EMPTY,     /* 0 bytes */
 	CACHE_INDEX_TRUNCATED, /* fewer rows than its header counts; a driver's insert looks the same
 							  while it is written */
-	CACHE_INDEX_VERSION,   /* not 0x41: another version or no index; a header that is cut off */
+	CACHE_INDEX_VERSION,   /* not 0x41: another version or not an index; a truncated header */
 	CACHE_INDEX_DEVICE,    /* entries are used, and each insert deletes the others */
 	CACHE_INDEX_PIPE,      /* the program hangs at its first look-up */
-	CACHE_INDEX_CLOSED,    /* a directory, a socket, a link that leads nowhere: entries are neither
-							  used    nor stored */
+	CACHE_INDEX_CLOSED,    /* a directory, a socket, a dangling link: entries are neither used nor
+							  stored */
 };
 /* "sound", "missing", ... */
 const char *cache_index_state_name(enum cache_index_state state);
@@ -46,7 +46,7 @@ struct cache_row {
 
 struct cache_index {
 	enum cache_index_state state;
-	struct cache_row *rows; /* if it is truncated: the rows that are there */
+	struct cache_row *rows; /* if it is truncated: the rows present */
 	size_t count, capacity;
 	uint64_t total_bytes; /* as the header says */
 };
@@ -55,25 +55,25 @@ struct cache_index {
  * (JW_ERR_LIMIT). The caller frees it. */
 int cache_index_parse(struct jw_error *err, const void *data, size_t size,
 					  struct cache_index *ret_index);
-/* The index file of a cache directory, without locking it: for reports. One that is not there is
- * CACHE_INDEX_MISSING; what is no file is not opened. */
+/* Reads the index file of a cache directory without locking it: for reports. A missing one is
+ * CACHE_INDEX_MISSING; anything but a file is not opened. */
 int cache_index_load(struct jw_error *err, const char *dir, struct cache_index *ret_index);
 void cache_index_free(struct cache_index *index);
 
-/* The sum of the rows' sizes; UINT64_MAX where it overflows. */
+/* The sum of the rows' sizes; UINT64_MAX if it overflows. */
 uint64_t cache_index_rows_total(const struct cache_index *index);
 /* The bytes of a sound index of these rows, with their own sum as its total. Replaces *bytes. */
 int cache_index_format(struct jw_error *err, const struct cache_index *index, struct buf *bytes);
 
 /* The driver's reaction when it next stores an entry. */
 enum cache_next_insert {
-	CACHE_NEXT_ADDS,        /* evicts old entries where the limit asks for it */
+	CACHE_NEXT_ADDS,        /* evicts old entries if the limit requires it */
 	CACHE_NEXT_EVICTS_SOON, /* the total counts bytes without a row: entries are evicted before the
 							   limit is reached */
-	CACHE_NEXT_EVICTS,      /* the rows alone pass the limit, which was larger: old entries go until
-							   the new one fits */
-	CACHE_NEXT_EVICTS_ALL,  /* bytes without a row alone pass the limit: each insert evicts every
-							   entry and stores nothing */
+	CACHE_NEXT_EVICTS,      /* the rows exceed the limit, which was larger: old entries go until the
+							   new one fits */
+	CACHE_NEXT_EVICTS_ALL,  /* bytes without a row exceed the limit: each insert evicts every entry
+							   and stores nothing */
 	CACHE_NEXT_WIPES,       /* the index is unsound: every entry is deleted */
 	CACHE_NEXT_NOTHING,     /* the index cannot be opened: nothing is read or stored */
 	CACHE_NEXT_HANGS,

@@ -6,16 +6,17 @@
 #include "os/clock.h"
 #include "os/processes.h"
 
-/* A driver unlocks before the last bytes of the index are written (measured: up to a few
- * milliseconds). An index that looks unsound is read again, so many times after so long. */
+/* A driver unlocks before it writes the last bytes of the index (measured: up to a few
+ * milliseconds). An index that looks unsound is therefore read again, this many times at this
+ * interval. */
 enum { SETTLE_TRIES = 5, SETTLE_MS = 10 };
 
-/* The places of more rows than this are found without the lock, unless so many tries have met an
- * index that others have written to meanwhile. */
+/* For more rows than this, positions are computed without the lock, unless others have written to
+ * the index during this many tries. */
 enum { MOST_HELD_ROWS = 4096, LATE_TRIES = 4 };
 
-/* Accounts that may read the directory have to write to its index: a driver opens it so even to
- * look an entry up. Another account's index is left as it is. */
+/* Accounts that may read the directory need write access to its index: a driver opens it for
+ * writing even for a look-up. Another account's index stays unchanged. */
 static void share_index(const struct cache_live *live)
 {
 	uint32_t wanted = 0600 | (live->shared & 044) | (live->shared & 044) >> 1;
@@ -25,8 +26,8 @@ static void share_index(const struct cache_live *live)
 		(void)os_set_mode(NULL, live->index_path, stat.mode | wanted);
 }
 
-/* What is no file is in the way of one: a pipe, a device, a link to one, a folder that a container
- * was given for a file that it lacks. */
+/* Removes what prevents an index file: a pipe, a device, a link to one, or a folder that a
+ * container runtime made for a missing file. */
 static int clear_way(struct jw_error *err, const struct cache_live *live)
 {
 	struct os_stat stat;
@@ -46,7 +47,7 @@ static int create_index(struct jw_error *err, struct cache_live *live)
 
 	if (!os_file_open(&why, live->index_path, OS_OPEN_CREATE, &live->file))
 		return 0;
-	/* The directory may have been removed since it was opened, or a link leads nowhere. */
+	/* The directory may have been removed since it was opened, or a link may dangle. */
 	if (why.code != JW_ERR_NOT_FOUND)
 		return error_copy(err, &why);
 	return os_make_dirs(err, live->dir, 0700) || os_remove(err, live->index_path) ||

@@ -13,7 +13,7 @@
 
 enum {
 	MOST_OWN = 4 << 20,
-	MOST_STAGED = 64, /* additions, and bytes of them, that wait beside the tree at a time */
+	MOST_STAGED = 64, /* additions, and their bytes, that may wait beside the tree at a time */
 	MOST_STAGED_BYTES = 256 << 20,
 };
 
@@ -51,7 +51,7 @@ static int check_directory(struct jw_error *err, struct cache_live *live)
 	return 0;
 }
 
-/* A handle, for which the directory is looked at with the rights that it will be written with. */
+/* Opens a handle, examining the directory with the rights used for writing it. */
 static int open_with(struct jw_error *err, const char *dir,
 					 const struct cache_live_options *options,
 					 int (*look)(struct jw_error *err, struct cache_live *live),
@@ -106,8 +106,8 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key)
 	return set_add(err, &live->own_keys, key, 0);
 }
 
-/* A driver's late write can have undone only rows of the last seconds. As many are put back as one
- * hold allows. */
+/* A driver's late write can have removed only rows of the last seconds. Restores as many as fit
+ * into one hold. */
 static int restore_own(struct jw_error *err, struct cache_live *live)
 {
 	const uint64_t recent_ns = UINT64_C(10000000000);
@@ -162,7 +162,7 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 }
 
 /* Evicts from the front, as the driver does, files first: a row without a file does no harm.
- * *ret_late: the lock has been held for long enough, and there is more to do. */
+ * *ret_late: the lock was held long enough, and work is left. */
 static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t wanted,
 					 bool *ret_late)
 {
@@ -194,7 +194,7 @@ static int evict_for(struct jw_error *err, struct cache_live *live, uint64_t key
 	return 0;
 }
 
-/* A driver that wiped meanwhile may have taken the folder away. */
+/* A driver that wiped meanwhile may have removed the folder. */
 static int move_again(struct jw_error *err, const struct cache_live *live,
 					  const struct live_staged *staged, const struct jw_error *why)
 {
@@ -206,7 +206,7 @@ static int move_again(struct jw_error *err, const struct cache_live *live,
 			   : 0;
 }
 
-/* What a file that is replaced counted. */
+/* The bytes that a replaced file counted. */
 static int64_t replaced_bytes(const struct live_staged *staged)
 {
 	struct os_stat stat;
@@ -250,8 +250,8 @@ static int commit_one(struct jw_error *err, struct cache_live *live, struct live
 	return 0;
 }
 
-/* As many at a time as fit into one hold of the lock. An entry in place gets its row even if
- * another fails. */
+/* Commits as many as fit into one hold of the lock. An entry in place gets its row even if another
+ * fails. */
 static int commit(struct jw_error *err, struct cache_live *live, struct live_staged *staged,
 				  size_t count)
 {
@@ -276,8 +276,8 @@ static int commit(struct jw_error *err, struct cache_live *live, struct live_sta
 }
 
 /* Verifies and writes as many as may wait beside the tree: *ret_staged, and *ret_used with those
- * that were refused. Entries in parts, of which there are several at a time, are written by two
- * threads, unless with the rights of another account, which are a thread's own. */
+ * that were refused. Two threads write entries in parts, several at a time, except with another
+ * account's rights, which belong to one thread. */
 static int stage_some(struct jw_error *err, struct cache_live *live,
 					  struct cache_addition *additions, size_t count, struct live_staged *staged,
 					  size_t *ret_staged, size_t *ret_used)
@@ -325,7 +325,7 @@ int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_add
 		size_t filled = 0;
 
 		result = stage_some(err, live, additions + at, count - at, staged, &filled, &used);
-		/* Entries that were staged before a failure are inserted nevertheless. */
+		/* Inserts the entries that were staged before a failure. */
 		if (commit(result ? NULL : err, live, staged, filled))
 			result = -1;
 		for (size_t i = 0; i < filled; i++)
@@ -351,8 +351,8 @@ void cache_live_counts(const struct cache_live *live, struct cache_live_counts *
 	ret_counts->refused = live->outcomes[CACHE_ADDED_REFUSED];
 }
 
-/* A driver that had the lock just before us may still be writing its index over our rows: a while
- * after we had it too, they are looked at again. */
+/* A driver that had the lock just before may still be writing its index over our rows: they are
+ * checked again a while later. */
 static int settle_rows(struct jw_error *err, struct cache_live *live)
 {
 	uint64_t since_ms = (os_monotonic_ns() - live->released_ns) / 1000000;

@@ -27,13 +27,13 @@
 #include "cache/key.h"
 
 enum {
-	CACHE_HOLD_MS = 4,         /* a batch is cut after this time with the lock */
-	CACHE_LOCK_WAIT_MS = 5000, /* how long a lock is tried for, by default */
+	CACHE_HOLD_MS = 4,         /* a batch ends after holding the lock this long */
+	CACHE_LOCK_WAIT_MS = 5000, /* default time for trying the lock */
 };
 
 enum cache_when_full {
-	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT before any entry of others is evicted */
-	CACHE_FULL_EVICT,  /* the oldest rows are evicted, as at a driver's insert; never those added
+	CACHE_FULL_REFUSE, /* JW_ERR_LIMIT instead of evicting entries of others */
+	CACHE_FULL_EVICT,  /* evicts the oldest rows, as a driver's insert does; never rows added
 						  through the same handle */
 };
 
@@ -42,32 +42,33 @@ struct cache_live_options {
 		limit_bytes; /* cache_settings.limit_bytes: the limit of the driver that uses the cache */
 	enum cache_when_full when_full;
 	unsigned lock_wait_ms; /* 0: CACHE_LOCK_WAIT_MS */
-	uint32_t new_mode;     /* of a directory that is not there yet; 0: 0700 */
-	/* Write with this account's rights, whoever owns the directory; it outlives the cache's handle.
-	 * NULL: with our own (and a superuser's are those of each directory's owner: os/file.h). */
+	uint32_t new_mode;     /* mode of a missing directory; 0: 0700 */
+	/* Writes with this account's rights, whoever owns the directory; it outlives the cache's
+	 * handle. NULL: with our own (the superuser uses those of each directory's owner: os/file.h).
+	 */
 	const struct jw_account *account;
 };
 struct jw_account;
 
 struct cache_live;
 
-/* Prepares to write to `dir`, which is made if it is missing. If its group or others may enter the
+/* Prepares to write to `dir`, making it if it is missing. If its group or others may enter the
  * directory, entries, folders and index get its permissions, whatever the umask, and the index is
- * writable for all who may read it (drivers open it for writing even to look up). Nothing else
+ * writable for all who may read it (drivers open it for writing even for a look-up). Nothing else
  * changes before the first insert. Fails with one clear line if it is not a directory, cannot be
  * written to, or has a foreign index. */
 int cache_live_open(struct jw_error *err, const char *dir, const struct cache_live_options *options,
 					struct cache_live **ret_live);
 
-/* Fails where permissions would make cache_live_open or cache_insert fail, and writes nothing. */
+/* Fails if permissions would make cache_live_open or cache_insert fail; writes nothing. */
 int cache_live_try(struct jw_error *err, const char *dir, const struct cache_live_options *options);
 
 enum cache_added {
 	CACHE_ADDED_NOT, /* not reached: cache_insert failed before, or its room did not suffice */
 	CACHE_ADDED_NEW,
-	CACHE_ADDED_REPLACED, /* there was another file under this name */
+	CACHE_ADDED_REPLACED, /* another file had this name */
 	CACHE_ADDED_SAME,     /* there already, byte for byte */
-	CACHE_ADDED_REFUSED,  /* not a sound entry, or not the one that it should be: `why` */
+	CACHE_ADDED_REFUSED,  /* unsound, or not the expected entry: `why` */
 };
 
 struct cache_part {
@@ -82,26 +83,27 @@ struct cache_addition {
 	bool may_take;    /* the file itself may be moved into the cache (`taken`) */
 	const void *bytes;
 	size_t size_bytes;
-	/* Instead of `bytes`: one after the other, the first at least a header: a `verified` entry,
-	   with key_bytes and without anything behind its value. */
+	/* Used instead of `bytes`: the parts in order, the first at least a header. A `verified` entry,
+	 * with key_bytes and nothing behind its value. */
 	const struct cache_part *parts;
 	size_t part_count;
-	uint64_t key;             /* the name that it must have */
-	uint64_t key_bytes;       /* the length that its key must have, 0 where unknown */
-	uint16_t sm;              /* the GPU that its cubin must be for */
+	uint64_t key;             /* the expected name */
+	uint64_t key_bytes;       /* the expected length of its key, 0 if unknown */
+	uint16_t sm;              /* the expected GPU of its cubin */
 	enum cache_key_form form; /* CACHE_KEY_LINK: a relocatable cubin */
-	bool verified; /* the caller has hashed key and value and read the cubin, of these very bytes */
+	bool verified; /* the caller has hashed key and value and read the cubin of exactly these bytes
+					*/
 	/* Set by cache_insert: */
 	enum cache_added added;
 	uint64_t row_bytes;  /* the bytes that count against the limit */
-	int64_t grown_bytes; /* and how many more or fewer there are than before */
+	int64_t grown_bytes; /* the change of the counted bytes */
 	bool taken;          /* nothing is left at `path` */
 	struct jw_error why;
 };
 
-/* Adds them in their order. The last is evicted last, so the most valuable belongs there. Each is
- * verified before the lock is taken (name, checksum, the cubin's architecture and kind); an unsound
- * one is refused and does not stop the others. `added` is set for each, also if -1 is
+/* Adds the entries in order. The last one is evicted last, so the most valuable belongs there. Each
+ * is verified before the lock is taken (name, checksum, the cubin's architecture and kind); an
+ * unsound one is refused and does not stop the others. `added` is set for each, also if -1 is
  * returned: JW_ERR_BUSY (the lock was refused), JW_ERR_LIMIT (no room; the entries before it are
  * in), JW_ERR_IO (disk full, permissions; nothing is lost). */
 int cache_insert(struct jw_error *err, struct cache_live *live, struct cache_addition *additions,
@@ -113,20 +115,20 @@ int cache_keep(struct jw_error *err, struct cache_live *live, uint64_t key);
 /* Counts of this handle. */
 struct cache_live_counts {
 	size_t added, replaced, same, refused;
-	int64_t grown_bytes; /* by what was inserted */
+	int64_t grown_bytes; /* by inserted entries */
 	size_t evicted;      /* rows of others, with CACHE_FULL_EVICT */
-	size_t counted;      /* files without rows that now have one */
+	size_t counted;      /* files without rows that got one */
 	size_t dropped;      /* rows without files, and second rows for the same file, taken out */
-	size_t restored;     /* rows that a driver's late write had undone */
-	bool mended;         /* the index was not sound, or its total wrong */
+	size_t restored;     /* rows that a driver's late write had removed */
+	bool mended;         /* the index was unsound, or its total wrong */
 	uint64_t longest_hold_ns, holds;
 };
 void cache_live_counts(const struct cache_live *live, struct cache_live_counts *ret_counts);
 
-/* Restores the last rows if a driver undid them, and frees the handle in any case. `err` and the
- * result are about the rows. */
+/* Restores the last rows if a driver removed them, and frees the handle in any case. `err` and the
+ * result concern the rows. */
 int cache_live_close(struct jw_error *err, struct cache_live *live);
 
-/* Makes the index agree with the files, without adding any: rows for files that have none, no rows
- * without files, the right total. The first cache_insert does so too. */
+/* Makes the index agree with the files, without adding any: adds missing rows, drops rows without
+ * files, corrects the total. The first cache_insert does so too. */
 int cache_repair(struct jw_error *err, struct cache_live *live);

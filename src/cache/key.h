@@ -24,13 +24,12 @@ enum cache_key_form {
 /* Length of stamp, "HOST64" and "sm_86" (or "sm_120"): the least in front of a payload. */
 enum { CACHE_KEY_HOST = 6, CACHE_KEY_MOST_START = CACHE_STAMP_SIZE + CACHE_KEY_HOST + 9 };
 
-/* The hash of stamp, word size and architecture, with which every key of this driver and GPU
- * begins. `sm` is the device's capability without suffix. *ret_length (may be NULL) is the length
- * of that start. Both are 0 for a profile without a stamp, which has no keys. */
+/* The hash of stamp, word size and architecture: the beginning of every key of this driver and GPU.
+ * `sm` is the device's capability without suffix. *ret_length (may be NULL) is the length of that
+ * beginning. Both are 0 for a profile without a stamp, which has no keys. */
 uint64_t cache_key_start(const struct cache_profile *profile, uint16_t sm, size_t *ret_length);
 
-/* The length of a payload in the key: all of it, or for text the bytes in front of its first NUL.
- */
+/* The length of a payload in the key: all of it, or for text the bytes before its first NUL. */
 size_t cache_key_payload(enum cache_key_form form, const void *payload, size_t payload_size);
 
 /* Writes the bytes behind the payload into `tail`: at most CACHE_KEY_MOST_TAIL. Returns their
@@ -40,18 +39,18 @@ enum { CACHE_KEY_MOST_TAIL = 4096 };
 size_t cache_key_tail(char tail[CACHE_KEY_MOST_TAIL], enum cache_key_form form, const char *options,
 					  size_t options_length);
 
-/* The parts of a key, beside the driver. */
+/* The parts of a key, except the driver. */
 struct cache_key_input {
 	uint16_t sm; /* the device's capability without suffix */
 	enum cache_key_form form;
 	const void *payload;
 	size_t payload_size;
-	const char *options; /* not terminated; may be NULL where it is empty */
+	const char *options; /* not terminated; may be NULL if it is empty */
 	size_t options_length;
 };
 
-/* One key's hash, which names its entry, and its length in bytes (ret_key_bytes may be NULL); 0 and
- * 0 where the profile has no stamp or the options are too long. For many modules at once, build the
- * lanes of fnv_update_many from the functions above. */
+/* The hash of one key, which names its entry, and its length in bytes (ret_key_bytes may be NULL);
+ * 0 and 0 if the profile has no stamp or the options are too long. For many modules at once, build
+ * the lanes of fnv_update_many from the functions above. */
 uint64_t cache_key_hash(const struct cache_profile *profile, const struct cache_key_input *input,
 						uint64_t *ret_key_bytes);

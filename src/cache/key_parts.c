@@ -58,7 +58,7 @@ static const uint8_t *find_text(const uint8_t *data, size_t size, const char *wh
 	return NULL;
 }
 
-/* The bytes behind the last NUL, which options cannot contain. */
+/* Splits at the last NUL: options cannot contain one. */
 static bool split_tail(struct cache_key_parts *parts)
 {
 	size_t end = parts->payload_size;
@@ -68,7 +68,7 @@ static bool split_tail(struct cache_key_parts *parts)
 	while (end && parts->payload[end - 1])
 		end--;
 	if (!end)
-		/* Stored raw, and filling its eight bytes: nothing tells where the options begin. */
+		/* Stored raw and filling its eight bytes: the start of the options cannot be determined. */
 		return find_text(parts->payload, parts->payload_size, ".version ") != NULL;
 	tail = parts->payload + end;
 	size = parts->payload_size - end;
@@ -159,7 +159,7 @@ void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *re
 		origin.target = parts.target;
 		memcpy(origin.driver, parts.stamp, sizeof origin.driver);
 	} else if (find_text(entry->value, value_size < 4096 ? value_size : 4096, ".version ")) {
-		/* PTX names its version within 200 bytes in all that was seen. */
+		/* In all PTX seen, the version is within the first 200 bytes. */
 		origin.kind = CACHE_KIND_OPENCL;
 		opencl_target(entry->key, key_size, &origin.target);
 		opencl_driver(entry->key, key_size, origin.driver);

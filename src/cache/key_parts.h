@@ -30,22 +30,22 @@ struct cache_key_parts {
 	struct jw_target target; /* of the device */
 	const uint8_t *payload;
 	size_t payload_size;
-	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: text and container look alike here */
+	enum cache_key_form form; /* CACHE_KEY_LOAD or _LINK: text and container look the same here */
 	bool jitlink;             /* made by libnvJitLink, with its own stamp */
 	const char *options;      /* not terminated */
 	size_t options_length;
 };
 
-/* False if the key is not that of a CUDA module. The parts point into `key`. */
+/* False if the key does not belong to a CUDA module. The parts point into `key`. */
 bool cache_key_split(const void *key, size_t size, struct cache_key_parts *ret_parts);
 
 enum cache_kind { CACHE_KIND_CUDA, CACHE_KIND_OPENCL, CACHE_KIND_OTHER };
 
-/* What made an entry, and for which GPU. */
+/* The maker of an entry, and its GPU. */
 struct cache_origin {
 	enum cache_kind kind;
-	struct jw_target target;           /* sm 0 where unknown */
-	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" where
-										   unknown */
+	struct jw_target target;           /* sm 0 if unknown */
+	char driver[CACHE_STAMP_SIZE + 1]; /* the stamp; for OpenCL the release ("418.39"); "" if
+										  unknown */
 };
 void cache_entry_origin(const struct cache_entry *entry, struct cache_origin *ret_origin);

@@ -1,4 +1,4 @@
-/* Between the parts of cache/insert.h: the handle, its lock, and the index under it. */
+/* Shared by the parts of cache/insert.h: the handle, its lock, and the index under it. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 #include "os/file.h"
 #include "os/identity.h"
 
-/* The longest time that a driver takes to write after unlocking. */
+/* The longest time that a driver writes after unlocking. */
 enum { LIVE_LATE_WRITE_MS = 20 };
 
 /* An entry that was added through this handle. */
@@ -18,18 +18,18 @@ struct live_own {
 	uint64_t added_ns; /* os_monotonic_ns */
 };
 
-/* What is known of index.rows. */
+/* What is known about index.rows. */
 struct live_rows {
-	struct buf image, fresh; /* the file's bytes, as they were last seen; those of this hold */
+	struct buf image, fresh; /* the file's bytes at the last hold; those of this hold */
 	bool known;              /* the rows are those of `image` */
 	struct set places;       /* key → positions in index.rows */
 	uint64_t bytes;          /* sum of the rows that are not gone */
-	size_t gone;             /* so many are */
-	size_t written;          /* so many of index.rows, gone ones counted, are in the file */
-	size_t in_image;         /* so many rows */
+	size_t gone;             /* number of gone rows */
+	size_t written;          /* number of index.rows, including gone ones, in the file */
+	size_t in_image;         /* number of rows */
 	bool moved;              /* one of those is gone or has another size */
 	size_t oldest;           /* no row before this position can be evicted */
-	size_t repeated;         /* second rows for a key, not counted yet */
+	size_t repeated;         /* duplicate rows of a key, not counted yet */
 };
 
 struct cache_live {
@@ -39,11 +39,11 @@ struct cache_live {
 	struct cache_live_options options;
 	struct cache_live_counts counts;
 	size_t outcomes[CACHE_ADDED_REFUSED + 1]; /* of additions: enum cache_added */
-	bool repaired;                            /* files and rows were compared, all of them */
+	bool repaired;                            /* all files and rows were compared */
 	uint32_t shared; /* permission bits of the directory for its group and others, 0 if they may not
 						enter */
 	uint64_t released_ns; /* when the lock was last released */
-	bool takes_none;      /* workers' files cannot be moved into it: they are copied */
+	bool takes_none;      /* workers' files cannot be moved into it and are copied */
 	bool as_account; /* an administrator writes for options.account: all changes are made between
 						os_act_as_account and os_act_as_self */
 
@@ -51,44 +51,44 @@ struct cache_live {
 	size_t own_count, own_capacity;
 	struct set own_keys;
 
-	/* From one hold of the lock to the next: */
+	/* Kept from one hold of the lock to the next: */
 	struct cache_index index; /* with the rows that are gone */
 	struct live_rows rows;
-	bool undone; /* another process has written to the index: own rows may be missing */
+	bool undone; /* another process has written to the index: our rows may be missing */
 
 	/* While the lock is held: */
 	struct os_file *file;
-	bool created; /* the file was not there: no other process is writing it */
+	bool created; /* the file did not exist: no other process is writing it */
 	bool others;  /* another process has written to the index since the last hold */
 	uint64_t held_since_ns;
 	bool changed;
 };
 
-/* A row that is taken out stays at its place, so that positions hold. */
+/* A removed row stays at its place, so that positions stay valid. */
 #define LIVE_GONE UINT64_MAX
 
-/* Whether an insert may write to the directory; nothing is made. */
+/* Whether an insert may write to the directory; makes nothing. */
 int live_may_write(struct jw_error *err, struct cache_live *live);
 
-/* Takes the lock and reads the index; one that is being written is given time. A large index that
- * others have written to is taken in between two holds. JW_ERR_BUSY,
- * JW_ERR_UNSUPPORTED for an index of another version. */
+/* Takes the lock and reads the index; waits for one that is being written. If others have written
+ * to a large index, it is parsed between two holds. JW_ERR_BUSY, JW_ERR_UNSUPPORTED for an index of
+ * another version. */
 int live_lock(struct jw_error *err, struct cache_live *live);
-/* The same with an index that is sound: one that is not is repaired first. */
+/* The same, and repairs the index first if it is unsound. */
 int live_lock_sound(struct jw_error *err, struct cache_live *live);
 /* Writes the index if it has changed, then releases the lock in any case. */
 int live_unlock(struct jw_error *err, struct cache_live *live);
-/* Releases the lock; the index stays as it was. */
+/* Releases the lock; the index stays unchanged. */
 void live_abandon(struct cache_live *live);
-/* Whether the lock has been held for as long as it may be. */
+/* Whether the lock was held for the maximum time. */
 bool live_must_let_go(const struct cache_live *live);
 
-/* The position of a key's row, SET_NONE if it has no row. */
+/* The position of a key's row, SET_NONE without a row. */
 size_t live_row(const struct cache_live *live, uint64_t key);
 void live_drop_row(struct cache_live *live, size_t at);
 void live_resize_row(struct cache_live *live, size_t at, uint64_t row_bytes);
 /* Appends a row and removes the former one of its key. */
 int live_put_row(struct jw_error *err, struct cache_live *live, uint64_t key, uint64_t row_bytes);
 
-/* cache_repair, with the rights of the cache, in as many holds of the lock as it takes. */
+/* cache_repair, with the rights of the cache, in as many holds of the lock as needed. */
 int live_repair(struct jw_error *err, struct cache_live *live);

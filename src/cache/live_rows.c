@@ -1,5 +1,5 @@
 /* The rows of the index, kept from one hold of the lock to the next: while no other process writes
- * to the file, nothing is parsed again, and added rows are all that is written. */
+ * to the file, nothing is parsed again, and only added rows are written. */
 #include "cache/live_rows.h"
 
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-/* 0x41 is the only version of the index that was seen. Small numbers beside it are taken for other
- * versions and left alone; all else is garbage, which a driver would wipe. 0 is an empty index
- * whose writer was killed between rows and header. */
+/* 0x41 is the only known version of the index. Other small numbers count as other versions and are
+ * left alone; anything else is garbage, which a driver would wipe. 0 is an empty index whose writer
+ * was killed between rows and header. */
 enum { MOST_VERSION = 0xff };
 
-/* From so many removed rows on, they are forgotten where they are the half of all. */
+/* Removed rows are dropped when there are this many and they are half of all. */
 enum { MOST_GONE = 1024 };
 
 int live_rows_read(struct jw_error *err, struct cache_live *live)
@@ -72,7 +72,7 @@ int live_rows_map(struct jw_error *err, struct cache_live *live)
 		struct cache_row *row = &live->index.rows[i];
 		size_t earlier = live_row(live, row->key);
 
-		/* Of several rows for one key the last counts. */
+		/* Of several rows for one key the last one counts. */
 		if (earlier != SET_NONE) {
 			live_drop_row(live, earlier);
 			rows->repeated++;
@@ -101,13 +101,13 @@ void live_rows_adopt(struct cache_live *live)
 	live->changed = rows->moved;
 	if (index->state != CACHE_INDEX_SOUND || index->total_bytes != rows->bytes) {
 		live->changed = true;
-		/* An index that is merely new has nothing to mend. */
+		/* A new index needs no repair. */
 		live->counts.mended = live->counts.mended || index->state != CACHE_INDEX_EMPTY;
 	}
 }
 
-/* Brings the image in line with the rows. [*ret_from, *ret_end) is what has changed behind the
- * header. Bytes behind the rows stay, as they do in the file. */
+/* Updates the image from the rows. [*ret_from, *ret_end) is the changed range behind the header.
+ * Bytes behind the rows stay, as in the file. */
 static int renew_image(struct jw_error *err, struct cache_live *live, size_t *ret_from,
 					   size_t *ret_end)
 {
@@ -147,8 +147,8 @@ static int renew_image(struct jw_error *err, struct cache_live *live, size_t *re
 	return 0;
 }
 
-/* Rows first, then the header in one write. Until then the old header is followed by at least as
- * many rows as it counts. Bytes behind the rows do no harm. */
+/* Writes the rows first, then the header in one write. Until then the old header is followed by at
+ * least as many rows as it counts. Bytes behind the rows do no harm. */
 int live_rows_write(struct jw_error *err, struct cache_live *live)
 {
 	struct live_rows *rows = &live->rows;

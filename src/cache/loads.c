@@ -10,7 +10,8 @@
 
 enum {
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
-	SM_90 = 90,        /* from here on code may be for its own capability alone, unknown to us */
+	SM_90 = 90,        /* from here on code may be limited to its own capability, which is not
+						  recorded */
 };
 
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda)
@@ -44,7 +45,8 @@ struct sound_driver sound_driver_of(const struct jw_driver_info *info)
 	return info ? (struct sound_driver){info->stamp, info->version.cuda} : (struct sound_driver){0};
 }
 
-/* The driver at hand, drivers of the table, and those of which jitwarm has kept a profile. */
+/* Looks a stamp up: the current driver, drivers of the table, and those whose profile jitwarm has
+ * kept. */
 static void ask_stamp(struct cache_loads *loads, const char *stamp)
 {
 	const struct cache_known_driver *known;
@@ -71,8 +73,8 @@ static void ask_stamp(struct cache_loads *loads, const char *stamp)
 	mem_free(state_dir);
 }
 
-/* Whether the machine code has the first kernel of the key's text: another module's lacks it, and
- * programs do not find it (error 500). */
+/* Whether the machine code has the first kernel of the key's text. Another module's code lacks it,
+ * and programs fail to find it (error 500). */
 static enum cache_damage judge_kernel(const struct cache_code *code)
 {
 	const size_t all = code->parts->payload_size, there = code->text_bytes;

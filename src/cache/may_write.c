@@ -1,4 +1,4 @@
-/* Whether a cache could be written to, without writing. */
+/* Whether a cache could be written to; writes nothing. */
 #include "base/mem.h"
 #include "cache/live.h"
 #include "os/file.h"
@@ -12,8 +12,8 @@ static int try_one(struct jw_error *err, const char *path, bool *ret_there)
 	return *ret_there || why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
 }
 
-/* The folders 0 to f in this one, and in each of them. A program that ran as root may have made one
- * that belongs to root, whoever owns the cache. */
+/* The folders 0 to f, and those in each of them. A program that ran as root may have made one that
+ * belongs to root, whoever owns the cache. */
 static int try_parts(struct jw_error *err, const char *folder, unsigned levels)
 {
 	int result = 0;

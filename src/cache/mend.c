@@ -1,4 +1,4 @@
-/* jw_cache_repair: torn entries out, the index in line with the files. */
+/* jw_cache_repair: removes torn entries and makes the index agree with the files. */
 #include "cache/mend.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/sized.h"
 #include "os/file.h"
 
-/* Version 0 with zeros behind it is a file whose size was written and whose bytes were not (power
- * loss); any other version may be a format of tomorrow. */
+/* Version 0 followed by zeros is a file whose size was written and whose bytes were not (power
+ * loss); any other version may be a future format. */
 static bool is_blank_entry(const char *dir, uint64_t key)
 {
 	static const uint8_t zeros[CACHE_ENTRY_HEADER];
@@ -53,7 +53,7 @@ bool mend_key(const char *name, uint64_t *ret_key)
 	return strlen(name) == CACHE_NAME_SIZE - 1 && cache_entry_key(first, second, name + 4, ret_key);
 }
 
-/* The removable ones among the entries that the report calls damaged; the caller frees them. */
+/* The removable entries among those that the report calls damaged; the caller frees them. */
 static int judge_all(struct jw_error *err, const struct jw_cache_options *options,
 					 const struct jw_cache_report *report, struct cache_removal **ret_removals,
 					 size_t *ret_count)

@@ -1,16 +1,16 @@
-/* Damaged entries that may be removed: those whose damage jitwarm understands. */
+/* Damaged entries that may be removed: those whose damage is understood. */
 #pragma once
 
 #include "cache/remove.h"
 #include "cache/sound.h"
 
 enum mend_verdict {
-	MEND_TAKE,  /* damaged: no driver will ever take it as it is */
+	MEND_TAKE,  /* damaged: no driver will ever use it */
 	MEND_LEAVE, /* of another version, or unreadable: its damage is unknown */
-	MEND_SOUND, /* whole by now, or gone, or being written */
+	MEND_SOUND, /* sound by now, removed, or being written */
 };
 
-/* Reads the file again. With MEND_TAKE *ret_removal holds what was judged. */
+/* Reads the file again. With MEND_TAKE *ret_removal describes the judged file. */
 enum mend_verdict mend_judge(const char *dir, struct sound_driver driver, uint64_t key,
 							 struct cache_removal *ret_removal);
 

@@ -72,7 +72,7 @@ void cache_outlook_of(const struct cache_index *index, size_t files, uint64_t fi
 	enum cache_next_insert next = cache_index_next(index, limit_bytes);
 	struct jw_cache_outlook outlook = {.entries = files, .bytes = file_bytes};
 
-	/* Nothing can be lost where nothing is; a device loses the entries to come. */
+	/* An empty directory loses nothing; with a device, future entries are lost. */
 	if (next == CACHE_NEXT_WIPES && !files && index->state != CACHE_INDEX_DEVICE)
 		next = CACHE_NEXT_ADDS;
 	outlook.index = cache_index_state_name(index->state);

@@ -40,7 +40,7 @@ static enum cache_presence probe_path(const char *path, uint64_t key_bytes,
 	probed.inode = stat.inode;
 	probed.mtime_ns = stat.mtime_ns;
 	probed.changed_ns = stat.changed_ns;
-	/* Anything but a regular file is not opened: a pipe would keep us waiting. */
+	/* Opens only regular files: a pipe would block. */
 	if (stat.kind == OS_REGULAR && !os_file_open(NULL, path, OS_OPEN_READ, &file) &&
 		!os_file_read(NULL, file, 0, header, sizeof header, &got))
 		probed.damage = probe_header(header, got, stat.size_bytes, key_bytes, &probed);

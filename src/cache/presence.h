@@ -1,5 +1,6 @@
-/* Whether an entry is there, by its header and size alone, for each module of `check` and `prime`.
- * A call takes a few microseconds; cache/sound.h hashes values, cache/verified.h remembers it. */
+/* Whether an entry exists, by its header and size only, for each module of `check` and `prime`. A
+ * call takes a few microseconds; cache/sound.h hashes values, cache/verified.h remembers the
+ * results. */
 #pragma once
 
 #include <stdint.h>
@@ -9,11 +10,11 @@
 enum cache_presence {
 	CACHE_ABSENT,
 	CACHE_PRESENT,  /* a hit, unless its value is damaged */
-	CACHE_UNUSABLE, /* there, but the driver will compile the module: damaged, unreadable, no
+	CACHE_UNUSABLE, /* exists, but the driver will compile the module: damaged, unreadable, not a
 					   regular file */
 };
 
-/* Facts by which a caller can tell later that the file has changed. */
+/* Facts by which a caller can detect later that the file has changed. */
 struct cache_probed {
 	uint64_t size_bytes, inode;
 	int64_t mtime_ns, changed_ns;
@@ -21,7 +22,7 @@ struct cache_probed {
 	enum cache_damage damage;
 };
 
-/* Looks for `key` below `dir`. `key_bytes`: the length that its key must have, 0 where unknown.
+/* Looks for `key` below `dir`. `key_bytes`: the expected length of its key, 0 if unknown.
  * *ret_probed (may be NULL) is set unless the entry is absent. */
 enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_bytes,
 								   struct cache_probed *ret_probed);

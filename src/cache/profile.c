@@ -12,10 +12,10 @@
 #include "os/library.h"
 
 enum {
-	MOST_TRIED = 4096, /* entries that are looked at for a stamp */
+	MOST_TRIED = 4096, /* entries that are searched for a stamp */
 };
 
-/* The bytes in front of "HOST64" in every key, and those that are read of an entry to see it. */
+/* The bytes before "HOST64" in every key, and the bytes that are read of an entry to see them. */
 enum { STAMP_END = CACHE_ENTRY_HEADER + CACHE_STAMP_SIZE };
 
 static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
@@ -39,8 +39,8 @@ static bool entry_has_stamp(const char *dir, uint64_t key, const char *stamp)
 	return has;
 }
 
-/* Looks into the cache for an entry with the profile's stamp, the newest rows first, and trusts it
- * if there is one. */
+/* Searches the cache for an entry with the profile's stamp, newest rows first, and confirms the
+ * stamp if there is one. */
 static void cache_profile_confirm(struct cache_profile *profile, const char *cache_dir)
 {
 	struct cache_index index;
@@ -59,7 +59,8 @@ static void cache_profile_confirm(struct cache_profile *profile, const char *cac
 	cache_index_free(&index);
 }
 
-/* "libcuda.so.550.163.01" names its release; a loader (WSL's libcuda.so.1, nvcuda.dll) does not. */
+/* "libcuda.so.550.163.01" contains its release; a loader (WSL's libcuda.so.1, nvcuda.dll) does not.
+ */
 static void release_by_name(const char *library, struct jw_driver *driver)
 {
 	const char *name = os_base_name(library), *at = strstr(name, ".so.");
@@ -87,7 +88,7 @@ static void release_by_resource(const char *library, struct jw_driver *driver)
 		driver->cuda = known.cuda;
 }
 
-/* The table adds facts that the file does not tell, and confirms the others. */
+/* The table adds facts that are not in the file, and confirms the others. */
 static void consult_table(struct cache_profile *profile)
 {
 	const struct cache_known_driver *known = NULL;
@@ -99,7 +100,7 @@ static void consult_table(struct cache_profile *profile)
 	if (profile->stamp[0] && strcmp(profile->stamp, known->stamp) != 0)
 		return; /* its own build: the file's facts count */
 	memcpy(profile->stamp, known->stamp, sizeof profile->stamp);
-	/* A row that was read off a library is no better than the facts just read off this one. */
+	/* A row read from a library is no better than the facts just read from this one. */
 	if (known->seen || profile->trust == CACHE_STAMP_UNKNOWN)
 		profile->trust = CACHE_STAMP_TABLE;
 }

@@ -1,8 +1,7 @@
-/* A driver profile: the facts from which the name of every entry follows that one driver looks for.
+/* A driver profile: the facts that determine the name of every entry that one driver looks up.
  *
  * Source: docs/driver-cache.md (measured on drivers 535, 550, 555). A profile belongs to one
- * library file and is kept in the state directory under that file's identity.
- */
+ * library file and is stored in the state directory by that file's identity. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,18 +14,18 @@
 
 enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
 
-/* How far the stamp can be trusted. */
+/* How reliable the stamp is. */
 enum cache_trust {
 	CACHE_STAMP_UNKNOWN,   /* no stamp */
 	CACHE_STAMP_READ,      /* read off the library file, unconfirmed */
 	CACHE_STAMP_TABLE,     /* from the table of known drivers */
 	CACHE_STAMP_CONFIRMED, /* seen in an entry of the live cache, or made by a probe */
-	CACHE_STAMP_OPAQUE, /* an entry that the driver made was not as predicted: its format is not the
-						   one we know */
+	CACHE_STAMP_OPAQUE, /* an entry that the driver made differs from the prediction: its format is
+						   unknown */
 };
 
 struct cache_profile {
-	char stamp[CACHE_STAMP_SIZE + 1]; /* "" where unknown */
+	char stamp[CACHE_STAMP_SIZE + 1]; /* "" if unknown */
 	enum cache_trust trust;
 	struct jw_driver driver;
 	char library[1024]; /* the file that a worker loads; "" for --driver VERSION */
@@ -39,15 +38,17 @@ struct cache_profile {
 const char *cache_trust_name(enum cache_trust trust);
 
 /* The profile of one driver's library (the file itself, links resolved):
- *  - what is kept in the state directory, if the file is still the same;
- *  - else the stamp read off the file, and the release by the file's name and the table of known
- *    drivers, confirmed by an entry of `cache_dir` where there is one that carries this stamp.
- * Without a known stamp it is empty; that is no failure. `state_dir` and
- * `cache_dir` may be NULL. -1: the file cannot be read. */
+ *
+ *  - the one stored in the state directory, if the file is unchanged;
+ *  - else the stamp read from the file, and the release from the file's name and the table of known
+ *    drivers, confirmed by an entry of `cache_dir` with this stamp, if there is one.
+ *
+ * Without a known stamp it is empty; that is not a failure. `state_dir` and `cache_dir` may be
+ * NULL. -1: the file cannot be read. */
 int cache_profile_find(struct jw_error *err, const char *state_dir, const char *library,
 					   const char *cache_dir, struct cache_profile *ret_profile);
-/* Keeps a profile for its library, in state_dir/drivers. One of another stamp that was kept for
- * that file is kept as a former driver's. */
+/* Stores a profile for its library in state_dir/drivers. A stored profile of that file with another
+ * stamp is kept as a former driver's. */
 int cache_profile_save(struct jw_error *err, const char *state_dir,
 					   const struct cache_profile *profile);
 /* A profile in a file, for another machine. */
@@ -61,26 +62,26 @@ int cache_profile_of_stamp(struct jw_error *err, const char *state_dir, const ch
 /* The stored profile of this file; JW_ERR_NOT_FOUND if there is none, or it is of another file. */
 int cache_profile_load(struct jw_error *err, const char *state_dir, const char *library,
 					   struct cache_profile *ret_profile);
-/* The profile of a driver that is not here ("550.163.01", or a CUDA version, which has no stamp),
- * from the table of known drivers. */
+/* The profile of a driver that is not installed here ("550.163.01", or a CUDA version, which has no
+ * stamp), from the table of known drivers. */
 int cache_profile_for_release(struct jw_error *err, const char *driver,
 							  struct cache_profile *ret_profile);
 
-/* A profile as it is kept. Reading takes hostile bytes; identity is not looked at. */
+/* A profile as stored. Reading accepts hostile bytes; identity is not checked. */
 int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 						struct cache_profile *ret_profile);
 
-/* A driver whose stamp is known beforehand. */
+/* A driver whose stamp is compiled in. */
 struct cache_known_driver {
 	uint32_t release[3];
 	const char *name; /* "550.163.01" */
 	const char *stamp;
 	uint32_t cuda; /* as struct jw_driver's */
-	bool seen;     /* in a key that this driver made; else read off its library */
+	bool seen;     /* seen in a key that this driver made; else read from its library */
 };
-/* The row of a release; NULL if the table has no such row. */
+/* The row of a release; NULL if there is none. */
 const struct cache_known_driver *cache_known_driver(const uint32_t release[3]);
 /* The row at `index`, NULL behind the last. */
 const struct cache_known_driver *cache_known_driver_at(size_t index);
-/* The newest of this one's branch, or of its CUDA version where it has no release; NULL: none. */
+/* The newest of this one's branch, or of its CUDA version if it has no release; NULL: none. */
 const struct cache_known_driver *cache_known_driver_like(const struct jw_driver *driver);

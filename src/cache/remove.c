@@ -13,7 +13,7 @@ bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed 
 		   a->checksum == b->checksum && a->damage == b->damage;
 }
 
-/* Drivers write entries under the lock that we hold, so no entry is half written now. */
+/* Drivers write entries while they hold the lock, and we hold it: no entry is half written now. */
 static int remove_one(struct jw_error *err, struct cache_live *live, struct cache_removal *removal)
 {
 	struct cache_probed now;
@@ -40,7 +40,7 @@ static int remove_one(struct jw_error *err, struct cache_live *live, struct cach
 	return 0;
 }
 
-/* As many as fit into one hold of the lock. The rows of removed files are removed even if another
+/* Removes as many as fit into one hold of the lock. The rows of removed files go even if another
  * removal fails. */
 static int remove_some(struct jw_error *err, struct cache_live *live,
 					   struct cache_removal *removals, size_t count, size_t *ret_done)

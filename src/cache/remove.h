@@ -1,7 +1,6 @@
-/* Removing entries from a cache that drivers are using at this moment. The rules of cache/insert.h
- * hold here too: files are removed before their rows, since a row without a file does no harm; at
- * no instant does the index make a driver wipe the cache; the lock is held for CACHE_HOLD_MS at a
- * time. */
+/* Removes entries from a cache that drivers are using. The rules of cache/insert.h apply here too:
+ * files are removed before their rows, since a row without a file does no harm; the index never
+ * makes a driver wipe the cache; the lock is held for CACHE_HOLD_MS at a time. */
 #pragma once
 
 #include "cache/insert.h"
@@ -11,24 +10,23 @@ enum cache_removed {
 	CACHE_REMOVED_NOT, /* not reached: cache_remove failed before */
 	CACHE_REMOVED,
 	CACHE_REMOVED_GONE,    /* by another process */
-	CACHE_REMOVED_CHANGED, /* no longer the file that was judged: it stays */
+	CACHE_REMOVED_CHANGED, /* changed since it was judged: it stays */
 };
 
 struct cache_removal {
 	uint64_t key;
-	struct cache_probed probed; /* the file as it was judged */
+	struct cache_probed probed; /* the file when it was judged */
 	enum cache_removed removed; /* set by cache_remove */
 };
 
-/* Removes those that have not changed, in their order. JW_ERR_BUSY if the lock is refused,
- * JW_ERR_UNSUPPORTED for an index of another version (nothing is removed then), JW_ERR_IO.
- */
+/* Removes, in order, those that have not changed. JW_ERR_BUSY if the lock is refused,
+ * JW_ERR_UNSUPPORTED for an index of another version (removes nothing), JW_ERR_IO. */
 int cache_remove(struct jw_error *err, struct cache_live *live, struct cache_removal *removals,
 				 size_t count);
 
-/* After the last of them: a driver that had the lock just before may have written rows back, and a
- * total that counts them. Rows and files are brought in line until nothing is left to do. */
+/* Call after the last removal: a driver that had the lock just before may have written rows back,
+ * and a total that counts them. Makes rows and files agree. */
 int cache_remove_settle(struct jw_error *err, struct cache_live *live);
 
-/* Whether a file is as it was, as far as size, time and header tell. */
+/* Whether a file is unchanged according to size, time and header. */
 bool cache_probed_equal(const struct cache_probed *a, const struct cache_probed *b);

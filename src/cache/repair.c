@@ -1,5 +1,5 @@
-/* Bringing the rows of an index in line with the files beside it: compared without the lock,
- * changed under it, a few milliseconds at a time. */
+/* Makes the rows of an index agree with the files beside it: compares without the lock, changes
+ * under it, a few milliseconds at a time. */
 #include <stdlib.h>
 
 #include <uv.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cache/live.h"
 
-/* What is to be done about a row or a file, in this order. */
+/* What to do about a row or a file, in this order. */
 enum repair_kind {
 	REPAIR_DROP,  /* a row without a file */
 	REPAIR_SIZE,  /* a row with another size than the file's */
@@ -24,7 +24,7 @@ struct repair {
 	struct cache_live *live;
 	struct repair_task *tasks;
 	size_t count, capacity, next;
-	bool look_again; /* another process has written to the index since the files were looked at */
+	bool look_again; /* another process has written to the index since the files were compared */
 };
 
 static int add_task(struct jw_error *err, struct repair *repair, struct repair_task task)
@@ -36,7 +36,7 @@ static int add_task(struct jw_error *err, struct repair *repair, struct repair_t
 	return 0;
 }
 
-/* The size that an entry counts with; 0 where it is absent or damaged. */
+/* The size that an entry counts with; 0 if it is absent or damaged. */
 static uint64_t probe_row_bytes(const struct repair *repair, uint64_t key)
 {
 	struct cache_probed probed;
@@ -74,7 +74,7 @@ static int compare_file(struct jw_error *err, struct repair *repair, const struc
 	return task.row_bytes ? add_task(err, repair, task) : 0;
 }
 
-/* The oldest of the files without a row first. */
+/* Files without a row, oldest first. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct repair_task *x = a, *y = b;
@@ -86,7 +86,7 @@ static int by_turn(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Rows as they were at the last hold. */
+/* Compares with the rows at the last hold. */
 static int compare_repaired(struct jw_error *err, struct repair *repair)
 {
 	const struct cache_index *index = &repair->live->index;
@@ -117,7 +117,8 @@ static void correct_row(struct repair *repair, const struct repair_task *task, s
 	live->counts.mended = true;
 }
 
-/* Past the limit the driver would evict at its next insert, while files without rows do no harm. */
+/* Beyond the limit the driver would evict at its next insert, while files without rows do no harm.
+ */
 static bool is_past_limit(const struct cache_live *live, uint64_t row_bytes)
 {
 	return live->rows.bytes > live->options.limit_bytes ||
@@ -156,7 +157,7 @@ static int do_task(struct jw_error *err, struct repair *repair, const struct rep
 	return 0;
 }
 
-/* As many as one hold of the lock allows. */
+/* Does as many as one hold of the lock allows. */
 static int do_some(struct jw_error *err, struct repair *repair)
 {
 	struct cache_live *live = repair->live;
@@ -184,8 +185,7 @@ int live_repair(struct jw_error *err, struct cache_live *live)
 	struct repair repair = {.live = live};
 	int result = -1;
 
-	/* From here on the index is sound: no driver answers it with a wipe while files are compared.
-	 */
+	/* From here on the index is sound: no driver wipes while files are compared. */
 	if (live_lock(err, live) || live_unlock(err, live) || compare_repaired(err, &repair))
 		goto done;
 	while (repair.next < repair.count) {

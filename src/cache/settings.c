@@ -12,7 +12,7 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* Less room than this and the next module may leave a torn entry. */
+/* With less room than this the next module may leave a torn entry. */
 #define LITTLE_ROOM UINT64_C(67108864)
 
 static int warn_of_setting(struct jw_error *err, struct cache_settings *settings,
@@ -35,8 +35,8 @@ static int warn_of_setting(struct jw_error *err, struct cache_settings *settings
 	return 0;
 }
 
-/* Like strtoull: blanks, a sign, digits; text behind them is ignored. A number that does not fit is
- * the largest. */
+/* Parses like strtoull: blanks, a sign, digits; ignores text behind them. A number that does not
+ * fit becomes the largest. */
 static uint64_t read_setting(const char *text)
 {
 	return strtoull(text, NULL, 10);
@@ -54,7 +54,7 @@ bool cache_switch_is_on(const char *text)
 	return read_setting(text) == 1;
 }
 
-/* A switch is on where its number is 1; *ret_set tells whether the variable is there at all. */
+/* A switch is on if its number is 1; *ret_set tells whether the variable exists. */
 static bool is_on(const char *name, bool *ret_set)
 {
 	char *text = os_env(name);
@@ -66,7 +66,7 @@ static bool is_on(const char *name, bool *ret_set)
 	return on;
 }
 
-/* The first of two variables overrides the second, whatever its value. */
+/* The first variable, if set, overrides the second. */
 static const char *first_on(const char *name, const char *other)
 {
 	bool set;
@@ -171,7 +171,7 @@ static int read_limit(struct jw_error *err, struct cache_settings *settings)
 	return result;
 }
 
-/* Names that people set and no driver reads. */
+/* Variable names that users set and no driver reads. */
 static const struct {
 	const char *wrong, *right;
 } lookalikes[] = {{"CUDA_CACHE_MAX_SIZE", "CUDA_CACHE_MAXSIZE"},
@@ -214,14 +214,14 @@ static int make_absolute(struct jw_error *err, const char *path, char **ret_path
 	mem_free(here);
 	if (!whole)
 		return -1;
-	/* One directory has one name, since remembered facts are found by it. */
+	/* Normalises a directory to one name, since remembered facts are found by it. */
 	for (size_t at = strlen(whole); at > os_root_length(whole) && os_is_separator(whole[at - 1]);)
 		whole[--at] = '\0';
 	*ret_path = whole;
 	return 0;
 }
 
-/* For a relative path the driver makes the last level alone (measured on 550.163.01). */
+/* For a relative path the driver makes only the last level (measured on 550.163.01). */
 static int explain_relative(struct jw_error *err, struct cache_settings *settings, const char *path)
 {
 	char *above;
@@ -293,7 +293,7 @@ static int look_at_room(struct jw_error *err, struct cache_settings *settings)
 	return 0;
 }
 
-/* The driver makes a directory that is missing, where it can: below this one. */
+/* The driver makes a missing directory below this one if it can. */
 static int look_above(struct jw_error *err, struct cache_settings *settings)
 {
 	char *nearest = os_nearest(err, settings->path);
@@ -334,7 +334,7 @@ static int look_at_directory(struct jw_error *err, struct cache_settings *settin
 	index = os_join(err, settings->path, "index");
 	if (!index)
 		return -1;
-	/* The driver opens it for writing even to read the cache. */
+	/* The driver opens it for writing even for reading the cache. */
 	if (os_exists(index) && os_may_write(NULL, index))
 		result = warn_of_setting(
 			err, settings,

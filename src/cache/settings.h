@@ -1,10 +1,9 @@
-/* The cache's settings, from the environment, as the driver reads them. Source:
- * docs/driver-cache.md, "Limits and variables" (measured on 550.163.01: numbers are read as C's
- * strtoull reads them, switches are on for the number 1 alone).
+/* The cache's settings from the environment, parsed as by the driver. Source: docs/driver-cache.md,
+ * "Limits and variables" (measured on 550.163.01: numbers are parsed like strtoull, switches are on
+ * only for the number 1).
  *
- * The driver's default place and size are the system's; jitwarm sees the environment of its own
- * process, which need not be the application's.
- */
+ * The driver's default directory and size depend on the system; jitwarm sees the environment of its
+ * own process, which may differ from the application's. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,38 +17,39 @@
 enum { CACHE_MOST_WARNINGS = 24 };
 
 struct cache_settings {
-	char *path;           /* absolute; NULL where the driver would not cache at all */
-	bool path_set;        /* by CUDA_CACHE_PATH */
-	uint64_t limit_bytes; /* 0: nothing is stored; a new driver's where nothing sets it */
-	bool limit_set;       /* by CUDA_CACHE_MAXSIZE */
+	char *path;           /* absolute; NULL if the driver would not cache at all */
+	bool path_set;        /* CUDA_CACHE_PATH is set */
+	uint64_t limit_bytes; /* 0: nothing is stored; a new driver's default if it is not set */
+	bool limit_set;       /* CUDA_CACHE_MAXSIZE is set */
 	bool disabled;        /* CUDA_CACHE_DISABLE=1: neither read nor written */
 	/* The cache is written and never read: CUDA_FORCE_PTX_JIT=1, or CUDA_FORCE_JIT=1 (force_jit),
-	 * which old drivers do not know (gpu/branch.h). No warning is made of it. */
+	 * which old drivers ignore (gpu/branch.h). Makes no warning. */
 	bool force_ptx_jit, force_jit;
 	bool disable_ptx_jit; /* CUDA_DISABLE_PTX_JIT=1 or CUDA_DISABLE_JIT=1: cold modules fail to load
 						   */
-	bool exists;          /* the directory is there */
-	bool usable; /* as far as can be told without writing: the driver can read and write there */
+	bool exists;          /* the directory exists */
+	bool usable; /* as far as can be determined without writing: the driver can read and write there
+				  */
 	uint64_t free_bytes;
 	char *warnings[CACHE_MOST_WARNINGS]; /* one line each, for people */
 	size_t warning_count;
 };
 
-/* Reads the environment and looks at the directory; nothing is written. `dir`: another directory
- * than the environment's, NULL for that. `home`: the home directory of another account, NULL for
+/* Reads the environment and examines the directory; writes nothing. `dir`: another directory than
+ * the environment's, NULL: the environment's. `home`: the home directory of another account, NULL:
  * our own. Faults of the settings are warnings, not failures. The caller frees them. */
 int cache_settings_read(struct jw_error *err, const char *dir, const char *home,
 						struct cache_settings *ret_settings);
 void cache_settings_free(struct cache_settings *settings);
 
-/* The driver's reading of CUDA_CACHE_MAXSIZE: "1G" is 1, "" and "abc" are 0, more than 4 GiB (and
- * less than 0) is 4 GiB. */
+/* The driver's interpretation of CUDA_CACHE_MAXSIZE: "1G" is 1, "" and "abc" are 0, more than 4 GiB
+ * (and less than 0) is 4 GiB. */
 uint64_t cache_parse_limit(const char *text);
-/* A line on a value of CUDA_CACHE_MAXSIZE that the driver reads otherwise than it looks; NULL where
- * there is nothing to say. The caller frees it. */
+/* A line about a value of CUDA_CACHE_MAXSIZE that the driver interprets otherwise than a user
+ * would; NULL if there is none. The caller frees it. */
 int cache_explain_limit(struct jw_error *err, const char *text, char **ret_line);
-/* Whether the driver takes this value of a switch for on. */
+/* Whether the driver takes this value of a switch as on. */
 bool cache_switch_is_on(const char *text);
-/* The variable that was probably meant by this look-alike, which no driver reads; NULL for others.
- */
+/* The variable that the user probably meant by this similar name, which no driver reads; NULL for
+ * others. */
 const char *cache_lookalike_of(const char *name);

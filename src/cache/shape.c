@@ -74,7 +74,7 @@ enum cache_loss cache_shape_compare(const struct cache_shape *before, const stru
 		return CACHE_LOSS_REPLACED;
 	for (unsigned i = 0; i < CACHE_PARTS; i++) {
 		had_parts = had_parts || before->parts[i];
-		/* A wipe leaves none of them, and a person rarely deletes only some of them. */
+		/* A wipe keeps none of them, and users rarely delete only some of them. */
 		if (before->parts[i] && before->parts[i] == now->parts[i])
 			return CACHE_LOSS_NONE;
 	}

@@ -19,7 +19,7 @@
 /* The witness, a folder with nothing in it. */
 #define CACHE_WITNESS "jitwarm"
 
-/* A cache at one moment. Identities are as os_identity gives them. */
+/* The state of a cache at one moment. Identities are from os_identity. */
 enum { CACHE_PARTS = 16 };
 struct cache_shape {
 	uint64_t folder, index, witness;
@@ -28,21 +28,19 @@ struct cache_shape {
 
 /* Never fails: a missing or unreadable folder is 0 or OS_UNIDENTIFIED. */
 void cache_shape_take(const char *dir, struct cache_shape *ret_shape);
-/* Makes the witness, if the cache's folder exists and may be written to. `shared`: the accounts
- * that it is for, bits of 055: an account that copies a shared cache has to enter each of its
- * folders.
- */
+/* Makes the witness, if the cache's folder exists and is writable. `shared`: the accounts that use
+ * it, bits of 055: an account that copies a shared cache has to enter each of its folders. */
 void cache_shape_leave_witness(const char *dir, uint32_t shared);
 
-/* The loss of all entries of a cache since an earlier moment. */
+/* How a cache has lost all entries since an earlier moment. */
 enum cache_loss {
-	CACHE_LOSS_NONE,     /* no common loss: entries were lost one by one */
+	CACHE_LOSS_NONE,     /* no common loss: entries disappeared one by one */
 	CACHE_LOSS_WIPED,    /* a driver has wiped them */
 	CACHE_LOSS_EMPTIED,  /* the folder was emptied by hand */
-	CACHE_LOSS_REPLACED, /* the folder is gone, or another one */
-	CACHE_LOSS_UNSURE,   /* they are gone, the cause is unknown */
+	CACHE_LOSS_REPLACED, /* the folder is gone, or was replaced */
+	CACHE_LOSS_UNSURE,   /* they are gone; the cause is unknown */
 	CACHE_LOSS_INDEX,    /* a driver's insert deleted them: the index was missing or damaged */
-	CACHE_LOSS_UNKNOWN,  /* the file system gives files no identities */
+	CACHE_LOSS_UNKNOWN,  /* the file system has no file identities */
 };
 enum cache_loss cache_shape_compare(const struct cache_shape *before,
 									const struct cache_shape *now);

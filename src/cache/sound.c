@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* The pieces of all fit in a core's second cache. */
+/* All pieces together fit in a core's second-level cache. */
 enum { TOGETHER = 8, PIECE = 32 << 10 };
 
 /* A file that is being read. */
@@ -13,7 +13,7 @@ struct sound_reading {
 	struct cache_entry entry;
 	uint64_t position; /* behind the header */
 	uint64_t key_state, value_state;
-	struct fnv_lane key, value; /* its part of the last piece */
+	struct fnv_lane key, value; /* its parts in the last piece */
 	uint8_t *piece;             /* PIECE bytes */
 };
 
@@ -32,7 +32,7 @@ static enum cache_damage begin_entry(struct sounding *sounding, struct sound_rea
 {
 	char *path = cache_entry_path(NULL, sounding->how->dir, sounding->keys[at]);
 	struct os_stat stat;
-	/* Anything but a regular file is not opened: a pipe would keep us waiting. */
+	/* Opens only regular files: a pipe would block. */
 	bool opened = path && !os_stat(NULL, path, &stat) && stat.kind == OS_REGULAR &&
 				  !os_file_open(NULL, path, OS_OPEN_READ, &reading->file);
 
@@ -68,7 +68,7 @@ static enum cache_damage judge_value(struct sounding *sounding, struct sound_rea
 
 	if (!cache_brief_split(brief, &parts))
 		return CACHE_SOUND;
-	/* The key's beginning is at hand. */
+	/* The beginning of the key was read. */
 	code.text_bytes = CACHE_BRIEF_END - (size_t)(parts.payload - brief->entry.key);
 	return cache_code_damage(&sounding->loads, &code);
 }
@@ -88,7 +88,7 @@ static int end_entry(struct jw_error *err, struct sounding *sounding, struct sou
 								 damage == CACHE_SOUND ? brief : NULL);
 }
 
-/* The next piece, and its parts of key and value. */
+/* Reads the next piece, and finds its parts of key and value. */
 static enum cache_damage read_piece(struct sound_reading *reading)
 {
 	const struct cache_entry *entry = &reading->entry;
@@ -117,7 +117,7 @@ static enum cache_damage judge_hashes(const struct sounding *sounding,
 															 : CACHE_SOUND;
 }
 
-/* Opens a file, if any is left, and reads its next piece. */
+/* Opens a file, if one is left, and reads its next piece. */
 static int advance_reading(struct jw_error *err, struct sounding *sounding,
 						   struct sound_reading *reading)
 {
@@ -148,7 +148,7 @@ static int advance_reading(struct jw_error *err, struct sounding *sounding,
 	}
 }
 
-/* Pieces of keys first, then those of values: of like sizes side by side. */
+/* Hashes pieces of keys first, then those of values: similar sizes side by side. */
 static size_t hash_pieces(struct sounding *sounding)
 {
 	struct fnv_lane lanes[2 * TOGETHER];
@@ -177,7 +177,7 @@ int cache_sound_all(struct jw_error *err, const struct cache_sounding *how, cons
 {
 	const size_t together = count < TOGETHER ? count : TOGETHER;
 	struct sounding *sounding = mem_alloc(err, sizeof *sounding);
-	/* Not zeroed: for one small entry that would take longer than to judge it. */
+	/* Not zeroed: for one small entry that would take longer than judging it. */
 	uint8_t *pieces = sounding ? mem_resize(err, NULL, (together ? together : 1) * PIECE) : NULL;
 	int result = 0;
 

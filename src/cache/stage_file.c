@@ -1,6 +1,6 @@
-/* An entry in a worker's file: hashed while it is copied, a piece at a time. The copy is judged,
- * since the worker could write to its own file meanwhile; or the file itself, if it can be taken
- * away from the worker. */
+/* An entry in a worker's file: hashed in pieces while it is copied. The copy is judged, since the
+ * worker could still write to its own file; or the file itself, if it can be moved away from the
+ * worker. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,19 +12,19 @@ enum { PIECE = 1 << 20 };
 
 struct copy {
 	struct cache_addition *addition;
-	struct os_file *from, *place, *to; /* the worker's; the one in place, if it may be the same;
-										  the copy, unless the worker's is taken */
+	struct os_file *from, *place, *to; /* the worker's; the existing one, if it may be equal; the
+										  copy, unless the worker's file is moved */
 	uint8_t *piece, *other;            /* of piece_bytes */
 	size_t piece_bytes;
 	struct cache_entry entry; /* without its pointers */
 	uint64_t size_bytes;      /* up to the value's end */
 	uint64_t key_state, value_state;
-	bool differs; /* from the one in place */
+	bool differs; /* from the existing one */
 };
 
-/* The worker's file is read with our own rights, even if the cache is another account's. Only a
- * regular file is opened: a pipe would block. -1: the rights of the cache's account could not be
- * taken again. */
+/* Reads the worker's file with our own rights, even if the cache belongs to another account. Opens
+ * only a regular file: a pipe would block. -1: the rights of the cache's account could not be taken
+ * again. */
 static int open_regular(struct jw_error *err, const struct cache_live *live, struct copy *copy)
 {
 	struct jw_error *why = &copy->addition->why;
@@ -63,7 +63,7 @@ static int read_entry_header(struct jw_error *err, struct copy *copy)
 	return 0;
 }
 
-/* Key and value side by side: of each, the part that lies in this piece of the file. */
+/* Hashes key and value side by side: of each, the part in this piece of the file. */
 static void hash_piece(struct copy *copy, uint64_t at, size_t size)
 {
 	const struct cache_entry *entry = &copy->entry;
@@ -108,8 +108,8 @@ static int read_staged_value(struct jw_error *err, void *context, uint64_t offse
 	return got == size ? 0 : error_set(err, JW_ERR_FORMAT, "cut off while it was read");
 }
 
-/* Once through the file, and judges it; ends early where it turns out to be another than the one in
- * place. The value is read from the file that will be the entry. */
+/* Reads the file once, and judges it; ends early if it differs from the existing one. The value is
+ * read from the file that becomes the entry. */
 static int read_and_judge(struct jw_error *err, struct copy *copy)
 {
 	struct value value = {copy->to      ? copy->to
@@ -118,8 +118,8 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 						  CACHE_ENTRY_HEADER + copy->entry.key_bytes};
 	size_t got;
 
-	/* Most entries are smaller than a piece, and new memory is the largest cost of copying them:
-	 * allocate as much as is needed, and do not clear it. */
+	/* Most entries are smaller than a piece, and new memory is the main cost of copying them:
+	 * allocate no more than needed, and do not clear it. */
 	if (!copy->piece)
 		copy->piece = mem_resize(err, NULL, copy->piece_bytes);
 	if (copy->place && !copy->other)
@@ -148,7 +148,7 @@ static int read_and_judge(struct jw_error *err, struct copy *copy)
 							   copy->value_state, read_staged_value, &value);
 }
 
-/* Whether the file in place is the same, so that there is no need to write anything: *ret_same. */
+/* Whether the existing file is equal, so that nothing has to be written: *ret_same. */
 static int compare_with_place(struct jw_error *err, struct copy *copy, bool *ret_same)
 {
 	if (read_and_judge(err, copy))
@@ -166,7 +166,7 @@ static int copy_file(struct jw_error *err, struct cache_live *live, struct copy 
 	struct os_stat stat;
 	bool same = false;
 
-	/* Bytes behind the value, which drivers ignore, are not copied. */
+	/* Does not copy bytes behind the value, which drivers ignore. */
 	if (copy->entry.extra_bytes && staged->path)
 		staging_give_back(staged);
 	staged->replaces = !os_stat(NULL, staged->target, &stat);
@@ -197,8 +197,8 @@ int stage_file(struct jw_error *err, struct cache_live *live, struct cache_addit
 	staged.target = cache_entry_path(err, live->dir, addition->key);
 	if (!staged.target)
 		return -1;
-	/* A cache that is for others too, or another account's, gets files that are made over there.
-	 * Where one file cannot be taken, the next ones cannot either. */
+	/* A shared cache, or another account's, needs files that are created there. If one file cannot
+	 * be moved, the next ones cannot either. */
 	if (addition->may_take && !live->shared && !live->as_account && !live->takes_none &&
 		!staging_begin(NULL, live, &staged, number)) {
 		copy.from = os_file_take(addition->path, staged.path);

@@ -37,7 +37,7 @@ static int check_whole(struct jw_error *err, const struct cache_addition *additi
 						 &value);
 }
 
-/* The same of an entry in parts. */
+/* The same for an entry in parts. */
 static int check_parts(struct jw_error *err, const struct cache_addition *addition,
 					   struct cache_entry *ret_entry, uint64_t size)
 {
@@ -56,7 +56,7 @@ static int check_parts(struct jw_error *err, const struct cache_addition *additi
 	return 0;
 }
 
-/* Whether the file in place holds the same bytes. It is read, not mapped: a driver rewrites a
+/* Whether the existing file holds the same bytes. It is read, not mapped: a driver rewrites a
  * damaged entry in place. */
 static bool same_file(const char *path, const struct cache_part *parts, size_t count, size_t size)
 {

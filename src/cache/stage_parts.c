@@ -1,10 +1,10 @@
-/* Several entries in parts, as a pack gives them, are written by two threads. */
+/* Two threads write several entries in parts, which come from a pack. */
 #include <uv.h>
 
 #include "cache/staging.h"
 #include "os/thread.h"
 
-/* Each thread takes the next one that the other has not. */
+/* Each thread takes the next one that is not taken. */
 struct staging {
 	struct cache_live *live;
 	struct cache_addition *additions;
@@ -16,7 +16,7 @@ struct staging {
 	int result;
 };
 
-/* False where nothing is left to do. */
+/* False if none is left. */
 static bool take_next_addition(struct staging *staging, size_t *ret_at)
 {
 	bool taken;
@@ -47,7 +47,7 @@ static void stage_in_turn(void *argument)
 	}
 }
 
-/* The staged ones, in their order, without gaps. */
+/* Moves the staged ones together, in order. */
 static size_t close_gaps(struct live_staged *staged, size_t count)
 {
 	size_t filled = 0;

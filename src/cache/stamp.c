@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "devcode/elf64.h"
 
-/* Past this a file is no driver: libcuda has 30 to 100 MB. */
+/* A larger file is not a driver: libcuda has 30 to 100 MB. */
 #define MOST_BYTES ((size_t)1 << 30)
-/* So much of a mapped library is resident at a time. */
+/* This much of a mapped library is resident at a time. */
 #define PIECE_BYTES ((size_t)4 << 20)
 
 /* "Jun 25 202401:14", at any place. */
@@ -70,7 +70,7 @@ static unsigned best_second(const unsigned seconds[60])
 	return best;
 }
 
-/* Looks at the colons in [from, to) of a file that goes from `start` to `end`. */
+/* Examines the colons in [from, to) of a file from `start` to `end`. */
 static void search_piece(struct stamp_search *search, const uint8_t *start, const uint8_t *end,
 						 const uint8_t *from, const uint8_t *to)
 {
@@ -139,7 +139,7 @@ bool stamp_is(const char *text)
 
 enum { PT_NOTE = 4, NT_GNU_BUILD_ID = 3 };
 
-/* Goes through the notes of one segment. */
+/* Searches the notes of one segment. */
 static bool find_note(struct cursor notes, char text[STAMP_BUILD_ID_SIZE])
 {
 	static const char digits[] = "0123456789abcdef";

@@ -21,10 +21,10 @@ enum {
 	MOST_FILE = HEAD + RECORD * CACHE_VERIFIED_MOST + SUM,
 	FRESH_S = 2,
 	SETTLED_S = 900,
-	BOOT_DIFFERS_S = 10, /* the clock is set now and then */
+	BOOT_DIFFERS_S = 10, /* the clock may be adjusted */
 	LOOK_AGAIN_MS = 20,
 	MOST_THREADS = 8,
-	THREAD_BYTES = 8 << 20, /* from here on another thread is worth its start */
+	THREAD_BYTES = 8 << 20, /* from here on another thread pays for its start */
 };
 #define SETTLED UINT64_C(1)
 
@@ -96,7 +96,7 @@ static char *file_of(const char *state_dir, const char *cache_dir)
 					  (unsigned long long)fnv_update(FNV_START, cache_dir, strlen(cache_dir)));
 }
 
-/* Failing is no failure: the next look reads the entries again. */
+/* A failure does not matter: the next call reads the entries again. */
 static void save_verified(const struct cache_verified *verified, const char *state_dir,
 						  const char *path)
 {
@@ -119,7 +119,7 @@ static void save_verified(const struct cache_verified *verified, const char *sta
 	buf_free(&bytes);
 }
 
-/* ---- what is remembered */
+/* ---- the records */
 
 static uint64_t mark_of(const struct cache_probed *probed)
 {
@@ -157,7 +157,7 @@ static bool remembers(const struct cache_verified *verified,
 	return record && (record->mark & ~SETTLED) == mark_of(&candidate->probed);
 }
 
-/* The records that stay, and the new ones, in a new list. */
+/* Builds a new list of the records that stay and the new ones. */
 static int renew(struct cache_verified *verified, const struct cache_candidate *candidates,
 				 const size_t *read, size_t count, int64_t began_s)
 {
@@ -180,7 +180,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 	}
 	for (size_t i = 0; i < verified->count; i++)
 		if (verified->records[i].mark && add_record(NULL, &fresh, verified->records[i]))
-			break; /* full: those of this look are enough */
+			break; /* full: keep those of this call */
 	if (fresh.count)
 		qsort(fresh.records, fresh.count, sizeof *fresh.records, by_key);
 	cache_verified_free(verified);
@@ -190,7 +190,7 @@ static int renew(struct cache_verified *verified, const struct cache_candidate *
 
 /* ---- reading */
 
-/* What all threads read. */
+/* Shared by all threads. */
 struct verified_reading {
 	struct cache_sounding how;
 	struct cache_candidate *candidates;
@@ -240,7 +240,7 @@ static size_t count_hash_threads(const struct cache_candidate *candidates, const
 	return most ? most : 1;
 }
 
-/* Reads those of `read`, each by the thread that comes to it first. */
+/* Reads the candidates of `read`; each thread takes the next one. */
 static int read_candidates(struct jw_error *err, struct verified_reading *reading,
 						   const size_t *read, size_t count)
 {
@@ -270,7 +270,7 @@ static int read_candidates(struct jw_error *err, struct verified_reading *readin
 	return result;
 }
 
-/* A driver at work writes entries in place: a torn one may be whole a moment later. */
+/* A driver writes entries in place: a torn one may be complete a moment later. */
 static int look_again(struct jw_error *err, struct verified_reading *with, const size_t *read,
 					  size_t count)
 {

@@ -1,4 +1,4 @@
-/* jw_cache_verify: every entry read and hashed, the index held against the files. */
+/* jw_cache_verify: reads and hashes every entry, and compares the index with the files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,8 @@ static int add_damaged(struct jw_error *err, struct verify *verify, uint64_t key
 	return 0;
 }
 
-/* Hostile directories may hold any number of names: past MOST_GROUPS the rest goes under "". */
+/* A hostile directory may have any number of names: past MOST_GROUPS the rest is grouped under "".
+ */
 static int add_to_group(struct jw_error *err, struct jw_cache_group **groups, size_t *capacity,
 						size_t *count, const char *name, uint64_t bytes)
 {
@@ -112,8 +113,8 @@ static int verify_entries(struct jw_error *err, struct verify *verify)
 	return cache_sound_all(err, &sounding, verify->keys, verify->reading);
 }
 
-/* A driver at work evicts entries and writes them in place: a missing file is no damage, and a torn
- * one may be whole a moment later. */
+/* A driver evicts entries and writes them in place: a missing file is not damage, and a torn one
+ * may be complete a moment later. */
 static int look_again_at(struct jw_error *err, struct verify *verify)
 {
 	verify->reading = 0;

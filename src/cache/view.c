@@ -6,7 +6,7 @@
 #include "cache/settings.h"
 #include "os/file.h"
 
-/* An index that is being written looks unsound for some milliseconds. */
+/* An index that is being written looks unsound for a few milliseconds. */
 enum { LOOKS = 4, LOOK_MS = 10 };
 
 static int find_cache_directory(struct jw_error *err, const struct jw_cache_options *options,
@@ -46,7 +46,7 @@ int cache_view_index(struct jw_error *err, const char *dir, struct cache_index *
 	for (int looks = 1;; looks++) {
 		if (cache_index_load(err, dir, ret_index))
 			return -1;
-		/* Only what is a file may be whole a moment later. */
+		/* Only a file may be complete a moment later. */
 		if (ret_index->state <= CACHE_INDEX_MISSING || ret_index->state >= CACHE_INDEX_DEVICE ||
 			looks == LOOKS)
 			return 0;
