@@ -13,9 +13,9 @@ struct os_ended {
 };
 
 /* Starts `arguments` (a NULL at the end; the first is the program: a path, on Windows a whole one
- * (os/programs.h), on POSIX also a name that is looked for on PATH), without a standard input, waits for its end, and tells how it ended. Its stdout and
- * stderr go to the new file `output`. It is killed when this process ends, however
- * that happens. -1: it cannot be started. */
+ * (os/programs.h), on POSIX also a name that is looked for on PATH), without a standard input,
+ * waits for its end, and tells how it ended. Its stdout and stderr go to the new file `output`. It
+ * is killed when this process ends, however that happens. -1: it cannot be started. */
 int os_run(struct jw_error *err, const char *const *arguments, const char *output,
 		   struct os_ended *ret_ended);
 
