@@ -26,13 +26,20 @@ struct jw_record_options {
 	/* Asked only after the command has ended. On cancelling, the result holds what is known by
 	 * then. */
 	struct jw_cancel cancel;
+	/* The recording is written to this file, and names its files so that the names mean the same on
+	 * another machine (jw_recording_name_files); NULL: it is not written, and has paths of here. */
+	const char *output;
+	/* What jw_find found for the user's names: searched like `paths`, and its packages give the
+	 * names. NULL: nothing. */
+	const struct jw_found *found;
 };
 #define JW_RECORD_OPTIONS_INIT JW_INIT(jw_record_options)
 
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal if a signal ended it, as in shells */
 	double seconds;  /* that it ran */
-	struct jw_recording *recording; /* paths are as they were found, and packages unknown */
+	struct jw_recording *recording; /* without jw_record_options.output, paths are as they were
+									   found, and packages unknown */
 	size_t found;                   /* of its modules, those that are in files */
 	size_t added;                   /* to the user's cache */
 	size_t there;                   /* in the user's cache already */
@@ -49,7 +56,8 @@ struct jw_record_result {
 	char *elsewhere_dir; /* one of those caches, NULL where none appeared */
 	char **notes;        /* one line each: files that could not be read */
 	size_t note_count;
-	bool interrupted; /* it was cancelled; not all of the above was done */
+	bool interrupted;            /* it was cancelled; not all of the above was done */
+	struct jw_error not_written; /* why there is no jw_record_options.output, JW_OK if there is */
 };
 
 /* Runs the command to its end and reads what its processes left in the cache. While it runs, Ctrl-C

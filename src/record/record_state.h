@@ -30,6 +30,7 @@ struct recorder {
 	/* Files to search for modules: those given, or those that the command's processes mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
+	bool given; /* the caller named some */
 	struct set known_paths;
 	struct record_entry *entries; /* one for each module of the recording */
 	struct plan *plan;            /* of the files; NULL: nothing was compiled */

@@ -5,6 +5,8 @@
 
 #include <uv.h>
 
+#include <jitwarm/find.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/sized.h"
@@ -62,14 +64,20 @@ static int see_code(struct jw_error *err, void *context, const char *path)
 	if (text_starts(name, "libnvidia-ptxjitcompiler.so") ||
 		text_starts_fold(name, "nvptxjitcompiler"))
 		recorder->result->compiler_seen = true;
-	return recorder->options->path_count ? 0 : take_path(err, recorder, path);
+	return recorder->given ? 0 : take_path(err, recorder, path);
 }
 
 static int take_given(struct jw_error *err, struct recorder *recorder)
 {
+	const struct jw_found *found = recorder->options->found;
+
 	for (size_t i = 0; i < recorder->options->path_count; i++)
 		if (take_path(err, recorder, recorder->options->paths[i]))
 			return -1;
+	for (size_t i = 0; found && i < found->file_count; i++)
+		if (take_path(err, recorder, found->files[i].path))
+			return -1;
+	recorder->given = recorder->path_count > 0;
 	return 0;
 }
 
@@ -261,6 +269,14 @@ static void remember(const struct recorder *recorder)
 	ledger_close(&ledger);
 }
 
+static void write_recording(const struct jw_record_options *options,
+							struct jw_record_result *result)
+{
+	if (options->output &&
+		!jw_recording_name_files(&result->not_written, result->recording, options->found))
+		(void)jw_recording_write(&result->not_written, options->output, result->recording);
+}
+
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result)
 {
@@ -291,6 +307,7 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	if (record_find_owners(err, &recorder))
 		goto done;
 	remember(&recorder);
+	write_recording(options, recorder.result);
 	failed = 0;
 done:
 	run_folder_remove(&folder);

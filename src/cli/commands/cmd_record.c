@@ -11,8 +11,6 @@
 /* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
 enum { NOT_STARTED = 126, NOT_THERE = 127 };
 
-static const char standard_file[] = "jitwarm-recording.json";
-
 /* Prints the modules that are in no file, by kind. */
 static void print_other_compiles(const struct output *out, const struct jw_recording *recording)
 {
@@ -100,45 +98,40 @@ static void print_record_result(const struct output *out, const struct jw_record
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
-static int finish_record(struct jw_error *err, struct cli *cli, const struct jw_found *found,
-						 struct jw_record_result *result)
-{
-	const char *output = options_value(&cli->options, "output");
-	const char *file = output ? output : standard_file;
-
-	if (jw_recording_name_files(err, result->recording, found) ||
-		jw_recording_write(err, file, result->recording))
-		return -1;
-	print_record_result(&cli->out, result, file);
-	cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
-	return document_print(err, &cli->out, &document_record,
-						  &(struct record_document){
-							  .file = file,
-							  .result = *result,
-							  .recording = *result->recording,
-							  .not_in_files = result->recording->module_count - result->found,
-						  });
-}
-
-static int record(struct jw_error *err, struct cli *cli, const struct found_files *files)
+static int record(struct jw_error *err, struct cli *cli, const struct jw_found *found)
 {
 	const struct options *options = &cli->options;
+	const char *output = options_value(options, "output");
 	struct jw_record_options how = {
 		.size = sizeof how,
 		.command = options->operands + options->divided_at,
-		.paths = files->paths,
-		.path_count = files->count,
 		.output_to_stderr = cli->out.json,
 		.cancel = cli_cancel,
+		.output = output ? output : "jitwarm-recording.json",
+		.found = found,
 	};
 	struct jw_record_result *result;
+	int failed = 0;
 
 	os_catch_interrupts();
 	if (jw_record(err, cli->system, &how, &result)) {
 		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
 		return -1;
 	}
-	if (finish_record(err, cli, files->found, result))
+	if (result->not_written.code) {
+		cli_fail(cli, &result->not_written);
+	} else {
+		print_record_result(&cli->out, result, how.output);
+		cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
+		failed = document_print(err, &cli->out, &document_record,
+								&(struct record_document){
+									.file = how.output,
+									.result = *result,
+									.recording = *result->recording,
+									.not_in_files = result->recording->module_count - result->found,
+								});
+	}
+	if (failed)
 		cli_fail(cli, err);
 	/* The command's own status, unless it is 0. */
 	if (result->exit_status)
@@ -158,7 +151,7 @@ static int record_run(struct jw_error *err, struct cli *cli)
 	failed = cli_open_asleep(err, cli) ||
 			 (options->divided_at &&
 			  found_files_find(err, &cli->out, options->operands, options->divided_at, &files)) ||
-			 record(err, cli, &files);
+			 record(err, cli, files.found);
 	found_files_free(&files);
 	return failed;
 }
