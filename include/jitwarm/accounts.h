@@ -1,6 +1,7 @@
 /* Other accounts of this machine, and the driver's caches that are theirs.
  *
- * Threads: any number of threads may call these functions at the same time. */
+ * Threads: any number of threads may call these functions at the same time, but for
+ * jw_become_sudo_user, during which no other thread may use files or the environment. */
 #ifndef JITWARM_ACCOUNTS_H
 #define JITWARM_ACCOUNTS_H
 
@@ -39,6 +40,15 @@ void jw_accounts_free(struct jw_accounts *accounts);
 /* Whether this process may write into other accounts' folders: root; on Windows an administrator's
  * elevated one. */
 bool jw_is_administrator(void);
+
+/* One line on why the live cache of this process is seldom the intended one: under sudo it is
+ * root's, unless HOME is still that of the account that called sudo; of Windows' SYSTEM no user's
+ * program reads it. NULL: it is the user's. The caller frees it with jw_text_free. */
+int jw_account_doubt(struct jw_error *err, char **ret_line);
+/* From now on this process is the account that called sudo, and no longer root: files get its
+ * owner, its HOME and its caches are in force, and root's rights never follow links that others
+ * made. For good. JW_ERR_USAGE: this is not run through sudo, as always on Windows. */
+int jw_become_sudo_user(struct jw_error *err);
 
 /* A driver's cache that belongs to a service's account. */
 struct jw_other_cache {

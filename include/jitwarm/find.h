@@ -5,7 +5,8 @@
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
  * found without running it. Environment variables are read; nothing is written.
  *
- * Threads: any number of threads may call these functions at the same time. */
+ * Threads: any number of threads may call these functions at the same time, but for
+ * jw_use_environment. */
 #ifndef JITWARM_FIND_H
 #define JITWARM_FIND_H
 
@@ -58,6 +59,11 @@ struct jw_find_options {
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
+
+/* Makes `dir`, a virtual or conda environment, the active one: for all calls of this process, and
+ * for the processes that it starts. It sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no
+ * other thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory. */
+int jw_use_environment(struct jw_error *err, const char *dir);
 
 /* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
  * holds a toolkit, or a package that brings or requires one; NULL: the environment's, else that of

@@ -1,12 +1,67 @@
+/* The caches of other accounts than the one that is meant, and becoming that one. */
 #include <jitwarm/accounts.h>
+
+#include <string.h>
 
 #include "base/mem.h"
 #include "cache/outlook.h"
 #include "cache/settings.h"
 #include "os/accounts.h"
+#include "os/env.h"
 #include "os/file.h"
+#include "os/identity.h"
+#include "os/platform.h"
 
 enum { MOST_CACHES = 1024 };
+
+/* sudo -E keeps the caller's HOME; that cache is then written with the caller's rights. */
+static bool has_callers_home(const struct os_account *account)
+{
+	char *home = os_env("HOME");
+	bool has = home && !strcmp(home, account->sudo_home);
+
+	mem_free(home);
+	return has;
+}
+
+int jw_account_doubt(struct jw_error *err, char **ret_line)
+{
+	struct os_account account;
+	char *line = NULL;
+	bool doubtful = true;
+
+	if (os_account(err, &account))
+		return -1;
+	if (account.sudo_user && !has_callers_home(&account))
+		line = mem_printf(err,
+						  "under sudo this warms root's cache, not that of %s: run it without "
+						  "sudo, or with --sudo-user",
+						  account.sudo_user);
+	else if (account.superuser && !strcmp(os_name, "windows"))
+		line = mem_string(err, "this runs as SYSTEM, whose cache no user's program reads: run it "
+							   "in the user's own account");
+	else
+		doubtful = false;
+	os_account_free(&account);
+	if (doubtful && !line)
+		return -1;
+	*ret_line = line;
+	return 0;
+}
+
+int jw_become_sudo_user(struct jw_error *err)
+{
+	struct os_account account;
+	int result;
+
+	if (os_account(err, &account))
+		return -1;
+	result = account.sudo_user
+				 ? os_become_sudo_user(err, &account)
+				 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
+	os_account_free(&account);
+	return result;
+}
 
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count)
 {

@@ -2,12 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/mem.h"
 #include "cli/command_table.h"
 #include "cli/documents/documents.h"
 #include "cli/help.h"
 #include "cli/terminal.h"
-#include "os/env.h"
 #include "os/file.h"
 #include "os/limits.h"
 
@@ -58,24 +59,6 @@ static bool has_argument(int argc, char **argv, const char *name)
 	return false;
 }
 
-/* The command searches this environment; the programs that it starts use it too. */
-static int use_environment(struct jw_error *err, const char *given)
-{
-	char *path = NULL, *mark = NULL;
-	bool is_virtual;
-	int result = -1;
-
-	if (os_real_path(err, given, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
-		goto done;
-	is_virtual = os_exists(mark);
-	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
-			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
-done:
-	mem_free(path);
-	mem_free(mark);
-	return result ? -1 : 0;
-}
-
 static int run_named_command(struct jw_error *err, struct cli *cli, int argc, char **argv)
 {
 	if (options_read(err, cli->command->options, argc, argv, &cli->options))
@@ -88,7 +71,7 @@ static int run_named_command(struct jw_error *err, struct cli *cli, int argc, ch
 		return error_set(err, JW_ERR_USAGE, "“%.100s”: %s", cli->options.operands[0],
 						 cli->command->no_operands);
 	if (options_has(&cli->options, "environment") && options_given(&cli->options, "environment") &&
-		use_environment(err, options_value(&cli->options, "environment")))
+		jw_use_environment(err, options_value(&cli->options, "environment")))
 		return -1;
 	return cli->command->run(err, cli);
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "find/python.h"
@@ -301,4 +303,21 @@ int sites_find(struct jw_error *err, struct found_list *list, struct sites *ret_
 	}
 	*ret_environment = environment;
 	return 0;
+}
+
+int jw_use_environment(struct jw_error *err, const char *dir)
+{
+	char *path = NULL, *mark = NULL;
+	bool is_virtual;
+	int result = -1;
+
+	if (os_real_path(err, dir, &path) || !(mark = os_join(err, path, "pyvenv.cfg")))
+		goto done;
+	is_virtual = os_exists(mark);
+	result = os_env_set(err, "VIRTUAL_ENV", is_virtual ? path : NULL) ||
+			 os_env_set(err, "CONDA_PREFIX", is_virtual ? NULL : path);
+done:
+	mem_free(path);
+	mem_free(mark);
+	return result ? -1 : 0;
 }

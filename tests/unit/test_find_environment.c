@@ -305,6 +305,32 @@ static void search_that_is_cancelled(void **state)
 	jw_found_free(found);
 }
 
+/* Whichever kind of environment was active before. */
+static void an_environment_can_be_made_the_active_one(void **state)
+{
+	static const struct {
+		const char *dir, *name, *other;
+	} cases[] = {{"venv", "VIRTUAL_ENV", "CONDA_PREFIX"}, {"conda", "CONDA_PREFIX", "VIRTUAL_ENV"}};
+
+	(void)state;
+	put("venv/pyvenv.cfg", "home = /nowhere/bin\n");
+	put("conda/conda-meta/history", "");
+	set("VIRTUAL_ENV", "other");
+	set("CONDA_PREFIX", "another");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = at(cases[i].dir), *active, *rest;
+
+		assert_int_equal(jw_use_environment(NULL, dir), 0);
+		active = os_env(cases[i].name);
+		rest = os_env(cases[i].other);
+		assert_string_equal(active, dir);
+		assert_null(rest);
+		mem_free(active);
+		mem_free(dir);
+	}
+	assert_int_equal(jw_use_environment(NULL, "no/such/environment"), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +348,7 @@ int main(void)
 		TEST(package_of_pipes_and_programs),
 		TEST(out_of_memory_is_reported),
 		TEST(search_that_is_cancelled),
+		TEST(an_environment_can_be_made_the_active_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

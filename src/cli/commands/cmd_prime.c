@@ -1,5 +1,4 @@
-#include <string.h>
-
+#include <jitwarm/accounts.h>
 #include <jitwarm/prime.h>
 #include <jitwarm/system.h>
 
@@ -10,11 +9,7 @@
 #include "cli/parts/prime_text.h"
 #include "cli/parts/reproduce.h"
 #include "cli/parts/tune_changes.h"
-#include "os/env.h"
-#include "os/file.h"
-#include "os/identity.h"
 #include "os/interrupt.h"
-#include "os/platform.h"
 
 static void end_bar(struct prime_outcome *priming)
 {
@@ -163,42 +158,21 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 
 /* ---- whose cache */
 
-/* sudo -E keeps the caller's HOME; that cache is then written with the caller's rights. */
-static bool has_callers_home(const struct os_account *account)
-{
-	char *home = os_env("HOME");
-	bool has = home && !strcmp(home, account->sudo_home);
-
-	mem_free(home);
-	return has;
-}
-
-/* Under sudo the cache is root's, which is seldom intended. With --sudo-user the process becomes
- * the account that called sudo: it owns the files, and root's rights never follow links that others
- * made. */
 static int choose_account(struct jw_error *err, const struct cli *cli)
 {
-	struct os_account account;
-	int result = 0;
+	char *doubt = NULL;
 
-	if (os_account(err, &account))
-		return -1;
 	if (options_given(&cli->options, "sudo-user"))
-		result = account.sudo_user
-					 ? os_become_sudo_user(err, &account)
-					 : error_set(err, JW_ERR_USAGE, "--sudo-user: this is not run through sudo");
-	else if (account.sudo_user && !options_given(&cli->options, "cache") &&
-			 !has_callers_home(&account))
-		output_warning(&cli->out,
-					   "under sudo this warms root's cache, not that of %s: run it without sudo, "
-					   "or with --sudo-user",
-					   account.sudo_user);
-	else if (account.superuser && !strcmp(os_name, "windows"))
-		output_warning(&cli->out,
-					   "this runs as SYSTEM, whose cache no user's program reads: run it "
-					   "in the user's own account");
-	os_account_free(&account);
-	return result;
+		return jw_become_sudo_user(err);
+	/* A named directory is the intended one, whoever fills it. */
+	if (options_given(&cli->options, "cache"))
+		return 0;
+	if (jw_account_doubt(err, &doubt))
+		return -1;
+	if (doubt)
+		output_warning(&cli->out, "%s", doubt);
+	jw_text_free(doubt);
+	return 0;
 }
 
 static void warn_of_settings(const struct cli *cli)
