@@ -3,7 +3,7 @@
  * 550.163.01.
  *
  *     index = u32 version (0x41) · u32 count · u64 total · count × row · anything
- *     row = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
+ *     row   = u64 FNV-1a-64(key) · u64 size (key and value, without the entry's header)
  *
  * First row, first out. The driver never shortens the file and never reads behind the rows that the
  * header counts, so old rows may remain there. It adds stored bytes to the total, subtracts evicted
