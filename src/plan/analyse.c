@@ -12,18 +12,19 @@ struct text_copies {
 	uint32_t best[ANALYSE_MOST_TARGETS];
 };
 
-/* The account of one image while it is made up. */
+/* Counts of one image while it is being judged. */
 struct image_account {
 	const struct seen *seen;
 	const struct devcode_image *image;
 	struct analyse_target targets[ANALYSE_MOST_TARGETS];
-	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs there */
+	bool unlinked[ANALYSE_MOST_TARGETS];  /* a linked container has no cubin that runs on the target
+										   */
 	size_t to_link[ANALYSE_MOST_TARGETS]; /* containers of relocatable sections that need a link */
-	/* Containers with code that the runtime registers: those that can be used, the others, and of
-	 * these the ones that the driver refuses. */
+	/* Containers with code that the runtime registers: the usable ones, the others, and how many of
+	 * the others the driver refuses. */
 	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
 	size_t refused[ANALYSE_MOST_TARGETS];
-	size_t fatal[ANALYSE_MOST_TARGETS]; /* those for which a program fails, whatever else runs */
+	size_t fatal[ANALYSE_MOST_TARGETS]; /* those that make a program fail, whatever else runs */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -32,14 +33,14 @@ struct image_account {
 	struct analyse_entry *entries;
 	size_t entry_count, entry_capacity;
 	uint64_t ptx_bytes;
-	/* Texts with the same kernels, for each of which a program takes one: by ptx_text_kernels, the
-	 * rank of the best one for each target. */
+	/* Texts with the same kernels, of which a program loads one: by ptx_text_kernels, the rank of
+	 * the best one for each target. */
 	struct set copies_by_kernels;
 	struct text_copies *copies;
 	size_t copy_count, copy_capacity;
 };
 
-/* "sm_86"-like names in the order of kind, then capability, then suffix. */
+/* Orders names such as "sm_86" by kind, then capability, then suffix. */
 static int analyse_count_compare(const void *a, const void *b)
 {
 	const struct analyse_count *left = a, *right = b;
@@ -72,7 +73,7 @@ static int count_entry(struct jw_error *err, struct image_account *account,
 	return 0;
 }
 
-/* The module that the account has already for this target, or NULL. A loose one that turns up in a
+/* The module that the account already has for this target, or NULL. A loose one found again in a
  * registered section counts as registered. */
 static struct analyse_module *accounted_module(struct image_account *account,
 											   const struct analyse_module *module)
@@ -165,7 +166,7 @@ static bool is_loose_file(const struct devcode_image *image)
 	return image->format != DEVCODE_ELF && image->format != DEVCODE_PE;
 }
 
-/* The newest target that the GPU takes is the best, with a suffix before without; 0: not taken. */
+/* The newest usable target ranks best, with a suffix before without; 0: unusable. */
 static uint32_t rank_of(const struct image_account *account, const struct seen_container *seen,
 						size_t target)
 {
@@ -210,7 +211,7 @@ static bool is_superseded(const struct image_account *account, size_t index, siz
 	return at != SET_NONE && rank_of(account, seen, target) < account->copies[at].best[target];
 }
 
-/* Only what the runtime registers: a library chooses by itself from the rest. */
+/* Counts only what the runtime registers: a library chooses from the rest itself. */
 static void count_fate(struct image_account *account, size_t t, enum plan_verdict verdict,
 					   enum plan_reason reason, bool linked)
 {
@@ -223,7 +224,7 @@ static void count_fate(struct image_account *account, size_t t, enum plan_verdic
 	account->fatal[t] += verdict == VERDICT_CANNOT && fatal;
 }
 
-/* One container, now that its section is known. */
+/* Judges one container, whose section is known by now. */
 static int judge_container(struct jw_error *err, struct image_account *account, size_t index,
 						   enum devcode_role role, bool linked)
 {
@@ -310,14 +311,14 @@ static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 		return ANALYSE_RUNS;
 	if (account->unusable[t])
 		return account->refused[t] ? ANALYSE_REFUSED : ANALYSE_NO_IMAGE;
-	/* What a library loads by itself is its own choice, but for code that nothing is left of. */
+	/* The library itself chooses among loose code, except code that can never be used. */
 	for (size_t i = 0; i < VERDICT_CANNOT; i++)
 		if (account->targets[t].verdicts[i])
 			return ANALYSE_NO_CODE;
 	return account->targets[t].verdicts[VERDICT_CANNOT] ? ANALYSE_REFUSED : ANALYSE_NO_CODE;
 }
 
-/* Run-time linking is needed exactly where a linked container has no cubin that runs. */
+/* Run-time linking is needed if and only if a linked container has no cubin that runs. */
 static void finish_account(struct image_account *account)
 {
 	for (size_t t = 0; t < account->seen->question->target_count; t++) {
@@ -377,7 +378,7 @@ static void name_trouble(void *context, const char *path, const char *member,
 	struct seen *seen = context;
 	struct jw_error named = *why;
 
-	/* The system's message names the file already. */
+	/* The system's message already names the file. */
 	if (member)
 		error_prefix(&named, "%s: %s", path, member);
 	else if (!strstr(why->message, path))

@@ -1,7 +1,6 @@
-/* Device code of one file, judged for the GPUs asked about. The file is read once, container after
+/* Judges the device code of one file for the requested GPUs. Reads the file once, container after
  * container. For each image the caller gets one account: its content, the verdicts per target, and
- * the modules that the driver would compile.
- */
+ * the modules that the driver would compile. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,19 +24,20 @@ struct analyse_question {
 	size_t target_count;
 	struct jw_driver driver;
 	const struct cache_profile *profile; /* for keys; NULL: keys are not computed */
-	bool verdicts_only;                  /* no modules */
-	bool digests; /* every PTX entry with the BLAKE2b-256 of its payload (analyse_image.entries) */
+	bool verdicts_only;                  /* skips modules */
+	bool digests; /* lists every PTX entry with the BLAKE2b-256 of its payload
+					 (analyse_image.entries) */
 };
 
 /* Whether the CUDA runtime links the image's relocatable code when a program starts on a GPU. */
 enum analyse_need { NEED_NO, NEED_YES, NEED_UNKNOWN };
 
-/* What happens to a program that uses the containers which the CUDA runtime hands to the driver, or
+/* The outcome for a program that uses the containers which the CUDA runtime hands to the driver, or
  * the loose file. */
 enum analyse_fate {
 	ANALYSE_NO_CODE,  /* there are none, or all are empty */
-	ANALYSE_RUNS,     /* some of them can be used */
-	ANALYSE_NO_IMAGE, /* code for other GPUs alone */
+	ANALYSE_RUNS,     /* some of them are usable */
+	ANALYSE_NO_IMAGE, /* only code for other GPUs */
 	ANALYSE_REFUSED,  /* the driver refuses all of them, or one that is damaged or machine code of a
 						 newer CUDA */
 };
@@ -46,31 +46,31 @@ struct analyse_target {
 	enum analyse_fate fate;
 	size_t verdicts[VERDICT_COUNT]; /* containers */
 	size_t reasons[REASON_COUNT];   /* of the `cannot` verdicts */
-	struct gpu_isa isa;             /* the newest of REASON_TOO_NEW; zeros where none is */
+	struct gpu_isa isa;             /* the newest of REASON_TOO_NEW; zeros if there is none */
 	size_t jit_modules;             /* distinct pairs of payload and option string */
 	uint64_t jit_bytes;             /* decompressed */
-	size_t link_modules;            /* the same of the inputs of run-time linking, needed or not */
+	size_t link_modules;            /* the same for the inputs of run-time linking, needed or not */
 	uint64_t link_bytes;
-	uint64_t loose_bytes; /* the part of jit_bytes that is in no registered section */
-	size_t unreadable;    /* modules that we cannot decompress, in neither count */
+	uint64_t loose_bytes; /* the part of jit_bytes outside registered sections */
+	size_t unreadable;    /* modules that cannot be decompressed; in neither count */
 	enum analyse_need link_needed;
 };
 
 /* One module for one target, distinct within the image. */
 struct analyse_module {
 	uint32_t target; /* index in the question's targets */
-	bool superseded; /* a text in a program's data, of whose kernels another one is for a newer
+	bool superseded; /* a text in a program's data, whose kernels another text has for a newer
 						target */
 	enum devcode_role role;
 	enum cache_key_form form;
 	uint64_t container_offset, container_bytes; /* in the image */
 	uint64_t entry_offset, payload_bytes;
 	uint64_t key, key_bytes; /* 0 without a stamp */
-	uint64_t identity;       /* hash of payload and option string; 0 where there are keys */
+	uint64_t identity;       /* hash of payload and option string; 0 if there are keys */
 	struct plan_features features;
 };
 
-/* How many entries of one kind and target there are. */
+/* The number of entries of one kind and target. */
 struct analyse_count {
 	uint32_t kind;
 	struct jw_target target;
@@ -83,7 +83,7 @@ struct analyse_entry {
 	uint32_t section; /* index in the image's sections, UINT32_MAX if it has no section */
 	uint32_t container;
 	uint32_t kind;
-	bool text; /* PTX without a container around it */
+	bool text; /* PTX without a container */
 	struct jw_target target;
 	uint16_t isa_major, isa_minor;
 	enum devcode_compression compression;
@@ -99,7 +99,7 @@ struct analyse_image {
 	const struct analyse_count *counts; /* by kind, target */
 	size_t count_count;
 	uint64_t ptx_bytes;                   /* of all PTX entries, decompressed */
-	const struct analyse_target *targets; /* as many as were asked about */
+	const struct analyse_target *targets; /* as many as requested */
 	const struct analyse_module *modules;
 	size_t module_count;
 	const struct analyse_entry *entries;
@@ -111,10 +111,10 @@ struct analyse_sink {
 	int (*image)(struct jw_error *err, void *context, const struct analyse_image *image);
 	void (*trouble)(void *context, const char *path, const char *member,
 					const struct jw_error *why);
-	struct jw_cancel cancel; /* asked over and over */
+	struct jw_cancel cancel; /* polled often */
 };
 
-/* Reads one path. A file that cannot be read is a trouble; -1 where the sink says so, or out of
+/* Reads one path. A file that cannot be read is a trouble; -1 if the sink returns it, or out of
  * memory. */
 int analyse_path(struct jw_error *err, const char *path, const struct analyse_question *question,
 				 const struct analyse_sink *sink);

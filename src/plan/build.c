@@ -72,7 +72,7 @@ int build_note(struct jw_error *err, struct build *build, bool trouble, const ch
 	va_list arguments;
 	char *note;
 
-	/* A tree full of unreadable files must not fill the memory with lines about them. */
+	/* A tree full of unreadable files must not fill the memory with notes. */
 	if (plan->note_count == PLAN_MOST_NOTES)
 		return 0;
 	if (VEC_ROOM(err, plan->notes, build->note_capacity, plan->note_count, PLAN_MOST_NOTES))
@@ -110,7 +110,7 @@ static int plan_add_file(struct jw_error *err, struct build *build, const struct
 	return 0;
 }
 
-/* The module that the plan has already, or NULL. */
+/* The module that the plan already has, or NULL. */
 static struct plan_module *planned_module(struct build *build, const struct analyse_module *module)
 {
 	const uint64_t name = module->key ? module->key : module->identity;
@@ -161,20 +161,20 @@ static int plan_add_module(struct jw_error *err, struct build *build, uint32_t f
 	if (!known)
 		return append_module(err, build, module, &planned);
 	known->loose = known->loose && loose;
-	/* Wanted from here, though left out there. */
+	/* Included here, although left out there. */
 	if (known->state == PLAN_LEFT_OUT && state != PLAN_LEFT_OUT)
 		*known = planned;
 	return 0;
 }
 
-/* Inputs of a link are compiled only where the CUDA runtime links, and only those that it hands to
- * the linker. cuSPARSE links its inputs itself, through nvJitLink, which has a cache of its own. */
+/* Inputs of a link are compiled only if the CUDA runtime links, and only those that it hands to the
+ * linker. cuSPARSE links its own inputs through nvJitLink, which has its own cache. */
 static bool is_compiled(const struct build *build, const struct build_image *image,
 						const struct analyse_module *module)
 {
 	const struct analyse_target *target = &image->targets[module->target];
 
-	/* A loose file is there to be linked. */
+	/* A loose file exists to be linked. */
 	if (module->form != CACHE_KEY_LINK || build->request->link_inputs || !image->library)
 		return true;
 	return module->role == DEVCODE_RELOCATABLE && target->link_needed == NEED_YES;
@@ -282,7 +282,7 @@ int build_note_loose(struct jw_error *err, struct build *build)
 			   : 0;
 }
 
-/* The CUDA runtime links all of these, wherever else they are. */
+/* The CUDA runtime links all of these, even if other files hold them too. */
 static void add_link_bytes(struct build *build, const struct build_image *image,
 						   const struct analyse_module *module)
 {

@@ -1,12 +1,12 @@
-/* Inside of plan_build: a plan while it is put together, image by image. */
+/* Internals of plan_build: a plan under construction, image by image. */
 #pragma once
 
 #include "base/set.h"
 #include "plan/analyse.h"
 #include "plan/plan.h"
 
-/* Beyond this much PTX outside the registered sections of a library, for one GPU, such modules are
- * left out unless everything is asked for. */
+/* If a library has more PTX than this outside its registered sections, for one GPU, such modules
+ * are left out unless everything is requested. */
 #define PLAN_LOOSE_LIMIT_BYTES UINT64_C(32000000)
 
 enum { PLAN_MOST_MODULES = 1 << 24, PLAN_MOST_FILES = 1 << 24, PLAN_MOST_NOTES = 1 << 16 };
@@ -16,10 +16,10 @@ struct build {
 	struct plan *plan;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity */
 	size_t module_capacity, file_capacity, note_capacity;
-	size_t loose_texts, loose_inputs; /* files that are one PTX text, or input of a link */
+	size_t loose_texts, loose_inputs; /* files that are one PTX text, or an input of a link */
 };
 
-/* The modules and sums of an image, read from the file or replayed from the inventory. */
+/* The modules and sums of an image, read from the file or from the inventory. */
 struct build_image {
 	const char *path, *member;
 	bool library; /* ELF or PE, rather than a loose file */
@@ -28,19 +28,19 @@ struct build_image {
 	size_t module_count;
 };
 
-/* Begins a plan of nothing. -1: out of memory, too many targets. The caller ends with build_end in
- * any case, and frees the plan. */
+/* Begins an empty plan. -1: out of memory, too many targets. In any case the caller ends with
+ * build_end, and frees the plan. */
 int build_begin(struct jw_error *err, struct build *build, const struct plan_request *request);
 void build_end(struct build *build);
 struct build_image build_image_of(const struct analyse_image *image);
 int build_take(struct jw_error *err, struct build *build, const struct build_image *image);
 
-/* After the last image: how loose files are taken. */
+/* After the last image: notes how loose files are treated. */
 int build_note_loose(struct jw_error *err, struct build *build);
 
-/* What each module takes, as far as that follows from its text. */
+/* Estimates each module from its text. */
 void build_estimate(struct plan *plan);
 
-/* A line for people; `trouble`: about a file that could not be read. */
+/* Adds a line for people; `trouble`: about a file that could not be read. */
 int build_note(struct jw_error *err, struct build *build, bool trouble, const char *format, ...)
 	JW_PRINTF(4, 5);

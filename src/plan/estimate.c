@@ -4,28 +4,30 @@
 #include "devcode/ptx.h"
 #include "os/cores.h"
 
-/* Made by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again. */
+/* Computed by scripts/fit-costs.py from the test data; tests/unit/test_plan_fit.c fits them again.
+ */
 #define START_MS     1.89
 #define ENTRY_MS     1.59
 #define DIVISION_MS  0.98
-#define STATEMENT_MS 0.0267 /* in a kernel of a thousand */
+#define STATEMENT_MS 0.0267 /* in a kernel of a thousand statements */
 
-/* Between the machines that were measured (docs/estimates.md), and how far they are apart. */
+/* Typical factor of the measured machines (docs/estimates.md), and their spread. */
 #define PLAN_USUAL_LOAD   2.2
 #define PLAN_USUAL_LINK   1.4
 #define PLAN_USUAL_SPREAD 2.0
-/* cuLinkAddData and cuLinkComplete, for each MB of machine code (docs/estimates.md). */
+/* cuLinkAddData and cuLinkComplete, per MB of machine code (docs/estimates.md). */
 static const double LINK_MB_MS = 6;
 
 /* The throughput that the second thread of a core adds to the first: 62 s of compiles in one to
  * four threads of eight cores took 108 s of processor time in all sixteen (docs/estimates.md). */
 static const double SECOND_THREAD = 0.15;
 
-/* Of a key: stamp, "HOST64", the architecture, and the end of the text (docs/driver-cache.md). */
+/* Parts of a key: stamp, "HOST64", the architecture, and the end of the text
+ * (docs/driver-cache.md). */
 enum { KEY_BYTES = 19 + 6 + 5 + 2 };
 
-/* Newton's steps from above, for values from 0 to 2^32; within a millionth. The libraries are not
- * linked with libm. */
+/* Newton's method from above, for values from 0 to 2^32; accurate to a millionth. The libraries do
+ * not link libm. */
 static double cube_root(double value)
 {
 	double root = value > 1 ? value : 1;
@@ -49,8 +51,8 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 				   uint64_t payload_bytes, double machine_factor)
 {
 	const double cost_ms = model_ms(features);
-	/* The names of the text, its instructions, and a line table that has each of them. Each of five
-	 * frameworks' sums is within 15 %. */
+	/* The names in the text, its instructions, and a line table with an entry for each. The sums of
+	 * five frameworks are within 15 %. */
 	const double statement_bytes = features->line_info ? 52 : 12;
 	const double cubin_bytes = 0.25 * (double)payload_bytes +
 							   statement_bytes * features->statements + 3500.0 * features->entries +
@@ -60,8 +62,8 @@ void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_feature
 		.cost_ms = cost_ms * (machine_factor > 0 ? machine_factor : 1),
 		.cubin_bytes = (uint64_t)cubin_bytes,
 		.entry_bytes = payload_bytes + KEY_BYTES + (uint64_t)cubin_bytes,
-		/* 25 MiB, and 3 to 3.7 KiB a statement (the median; up to 7.4 in the larger modules),
-		 * twice: no module of the four frameworks needed more. */
+		/* 25 MiB, and 3 to 3.7 KiB per statement (the median; up to 7.4 in the larger modules),
+		 * doubled: no module of the four frameworks needed more. */
 		.memory_bytes = 2 * ((UINT64_C(25) << 20) + UINT64_C(3584) * features->statements),
 	};
 }

@@ -1,10 +1,9 @@
-/* Estimates of a compile: time, memory, and size of its result.
+/* Estimates of a compile: time, memory, and size of the result.
  *
  * Source: docs/estimates.md: least squares over the modules of TensorFlow 2.3.1 and 2.10, XGBoost
- * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, held out
- * of the fit within 18 %; a single module typically within 17 %. The speed of this machine is
- * learnt (history/speed_model.h).
- */
+ * 1.7.6 and CTranslate2 4.6.2, compiled with ptxas 13.0. A library's sum is within 17 %, and within
+ * 18 % if the library is held out of the fit; a single module is typically within 17 %. The speed
+ * of this machine is learnt (history/speed_model.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -13,10 +12,10 @@
 
 #include "cache/key.h"
 
-/* Of a PTX text, as ptx_count counts them. */
+/* Counts of a PTX text, from ptx_count. */
 struct plan_features {
 	uint32_t statements, divisions, entries;
-	bool line_info; /* the option string asks for it */
+	bool line_info; /* the option string requests it */
 };
 
 /* A PTX text has at most 2^30 bytes. */
@@ -25,28 +24,28 @@ struct plan_features plan_features_of(const void *text, size_t size);
 /* One compile. */
 struct plan_estimate {
 	double cost_ms;        /* wall time on one core */
-	uint64_t cubin_bytes;  /* size of the result, typically within a fifth */
-	uint64_t entry_bytes;  /* counted against the cache's limit: the key, which holds the whole PTX,
-							  and the cubin */
-	uint64_t memory_bytes; /* peak resident memory; doubled already, to be admitted with */
+	uint64_t cubin_bytes;  /* size of the result, typically within 20 % */
+	uint64_t entry_bytes;  /* counted against the cache's limit: the key, which contains the whole
+							  PTX, and the cubin */
+	uint64_t memory_bytes; /* peak resident memory; already doubled, for admission */
 };
 
-/* How much longer the driver's compiler takes on this machine than the model says, by the form of
- * the key (cache/key.h). 0: not known; a factor that was measured elsewhere is used then. */
+/* The driver's compile time on this machine relative to the model, by the form of the key
+ * (cache/key.h). 0: unknown; then a factor measured elsewhere is used. */
 struct plan_factors {
 	double load, link;
-	double spread; /* the factor by which a sum may miss, nine times in ten; 0: the usual one */
+	double spread; /* the factor within which a sum lies nine times in ten; 0: the usual one */
 };
 double plan_spread(const struct plan_factors *factors);
 double plan_factor(const struct plan_factors *factors, enum cache_key_form form);
 
-/* The throughput of `workers` together, in units of one alone, on so many hardware threads of so
- * many cores: the first thread of a core counts as one, another as SECOND_THREAD. */
+/* The combined throughput of `workers`, relative to one alone, on so many hardware threads of so
+ * many cores: the first thread of a core counts as one, a second as SECOND_THREAD. */
 double plan_capacity(unsigned workers, unsigned threads, unsigned cores);
 
-/* Of linking inputs of so much machine code, which every start repeats. */
+/* Time to link inputs with so much machine code, which every start repeats. */
 double plan_link_ms(const struct plan_factors *factors, uint64_t cubin_bytes);
 
-/* `machine_factor`: how much longer than the model; 0: as the model. */
+/* `machine_factor`: this machine's time relative to the model; 0: 1. */
 void plan_estimate(struct plan_estimate *ret_estimate, const struct plan_features *features,
 				   uint64_t payload_bytes, double machine_factor);

@@ -22,8 +22,8 @@ static bool is_library(const char *path)
 	return false;
 }
 
-/* Hash of the folder that a library is in, of an archive with the member's folder, else of the file
- * itself. */
+/* Hash of a library's folder, of an archive with the member's folder, otherwise of the file itself.
+ */
 static uint64_t folder_of(const char *path, const char *member)
 {
 	const char *inner = member ? member : path;
@@ -95,7 +95,7 @@ void fates_settle(struct fates *fates)
 	for (size_t i = 0; i < fates->count; i++) {
 		struct file_fate fate = fates->items[i];
 
-		/* Damage is that of the file itself. */
+		/* Damage concerns only the file itself. */
 		if (fate.reason != REASON_DAMAGED && fates->folders[fate.folder] >> fate.target & 1)
 			mem_free(fate.file);
 		else

@@ -2,8 +2,7 @@
  * its process ends).
  *
  * Libraries of one folder may be variants of which a program loads one (bitsandbytes has six), so
- * they fail only where none of them runs. A program or a loose file fails by itself.
- */
+ * they fail only if none of them runs. A program or a loose file fails by itself. */
 #pragma once
 
 #include "base/set.h"
@@ -13,21 +12,21 @@
 struct file_fate {
 	char *file; /* "path" or "path: member" */
 	uint32_t target;
-	enum plan_reason reason; /* REASON_NONE: it has code for other GPUs alone */
+	enum plan_reason reason; /* REASON_NONE: it has only code for other GPUs */
 	size_t folder;           /* index in fates.folders */
 };
 
 struct fates {
 	struct file_fate *items;
 	size_t count, capacity;
-	uint32_t *folders; /* for each the targets on which some file of it runs, as bits */
+	uint32_t *folders; /* for each, a bit mask of the targets on which some file of it runs */
 	size_t folder_count, folder_capacity;
 	struct set names; /* of folders, by hash */
 };
 
 int fates_add(struct jw_error *err, struct fates *fates, const char *path, const char *member,
 			  const struct analyse_target *targets, size_t target_count);
-/* After the last file: drops those beside which another one runs. */
+/* After the last file: drops those in whose folder another one runs. */
 void fates_settle(struct fates *fates);
 void fates_free(struct fates *fates);
 

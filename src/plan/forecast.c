@@ -18,7 +18,7 @@ void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 	add_seconds(&forecast->start, &(struct jw_seconds){likely / spread, likely, likely * spread});
 	if (likely > forecast->longest_seconds)
 		forecast->longest_seconds = likely;
-	/* A module that replaces an entry needs no more room. */
+	/* A module that replaces an entry needs no additional room. */
 	forecast->cache_bytes += module->carried ? 0 : module->entry_bytes;
 }
 
@@ -53,7 +53,7 @@ void forecast_share(struct jw_forecast *forecast, unsigned workers)
 	const struct jw_seconds *start = &forecast->start;
 	const double likely =
 		jw_makespan_seconds(start->likely, forecast->longest_seconds, jw_workers_capacity(workers));
-	/* What is not known is the speed: it stretches both alike. */
+	/* Only the speed is uncertain: it scales both alike. */
 	const double share = start->likely > 0 ? likely / start->likely : 0;
 
 	forecast->workers = workers;

@@ -1,5 +1,4 @@
-/* What the cold modules of a plan take: time of a first start, time of priming, room in the cache.
- */
+/* The cost of a plan's cold modules: time of a first start, time of priming, room in the cache. */
 #pragma once
 
 #include <jitwarm/estimate.h>
@@ -9,11 +8,11 @@
 /* Adds a cold module. */
 void forecast_add(struct jw_forecast *forecast, const struct plan *plan,
 				  const struct plan_module *module);
-/* Adds what linking at each start takes on one of the plan's targets. */
+/* Adds the time for linking at each start on one of the plan's targets. */
 void forecast_add_link(struct jw_forecast *forecast, const struct plan *plan, size_t target);
 /* Adds the modules of another GPU. */
 void forecast_join(struct jw_forecast *forecast, const struct jw_forecast *other);
-/* As many workers as `prime` starts for so many modules where nothing else bounds them. */
+/* The number of workers that `prime` starts for so many modules without other limits. */
 unsigned forecast_workers(size_t modules);
-/* After the last module: the time that so many workers take. */
+/* After the last module: computes the time with so many workers. */
 void forecast_share(struct jw_forecast *forecast, unsigned workers);

@@ -7,7 +7,7 @@
 
 enum {
 	USED_DAY_AT = 32, /* in a record's body */
-	USED_DAYS = 7,    /* how exact the day of last use is: not every check rewrites the file */
+	USED_DAYS = 7,    /* precision of the day of last use: not every check rewrites the file */
 };
 
 static bool is_sound(struct inventory *inventory, struct inventory_slot *slot)
@@ -43,7 +43,7 @@ struct inventory_slot *inventory_find(struct inventory *inventory, const struct 
 	return NULL;
 }
 
-/* The views of one image that answer the question; false where one is missing or damaged. */
+/* The views of one image that answer the question; false if one is missing or damaged. */
 static bool find_views(struct cursor *cursor, uint32_t count,
 					   const struct analyse_question *question, struct record_view *views)
 {
@@ -127,7 +127,7 @@ done:
 	return result;
 }
 
-/* The day of last use is updated now and then. */
+/* Updates the day of last use from time to time. */
 static void mark_used(struct inventory *inventory, struct inventory_slot *slot)
 {
 	uint8_t *body = (slot->added ? inventory->added.data : inventory->old.data) + slot->offset;

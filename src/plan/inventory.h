@@ -1,17 +1,16 @@
-/* Contents of files that were read before, so that they need not be read again.
+/* Remembers the contents of files that were read, so that they need not be read again.
  *
- * The state directory has one file for each version of the judging code, so no version takes
- * another's verdicts for its own. It holds a record per library: its identity (path, device, inode,
- * size, mtime) and, per driver and GPU asked about, the verdicts and modules with their keys. It is
- * a cache: a missing, damaged or foreign file counts as empty, and two processes that write at once
- * lose at most each other's additions.
+ * The state directory has one file for each version of the judging code, so no version uses
+ * another's verdicts. It holds a record per library: its identity (path, device, inode, size,
+ * mtime) and, per driver and GPU of a question, the verdicts and modules with their keys. It is a
+ * cache: a missing, damaged or foreign file counts as empty, and two concurrent writers lose at
+ * most each other's additions.
  *
  *     inventory_open(...);
  *     if (!inventory_replay(..., &known) && !known) {
  *         inventory_begin(...);  inventory_image(...) ...;  inventory_end(...);
  *     }
- *     inventory_save(...);  inventory_close(...);
- */
+ *     inventory_save(...);  inventory_close(...); */
 #pragma once
 
 #include <stdbool.h>
@@ -25,29 +24,29 @@ struct inventory;
 
 /* An inventory without a usable file is empty. -1: out of memory. */
 int inventory_open(struct jw_error *err, const char *state_dir, struct inventory **ret_inventory);
-/* The same from the bytes of such a file (tests, fuzzing); it can not be saved. */
+/* The same from the bytes of such a file (tests, fuzzing); it cannot be saved. */
 int inventory_parse(struct jw_error *err, const void *data, size_t size,
 					struct inventory **ret_inventory);
 void inventory_close(struct inventory *inventory);
 
-/* Hands over the records of a file that has not changed since, image by image, for all of the
- * question's targets. If a target has no record, *ret_known is false and nothing was handed over.
- * -1: the callback failed, or out of memory. */
+/* Hands over the records of an unchanged file, image by image, for all of the question's targets.
+ * If a target has no record, *ret_known is false and nothing was handed over. -1: the callback
+ * failed, or out of memory. */
 typedef int (*inventory_image_fn)(struct jw_error *err, void *context,
 								  const struct build_image *image);
 int inventory_replay(struct jw_error *err, struct inventory *inventory,
 					 const struct jw_found_file *from, const struct analyse_question *question,
 					 inventory_image_fn take, void *context, bool *ret_known);
 
-/* Remembers a file that is being read. Between begin and end come its images, in their order; other
- * drivers' and GPUs' memory of the same unchanged file is kept. Without an end nothing is
- * remembered. A file that was written in the last two seconds is not: it could change again without
- * a change of its time. */
+/* Remembers a file while it is read. Its images come between begin and end, in order; records of
+ * the same unchanged file for other drivers and GPUs are kept. Without an end nothing is
+ * remembered, nor is a file that was written in the last two seconds: it could change again within
+ * its time stamp. */
 int inventory_begin(struct jw_error *err, struct inventory *inventory,
 					const struct jw_found_file *from, const struct analyse_question *question);
 int inventory_image(struct jw_error *err, struct inventory *inventory,
 					const struct build_image *image);
 int inventory_end(struct jw_error *err, struct inventory *inventory);
 
-/* Writes the file, where something is new. A failure is no more than that it will be slow again. */
+/* Writes the file if there is something new. After a failure the next run reads the files again. */
 int inventory_save(struct jw_error *err, struct inventory *inventory);

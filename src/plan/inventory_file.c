@@ -8,14 +8,14 @@
 #include "plan/inventory_state.h"
 
 enum {
-	KEEP_FILE = 64 << 20, /* records that were not used today go when the file gets larger */
+	KEEP_FILE = 64 << 20, /* beyond this size, records not used today are dropped */
 	MOST_RECORDS = 1 << 24,
 	VERSION = 1,
 	HEAD_SIZE = 8,
 };
 
 static const char file_start[] = "inventory-", file_name[] = "inventory-" JITWARM_RULES;
-/* Files of other versions are deleted when they were not written for so long. */
+/* Files of other versions are deleted after this many days without a write. */
 enum { OTHERS_DAYS = 60 };
 
 static const uint8_t head[HEAD_SIZE] = {'J', 'W', 'I', 'N', 'V', 0, VERSION, 0};
@@ -35,7 +35,7 @@ int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 	return 0;
 }
 
-/* Records behind damage are dropped, those before it are kept. */
+/* Keeps the records before damage, and drops those behind it. */
 static int read_records(struct jw_error *err, struct inventory *inventory)
 {
 	const uint8_t *data = inventory->old.data;
@@ -136,7 +136,7 @@ void inventory_close(struct inventory *inventory)
 	mem_free(inventory);
 }
 
-/* Records that were used today first, so that they are the ones that stay when space runs out. */
+/* Writes records used today first, so that they survive when space runs out. */
 static int write_records(struct jw_error *err, const struct inventory *inventory, bool today,
 						 struct buf *file)
 {
@@ -171,7 +171,7 @@ int inventory_save(struct jw_error *err, struct inventory *inventory)
 		result = os_write_atomic(err, inventory->path, file.data, file.size);
 	if (!result) {
 		inventory->changed = false;
-		/* Of other versions; ours was written just now. */
+		/* For other versions; ours was written just now. */
 		os_sweep(inventory->state_dir, file_start, OS_REGULAR, (int64_t)OTHERS_DAYS * 86400);
 	}
 	buf_free(&file);

@@ -1,4 +1,4 @@
-/* Recording a file while it is read, for the next time. */
+/* Records a file while it is read. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -38,7 +38,7 @@ static bool is_asked(const struct analyse_question *question, const struct recor
 	return false;
 }
 
-/* The earlier views of this image for other drivers and GPUs, into `kept`. */
+/* Copies the earlier views of this image for other drivers and GPUs to `kept`. */
 static int keep_views(struct jw_error *err, struct inventory_pending *pending,
 					  const struct build_image *image, struct buf *kept, uint32_t *ret_count)
 {
@@ -120,7 +120,7 @@ done:
 	return result;
 }
 
-/* A file that was written a moment ago may be written again within its time stamp's grain. */
+/* A file that was written a moment ago may change again within its time stamp's resolution. */
 static bool is_old_enough(int64_t mtime_ns)
 {
 	return os_now_s() - mtime_ns / INT64_C(1000000000) > 2;

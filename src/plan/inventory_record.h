@@ -39,12 +39,12 @@ struct record_file {
 
 struct record_image {
 	bool library;
-	const char *member; /* likewise; NULL: it is not in an archive */
+	const char *member; /* likewise; NULL: not in an archive */
 	size_t member_length;
 	uint32_t views;
 };
 
-/* For which driver and GPU a view was made. */
+/* The driver and GPU of a view. */
 struct record_question {
 	struct jw_driver driver;
 	uint16_t sm;
@@ -61,12 +61,12 @@ struct record_view {
 bool record_question_equal(const struct record_question *a, const struct record_question *b);
 struct record_question record_question_of(const struct analyse_question *question, size_t target);
 
-/* Readers: false where the record is damaged. */
+/* Readers: false if the record is damaged. */
 bool record_read_file(struct cursor *cursor, struct record_file *ret_file);
 bool record_read_image(struct cursor *cursor, struct record_image *ret_image);
-/* Passes over the view's modules too. */
+/* Skips the view's modules too. */
 bool record_read_view(struct cursor *cursor, struct record_view *ret_view);
-/* One of a view's modules; its target is left 0. */
+/* One of a view's modules; its target stays 0. */
 bool record_read_module(struct cursor *cursor, struct analyse_module *ret_module);
 
 /* Writers. */

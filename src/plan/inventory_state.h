@@ -21,7 +21,7 @@ struct inventory_slot {
 	uint32_t used_day;
 };
 
-/* The file that is being read. */
+/* The file being read. */
 struct inventory_pending {
 	bool open;
 	struct jw_found_file from; /* its path is ours */
@@ -49,6 +49,6 @@ struct inventory {
 const uint8_t *inventory_body(const struct inventory *inventory, const struct inventory_slot *slot);
 int inventory_add_slot(struct jw_error *err, struct inventory *inventory,
 					   const struct inventory_slot *slot);
-/* The sound record of a file that has not changed, with a cursor behind its head; NULL without. */
+/* The sound record of an unchanged file, with a cursor behind its head; NULL if there is none. */
 struct inventory_slot *inventory_find(struct inventory *inventory, const struct jw_found_file *from,
 									  struct cursor *ret_cursor, struct record_file *ret_file);

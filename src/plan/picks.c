@@ -10,12 +10,12 @@
 #include "os/cores.h"
 #include "os/thread.h"
 
-/* Gathered payloads take at most this much memory, or as much as a larger one that is alone. Less
- * than so many bytes of them are not worth a second thread, which takes 50 us to start and end. */
+/* Collected payloads take at most this much memory, or as much as one larger payload alone. With
+ * fewer bytes than this, a second thread is not worth the 50 us for its start and end. */
 enum { GATHER_BYTES = 12 << 20, KEEP_BYTES = 1 << 18, MOST_THREADS = 4, THREAD_BYTES = 1 << 19 };
 
 struct picks_slot {
-	struct devcode_entry entry; /* its payload_offset is that in `stored` */
+	struct devcode_entry entry; /* its payload_offset counts in `stored` */
 	struct devcode_view stored; /* the bytes to decompress: in `copy`, or in the container */
 	struct buf copy;
 	struct buf payload;
@@ -84,7 +84,7 @@ static int add_room(struct jw_error *err, struct picks *picks)
 	return 0;
 }
 
-/* Whether the option string makes the compiler write a line table. */
+/* Whether the option string requests a line table. */
 static bool wants_line_info(const char *options, size_t length)
 {
 	static const char *const names[] = {"--generate-line-info", "-lineinfo", "--device-debug",
@@ -101,9 +101,9 @@ static bool wants_line_info(const char *options, size_t length)
 	return false;
 }
 
-/* Raw PTX that fills its eight bytes to the last has no NUL, and none in the driver's key either
- * (measured on 535, 550 and 555). devcode has cut the last NUL of every other raw payload, since
- * the tail begins with it. */
+/* Raw PTX that fills its eight bytes completely has no NUL, and the driver's key has none either
+ * (measured on 535, 550 and 555). devcode has removed the last NUL of every other raw payload,
+ * since the tail begins with it. */
 static bool is_bare(const struct devcode_entry *entry)
 {
 	return entry->compression == DEVCODE_RAW && entry->payload_offset &&
@@ -115,13 +115,13 @@ static void drop_first(char *tail, uint32_t *bytes)
 	memmove(tail, tail + 1, --*bytes);
 }
 
-/* The facts that are known before decompression. */
+/* Facts that are known before decompression. */
 static void describe_options(struct pick *pick, struct picks_slot *slot,
 							 const struct devcode_container *container,
 							 const struct devcode_entry *entry)
 {
 	const char *options = (const char *)container->bytes + entry->options_offset;
-	/* Of kind 0x40 the text goes into the key, up to its NUL, and no options (measured on 555). */
+	/* For kind 0x40 the key contains the text up to its NUL, and no options (measured on 555). */
 	const bool object = entry->kind == DEVCODE_KIND_RELOCATABLE_PTX;
 	const size_t options_length = object ? 0 : entry->options_length;
 	enum cache_key_form form = pick->text ? CACHE_KEY_TEXT : CACHE_KEY_LOAD;
@@ -137,14 +137,14 @@ static void describe_options(struct pick *pick, struct picks_slot *slot,
 	pick->features.line_info = wants_line_info(options, options_length);
 }
 
-/* Before it is decompressed, or after: hostile headers may promise more in either. */
+/* The size before or after decompression: hostile headers may exaggerate either. */
 static uint64_t bulk_of(const struct devcode_entry *entry)
 {
 	return entry->size_bytes > entry->stored_bytes ? entry->size_bytes : entry->stored_bytes;
 }
 
-/* The container's bytes do not outlive the call, so they are copied, unless so many are gathered
- * that they are processed at once. *ret_taken is false if there are no bytes. */
+/* Copies the container's bytes, which do not outlive the call, unless the collected ones are
+ * processed at once. *ret_taken is false if there are no bytes. */
 static int take_stored(struct jw_error *err, struct picks_slot *slot,
 					   const struct devcode_container *container, const struct devcode_entry *entry,
 					   bool *ret_taken)
@@ -170,7 +170,7 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	struct pick *pick;
 	bool taken;
 
-	/* A large one is not held beside the others. */
+	/* A large one is not held beside others. */
 	if (picks->used_slots && bulk_of(entry) > GATHER_BYTES - picks->used_bytes &&
 		picks_flush(err, picks))
 		return -1;
@@ -198,8 +198,8 @@ int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_co
 	return 0;
 }
 
-/* Decompresses and counts one. It stays not readable if it cannot be decompressed; -1: out of
- * memory. */
+/* Decompresses and counts one. It stays unreadable if it cannot be decompressed; -1: out of memory.
+ */
 static int unpack_payload(struct jw_error *err, const struct picks *picks, struct picks_slot *slot)
 {
 	struct pick *pick = &picks->items[slot->pick];
@@ -232,7 +232,7 @@ static void finish_keys(const struct picks *picks, const struct picks_slot *slot
 	keys->link = fnv_update(state, slot->link_tail, pick->link_tail_bytes);
 }
 
-/* A lane for each target's key, or one for the identity, and the number that tells which. */
+/* A lane for each target's key, or one for the identity, and the number that distinguishes them. */
 struct lane_use {
 	uint16_t slot, target; /* target == PICKS_MOST_TARGETS: the identity */
 };

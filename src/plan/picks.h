@@ -1,15 +1,14 @@
-/* The PTX entries that the driver would take, on their way to becoming modules of a plan: each is
- * decompressed once, counted, and hashed for every target at once.
+/* The PTX entries that the driver would take, which become modules of a plan: each is decompressed
+ * once, counted, and hashed for all targets together.
  *
- * FNV-1a is bound by the latency of one multiplication a byte, so payloads are gathered until there
- * are enough of them, and hashed side by side; by several threads, where there are cores.
+ * FNV-1a is limited by the latency of one multiplication per byte. So payloads are collected until
+ * there are enough of them, and hashed side by side, by several threads if there are cores.
  *
  *     picks_init(&picks, ...);
  *     picks_add(err, &picks, container, entry, targets, &index);  ...
- *     picks_flush(err, &picks);      from here on the hashes are there
+ *     picks_flush(err, &picks);      from here on the hashes are known
  *     picks_clear(&picks);           for the next image
- *     picks_free(&picks);
- */
+ *     picks_free(&picks); */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +26,7 @@ enum {
 	PICKS_MOST = 1 << 22, /* picks in one image: cuFFT has 8,183 */
 };
 
-/* The beginning of the hashed text, for one target. */
+/* The hash state at the beginning of the text, for one target. */
 struct picks_target {
 	uint64_t start;
 	size_t start_bytes;
@@ -36,17 +35,17 @@ struct picks_target {
 struct pick {
 	uint64_t container_offset, container_bytes, entry_offset;
 	uint64_t payload_bytes;
-	uint64_t body_bytes; /* of the payload, as far as it goes into keys */
-	uint64_t identity;   /* hash of payload and option string, where there are no keys; else 0 */
+	uint64_t body_bytes; /* of the part of the payload that keys contain */
+	uint64_t identity;   /* hash of payload and option string, if there are no keys; else 0 */
 	uint32_t load_tail_bytes, link_tail_bytes;
 	bool text;     /* PTX text without a container */
-	bool readable; /* its payload could be decompressed, its option string fits into a key */
+	bool readable; /* its payload was decompressed, and its option string fits into a key */
 	struct plan_features features;
 };
 
 /* The hashes of one pick for one target. */
 struct pick_keys {
-	uint64_t load, link; /* 0 where the driver's stamp is unknown */
+	uint64_t load, link; /* 0 if the driver's stamp is unknown */
 };
 
 struct picks_slot;
@@ -69,11 +68,11 @@ int picks_init(struct jw_error *err, struct picks *picks, const struct jw_target
 			   size_t target_count, const struct cache_profile *profile);
 void picks_free(struct picks *picks);
 
-/* Takes one entry of a container for the targets whose bits are set in `targets`. A payload that
- * cannot be decompressed is taken as not readable; -1 only for failures that end the reading
- * (memory). Its facts are complete after picks_flush. */
+/* Adds one entry of a container for the targets whose bits are set in `targets`. A payload that
+ * cannot be decompressed is marked unreadable; -1 only for failures that end the reading (memory).
+ * Its facts are complete after picks_flush. */
 int picks_add(struct jw_error *err, struct picks *picks, const struct devcode_container *container,
 			  const struct devcode_entry *entry, uint32_t targets, size_t *ret_index);
-/* Processes the gathered picks. -1: out of memory. */
+/* Processes the collected picks. -1: out of memory. */
 int picks_flush(struct jw_error *err, struct picks *picks);
 void picks_clear(struct picks *picks);

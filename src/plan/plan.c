@@ -25,11 +25,11 @@ void plan_free(struct plan *plan)
 	mem_free(plan);
 }
 
-/* Reading the files of a plan. */
+/* State while the files of a plan are read. */
 struct plan_reading {
 	struct build build;
 	struct inventory *inventory; /* NULL: no inventory is kept */
-	bool remembers;              /* of the file that is being read */
+	bool remembers;              /* of the current file */
 };
 
 static int plan_image(struct jw_error *err, void *context, const struct analyse_image *image)
@@ -93,7 +93,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 	return 0;
 }
 
-/* Dearest first; the key, then the place, so that two runs give one order. */
+/* Most expensive first; then by key and place, so that two runs give the same order. */
 static int by_cost(const void *a, const void *b)
 {
 	const struct plan_module *left = a, *right = b;
@@ -127,7 +127,7 @@ static struct sound_driver driver_of_plan(const struct plan *plan)
 	return (struct sound_driver){plan->profile.stamp, plan->profile.driver.cuda};
 }
 
-/* Entries that were damaged are read again: they may be there yet. */
+/* Reads damaged entries again: they may be written by now. */
 void plan_look_again(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->module_count; i++) {
@@ -140,7 +140,7 @@ void plan_look_again(struct plan *plan)
 	}
 }
 
-/* Entries whose headers are sound are warm if all of them is. */
+/* Entries with sound headers are warm if the rest is sound too. */
 static int verify_warm(struct jw_error *err, struct plan *plan, const struct plan_request *request,
 					   struct cache_candidate *candidates)
 {
@@ -214,7 +214,7 @@ int plan_build(struct jw_error *err, const struct plan_request *request, struct 
 		result = read_found_file(err, &reading, &request->found->files[i]);
 	if (!result)
 		result = build_note_loose(err, &reading.build);
-	/* Files that were read are remembered even if others failed. */
+	/* Remembers files that were read, even if others failed. */
 	if (reading.inventory)
 		(void)inventory_save(NULL, reading.inventory);
 	inventory_close(reading.inventory);

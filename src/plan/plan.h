@@ -1,9 +1,7 @@
-/* The plan: which modules the driver would compile for the GPUs at hand, and which of them are
- * warm.
+/* The plan: the modules that the driver would compile for the given GPUs, each warm or cold.
  *
- * Made by plan_build from files on disk (or the inventory that remembers them), without driver or
- * GPU. `check` prints it, `prime` works it off.
- */
+ * plan_build makes it from files on disk (or the inventory of their contents), without driver or
+ * GPU. `check` prints it, `prime` compiles it. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,34 +20,34 @@
 #include "plan/fate.h"
 
 enum plan_state {
-	PLAN_COLD,     /* no entry in the live cache that a driver uses */
-	PLAN_WARM,     /* its entry is there */
+	PLAN_COLD,     /* no entry that a driver uses in the live cache */
+	PLAN_WARM,     /* its entry exists */
 	PLAN_LEFT_OUT, /* outside the registered sections of a library with more than 32 MB of such PTX,
 					  without --all */
-	PLAN_OVER_BUDGET, /* cold, and left by a budget of this run (prime/budget.h) */
+	PLAN_OVER_BUDGET, /* cold, and excluded by a budget of this run (prime/budget.h) */
 };
 
 /* One module for one architecture: each distinct (payload, options, form, architecture) once. */
 struct plan_module {
-	uint32_t file;                              /* index in plan.files: the first that holds it */
+	uint32_t file;                              /* index in plan.files: the first file with it */
 	uint32_t target;                            /* index in plan.targets */
 	uint64_t container_offset, container_bytes; /* in the image */
 	uint64_t entry_offset;                      /* of the PTX that the driver will take */
 	enum cache_key_form form;
 	enum plan_state state;
-	enum cache_damage damage; /* of the entry that is there */
-	bool loose; /* in no registered section of a library: loaded only when the library wants it */
-	/* Its entry holds this value, which an older driver's compiler made (history/ledger.h). */
+	enum cache_damage damage; /* of the existing entry */
+	bool loose; /* in no registered section of a library: the library loads it on demand */
+	/* Its entry has this value, made by an older driver's compiler (history/ledger.h). */
 	bool carried;
 	uint64_t carried_checksum;
-	uint64_t key;       /* the entry's name; 0 where the profile has no stamp */
+	uint64_t key;       /* the entry's name; 0 if the profile has no stamp */
 	uint64_t key_bytes; /* length of the key */
 	uint64_t payload_bytes;
 	struct plan_features features; /* of the PTX: inputs of the cost model (docs/estimates.md) */
 	double cost_ms;                /* predicted wall time on one core of this machine */
 	uint64_t entry_bytes;  /* the bytes of its entry that count against the cache's limit; predicted
 							  unless warm */
-	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled to be admitted with; the
+	uint64_t memory_bytes; /* predicted peak memory of the compile, doubled for admission; the
 							  driver's context comes on top */
 };
 
@@ -60,10 +58,10 @@ struct plan_file {
 
 struct plan_target {
 	struct jw_target device;
-	size_t cannot;          /* containers that hold PTX for this GPU which the driver cannot use */
-	struct gpu_isa isa;     /* the newest among these that is too new for the driver; else zeros */
+	size_t cannot;          /* containers with PTX for this GPU that the driver cannot use */
+	struct gpu_isa isa;     /* the newest of these that is too new for the driver; else zeros */
 	uint64_t link_bytes;    /* predicted machine code that the CUDA runtime links at each start */
-	size_t link_containers; /* relocatable containers with usable PTX, whether needed or not */
+	size_t link_containers; /* relocatable containers with usable PTX, needed or not */
 };
 
 struct plan {
@@ -71,17 +69,17 @@ struct plan {
 	size_t file_count;
 	struct plan_target *targets;
 	size_t target_count;
-	struct plan_module *modules; /* dearest first */
+	struct plan_module *modules; /* most expensive first */
 	size_t module_count;
 	struct cache_profile profile;
-	struct plan_factors factors; /* that its predictions rest on */
+	struct plan_factors factors; /* the basis of its predictions */
 	char *cache_dir;
 	/* Lines for people, UTF-8: unreadable files, and modules that were left out, with the option
 	 * that includes them. */
 	char **notes;
 	size_t note_count;
-	size_t troubles;    /* how many of the notes are about files that could not be read */
-	size_t images;      /* files and members with device code that were */
+	size_t troubles;    /* number of notes about files that could not be read */
+	size_t images;      /* files and members with device code that were read */
 	struct fates fates; /* those that will fail */
 };
 
@@ -90,12 +88,12 @@ struct plan_request {
 	const struct jw_target *targets;
 	size_t target_count;
 	const struct cache_profile *profile;
-	const char *cache_dir; /* the live cache to look into; NULL: everything is cold */
-	const char *state_dir; /* inventory of files seen before, entries that were verified; NULL:
-							  neither is kept */
+	const char *cache_dir; /* the live cache to check; NULL: everything is cold */
+	const char *state_dir; /* inventory of known files, entries that were verified; NULL: keeps
+							  neither */
 	bool everything;       /* --all: nothing is left out */
-	bool link_inputs; /* relocatable code too where the CUDA runtime does not link it: a library
-						 may do so by itself */
+	bool link_inputs; /* includes relocatable code that the CUDA runtime does not link: a library
+						 may link it itself */
 	struct jw_cancel cancel;
 	struct plan_factors factors; /* the learnt speed of this machine */
 };
@@ -104,8 +102,7 @@ struct plan_request {
  * JW_ERR_INTERRUPTED. The caller frees with plan_free. */
 int plan_build(struct jw_error *err, const struct plan_request *request, struct plan **ret_plan);
 void plan_free(struct plan *plan);
-/* Modules that were cold and whose entries are in the cache by now are warm. */
+/* Cold modules whose entries are in the cache by now become warm. */
 void plan_look_again(struct plan *plan);
-/* Whether it was compiled meanwhile: its entry is there, and is not the one that was carried over.
- */
+/* Whether the module was compiled meanwhile: its entry exists, and is not the carried one. */
 bool plan_is_compiled(const char *cache_dir, const struct plan_module *module);

@@ -70,7 +70,7 @@ static struct jw_target target_of(const struct seen *seen, size_t index)
 	return seen->texts[index].sm ? seen->texts[index] : seen->corrected[index].target;
 }
 
-/* Only from 9.0 on can a text name a narrower target than its entry's header. */
+/* Since 9.0 a text can name a narrower target than its entry's header. */
 enum { FIRST_SUFFIX_SM = 90 };
 
 static bool is_doubtful(const struct devcode_entry *entry)
@@ -179,7 +179,7 @@ static int list_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-/* The same entry is taken once, for all targets that want it. */
+/* Picks the same entry once for all targets that need it. */
 static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 							const struct devcode_container *container,
 							const struct plan_judgement *judged, struct seen_judgement *kept)
@@ -204,8 +204,8 @@ static int pick_ptx_entries(struct jw_error *err, struct seen *seen,
 	return 0;
 }
 
-/* Judged by the headers first. Where no cubin runs, the texts are read of those entries that the
- * driver may take, unless that has been done. */
+/* Judges by the headers first. If no cubin runs, reads the texts of those entries that the driver
+ * may take, unless they were read. */
 static int judge_for_targets(struct jw_error *err, struct seen *seen,
 							 const struct devcode_container *container,
 							 struct plan_judgement *judged)
@@ -266,12 +266,12 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 		seen->stopped = true;
 		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
 	}
-	/* An image that turned out to be unreadable never came to its end. */
+	/* An image that turned out to be unreadable was never completed. */
 	if (!container->index)
 		seen_clear(seen);
 	note.first_entry = (uint32_t)seen->entry_count;
 	note.first_listed = (uint32_t)seen->listed_count;
-	/* Judgements and containers are found by this index. */
+	/* Judgements and containers are looked up by this index. */
 	if (container->index != seen->count)
 		return error_set(err, JW_ERR_FORMAT, "containers out of order");
 	if (VEC_ROOM(err, seen->containers, seen->capacity, seen->count, SEEN_MOST_CONTAINERS) ||

@@ -1,5 +1,5 @@
-/* Facts about containers that are kept until their image is complete: only then is the section of
- * each known, and whether it is a container at all. */
+/* Facts about containers that are kept until their image is complete: only then is each one's
+ * section known, and whether it is a container at all. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ enum { SEEN_MOST_CONTAINERS = 1 << 22, SEEN_MOST_ENTRIES = 1 << 25 };
 
 #define SEEN_NO_PICK UINT32_MAX
 
-/* The verdict on one container for one target, its section aside. */
+/* The verdict on one container for one target, without regard to its section. */
 struct seen_judgement {
 	uint8_t verdict, reason;
 	struct gpu_isa isa; /* as in plan_judgement */
@@ -29,7 +29,7 @@ struct seen_entry {
 struct seen_container {
 	uint32_t first_entry, entry_count;
 	uint32_t first_listed, listed_count; /* digests only */
-	bool code;                           /* a cubin or PTX is in it */
+	bool code;                           /* contains a cubin or PTX */
 	uint64_t kernels;                    /* of a text: ptx_text_kernels; else 0 */
 };
 
@@ -45,8 +45,8 @@ struct seen {
 	size_t entry_count, entry_capacity;
 	struct analyse_entry *listed;
 	size_t listed_count, listed_capacity;
-	/* Of the current container: its entries, corrected by their texts, and the targets that these
-	 * name, as far as they were read (else sm is 0). */
+	/* For the current container: its entries, corrected by their texts, and the targets that these
+	 * name, if they were read (else sm is 0). */
 	struct devcode_entry *corrected;
 	struct jw_target *texts;
 	size_t corrected_capacity;
@@ -57,7 +57,7 @@ struct seen {
 int seen_init(struct jw_error *err, struct seen *seen, const struct analyse_question *question,
 			  const struct analyse_sink *sink);
 void seen_free(struct seen *seen);
-/* Takes note of one container, as a devcode_sink's; `context` is a struct seen. */
+/* Records one container: a devcode_sink's function; `context` is a struct seen. */
 int seen_add(struct jw_error *err, void *context, const struct devcode_container *container);
 /* For the next image. */
 void seen_clear(struct seen *seen);

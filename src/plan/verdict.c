@@ -23,16 +23,16 @@ static bool plan_entry_relocatable(const struct devcode_container *container,
 	return false;
 }
 
-/* A driver that does not know kind 0x40 refuses to load it (209) and compiles nothing of it when it
- * is linked. */
+/* A driver that does not know kind 0x40 refuses to load it (209), and compiles none of it in a
+ * link. */
 static bool is_readable_by(const struct devcode_entry *entry, const struct jw_driver *driver)
 {
 	return entry->kind != DEVCODE_KIND_RELOCATABLE_PTX ||
 		   gpu_branch_of(driver)->relocatable == GPU_RELOCATABLE_KNOWN;
 }
 
-/* But where it were machine code that runs, such a driver takes it for that, before any PTX: the
- * container is lost, or even the process that loads it (gpu/branch.h). */
+/* If machine code of that target would run, such a driver takes the entry for machine code, before
+ * any PTX: the container fails, or even the process that loads it (gpu/branch.h). */
 static bool is_spoiled(const struct devcode_container *container, struct jw_target device,
 					   const struct jw_driver *driver)
 {
@@ -43,7 +43,7 @@ static bool is_spoiled(const struct devcode_container *container, struct jw_targ
 	return false;
 }
 
-/* Why the driver does not compile the PTX that it takes; REASON_NONE where it does. */
+/* Why the driver does not compile the PTX that it chooses; REASON_NONE if it does. */
 static enum plan_reason objection(const struct devcode_entry *entry, struct jw_target text,
 								  struct jw_target device, const struct jw_driver *driver)
 {
@@ -60,7 +60,7 @@ static enum plan_reason objection(const struct devcode_entry *entry, struct jw_t
 	return REASON_NONE;
 }
 
-/* Why the driver does not load the cubin that it takes. Its answer is 200, or the process ends
+/* Why the driver does not load the cubin that it chooses. It returns 200, or the process ends
  * (550); it tries no other cubin and no PTX (measured on 470, 535, 550 and 555). */
 static enum plan_reason cubin_objection(const struct devcode_container *container,
 										const struct devcode_entry *entry,
@@ -80,9 +80,10 @@ static bool fits(const struct devcode_entry *entry, struct jw_target device)
 											 : gpu_ptx_fits(entry->target, device);
 }
 
-/* The driver takes the newest target that runs here; of several for one target the first, but the
- * last where it is the GPU's own (of cubins only up to CUDA 12). It looks at nothing else and does
- * not try a second one: measured on 535, 550 and 555 (tests/conformance, "choice/"). */
+/* The driver chooses the newest target that runs. Of several for one target it chooses the first,
+ * or the last if that is the GPU's own target (for cubins only up to CUDA 12). Nothing else
+ * matters, and there is no second choice: measured on 535, 550 and 555 (tests/conformance,
+ * "choice/"). */
 static size_t choose_of_kind(const struct devcode_container *container, uint32_t kind,
 							 struct jw_target device, const struct jw_driver *driver)
 {
@@ -101,8 +102,8 @@ static size_t choose_of_kind(const struct devcode_container *container, uint32_t
 	return taken;
 }
 
-/* Kind 0x40 counts only where no other PTX can be used, however old: in loads and links alike
- * (measured on 555). Then the driver compiles all that are usable; this is the newest. */
+/* Kind 0x40 counts only if no other PTX is usable, in loads and links alike (measured on 555). Then
+ * the driver compiles all usable ones; this returns the newest. */
 static size_t choose_ptx(const struct devcode_container *container, struct jw_target device,
 						 const struct jw_driver *driver)
 {
@@ -113,8 +114,8 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	return taken;
 }
 
-/* No entry is usable: finds PTX that is old enough and that only its kind or its suffix excludes.
- */
+/* If no entry is usable: finds PTX that is old enough and that only its kind or its suffix
+ * excludes. */
 static enum plan_reason why_none_taken(const struct devcode_container *container,
 									   struct jw_target device, const struct jw_driver *driver)
 {
