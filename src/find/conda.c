@@ -18,7 +18,7 @@ static int copy_conda_text(struct jw_error *err, const cJSON *object, const char
 	return *ret_text ? 0 : -1;
 }
 
-/* The strings of a list, each cut off at the first of `stop`. Other values are left out. */
+/* The strings of a list, each cut off before the first character of `stop`. Skips other values. */
 static int copy_list(struct jw_error *err, const cJSON *object, const char *name, const char *stop,
 					 char ***ret_items, size_t *ret_count)
 {

@@ -10,7 +10,7 @@ struct conda_package {
 	char *name, *version;
 	char **files; /* relative to the environment's prefix, '/' between names */
 	size_t file_count;
-	char **depends; /* names alone, as conda writes them */
+	char **depends; /* only the names, as conda writes them */
 	size_t depend_count;
 };
 

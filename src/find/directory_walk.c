@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "devcode/code_file.h"
 
-/* Deeper than any installation, and far from the end of the stack's kin: paths of 4096 bytes. */
+/* Deeper than any installation; MOST_PATH stays below the system's limit of 4096 bytes. */
 enum { MOST_WAITING = 1 << 20, MOST_PATH = 4000 };
 
-/* Directories still to be read, last in, first out. */
+/* Directories to be read, last in, first out. */
 struct waiting {
 	char **paths;
 	size_t count, capacity;
@@ -46,7 +46,7 @@ static int take_listed_file(struct jw_error *err, struct found_list *list, const
 	char *path;
 	int result;
 
-	/* Most files of most packages are .py: not worth a path. */
+	/* Most files of most packages are .py: do not build a path for them. */
 	if (kind == CODE_FILE_OTHER)
 		return 0;
 	path = os_join(err, directory, name);
@@ -59,7 +59,7 @@ static int take_names(struct jw_error *err, struct found_list *list, struct wait
 					  const char *directory, const struct os_names *names,
 					  const struct find_package *package)
 {
-	/* Backwards, since the last directory that waits is read first. */
+	/* In reverse, since the last directory on the stack is read first. */
 	for (size_t i = names->count; i-- > 0;) {
 		char *path;
 
@@ -90,7 +90,7 @@ static int read_directory(struct jw_error *err, struct found_list *list, struct 
 	return result;
 }
 
-/* `first`: the one that was named, of which a word is said where it is not searched. */
+/* `first`: the directory that the user named; a note says so if it is not searched. */
 static int enter_directory(struct jw_error *err, struct found_list *list, struct waiting *waiting,
 						   const char *directory, const struct find_package *package, bool first)
 {

@@ -12,18 +12,18 @@
 #include "find/packages.h"
 #include "find/variants.h"
 
-/* State that is kept while the names are resolved. */
+/* State while the names are resolved. */
 struct name_search {
 	struct found_list list;
 	struct sites environment;
 	struct packages packages;
-	bool is_open;                      /* environment and packages are there */
-	struct jw_error environment_error; /* why they are not, once it was tried */
+	bool is_open;                      /* environment and packages are open */
+	struct jw_error environment_error; /* why they are not, after an attempt */
 	bool was_tried;
-	struct set visited; /* "name[extras]" that were taken, by their hash */
+	struct set visited; /* "name[extras]" that were resolved, by their hash */
 };
 
-/* The environment, when first a name needs it. */
+/* Opens the environment when a name first needs it. */
 static int open_environment(struct jw_error *err, struct name_search *finder)
 {
 	if (!finder->was_tried) {
@@ -51,7 +51,7 @@ static bool is_visited(struct name_search *finder, const struct requirement *wan
 	return false;
 }
 
-/* Every record of one package: Python's and conda's. *ret_found counts them. */
+/* Reads every record of one package: Python's and conda's. *ret_found counts them. */
 static int take_records_of(struct jw_error *err, struct name_search *finder,
 						   const struct requirement *wanted, struct requirements *more,
 						   size_t *ret_found)
@@ -72,7 +72,7 @@ static int take_records_of(struct jw_error *err, struct name_search *finder,
 	return 0;
 }
 
-/* A package and all that it requires, as far as it is there. */
+/* Adds a package and its installed requirements, recursively. */
 static int take_package(struct jw_error *err, struct name_search *finder,
 						const struct requirement *first)
 {
@@ -82,7 +82,7 @@ static int take_package(struct jw_error *err, struct name_search *finder,
 	int result = requirements_add(err, &wanted, first);
 
 	for (size_t i = 0; !result && i < wanted.count; i++) {
-		/* Copied, since the list grows while it is worked off. */
+		/* A copy, since the list grows during the loop. */
 		struct requirement next = wanted.items[i];
 
 		result = take_records_of(err, finder, &next, &wanted, &found);
@@ -109,7 +109,7 @@ static bool parse_typed(const char *name, struct requirement *ret_requirement)
 		   requirement_parse(name, ret_requirement);
 }
 
-/* Whether the installed package is of the version that was typed; a trouble where it is not. */
+/* Whether the installed package has the requested version; a trouble if not. */
 static int check_version(struct jw_error *err, struct name_search *finder, const char *name,
 						 const struct package *package, bool *ret_fits)
 {
@@ -202,7 +202,7 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 	for (size_t i = 0; i < finder->packages.count; i++) {
 		const char *name = finder->packages.items[i].name;
 
-		/* Once for each package: those hidden by another of the same name are not in use. */
+		/* Each package once: those hidden by another of the same name are not in use. */
 		if (packages_find(&finder->packages, name, i) == i &&
 			packages_take(err, &finder->packages, i, "", &finder->list, NULL))
 			return -1;
@@ -216,7 +216,7 @@ static int take_environment(struct jw_error *err, struct name_search *finder)
 					  TEXT_COUNT(finder->list.found->file_count, "file", "files"));
 }
 
-/* Nothing at all was found, and a reason is known: that is the call's failure. */
+/* If nothing was found and a reason is known, the call fails with it. */
 static int fail_if_empty(struct jw_error *err, const struct jw_found *found)
 {
 	if (found->file_count || !found->trouble_count)

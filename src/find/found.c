@@ -91,7 +91,7 @@ int found_code_file(struct jw_error *err, struct found_list *list, const char *p
 {
 	struct os_stat stat;
 
-	/* /dev/core is a link to /proc/kcore, an ELF file as large as all addresses. */
+	/* /dev/core links to /proc/kcore, an ELF file as large as the address space. */
 	if (name == CODE_FILE_OTHER || os_stat(NULL, path, &stat) || stat.kind != OS_REGULAR ||
 		(name == CODE_FILE_PROGRAM && os_is_made_up(path)) ||
 		(name == CODE_FILE_PROGRAM && !code_file_is_program(path, &stat)))

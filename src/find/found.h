@@ -1,4 +1,4 @@
-/* The list that jw_find makes: files once each, notes, packages. */
+/* The list that jw_find makes: each file once, notes, packages. */
 #pragma once
 
 #include <jitwarm/find.h>
@@ -22,7 +22,7 @@ struct found_list {
 	struct jw_found *found;
 	struct jw_cancel cancel;
 	size_t file_capacity, note_capacity, package_capacity;
-	/* Which (device, inode) are there already: files, and directories that were walked. */
+	/* Known (device, inode) pairs: files, and directories that were walked. */
 	struct set seen;
 	struct found_identity {
 		uint64_t device, inode;
@@ -31,26 +31,25 @@ struct found_list {
 };
 
 int found_open(struct jw_error *err, struct found_list *list);
-/* Frees the parts that only the search needs; `found` is the caller's. */
+/* Frees the parts that only the search needs; the caller keeps `found`. */
 void found_close(struct found_list *list);
 
-/* Remembers a file or directory, and asks whether to go on; *ret_new is false where it was there
- * already. */
+/* Records a file or directory, and checks for cancellation; *ret_new is false if it was known. */
 int found_see(struct jw_error *err, struct found_list *list, const struct os_stat *stat,
 			  bool *ret_new);
 
-/* Adds the regular file at `path`, which is copied, unless it is there already. `package` is one of
+/* Adds the regular file at `path`, which is copied, unless it is in the list. `package` is from
  * found_package, or NULL. */
 int found_file(struct jw_error *err, struct found_list *list, const char *path,
 			   const struct os_stat *stat, const struct find_package *package);
-/* The same for a path that is a file and may hold device code, unless its name has told already. A
- * missing path or another kind of file is passed over. */
+/* The same for a path that is a file and may hold device code, decided by its name if that
+ * suffices. Skips a missing path or another kind of file. */
 int found_code_file(struct jw_error *err, struct found_list *list, const char *path,
 					enum code_file name, const struct find_package *package);
 /* Strings that live as long as `found`. */
 int found_package(struct jw_error *err, struct found_list *list, const char *name,
 				  const char *version, struct find_package *ret_package);
-/* Past FOUND_MOST_NOTES notes are counted as troubles, but not kept. */
+/* Notes beyond FOUND_MOST_NOTES are counted as troubles, but not kept. */
 int found_note(struct jw_error *err, struct found_list *list, const char *format, ...)
 	JW_PRINTF(3, 4);
 /* A note about a failure: `why` is its text. */

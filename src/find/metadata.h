@@ -7,13 +7,13 @@
 enum { METADATA_MOST_BYTES = 16 << 20, METADATA_MOST_REQUIREMENTS = 4096 };
 
 struct metadata {
-	char *name, *version; /* NULL where the field is missing */
+	char *name, *version; /* NULL if the field is missing */
 	struct requirement *requires;
 	size_t require_count, require_capacity;
 };
 
-/* Reads the header, not the description behind the first empty line. Malformed fields are left out.
- * Fails only out of memory or past the limits. */
+/* Reads the header, not the description behind the first empty line. Skips malformed fields. Fails
+ * only out of memory or past the limits. */
 int metadata_parse(struct jw_error *err, const void *data, size_t size,
 				   struct metadata *ret_metadata);
 int metadata_read(struct jw_error *err, const char *path, struct metadata *ret_metadata);

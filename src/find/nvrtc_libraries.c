@@ -1,4 +1,4 @@
-/* Where an NVRTC lies: in a toolkit, a wheel, a conda environment. */
+/* Finds NVRTC: in a toolkit, a wheel, a conda environment. */
 #include <string.h>
 
 #include <jitwarm/find.h>
@@ -9,7 +9,7 @@
 #include "os/file.h"
 #include "os/programs.h"
 
-/* libnvrtc.so.12, nvrtc64_120_0.dll; not their builtins, nor the variant that CUDA calls "alt". */
+/* libnvrtc.so.12, nvrtc64_120_0.dll; but neither their builtins nor CUDA's "alt" variant. */
 static bool is_nvrtc(const char *name)
 {
 	bool shared = text_starts(name, "libnvrtc.so");
@@ -18,7 +18,7 @@ static bool is_nvrtc(const char *name)
 	return (shared || windows) && !strstr(name, "alt");
 }
 
-/* The last by name is the newest: libnvrtc.so < libnvrtc.so.11.2 < libnvrtc.so.12. */
+/* The last name is the newest version: libnvrtc.so < libnvrtc.so.11.2 < libnvrtc.so.12. */
 static bool look_into(const char *folder, char **ret_path)
 {
 	struct os_names names;
@@ -35,7 +35,7 @@ static bool look_into(const char *folder, char **ret_path)
 	return best && *ret_path;
 }
 
-/* A toolkit, an environment, a wheel's folder, or the folder itself. */
+/* Searches a toolkit, an environment, a wheel's folder, or the folder itself. */
 static bool look_below(const char *root, char **ret_path)
 {
 	static const char *const places[] = {"lib64",
@@ -65,7 +65,7 @@ static bool look_below(const char *root, char **ret_path)
 	return false;
 }
 
-/* The NVRTC of a package, or of those that it requires. */
+/* The NVRTC of a package, or of a package that it requires. */
 static bool look_in_package(struct jw_error *err, const char *name, char **ret_path)
 {
 	struct jw_found *found = NULL;

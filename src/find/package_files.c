@@ -21,7 +21,8 @@ int requirements_add(struct jw_error *err, struct requirements *wanted,
 	return 0;
 }
 
-/* The folder where the paths of a package's record start, and the one that they must not leave. */
+/* The folder to which the paths in a package's record are relative, and the one that they must not
+ * leave. */
 struct record_base {
 	const char *base, *root;
 	struct find_package package;
@@ -37,7 +38,7 @@ static int take_record_path(struct jw_error *err, struct found_list *list,
 	char *path;
 	int result = 0;
 
-	/* Most files of most packages are .py: not worth a path of their own. */
+	/* Most files of most packages are .py: do not build a path for them. */
 	if (kind == CODE_FILE_OTHER)
 		return 0;
 	path = wheel_record_resolve(&why, place->root, place->base, relative);
@@ -74,7 +75,7 @@ static int take_record(struct jw_error *err, struct found_list *list, struct rec
 	return result;
 }
 
-/* Without a record: the folders and extension modules of the package's top-level names. */
+/* For a package without a record: the folders and extension modules of its top-level names. */
 static int take_top_level(struct jw_error *err, struct found_list *list, struct record_base *place,
 						  const char *name)
 {
@@ -133,8 +134,8 @@ static int take_without_record(struct jw_error *err, struct found_list *list,
 	return result;
 }
 
-/* RECORD lists paths from the site's folder, installed-files.txt from the .egg-info itself, one a
- * line (which is CSV of one field). */
+/* RECORD lists paths relative to the site's folder, installed-files.txt relative to the .egg-info
+ * itself, one per line (valid as CSV with one field). */
 static int take_package_files(struct jw_error *err, struct found_list *list,
 							  struct record_base *place, const struct package *package)
 {
@@ -197,7 +198,7 @@ static int take_python(struct jw_error *err, const struct packages *packages,
 	char *path = metadata_path(package);
 	int result = path ? 0 : error_set(err, JW_ERR_MEMORY, "out of memory");
 
-	/* The name of the folder says enough to go on with. */
+	/* The folder's name suffices to continue. */
 	if (!result && metadata_read(&why, path, &metadata))
 		result = found_trouble(err, list, &why);
 	if (!result)

@@ -19,7 +19,7 @@ static bool name_on_disk(const char *file, enum package_kind *ret_kind,
 	if (text_ends(file, ".dist-info")) {
 		*ret_kind = PACKAGE_DIST_INFO;
 		stem = length - strlen(".dist-info");
-		/* In older ones the name may hold dashes too; the version never does. */
+		/* In older names the package may contain dashes too; the version never does. */
 		while (stem && file[stem - 1] != '-')
 			stem--;
 		return stem > 1 && requirement_normalise(file, stem - 1, name);
@@ -41,12 +41,12 @@ static bool name_in_conda(const char *file, char name[REQUIREMENT_MOST_NAME])
 		return false;
 	for (int dashes = 0; stem && dashes < 2; stem--)
 		dashes += file[stem - 1] == '-';
-	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not name those. */
+	/* conda's names may begin with an underscore ("_libgcc_mutex"); users do not type those. */
 	return stem && requirement_normalise(file, stem, name);
 }
 
-/* The version in a record's name: behind the last dash, in conda's behind the last but one, in an
- * egg's behind the first. Empty where it has none. */
+/* The version in a record's name: after the last dash, for conda after the last but one, for an egg
+ * after the first. Empty if there is none. */
 static void version_on_disk(const struct package *package, char version[REQUIREMENT_MOST_NAME])
 {
 	const char *file = package->path, *at;
@@ -69,7 +69,7 @@ static void version_on_disk(const struct package *package, char version[REQUIREM
 	(void)snprintf(version, REQUIREMENT_MOST_NAME, "%.*s", (int)length, length ? at + 1 : "");
 }
 
-/* Without ".0" at its end; how long that is. */
+/* The length without ".0" at the end. */
 static size_t short_version(const char *version, size_t length)
 {
 	while (length > 2 && version[length - 1] == '0' && version[length - 2] == '.')
@@ -168,7 +168,7 @@ void packages_close(struct packages *packages)
 	*packages = (struct packages){0};
 }
 
-/* Whether `at` is not hidden by the same package in an earlier folder. */
+/* Whether no earlier folder hides `at` with the same package. */
 static bool is_seen_by_python(const struct packages *packages, size_t at, size_t first_site)
 {
 	const struct package *package = &packages->items[at];
@@ -192,7 +192,7 @@ size_t packages_find(const struct packages *packages, const char *name, size_t s
 	return best;
 }
 
-/* Whether `text` (top_level.txt) has a line that is `module`. */
+/* Whether `text` (top_level.txt) has a line equal to `module`. */
 static bool has_line(const struct buf *text, const char *module)
 {
 	const char *at = buf_text(text);

@@ -22,23 +22,23 @@ struct packages {
 	struct set by_name;
 };
 
-/* Reads the names of the installed packages and opens no file of theirs. */
+/* Reads the names of the installed packages without opening their files. */
 int packages_open(struct jw_error *err, const struct sites *environment,
 				  struct packages *ret_packages);
 void packages_close(struct packages *packages);
 
-/* The first package of that normalised name at or behind `start`, SET_NONE if there is no other. A
- * package in an earlier folder of sys.path hides one in a later; conda's own record of a package
- * counts beside it. */
+/* The first package with that normalised name at or after `start`, SET_NONE if there is none. A
+ * package in an earlier folder of sys.path hides one in a later folder; conda's own record of a
+ * package counts in addition. */
 size_t packages_find(const struct packages *packages, const char *name, size_t start);
 
-/* Whether its version is the one that "==1.3.3" or "==1.3.*" names (PEP 440: trailing zeros and the
- * installed one's local part do not count); true where the record's name has no version. `ret_is`,
- * of REQUIREMENT_MOST_NAME: the installed one. */
+/* Whether its version matches "==1.3.3" or "==1.3.*" (PEP 440: ignores trailing zeros and the
+ * installed version's local part); true if the record's name has no version. `ret_is`, of
+ * REQUIREMENT_MOST_NAME: the installed version. */
 bool packages_is_version(const struct package *package, const char *wanted, char *ret_is);
 
-/* The package that has a top-level module of this name ("cv2"), SET_NONE if no package has. Reads
- * the records of all packages. */
+/* The package with a top-level module of this name ("cv2"), SET_NONE if there is none. Reads the
+ * records of all packages. */
 size_t packages_find_module(const struct packages *packages, const char *module);
 
 /* Adds the files of a package that may hold device code to the list, and appends its requirements

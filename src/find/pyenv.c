@@ -1,5 +1,5 @@
-/* pyenv puts shell scripts on PATH that look for a version each time they are started. The rules
- * are those of `pyenv help` (version, local, global). */
+/* pyenv puts shell scripts on PATH that select a version at each start. The rules are those of
+ * `pyenv help` (version, local, global). */
 #include <string.h>
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 enum { MOST_SHIM = 65536, MOST_VERSION_FILE = 65536, MOST_LEVELS = 64 };
 
-/* "/root/.pyenv" out of 'export PYENV_ROOT="/root/.pyenv"'. */
+/* "/root/.pyenv" from 'export PYENV_ROOT="/root/.pyenv"'. */
 static char *root_in_script(const char *text)
 {
 	static const char assignment[] = "PYENV_ROOT=\"";
@@ -23,7 +23,7 @@ static char *root_in_script(const char *text)
 	return mem_string_n(NULL, at, strcspn(at, "\"\n"));
 }
 
-/* pyenv's folder, NULL where the script is not one of its shims. */
+/* pyenv's folder, NULL if the script is not one of its shims. */
 static char *pyenv_root(const char *shim)
 {
 	struct buf text = {0};
@@ -118,7 +118,7 @@ static char *version_executable(const char *root, const char *version)
 	return NULL;
 }
 
-/* "3.11" may mean the newest 3.11.x that is installed. */
+/* "3.11" may mean the newest installed 3.11.x. */
 static char *newest_executable(const char *root, const char *version)
 {
 	char *folder = os_join(NULL, root, "versions"), *best = NULL;
@@ -154,7 +154,7 @@ int pyenv_resolve(struct jw_error *err, const char *shim, char **ret_executable)
 		char *next = rest + length + (rest[length] != 0);
 
 		rest[length] = 0;
-		/* A version is a folder's name. A name that could lead elsewhere is not a version. */
+		/* A version is a folder's name; reject names that could lead elsewhere. */
 		if (*rest && *rest != '.' && !strpbrk(rest, "/\\") && strcmp(rest, "system") != 0) {
 			executable = version_executable(root, rest);
 			if (!executable)

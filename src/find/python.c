@@ -42,7 +42,8 @@ char *path_list_next(const char **list)
 	return end > start ? mem_string_n(NULL, start, (size_t)(end - start)) : NULL;
 }
 
-/* The first member of PATH that starts `name`. Takes over *ret_executable only where it finds. */
+/* The first member of PATH with a `name` that can be started. Takes over *ret_executable only on
+ * success. */
 static bool search_path(const char *path, const char *name, char **ret_executable)
 {
 	char *folder, *file;

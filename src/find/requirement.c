@@ -68,7 +68,8 @@ static const char *read_extras(const char *text, char extras[REQUIREMENT_MOST_NA
 	return text + (*text == ']');
 }
 
-/* Every "extra == 'name'" of a marker; "extra in 'a b'" and the like count as no extra we know. */
+/* Reads every "extra == 'name'" of a marker; "extra in 'a b'" and similar forms count as an unknown
+ * extra. */
 static void read_marker(const char *text, char when[REQUIREMENT_MOST_NAME])
 {
 	for (const char *at = strstr(text, "extra"); at; at = strstr(at + 1, "extra")) {

@@ -6,8 +6,8 @@
 
 enum { REQUIREMENT_MOST_NAME = 256 };
 
-/* PEP 503: lower case, runs of '-', '_' and '.' become one '-'. False where `text` (its first
- * `length` bytes) is no package's name. */
+/* PEP 503: lower case; runs of '-', '_' and '.' become one '-'. False if `text` (its first `length`
+ * bytes) is not a package's name. */
 bool requirement_normalise(const char *text, size_t length, char name[REQUIREMENT_MOST_NAME]);
 
 /* "nvidia-cudnn-cu12 (==9.3.0.75) ; extra == 'and-cuda'" */
@@ -18,12 +18,12 @@ struct requirement {
 	char when[REQUIREMENT_MOST_NAME]; /* the extras that its marker names: "a,b"; "" for no extra */
 };
 
-/* Reads the value of a Requires-Dist field, or a requirement that a user typed. Of the marker only
- * `extra` is read: an installed requirement is taken whatever the platform. */
+/* Reads the value of a Requires-Dist field, or a requirement that a user typed. Reads only `extra`
+ * of the marker: an installed requirement counts on every platform. */
 bool requirement_parse(const char *text, struct requirement *ret_requirement);
 
-/* Whether the requirement counts for a package whose extras `extras` ("a,b") are wanted. It does if
- * its marker has no extra, or one of these, or one that is about CUDA or a GPU
- * (tensorflow[and-cuda], jax[cuda12]): if such a package is installed beside the framework, it
- * serves it. */
+/* Whether the requirement applies to a package whose extras `extras` ("a,b") are requested. It does
+ * if its marker has no extra, or one of these, or one that concerns CUDA or a GPU
+ * (tensorflow[and-cuda], jax[cuda12]): such a package, if installed beside the framework, serves
+ * it. */
 bool requirement_applies(const struct requirement *requirement, const char *extras);

@@ -41,7 +41,7 @@ static bool has_site(const struct sites *environment, const struct os_stat *stat
 	return false;
 }
 
-/* Adds a folder if it is there and new. Takes over `path` (NULL: out of memory). */
+/* Adds a folder if it exists and is new. Takes over `path` (NULL: out of memory). */
 static int add_site(struct jw_error *err, struct sites *environment, char *path, const char *root,
 					bool whole)
 {
@@ -65,7 +65,7 @@ static int add_site(struct jw_error *err, struct sites *environment, char *path,
 }
 
 /* PREFIX/LIB/python3.X/site-packages and dist-packages; only those of `version` ("3.11") and
- * Debian's "python3" where it is not NULL. */
+ * Debian's "python3" unless it is NULL. */
 static int add_lib(struct jw_error *err, struct sites *environment, const char *prefix,
 				   const char *lib, const char *version)
 {
@@ -100,7 +100,7 @@ static int add_lib(struct jw_error *err, struct sites *environment, const char *
 static int add_prefix(struct jw_error *err, struct sites *environment, const char *prefix,
 					  const char *version)
 {
-	/* Debian's python3 looks into /usr/local first. */
+	/* Debian's python3 searches /usr/local first. */
 	if (!strcmp(prefix, "/usr") && add_lib(err, environment, "/usr/local", "lib", version))
 		return -1;
 	if (add_lib(err, environment, prefix, "lib", version) ||
@@ -175,7 +175,7 @@ static int add_python_path(struct jw_error *err, struct sites *environment)
 	return result;
 }
 
-/* "3.11" out of a file's name "python3.11"; "" where it says less. */
+/* "3.11" from a file's name "python3.11"; "" if it lacks the version. */
 static const char *version_of(const char *executable)
 {
 	const char *name = os_base_name(executable), *digits = name + strcspn(name, "0123456789");
@@ -183,7 +183,7 @@ static const char *version_of(const char *executable)
 	return strchr(digits, '.') && !digits[strspn(digits, "0123456789.")] ? digits : "";
 }
 
-/* The installation that a virtual environment was made from, where it may use its packages. */
+/* The installation that a virtual environment was made from, if it may use its packages. */
 static int add_base(struct jw_error *err, struct sites *environment)
 {
 	char *shared = pyvenv_value(environment->prefix, "include-system-site-packages");
@@ -216,8 +216,8 @@ static int fill_virtual(struct jw_error *err, struct sites *environment, char *p
 	return add_base(err, environment);
 }
 
-/* "3.11" for an executable (NULL: the python3 of the prefix); "" where its real name does not say.
- * The caller frees it. */
+/* "3.11" for an executable (NULL: the python3 of the prefix); "" if its real name lacks the
+ * version. The caller frees it. */
 static char *version_in(struct jw_error *err, const char *prefix, const char *known)
 {
 	char *executable = known ? mem_string(err, known) : mem_printf(err, "%s/bin/python3", prefix);
@@ -251,8 +251,7 @@ static int fill_installation(struct jw_error *err, struct sites *environment, ch
 	return result;
 }
 
-/* The folder that a variable names; NULL where it is unset or, with a note, where it is not there.
- */
+/* The folder that a variable names; NULL if it is unset or, with a note, if it does not exist. */
 static char *named_folder(struct found_list *list, const char *variable)
 {
 	char *value = os_env(variable), *real = NULL;

@@ -8,13 +8,13 @@ enum { SITES_MOST = 64 };
 struct site {
 	char *path; /* .../site-packages */
 	char *root; /* its files lie below this: the prefix */
-	bool whole; /* belongs to the environment as a whole; not so the folders of PYTHONPATH */
+	bool whole; /* belongs to the environment as a whole; PYTHONPATH's folders do not */
 };
 
 struct sites {
 	char *label;                   /* "the virtual environment /home/x/venv" */
 	char *prefix;                  /* its folder */
-	bool conda;                    /* prefix/conda-meta is there */
+	bool conda;                    /* prefix/conda-meta exists */
 	struct site items[SITES_MOST]; /* in the order of sys.path */
 	size_t count;
 };

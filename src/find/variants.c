@@ -113,9 +113,9 @@ bool variant_torch_cuda(const char *text, unsigned *ret_major, unsigned *ret_min
 	return false;
 }
 
-/* What tells which variant is loaded. */
+/* The source that decides which variant is loaded. */
 struct teller {
-	const char *name; /* NULL: nothing does */
+	const char *name; /* NULL: none */
 	unsigned major, minor;
 };
 
@@ -131,7 +131,7 @@ static bool ask_torch(const char *folder, unsigned *ret_major, unsigned *ret_min
 	return known;
 }
 
-/* The PyTorch of the same folder of packages: one or two levels above the library's own. */
+/* The PyTorch in the same folder of packages: one or two levels above the library's own. */
 static struct teller ask_cuda_version(const char *path)
 {
 	struct teller teller = {0};
@@ -163,7 +163,7 @@ struct variant {
 	bool named, left_out;
 };
 
-/* Windows' paths may have either separator. */
+/* Windows paths may have either separator. */
 static bool is_same_path(const char *a, const char *b)
 {
 	while (*a && (*a == *b || (strchr("/\\", *a) && *b && strchr("/\\", *b)))) {
@@ -199,7 +199,7 @@ static int by_group(const void *a, const void *b)
 	return (left->file > right->file) - (left->file < right->file);
 }
 
-/* How well a variant fits: 2 to the version, 1 to its first number. */
+/* How well a variant fits: 2 for the whole version, 1 for its major number. */
 static int fit(const struct variant *variant, const struct teller *teller)
 {
 	if (!teller->name || variant->name.major != teller->major)

@@ -33,7 +33,7 @@ static void skip_row(struct cursor *cursor)
 	cursor->at = feed ? feed + 1 : cursor->end;
 }
 
-/* The bytes up to the first one that may mean anything: mostly the whole field. */
+/* The bytes up to the first special one: usually the whole field. */
 static size_t plain_length(const struct cursor *cursor)
 {
 	size_t most = cursor_left(cursor), length = 0;
@@ -71,7 +71,7 @@ bool wheel_record_next(struct cursor *cursor, struct buf *path)
 	return false;
 }
 
-/* Takes the last component off a path of `length` bytes that has no separator at its end. */
+/* Removes the last component of a path of `length` bytes without a separator at its end. */
 static size_t parent_length(const char *path, size_t length)
 {
 	while (length && !os_is_separator(path[length - 1]))
@@ -126,7 +126,7 @@ char *wheel_record_resolve(struct jw_error *err, const char *root, const char *b
 						   const char *path)
 {
 	bool absolute = os_is_absolute(path);
-	/* On Windows "C:x" is relative to the drive's own directory: nothing that we want. */
+	/* On Windows "C:x" is relative to the drive's own directory: refused. */
 	bool odd = os_list_separator == ';' && !absolute && strchr(path, ':');
 	size_t start = absolute ? 0 : trimmed_length(base);
 	char *full = mem_alloc(err, start + strlen(path) + 2);
