@@ -62,7 +62,7 @@ size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind)
 	return count;
 }
 
-/* The older half goes, so that this is seldom done. */
+/* Drops the older half, so that this happens seldom. */
 static void forget_old(struct ledger *ledger)
 {
 	const size_t half = ledger->count / 2;

@@ -37,7 +37,7 @@
 enum {
 	LEDGER_MOST_STAMPS = 64,
 	LEDGER_MOST_RECORDS = 1 << 20, /* of 24 bytes; the oldest are forgotten first */
-	LEDGER_MOST_EPOCHS = 16,       /* of which the end is remembered */
+	LEDGER_MOST_EPOCHS = 16,       /* the endings of this many are remembered */
 	LEDGER_MOST_BYTES = 32 << 20,
 	LEDGER_MOST_MARKS = 1 << 16, /* of a kind, of 20 bytes; the oldest are forgotten first */
 };
@@ -45,8 +45,8 @@ enum {
 
 /* The maker of a marked entry's bytes. */
 enum ledger_kind {
-	LEDGER_OLDER, /* an older driver's compiler's */
-	LEDGER_SPLIT, /* ptxas', over several threads: other bytes, equally good */
+	LEDGER_OLDER, /* an older driver's compiler */
+	LEDGER_SPLIT, /* ptxas with several threads: other bytes, equally valid */
 	LEDGER_KINDS,
 };
 
@@ -81,58 +81,58 @@ struct ledger {
 	struct cache_shape shape; /* when it was last written */
 	struct ledger_marks marks[LEDGER_KINDS];
 	bool changed;
-	/* Of the plan at hand: a hash for each of its files. */
+	/* For the current plan: a hash for each of its files. */
 	const struct plan *plan;
 	uint64_t *files;
 };
 
-/* Never fails: a ledger that cannot be read is empty. `state_dir` or `cache_dir` may be NULL. */
+/* Never fails: an unreadable ledger is empty. `state_dir` or `cache_dir` may be NULL. */
 void ledger_open(struct ledger *ledger, const char *state_dir, const char *cache_dir);
 void ledger_close(struct ledger *ledger);
 /* From such a file's bytes, which may be hostile. */
 void ledger_parse(struct ledger *ledger, const void *data, size_t size);
 int ledger_format(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 
-/* The ledger's file for this system's cache; NULL without a state directory. A cache that lives for
- * one run alone has no history. */
+/* The ledger's file for this system's cache; NULL without a state directory. A cache that exists
+ * for one run only has no history. */
 const char *ledger_home(const struct jw_system *system);
 
-/* Sets the plan of the calls below; it must outlive them. */
+/* Sets the plan for the calls below; it must outlive them. */
 int ledger_begin(struct jw_error *err, struct ledger *ledger, const struct plan *plan);
-/* NULL where nothing is known of that module. */
+/* NULL if nothing is known about that module. */
 const struct ledger_record *ledger_find(const struct ledger *ledger,
 										const struct plan_module *module);
-/* How all entries were lost together since this one was seen; `shape` is the cache as it is now
+/* How all entries were lost since this one was seen; `shape` is the cache's present shape
  * (cache_shape_take). */
 enum cache_loss ledger_loss(const struct ledger *ledger, const struct ledger_record *record,
 							const struct cache_shape *now);
-/* Of the warm modules of the plan, those whose entries are marked so. */
+/* The number of the plan's warm modules whose entries have such a mark. */
 size_t ledger_count(const struct ledger *ledger, enum ledger_kind kind);
-/* Remembers every module of the plan that is warm (`look_again`: or has its entry by now), and
- * writes the file if that is new. A failure is ignored. */
+/* Records every module of the plan that is warm (`look_again`: or has its entry by now), and writes
+ * the file if there is something new. Ignores a failure. */
 void ledger_note(struct ledger *ledger, const char *state_dir, bool look_again);
 /* Records that jitwarm has removed these entries from the cache. */
 void ledger_note_taken_out(const char *state_dir, const char *cache_dir, const struct set *keys);
 
 /* ---- marks (ledger_marks.c, ledger_change.c) */
 
-/* The mark of that entry; NULL if there is none or the cache's value is another one by now. */
+/* The mark of that entry; NULL if there is none or the cache's value has changed. */
 const struct ledger_mark *ledger_marked(const struct ledger *ledger, enum ledger_kind kind,
 										const char *cache_dir, uint64_t key);
-/* "" where it is not known. */
+/* "" if it is unknown. */
 const char *ledger_mark_stamp(const struct ledger *ledger, const struct ledger_mark *mark);
-/* How many entries of the cache are marked so. */
+/* The number of the cache's entries with such a mark. */
 size_t ledger_count_marked(const struct ledger *ledger, enum ledger_kind kind,
 						   const char *cache_dir);
 
 /* Changes the file's marks, under the lock of its folder: new marks, which replace those of the
  * same keys and kind, and keys whose marks of a kind are cleared. Call it before such entries are
- * inserted, and after others have replaced them, so that no such entry is ever there without its
- * mark. A state_dir of NULL is JW_ERR_NOT_FOUND. */
+ * inserted, and after others have replaced them, so that no such entry ever lacks its mark. A
+ * state_dir of NULL is JW_ERR_NOT_FOUND. */
 struct ledger_new_mark {
 	enum ledger_kind kind;
 	uint64_t key, checksum;
-	const char *stamp; /* of the driver that has compiled it; NULL: not known, or split */
+	const char *stamp; /* of the driver that compiled it; NULL: unknown, or split */
 };
 struct ledger_change {
 	const struct ledger_new_mark *marks;
@@ -165,7 +165,7 @@ int ledger_mark_add(struct jw_error *err, struct ledger_marks *marks,
 struct ledger_mark *ledger_mark_find(const struct ledger_marks *marks, uint64_t key);
 /* Adds one, or replaces the one of its key. */
 void ledger_mark_put(struct ledger_marks *marks, const struct ledger_mark *mark);
-/* False: the values below are unknown. */
+/* False: the marks that follow are unknown. */
 bool ledger_parse_marks(struct ledger *ledger, enum ledger_kind kind, struct cursor *at);
 int ledger_format_marks(struct jw_error *err, const struct ledger *ledger, struct buf *bytes);
 void ledger_free_marks(struct ledger *ledger);

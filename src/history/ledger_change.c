@@ -3,7 +3,7 @@
 #include "history/ledger.h"
 #include "os/file.h"
 
-/* Drops those of `gone`, and of the others all but the newest `most`. */
+/* Drops the marks of `gone`, and of the others all but the newest `most`. */
 static int keep_marks(struct jw_error *err, struct ledger_marks *marks, const struct set *gone,
 					  size_t most)
 {
@@ -36,7 +36,7 @@ static bool is_news(const struct ledger *ledger, const struct ledger_change *cha
 	return news;
 }
 
-/* Drops the cleared marks, and the oldest ones if there is no room beside the new ones. */
+/* Drops the cleared marks, and the oldest ones if the new ones do not fit beside them. */
 static int drop_marks_for(struct jw_error *err, struct ledger *ledger, enum ledger_kind kind,
 						  const struct ledger_change *change)
 {

@@ -1,4 +1,4 @@
-/* A ledger's file: its bytes, and the one process at a time that writes them. */
+/* A ledger's file: its bytes, and a lock that admits one writer at a time. */
 #include <string.h>
 
 #include <uv.h>
@@ -37,7 +37,7 @@ struct ledger_record *ledger_at(const struct ledger *ledger, uint64_t place)
 	return at == SET_NONE ? NULL : &ledger->records[at];
 }
 
-/* LEDGER_MOST_STAMPS if there is no room for another: machines do not change drivers so often. */
+/* LEDGER_MOST_STAMPS if there is no room for another: machines change drivers less often. */
 uint32_t ledger_stamp_number(struct ledger *ledger, const char *stamp)
 {
 	size_t i = 0;

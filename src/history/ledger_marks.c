@@ -1,4 +1,4 @@
-/* Marks of entries with other bytes than the driver's own, in memory and in a ledger's bytes. */
+/* Marks of entries whose bytes are not the driver's own, in memory and in a ledger's bytes. */
 #include "base/mem.h"
 #include "cache/presence.h"
 #include "history/ledger.h"

@@ -10,16 +10,16 @@
 enum { MOST_BYTES = 64 << 10 };
 static const char schema[] = "jitwarm.speed/2";
 
-/* No machine is that far from the model. Such a value comes from a driver that had nothing to
- * compile, a clock that jumps, or a forged file. */
+/* No machine is so far from the model. Such a value comes from a driver that compiled nothing, a
+ * clock that jumps, or a forged file. */
 static const double MOST_FACTOR = 20;
 static const double MOST_MS = 1e12;
-/* Earlier runs weigh at most this much. What was expected before weighs this much, so that three
- * tiny modules do not decide; where the gauge said it, so many times the gauge, which counts less
- * on a busy processor just as a run does. */
+/* Earlier runs weigh at most MOST_OLD_MS. The expectation weighs EXPECTED_MS, so that three tiny
+ * modules do not decide; an expectation from the gauge weighs a multiple of the gauge, which counts
+ * less on a busy processor, as a run does. */
 static const double MOST_OLD_MS = 120e3, EXPECTED_MS = 1e3, GAUGE_WEIGHT = 0.5;
-/* Real libraries against the gauge, whose modules are small, each by the model; and the factors by
- * which a sum misses, one time in ten (docs/estimates.md). */
+/* Real libraries relative to the gauge's small modules, each by the model; and the factor by which
+ * a sum is off one time in ten (docs/estimates.md). */
 static const double LOAD_BY_GAUGE = 1.25, LINK_BY_GAUGE = 0.8;
 static const double GAUGE_SPREAD = 1.6, LEARNT_SPREAD = 1.25;
 
@@ -77,8 +77,8 @@ static double usual_factor(enum speed_kind kind)
 	return plan_factor(&none, kind == SPEED_LINK ? CACHE_KEY_LINK : CACHE_KEY_LOAD);
 }
 
-/* By what was measured on other drivers; of several rows the last counts, and one of the same kind
- * more than any other. 0: nothing was. */
+/* The factor measured with other drivers; of several rows the last wins, and one of the same kind
+ * beats any other. 0: not measured. */
 static double factor_elsewhere(const struct speed_table *table, enum speed_kind kind)
 {
 	double factor = 0;
@@ -97,8 +97,8 @@ static double factor_elsewhere(const struct speed_table *table, enum speed_kind 
 	return factor;
 }
 
-/* What is expected before anything was learnt of this driver, and how much that weighs. The factor
- * is 0 where nothing is known. */
+/* The expectation before this driver was measured, and its weight. The factor is 0 if nothing is
+ * known. */
 static double expected_factor(const struct speed_table *table, const struct jw_driver *driver,
 							  enum speed_kind kind, double *ret_weight)
 {
@@ -124,7 +124,7 @@ static double find_factor(const struct speed_table *table, const struct jw_drive
 	return (learnt->sum.real_ms + weight * expected) / (learnt->sum.model_ms + weight);
 }
 
-/* 0: nothing was measured. */
+/* 0: not measured. */
 static double find_spread(const struct speed_table *table, const struct jw_driver *driver)
 {
 	if (find_row(table, driver, SPEED_LOAD) || find_row(table, driver, SPEED_LINK))
@@ -139,7 +139,7 @@ struct plan_factors speed_factors(const struct speed_table *table, const struct 
 								 .spread = find_spread(table, driver)};
 }
 
-/* Removes the row from the table; an empty sum if it has no such row. */
+/* Removes the row from the table; returns an empty sum if there is none. */
 static struct speed_sum take_row(struct speed_table *table, const struct jw_driver *driver,
 								 enum speed_kind kind)
 {
@@ -193,7 +193,7 @@ void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
 	const struct speed_sum sum = weighted(time);
 
 	(void)take_row(table, driver, SPEED_TRIED);
-	/* No machine is four times as fast as the model's: the driver has hardly compiled. */
+	/* No machine is four times as fast as the model's: the driver hardly compiled. */
 	if (!is_believable(&sum) || sum.real_ms * 4 < sum.model_ms) {
 		put_row(table, driver, SPEED_TRIED, (struct speed_sum){1, 1});
 		return;

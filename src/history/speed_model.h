@@ -1,6 +1,6 @@
-/* How much longer this machine takes than the model says (docs/estimates.md), learnt from what the
- * compiles of each run took, and before any from those of the gauge (machine/speed_gauge.h), and
- * kept in the state directory, in one file:
+/* How much longer this machine takes than the model says (docs/estimates.md). It is learnt from the
+ * compiles of each run, and before any run from those of the gauge (machine/speed_gauge.h), and
+ * kept in one file of the state directory:
  *
  *     {"schema":"jitwarm.speed/2","rows":[{"release":550,"cuda":12040,"form":"load",
  *      "model_ms":58312.8,"real_ms":81044.2}, …]}
@@ -10,7 +10,7 @@
  *
  * It learns processor time, not wall time, so other programs, pauses and a low priority do not
  * count. Beside other programs even processor time grows (shared caches and cores, a virtual
- * machine's stolen time), so it counts the less, the smaller its share of the wall time is.
+ * machine's stolen time), so a measurement counts less, the smaller its share of the wall time is.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ struct speed_sum {
 /* TRIED: the gauge gave no result, and is not tried again. */
 enum speed_kind { SPEED_LOAD, SPEED_LINK, SPEED_GAUGE, SPEED_TRIED, SPEED_KINDS };
 struct speed_row {
-	uint32_t release, cuda; /* the first number of a release, 0 where unknown; as jw_driver's */
+	uint32_t release, cuda; /* the first number of a release, 0 if unknown; as in jw_driver */
 	enum speed_kind kind;
 	struct speed_sum sum;
 };
@@ -42,7 +42,7 @@ struct speed_table {
 	size_t count;
 };
 
-/* Of one run: processor time and wall time beside the model's. */
+/* One run's processor time and wall time, with the model's. */
 struct speed_time {
 	double model_ms, cpu_ms, wall_ms;
 };
@@ -50,21 +50,21 @@ struct speed_run {
 	struct speed_time load, link;
 };
 
-/* Adds the time of one compiled module. Impossible values are skipped. */
+/* Adds the time of one compiled module. Skips impossible values. */
 void speed_take(struct speed_run *run, const struct plan_module *module, double cpu_ms,
 				double wall_ms);
-/* The factor of that driver on this machine: as learnt, before that by its gauge, else that of a
- * measured compiler. 0 if nothing is known. */
+/* The factor of that driver on this machine: the learnt one, before that the gauge's, else that of
+ * another measured compiler. 0 if nothing is known. */
 struct plan_factors speed_factors(const struct speed_table *table, const struct jw_driver *driver);
-/* Adds a run. Earlier runs count for two minutes of compiling at most, so that a change of the
+/* Adds a run. Earlier runs count for at most two minutes of compiling, so that a change of the
  * machine shows soon. */
 void speed_add(struct speed_table *table, const struct jw_driver *driver,
 			   const struct speed_run *run);
 
-/* The gauge's modules; an earlier measurement is dropped. */
+/* Adds the gauge's modules; drops an earlier measurement. */
 void speed_add_gauge(struct speed_table *table, const struct jw_driver *driver,
 					 const struct speed_time *time);
-/* By the gauge alone. */
+/* The factor by the gauge only. */
 struct plan_factors speed_factors_by_gauge(const struct jw_driver *driver,
 										   const struct speed_time *time);
 /* Whether that driver's compiler was measured, by the gauge or by a run, or the gauge was tried. */
@@ -74,7 +74,7 @@ bool speed_is_known(const struct speed_table *table, const struct jw_driver *dri
 void speed_parse(const char *text, size_t size, struct speed_table *ret_table);
 
 /* The same with the file of the state directory; NULL: it is not kept. A failure is not reported:
- * the next run predicts a little worse. */
+ * the next prediction is slightly worse. */
 struct plan_factors speed_recall(const char *state_dir, const struct jw_driver *driver);
 void speed_remember(const char *state_dir, const struct jw_driver *driver,
 					const struct speed_run *run);
