@@ -13,8 +13,8 @@ enum {
 	MOST_SAID = 8 << 10,
 	MOST_TRIES = 5,
 	FIRST_PAUSE_MS = 25,
-	/* process, stdin, stdout, stderr, clock: each closes by itself, and the child is gone with the
-	   last */
+	/* process, stdin, stdout, stderr, clock: each closes separately; the child is gone after the
+	 * last */
 	HANDLES = 5,
 	/* A process that hangs in the kernel (in the driver) does not die of SIGKILL, and children of
 	 * the driver may hold a dead worker's pipes open. The wait for either is bounded. */
@@ -27,7 +27,7 @@ struct child {
 	uv_pipe_t in, out, said;
 	uv_timer_t clock;
 	unsigned open_handles; /* not yet closed */
-	unsigned running;      /* those of process, out and said that have not ended */
+	unsigned running;      /* how many of process, out and said have not ended */
 	bool greeted;
 	bool finishing;
 	bool exited;
@@ -74,8 +74,7 @@ static void close_pipes(struct child *child)
 	close_once(handle_of(&child->clock));
 }
 
-/* The process has ended, or one of its pipes: after the last of them everything it said has been
- * read. */
+/* The process or one of its pipes has ended: after the last of them all its output was read. */
 static void one_less(struct child *child)
 {
 	if (!--child->running)
@@ -107,7 +106,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	one_less(child);
 }
 
-/* Once it has been waited for, its number may be another process'. */
+/* After the wait, its number may belong to another process. */
 static void end_process(struct child *child)
 {
 	if (!child->exited)
@@ -115,7 +114,7 @@ static void end_process(struct child *child)
 	lose_patience(child);
 }
 
-/* A worker with malformed answers is ended, and its job counts as one that killed it. */
+/* Ends a worker with malformed answers; its job counts as one that killed it. */
 void child_distrust(struct child *child, const char *why)
 {
 	if (!child->why[0])
@@ -186,7 +185,7 @@ static void on_answer_line(uv_stream_t *stream, ssize_t got, const uv_buf_t *buf
 	}
 }
 
-/* Keeps the end of its stderr: the driver's last words before a crash. */
+/* Keeps the end of its stderr: the driver's last output before a crash. */
 static void on_words(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
 {
 	struct child *child = stream->data;
@@ -222,7 +221,7 @@ static struct child *child_new(struct jw_error *err, uv_loop_t *loop,
 	child->events = *events;
 	child->line = BUF_MAX(PROTOCOL_MOST_LINE);
 	child->words = BUF_MAX(2 * MOST_SAID);
-	/* Pipes that are not for passing handles cannot fail to be made. */
+	/* Creating a pipe that passes no handles cannot fail. */
 	(void)uv_pipe_init(loop, &child->in, 0);
 	(void)uv_pipe_init(loop, &child->out, 0);
 	(void)uv_pipe_init(loop, &child->said, 0);
@@ -256,7 +255,7 @@ static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *chil
 	for (size_t i = 0; i < 15 && setup->command[i]; i++)
 		memcpy(&arguments[i], &setup->command[i], sizeof arguments[i]);
 	result = uv_spawn(loop, &child->process, &options);
-	/* Windows, under load: an error for which libuv has no name */
+	/* Under load Windows returns an error for which libuv has no name */
 	*ret_passing = result == UV_UNKNOWN;
 	if (result)
 		return error_set(err, JW_ERR_IO, "%s cannot be started: %s", setup->command[0],
@@ -266,7 +265,7 @@ static int spawn_child(struct jw_error *err, uv_loop_t *loop, struct child *chil
 	return 0;
 }
 
-/* Sets *ret_passing where the same may work a moment later. */
+/* Sets *ret_passing if a later attempt may succeed. */
 static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_setup *setup,
 					  const struct child_events *events, char **environment, bool *ret_passing,
 					  struct child **ret_child)
@@ -279,8 +278,8 @@ static int start_once(struct jw_error *err, uv_loop_t *loop, const struct child_
 	child->open_handles = HANDLES;
 	child->running = 3;
 	if (spawn_child(err, loop, child, setup, environment, ret_passing)) {
-		/* The handles still have to be closed on the loop. There is no end event, since there was
-		 * no beginning. */
+		/* The handles still have to be closed on the loop. There is no end event, since the child
+		 * never began. */
 		child->events.end = NULL;
 		child->running = 1;
 		one_less(child);
@@ -320,7 +319,7 @@ static void on_written(uv_write_t *request, int status)
 {
 	struct pending_write *pending = request->data;
 
-	(void)status; /* a worker that is gone says so itself */
+	(void)status; /* a worker that is gone reports that itself */
 	buf_free(&pending->line);
 	mem_free(pending);
 }
@@ -340,7 +339,7 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);
 	result = uv_write(&pending->request, (uv_stream_t *)&child->in, &bytes, 1, on_written);
 	if (result == UV_EPIPE) {
-		/* Windows reports at once the failure that comes through on_written elsewhere. */
+		/* Windows reports the failure at once; elsewhere on_written does. */
 		on_written(&pending->request, result);
 		return 0;
 	}
@@ -391,7 +390,7 @@ static const char *signal_name(int number)
 	}
 }
 
-/* Windows' statuses of processes that ended by an exception, like signals elsewhere. Source:
+/* Windows' exit statuses of processes that ended by an exception, like signals elsewhere. Source:
  * ntstatus.h. Other statuses are small. */
 static const char *status_name(uint32_t status)
 {

@@ -21,9 +21,9 @@ struct child_end {
 	int exit_status;
 	int signal;           /* 0, or the signal that killed it */
 	bool killed;          /* by child_kill */
-	bool stuck;           /* it was killed, and is still there: the kernel holds it */
+	bool stuck;           /* it was killed but has not ended: it is stuck in the kernel */
 	const char *said;     /* the end of its stderr, "" if it is empty */
-	const char *protocol; /* why its answers could not be read, "" where they could */
+	const char *protocol; /* why its answers could not be read, "" if they could */
 };
 
 struct child_events {
@@ -36,7 +36,7 @@ struct child_events {
 struct child_setup {
 	const char *const *command; /* program and arguments, NULL at the end */
 	const char *cache_dir;      /* the cache of the driver in it */
-	uint64_t cache_limit_bytes; /* and how large that may become */
+	uint64_t cache_limit_bytes; /* and its maximum size */
 	bool low_priority;
 	const char *task; /* names another compiler (worker/task.h); NULL: the driver's */
 };
@@ -47,11 +47,11 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 /* The number of the process. */
 int child_pid(const struct child *child);
 void child_pause(struct child *child, bool paused);
-/* Sends no more jobs: it ends when those it has are done. */
+/* Sends no more jobs: the worker ends after those that it has. */
 void child_finish(struct child *child);
 /* events.end comes within two seconds, whatever the process does. */
 void child_kill(struct child *child);
-/* Its answers are malformed: ends it, and events.end says why. */
+/* Its answers are malformed: ends it; events.end gives the reason. */
 void child_distrust(struct child *child, const char *why);
 /* "killed by signal 11 (segmentation fault)", "exit status 3", "its answer cannot be read: ...";
  * returns `text`. */

@@ -5,10 +5,10 @@
 #include "cache/insert.h"
 #include "os/file.h"
 
-/* Less than any entry and the index beside it need. */
+/* Less than any entry with its index needs. */
 enum { FULL_BYTES = 16 << 10 };
 
-/* A place in the cache that is missing each time we look is being removed on purpose. */
+/* A folder of the cache that is missing at each of this many tries is being removed on purpose. */
 enum { MOST_TRIES = 10 };
 
 static bool is_predicted(const struct plan *plan, uint64_t key)
@@ -19,9 +19,9 @@ static bool is_predicted(const struct plan *plan, uint64_t key)
 	return false;
 }
 
-/* Looks for an entry under a name that no module of the plan has: its path, or NULL. The worker may
- * have begun its next job already, so the entry of another module is nothing strange. Called only
- * where a prediction has failed. */
+/* Looks for an entry with a name that no module of the plan has: its path, or NULL. The worker may
+ * have begun its next job, so the entry of another module is expected. Called only after a
+ * prediction failed. */
 static char *find_foreign(const struct plan *plan, const char *dir, const char *first,
 						  const char *second, uint64_t *ret_key)
 {
@@ -64,8 +64,8 @@ int collect_insert(struct jw_error *err, struct cache_live *live, const struct c
 	struct jw_error why = {0};
 	int failed = -1;
 
-	/* The cache may be removed, or a driver may wipe it, between any two of our steps: its folders
-	 * are then made again. */
+	/* The cache may be removed, or a driver may wipe it, between any two steps: then makes its
+	 * folders again. */
 	for (int tries = 0; failed && tries < MOST_TRIES; tries++) {
 		failed = cache_insert(&why, live, &addition, 1);
 		if (failed && why.code != JW_ERR_NOT_FOUND)
@@ -109,8 +109,8 @@ int collect_find(struct jw_error *err, const char *private_dir, const struct pla
 		collected.path = find_foreign(plan, private_dir, NULL, NULL, &collected.key);
 		collected.what = collected.path ? COLLECTED_FOREIGN : COLLECTED_NOTHING;
 	}
-	/* The driver deleted what did not fit, so there is space again: compare with twice the
-	 * prediction, since others as large were being written beside it. */
+	/* The driver deleted what did not fit, so there is space again: compares with twice the
+	 * prediction, since others of that size were being written beside it. */
 	if (collected.what == COLLECTED_NOTHING &&
 		collect_disk_is_full(err, private_dir, 2 * at_once * module->entry_bytes))
 		return -1;

@@ -1,5 +1,5 @@
-/* Inserts a worker's entry into the live cache. This is the only place, and it checks the entry
- * first. */
+/* Inserts a worker's entry into the live cache. Only this code does, and it checks the entry first.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -11,8 +11,8 @@ struct collected {
 	enum {
 		COLLECTED,         /* the entry that was predicted */
 		COLLECTED_NOTHING, /* the driver made no entry: there was nothing to compile */
-		COLLECTED_FOREIGN, /* one under another name: this driver's form is not the one we know, or
-							  it chose otherwise than we thought */
+		COLLECTED_FOREIGN, /* one with another name: this driver's form is unknown, or it chose
+							  differently than predicted */
 	} what;
 	char *path; /* of its file; NULL if there is none */
 	uint64_t key;
@@ -21,15 +21,15 @@ struct collected {
 struct cache_live;
 
 /* Looks for the entry that a worker has made of `module` in its private cache directory. The caller
- * frees its path. `at_once`: so many workers write at the same time. -1: the disk on which they do
- * is full, or out of memory. */
+ * frees its path. `at_once`: the number of workers that write at the same time. -1: their disk is
+ * full, or out of memory. */
 int collect_find(struct jw_error *err, const char *private_dir, const struct plan *plan,
 				 const struct plan_module *module, unsigned at_once,
 				 struct collected *ret_collected);
 /* Checks that entry (key, checksum, a cubin for this architecture) and inserts it into the live
- * cache; a foreign one under its own name. -1: JW_ERR_FORMAT if it is unsound, JW_ERR_BUSY if the
- * cache's lock is refused, others if the cache cannot be written. The file stays in place then;
- * otherwise it is gone. */
+ * cache; a foreign one by its own name. -1: JW_ERR_FORMAT if it is unsound, JW_ERR_BUSY if the
+ * cache's lock is refused, others if the cache cannot be written. Then the file stays; otherwise it
+ * is gone. */
 int collect_insert(struct jw_error *err, struct cache_live *live, const struct collected *collected,
 				   const struct plan *plan, const struct plan_module *module,
 				   int64_t *ret_grown_bytes);

@@ -1,4 +1,4 @@
-/* The environments of processes that we start. */
+/* The environments of child processes. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,16 +11,16 @@
 #define WORKER_MARKER "JITWARM_WORKER"
 
 struct environment_variable {
-	const char *name, *value; /* NULL: the variable is taken away */
+	const char *name, *value; /* NULL: removes the variable */
 };
 
 /* Our environment with these variables changed: "NAME=VALUE" strings and a NULL. Free it with
  * environment_free. NULL and err set on failure. */
 char **environment_with(struct jw_error *err, const struct environment_variable *variables,
 						size_t variable_count);
-/* Ours with the driver's variables as a worker needs them; `limit_bytes` becomes
+/* Our environment with the driver's variables as a worker needs them; `limit_bytes` becomes
  * CUDA_CACHE_MAXSIZE. `task`: the file that names another compiler (worker/task.h), NULL for the
- * driver's own. One that works in the `background` finds that out by environment_is_background. */
+ * driver's own. A worker in the `background` learns that from environment_is_background. */
 char **environment_for_worker(struct jw_error *err, const char *cache_dir, uint64_t limit_bytes,
 							  const char *task, bool background);
 bool environment_is_background(void);

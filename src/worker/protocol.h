@@ -1,10 +1,9 @@
-/* The protocol between supervisor and worker: one JSON object a line, jobs on the worker's stdin,
- * answers on its former stdout. A worker hosts foreign code that may do anything, so its answers
+/* The protocol between supervisor and worker: one JSON object per line, jobs on the worker's stdin,
+ * answers on its original stdout. A worker runs foreign code that may do anything, so its answers
  * are read as hostile input.
  *
- * The first answer, "hello", comes unasked once the driver is up; then one answer for each job, in
- * order.
- */
+ * The first answer, "hello", comes without a job when the driver is up; then one answer for each
+ * job, in order. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +21,7 @@ enum {
 	PROTOCOL_MOST_LINE = 1 << 20,
 	PROTOCOL_MOST_DEVICES = 64,
 	PROTOCOL_MOST_THREADS = 1024,
-	PROTOCOL_MOST_LOG = 16 << 10, /* bytes of the compiler's log that travel */
+	PROTOCOL_MOST_LOG = 16 << 10, /* maximum size of the compiler's log in an answer */
 };
 
 /* One GPU, as the driver describes it. */
@@ -31,16 +30,16 @@ struct protocol_device {
 	struct jw_target target;
 	char name[128];
 	char bus[32];  /* "0000:01:00.0", lower case */
-	char uuid[48]; /* "GPU-..." as nvidia-smi writes it, "" where unknown */
+	char uuid[48]; /* "GPU-..." as nvidia-smi prints it, "" if unknown */
 	uint64_t memory_bytes;
 	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
 };
 
 /* The driver in this worker: "hello". */
 struct protocol_hello {
-	int result; /* of cuInit; then the rest is only as far as it is known */
+	int result; /* of cuInit; after a failure the rest may be incomplete */
 	char error[512];
-	char library[1024]; /* the file that was really loaded */
+	char library[1024]; /* the file that was actually loaded */
 	uint32_t cuda;      /* cuDriverGetVersion */
 	struct protocol_device devices[PROTOCOL_MOST_DEVICES];
 	size_t device_count;
@@ -53,21 +52,23 @@ struct protocol_job {
 	enum cache_key_form form;
 	char path[4096];
 	uint64_t offset, size_bytes;
-	uint64_t spare_bytes;  /* of the GPU's memory that have to be free when the worker has a context
-							  there, or the job counts as one without context; 0: never mind */
-	uint64_t entry_offset; /* of the PTX that is meant, in the container; for compilers that do not
+	uint64_t spare_bytes;  /* GPU memory that must be free when the worker has a context, or the job
+							  counts as one without context; 0: no such check */
+	uint64_t entry_offset; /* of the requested PTX, in the container; for compilers that do not
 							  choose by themselves */
-	unsigned threads;      /* over which it is split, by a compiler that can; 0, 1: it is not */
+	unsigned threads;      /* the number of threads for a compiler that can split; 0, 1: not split
+							*/
 };
 
 struct protocol_answer {
 	uint64_t id;
-	int result;      /* CUresult, or -1: the job could not be tried (why: `error`) */
+	int result;      /* CUresult, or -1: the job was not tried (why: `error`) */
 	bool sticky;     /* the context is lost; the worker ends itself after this answer */
-	bool no_context; /* the device gave no context, so the job was not tried; it ends itself too */
+	bool no_context; /* the device gave no context, so the job was not tried; the worker ends itself
+					  */
 	double wall_ms;
-	double cpu_ms;       /* processor time of the compile alone; 0 where unknown */
-	uint64_t peak_bytes; /* resident memory of the worker at its highest, so far */
+	double cpu_ms;       /* processor time of only the compile; 0 if unknown */
+	uint64_t peak_bytes; /* peak resident memory of the worker so far */
 	char error[128];     /* "CUDA_ERROR_INVALID_PTX" */
 	char log[PROTOCOL_MOST_LOG];
 };
@@ -86,7 +87,7 @@ int protocol_get_hello(struct jw_error *err, const char *line, size_t size,
 int protocol_get_answer(struct jw_error *err, const char *line, size_t size,
 						struct protocol_answer *ret_answer);
 
-/* Devices as JSON, for the state directory too. */
+/* Devices as JSON, also for the state directory. */
 cJSON *protocol_devices_to_json(struct jw_error *err, const struct protocol_device *devices,
 								size_t count);
 int protocol_devices_from_json(struct jw_error *err, const cJSON *array,

@@ -15,8 +15,8 @@
 /* Another compiler in a worker. */
 struct task {
 	void *state;
-	/* Like the driver's hello: `result` 0, the loaded file, the architectures that it compiles for.
-	 */
+	/* Like the driver's hello: `result` 0, the loaded file, the architectures for which it
+	 * compiles. */
 	void (*greet)(void *state, struct protocol_hello *hello);
 	/* `image`: the job's bytes, with a NUL behind them. Sets result, error and log. */
 	void (*work)(void *state, const struct protocol_job *job, struct buf *image,
@@ -24,7 +24,7 @@ struct task {
 	void (*close)(void *state);
 };
 
-/* The task that the environment names; *ret_task is untouched if it names no task. */
+/* The task that the environment names; *ret_task is untouched if there is none. */
 int task_open(struct jw_error *err, struct task *ret_task);
 
 /* The compilers: each reads its own document. */

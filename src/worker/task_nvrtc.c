@@ -1,4 +1,4 @@
-/* A worker with NVRTC in it: the job is a CUDA C source, the result a PTX file. */
+/* A worker with NVRTC: the job is a CUDA C source, the result a PTX file. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -30,7 +30,7 @@ static void nvrtc_close(void *state)
 	mem_free(task);
 }
 
-/* The architectures travel as devices do. */
+/* Architectures are sent as devices. */
 static void nvrtc_greet(void *state, struct protocol_hello *hello)
 {
 	struct nvrtc_task *task = state;

@@ -29,7 +29,7 @@ struct ptxas_task {
 	struct buf payload, log, cubin, entry;
 };
 
-/* The PTX of a job: its text as the key has it, and its options. */
+/* The PTX of a job: its text as in the key, and its options. */
 struct module {
 	struct devcode_view payload;
 	char options[MOST_OPTIONS_TEXT];
@@ -72,8 +72,8 @@ static int take_ptx(struct jw_error *err, struct ptxas_task *task,
 	task->payload.most = DEVCODE_MOST_PAYLOAD;
 	if (devcode_payload(err, container, entry, &task->payload, payload))
 		return -1;
-	/* Of kind 0x40 the driver takes the text up to its NUL and no options, for the key and for the
-	 * compile: measured on 555, where ptxas -c without options gives its bytes. */
+	/* For kind 0x40 the driver uses the text up to its NUL and no options, for the key and for the
+	 * compile: measured on 555, where ptxas -c without options gives the same bytes. */
 	if (entry->kind == DEVCODE_KIND_RELOCATABLE_PTX) {
 		payload->size = cache_key_payload(CACHE_KEY_TEXT, payload->data, payload->size);
 		module->options[0] = '\0';

@@ -1,4 +1,4 @@
-/* The worker process: takes jobs on stdin, has the driver compile them, answers. See protocol.h. */
+/* The worker process: reads jobs on stdin, has the driver compile them, answers. See protocol.h. */
 #include <jitwarm/worker.h>
 
 #include <ctype.h>
@@ -22,15 +22,15 @@
 
 enum { STDIN = 0 };
 
-/* A compile takes 25 MiB and more (plan/estimate.h) and gives it back, again and again. */
+/* A compile allocates 25 MiB or more (plan/estimate.h) and frees it, again and again. */
 static const uint64_t KEEP_BYTES = UINT64_C(64) << 20;
 
 struct worker {
-	int out; /* where answers go; stdout itself was taken away from the driver */
+	int out; /* for answers; the driver cannot write to the real stdout */
 	struct driver driver;
 	struct task task; /* another compiler; {0}: the driver's own */
-	struct buf in;    /* bytes that were read and not yet used */
-	struct buf line;  /* an answer in the making */
+	struct buf in;    /* bytes that were read and not yet processed */
+	struct buf line;  /* the answer under construction */
 	struct buf image;
 };
 
@@ -51,8 +51,8 @@ static void describe_uuid(const uint8_t uuid[16], bool slice, char text[48])
 								 i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
 }
 
-/* Of a slice (MIG) the second version gives its own, the first that of the whole GPU. Source: CUDA
- * Driver API, cuDeviceGetUuid_v2. */
+/* For a slice (MIG) the second version returns its own id, the first that of the whole GPU. Source:
+ * CUDA Driver API, cuDeviceGetUuid_v2. */
 static int get_uuid(const struct cuda *cuda, uint8_t uuid[16], int device)
 {
 	if (cuda->cuDeviceGetUuid_v2)
@@ -98,8 +98,8 @@ static const char *start_hint(int result)
 	}
 }
 
-/* Describes the driver and its GPUs. A failure goes into the hello itself, and the supervisor
- * reports it. */
+/* Describes the driver and its GPUs. The hello contains a failure, and the supervisor reports it.
+ */
 static void driver_greet(struct worker *worker, struct protocol_hello *hello)
 {
 	struct cuda *cuda = &worker->driver.cuda;
