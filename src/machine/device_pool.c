@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* CUcomputemode; the first is of drivers before 2013. Source: cuda.h */
+/* CUcomputemode; drivers before 2013 have the first one. Source: cuda.h */
 enum { MODE_EXCLUSIVE_THREAD = 1, MODE_PROHIBITED = 2, MODE_EXCLUSIVE = 3 };
 
 static bool is_exclusive(const struct protocol_device *device)
@@ -13,7 +13,7 @@ static bool is_exclusive(const struct protocol_device *device)
 	return device->compute_mode == MODE_EXCLUSIVE || device->compute_mode == MODE_EXCLUSIVE_THREAD;
 }
 
-/* Whether another device of this architecture takes any number of processes. */
+/* Whether another device of this architecture accepts any number of processes. */
 static bool has_better(const struct device_pool *pool, size_t device)
 {
 	for (size_t i = 0; i < pool->count; i++)
@@ -70,7 +70,8 @@ unsigned device_pool_most_workers(const struct device_pool *pool, const struct p
 	for (size_t i = 0; i < count; i++) {
 		unsigned some = most_for(pool, targets[i].device);
 
-		/* With several architectures one worker goes through all of them: two could meet. */
+		/* With several architectures each worker uses all of them in turn: two workers could meet
+		 * on one. */
 		if (some != UINT_MAX && count > 1)
 			some = 1;
 		most = some < most ? some : most;

@@ -18,7 +18,7 @@
 
 enum { LIMIT_S = 120, MOST_ENTRY = 1 << 20 };
 
-/* The module as stored: raw, and padded to eight bytes with NULs. The driver's key holds all of
+/* The module as stored: raw, and padded to eight bytes with NULs. The driver's key contains all of
  * these and no further NUL (measured on 535 and 550), so the last of them counts as the first byte
  * of the key's tail. */
 struct payload {
@@ -82,8 +82,8 @@ static void find_probe_entry(const char *dir, int level, struct found_entry *fou
 	os_names_free(&names);
 }
 
-/* Whether the entry is the one that this module gives under the stamp in it. -1: there is no entry,
- * so its form stays unknown. */
+/* Whether the entry is the one that this module produces with the stamp in it. -1: there is no
+ * entry, so its form stays unknown. */
 static int read_probe_entry(struct jw_error *err, const char *cache_dir,
 							const struct protocol_device *device, struct cache_profile *profile)
 {
@@ -181,7 +181,7 @@ done:
 	return result;
 }
 
-/* Another process may have the first of them. */
+/* Another process may be using the first one. */
 static int ask_each(struct jw_error *err, const char *const *worker, const char *folder,
 					const struct jw_system *system, struct cache_profile *profile,
 					struct speed_time *ret_time)

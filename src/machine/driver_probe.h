@@ -1,5 +1,5 @@
-/* Confirming a driver's profile: have it compile a tiny module into an empty directory, and look at
- * the entry it makes. Then a few larger ones, to see how fast its compiler is here. */
+/* Confirms a driver's profile: has it compile a tiny module into an empty directory, and examines
+ * its entry. Then compiles a few larger ones, to measure its compiler's speed here. */
 #pragma once
 
 #include <jitwarm/system.h>
@@ -9,16 +9,16 @@
 #include "worker/protocol.h"
 
 /* Asks the driver behind `worker` to compile the probe for one of its devices. On success the
- * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE
- * where the entry is not of the known form. -1: the driver could not be asked, refuses the
- * probe, or keeps nothing where it is told to; the profile is untouched. `folder`: an empty
- * directory for this. `ret_time`: what the larger modules took, by the model and here; zeros where
- * they did not compile. May be NULL: they are not tried. */
+ * profile's stamp is the driver's own and its trust CACHE_STAMP_CONFIRMED, or CACHE_STAMP_OPAQUE if
+ * the entry's form is unknown. -1: the driver could not be asked, refuses the probe, or stores
+ * nothing in the given directory; the profile is untouched. `folder`: an empty directory for this.
+ * `ret_time`: the time of the larger modules, by the model and here; zeros if they did not compile.
+ * NULL: skips them. */
 int driver_probe(struct jw_error *err, const char *const *worker, const char *folder,
 				 const struct protocol_device *device, struct cache_profile *profile,
 				 struct speed_time *ret_time);
 
-/* The same for the first usable GPU of a system, in a directory made for it; the profile is kept in
- * the state directory, and so is the time. Starts the system's `worker`. */
+/* The same for the first usable GPU of a system, in a temporary directory; stores the profile and
+ * the time in the state directory. Starts the system's `worker`. */
 int driver_probe_confirm(struct jw_error *err, const struct jw_system *system,
 						 struct cache_profile *profile, struct speed_time *ret_time);

@@ -12,7 +12,7 @@ struct question {
 	struct jw_error *err;
 	struct protocol_hello *hello;
 	struct protocol_answer *answer;
-	struct child *child; /* NULL once it has ended */
+	struct child *child; /* NULL after it has ended */
 	uv_timer_t timer;
 	uint64_t end_ms;
 	bool greeted, answered, failed, hung;

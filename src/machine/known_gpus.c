@@ -63,7 +63,7 @@ bool known_gpus_parse(const char *text, size_t size, const char *identity,
 	return found;
 }
 
-/* NULL where no state is kept. */
+/* NULL if no state is kept. */
 static char *gpus_file_of(const char *state_dir)
 {
 	return state_dir ? os_join(NULL, state_dir, "devices.json") : NULL;
@@ -75,7 +75,7 @@ bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 	char *identity = identity_of_gpus(key), *path = gpus_file_of(state_dir);
 	struct buf text = {0};
 	struct os_stat library;
-	/* The file that the driver was loaded from then may be gone, or its name damaged. */
+	/* The driver's file of that time may be gone, or its name damaged. */
 	bool found = identity && path && !os_read_file(NULL, path, MOST_BYTES, &text) &&
 				 known_gpus_parse(buf_text(&text), text.size, identity, ret_hello) &&
 				 !os_stat(NULL, ret_hello->library, &library) && library.kind == OS_REGULAR;

@@ -1,6 +1,6 @@
 /* The GPUs that a worker reported last, kept in the state directory. They are valid for the same
  * driver file, the same PCI devices and the same variables that select among them. The file is read
- * as hostile input and forgotten if it does not fit. */
+ * as hostile input and dropped if it does not match. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,18 +15,17 @@ struct known_gpus_key {
 	size_t pci_count;
 };
 
-/* False where nothing fitting is remembered. Only library, cuda and devices of the hello are filled
- * in. */
+/* False if no matching record exists. Fills in only library, cuda and devices of the hello. */
 bool known_gpus_find(const char *state_dir, const struct known_gpus_key *key,
 					 struct protocol_hello *ret_hello);
-/* Failing to remember is no failure: the next run asks again. */
+/* Ignores failures: the next run asks again. */
 void known_gpus_save(const char *state_dir, const struct known_gpus_key *key,
 					 const struct protocol_hello *hello);
 
 /* Forgets an answer that turned out to be wrong. */
 void known_gpus_forget(const char *state_dir);
 
-/* Parses one such document; for tests and the fuzz target. `identity`: the conditions it must be
- * for, NULL for any. */
+/* Parses one such document; for tests and the fuzz target. `identity`: the required conditions,
+ * NULL for any. */
 bool known_gpus_parse(const char *text, size_t size, const char *identity,
 					  struct protocol_hello *ret_hello);

@@ -7,6 +7,6 @@
 int offline_write_task(struct jw_error *err, const struct plan *plan, const char *ptxas,
 					   const char *folder, char **ret_task);
 /* A cache directory that the superuser names, for another machine or in an image, is for other
- * accounts. If it is missing, it and the missing levels above are made readable for them, and the
- * entries inherit that. */
+ * accounts. Makes a missing one, and missing levels above, readable for them; the entries inherit
+ * that. */
 int offline_make_cache(struct jw_error *err, const char *cache_dir);

@@ -6,10 +6,10 @@
 #include "gauge_ptx.h"
 #include "os/file.h"
 
-/* How often the part between the marks is repeated: about 730 statements, 40 ms by the model. */
+/* Repetitions of the part between the marks: about 730 statements, 40 ms by the model. */
 enum { REPEATS = 24, MOST_TEXT = 256 << 10 };
 
-/* A comment at the end makes each module another one for the cache. The dot of .version is put back
+/* A comment at the end gives each module another cache entry. Restores the dot of .version
  * (cmake/EmbedText.cmake). */
 static int add_gauge_text(struct jw_error *err, struct buf *text, unsigned number)
 {

@@ -1,9 +1,8 @@
-/* The gauge: modules of our own whose compile shows how fast a driver's compiler is on this
- * machine, before it has compiled any other (docs/estimates.md).
+/* The gauge: modules whose compile time shows how fast a driver's compiler is on this machine,
+ * before it has compiled any other (docs/estimates.md).
  *
- * They go to a worker one by one, behind another job, which has loaded the compiler. No further
- * one is sent when that would take longer than 0.3 s together.
- */
+ * A worker gets them one by one, after another job, which has loaded the compiler. No further one
+ * is sent if all together would take longer than 0.3 s. */
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +16,7 @@ enum { GAUGE_MODULES = 6, GAUGE_LIMIT_MS = 300 };
 struct speed_gauge {
 	struct protocol_job job;          /* the next one */
 	uint64_t ends[GAUGE_MODULES + 1]; /* of the containers in the file; the first is 0 */
-	struct plan_module module;        /* as the model sees each of them */
+	struct plan_module module;        /* each of them as the model sees it */
 	unsigned sent;
 	double longest_ms;
 	struct speed_run taken;
@@ -26,6 +25,6 @@ struct speed_gauge {
 /* Writes the modules to a file at `path`, for a device of a worker. */
 int speed_gauge_make(struct jw_error *err, const char *path, int device,
 					 struct speed_gauge *ret_gauge);
-/* The first job after the answer to another one, and each after the answer to the one before; NULL:
- * enough. `context` is a speed_gauge. A failed job ends it, and what was measured before counts. */
+/* The first job after the answer to another one, and each later job; NULL: enough. `context` is a
+ * speed_gauge. A failed job ends it, and earlier measurements count. */
 const struct protocol_job *speed_gauge_next(void *context, const struct protocol_answer *answer);

@@ -26,7 +26,7 @@
 
 enum { MOST_PCI = 64, LIMIT_S = 120 };
 
-/* The settings' strings move into the public structure. */
+/* Moves the settings' strings to the public structure. */
 static int take_settings(struct jw_error *err, struct cache_settings *settings,
 						 struct jw_cache_info *cache)
 {
@@ -46,7 +46,7 @@ static int take_settings(struct jw_error *err, struct cache_settings *settings,
 	return 0;
 }
 
-/* Programs with these settings get nothing out of a cache, however warm. */
+/* With these settings programs do not use a cache, however warm. */
 static void judge_settings(struct jw_cache_info *cache)
 {
 	if (cache->disabled)
@@ -57,7 +57,7 @@ static void judge_settings(struct jw_cache_info *cache)
 		TEXT_COPY(cache->why_useless,
 				  cache->warning_count ? cache->warnings[0] : "the driver caches nothing");
 	else if (!cache->usable)
-		/* The directory is looked at last. */
+		/* The directory's warning comes last. */
 		TEXT_COPY(cache->why_useless, cache->warning_count
 										  ? cache->warnings[cache->warning_count - 1]
 										  : "the driver cannot use its cache");
@@ -106,7 +106,7 @@ static void take_query_hello(struct jw_system *system, const struct protocol_hel
 		system->driver.version.cuda = hello->cuda;
 }
 
-/* Asks the driver which GPUs it has. A driver that does not start is no failure of ours: it becomes
+/* Asks the driver for its GPUs. A driver that does not start is not a failure here: it becomes
  * why_none. */
 static int ask_devices(struct jw_error *err, const struct jw_system_options *options,
 					   const struct known_gpus_key *key, struct jw_system *system)
@@ -152,8 +152,8 @@ static bool has_device_file(void)
 	return has;
 }
 
-/* Where nothing hides devices from programs, what the system lists is what they see. False where
- * one is not known. */
+/* If nothing hides devices from programs, they see the GPUs that the system lists. False if one is
+ * unknown. */
 static bool guess_gpus(const struct known_gpus_key *key, struct jw_system *system)
 {
 	char *chosen = os_env("CUDA_VISIBLE_DEVICES");
@@ -215,16 +215,15 @@ static enum jw_trust trust_of(const struct cache_profile *profile)
 	return JW_TRUST_NONE;
 }
 
-/* The driver compiles a tiny module where the form of its names is not confirmed yet; where nothing
- * is known of its speed, a few larger ones as well. A speed that cannot be measured is no failure.
- */
+/* Has the driver compile a tiny module if the form of its names is not confirmed yet, and a few
+ * larger ones if its speed is unknown. A failure to measure the speed is ignored. */
 static int probe(struct jw_error *err, const struct jw_system_options *options,
 				 const struct jw_system *system, struct cache_profile *profile,
 				 struct speed_time *ret_time)
 {
 	const bool sure =
 		profile->trust == CACHE_STAMP_CONFIRMED || profile->trust == CACHE_STAMP_OPAQUE;
-	/* The driver was started just now, or will be anyway. */
+	/* The driver was just started, or will be anyway. */
 	const bool awake = options->probe || (options->ask && !system->remembered && !system->unasked);
 	const bool measure = awake && !speed_is_remembered(system->state_dir, &profile->driver);
 
@@ -267,7 +266,7 @@ static int find_profile(struct jw_error *err, const struct jw_system_options *op
 	return 0;
 }
 
-/* Completes the settings, now that the driver is known. */
+/* Completes the settings, which depend on the driver. */
 static int settle_settings(struct jw_error *err, const struct jw_system_options *options,
 						   const struct forced *forced, struct jw_system *system)
 {
@@ -293,7 +292,8 @@ static int settle_settings(struct jw_error *err, const struct jw_system_options 
 	return 0;
 }
 
-/* A library tells its build, and often its release; a release from another source counts more. */
+/* A library shows its build, and often its release; another source of the release takes precedence.
+ */
 static int profile_of_library(struct jw_error *err, const struct jw_system_options *options,
 							  const char *library, struct jw_system *system,
 							  struct cache_profile *ret_profile)
@@ -379,8 +379,8 @@ static bool belongs_to(const char *path, uint32_t owner)
 }
 
 /* An account without a home has no state directory unless it names one; nothing is kept then. The
- * same holds if sudo has left us the caller's home (-E): the caller could not write to files that
- * root makes there. */
+ * same holds if sudo kept the caller's home (-E): the caller could not write to files that root
+ * makes there. */
 static int choose_state_dir(struct jw_error *err, char **ret_path)
 {
 	struct os_account account;
