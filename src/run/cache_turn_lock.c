@@ -32,7 +32,7 @@ static void write_holder(const struct cache_turn *turn)
 	cJSON_Delete(object);
 }
 
-/* "jitwarm on HOST (process 123, for 2 min 3 s)". The file may hold anything. */
+/* "jitwarm on HOST (process 123, for 2 min 3 s)". The file may contain anything. */
 static void read_holder(const struct cache_turn *turn, char *text, size_t size)
 {
 	struct buf content = {0};
@@ -64,7 +64,7 @@ static void tell_holder(const struct cache_turn *turn, const struct cache_turn_w
 	wait->message(wait->context, line);
 }
 
-/* The last holder may have removed the file since we opened it; a lock on it means nothing then. */
+/* The last holder may have removed the file after we opened it; then a lock on it has no effect. */
 static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 {
 	struct os_stat ours, there;
@@ -75,7 +75,8 @@ static bool is_in_place(const struct cache_turn *turn, struct os_file *file)
 
 enum attempt { TAKEN, BUSY, NO_LOCKS };
 
-/* On a system of files whose numbers change from one look to the next no lock is ever in place. */
+/* On a file system whose inode numbers change from one call to the next, no lock is ever in place.
+ */
 static enum attempt try_lock(struct cache_turn *turn)
 {
 	for (int tries = 0; tries < MOST_LOCKS; tries++) {
@@ -126,7 +127,7 @@ int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct ca
 	turn.lock_path = mem_printf(err, "%s/" CACHE_STAGING_PREFIX "lock", cache_dir);
 	turn.holder_path =
 		turn.lock_path ? mem_printf(err, "%s/" CACHE_STAGING_PREFIX "holder", cache_dir) : NULL;
-	/* A directory that cannot be made or written to is reported where that matters. */
+	/* A directory that cannot be made or written to is reported later. */
 	(void)os_make_dirs(NULL, cache_dir, 0700);
 	if (!turn.holder_path || wait_for_turn(err, &turn, wait)) {
 		cache_turn_end(&turn);

@@ -1,6 +1,6 @@
-/* Turns among runs that prime the same cache: they work one after the other, and each finds warm
+/* Turns among runs that prime the same cache: they run one after the other, and each finds warm
  * what the earlier ones compiled. The lock is a file beside the cache's tree; another file names
- * its holder. A lock ends with the process that holds it, however that ends. */
+ * its holder. A lock ends with the process that holds it, in any case. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ struct cache_turn_wait {
 };
 
 /* Waits until no other run primes this cache. Does not wait if files cannot be locked.
- * JW_ERR_INTERRUPTED: it was cancelled. */
+ * JW_ERR_INTERRUPTED: cancelled. */
 int cache_turn_take(struct jw_error *err, const char *cache_dir, const struct cache_turn_wait *wait,
 					struct cache_turn *ret_turn);
-/* One that was never taken ({0}) is fine. */
+/* {0}, never taken, is valid. */
 void cache_turn_end(struct cache_turn *turn);

@@ -4,7 +4,7 @@
 #include "worker/collect.h"
 
 struct insert_backlog {
-	char *folder; /* where their entries wait, out of the workers' way */
+	char *folder; /* the waiting entries, outside the workers' directories */
 	size_t *modules;
 	size_t count, capacity;
 	uint64_t tried_ns, progress_ns; /* when the lock was last tried; when it was last taken */
@@ -14,7 +14,7 @@ struct insert_backlog {
 int insert_backlog_open(struct jw_error *err, const char *folder, struct insert_backlog *ret_later);
 void insert_backlog_close(struct insert_backlog *later);
 
-/* The entry of `module` (an index in the plan), which lies at `path`. */
+/* Adds the entry of `module` (an index in the plan) at `path`. */
 int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
 					   size_t module, const char *path, const struct jw_error *why);
 /* Inserts waiting entries into the cache until the lock is refused again, which is no failure.

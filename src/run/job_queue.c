@@ -113,7 +113,7 @@ void job_queue_return(struct job_queue *queue, size_t module)
 		queue->again[queue->again_count++] = module;
 }
 
-/* A module becomes a suspect once, so they find room. */
+/* A module becomes a suspect at most once, so they all fit. */
 bool job_queue_retry(struct job_queue *queue, size_t module)
 {
 	if (++queue->tries[module] >= QUEUE_MOST_TRIES)

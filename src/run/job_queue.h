@@ -1,33 +1,33 @@
-/* Modules still to be compiled: the cold modules of a plan, longest compile first. Modules that
- * ended a worker are tried once more when no other is left. */
+/* Modules to be compiled: the cold modules of a plan, longest compile first. Modules that ended a
+ * worker are tried once more when no other is left. */
 #pragma once
 
 #include "plan/plan.h"
 
-/* A module that has taken this many workers with it is set aside. */
+/* A module that has ended this many workers is given up. */
 enum { QUEUE_MOST_TRIES = 2 };
 
 struct job_queue {
 	const struct plan *plan;
-	size_t *order; /* indices of the cold modules; the plan has them dearest first */
+	size_t *order; /* indices of the cold modules, most expensive first as in the plan */
 	size_t count, next;
 	size_t *again; /* a stack: taken and never begun */
 	size_t again_count;
-	size_t *suspects; /* in the order of their misfortune */
+	size_t *suspects; /* in the order in which they ended a worker */
 	size_t suspect_count, next_suspect;
 	uint8_t *tries; /* of each module of the plan */
 };
 
 #define QUEUE_EMPTY SIZE_MAX
-#define QUEUE_WAIT  (SIZE_MAX - 1) /* there is something, for later */
+#define QUEUE_WAIT  (SIZE_MAX - 1) /* there is work, but only later */
 
 int job_queue_open(struct jw_error *err, const struct plan *plan, struct job_queue *ret_queue);
 void job_queue_close(struct job_queue *queue);
-/* Forgets all that is left. */
+/* Drops everything that is left. */
 void job_queue_clear(struct job_queue *queue);
-/* The next module that is no suspect, QUEUE_EMPTY if no such module is left. */
+/* The next module that is not a suspect, QUEUE_EMPTY if none is left. */
 size_t job_queue_take(struct job_queue *queue);
-/* The one that job_queue_take would give, without taking it. */
+/* The module that job_queue_take would return, without taking it. */
 size_t job_queue_peek(const struct job_queue *queue);
 /* The first module that `fits`, QUEUE_WAIT if none of the remaining fits. */
 size_t job_queue_take_fitting(struct job_queue *queue,
@@ -35,12 +35,12 @@ size_t job_queue_take_fitting(struct job_queue *queue,
 							  const void *context);
 /* The predicted time of all remaining modules, on one core. */
 double job_queue_cost_ms(const struct job_queue *queue);
-/* A module that has to be tried once more, for a time when nothing else is being compiled. */
+/* A module to be tried once more, when nothing else is being compiled. */
 size_t job_queue_take_suspect(struct job_queue *queue);
 bool job_queue_has_suspects(const struct job_queue *queue);
 bool job_queue_is_suspect(const struct job_queue *queue, size_t module);
-/* Gives back a module that was taken and never begun. */
+/* Returns a module that was taken and never begun. */
 void job_queue_return(struct job_queue *queue, size_t module);
-/* A module whose worker was lost. True: it will be tried again, with the suspects. False: it is set
- * aside. */
+/* Records that a module's worker was lost. True: it will be tried again, with the suspects. False:
+ * it is given up. */
 bool job_queue_retry(struct job_queue *queue, size_t module);

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-/* More failures than this are counted, not listed. */
+/* Failures and notes beyond these are counted, not listed. */
 enum { MOST_FAILURES = 10000, MOST_NOTES = 100000 };
 
 int prime_result_add_failure(struct jw_error *err, struct jw_prime_result *result,

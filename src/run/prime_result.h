@@ -1,4 +1,3 @@
-/* Filling in struct jw_prime_result. */
 #pragma once
 
 #include <jitwarm/prime.h>

@@ -14,17 +14,17 @@
 
 enum {
 	TICK_MS = 100,
-	/* If the clock is this late, we were suspended, or the machine slept. */
+	/* If the clock is this late, this process was suspended, or the machine slept. */
 	STOPPED_MS = 2000,
 	HOLD_TRIES_MS = 200,
 	LATE_WRITE_MS = 20,
 };
 
-/* How long a driver may take to start and to end. It may wait in the kernel for a GPU that has gone
- * wrong. */
+/* The time that a driver may take to start and to end. It may wait in the kernel for a faulty GPU.
+ */
 enum { START_MS = 120000, END_MS = 30000 };
-/* How often a lock that another process holds is tried for, and for how long when nothing else is
- * left to do. */
+/* The interval for trying a lock that another process holds, and the time limit when nothing else
+ * is left to do. */
 static const uint64_t LOCK_EVERY_NS = 1000000000, LOCK_LAST_NS = 5000000000;
 
 static uint64_t ms_to_ns(uint64_t milliseconds)
@@ -101,7 +101,7 @@ static void last_one_gone(struct run *run)
 		close_clock(run);
 }
 
-/* In whose place the next worker starts: this one's, unless there was no room for it. */
+/* The slot for the next worker: this one's, unless there was no room for its worker. */
 static struct slot *choose_slot(struct run *run, struct slot *slot)
 {
 	if (!slot->retired)
@@ -116,7 +116,7 @@ static struct slot *choose_slot(struct run *run, struct slot *slot)
 
 static int start_worker(struct run *run, struct slot *slot);
 
-/* Ends the workers here only, wherever the end of the run was decided. */
+/* Workers end only here, whichever code decided to end the run. */
 static void end_event(struct run *run)
 {
 	if (run->stopping && !run->ended)
@@ -305,7 +305,7 @@ static bool has_waited_enough(const struct run *run)
 	return now - run->last_ns > LOCK_LAST_NS && now - run->later.progress_ns > LOCK_LAST_NS;
 }
 
-/* Compiles in progress are finished, and no other is begun. */
+/* Compiles in progress are finished, and no further one begins. */
 static void look_at_budget(struct run *run)
 {
 	uint64_t budget_ms = run->setup->options->budget_ms;

@@ -1,4 +1,4 @@
-/* Working off a plan with several workers: an event loop in the supervisor. */
+/* Compiles a plan with several workers: an event loop in the supervisor. */
 #pragma once
 
 #include <jitwarm/prime.h>
@@ -15,18 +15,18 @@ struct run_setup {
 	const struct jw_prime_options *options;
 	const char *const *worker; /* the command */
 	const char *task;          /* names another compiler (worker/task.h); NULL: the driver's */
-	const char *folder;        /* where the workers' private directories go */
+	const char *folder;        /* for the workers' private directories */
 	unsigned workers;
-	unsigned split_cores; /* over which a long module may be split where they idle; 0: never */
-	bool *split; /* of each module of the plan: set when it was compiled over several threads; may
-					be NULL */
+	unsigned split_cores; /* cores over which a long module may be split when they idle; 0: never */
+	bool *split; /* for each module of the plan: set if it was compiled over several threads; may be
+					NULL */
 	struct speed_run *learnt; /* adds the times of the compiles; may be NULL */
-	/* How long a driver may take to start and to end; 0: two minutes and half a minute. */
+	/* The time that a driver may take to start and to end; 0: two minutes and half a minute. */
 	unsigned start_ms, end_ms;
 	/* NULL: the driver's form is unknown, and the one worker uses the live cache itself. */
 	struct cache_live *live;
 	struct trace *trace; /* NULL: no trace is written */
-	bool *inserted; /* of each module of the plan: set when its entry is in place; may be NULL */
+	bool *inserted; /* for each module of the plan: set when its entry is in place; may be NULL */
 };
 
 /* Compiles every cold module once, and adds the outcome of each to *result (compiled, failed,

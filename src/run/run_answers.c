@@ -1,4 +1,4 @@
-/* Answers of workers. */
+/* Handles the answers of workers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
 
-/* Which of the others go: they have no work yet. */
+/* Chooses which other worker ends: one without work. */
 static void make_room_for_exclusive(struct run *run, const struct slot *first)
 {
 	const struct plan *plan = run->setup->plan;
@@ -40,7 +40,7 @@ static void make_room_for_exclusive(struct run *run, const struct slot *first)
 	run->result->plan.forecast.workers = most;
 }
 
-/* All workers have the same environment, so the first one speaks for all. */
+/* All workers have the same environment, so the first one's devices count for all. */
 static int take_devices(struct run *run, const struct slot *slot,
 						const struct protocol_hello *hello)
 {
@@ -88,7 +88,7 @@ static void failed_to_collect(struct run *run, size_t index, const struct jw_err
 		run_break_off_with(run, why);
 	else if (collect_disk_is_full(&full, run->setup->folder, 0))
 		run_break_off_with(run, &full);
-	/* Torn, as by a disk that was full for a moment: alone it has another chance. */
+	/* A torn entry, for example from a full disk: tried once more, alone. */
 	else if (!job_queue_retry(&run->queue, index))
 		run_module_failed(run, index, why->message, "");
 }
@@ -109,9 +109,9 @@ void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct
 	run_module_done(run, index);
 }
 
-/* Into the cache with the entry, now or later. Where others of this run were as predicted, the form
- * is the one we know: of a foreign one the driver has merely chosen another image of this container
- * than we thought, and the application will want that. */
+/* Inserts the entry into the cache, now or later. If other entries of this run were as predicted,
+ * the form is known: then a foreign entry only means that the driver chose another image of this
+ * container than predicted, and the application will need it. */
 static void take_collected(struct run *run, size_t index, const struct collected *entry)
 {
 	const struct plan *plan = run->setup->plan;
@@ -163,8 +163,8 @@ static void job_refused(struct run *run, struct slot *slot, struct run_job job,
 	const size_t index = job.module;
 	bool crowded = answer->result == OUT_OF_MEMORY, split = job.threads > 1;
 
-	/* Other processes may have had the memory, even if they have ended since, so the module is
-	 * tried once more. A split module is tried once more whole. */
+	/* Other processes may have taken the memory, even if they have ended since, so the module is
+	 * tried once more. A split module is tried once more unsplit. */
 	if ((answer->sticky || crowded || split) && job_queue_retry(&run->queue, index)) {
 		if (crowded)
 			(void)run_retire(run, slot, answer->error);
@@ -185,8 +185,8 @@ static void note_split(const struct run *run, const struct slot *slot, const str
 	if (setup->split)
 		setup->split[job->module] = split;
 	run->result->split += split;
-	/* Marked before it is inserted, so that it is never there unmarked, wherever this process is
-	 * killed. */
+	/* Marks the entry before inserting it, so that it never exists unmarked, even if this process
+	 * is killed. */
 	if (split && setup->live &&
 		cache_presence(slot->cache_dir, module->key, module->key_bytes, &probed) == CACHE_PRESENT) {
 		const struct ledger_new_mark mark = {LEDGER_SPLIT, module->key, probed.checksum, NULL};
@@ -197,11 +197,11 @@ static void note_split(const struct run *run, const struct slot *slot, const str
 	}
 }
 
-/* Threads that share a core take longer each; the learnt time is that of one thread alone. */
+/* Threads that share a core are slower; learns the time of one thread alone. */
 static void learn(const struct run *run, const struct slot *slot, const struct run_job *job,
 				  const struct protocol_answer *answer)
 {
-	/* Counted by their jobs, and this one has laid its own down. */
+	/* Workers with jobs, and this one, which has just finished its own. */
 	unsigned busy = run_busy_workers(run) + !slot->job_count;
 	double alone;
 
@@ -222,7 +222,7 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 		return;
 	}
 	run->no_context[0] = '\0';
-	/* A worker that can only report that its context is lost counts as dead. */
+	/* A worker that can only report the loss of its context counts as dead. */
 	if (!answer->sticky)
 		run->fruitless = run->unborn = 0;
 	else
@@ -234,7 +234,7 @@ static void take_result(struct run *run, struct slot *slot, struct run_job job,
 		slot->peak_bytes = answer->peak_bytes;
 		memory_budget_measured(&run->memory, run_job_bytes(run, &job), answer->peak_bytes);
 	}
-	/* One that uses the live cache itself may have found the module there. */
+	/* A worker that uses the live cache itself may have found the module there. */
 	if (!answer->result && run->setup->learnt && run->setup->live && job.threads < 2)
 		learn(run, slot, &job, answer);
 	if (job.threads < 2)

@@ -1,4 +1,4 @@
-/* The next step of a worker. */
+/* Decides a worker's next step. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "run/run_state.h"
 #include "worker/thread_share.h"
 
-/* Only where the job in hand is shorter than this is there a need to hurry with the next. */
+/* Only if the current job is shorter than this, the next one has to be sent early. */
 enum { SHORT_MS = 250 };
 
 /* The remaining work beside this module, on one core. */
@@ -27,8 +27,8 @@ static double others_ms(const struct run *run, const struct slot *slot)
 	return left_ms + job_queue_cost_ms(&run->queue);
 }
 
-/* Only if the user allows it: the bytes are then not the driver's own. A module that ended a
- * worker, or failed when it was split, is compiled whole. */
+/* Splits only if the user allows it: the bytes are then not the driver's own. A module that ended a
+ * worker, or failed when it was split, is compiled unsplit. */
 static unsigned threads_for(const struct run *run, const struct slot *slot, size_t index)
 {
 	struct run_job job = {.module = index};
@@ -74,8 +74,8 @@ static bool module_has_room(const void *context, size_t module)
 						&(struct run_job){.module = module, .threads = 1});
 }
 
-/* The next job of this worker. A suspect is tried when all else is done, and alone: then neither a
- * neighbour that wanted the same memory nor a second job is to blame. */
+/* The next job of this worker. A suspect is tried when all else is done, and alone, so that neither
+ * another worker's memory nor a second job can be the cause. */
 static size_t take_next_module(struct run *run, const struct slot *slot)
 {
 	if (slot->job_count && (run_first_cost_ms(run, slot) > SHORT_MS ||

@@ -1,4 +1,4 @@
-/* Workers that are lost, and workers for which there is no room. */
+/* Handles workers that are lost, and workers for which there is no room. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -6,16 +6,16 @@
 #include "run/run_state.h"
 
 enum {
-	/* Workers that end while they compile nothing (before they say hello, or without a job), one
-	   after the other: something is wrong that no retry mends. So it is where workers end at a
-	   first try of one module after the other, this many more than twice as many as there are:
-	   before anything was compiled at all, or later. */
+	/* Give up after so many workers in a row that ended outside a compile (before their hello, or
+	 * without a job): a retry does not help. */
 	MOST_UNBORN = 3,
+	/* Give up after N first tries in a row that ended their workers: N = 2 × workers + this, before
+	 * anything was compiled and after. */
 	MOST_FRUITLESS = 6,
 	MOST_FRUITLESS_LATER = 50,
 };
 
-/* A compile that takes longer than this hangs: forty times the prediction, and never less than ten
+/* A compile that takes longer than this hangs: forty times the prediction, and at least ten
  * minutes. */
 uint64_t run_limit_ns(const struct run *run, double cost_ms)
 {
@@ -65,8 +65,7 @@ void run_without_context(struct run *run, struct slot *slot, struct run_job job,
 
 	job_queue_return(&run->queue, job.module);
 	if (run->pool.works[job.device] || is_device_in_use(run, slot, job.device)) {
-		/* The only worker is replaced: the process that had the context may have ended meanwhile.
-		 */
+		/* Replaces the only worker: the process that had the context may have ended meanwhile. */
 		if (!run_retire(run, slot, why)) {
 			run->fruitless++;
 			(void)snprintf(run->no_context, sizeof run->no_context, "got no CUDA context (%.200s)",
@@ -98,7 +97,7 @@ static const char *end_text(char *text, size_t size, const struct run *run, cons
 	return text;
 }
 
-/* With jobs in its hands: the oldest is to blame, the others were not begun. */
+/* The oldest of its jobs is to blame; the others were not begun. */
 void run_blame(struct run *run, struct slot *slot, const struct child_end *how)
 {
 	char text[256], reason[512];
@@ -123,7 +122,7 @@ void run_blame(struct run *run, struct slot *slot, const struct child_end *how)
 	run_module_failed(run, index, reason, how->said);
 }
 
-/* Whether it makes sense to start others. `in_compile`: it had a module in its hands. */
+/* Whether starting other workers is pointless. `in_compile`: it was compiling a module. */
 bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end *how,
 					 bool in_compile)
 {

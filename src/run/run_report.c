@@ -4,9 +4,9 @@
 #include "run/run_state.h"
 #include "run/trace.h"
 
-/* So many modules are scheduled one by one, the rest as a whole. */
+/* This many modules are scheduled one by one, the rest as a sum. */
 enum { MOST_SCHEDULED = 64 };
-/* What a driver takes to start, before one has. */
+/* Assumed start time of a driver, before one has started. */
 static const double START_MS = 1000;
 static const uint64_t GUESS_EVERY_NS = 100000000;
 
@@ -20,7 +20,7 @@ static const struct plan_module *module_of(const struct run *run, size_t index)
 	return &run->setup->plan->modules[index];
 }
 
-/* What the oldest job of a worker has of its time, as if it were one thread's. */
+/* The elapsed time of a worker's oldest job, converted to one thread. */
 static double in_hand_ms(const struct slot *slot, uint64_t now_ns)
 {
 	return slot->greeted && slot->job_count
@@ -28,7 +28,7 @@ static double in_hand_ms(const struct slot *slot, uint64_t now_ns)
 			   : 0;
 }
 
-/* With the modules that take longer already than predicted. */
+/* Includes modules that already take longer than predicted. */
 static struct pace pace_now(const struct run *run, uint64_t now_ns)
 {
 	struct pace pace = run->pace;
@@ -45,7 +45,7 @@ static struct pace pace_now(const struct run *run, uint64_t now_ns)
 }
 
 /* A module in progress counts by its elapsed time, up to nine tenths: a bar that does not move for
- * minutes looks like a program that hangs. */
+ * minutes looks like a hang. */
 static double begun_weight(const struct run *run, const struct pace *pace, uint64_t now_ns)
 {
 	double sum = 0;
@@ -62,7 +62,7 @@ static double begun_weight(const struct run *run, const struct pace *pace, uint6
 	return sum;
 }
 
-/* When a worker is done with what it has; less than 0: it takes no more. */
+/* When a worker finishes its jobs; less than 0: it gets no more. */
 static double free_in_ms(const struct run *run, const struct slot *slot, const struct pace *pace,
 						 uint64_t now_ns)
 {

@@ -6,8 +6,7 @@
 
 static const uint64_t LOOK_EVERY_NS = 1000000000;
 
-/* Each thread needs its own part of the module's working memory (measured: docs/elsewhere.md).
- */
+/* Each thread needs its own part of the module's working memory (measured: docs/elsewhere.md). */
 uint64_t run_job_bytes(const struct run *run, const struct run_job *job)
 {
 	return run->setup->plan->modules[job->module].memory_bytes * (job->threads > 1 ? 2 : 1);
@@ -43,7 +42,7 @@ bool run_has_room(const struct run *run, const struct slot *slot, const struct r
 		alone = alone && !other->job_count;
 		others += bytes_of(run, other);
 	}
-	/* The only worker has to go on, or the run would never end. */
+	/* The only worker has to continue, or the run would never end. */
 	if (alone)
 		return job->threads < 2 || !run->memory.budget_bytes || need <= run->memory.budget_bytes;
 	return memory_budget_admits(&run->memory, others, need);
@@ -59,7 +58,7 @@ uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t de
 	return 0;
 }
 
-/* The one that has begun last loses least. */
+/* The worker that began last loses least. */
 static struct slot *choose_victim(struct run *run)
 {
 	struct slot *victim = NULL;

@@ -18,10 +18,10 @@
 /* A second job waits in the worker's pipe, so that a short one costs no round trip. */
 enum { RUN_DEPTH = 2 };
 
-/* A module that was sent and not yet answered. */
+/* A job that was sent and not yet answered. */
 struct run_job {
 	size_t module, device; /* indices in the plan and in the pool */
-	unsigned threads;      /* over which it is split; 1: it is not */
+	unsigned threads;      /* number of threads; 1: not split */
 };
 
 struct slot {
@@ -30,20 +30,20 @@ struct slot {
 	char *cache_dir;
 	struct run_job jobs[RUN_DEPTH]; /* oldest first */
 	size_t job_count;
-	uint64_t since_ns; /* the beginning of its oldest job, of its start, or of its end */
+	uint64_t since_ns; /* start of its oldest job, of its own start, or of its end */
 	bool greeted, hung;
-	bool finishing;                      /* it was told that nothing more comes */
-	bool yielded;                        /* ended by us, to make room: its module is not to blame */
-	uint64_t resident_bytes, peak_bytes; /* now, and at its highest */
-	uint64_t devices;                    /* a bit for each of the pool's that it has used */
-	bool spent;   /* it reported that it can do nothing more, and ends by itself */
-	bool retired; /* there is not room for so many workers: no other takes its place */
+	bool finishing;                      /* it was told that no more jobs come */
+	bool yielded;                        /* ended to make room: its module is not to blame */
+	uint64_t resident_bytes, peak_bytes; /* now, and the peak */
+	uint64_t devices;                    /* a bit for each device of the pool that it has used */
+	bool spent;   /* it reported that it cannot continue, and ends by itself */
+	bool retired; /* there is no room for so many workers: it is not replaced */
 };
 
 struct run {
 	const struct run_setup *setup;
 	struct jw_prime_result *result;
-	struct jw_error *err; /* the caller's; `broken` says that it is filled in */
+	struct jw_error *err; /* the caller's; `broken` says that it is set */
 	bool broken, stopping, ended;
 	uv_loop_t loop;
 	uv_timer_t tick;
@@ -52,25 +52,25 @@ struct run {
 	struct device_pool pool;
 	struct insert_backlog later;
 	struct memory_budget memory;
-	uint64_t looked_ns; /* at memory, the last time */
+	uint64_t looked_ns; /* the last check of memory */
 	bool held_back;     /* some worker waits for room */
-	bool on_battery;    /* and so all wait */
+	bool on_battery;    /* all workers wait because of it */
 	bool told_short;
-	uint64_t last_ns; /* when the last worker was gone */
+	uint64_t last_ns; /* when the last worker ended */
 	struct slot *slots;
-	unsigned threads, cores;    /* of the machine, as far as we may use them */
+	unsigned threads, cores;    /* available to this process */
 	unsigned alive;             /* slots with a child */
 	unsigned unborn, fruitless; /* children in a row that ended outside a compile, and in one */
-	char no_context[256];       /* why the last of them got no context, "" where it had one */
+	char no_context[256];       /* why the last of them got no context, "" if it got one */
 	uint64_t began_ns;
-	uint64_t ticked_ns; /* when the clock last struck */
+	uint64_t ticked_ns; /* the last tick of the clock */
 	size_t done;
 	uint64_t done_bytes;
-	int64_t grown_bytes; /* of the cache, by what was inserted */
+	int64_t grown_bytes; /* of the cache, by inserted entries */
 	double done_weight;
 	struct pace pace;
-	double start_ms;     /* that the last worker took to start its driver; 0: none has */
-	double *free_ms;     /* room for the workers */
+	double start_ms;     /* start time of the last worker's driver; 0: none has started */
+	double *free_ms;     /* scratch space for the workers */
 	uint64_t guessed_ns; /* when the time left was computed */
 	struct jw_prime_progress progress;
 };
@@ -79,10 +79,10 @@ struct run {
 struct run_order {
 	enum {
 		ORDER_NOTHING,
-		ORDER_FINISH,  /* end: there is nothing left for it */
+		ORDER_FINISH,  /* end: nothing is left for it */
 		ORDER_COMPILE, /* job */
-		ORDER_MET,     /* nothing: another run has compiled job.module by now */
-		ORDER_CANNOT,  /* nothing: job.module cannot be compiled, `why` */
+		ORDER_MET,     /* skip: another run has compiled job.module */
+		ORDER_CANNOT,  /* skip: job.module cannot be compiled, `why` */
 	} what;
 	struct run_job job;
 	char why[256];
@@ -90,17 +90,17 @@ struct run_order {
 
 /* ---- run_report.c */
 
-/* How far the run is. */
+/* Reports the run's progress. */
 void run_report(struct run *run);
 void run_message(struct run *run, const char *line);
-/* The module in this worker's hands has come to its end. */
+/* The module of this worker has ended. */
 void run_trace(const struct run *run, const struct slot *slot, size_t module,
 			   const struct trace_end *end);
 void run_module_done(struct run *run, size_t index);
 void run_module_failed(struct run *run, size_t index, const char *reason, const char *log);
-/* No worker is started any more, and all are ended. */
+/* Starts no further worker, and ends all. */
 void run_stop(struct run *run);
-/* A failure that ends the whole run: run->err says which. The first one counts. */
+/* A failure that ends the whole run: run->err holds it. The first one counts. */
 void run_break_off(struct run *run);
 void run_break_off_with(struct run *run, const struct jw_error *why);
 
@@ -111,7 +111,7 @@ uint64_t run_job_bytes(const struct run *run, const struct run_job *job);
 /* Whether memory has room for this job beside the others. A module alone is always admitted, but
  * not split. */
 bool run_has_room(const struct run *run, const struct slot *slot, const struct run_job *job);
-/* How much of a GPU has to be left when this worker has taken a context there. */
+/* The GPU memory that must stay free when this worker has a context there. */
 uint64_t run_gpu_spare(const struct run *run, const struct slot *slot, size_t device);
 /* Called once a second. Looks at memory and returns a worker that has to end because memory runs
  * out, or NULL. Looks at the battery: a run in the background waits while the machine is on it. */
@@ -122,26 +122,26 @@ struct slot *run_look_at_machine(struct run *run);
 /* Workers that are compiling. */
 unsigned run_busy_workers(const struct run *run);
 double run_first_cost_ms(const struct run *run, const struct slot *slot);
-/* Whether there is work for which a worker would have to be started. */
+/* Whether there is work for another worker. */
 bool run_needs_worker(const struct run *run);
 /* Decides the next step of this worker, and takes its module from the queue. */
 struct run_order run_next_order(struct run *run, const struct slot *slot);
-/* A job as the worker is told of it. */
+/* A job in the form for the worker. */
 void run_describe_job(const struct run *run, const struct slot *slot, const struct run_job *job,
 					  struct protocol_job *ret_job);
 
 /* ---- run_losses.c */
 
-/* How long a compile may take before it hangs. */
+/* The time after which a compile counts as hung. */
 uint64_t run_limit_ns(const struct run *run, double cost_ms);
-/* Each worker takes memory, of the machine and of the GPU; an exclusive GPU takes only one. False
- * where it is the only one: then there are not too many. */
+/* Each worker takes memory of the machine and of the GPU; an exclusive GPU accepts only one. False
+ * if it is the only worker, which is not retired. */
 bool run_retire(struct run *run, struct slot *slot, const char *why);
 /* The device gives no context; the module is not to blame and goes back to the queue. */
 void run_without_context(struct run *run, struct slot *slot, struct run_job job, const char *why);
-/* A worker is lost to this module. Of several in a row too many end the run. */
+/* Counts a worker that this module ended. Too many in a row end the run. */
 void run_count_loss(struct run *run, size_t index);
-/* Of the jobs of a worker that has ended, the oldest is to blame. */
+/* When a worker has ended, blames the oldest of its jobs. */
 void run_blame(struct run *run, struct slot *slot, const struct child_end *how);
 /* Whether starting further workers is pointless; run->err then says why. `in_compile`: it was
  * compiling a module. */
@@ -150,9 +150,9 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 
 /* ---- run_answers.c */
 
-/* False where this worker is to get no work. */
+/* False if this worker gets no work. */
 bool run_take_hello(struct run *run, struct slot *slot, const struct protocol_hello *hello);
-/* False for an answer to another job than the one that was sent. */
+/* False for an answer to a job other than the one sent. */
 bool run_take_answer(struct run *run, struct slot *slot, const struct protocol_answer *answer);
 /* The entry of a module is in the live cache, or was refused (`why`). */
 void run_inserted(void *context, size_t index, int64_t grown_bytes, const struct jw_error *why);

@@ -1,6 +1,6 @@
-/* Ctrl-Z and continuing. The keyboard stops the workers too; a signal to the supervisor alone would
- * not. The supervisor must not be stopped while it holds the lock of the cache's index, which
- * programs wait for. On the loop's thread it holds no lock. */
+/* Ctrl-Z and continuing. The keyboard stops the workers too; a signal to only the supervisor would
+ * not. The supervisor must not be stopped while it holds the lock of the cache's index, since
+ * programs wait for it. On the loop's thread it holds no lock. */
 #include "os/interrupt.h"
 #include "run/run_state.h"
 
@@ -29,7 +29,7 @@ void run_catch_stop(struct run *run)
 	run->stop_signal.data = run;
 	if (number)
 		(void)uv_signal_start(&run->stop_signal, on_stop, number);
-	/* It does not keep the loop running. */
+	/* This handle does not keep the loop running. */
 	uv_unref((uv_handle_t *)&run->stop_signal);
 }
 

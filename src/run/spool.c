@@ -7,7 +7,7 @@
 #include "devcode/devcode.h"
 #include "os/file.h"
 
-/* A cold module whose container has to be taken out of something. */
+/* A cold module whose container has to be extracted. */
 struct want {
 	uint64_t offset;
 	uint32_t file;
@@ -24,14 +24,13 @@ static int by_place(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* One pass over one archive: its wanted containers, each once, go into the spool one behind the
- * other. */
+/* One pass over one archive: copies its wanted containers, each once, to the spool. */
 struct pass {
 	struct os_file *file;
 	struct devcode_part *parts;
 	uint64_t *places; /* of the parts */
 	size_t count;
-	size_t part; /* the one that is being written */
+	size_t part; /* the part being written */
 	uint64_t written_bytes;
 };
 
@@ -66,8 +65,7 @@ static void add_parts(struct pass *pass, struct spool *spool, const struct plan 
 	}
 }
 
-/* Reads the wanted containers of one archive. -1: out of memory; `trouble` is told of missing ones.
- */
+/* Reads the wanted containers of one archive. -1: out of memory; `trouble` reports missing ones. */
 static int take_out(struct jw_error *err, struct spool *spool, const struct plan *plan,
 					struct want *wants, size_t count, const struct jw_cancel *cancel,
 					struct jw_error *trouble)
@@ -96,8 +94,8 @@ done:
 	return result;
 }
 
-/* Whether a file's containers are packed: a member of an archive, or a file that is compressed with
- * zstd as a whole (RFC 8878, 3.1.1: the magic number). */
+/* Whether a file's containers are packed: a member of an archive, or a file compressed with zstd as
+ * a whole (RFC 8878, 3.1.1: the magic number). */
 static bool is_packed(const struct plan_file *file)
 {
 	static const uint8_t zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -107,7 +105,7 @@ static bool is_packed(const struct plan_file *file)
 							!memcmp(head, zstd, sizeof head));
 }
 
-/* Containers in plain files have their place at once. */
+/* Assigns containers in plain files their place at once. */
 static void sort_out(struct spool *spool, const struct plan *plan, const bool *packed,
 					 struct want *wants, size_t *ret_count)
 {

@@ -1,15 +1,14 @@
 /* The place of each module's bytes, for workers.
  *
- * A worker reads a container in a plain file itself. A container in a wheel, or in a file that is
- * compressed as a whole, is unpacked once, one archive after the other, into the run's spool file,
- * which holds nothing but the wanted containers.
- */
+ * A worker reads a container in a plain file itself. A container in a wheel, or in a file
+ * compressed as a whole, is extracted once, one archive after the other, into the run's spool file,
+ * which contains only the wanted containers. */
 #pragma once
 
 #include "plan/plan.h"
 
 struct spool_place {
-	const char *path; /* of the library or of the spool; NULL: could not be had */
+	const char *path; /* of the library or of the spool; NULL: not available */
 	uint64_t offset, size_bytes;
 };
 
@@ -21,8 +20,8 @@ struct spool {
 };
 
 /* Finds a place for every cold module of the plan. `folder`: the run's own directory. `trouble`
- * (may be NULL) is told why a module could not be read; the others are found nevertheless. `cancel`
- * may be NULL: JW_ERR_INTERRUPTED. */
+ * (may be NULL) gets the reason why a module could not be read; the others are found nevertheless.
+ * `cancel` may be NULL: JW_ERR_INTERRUPTED. */
 int spool_fill(struct jw_error *err, const struct plan *plan, const char *folder,
 			   void (*trouble)(void *context, const char *line), void *context,
 			   const struct jw_cancel *cancel, struct spool *ret_spool);

@@ -2,13 +2,14 @@
 
 #include <stdbool.h>
 
-/* The prediction of a module weighs as much as what was seen of half as much work, and of so much
- * at least. Of several weights this one did best where the modules of four frameworks were
- * scheduled as they took (tests/unit/test_run_time_left.c). */
+/* A module's prediction weighs as much as the measurements of half as much work, and at least
+ * PRIOR_MS. Of several weights this one was best when the modules of four frameworks were scheduled
+ * with their real times (tests/unit/test_run_time_left.c). */
 static const double PRIOR_MS = 500;
-/* A module that takes longer than predicted: what is left of it, as a share of its time so far. */
+/* For a module that takes longer than predicted: its remaining time as a share of its elapsed time.
+ */
 static const double OVERDUE = 0.1;
-/* How crowded the machine is changes: so much wall time is remembered. */
+/* The load of the machine changes: this much wall time is remembered. */
 static const double CROWD_MS = 60e3;
 
 static bool is_time(double ms)
@@ -50,7 +51,7 @@ double pace_ms(const struct pace *pace, enum cache_key_form form, double model_m
 {
 	const struct pace_sum *own = form == CACHE_KEY_LINK ? &pace->link : &pace->load;
 	const double weight = model_ms > 2 * PRIOR_MS ? model_ms / 2 : PRIOR_MS;
-	/* A form of which little was done is as wrong as the other. */
+	/* A form with few measurements is assumed to be as wrong as the other. */
 	const double all = (pace->load.cpu_ms + pace->link.cpu_ms + weight) /
 					   (pace->load.model_ms + pace->link.model_ms + weight);
 
@@ -88,6 +89,6 @@ double schedule_ms(double *free_ms, size_t workers, const double *next_ms, size_
 		sum += free_ms[i];
 		last = free_ms[i] > last ? free_ms[i] : last;
 	}
-	/* Short modules fill what is uneven. */
+	/* Short modules fill the gaps. */
 	return sum / (double)workers > last ? sum / (double)workers : last;
 }

@@ -16,7 +16,7 @@ struct trace {
 	struct os_file *file;
 	uint64_t size; /* without the closing bracket */
 	uint64_t began_ns;
-	bool named[MOST_ROWS]; /* rows that have their name */
+	bool named[MOST_ROWS]; /* rows that have a name */
 	bool failed;
 	struct jw_error why;
 };
@@ -33,14 +33,14 @@ static int write_event(struct jw_error *err, struct trace *trace, const char *ev
 	if (!result) {
 		trace->size += length;
 	} else if (!os_file_truncate(NULL, trace->file, trace->size)) {
-		/* Half an event, where the disk is full: in its place the end finds room again. */
+		/* Half an event, if the disk is full: the end fits in its place. */
 		(void)os_file_write(NULL, trace->file, trace->size, end, trace->size ? sizeof end - 1 : 0);
 	}
 	buf_free(&text);
 	return result;
 }
 
-/* Takes the event, which is NULL where memory has run out. */
+/* Takes over the event; NULL: out of memory. */
 static void put_event(struct trace *trace, cJSON *event, bool complete)
 {
 	char *line = complete && !trace->failed ? json_line(&trace->why, event) : NULL;
@@ -109,7 +109,7 @@ static const char *form_name(enum cache_key_form form)
 	return form == CACHE_KEY_LINK ? "link" : form == CACHE_KEY_TEXT ? "text" : "load";
 }
 
-/* With these anyone can fit the model again (scripts/fit-costs.py). */
+/* These allow fitting the model again (scripts/fit-costs.py). */
 static bool add_features(cJSON *arguments, const struct plan_module *module)
 {
 	return cJSON_AddNumberToObject(arguments, "statements", module->features.statements) &&

@@ -21,8 +21,8 @@ enum { TRACE_SUPERVISOR = 0, TRACE_FIRST_WORKER = 1 };
 int trace_open(struct jw_error *err, const char *path, struct trace **ret_trace);
 /* A slice from `from_ns` until now (os_monotonic_ns). `trace` may be NULL here and below. */
 void trace_slice(struct trace *trace, unsigned row, const char *name, uint64_t from_ns);
-/* How a module ended: "compiled", or how it failed; `cpu_ms`: the processor time of its compile, 0
- * where unknown. */
+/* How a module ended: "compiled", or its failure; `cpu_ms`: the processor time of its compile, 0 if
+ * unknown. */
 struct trace_end {
 	const char *result;
 	double cpu_ms;
@@ -30,5 +30,5 @@ struct trace_end {
 /* The slice of one of the plan's modules. */
 void trace_module(struct trace *trace, unsigned row, const struct plan *plan,
 				  const struct plan_module *module, uint64_t from_ns, const struct trace_end *how);
-/* -1: a part is missing, and why. */
+/* -1: a part is missing; err says why. */
 int trace_close(struct jw_error *err, struct trace *trace);
