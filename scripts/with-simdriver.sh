@@ -65,9 +65,10 @@ fi
 
 command -v wine > /dev/null || { echo "with-simdriver.sh: wine is not installed" >&2; exit 77; }
 # The user's name is Wine's USER, read in the locale's encoding. Debuggers and installers that Wine would start are off;
-# "n": our nvcuda.dll, never the one that Wine brings; "n,b": a schtasks.exe of the tests before Wine's.
+# "n": our nvcuda.dll, never the one that Wine brings; "n,b": a schtasks.exe of the tests before Wine's, and what
+# $WINE_NATIVE_FIRST lists, as on Windows, which has no libraries of its own inside.
 export USER=$user LC_ALL=C.UTF-8 WINEDEBUG=${WINEDEBUG:--all} WINEPREFIX=$build/wine/$user
-export WINEDLLOVERRIDES="nvcuda=n;schtasks.exe=n,b;winedbg.exe,winemenubuilder.exe,mscoree,mshtml="
+export WINEDLLOVERRIDES="nvcuda=n;schtasks.exe=n,b;winedbg.exe,winemenubuilder.exe,mscoree,mshtml=${WINE_NATIVE_FIRST:+;$WINE_NATIVE_FIRST=n,b}"
 system=$WINEPREFIX/drive_c/windows/system32
 mkdir -p "$build/wine"
 {

@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "os/arguments.h"
 #include "os/console.h"
+#include "os/library.h"
 
 #include <sodium.h>
 
@@ -8,6 +9,7 @@ int main(int argc, char **argv)
 {
 	int ready;
 
+	os_library_places();
 	argv = os_arguments(&argc, argv);
 	os_terminal_prepare();
 	/* Must run before the first hash: otherwise libsodium does not use the processor's vectors.

@@ -7,6 +7,10 @@
 
 struct os_library;
 
+/* To be called first: from now on, libraries that this process loads by name come from System32, or
+ * from the folder of one that os_library_open was given a path of, and not from the program's own
+ * folder or the current one. Windows alone. */
+void os_library_places(void);
 /* Loads a library by name like the system; on Windows from System32 only. A path (with a separator)
  * is used unchanged. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library);

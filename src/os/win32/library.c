@@ -15,6 +15,24 @@ static bool is_path(const char *name)
 	return os_base_name(name) != name;
 }
 
+void os_library_places(void)
+{
+	(void)SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_SYSTEM32 | LOAD_LIBRARY_SEARCH_USER_DIRS);
+}
+
+/* Some load more libraries of their folder by name (NVRTC its builtins). */
+static void add_folder(const wchar_t *path)
+{
+	const wchar_t *name = wcsrchr(path, L'\\');
+	wchar_t *folder = name ? mem_array(NULL, (size_t)(name - path) + 1, sizeof *folder) : NULL;
+
+	if (!folder)
+		return;
+	memcpy(folder, path, (size_t)(name - path) * sizeof *folder);
+	(void)AddDllDirectory(folder);
+	mem_free(folder);
+}
+
 /* Loads from System32 only, or from the folder of a given path: never from the current folder or
  * PATH, where any user may have put a library of that name. */
 int os_library_open(struct jw_error *err, const char *name, struct os_library **ret_library)
@@ -26,8 +44,10 @@ int os_library_open(struct jw_error *err, const char *name, struct os_library **
 
 	if (!library || !wide)
 		goto done;
-	if (is_path(name))
+	if (is_path(name)) {
 		flags |= LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
+		add_folder(wide);
+	}
 	library->module = LoadLibraryExW(wide, NULL, flags);
 	if (!library->module) {
 		win32_error(err, name);
