@@ -75,7 +75,7 @@ struct jw_export_result {
 	size_t thin_modules;    /* of the modules: their PTX is not in the pack */
 	uint64_t thin_bytes;    /* of the content: that PTX */
 	uint64_t pack_bytes;
-	size_t damaged;       /* left out: not sound */
+	size_t damaged;       /* left out: not sound, or the driver refuses it */
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
 	size_t other_drivers; /* of other drivers */
 	size_t other_targets;
@@ -88,6 +88,7 @@ struct jw_export_result {
 	char signed_by[17];    /* id of the key, "" where it was not signed */
 	char public_key[64];   /* of that key, as its receivers give it to jw_key_trust */
 	char drivers[512];     /* "550.163.01", or "built Feb  9 2019 19:17:30", comma between them */
+	size_t unreadable;     /* left out: files that this account may not read, or the disk cannot */
 };
 #define JW_EXPORT_RESULT_INIT JW_INIT(jw_export_result)
 
@@ -156,6 +157,8 @@ struct jw_import_options {
 	int (*find_files)(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
 					  size_t *ret_count);
 	bool any_file; /* look into all of them, not just those whose package or name the pack names */
+	bool evict; /* where the limit asks for it, evict the oldest entries of others; otherwise such
+				   an import is JW_ERR_LIMIT before anything is written */
 };
 #define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)
 
@@ -171,7 +174,9 @@ struct jw_import_result {
 	struct jw_import_missing *missing_files;
 	size_t missing_file_count;
 	size_t added, replaced; /* of the accepted; 0 for a dry run */
-	size_t evicted;         /* oldest entries of others, to keep to the cache's limit */
+	size_t evicted;         /* oldest entries of others, to keep to the cache's limit; those that
+							   would be evicted (jw_import_options.evict) for a dry run */
+	uint64_t evicted_bytes; /* theirs */
 	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
 	double seconds;
 	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
@@ -184,7 +189,8 @@ struct jw_import_result {
 /* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no
  * such file, or no signature by a trusted key; JW_ERR_FORMAT: not a pack, or damaged;
  * JW_ERR_UNSUPPORTED: it needs a newer jitwarm, or the driver caches nothing; JW_ERR_LIMIT: larger
- * than a pack may be, or than the limit of the driver's cache; JW_ERR_IO: no space, no permission;
+ * than a pack may be, or than the limit of the driver's cache, or entries of others would be
+ * evicted and jw_import_options.evict does not allow it; JW_ERR_IO: no space, no permission;
  * JW_ERR_INTERRUPTED. Entries added before the failure stay and are sound; another run completes
  * the import. The caller frees with jw_import_result_free. */
 int jw_import(struct jw_error *err, const struct jw_import_options *options,

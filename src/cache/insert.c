@@ -156,8 +156,9 @@ static int evict(struct jw_error *err, struct cache_live *live, size_t at)
 	mem_free(path);
 	if (result)
 		return -1;
-	live_drop_row(live, at);
+	live->counts.evicted_bytes += live->index.rows[at].size_bytes;
 	live->counts.evicted++;
+	live_drop_row(live, at);
 	return 0;
 }
 

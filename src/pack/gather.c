@@ -22,7 +22,17 @@ enum { MOST_THREADS = 8 };
  * fast. */
 enum { MOST_TOGETHER = 8, MOST_BYTES_TOGETHER = 16 << 20 };
 
-enum fate { TAKEN, DAMAGED, NOT_CUDA, OTHER_DRIVER, OTHER_TARGET, UNSUITED, CARRIED, UNWANTED };
+enum fate {
+	TAKEN,
+	DAMAGED,
+	UNREADABLE,
+	NOT_CUDA,
+	OTHER_DRIVER,
+	OTHER_TARGET,
+	UNSUITED,
+	CARRIED,
+	UNWANTED, /* or gone meanwhile */
+};
 
 struct work {
 	const struct jw_export_options *options;
@@ -267,10 +277,18 @@ static bool is_twin(const struct room *room, size_t i)
 		   !memcmp(a->value, b->value, (size_t)b->value_bytes);
 }
 
+static uint8_t fate_of_failure(const struct jw_error *why)
+{
+	return why->code == JW_ERR_NOT_FOUND ? UNWANTED
+		   : why->code == JW_ERR_LIMIT   ? DAMAGED
+										 : UNREADABLE;
+}
+
 static int read_one(struct jw_error *err, struct work *work, struct room *room, size_t i)
 {
 	const struct cache_file *file = &work->scan.files[room->first + i];
 	struct buf *bytes = &room->bytes[i];
+	struct jw_error why = {0};
 	struct os_stat stat;
 	char *path;
 
@@ -280,13 +298,19 @@ static int read_one(struct jw_error *err, struct work *work, struct room *room, 
 		work->fates[room->first + i] = UNWANTED;
 		return 0;
 	}
-	if (file->probed.damage != CACHE_SOUND)
+	if (file->probed.damage != CACHE_SOUND) {
+		if (file->probed.damage == CACHE_DAMAGE_READ)
+			work->fates[room->first + i] = UNREADABLE;
 		return 0;
+	}
 	path = cache_entry_path(err, work->dir, file->key);
 	if (!path)
 		return -1;
-	room->read[i] = !read_into(NULL, path, bytes, &stat) &&
-					cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
+	if (read_into(&why, path, bytes, &stat))
+		work->fates[room->first + i] = fate_of_failure(&why);
+	else
+		room->read[i] =
+			cache_entry_parse(bytes->data, bytes->size, &room->entries[i]) == CACHE_SOUND;
 	if (room->read[i])
 		work->items[room->first + i].mtime_ns = stat.mtime_ns;
 	room->twin[i] = room->read[i] && i && is_twin(room, i);
@@ -408,6 +432,7 @@ static void keep_taken(struct work *work, struct gather *gather, struct jw_expor
 	if (gather->count)
 		qsort(gather->items, gather->count, sizeof *gather->items, compare_gathered);
 	result->damaged = counts[DAMAGED];
+	result->unreadable = counts[UNREADABLE];
 	result->not_cuda = counts[NOT_CUDA];
 	result->other_drivers = counts[OTHER_DRIVER];
 	result->other_targets = counts[OTHER_TARGET];

@@ -120,7 +120,8 @@ static int check(struct jw_error *err, struct import *import)
 
 static int decide(struct jw_error *err, struct import *import)
 {
-	return import->form->decide(err, import) || check_limit(err, import) || check_space(err, import)
+	return import->form->decide(err, import) || check_limit(err, import) ||
+				   import_refuse_evicting(err, import) || check_space(err, import)
 			   ? -1
 			   : 0;
 }

@@ -79,6 +79,11 @@ int import_decide_entries(struct jw_error *err, struct import *import);
 int import_try_entries(struct jw_error *err, struct import *import);
 int import_insert_entries(struct jw_error *err, struct import *import);
 
+/* Sets the result's `evicted` and `evicted_bytes`, before anything is written. */
+int import_count_evicted(struct jw_error *err, struct import *import);
+/* JW_ERR_LIMIT where there are such entries, and the options do not allow it. */
+int import_refuse_evicting(struct jw_error *err, const struct import *import);
+
 /* The room that the driver's limit leaves in this cache, by its index. */
 uint64_t import_free_room(const char *dir, uint64_t limit_bytes);
 

@@ -214,5 +214,5 @@ int import_decide_entries(struct jw_error *err, struct import *import)
 	for (uint32_t i = 0; i < import->manifest.entry_count; i++)
 		if (decide_entry(err, import, i))
 			return -1;
-	return 0;
+	return import->options->pack_only ? 0 : import_count_evicted(err, import);
 }

@@ -139,7 +139,8 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 {
 	const struct cache_live_options how = {
 		.limit_bytes = import->limit_bytes,
-		.when_full = import->options->only_missing ? CACHE_FULL_REFUSE : CACHE_FULL_EVICT,
+		.when_full = import->options->evict && !import->options->only_missing ? CACHE_FULL_EVICT
+																			  : CACHE_FULL_REFUSE,
 		.new_mode = import->new_mode,
 		.account = import->options->account};
 	struct writing *writing = mem_alloc(err, sizeof *writing);
@@ -157,6 +158,7 @@ int import_insert_entries(struct jw_error *err, struct import *import)
 	import->result->replaced = counts.replaced;
 	import->result->added_bytes = counts.grown_bytes > 0 ? (uint64_t)counts.grown_bytes : 0;
 	import->result->evicted = counts.evicted;
+	import->result->evicted_bytes = counts.evicted_bytes;
 	if (cache_live_close(&late, writing->live) && !result)
 		result = error_copy(err, &late);
 done:

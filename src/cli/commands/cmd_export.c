@@ -82,6 +82,9 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	options->file_count = options->thin ? chosen->found.count : 0;
 	if (jw_export(err, options, &document.result))
 		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
+	/* What was not asked for, or never goes into a pack, is no loss. */
+	if (document.result.damaged + document.result.unreadable + document.result.unsuited)
+		cli->status = EXIT_COLD;
 	if (!options->output)
 		return 0;
 	pack_report_print(&cli->out, options->output, &document.result);
@@ -162,7 +165,9 @@ const struct cli_command command_export = {
 		"offset where it was found. Modules in no file here, such as NVRTC's, are in the "
 		"pack.\n\nAn opaque pack (--opaque) holds the files of the directory, for an empty one "
 		"elsewhere, under the same driver, system and GPU architecture.\n\nExit status: 0 where "
-		"the pack was written, 2 where there is no cache to export, 3 on failure.",
+		"the pack was written, 1 where it was but lacks entries that are damaged, that this "
+		"account cannot read, or that a pack cannot hold, 2 where there is no cache to export, 3 "
+		"on failure.",
 	.options = export_options,
 	.no_operands = "the file is named with -o FILE",
 	.run = export_run,

@@ -15,12 +15,13 @@
 #include "os/folders.h"
 #include "os/interrupt.h"
 
-static enum exit_status status_of(const struct jw_import_result *result)
+/* `evicts`: old entries of others may go. */
+static enum exit_status status_of(const struct jw_import_result *result, bool evicts)
 {
 	size_t left = result->refused + result->missing;
 
 	if (!left)
-		return EXIT_DONE;
+		return result->dry_run && result->evicted && !evicts ? EXIT_COLD : EXIT_DONE;
 	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
@@ -76,6 +77,7 @@ static struct jw_import_options import_options_of(const struct cli *cli, struct 
 		.allow_unsigned = options_given(given, "allow-unsigned"),
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
+		.evict = options_given(given, "evict"),
 		.context = places,
 		.cancel = cli_cancel,
 		.find_files = find_named_files,
@@ -122,7 +124,7 @@ static int import_into(struct jw_error *err, struct cli *cli)
 					   "entries that are not the driver's own bytes could not be marked: %s",
 					   result->unmarked);
 	pack_report_import(&cli->out, result);
-	cli->status = status_of(result);
+	cli->status = status_of(result, options.evict);
 	failed = document_print(err, &cli->out, &document_import, result);
 	jw_import_result_free(result);
 	return failed;
@@ -150,7 +152,7 @@ static void print_accounts(struct cli *cli, const struct jw_import_all_result *a
 			continue;
 		}
 		pack_report_import(&cli->out, account->result);
-		cli_end_with(cli, status_of(account->result));
+		cli_end_with(cli, status_of(account->result, options_given(&cli->options, "evict")));
 	}
 	if (all->failed)
 		cli_end_with(cli, all->failed == all->count ? EXIT_FAILED : EXIT_COLD);
@@ -213,6 +215,8 @@ static const struct cli_option import_options[] = {
 	CLI_FLAG("carry-over",
 			 "Also take entries of older drivers, for modules without one: this driver loads them. "
 			 "They are marked for “jitwarm prime --recompile-carried”"),
+	CLI_FLAG("evict", "Let the oldest entries of other modules go where the cache would pass its "
+					  "limit (CUDA_CACHE_MAXSIZE). Without it such a pack is not imported"),
 	{0}};
 
 const struct cli_command command_import = {
@@ -235,8 +239,10 @@ const struct cli_command command_import = {
 		"pack (“jitwarm export --opaque”) is a whole directory for the very same driver and system "
 		"and a GPU of the same architecture, and goes only into an empty or missing "
 		"directory.\n\nExit status: 0 where all is in the cache, 1 where a part was refused or its "
-		"PTX was not found, 2 where all of it was or there is no driver to import for, 3 where the "
-		"pack is damaged or the cache cannot be written. With --all-users: 1 where one account "
+		"PTX was not found, or where --dry-run says that the import needs --evict, 2 where all of "
+		"it was or there is no driver to import for, 3 where the "
+		"pack is damaged, entries of others would be evicted, or the cache cannot be written. With "
+		"--all-users: 1 where one account "
 		"cannot be filled, 3 where no account can.",
 	.options = import_options,
 	.run = run_import,

@@ -30,6 +30,7 @@ static const struct json_field export_fields[] = {
 	EXPORT(unsuited, "left out: kinds of entries that a pack cannot hold"),
 	EXPORT(carried, "left out: carried over from an older driver"),
 	EXPORT(damaged, "left out: damaged"),
+	EXPORT(unreadable, "left out: files that this account may not read, or the disk cannot"),
 	EXPORT(seconds, "wall time"),
 	{0},
 };
@@ -83,7 +84,9 @@ static const struct json_field import_fields[] = {
 	IMPORT(missing, "of a thin pack: their PTX was not found"),
 	IMPORT(added, "new entries that were written"),
 	IMPORT(replaced, "entries that replaced others of the same name"),
-	IMPORT(evicted, "old entries that were evicted for them"),
+	IMPORT(evicted, "old entries of others that were evicted for them; with `dry_run`: that would "
+					"be, for which the import needs `--evict`"),
+	IMPORT(evicted_bytes, "theirs"),
 	IMPORT(added_bytes, "growth of the cache"),
 	IMPORT(content_bytes, "of modules and cubins"),
 	IMPORT(pack_bytes, "of the file"),

@@ -34,6 +34,7 @@ static void print_left_out(const struct output *out, const struct jw_export_resu
 		 "that an older driver compiled (“jitwarm prime --recompile-carried” replaces them)"},
 		{result->unsuited, "whose cubin or options another machine could not check"},
 		{result->damaged, "damaged (“jitwarm cache verify” lists them)"},
+		{result->unreadable, "that this account cannot read (“jitwarm cache verify” lists them)"},
 	};
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -132,7 +133,13 @@ void pack_report_import(const struct output *out, const struct jw_import_result 
 					text_bytes(bytes, result->added_bytes), text_duration(time, result->seconds));
 	output_count(out, STYLE_PLAIN, "", result->replaced, "entry with other bytes replaced",
 				 "entries with other bytes replaced");
-	output_count(out, STYLE_WARN, "", result->evicted,
+	if (result->dry_run && result->evicted)
+		output_line(out, STYLE_WARN,
+					"%s of others, %s, would be evicted: without --evict or a larger "
+					"CUDA_CACHE_MAXSIZE nothing is imported",
+					TEXT_COUNT(result->evicted, "old entry", "old entries"),
+					text_bytes(bytes, result->evicted_bytes));
+	output_count(out, STYLE_WARN, "", result->dry_run ? 0 : result->evicted,
 				 "old entry evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)",
 				 "old entries evicted: the cache is at its limit (CUDA_CACHE_MAXSIZE)");
 }

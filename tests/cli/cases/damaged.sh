@@ -45,7 +45,7 @@ for kind in value key checksum zeros gpu abi module; do
 	out_has "the entry is damaged ("
 	run 1 check --json "$sample" # -n has left it there
 	json 'd["damaged"] == 1'
-	run 0 export --all --json -o "$work/$kind.jwpack"
+	run 1 export --all --json -o "$work/$kind.jwpack"
 	json 'd["damaged"] + d["unsuited"] == 1 and d["entries"] > 0'
 	run 1 cache verify --json
 	json 'd["damaged"] == 1'

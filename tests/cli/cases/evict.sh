@@ -1,0 +1,69 @@
+# import where the cache is nearly full: what others have is counted first, and evicted only with --evict
+. "$cases/../pack-entries.sh"
+unset CUDA_CACHE_MAXSIZE
+built="Apr  8 202512:10:18"
+for number in 1 2 3 4 5 6; do pack_entry "$work/there" $number "$built" 86; done
+for number in 7 8 9; do pack_entry "$work/made" $number "$built" 86; done
+there=$(native "$work/there") pack=$(native "$work/a.jwpack")
+run 0 export --all --cache "$(native "$work/made")" -o "$pack"
+entries() { (cd "$1" && find . -path './?/?/*' -type f -printf '%P\n' | sort); }
+rows() { find "$1" -path "$1/?/?/*" -type f -printf '%s\n' | awk '{ sum += $1 - 28 } END { print sum }'; }
+import() { run "$1" import --allow-unsigned --as-is --cache "$there" "${@:2}" "$pack"; }
+run 0 cache verify --cache "$there" --repair
+# The two that go first by the index, as names below the folder, and what they count together
+read -r first second two < <(python3 - "$work/there/index" <<'PYTHON'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+(a, size), (b, more) = struct.iter_unpack("<QQ", data[16:48])
+path = lambda key: "{0[0]}/{0[1]}/{1}".format("%016x" % key, ("%016x" % key)[2:])
+print(path(a), path(b), size + more)
+PYTHON
+)
+was=$(rows "$work/there") new=$(rows "$work/made")
+before=$(entries "$work/there")
+
+# All has room
+export CUDA_CACHE_MAXSIZE=$((was + new))
+import 0 --dry-run --json
+json 'd["accepted"] == 3 and d["evicted"] == d["evicted_bytes"] == 0'
+
+# Two have to go
+export CUDA_CACHE_MAXSIZE=$((was + new - two + 1))
+import 1 --dry-run --json
+json 'd["accepted"] == 3 and d["added"] == 0 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
+import 1 --dry-run
+out_has "2 old entries of others, "
+out_has "without --evict or a larger CUDA_CACHE_MAXSIZE nothing is imported"
+import 0 --dry-run --evict
+import 3
+err_has "2 entries of others ("
+err_has "allow it with --evict"
+err_one_line
+[[ $(entries "$work/there") == "$before" ]] || fail "an import that was refused has written"
+# As the message says: with that limit nothing is evicted
+more=$(grep -oE 'CUDA_CACHE_MAXSIZE=[0-9]+' "$err" | cut -d= -f2)
+CUDA_CACHE_MAXSIZE=$more import 0 --dry-run --json
+json 'd["evicted"] == 0'
+
+# What the dry run said is what happens, and to the oldest by the index
+import 0 --evict --json
+json 'd["added"] == 3 and d["evicted"] == 2 and d["evicted_bytes"] == '"$two"
+gone=$(comm -23 <(echo "$before") <(entries "$work/there"))
+[[ $gone == "$(printf '%s\n' "$first" "$second" | sort)" ]] || fail "evicted: $gone, not $first and $second"
+run 0 cache verify --cache "$there"
+# All of it is there now: nothing to evict
+import 0
+import 0 --dry-run --json
+json 'd["there"] == 3 and d["evicted"] == 0'
+
+# A file that the index does not count takes room too
+for number in 1 2; do pack_entry "$work/there" $number "$built" 86; done
+rm "$work/there/index"
+export CUDA_CACHE_MAXSIZE=$(rows "$work/there")
+for number in 10; do pack_entry "$work/more" $number "$built" 86; done
+run 0 export --all --cache "$(native "$work/more")" -o "$pack"
+import 1 --dry-run --json
+json 'd["evicted"] >= 1'
+import 3
+import 0 --evict
+out_has "evicted: the cache is at its limit"

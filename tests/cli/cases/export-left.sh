@@ -1,0 +1,40 @@
+# export: a pack without some of the entries ends with 1; unreadable files are told from damaged ones
+. "$cases/../pack-entries.sh"
+built="Apr  8 202512:10:18"
+for number in 1 2 3; do pack_entry "$work/cache" $number "$built" 86; done
+pack_entry "$work/cache" 4 "$built" 75
+dir=$(native "$work/cache") pack=$(native "$work/a.jwpack")
+export_all() { run "$1" export --all --cache "$dir" -o "$pack" "${@:2}"; }
+file() { find "$work/cache" -path "$work/cache/?/?/*" -type f | sort | sed -n "$1p"; }
+export_all 0 --json
+json 'd["entries"] == 4 and d["damaged"] == d["unreadable"] == 0'
+# Left out by choice
+export_all 0 --arch sm_75 --json
+json 'd["entries"] == 1 and d["other_targets"] == 3'
+
+damaged=$(file 1) last=$(($(stat -c %s "$(file 1)") - 1))
+printf '\377' | dd of="$damaged" bs=1 seek=$last conv=notrunc status=none
+export_all 1 --json
+json 'd["entries"] == 3 and d["damaged"] == 1 and d["unreadable"] == 0'
+export_all 1
+out_has "left out: 1 entry damaged"
+# On standard output too
+# shellcheck disable=SC2086
+$JITWARM export --all --cache "$dir" -o - >"$work/piped" 2>"$err" </dev/null
+[[ $? == 1 && -s $work/piped ]] || fail "export -o - does not end with 1"
+
+# A folder in the place of an entry cannot be read, by anybody
+unreadable=$(file 2)
+rm "$unreadable" && mkdir "$unreadable"
+export_all 1 --json
+json 'd["entries"] == 2 and d["damaged"] == 1 and d["unreadable"] == 1'
+export_all 1
+out_has "left out: 1 entry that this account cannot read"
+rmdir "$unreadable"
+
+# One that the account may not read
+if ! is_wine && ((EUID)); then
+	chmod 000 "$(file 2)"
+	export_all 1 --json
+	json 'd["damaged"] == 1 and d["unreadable"] == 1'
+fi
