@@ -1,6 +1,6 @@
-/* Other accounts of this machine, and the driver's caches that are theirs.
+/* Other accounts of this machine, and their driver caches.
  *
- * Threads: any number of threads may call these functions at the same time, but for
+ * Threads: any number of threads may call these functions at the same time, except
  * jw_become_sudo_user, during which no other thread may use files or the environment. */
 #ifndef JITWARM_ACCOUNTS_H
 #define JITWARM_ACCOUNTS_H
@@ -25,38 +25,39 @@ struct jw_accounts {
 	size_t count, capacity;
 };
 
-/* Accounts of people that have a folder here. Linux: user ids from UID_MIN to UID_MAX of
+/* The accounts of people with a folder here. Linux: user ids from UID_MIN to UID_MAX of
  * /etc/login.defs, as far as getpwent(3) lists them (most directory services list none). Windows:
  * the profiles of local, domain and cloud accounts (HKEY_LOCAL_MACHINE\SOFTWARE\Microsoft\Windows
  * NT\CurrentVersion\ProfileList). The caller frees with jw_accounts_free, here and below. */
 int jw_accounts_people(struct jw_error *err, struct jw_accounts *ret_accounts);
 /* The accounts of services. Windows: LocalSystem, LocalService, NetworkService, and virtual
- * accounts with a profile. Linux: every account that belongs to no person, except root's, and the
- * folders of /var/lib, where systemd keeps those of services without an account of their own
+ * accounts with a profile. Linux: every account that belongs to no person, except root, and the
+ * folders of /var/lib in which systemd keeps the state of services without a fixed account
  * (StateDirectory=). Their folders may be missing. */
 int jw_accounts_services(struct jw_error *err, struct jw_accounts *ret_accounts);
 void jw_accounts_free(struct jw_accounts *accounts);
 
 /* Whether this process may write into other accounts' folders: root; on Windows an administrator's
- * elevated one. */
+ * elevated process. */
 bool jw_is_administrator(void);
 
-/* One line on why the live cache of this process is seldom the intended one: under sudo it is
- * root's, unless HOME is still that of the account that called sudo; of Windows' SYSTEM no user's
- * program reads it. NULL: it is the user's. The caller frees it with jw_text_free. */
+/* One line on why the live cache of this process is probably not the intended one: under sudo it is
+ * root's, unless HOME still names the folder of the account that called sudo; Windows' SYSTEM has a
+ * cache that no user's program reads. NULL: it is the user's. The caller frees it with
+ * jw_text_free. */
 int jw_account_doubt(struct jw_error *err, char **ret_line);
-/* From now on this process is the account that called sudo, and no longer root: files get its
- * owner, its HOME and its caches are in force, and root's rights never follow links that others
- * made. For good. JW_ERR_USAGE: this is not run through sudo, as always on Windows. */
+/* Turns this process permanently from root into the account that called sudo: it owns the files,
+ * its HOME and its caches apply, and root's rights never follow links that others made.
+ * JW_ERR_USAGE: not run through sudo, as always on Windows. */
 int jw_become_sudo_user(struct jw_error *err);
 
 /* A driver's cache that belongs to a service's account. */
 struct jw_other_cache {
 	char *account, *path;
-	uint64_t entries, size_bytes; /* of its files; 0 where this account may not read it */
+	uint64_t entries, size_bytes; /* of its files; 0 if this account may not read it */
 };
 
-/* Those that this account can see. The caller frees the array with jw_other_caches_free. */
+/* The caches that this account can see. The caller frees the array with jw_other_caches_free. */
 int jw_other_caches(struct jw_error *err, struct jw_other_cache **ret_caches, size_t *ret_count);
 void jw_other_caches_free(struct jw_other_cache *caches, size_t count);
 

@@ -23,7 +23,7 @@
 
 /* The initial value of structs that may grow in later versions: their size, and zeros. Each has a
  * macro: `struct jw_check_options options = JW_CHECK_OPTIONS_INIT;`. In C `{.size = sizeof options,
- * .paths = …}` does the same. */
+ * .paths = …}` has the same effect. */
 #ifdef __cplusplus
 template <typename type> static inline type jw_sized()
 {

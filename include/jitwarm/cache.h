@@ -1,8 +1,8 @@
-/* The driver's cache directory: what is in it, and whether it is sound. Only jw_cache_repair and
+/* The driver's cache directory: its content, and whether it is sound. Only jw_cache_repair and
  * jw_cache_forget write.
  *
- * Threads: any number of threads may call these functions at the same time. Of one directory, one
- * call of jw_cache_repair at a time in a process. */
+ * Threads: any number of threads may call these functions at the same time. In a process, one call
+ * of jw_cache_repair at a time per directory. */
 #ifndef JITWARM_CACHE_H
 #define JITWARM_CACHE_H
 
@@ -23,12 +23,12 @@ enum jw_cache_kind {
 	JW_CACHE_CUDA,
 	JW_CACHE_OPENCL, /* OpenCL's first step, source to PTX; its second makes a JW_CACHE_CUDA entry
 					  */
-	JW_CACHE_OTHER,  /* of a form that is not known: left alone */
+	JW_CACHE_OTHER,  /* of an unknown form: left alone */
 };
 
 /* Entries with something in common. */
 struct jw_cache_group {
-	char name[24]; /* "sm_86"; a driver's stamp or, for OpenCL, its release; "" where unknown */
+	char name[24]; /* "sm_86"; a driver's stamp or, for OpenCL, its release; "" if unknown */
 	size_t entries;
 	uint64_t bytes;
 };
@@ -38,24 +38,24 @@ struct jw_cache_damaged {
 	const char *reason;
 };
 
-/* What a driver will do with the cache as it is. */
+/* What a driver will do with the cache in its present state. */
 struct jw_cache_outlook {
 	const char *index; /* "sound", "missing", "empty", "truncated", "not an index", "a device",
 						  "a pipe", "not a file"; "unknown": it cannot be read */
 	/* The driver's action when it next stores an entry. "adds"; "evicts_soon": it evicts before the
 	 * limit is reached; "evicts": it evicts until the cache, which is larger than its limit, fits;
 	 * "evicts_all": it evicts every entry and stores nothing, every time; "wipes": it deletes every
-	 * entry (of a truncated index at its next look-up already); "nothing": it neither uses nor
+	 * entry (with a truncated index already at its next look-up); "nothing": it neither uses nor
 	 * stores entries; "hangs": every program hangs at its first look-up. */
 	const char *next_insert;
-	bool harmful;   /* "evicts_all", "wipes", "nothing", "hangs", where there is anything to lose:
+	bool harmful;   /* "evicts_all", "wipes", "nothing", "hangs", if there is something to lose:
 					   jw_prime and jw_cache_repair repair it */
 	size_t entries; /* files */
-	uint64_t bytes; /* theirs, as the limit counts them */
-	size_t evicted; /* "evicts": at least so many entries go */
+	uint64_t bytes; /* of the entries, as the limit counts them */
+	size_t evicted; /* "evicts": at least this many entries go */
 	uint64_t evicted_bytes;
-	char text[256];     /* a line for people, "" where the driver adds */
-	char next_step[64]; /* and one on what to do */
+	char text[256];     /* a line for people, "" for "adds" */
+	char next_step[64]; /* a line with the next step */
 };
 
 struct jw_cache_report {
@@ -64,7 +64,7 @@ struct jw_cache_report {
 	uint64_t bytes; /* of the entries' files */
 	size_t rows;
 	size_t rows_without_file, files_without_row, rows_repeated;
-	size_t foreign;  /* files and folders that are no part of a driver's cache */
+	size_t foreign;  /* files and folders that do not belong to a driver's cache */
 	size_t kinds[3]; /* by enum jw_cache_kind; sound entries only, as in the groups */
 	struct jw_cache_group *by_arch, *by_driver; /* by name */
 	size_t arch_count, driver_count;
@@ -72,7 +72,7 @@ struct jw_cache_report {
 	struct jw_cache_outlook outlook;
 	uint64_t index_bytes; /* the total that the driver counts against its limit */
 	uint64_t rows_bytes;  /* the correct total: the sum of the rows */
-	uint64_t limit_bytes; /* the driver's, as it was taken */
+	uint64_t limit_bytes; /* the driver's limit in effect */
 };
 
 struct jw_cache_options {
@@ -80,17 +80,17 @@ struct jw_cache_options {
 	const char *path;     /* NULL: the live cache of this account, by the environment */
 	uint64_t limit_bytes; /* the driver's; 0: by the environment */
 	struct jw_cancel cancel;
-	/* The driver at hand (jw_system). Machine code under its stamp is judged by what it loads, as
-	 * that of known drivers is; NULL: that of known drivers alone. */
+	/* The current driver (jw_system). Machine code with its stamp is judged by whether that driver
+	 * loads it, like code of known drivers; NULL: judges only code of known drivers. */
 	const struct jw_driver_info *driver;
 };
 #define JW_CACHE_OPTIONS_INIT JW_INIT(jw_cache_options)
 
 /* Reads every entry and checks its name and its value's checksum, as a driver would. A live cache
- * that does not exist yet is an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
- * JW_ERR_FORMAT: not a directory, or not one of a driver's cache; JW_ERR_UNSUPPORTED: with these
- * settings the driver does not cache; JW_ERR_IO: it cannot be read; JW_ERR_INTERRUPTED: it was
- * cancelled. The caller frees with jw_cache_report_free. */
+ * that does not exist yet gives an empty report; a `path` that does not exist is JW_ERR_NOT_FOUND.
+ * JW_ERR_FORMAT: not a directory, or not a driver's cache; JW_ERR_UNSUPPORTED: with these settings
+ * the driver does not cache; JW_ERR_IO: it cannot be read; JW_ERR_INTERRUPTED: cancelled. The
+ * caller frees with jw_cache_report_free. */
 int jw_cache_verify(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_report **ret_report);
 void jw_cache_report_free(struct jw_cache_report *report);
@@ -98,16 +98,16 @@ void jw_cache_report_free(struct jw_cache_report *report);
 struct jw_cache_repaired {
 	size_t removed;           /* entries that drivers would not have accepted */
 	size_t counted;           /* files that had no row in the index */
-	size_t dropped;           /* rows without files, and second ones for the same file */
+	size_t dropped;           /* rows without files, and duplicate rows of a file */
 	bool mended;              /* the index was unsound, or its total wrong */
-	uint64_t longest_hold_ns; /* with the driver's lock */
+	uint64_t longest_hold_ns; /* time with the driver's lock */
 };
 
-/* Removes entries that are damaged (jw_cache_verify says which; not those of another format version
- * or that cannot be read) and brings the index in line with the files, beside running drivers, a
- * few milliseconds of lock at a time. Foreign files are left alone. Killed at any moment it leaves
- * a sound cache, or one that the next run mends. JW_ERR_BUSY: something else holds the lock;
- * JW_ERR_UNSUPPORTED: an index of another version, and nothing is removed; JW_ERR_IO;
+/* Removes entries that jw_cache_verify reports as damaged (except those of another format version
+ * or that cannot be read) and makes the index agree with the files. Works beside running drivers
+ * and holds the lock for a few milliseconds at a time. Foreign files are left alone. If it is
+ * killed, the cache is sound, or the next run repairs it. JW_ERR_BUSY: another process holds the
+ * lock; JW_ERR_UNSUPPORTED: an index of another version, and nothing is removed; JW_ERR_IO;
  * JW_ERR_INTERRUPTED. */
 int jw_cache_repair(struct jw_error *err, const struct jw_cache_options *options,
 					struct jw_cache_repaired *ret_repaired);
@@ -127,12 +127,12 @@ enum jw_cache_form {
 struct jw_cache_entry {
 	uint64_t key; /* its name */
 	bool in_index;
-	bool damaged; /* by its header; values are not hashed */
+	bool damaged; /* according to its header; values are not hashed */
 	enum jw_cache_kind kind;
 	enum jw_cache_form form;
-	struct jw_target target; /* sm 0 where unknown */
-	char driver[20];         /* stamp, or OpenCL's release; "" where unknown */
-	char options[80];        /* the compiler options in its key, cut where they are longer */
+	struct jw_target target; /* sm 0 if unknown */
+	char driver[20];         /* stamp, or OpenCL's release; "" if unknown */
+	char options[80];        /* the compiler options in its key; longer ones are cut */
 	uint64_t payload_bytes;  /* of PTX, or OpenCL source */
 	uint64_t value_bytes;    /* of the cubin */
 	uint64_t file_bytes;
@@ -141,8 +141,8 @@ struct jw_cache_entry {
 
 struct jw_cache_listing {
 	char *path;
-	struct jw_cache_entry *entries; /* in the order in which the driver will evict them, those
-									   without a row last */
+	struct jw_cache_entry *entries; /* in the driver's order of eviction; those without a row come
+									   last */
 	size_t count;
 };
 
@@ -150,7 +150,7 @@ int jw_cache_list(struct jw_error *err, const struct jw_cache_options *options,
 				  struct jw_cache_listing **ret_list);
 void jw_cache_list_free(struct jw_cache_listing *list);
 
-/* The release of a known driver by its stamp ("550.163.01"), NULL where it is not known. */
+/* The release of a known driver by its stamp ("550.163.01"), NULL if it is unknown. */
 const char *jw_cache_driver_of_stamp(const char *stamp);
 
 JW_END_DECLS

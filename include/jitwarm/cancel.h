@@ -1,6 +1,6 @@
-/* Ending a long call early.
+/* Ends a long call early.
  *
- * Threads: `is_cancelled` is called on threads of the library, on several at the same time. */
+ * Threads: the library calls `is_cancelled` on its threads, on several at the same time. */
 #ifndef JITWARM_CANCEL_H
 #define JITWARM_CANCEL_H
 
@@ -10,11 +10,11 @@
 
 JW_BEGIN_DECLS
 
-/* A member of the options of each call that may take long. Zeros: the call runs to its end.
- * `is_cancelled` is called often, at least once for each file, entry or module, on the threads of
- * the call. Once it has returned true, it must return true from then on. The call then ends soon:
- * with JW_ERR_INTERRUPTED, or, where its header says so, with a result of the work done so far.
- * Caches, packs and recordings are sound in either case. */
+/* A member of the options of each call that may take long. Zeros: the call runs to its end. The
+ * call polls `is_cancelled` often, at least once for each file, entry or module, on its threads.
+ * Once it has returned true, it must return true from then on. The call then ends soon: with
+ * JW_ERR_INTERRUPTED, or, if its header says so, with a result of the work done so far. Caches,
+ * packs and recordings are sound in either case. */
 struct jw_cancel {
 	void *context;
 	bool (*is_cancelled)(void *context);

@@ -5,8 +5,8 @@
  * always carried over. Entries of an older compiler are carried over on request and marked, so that
  * they can be compiled again later (jw_prime_options.recompile_carried).
  *
- * Threads: any number of threads may call these functions at the same time. Of one cache, one call
- * of jw_carry at a time in a process. */
+ * Threads: any number of threads may call these functions at the same time. In a process, one call
+ * of jw_carry at a time per cache. */
 #ifndef JITWARM_CARRY_H
 #define JITWARM_CARRY_H
 
@@ -35,15 +35,14 @@ struct jw_carry_group {
 struct jw_carry_options {
 	size_t size; /* JW_CARRY_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
-	const uint64_t *keys,
-		*key_bytes; /* the entries that are wanted, and the lengths of their keys */
+	const uint64_t *keys, *key_bytes; /* the wanted entries' names, and the lengths of their keys */
 	size_t count;
 	const uint64_t *kept; /* entries that must not be evicted for them */
 	size_t kept_count;
 	bool carry_over;     /* include entries of older compilers */
-	bool store;          /* look into the store too; not with `dry_run` */
+	bool store;          /* search the store too; not with `dry_run` */
 	bool dry_run;        /* report what would be carried over; write nothing */
-	uint64_t most_bytes; /* that these and the kept ones may take together; 0: the cache's limit */
+	uint64_t most_bytes; /* maximum for these and the kept ones together; 0: the cache's limit */
 	struct jw_cancel cancel; /* on cancelling, the result holds the entries carried so far */
 	void *context;
 	/* Counts entries of the cache; called at least once if there are any. May be NULL. */
@@ -54,7 +53,7 @@ struct jw_carry_options {
 struct jw_carry_result {
 	struct jw_carry_group *groups;
 	size_t group_count;
-	size_t carried; /* modules whose entries are there now, or would be */
+	size_t carried; /* modules whose entries exist now, or would */
 	size_t older;   /* of these, an older compiler's */
 	size_t refused; /* modules that another driver compiled and that cannot be carried over */
 	uint64_t bytes; /* size of the carried entries in the cache */
@@ -63,15 +62,15 @@ struct jw_carry_result {
 	char note[512]; /* a line about a problem, "" if there was none */
 };
 
-/* If the process is killed at any moment, each entry is whole, and entries of older compilers are
- * marked. If no name can be predicted or no cache is in use, nothing is done. -1: out of memory.
- * The caller frees with jw_carry_result_free. */
+/* If the process is killed, each entry is whole, and entries of older compilers are marked. Does
+ * nothing if no name can be predicted or no cache is in use. -1: out of memory. The caller frees
+ * with jw_carry_result_free. */
 int jw_carry(struct jw_error *err, const struct jw_carry_options *options,
 			 struct jw_carry_result **ret_result);
 void jw_carry_result_free(struct jw_carry_result *result);
 
-/* How many entries of the system's cache are marked as carried over from older drivers, by their
- * headers and what jitwarm remembers. */
+/* How many entries of the system's cache are marked as carried over from older drivers, according
+ * to their headers and jitwarm's records. */
 size_t jw_carry_count(const struct jw_system *system);
 
 JW_END_DECLS

@@ -1,5 +1,5 @@
-/* Whether the modules that the driver would compile are already in its cache. Nothing is compiled,
- * and no GPU wakes up.
+/* Whether the modules that the driver would compile are already in its cache. Compiles nothing, and
+ * wakes up no GPU.
  *
  * Threads: any number of threads may call these functions at the same time. A jw_system may serve
  * several of them. */
@@ -20,22 +20,23 @@ JW_BEGIN_DECLS
 
 struct jw_check_options {
 	size_t size;              /* JW_CHECK_OPTIONS_INIT sets it (jitwarm/api.h) */
-	const char *const *paths; /* files; directories, which are searched as jw_find does */
+	const char *const *paths; /* files; directories, which are searched as by jw_find */
 	size_t path_count;
 	const struct jw_system *system;  /* the machine: its GPUs, driver, cache and state directory */
 	const struct jw_target *targets; /* GPUs instead of the system's */
 	size_t target_count;             /* 0: those of the system */
-	const char *driver; /* a driver that is not here ("550.163.01", "12.2"); NULL: the system's */
+	const char *driver; /* a driver that is not installed here ("550.163.01", "12.2"); NULL: the
+						   system's */
 	bool everything;    /* include modules outside the registered sections of libraries */
 	bool explain; /* find out why modules are cold; reads more of the cache and may take longer */
 	struct jw_cancel cancel;
 };
 #define JW_CHECK_OPTIONS_INIT JW_INIT(jw_check_options)
 
-/* Why a module is cold, as far as the disk tells. */
+/* Why a module is cold, according to data on disk. */
 enum jw_cold_reason {
-	JW_COLD_NOT,     /* it is not */
-	JW_COLD_UNKNOWN, /* the names of this driver's entries are not known */
+	JW_COLD_NOT,     /* it is not cold */
+	JW_COLD_UNKNOWN, /* the names of this driver's entries are unknown */
 	JW_COLD_NEVER,   /* no trace of it was found */
 	JW_COLD_DAMAGED, /* its entry exists, but no driver accepts it */
 	JW_COLD_DRIVER,  /* another driver has compiled it */
@@ -45,7 +46,7 @@ enum jw_cold_reason {
 	JW_COLD_EVICTED, /* evicted to make room */
 	JW_COLD_DELETED, /* deleted by hand or by `cache prune` */
 	JW_COLD_WIPED,   /* a driver wiped the cache */
-	JW_COLD_GONE,    /* it was in the cache; evicted, deleted or wiped is not known */
+	JW_COLD_GONE,    /* it was in the cache; whether it was evicted, deleted or wiped is unknown */
 	JW_COLD_CARRIED, /* in the cache, but made by an older driver's compiler; it will be compiled
 						again */
 };
@@ -66,13 +67,14 @@ struct jw_check_gpu {
 	struct jw_target target;
 	size_t modules; /* that the driver would compile; warm + cold */
 	size_t warm, cold;
-	size_t carried;         /* of the warm ones, made by an older driver's compiler (carry.h) */
+	size_t carried;         /* of the warm ones, those made by an older driver's compiler (carry.h)
+							 */
 	size_t damaged;         /* of the cold ones, those with a damaged entry in the cache */
-	size_t cannot;          /* containers with code for the GPU which its driver cannot use */
-	struct jw_driver needs; /* the first that is new enough for these; zeros where their age is not
-							   why, or where no known driver is */
+	size_t cannot;          /* containers with code for the GPU that its driver cannot use */
+	struct jw_driver needs; /* the first driver that is new enough for these; zeros if their age is
+							   not the reason, or no known driver is new enough */
 	size_t link;            /* of the cold ones, inputs of a link that is needed */
-	size_t left_out;        /* modules that everything would include */
+	size_t left_out;        /* modules that `everything` would include */
 	uint64_t cold_bytes;    /* PTX of the cold ones */
 	struct jw_forecast forecast; /* of the cold ones */
 };
@@ -84,8 +86,8 @@ struct jw_check_file {
 	double seconds;
 };
 
-/* A file on which a program fails: its device code cannot run on a GPU. Libraries of one folder
- * count only where none of them runs. */
+/* A file with which a program fails: its device code cannot run on a GPU. Libraries of one folder
+ * count only if none of them runs. */
 struct jw_check_failing {
 	char *file; /* "path" or "path: member" */
 	struct jw_target target;
@@ -95,14 +97,14 @@ struct jw_check_failing {
 struct jw_check_result {
 	struct jw_check_gpu *gpus;
 	size_t gpu_count;
-	struct jw_check_gpu all;     /* the sum of these; no target, and `needs` is of none */
-	struct jw_check_file *files; /* those with modules to compile, the dearest first */
+	struct jw_check_gpu all;     /* the sum of these; has no target and no `needs` */
+	struct jw_check_file *files; /* those with modules to compile, the most expensive first */
 	size_t file_count;
 	struct jw_check_cause *causes; /* with `explain`: in the order of files */
 	size_t cause_count;
 	struct jw_driver driver;
 	struct jw_cache_outlook cache; /* entries and bytes are those of a sound index */
-	bool names_known; /* false: the names of this driver's entries are not known, so that all counts
+	bool names_known; /* false: the names of this driver's entries are unknown, so all modules count
 						 as cold */
 	size_t split;     /* of the warm ones, compiled here over several threads (prime --split) */
 	char **notes;     /* one line each: modules that were left out, files that could not be read */
@@ -110,7 +112,7 @@ struct jw_check_result {
 	size_t images; /* files and members of archives with device code that were read */
 	struct jw_check_failing *failing;
 	size_t failing_count;
-	const char *named; /* where !names_known: a release of its branch whose names are, or NULL */
+	const char *named; /* if !names_known: a release of its branch whose names are known, or NULL */
 };
 
 /* -1: no GPU to ask about (JW_ERR_NOT_FOUND), an invalid driver version, out of memory,

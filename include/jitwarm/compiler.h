@@ -24,7 +24,7 @@ struct jw_compiler {
 };
 
 /* Finds the ptxas for a driver. `file`: only this one; JW_ERR_UNSUPPORTED if it is newer than the
- * driver, which would refuse its code. NULL: that of the driver's own version, of those that
+ * driver, which would refuse its code. NULL: the one of the driver's own version, from those that
  * jw_compiler_fetch has fetched, or of a toolkit (/usr/local/cuda-12.4, CUDA_HOME, CUDA_PATH,
  * PATH); JW_ERR_NOT_FOUND names the missing version, how to fetch it, and the drawback of an older
  * one. The caller frees with jw_compiler_free. */
@@ -34,7 +34,7 @@ int jw_compiler_find(struct jw_error *err, const struct jw_driver *driver, const
 int jw_compiler_can_split(struct jw_error *err, const struct jw_compiler *compiler);
 void jw_compiler_free(struct jw_compiler *compiler);
 
-/* `progress`, which may be NULL: so many bytes of the wheel are here. `cancel` is asked at least
+/* `progress`, which may be NULL: gets the number of bytes received. `cancel` is polled at least
  * every second. */
 struct jw_compiler_fetch_options {
 	size_t size; /* JW_COMPILER_FETCH_OPTIONS_INIT sets it (jitwarm/api.h) */
@@ -46,11 +46,11 @@ struct jw_compiler_fetch_options {
 
 /* Downloads the ptxas of a CUDA version ("12.4", "12.4.131") in NVIDIA's wheel, from the package
  * index that pip's configuration names (else PyPI), into $JITWARM_PTXAS or ~/.cache/jitwarm/ptxas
- * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; a failure leaves no
- * files. A compiler that exists is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no
- * such wheel; JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
+ * (%LOCALAPPDATA%\jitwarm\ptxas). Hashes are checked; a failure leaves no files. A compiler that
+ * exists is not fetched again. `options` may be NULL. JW_ERR_NOT_FOUND: no such wheel;
+ * JW_ERR_INTERRUPTED: cancelled. The caller frees *ret_path with jw_text_free.
  *
- * libcurl is used here alone. Its global state is counted by libcurl itself, from any thread (7.84
+ * Only this function uses libcurl. libcurl counts its global state itself, from any thread (7.84
  * and later; before that, an application calls curl_global_init before it starts threads). */
 int jw_compiler_fetch(struct jw_error *err, const char *version,
 					  const struct jw_compiler_fetch_options *options, char **ret_path);

@@ -1,4 +1,4 @@
-/* How long work takes, and how sure that is.
+/* The predicted time of work, and its uncertainty.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_ESTIMATE_H
@@ -12,40 +12,39 @@
 JW_BEGIN_DECLS
 
 /* The ratio of compile times on a machine to the model (docs/estimates.md), for ordinary modules
- * and for inputs of run-time linking. 0: not known, the usual ratio is used.
- */
+ * and for inputs of run-time linking. 0: unknown; the usual ratio is used. */
 struct jw_speed {
 	double load, link;
-	double spread; /* the factor by which a prediction may miss, nine times in ten; 0: not known,
-					  the usual one is used */
+	double spread; /* the factor within which a prediction lies nine times in ten; 0: unknown; the
+					  usual one is used */
 };
 
-/* A predicted time in seconds: nine times in ten it is between low and high. */
+/* A predicted time in seconds: nine times in ten it lies between low and high. */
 struct jw_seconds {
 	double low, likely, high;
 };
 
-/* What it takes to compile modules, each counted once. */
+/* The cost of compiling modules, each counted once. */
 struct jw_forecast {
 	struct jw_seconds start; /* the first start of the programs: their driver compiles one module
 								after the other, on one core */
-	double longest_seconds;  /* the dearest module of it: no number of workers is faster */
+	double longest_seconds;  /* the most expensive module: more workers are not faster than this */
 	struct jw_seconds prime; /* wall time of jw_prime with `workers` */
 	unsigned workers;
 	uint64_t cache_bytes; /* growth of the driver's cache */
 	/* Run-time linking of the libraries that need it, whether their modules are warm or cold: every
-	 * start repeats it, one core. Not in `start`. */
+	 * start repeats it, on one core. Not in `start`. */
 	struct jw_seconds link;
-	bool measured; /* how fast the compiler is on this machine; else the times are those of a usual
-					  one */
+	bool measured; /* the compiler's speed on this machine was measured; otherwise the times are for
+					  a usual machine */
 };
 
-/* The throughput of this many workers on this machine; 1 is that of one worker alone. Two hardware
- * threads that share a core do little more than one, and more workers than threads do no more than
- * the threads (docs/estimates.md). 0 counts as 1. */
+/* The throughput of this many workers on this machine; one worker alone has 1. Two hardware threads
+ * that share a core do little more than one, and more workers than threads do no more than the
+ * threads (docs/estimates.md). 0 counts as 1. */
 double jw_workers_capacity(unsigned workers);
 
-/* Wall time of `total` seconds of work, the longest piece of it `longest`, by workers of this
+/* Wall time of `total` seconds of work, whose longest piece takes `longest`, for workers of this
  * capacity (0 counts as 1). */
 double jw_makespan_seconds(double total, double longest, double capacity);
 

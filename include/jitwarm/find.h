@@ -1,11 +1,11 @@
-/* Finding the files that may hold device code, from the names that a user types.
+/* Finds the files that may hold device code, from the names that a user types.
  *
  * A name is a path (file, directory, wheel), else a package of the active environment, with or
  * without extras and version ("jax[cuda12]", "xgboost==1.3.3"). Without names it is the whole
  * environment: VIRTUAL_ENV, else CONDA_PREFIX, else that of the python3 or python on PATH, which is
- * found without running it. Environment variables are read; nothing is written.
+ * found without running it. Reads environment variables; writes nothing.
  *
- * Threads: any number of threads may call these functions at the same time, but for
+ * Threads: any number of threads may call these functions at the same time, except
  * jw_use_environment. */
 #ifndef JITWARM_FIND_H
 #define JITWARM_FIND_H
@@ -28,10 +28,10 @@ struct jw_found_file {
 	uint64_t device, inode;
 };
 
-/* A line for people, UTF-8 as far as the names in it are. */
+/* A line for people; UTF-8 if the names in it are. */
 struct jw_found_note {
 	char *text;
-	bool is_trouble; /* a name that led to nothing, something unreadable; else information */
+	bool is_trouble; /* an unresolved name or something unreadable; otherwise information */
 	enum jw_code code;
 };
 
@@ -40,7 +40,7 @@ struct jw_found {
 	size_t file_count;
 	struct jw_found_note *notes;
 	size_t note_count, trouble_count;
-	char *environment; /* the environment that was looked into; NULL where paths alone were given */
+	char *environment; /* the environment that was searched; NULL if only paths were given */
 	struct find_package *packages; /* private */
 	size_t package_count;
 };
@@ -53,21 +53,21 @@ struct jw_find_options {
 };
 #define JW_FIND_OPTIONS_INIT JW_INIT(jw_find_options)
 
-/* Finds the files behind the names. -1 only where no name led to anything (the first one's reason),
- * where there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
+/* Finds the files behind the names. -1 only if no name led to a file (with the first one's reason),
+ * if there is no environment to fall back on, out of memory, or JW_ERR_INTERRUPTED. The caller
  * frees *ret_found. */
 int jw_find(struct jw_error *err, const struct jw_find_options *options,
 			struct jw_found **ret_found);
 void jw_found_free(struct jw_found *found);
 
-/* Makes `dir`, a virtual or conda environment, the active one: for all calls of this process, and
- * for the processes that it starts. It sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no
- * other thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory. */
+/* Makes `dir`, a virtual or conda environment, the active one for all calls of this process, and
+ * for the processes that it starts. Sets VIRTUAL_ENV or CONDA_PREFIX and unsets the other: no other
+ * thread may read the environment meanwhile. JW_ERR_NOT_FOUND: no such directory. */
 int jw_use_environment(struct jw_error *err, const char *dir);
 
 /* The file of an NVRTC (libnvrtc.so.12, nvrtc64_120_0.dll). `name`: a file, a folder that is or
- * holds a toolkit, or a package that brings or requires one; NULL: the environment's, else that of
- * CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path
+ * contains a toolkit, or a package that includes or requires one; NULL: the environment's, else
+ * that of CUDA_HOME, CUDA_PATH or /usr/local/cuda. JW_ERR_NOT_FOUND. The caller frees *ret_path
  * with jw_text_free. */
 int jw_find_nvrtc(struct jw_error *err, const char *name, char **ret_path);
 

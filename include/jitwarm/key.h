@@ -1,8 +1,8 @@
-/* Keys that sign packs, in minisign's format: one's own, and those of others that are trusted. They
- * lie in the state directory, below keys/ and trusted/.
+/* Keys that sign packs, in minisign's format: the user's own, and trusted keys of others. They are
+ * in the state directory, below keys/ and trusted/.
  *
- * Threads: any number of threads may call these functions at the same time. Of one state directory,
- * one that writes at a time in a process. */
+ * Threads: any number of threads may call these functions at the same time. In a process, one call
+ * that writes at a time per state directory. */
 #ifndef JITWARM_KEY_H
 #define JITWARM_KEY_H
 
@@ -17,30 +17,29 @@ struct jw_key {
 	char name[64];
 	char id[17];         /* as minisign writes it */
 	char public_key[64]; /* base64, as for `minisign -P` */
-	bool can_sign;       /* there is a secret key */
-	bool encrypted;      /* which needs a passphrase */
+	bool can_sign;       /* the secret key exists */
+	bool encrypted;      /* the secret key needs a passphrase */
 	bool trusted;        /* packs that it signed are imported */
 };
 
-/* Makes a key pair called `name` (letters, digits, '-', '_' and '.'; at most 40 bytes), which is
- * trusted from now on. `passphrase` NULL: none. JW_ERR_USAGE where the name is taken. */
+/* Makes a key pair called `name` (letters, digits, '-', '_' and '.'; at most 40 bytes), and trusts
+ * it. `passphrase` NULL: none. JW_ERR_USAGE if the name is taken. */
 int jw_key_generate(struct jw_error *err, const char *state_dir, const char *name,
 					const char *passphrase, struct jw_key *ret_key);
-/* Takes over a secret key that minisign has made. Its public key is a part of it, and readable only
- * with the passphrase. JW_ERR_USAGE: a wrong one, or a name that is taken. */
+/* Imports a secret key that minisign has made. Its public key is a part of it, and readable only
+ * with the passphrase. JW_ERR_USAGE: a wrong passphrase, or a name that is taken. */
 int jw_key_import(struct jw_error *err, const char *state_dir, const char *name, const char *path,
 				  const char *passphrase, struct jw_key *ret_key);
 /* Trusts a public key: a file, or its base64 text. `name` NULL: its id. */
 int jw_key_trust(struct jw_error *err, const char *state_dir, const char *name,
 				 const char *path_or_text, struct jw_key *ret_key);
-/* Trusts it no longer; JW_ERR_NOT_FOUND. */
+/* Stops trusting a key; JW_ERR_NOT_FOUND. */
 int jw_key_distrust(struct jw_error *err, const char *state_dir, const char *name);
 
 /* Whether a key (a name, or a path to a secret key) needs a passphrase. */
 int jw_key_is_encrypted(struct jw_error *err, const char *state_dir, const char *key,
 						bool *ret_encrypted);
-/* Whether jw_export could sign with it. Takes as long as the key's maker made it: about a second.
- */
+/* Whether jw_export can sign with it. Takes about a second, depending on how the key was made. */
 int jw_key_check(struct jw_error *err, const char *state_dir, const char *key,
 				 const char *passphrase);
 

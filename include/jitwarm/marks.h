@@ -1,5 +1,5 @@
-/* Which entries of a cache are not its driver's own bytes. jitwarm knows this of entries that it
- * made or imported.
+/* The entries of a cache whose bytes are not the driver's own. jitwarm knows this for entries that
+ * it made or imported.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read one jw_marks. */
@@ -19,7 +19,7 @@ enum jw_mark {
 	JW_MARK_SPLIT, /* compiled over several threads (jw_prime_options.split): equivalent code */
 };
 
-/* Of the cache directory, as jw_cache_list gives it; `state_dir` NULL: nothing is marked. The
+/* The marks of the cache directory, in the form of jw_cache_list; `state_dir` NULL: no marks. The
  * caller frees with jw_marks_close. */
 struct jw_marks;
 int jw_marks_open(struct jw_error *err, const char *state_dir, const char *cache_dir,

@@ -1,11 +1,11 @@
-/* CUDA C sources that a program compiles with NVRTC while it runs: to the same PTX, so that its
- * module can be primed.
+/* CUDA C sources that a program compiles with NVRTC while it runs: compiles them to the same PTX,
+ * so that the modules can be primed.
  *
- * A module's name in the driver's cache is made of its text. The text is the program's own only
- * where NVRTC's version, the options, the name of the source and the source itself are the
- * program's own.
+ * The text of a module determines its name in the driver's cache. It is the program's own text only
+ * if NVRTC's version, the options, the name of the source and the source itself are the program's
+ * own.
  *
- * Threads: a jw_nvrtc belongs to one thread at a time; several may each have their own. */
+ * Threads: a jw_nvrtc belongs to one thread at a time; several threads may each have their own. */
 #ifndef JITWARM_NVRTC_H
 #define JITWARM_NVRTC_H
 
@@ -21,20 +21,20 @@ JW_BEGIN_DECLS
 
 struct jw_nvrtc_options {
 	size_t size; /* JW_NVRTC_OPTIONS_INIT sets it (jitwarm/api.h) */
-	/* Which one, as jw_find_nvrtc takes it. NULL: that of the environment or toolkit, else the one
-	 * that the system's linker finds. */
+	/* Which NVRTC, in the form for jw_find_nvrtc. NULL: that of the environment or toolkit, else
+	 * the one that the system's linker finds. */
 	const char *where;
 	const char *const *options; /* for the compiler, verbatim */
 	size_t option_count;
-	const char *name;          /* the program's name of the source; NULL: the file's own */
-	struct jw_driver driver;   /* that will compile the PTX; {0}: unknown */
+	const char *name;          /* the program's name for the source; NULL: the file's own */
+	struct jw_driver driver;   /* the driver that will compile the PTX; {0}: unknown */
 	const char *state_dir;     /* jw_system.state_dir */
-	const char *const *worker; /* as in jw_system_options, and for as long as this NVRTC */
-	struct jw_cancel cancel;   /* asked while a process compiles */
+	const char *const *worker; /* as in jw_system_options; must outlive this NVRTC */
+	struct jw_cancel cancel;   /* polled while a process compiles */
 };
 #define JW_NVRTC_OPTIONS_INIT JW_INIT(jw_nvrtc_options)
 
-/* One NVRTC. The members are for reading. */
+/* One NVRTC. Members are read-only. */
 struct jw_nvrtc {
 	char library[1024]; /* the file that was loaded */
 	unsigned major, minor;
@@ -44,24 +44,24 @@ struct jw_nvrtc {
 };
 
 /* Asks the library, in a separate process, for its version and architectures. The options' lists
- * and names (not `where`) must stay where they are, and the results' files live, until
- * jw_nvrtc_close. */
+ * and names (except `where`) must stay in place until jw_nvrtc_close; the results' files exist
+ * until then. */
 int jw_nvrtc_open(struct jw_error *err, const struct jw_nvrtc_options *options,
 				  struct jw_nvrtc **ret_nvrtc);
 void jw_nvrtc_close(struct jw_nvrtc *nvrtc);
 
 struct jw_nvrtc_result {
-	char *ptx;                 /* the file with the PTX; NULL where the source was not compiled */
-	char arch[JW_TARGET_TEXT]; /* the architecture of its PTX: "compute_86" */
+	char *ptx;                     /* the file with the PTX; NULL if the source was not compiled */
+	char arch[JW_TARGET_TEXT];     /* the architecture of its PTX: "compute_86" */
 	uint16_t isa_major, isa_minor; /* of the PTX */
-	bool too_new;                  /* for the driver to read */
+	bool too_new;                  /* for the driver */
 	char *log;                     /* the compiler's own, or "" */
 };
 
 /* Compiles one source for a GPU, in a separate process: --gpu-architecture is the newest that NVRTC
- * knows and the GPU runs, unless the options name one. -1 with one line that names the source; if
- * the compiler refused it, the line is the first error and ret_result->log its log.
- * JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not know. Free *ret_result in both
+ * supports and the GPU runs, unless the options name one. -1 with one line that names the source;
+ * if the compiler refused it, the line is the first error and ret_result->log its log.
+ * JW_ERR_UNSUPPORTED: an architecture that this NVRTC does not support. Free *ret_result in both
  * cases. */
 int jw_nvrtc_compile(struct jw_error *err, struct jw_nvrtc *nvrtc, const char *source,
 					 struct jw_target device, struct jw_nvrtc_result *ret_result);

@@ -1,8 +1,8 @@
 /* Packs: entries of a driver's cache in one compressed file, for other machines of the same kind.
  * docs/pack-format.md.
  *
- * Threads: any number of threads may call these functions at the same time. Into one cache, one
- * import at a time in a process. With jw_import_options.account, and in jw_import_all, the whole
+ * Threads: any number of threads may call these functions at the same time. In a process, one
+ * import at a time per cache. With jw_import_options.account, and in jw_import_all, the whole
  * process acts as another account meanwhile: then no other thread may use files. */
 #ifndef JITWARM_PACK_H
 #define JITWARM_PACK_H
@@ -18,7 +18,7 @@
 
 JW_BEGIN_DECLS
 
-/* A file that may hold modules: a thin pack has their PTX from there. */
+/* A file that may hold modules: a thin pack gets their PTX from it. */
 struct jw_pack_file {
 	const char *path; /* here */
 	const char *name; /* on every machine: below the folder that its package is installed in, or
@@ -38,38 +38,38 @@ void jw_pack_files_free(struct jw_pack_file *files);
 struct jw_export_options {
 	size_t size;                     /* JW_EXPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir;           /* the directory; NULL: that of `system` */
-	const struct jw_system *system;  /* may be NULL where cache_dir is given */
-	const struct jw_target *targets; /* of these GPUs only */
+	const struct jw_system *system;  /* may be NULL if cache_dir is given */
+	const struct jw_target *targets; /* only for these GPUs */
 	size_t target_count;             /* 0: of any */
 	const char *const *paths; /* only entries of modules in these files, as jw_find gives them */
 	size_t path_count;        /* 0: any */
-	bool all_drivers;   /* entries of other drivers than the system's too; so without a driver */
+	bool all_drivers;   /* also entries of other drivers than the system's; works without a driver
+						 */
 	const char *output; /* the file; replaced when the pack is complete. NULL: output_fd */
 	int output_fd;
-	bool opaque; /* the whole directory as it is, for the very driver of `system`; always so if the
-					form of that driver's cache is not known */
+	bool opaque; /* the whole directory unchanged, for exactly the driver of `system`; always so if
+					the form of that driver's cache is unknown */
 	bool thin;   /* without the PTX of modules in `files`; the import needs these files */
 	const struct jw_pack_file *files;
 	size_t file_count;
-	bool best;              /* as small as possible, at forty times the time */
+	bool best;              /* as small as possible, in forty times the time */
 	const char *sign_key;   /* NULL: not signed; a key's name, or the file of a secret key */
-	const char *passphrase; /* of that key, where it has one */
-	const char *state_dir;  /* where keys are */
+	const char *passphrase; /* of that key, if it has one */
+	const char *state_dir;  /* the directory with the keys */
 	const char *signature;  /* the signature's file; NULL: `output` with ".minisig" behind it */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
-	/* Which entries, by their names; asked by several threads. NULL: all. */
+	/* Which entries, by their names; called by several threads. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
 };
 #define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
 struct jw_export_result {
 	size_t size; /* JW_EXPORT_RESULT_INIT sets it (jitwarm/api.h) */
-	bool
-		opaque; /* `entries` are files of any kind then, and neither modules nor cubins are known */
+	bool opaque; /* then `entries` are files of any kind, and modules and cubins are unknown */
 	size_t entries, modules, cubins; /* in the pack: entries, distinct PTX, distinct cubins */
 	size_t split; /* of the entries: compiled over several threads (jw_prime_options.split), so not
-					 the driver's own bytes; known of entries that jitwarm made or imported */
+					 the driver's own bytes; known for entries that jitwarm made or imported */
 	uint64_t entry_bytes;   /* the entries' files */
 	uint64_t content_bytes; /* distinct PTX and cubins */
 	size_t thin_modules;    /* of the modules: their PTX is not in the pack */
@@ -79,8 +79,8 @@ struct jw_export_result {
 	size_t not_cuda;      /* OpenCL's, and of a form that is not known */
 	size_t other_drivers; /* of other drivers */
 	size_t other_targets;
-	size_t unsuited; /* sound, and no pack can hold them: a cubin of an unknown ABI, another
-						architecture's, options that are no text, 32 bits */
+	size_t unsuited; /* sound, but no pack can hold them: a cubin of an unknown ABI or another
+						architecture, options that are not text, 32 bits */
 	size_t carried;  /* an older driver's results, carried over to this one (jitwarm/carry.h) */
 	double seconds;
 	char blake2b_512[129]; /* of the whole file, as `b2sum` prints it */
@@ -92,7 +92,7 @@ struct jw_export_result {
 };
 #define JW_EXPORT_RESULT_INIT JW_INIT(jw_export_result)
 
-/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; the file is not written then. */
+/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; then no file is written. */
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result);
 
@@ -101,17 +101,17 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 enum jw_import_verdict {
 	JW_IMPORT_NEW,
 	JW_IMPORT_THERE,   /* the cache has it already */
-	JW_IMPORT_REFUSED, /* no program would find it here, or it would harm: `why` */
+	JW_IMPORT_REFUSED, /* no program would find it here, or it would do harm: `why` */
 	JW_IMPORT_MISSING, /* the pack is thin, and no file here has its PTX */
 };
 
 /* A file of a thin pack whose modules were found neither in it nor elsewhere. */
 struct jw_import_missing {
-	char *path;              /* as the pack has it: below the folder of its package */
-	char *package, *version; /* NULL where unknown */
+	char *path;              /* as in the pack: below the folder of its package */
+	char *package, *version; /* NULL if unknown */
 	char *member;            /* inside an archive; NULL for a file */
-	size_t modules, entries; /* that are missing for it */
-	char why[256];           /* the file that is here instead */
+	size_t modules, entries; /* missing because of it */
+	char why[256];           /* the file found instead */
 };
 
 /* Entries of a pack with something in common. */
@@ -119,7 +119,7 @@ struct jw_import_group {
 	enum jw_import_verdict verdict;
 	char target[JW_TARGET_TEXT];
 	char driver[64]; /* the driver that made them: "550.163.01 (CUDA 12.4)", "built …" */
-	bool carried;    /* under this machine's stamp instead of their own */
+	bool carried;    /* with this machine's stamp instead of their own */
 	bool split;      /* compiled over several threads: equivalent, but not the driver's own bytes */
 	size_t entries;
 	char why[512]; /* refused: each mismatching field by name */
@@ -131,29 +131,29 @@ struct jw_import_options {
 	size_t size;           /* JW_IMPORT_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *path;      /* the pack; "-": standard input */
 	const char *cache_dir; /* the directory; NULL: the system's */
-	/* Whose driver and GPUs decide. NULL, or a driver that is not there or whose stamp is not
-	 * known: the entries go in as they are, into cache_dir, whatever machine this is; without
-	 * cache_dir that is JW_ERR_UNSUPPORTED. */
+	/* Its driver and GPUs decide. NULL, or a missing driver, or one with an unknown stamp: the
+	 * entries go unchanged into cache_dir, on any machine; without cache_dir that is
+	 * JW_ERR_UNSUPPORTED. */
 	const struct jw_system *system;
-	/* Everything below cache_dir is done with this account's rights, and new folders are its own;
-	 * NULL: with ours. The pack and the trusted keys are read with ours in any case. */
+	/* Everything below cache_dir uses this account's rights, and new folders belong to it; NULL:
+	 * uses ours. The pack and the trusted keys are always read with ours. */
 	const struct jw_account *account;
 	uint64_t limit_bytes;  /* the driver's; 0: the system's, or by the environment */
 	const char *state_dir; /* where trusted keys are */
 	const char *signature; /* the signature's file; NULL: `path` with ".minisig" behind it */
-	bool allow_unsigned;   /* a pack without signature, or by a key that is not trusted */
-	bool dry_run;   /* everything is checked, permissions to write there too; nothing is written */
-	bool pack_only; /* with dry_run: the pack is checked, and the directory does not matter */
-	bool only_missing; /* existing entries stay, and nothing is evicted: entries without room are
-						  refused */
-	bool carry_over;   /* an older driver's cubins, under this machine's stamp; they are marked, so
-						  that jw_prime_options.recompile_carried finds them, and replace nothing */
+	bool allow_unsigned;   /* accepts a pack without signature, or by a key that is not trusted */
+	bool dry_run;          /* checks everything, write permissions too; writes nothing */
+	bool pack_only;        /* with dry_run: checks the pack, and ignores the directory */
+	bool only_missing;     /* keeps existing entries, and evicts nothing: entries without room are
+							  refused */
+	bool carry_over; /* an older driver's cubins, with this machine's stamp; they are marked, so
+						that jw_prime_options.recompile_carried finds them, and replace nothing */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
-	/* Which entries, by the names that they get; the others are refused. NULL: all. */
+	/* Which entries, by their new names; the others are refused. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
-	/* Finds the files that may hold the PTX of a thin pack; called once, for thin packs only. They
-	 * stay the caller's and must outlive the import. NULL: no files. */
+	/* Finds the files that may hold the PTX of a thin pack; called once, for thin packs only. The
+	 * caller keeps them; they must outlive the import. NULL: no files. */
 	int (*find_files)(struct jw_error *err, void *context, const struct jw_pack_file **ret_files,
 					  size_t *ret_count);
 	bool any_file; /* look into all of them, not just those whose package or name the pack names */
@@ -167,10 +167,10 @@ struct jw_import_result {
 	struct jw_import_group *groups;
 	size_t group_count;
 	bool opaque;  /* all or nothing: `entries` are files of any kind */
-	bool as_is;   /* no driver of this machine has decided: jw_import_options.system */
+	bool as_is;   /* no driver of this machine decided: jw_import_options.system */
 	bool dry_run; /* nothing was written: jw_import_options.dry_run */
 	size_t entries;
-	size_t accepted, there, refused, missing; /* sum: entries */
+	size_t accepted, there, refused, missing; /* their sum is `entries` */
 	struct jw_import_missing *missing_files;
 	size_t missing_file_count;
 	size_t added, replaced; /* of the accepted; 0 for a dry run */
@@ -179,15 +179,14 @@ struct jw_import_result {
 	uint64_t evicted_bytes; /* theirs */
 	uint64_t accepted_bytes, added_bytes, pack_bytes, content_bytes;
 	double seconds;
-	char signed_by[64]; /* name of the trusted key, "" where no trusted one has signed */
-	char note[256];     /* a line on the signature, "" where there is nothing to say */
+	char signed_by[64]; /* name of the trusted key, "" if none has signed */
+	char note[256];     /* a line about the signature, or "" */
 	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
-						   split ones) could not be marked as such, "" if they were, or if there are
-						   none */
+						   split ones) could not be marked, "" if they were, or if there are none */
 };
 
-/* Nothing is written before all of the pack has been read and found sound. JW_ERR_NOT_FOUND: no
- * such file, or no signature by a trusted key; JW_ERR_FORMAT: not a pack, or damaged;
+/* Writes nothing before the whole pack has been read and found sound. JW_ERR_NOT_FOUND: no such
+ * file, or no signature by a trusted key; JW_ERR_FORMAT: not a pack, or damaged;
  * JW_ERR_UNSUPPORTED: it needs a newer jitwarm, or the driver caches nothing; JW_ERR_LIMIT: larger
  * than a pack may be, or than the limit of the driver's cache, or entries of others would be
  * evicted and jw_import_options.evict does not allow it; JW_ERR_IO: no space, no permission;
@@ -208,11 +207,11 @@ struct jw_import_all_result {
 	size_t count, failed;
 };
 
-/* The same into the cache of each person's account on this machine (jw_accounts_people), with that
- * account's rights and in its own folder; `account` and `cache_dir` of the options are not used,
- * and `path` is a file. An error of the pack itself fails before any folder is read. If one account
- * fails, the others are still filled. JW_ERR_NOT_FOUND: no such pack, or no such account. The
- * caller frees with jw_import_all_result_free. */
+/* Imports into the cache of each person's account on this machine (jw_accounts_people), with that
+ * account's rights and in its own folder. Ignores `account` and `cache_dir` of the options; `path`
+ * is a file. An error of the pack itself fails before any folder is read. If one account fails, the
+ * others are still filled. JW_ERR_NOT_FOUND: no such pack, or no such account. The caller frees
+ * with jw_import_all_result_free. */
 int jw_import_all(struct jw_error *err, const struct jw_import_options *options,
 				  struct jw_import_all_result **ret_result);
 void jw_import_all_result_free(struct jw_import_all_result *result);

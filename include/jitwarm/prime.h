@@ -1,9 +1,9 @@
-/* The main job: have the driver compile beforehand what it would compile at an application's first
- * start. Earlier results of this machine come from the store, results of other drivers are carried
- * over, and new results are kept in the store.
+/* The main job: has the driver compile in advance the modules that it would compile at an
+ * application's first start. Earlier results of this machine come from the store, results of other
+ * drivers are carried over, and new results are kept in the store.
  *
- * Threads: any number of threads may call these functions at the same time. Of one cache, one call
- * of jw_prime at a time in a process. Callbacks come on the thread that called. */
+ * Threads: any number of threads may call these functions at the same time. In a process, one call
+ * of jw_prime at a time per cache. Callbacks run on the calling thread. */
 #ifndef JITWARM_PRIME_H
 #define JITWARM_PRIME_H
 
@@ -25,39 +25,41 @@
 
 JW_BEGIN_DECLS
 
-/* The work, as it is known before anything is compiled. */
+/* The work, as known before compiling. */
 struct jw_prime_plan {
-	size_t modules; /* that the driver would compile for these GPUs: warm, cold and over_budget */
+	size_t modules; /* modules that the driver would compile for these GPUs: warm, cold and
+					   over_budget */
 	size_t warm;    /* of them, already in the cache */
-	size_t carried; /* of the warm ones, made by an older driver's compiler (carry.h) */
-	size_t anew;    /* with recompile_carried: of the cold ones, carried ones; still in the cache */
+	size_t carried; /* of the warm ones, those made by an older driver's compiler (carry.h) */
+	size_t anew;    /* with recompile_carried: of the cold ones, the carried ones, which are still
+					   in the cache */
 	size_t cold;
-	size_t damaged;      /* of them, those whose entry was there and damaged; it is replaced */
-	size_t cannot;       /* containers with code for a GPU which its driver cannot use */
+	size_t damaged;      /* of them, those with a damaged entry, which is replaced */
+	size_t cannot;       /* containers with code for a GPU that its driver cannot use */
 	size_t hopeless;     /* GPU architectures on which a program fails (jw_check_failing) */
 	size_t link;         /* of the cold ones, inputs of run-time linking */
 	size_t left_out;     /* modules outside the registered sections that --all would include */
 	uint64_t cold_bytes; /* their PTX */
 	struct jw_forecast forecast; /* of the cold ones */
 	char why[1024]; /* why modules are cold, in one line: "8 modules: never primed; 2 modules: the
-					   driver has changed from … to …"; "" if none is */
-	size_t recorded, recorded_missing; /* with a recording: its modules that come from files, and
-										  those of them that are not in the paths */
-	struct jw_cache_outlook cache;     /* before anything is done */
+					   driver has changed from … to …"; "" if none is cold */
+	size_t recorded, recorded_missing; /* with a recording: its modules from files, and those of
+										  them that are not in the paths */
+	struct jw_cache_outlook cache;     /* before the run */
 	uint64_t limit_bytes;              /* of the cache */
-	uint64_t used_bytes;               /* of its entries, those of other programs included */
+	uint64_t used_bytes;               /* of its entries, including those of other programs */
 	uint64_t warm_bytes;               /* size of the warm ones in it */
 	size_t over_budget;         /* cold modules that a budget leaves out; not counted in cold */
 	uint64_t over_budget_bytes; /* predicted */
 	double over_budget_seconds; /* on one core */
-	bool too_much; /* more than the cache keeps: nothing is compiled, jw_prime_result.stopped */
+	bool too_much; /* more than the cache keeps: compiles nothing, jw_prime_result.stopped */
 };
 
-/* The part of the work that is for one GPU architecture. */
+/* The part of the work for one GPU architecture. */
 struct jw_prime_gpu {
 	struct jw_target target;
 	size_t cold;
-	struct jw_forecast forecast; /* `prime` of it: had it the workers to itself */
+	struct jw_forecast forecast; /* its `prime` assumes that it has the workers to itself */
 };
 
 /* The phases of a run. A phase without work is skipped. */
@@ -75,7 +77,7 @@ struct jw_prime_progress {
 	/* Predicted milliseconds, for a progress bar. done_weight begins at 0, includes the elapsed
 	 * part of running compiles, and never decreases. */
 	double done_weight, total_weight;
-	double seconds_left; /* at the pace of this run; 0: not known */
+	double seconds_left; /* at the pace of this run; 0: unknown */
 	const char *current; /* a file being worked on, never NULL */
 };
 
@@ -93,10 +95,10 @@ struct jw_prime_reuse {
 
 /* A CUDA C source among the paths, compiled by NVRTC for one architecture. */
 struct jw_prime_source {
-	const char *path;             /* NULL: for want of an NVRTC no source was compiled */
-	const struct jw_nvrtc *nvrtc; /* these two NULL with it */
+	const char *path;             /* NULL: no source was compiled, since no NVRTC was found */
+	const struct jw_nvrtc *nvrtc; /* these two are NULL with it */
 	const struct jw_nvrtc_result *made;
-	struct jw_error failed; /* JW_OK: its PTX is primed as a file's is */
+	struct jw_error failed; /* JW_OK: its PTX is primed like a file's */
 };
 
 struct jw_prime_failure {
@@ -109,33 +111,33 @@ struct jw_prime_failure {
 
 struct jw_prime_result {
 	struct jw_prime_plan plan;
-	struct jw_prime_gpu *gpus; /* each architecture of this machine */
+	struct jw_prime_gpu *gpus; /* one for each architecture of this machine */
 	size_t gpu_count;
 	struct jw_prime_reuse reuse;
 	size_t compiled; /* and in the cache now */
 	size_t split;    /* of them, compiled over several threads (jw_prime_options.split) */
 	size_t failed;
-	size_t unchanged; /* the driver loaded them without leaving an entry: nothing to compile after
-						 all */
-	size_t misjudged; /* of the compiled ones, those with other names than predicted */
-	size_t met;       /* inserted meanwhile by another run */
-	size_t lost;      /* inserted, but gone again at the end of the run; undone, too */
-	size_t undone;    /* not compiled because the run was interrupted or had to stop */
-	uint64_t added_bytes;   /* that the cache grew by: what replaces entries counts without these */
-	bool repaired;          /* the cache's index, which was not sound (plan.cache) */
-	size_t evicted;         /* the oldest entries of others, to keep to the cache's limit */
-	double seconds;         /* of compiling, wall time */
+	size_t unchanged;       /* the driver loaded them without leaving an entry: there was nothing to
+							   compile */
+	size_t misjudged;       /* of the compiled ones, those with other names than predicted */
+	size_t met;             /* inserted meanwhile by another run */
+	size_t lost;            /* inserted, but gone again at the end of the run; undone, too */
+	size_t undone;          /* not compiled because the run was interrupted or had to stop */
+	uint64_t added_bytes;   /* growth of the cache, without the entries that replaced others */
+	bool repaired;          /* the cache's index was unsound (plan.cache) */
+	size_t evicted;         /* the oldest entries of others, to stay within the cache's limit */
+	double seconds;         /* wall time of compiling */
 	double compile_seconds; /* the sum of the modules' times in their workers, and the longest of
 							   them */
 	double longest_seconds;
-	double compile_cpu_seconds; /* the same sum in processor time: less where others were busy */
+	double compile_cpu_seconds; /* the same sum in processor time: smaller on a busy machine */
 	bool interrupted;
 	bool out_of_time;        /* the time budget ended before the work was done */
-	struct jw_error stopped; /* why the run had to stop before its end (the cache is full, the disk
-								is, no worker stays alive), or did not begin (JW_ERR_UNSUPPORTED:
-								more than the cache keeps); JW_OK if it ended normally */
-	bool opaque; /* the driver's cache is not of the known form: its own entries were counted
-					instead */
+	struct jw_error stopped; /* why the run had to stop early (the cache or the disk is full, no
+								worker stays alive), or did not begin (JW_ERR_UNSUPPORTED: more than
+								the cache keeps); JW_OK if it ended normally */
+	bool opaque; /* the form of the driver's cache is unknown: its own entries were counted instead
+				  */
 	uint64_t peak_worker_bytes;
 	struct jw_prime_failure *failures;
 	size_t failure_count;
@@ -144,34 +146,34 @@ struct jw_prime_result {
 	size_t troubles;       /* of the notes, those about files that could not be read */
 	size_t images;         /* files and members of archives with device code that were read */
 	size_t sources_failed; /* CUDA C sources that were not compiled, for each architecture */
-	struct jw_error not_remembered; /* why jw_prime_options.run was not, though it should be */
-	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own;
-						   "": it does not */
-	struct jw_export_result *pack; /* jw_prime_options.pack, written; NULL: not */
-	struct jw_error not_packed;    /* why it was not, though it should be */
+	struct jw_error not_remembered; /* why jw_prime_options.run was not remembered, although
+									   requested */
+	char inexact[1024]; /* one line on how the code of this ptxas differs from the driver's own; "":
+						   it does not */
+	struct jw_export_result *pack; /* jw_prime_options.pack, if written; else NULL */
+	struct jw_error not_packed;    /* why it was not written, although requested */
 };
 
 struct jw_prime_options {
 	size_t size; /* JW_PRIME_OPTIONS_INIT sets it (jitwarm/api.h) */
-	/* Files; directories, which are searched as jw_find does; CUDA C sources (*.cu), which `nvrtc`
+	/* Files; directories, which are searched as by jw_find; CUDA C sources (*.cu), which `nvrtc`
 	 * compiles first, for each GPU architecture. */
 	const char *const *paths;
 	size_t path_count;
 	bool everything;                      /* include modules outside the registered sections */
-	const struct jw_recording *recording; /* only the modules that it names; NULL: all */
+	const struct jw_recording *recording; /* only its modules; NULL: all */
 	/* Only modules (as jw_scan lists them) and containers at these offsets in their files or
 	 * members. Without offsets: all. */
 	const uint64_t *only_offsets;
 	size_t only_count;
 	unsigned jobs;             /* workers; 0: as many as cores */
 	uint64_t max_memory_bytes; /* for all workers; 0: three quarters of the available memory */
-	uint64_t budget_bytes;     /* for warm and new ones in the cache; 0: the cache's limit */
-	uint64_t budget_ms;        /* wall time of compiling: no module is begun later; 0: no end */
+	uint64_t budget_bytes;     /* for warm and new modules in the cache; 0: the cache's limit */
+	uint64_t budget_ms;        /* wall time of compiling: no module begins later; 0: no limit */
 	bool low_priority;
-	bool dry_run; /* report which modules would be restored, carried over and compiled; do none of
-					 it */
-	/* Do not use the store. It is never used with JITWARM_STORE=0, for a directory that was named
-	 * (jw_system_options.cache_dir), and for a directory of this run alone. */
+	bool dry_run; /* only report which modules would be restored, carried over and compiled */
+	/* Does not use the store. It is never used with JITWARM_STORE=0, for a named directory
+	 * (jw_system_options.cache_dir), or for a directory of this run only. */
 	bool no_store;
 	bool carry_over; /* include results of older drivers' compilers, as in jw_carry_options; not
 						with recompile_carried */
@@ -180,40 +182,40 @@ struct jw_prime_options {
 	/* A module that takes longer counts as hung. 0: forty times the prediction, at least ten
 	 * minutes. */
 	uint64_t module_timeout_ms;
-	const char *trace; /* a file for Chrome trace events, NULL for none; whole JSON at any moment */
-	/* Compile with this program (jw_compiler_find) instead of the driver. NULL: by the driver, and
-	 * for another machine (jw_system.elsewhere) by the ptxas of its driver's version. */
+	const char *trace; /* a file for Chrome trace events, NULL for none; complete JSON at any moment
+						*/
+	/* Compiles with this program (jw_compiler_find) instead of the driver. NULL: with the driver,
+	 * or for another machine (jw_system.elsewhere) with the ptxas of its driver's version. */
 	const char *ptxas;
-	/* Compile long modules over several threads at the end of a run, where cores would idle. Needs
+	/* Compiles long modules over several threads at the end of a run, when cores would idle. Needs
 	 * a ptxas that can (jw_compiler_can_split). The code is equivalent, but not the driver's own
-	 * bytes.
-	 */
+	 * bytes. */
 	bool split;
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
 	/* All may be NULL. `planned` gets a result with plan and reuse; it returns false to stop before
-	 * anything is compiled. */
+	 * compiling. */
 	bool (*planned)(void *context, const struct jw_prime_result *result);
 	void (*progress)(void *context, const struct jw_prime_progress *progress);
 	void (*message)(void *context, const char *line);
-	/* For the sources among the paths: `where`, `options` and `name` as the program has them. The
-	 * rest is taken from the system. NULL: zeros. */
+	/* For the sources among the paths: `where`, `options` and `name` as in the program. The system
+	 * gives the rest. NULL: zeros. */
 	const struct jw_nvrtc_options *nvrtc;
-	/* Reports each source once it is compiled. NULL: failures are in the notes. */
+	/* Reports each source when it is compiled. NULL: failures are in the notes. */
 	void (*source)(void *context, const struct jw_prime_source *source);
 	/* What jw_run_look saw before this run: remembered at its end, if nothing was left undone.
 	 * Modules that cannot be compiled do not count: they would fail again. NULL: nothing is
 	 * remembered. */
 	const struct jw_run_state *run;
-	/* Write a pack of the system's cache at the end of the run: `output`, and how it is made and
-	 * signed. The rest is taken from the system. NULL: no pack. */
+	/* Writes a pack of the system's cache at the end of the run: `output`, and how it is made and
+	 * signed. The system gives the rest. NULL: no pack. */
 	const struct jw_export_options *pack;
 };
 #define JW_PRIME_OPTIONS_INIT JW_INIT(jw_prime_options)
 
-/* Primes the live cache of `system` for its GPUs, by workers that `system->worker` starts;
- * JW_ERR_USAGE: it names no worker (and this is no dry run), or the caller is a worker. 0: the run
- * ended, and *ret_result says how. -1: it could not begin (no GPU, out of memory;
+/* Primes the live cache of `system` for its GPUs, with workers that `system->worker` starts;
+ * JW_ERR_USAGE: it names no worker (and this is not a dry run), or the caller is a worker. 0: the
+ * run ended, and *ret_result says how. -1: it could not begin (no GPU, out of memory;
  * JW_ERR_UNSUPPORTED: the driver does not write its cache, or does not read it; JW_ERR_INTERRUPTED:
  * cancelled while files were read). The caller frees with jw_prime_result_free. If the run is
  * interrupted or killed, the cache is sound, and the next run continues from there. */

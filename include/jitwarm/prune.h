@@ -1,7 +1,7 @@
-/* Removing entries from the driver's cache that no program will look up any more.
+/* Removes entries from the driver's cache that no program will look up any more.
  *
- * Threads: any number of threads may call these functions at the same time. Of one cache, one call
- * of jw_prune at a time in a process. */
+ * Threads: any number of threads may call these functions at the same time. In a process, one call
+ * of jw_prune at a time per cache. */
 #ifndef JITWARM_PRUNE_H
 #define JITWARM_PRUNE_H
 
@@ -18,9 +18,9 @@ JW_BEGIN_DECLS
 
 /* Why an entry is removed; the first reason that applies counts. */
 enum jw_prune_reason {
-	JW_PRUNE_DAMAGED, /* no driver uses it as it is */
-	JW_PRUNE_DRIVER,  /* of a former driver, or of one that was named */
-	JW_PRUNE_TARGET,  /* for no GPU of this machine, or for one that was named */
+	JW_PRUNE_DAMAGED, /* no driver uses it in its present state */
+	JW_PRUNE_DRIVER,  /* of a former driver, or of a named one */
+	JW_PRUNE_TARGET,  /* for no GPU of this machine, or for a named one */
 	JW_PRUNE_AGE,
 	JW_PRUNE_SIZE, /* first in the driver's order of eviction */
 	JW_PRUNE_REASONS,
@@ -30,20 +30,20 @@ struct jw_prune_options {
 	size_t size;           /* JW_PRUNE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *cache_dir; /* NULL: that of `system` */
 	const struct jw_system *system;
-	bool damaged; /* every value is hashed */
-	/* Entries of drivers that this machine had before: with a stamp that is in the table of known
-	 * drivers, in a profile of a library that is gone, or that prime has worked for. */
+	bool damaged; /* hashes every value */
+	/* Entries of drivers that this machine had before: their stamp is in the table of known
+	 * drivers, in a profile of a library that is gone, or of a driver that prime has worked for. */
 	bool former_drivers;
 	const char *const *drivers; /* and of these: a release (535.309.01) or a stamp */
 	size_t driver_count;
 	bool other_targets;              /* for GPUs that this machine does not have */
 	const struct jw_target *targets; /* and for these */
 	size_t target_count;
-	/* Written longer ago than this; 0: any age. Alone, it chooses all entries of that age; together
-	 * with the choices above it narrows them. */
+	/* Written longer ago than this; 0: any age. Alone it chooses all entries of that age; with the
+	 * choices above it narrows them. */
 	uint64_t older_s;
 	bool to_size_given;
-	uint64_t to_size_bytes; /* the oldest rows until no more than this is left */
+	uint64_t to_size_bytes; /* the oldest rows until at most this much is left */
 	const char *keep; /* a pack for the removed entries; entries that no pack can hold then stay,
 						 unless damaged */
 	bool apply;       /* false: only report */
@@ -54,7 +54,7 @@ struct jw_prune_options {
 /* Entries with something in common. */
 struct jw_prune_group {
 	enum jw_prune_reason reason;
-	char driver[20]; /* stamp, or OpenCL's release; "" where unknown */
+	char driver[20]; /* stamp, or OpenCL's release; "" if unknown */
 	struct jw_target target;
 	size_t entries;
 	uint64_t bytes; /* of their files */
@@ -77,14 +77,13 @@ struct jw_prune_result {
 	size_t changed;           /* they stay: rewritten meanwhile */
 	size_t kept;              /* in the pack; 0: none was written */
 	size_t not_kept;          /* they stay: the pack could not hold them */
-	uint64_t longest_hold_ns; /* with the driver's lock */
+	uint64_t longest_hold_ns; /* time with the driver's lock */
 };
 
 /* An entry with an unknown stamp may belong to a compiler library in use (nvJitLink): it is chosen
  * only if its stamp is named. Entries of unknown form are never chosen. JW_ERR_UNSUPPORTED if a
  * choice cannot be made here (no driver, no GPU, GPUs that are hidden). If the pack cannot be
- * written, nothing is removed. The caller frees with jw_prune_result_free.
- */
+ * written, nothing is removed. The caller frees with jw_prune_result_free. */
 int jw_prune(struct jw_error *err, const struct jw_prune_options *options,
 			 struct jw_prune_result **ret_result);
 void jw_prune_result_free(struct jw_prune_result *result);

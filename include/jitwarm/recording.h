@@ -1,6 +1,6 @@
-/* A recording: which modules a command had compiled, and which files they come from. It holds no
- * code, only hashes and places (docs/recording-format.md), so that `prime` can compile the same
- * modules on any machine with the same files.
+/* A recording: the modules that a command had compiled, and their files. It holds no code, only
+ * hashes and places (docs/recording-format.md), so that `prime` can compile the same modules on any
+ * machine with the same files.
  *
  * Threads: any number of threads may call these functions at the same time. Several threads may
  * read a recording that no thread changes. */
@@ -22,13 +22,13 @@ enum jw_recorded_kind {
 	JW_RECORDED_LINK,    /* an input of run-time linking */
 	JW_RECORDED_JITLINK, /* an entry of libnvJitLink or a similar library */
 	JW_RECORDED_OPENCL,  /* OpenCL source, which became PTX */
-	JW_RECORDED_OTHER,   /* of a form that is not known */
+	JW_RECORDED_OTHER,   /* of an unknown form */
 };
 /* "load", "link", "nvjitlink", "opencl", "other" */
 const char *jw_recorded_kind_name(enum jw_recorded_kind kind);
 
 struct jw_recorded_file {
-	char *path;    /* with a package: below the folder that it is installed in */
+	char *path;    /* with a package: relative to its installation folder */
 	char *package; /* the package that installed it, and its version; NULL if unknown */
 	char *version;
 	char *member; /* inside an archive; NULL for a file */
@@ -38,10 +38,10 @@ struct jw_recorded_file {
 #define JW_RECORDED_NO_FILE UINT32_MAX
 
 struct jw_recorded_module {
-	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in no file that was searched */
+	uint32_t file; /* index in recording.files, JW_RECORDED_NO_FILE: in no searched file */
 	enum jw_recorded_kind kind;
 	uint64_t key, key_bytes; /* name of the entry that the driver made, length of its key */
-	struct jw_target target; /* sm 0 where unknown */
+	struct jw_target target; /* sm 0 if unknown */
 	uint64_t container_offset, entry_offset; /* in the file */
 	uint64_t payload_bytes;                  /* of PTX, with the zeros at its end */
 	char digest[65];                         /* BLAKE2b-256 of it in hex */
@@ -49,14 +49,14 @@ struct jw_recorded_module {
 	char *producer;    /* the compiler that its PTX names ("NVIDIA NVVM", "LLVM"), NULL if it names
 						  none */
 	double seconds;    /* of compiling: */
-	bool measured;     /* by when entries were written; else predicted */
-	bool known_before; /* the user's cache had it already: it is the same from run to run */
+	bool measured;     /* from the times when entries were written; otherwise predicted */
+	bool known_before; /* the user's cache had it already: it is the same in every run */
 };
 
 struct jw_recording {
 	char *command; /* the program's name, without folder and arguments */
 	struct jw_driver driver;
-	char stamp[20]; /* of the driver, "" where nothing was compiled */
+	char stamp[20]; /* of the driver, "" if nothing was compiled */
 	struct jw_recorded_file *files;
 	size_t file_count;
 	struct jw_recorded_module *modules; /* in the order in which they were compiled */
@@ -69,20 +69,20 @@ int jw_recording_read(struct jw_error *err, const char *path, struct jw_recordin
 /* The same from `size` bytes, which may be hostile. */
 int jw_recording_parse(struct jw_error *err, const char *text, size_t size,
 					   struct jw_recording **ret_recording);
-/* Readers of the file see the old recording or the new one, never less. */
+/* Readers of the file see the old recording or the new one, never a part. */
 int jw_recording_write(struct jw_error *err, const char *path,
 					   const struct jw_recording *recording);
 void jw_recording_free(struct jw_recording *recording);
 
 struct jw_found; /* jitwarm/find.h */
 
-/* Replaces the paths of files that were found here by names that mean the same on another machine:
- * a package with the path below its folder, "~" for the home directory. `given`: the files that the
- * user named; NULL: none. */
+/* Replaces the paths of files that were found here by names with the same meaning on another
+ * machine: a package with the path below its folder, "~" for the home directory. `given`: the files
+ * that the user named; NULL: none. */
 int jw_recording_name_files(struct jw_error *err, struct jw_recording *recording,
 							const struct jw_found *given);
-/* The reverse: those files of this machine that the recording names. Files that are not here are no
- * failure: *ret_found may be empty. The caller frees with jw_found_free. */
+/* The reverse: the files of this machine that the recording names. Missing files are not a failure:
+ * *ret_found may be empty. The caller frees with jw_found_free. */
 int jw_recording_find(struct jw_error *err, const struct jw_recording *recording,
 					  struct jw_found **ret_found);
 JW_END_DECLS

@@ -1,8 +1,8 @@
-/* The device code of files, verdicts for GPUs that may not be here, and the modules that the driver
- * would have to compile. Needs neither driver nor GPU.
+/* The device code of files, verdicts for any GPUs, and the modules that the driver would have to
+ * compile. Needs neither driver nor GPU.
  *
- * Threads: any number of threads may call these functions at the same time. Callbacks come on the
- * thread that called. */
+ * Threads: any number of threads may call these functions at the same time. Callbacks run on the
+ * calling thread. */
 #ifndef JITWARM_SCAN_H
 #define JITWARM_SCAN_H
 
@@ -20,7 +20,7 @@ JW_BEGIN_DECLS
 /* Room for any name in these structures. */
 #define JW_SCAN_NAME 32
 
-/* How many entries of fat binaries there are for one target or of one kind. */
+/* The number of fat binary entries for one target or of one kind. */
 struct jw_scan_count {
 	char name[JW_SCAN_NAME]; /* "sm_90a", "compute_75", "lto-ir", "kind 0x80" */
 	size_t entries;
@@ -33,47 +33,50 @@ struct jw_scan_work {
 	size_t modules;          /* distinct pairs of payload and option string */
 	uint64_t ptx_bytes;      /* theirs, decompressed */
 	struct jw_seconds start; /* all of them one after another, on one core */
-	double longest_seconds;  /* the dearest of them */
+	double longest_seconds;  /* the most expensive of them */
 	uint64_t cache_bytes;    /* their size in the driver's cache */
 };
 
-/* One image on one GPU architecture. Verdicts count containers, the first that holds for each. */
+/* One image on one GPU architecture. Verdicts count containers; for each, the first that applies.
+ */
 struct jw_scan_verdicts {
 	struct jw_target target;
 	size_t native;           /* a cubin of exactly this architecture */
 	size_t compatible;       /* another cubin that runs */
 	size_t link;             /* relocatable, with usable PTX */
 	size_t jit;              /* usable PTX, which the driver compiles */
-	size_t cannot;           /* the code that the driver takes is unusable: */
-	size_t cannot_exclusive; /* for another GPU alone (an 'a' or 'f' target) */
+	size_t cannot;           /* the code that the driver chooses is unusable: */
+	size_t cannot_exclusive; /* only for another GPU (an 'a' or 'f' target) */
 	size_t cannot_too_new;   /* newer than the driver */
-	struct jw_driver needs;  /* the first driver that is new enough for these, zeros: not known */
+	struct jw_driver needs;  /* the first driver that is new enough for these, zeros: unknown */
 	size_t cannot_zstd;      /* compressed in a way that this driver cannot read */
 	size_t cannot_damaged;
 	size_t nothing; /* code for other or newer architectures only */
 
 	struct jw_scan_work work; /* modules that the driver would compile, without link-time inputs */
-	struct jw_scan_work link_work;  /* link-time inputs; compiled only where link_needed */
+	struct jw_scan_work link_work;  /* link-time inputs; compiled only if link_needed */
 	enum jw_scan_need link_needed;  /* whether the CUDA runtime links when a program starts */
 	struct jw_scan_work loose_work; /* the part of `work` that the library loads by itself when it
 									   needs it */
-	bool left_out; /* so much of that, that priming leaves it out unless everything is asked for */
+	bool left_out; /* that part is so large that priming leaves it out unless everything is
+					  requested */
 };
 
 /* One PTX entry. */
 struct jw_scan_module {
 	uint64_t offset;     /* of its header, in the image */
 	const char *section; /* "" in loose files */
-	const char *kind; /* "ptx", "relocatable-ptx", "ptx-text": in a program's data, no fat binary */
+	const char *kind;    /* "ptx", "relocatable-ptx", "ptx-text": in a program's data, not in a fat
+							binary */
 	struct jw_target target;
 	uint16_t isa_major, isa_minor;
-	const char *options;     /* "" where there are none */
+	const char *options;     /* "" if there are none */
 	const char *compression; /* "none", "lz4", "zstd", "unknown" */
 	uint64_t size_bytes;     /* decompressed */
-	const char *digest;      /* BLAKE2b-256 of that in hex; NULL where it cannot be decompressed */
+	const char *digest;      /* BLAKE2b-256 of that in hex; NULL if it cannot be decompressed */
 };
 
-/* A file, or a member of an archive, with device code in it. */
+/* A file, or a member of an archive, with device code. */
 struct jw_scan_image {
 	const char *path;
 	const char *member; /* inside an archive; NULL for a file */
@@ -82,16 +85,16 @@ struct jw_scan_image {
 	size_t containers;
 	const struct jw_scan_count *cubins, *ptx, *other; /* each in the order of targets or kinds */
 	size_t cubin_count, ptx_count, other_count;
-	uint64_t ptx_bytes; /* all PTX entries, decompressed */
-	size_t damaged;     /* places that look like a container and are not sound */
-	const struct jw_scan_verdicts *verdicts; /* one a target, in the order asked for */
+	uint64_t ptx_bytes;                      /* all PTX entries, decompressed */
+	size_t damaged;                          /* places that look like a container but are unsound */
+	const struct jw_scan_verdicts *verdicts; /* one per target, in the requested order */
 	size_t verdict_count;
 	const struct jw_scan_module *modules; /* with `modules` only, in the order of the file */
 	size_t module_count;
 };
 
 /* All images together, on one GPU architecture: what priming them would compile, each module once,
- * whichever files hold it. */
+ * even if several files hold it. */
 struct jw_scan_total {
 	struct jw_target target;
 	size_t modules;
@@ -107,25 +110,26 @@ struct jw_scan_options {
 	const struct jw_target *targets; /* GPUs, without suffix; may be none, at most 32 */
 	size_t target_count;
 	struct jw_driver driver; /* zeros: a driver that reads everything */
-	struct jw_speed speed;   /* of the machine that is asked about */
+	struct jw_speed speed;   /* of the machine in question */
 	bool modules;
-	bool verdicts_only; /* count verdicts, but not the work of compiling: several times faster for
-						   large files, since no PTX has to be decompressed whole */
+	bool verdicts_only; /* count verdicts without the work of compiling: several times faster for
+						   large files, since no PTX has to be decompressed completely */
 	struct jw_cancel cancel;
 	void *context; /* of the functions below */
-	/* Each image as soon as it is read; all that it points to is valid during the call. A return
-	 * other than 0 (with *err set) ends the scan. */
+	/* Called for each image as soon as it is read; all that it points to is valid during the call.
+	 * A return other than 0 (with *err set) ends the scan. */
 	int (*image)(struct jw_error *err, void *context, const struct jw_scan_image *image);
-	/* A file that cannot be read; the scan goes on. May be NULL. */
+	/* Called for a file that cannot be read; the scan continues. May be NULL. */
 	void (*trouble)(void *context, const char *path, const struct jw_error *why);
-	/* At the end, for each GPU in the order asked for. May be NULL. */
+	/* Called at the end, for each GPU in the requested order. May be NULL. */
 	void (*total)(void *context, const struct jw_scan_total *total);
-	/* Then each file on which a program will fail (as jw_check_failing). May be NULL. */
+	/* Then called for each file with which a program will fail (as jw_check_failing). May be NULL.
+	 */
 	void (*failing)(void *context, const char *file, struct jw_target target, const char *why);
 };
 #define JW_SCAN_OPTIONS_INIT JW_INIT(jw_scan_options)
 
-/* Scans. -1: it could not be brought to its end (out of memory, the callback's own error,
+/* Scans. -1: it could not be completed (out of memory, the callback's own error,
  * JW_ERR_INTERRUPTED). */
 int jw_scan(struct jw_error *err, const struct jw_scan_options *options);
 

@@ -1,8 +1,8 @@
-/* Priming by itself after a logon and when packages or the driver change: a logon task on Windows,
+/* Automatic priming after a logon and when packages or the driver change: a logon task on Windows,
  * systemd units on Linux.
  *
- * Threads: any number of threads may call these functions at the same time. One that enables or
- * disables at a time. */
+ * Threads: any number of threads may call these functions at the same time. One call that enables
+ * or disables at a time. */
 #ifndef JITWARM_STARTUP_H
 #define JITWARM_STARTUP_H
 
@@ -16,18 +16,18 @@ JW_BEGIN_DECLS
 
 struct jw_startup_options {
 	size_t size; /* JW_STARTUP_OPTIONS_INIT sets it (jitwarm/api.h) */
-	/* Names for `prime`, of which paths are made absolute; without names: the environment. */
+	/* Names for `prime`; paths among them become absolute; without names: the environment. */
 	const char *const *names;
 	size_t name_count;
 	const char *environment; /* a virtual or conda environment, absolute; NULL: the active one */
 	/* Linux: a unit of the system instead, which runs before this service starts, and as its
 	 * account (NULL: root). */
 	const char *service, *account;
-	bool everyone; /* for every account of this machine, each under its own name and at its own
+	bool everyone; /* for every account of this machine, each in its own account and at its own
 					  logon; needs an administrator */
-	bool replace;  /* a task or unit of that name that is not ours */
-	const char *program; /* the jitwarm that it starts, absolute; NULL: the program that calls this,
-							which must then support `prime --if-changed` */
+	bool replace;  /* replace a task or unit of that name that is not ours */
+	const char *program; /* the jitwarm that it starts, absolute; NULL: the calling program, which
+							must then support `prime --if-changed` */
 };
 #define JW_STARTUP_OPTIONS_INIT JW_INIT(jw_startup_options)
 
@@ -35,24 +35,24 @@ struct jw_startup_options {
 struct jw_startup_item {
 	char *where; /* the file; the task's name */
 	char *text;  /* its content */
-	bool ours;   /* it is there, and ours */
-	bool there;  /* it is there at all */
+	bool ours;   /* it exists and is ours */
+	bool there;  /* it exists */
 };
 struct jw_startup {
 	struct jw_startup_item *items;
 	size_t count;
-	char **commands; /* that were run, or, where one failed, have to be run; one line each */
+	char **commands; /* commands that were run, or, if one failed, have to be run; one line each */
 	size_t command_count;
 	char *failed; /* why the last of them failed, NULL if all succeeded; the files are written in
 					 both cases */
 };
 
-/* Reports what would be written and what exists. Nothing is changed. The caller frees with
+/* Reports what would be written and what exists. Changes nothing. The caller frees with
  * jw_startup_free, here and below. */
 int jw_startup_look(struct jw_error *err, const struct jw_startup_options *options,
 					struct jw_startup **ret_startup);
-/* Writes and registers it. JW_ERR_BUSY: something of that name is there and not ours;
- * JW_ERR_IO: no permission. */
+/* Writes and registers it. JW_ERR_BUSY: an item of that name exists and is not ours; JW_ERR_IO: no
+ * permission. */
 int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *options,
 					  struct jw_startup **ret_startup);
 /* Removes it, and nothing that jitwarm did not write. */
@@ -66,7 +66,7 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 
 struct jw_run_key {
 	size_t size;              /* JW_RUN_KEY_INIT sets it (jitwarm/api.h) */
-	const char *const *names; /* as `prime` is given them */
+	const char *const *names; /* as given to `prime` */
 	size_t name_count;
 	const char *cache_dir; /* NULL: the live cache */
 };
@@ -75,16 +75,15 @@ struct jw_run_key {
 /* What a run depends on: driver file, GPUs, packages and files, settings, the cache. */
 struct jw_run_state;
 
-/* Looks at it without loading the driver. *ret_changes: the differences from the last complete run
+/* Examines it without loading the driver. *ret_changes: the differences from the last complete run
  * ("driver, packages"), "first run", or "" if there are none. The caller frees both. */
 int jw_run_look(struct jw_error *err, const struct jw_run_key *key, struct jw_run_state **ret_state,
 				char **ret_changes);
-/* The next look compares with this state. jw_prime does it with jw_prime_options.run. */
+/* The next jw_run_look compares with this state. jw_prime calls it with jw_prime_options.run. */
 int jw_run_remember(struct jw_error *err, const struct jw_run_state *state);
 void jw_run_state_free(struct jw_run_state *state);
 
-/* Appends a line to a log of JSON lines; one that has grown past a megabyte loses its older half.
- */
+/* Appends a line to a log of JSON lines; a log beyond a megabyte loses its older half. */
 int jw_log_append(struct jw_error *err, const char *path, const char *line);
 /* The log that runs with --if-changed write (in the state directory). The caller frees it with
  * jw_text_free. */

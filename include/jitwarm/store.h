@@ -1,5 +1,5 @@
-/* The store: packs of what was compiled on this machine, in the state directory, so that a cache
- * that was wiped or evicted is filled again in seconds.
+/* The store: packs of this machine's compiled entries, in the state directory, so that a cache that
+ * was wiped or evicted is filled again in seconds.
  *
  * Threads: any number of threads may call these functions at the same time. Several processes and
  * threads may use one store. */
@@ -24,8 +24,8 @@ struct jw_store_pack {
 	size_t entries, split; /* `split` of them compiled over several threads (jitwarm/pack.h) */
 	char targets[256], drivers[512];
 	int64_t mtime_ns;
-	char damage[512]; /* why it cannot be read, "" where it can */
-	bool broken;      /* and never will be: not a pack, or only a part of one */
+	char damage[512]; /* why it cannot be read, "" if it can */
+	bool broken;      /* permanently: not a pack, or only a part of one */
 };
 
 struct jw_store {
@@ -38,7 +38,7 @@ struct jw_store {
 struct jw_store_options {
 	size_t size; /* JW_STORE_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const char *state_dir;
-	bool verify; /* every member and entry is checked, as an import does; else the digest of each
+	bool verify; /* check every member and entry, as an import does; otherwise the digest of each
 					pack, and its manifest */
 	struct jw_cancel cancel;
 };
@@ -52,7 +52,7 @@ void jw_store_free(struct jw_store *store);
 struct jw_store_keep_options {
 	size_t size; /* JW_STORE_KEEP_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
-	uint64_t most_bytes; /* that the store may take then; 0: JW_STORE_DEFAULT_BYTES */
+	uint64_t most_bytes; /* the store's maximum size then; 0: JW_STORE_DEFAULT_BYTES */
 	struct jw_cancel cancel;
 };
 #define JW_STORE_KEEP_OPTIONS_INIT JW_INIT(jw_store_keep_options)
@@ -65,9 +65,9 @@ int jw_store_keep(struct jw_error *err, const struct jw_store_keep_options *opti
 struct jw_store_refill_options {
 	size_t size; /* JW_STORE_REFILL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	const struct jw_system *system;
-	const uint64_t *keys; /* names of the entries that are wanted */
+	const uint64_t *keys; /* names of the wanted entries */
 	size_t count;
-	bool dry_run; /* report, by the packs' manifests, what would be added; write nothing */
+	bool dry_run; /* report, from the packs' manifests, what would be added; write nothing */
 	struct jw_cancel cancel;
 };
 #define JW_STORE_REFILL_OPTIONS_INIT JW_INIT(jw_store_refill_options)
@@ -75,7 +75,7 @@ struct jw_store_refill_options {
 enum { JW_STORE_MOST_NOTES = 8 };
 
 struct jw_store_refilled {
-	size_t entries; /* that came back, or would */
+	size_t entries; /* restored, or would be */
 	uint64_t bytes;
 	/* The first problems, one line each: packs that are damaged or cannot be read, entries without
 	 * room. */
@@ -83,8 +83,8 @@ struct jw_store_refilled {
 	size_t note_count, more_notes;
 };
 
-/* Adds to the system's cache those of the wanted entries that it lacks and the store has, as far as
- * there is room: nothing is evicted. Damaged packs are skipped. */
+/* Adds to the system's cache those of the wanted entries that it lacks and the store has, while
+ * there is room: evicts nothing. Skips damaged packs. */
 int jw_store_refill(struct jw_error *err, const struct jw_store_refill_options *options,
 					struct jw_store_refilled *ret_refilled);
 
@@ -95,8 +95,8 @@ struct jw_store_swept {
 };
 
 /* Removes broken packs, and the oldest ones until at most `most_bytes` are left; then merges small
- * packs for the same GPUs and drivers. If killed at any moment, it loses no entry of the remaining
- * packs. JW_ERR_BUSY: another process does the same. */
+ * packs for the same GPUs and drivers. If it is killed, it loses no entry of the remaining packs.
+ * JW_ERR_BUSY: another process does the same. */
 int jw_store_gc(struct jw_error *err, const char *state_dir, uint64_t most_bytes,
 				struct jw_store_swept *ret_swept);
 /* Removes one pack by its name; JW_ERR_NOT_FOUND. */

@@ -1,4 +1,4 @@
-/* What this machine has: GPUs, driver, and the driver's cache as it is in force.
+/* This machine: GPUs, driver, and the driver's cache in effect.
  *
  * Threads: any number of threads may call these functions at the same time. Any number of threads
  * may read an open jw_system. */
@@ -19,41 +19,41 @@ JW_BEGIN_DECLS
 struct jw_gpu {
 	char name[128];
 	struct jw_target target;
-	char bus[32];  /* "0000:01:00.0", "" where unknown */
-	char uuid[48]; /* as nvidia-smi writes it, "" where unknown */
+	char bus[32];  /* "0000:01:00.0", "" if unknown */
+	char uuid[48]; /* as nvidia-smi prints it, "" if unknown */
 	uint64_t memory_bytes;
 	int ordinal;      /* the driver's number, in the order of CUDA_DEVICE_ORDER */
 	int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 exclusive process */
 };
 
-/* How far the names of the driver's cache entries can be predicted. */
+/* How reliably the names of the driver's cache entries can be predicted. */
 enum jw_trust {
-	JW_TRUST_NONE,      /* the driver's stamp is not known */
-	JW_TRUST_READ,      /* read off the library, not confirmed yet */
+	JW_TRUST_NONE,      /* the driver's stamp is unknown */
+	JW_TRUST_READ,      /* read from the library, not confirmed yet */
 	JW_TRUST_CONFIRMED, /* seen in an entry that this driver made */
 	JW_TRUST_OPAQUE,    /* this driver's cache has an unknown form */
 };
 
 struct jw_driver_info {
-	char library[1024]; /* the file; "" where no driver is installed */
+	char library[1024]; /* the file; "" if no driver is installed */
 	struct jw_driver version;
-	char stamp[20]; /* "Apr  8 202512:10:18", "" where unknown */
+	char stamp[20]; /* "Apr  8 202512:10:18", "" if unknown */
 	enum jw_trust trust;
 };
 
 struct jw_cache_info {
-	char *path; /* the live cache; NULL where the driver would not cache at all (a warning says why)
-				 */
+	char *path; /* the live cache; NULL if the driver would not cache at all (a warning gives the
+				   reason) */
 	bool named; /* by jw_system_options.cache_dir */
-	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver reads it */
-	bool limit_set;       /* by the variable, rather than the driver's default */
+	uint64_t limit_bytes; /* CUDA_CACHE_MAXSIZE as the driver interprets it */
+	bool limit_set;       /* by the variable, not the driver's default */
 	bool disabled;        /* CUDA_CACHE_DISABLE */
 	bool force_ptx_jit; /* CUDA_FORCE_PTX_JIT or CUDA_FORCE_JIT: the cache is written and never read
 						 */
-	bool usable; /* as far as can be told without writing: the driver can read and write there */
-	/* One line on why a warm cache is of no use to programs with these settings (one of the above,
-	   or no place that it could use), "" where it is. Another directory that was asked for is of
-	   use. */
+	bool usable; /* as far as can be determined without writing: the driver can read and write there
+				  */
+	/* One line on why programs with these settings do not use a warm cache (one of the above, or no
+	 * usable directory), "" if they do. A directory other than the live cache is always usable. */
 	char why_useless[1024];
 	bool exists;
 	struct jw_cache_outlook outlook; /* when the system was opened; with `asleep` entries
@@ -68,24 +68,24 @@ struct jw_system {
 	struct jw_gpu *gpus;
 	size_t gpu_count;
 	size_t pci_count; /* NVIDIA display devices that the operating system lists, whether the driver
-						 takes them or not */
+						 supports them or not */
 	struct jw_driver_info driver;
 	struct jw_cache_info cache;
-	char *state_dir; /* NULL: the account has no home directory, so that nothing is kept */
+	char *state_dir; /* NULL: the account has no home directory, so nothing is kept */
 	bool remembered; /* an earlier worker reported these GPUs, for this driver and these devices */
-	bool unasked; /* there may be GPUs: the driver was not asked, since `asleep` said so. If all of
-					 them are known by their PCI device ids, they are listed here, without
-					 `uuid` and memory */
-	char why_none[512];         /* one line on why there are no GPUs, "" where there are */
-	struct jw_speed speed;      /* learned from runs here, measured before that; zeros for another
-								   machine */
-	const char *const *worker;  /* as it was given */
+	bool unasked; /* there may be GPUs: the driver was not asked because of `asleep`. If all of them
+					 are known by their PCI device ids, they are listed here, without `uuid` and
+					 memory */
+	char why_none[512];         /* one line on why there are no GPUs, "" if there are */
+	struct jw_speed speed;      /* learned from runs here, measured before the first; zeros for
+								   another machine */
+	const char *const *worker;  /* as the caller gave it */
 	struct run_folder *scratch; /* private */
 	bool elsewhere;             /* another machine: that of jw_system_options.targets */
 };
 
-/* With jw_system_options.asleep: whether the driver is started after all, once, where the GPUs are
- * not known without it. What it says is remembered. */
+/* With jw_system_options.asleep: whether to start the driver anyway, once, if the GPUs are unknown
+ * without it. Its answer is remembered. */
 enum jw_ask {
 	JW_ASK_NEVER,
 	JW_ASK_UNKNOWN,  /* if they are neither remembered nor known by their PCI device ids */
@@ -95,46 +95,44 @@ enum jw_ask {
 struct jw_system_options {
 	size_t size; /* JW_SYSTEM_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool asleep; /* use only remembered facts and files; do not start the driver */
-	bool probe;  /* have the driver compile a tiny module where its stamp is not confirmed yet, and
-					for up to 0.3 s larger ones where nothing is known of its speed */
-	/* The command that runs jw_worker_main, NULL at its end (worker.h). Not copied. Needed where
-	 * the driver may have to be started: unless `asleep`, with `probe` or `ask`, and for jw_prime.
-	 */
+	bool probe;  /* have the driver compile a tiny module if its stamp is not confirmed yet, and
+					larger ones for up to 0.3 s if its speed is unknown */
+	/* The command that runs jw_worker_main, ending with NULL (worker.h). Not copied. Needed if the
+	 * driver may have to be started: unless `asleep`, with `probe` or `ask`, and for jw_prime. */
 	const char *const *worker;
 	const char *cache_dir; /* another directory instead of the live cache; NULL: the live cache */
-	bool scratch; /* a new one for this run alone, which jw_system_free removes with all in it */
-	/* Not this machine, but one with these GPUs; 0: this machine. Then the driver is that of
-	 * `driver` ("550.163.01", or a CUDA version to go with the file), of the library
-	 * `driver_library`, of the profile `driver_profile` (jw_system_write_profile), or, where all
-	 * are NULL, the one that is installed here. */
+	bool scratch; /* a new one for this run only, which jw_system_free removes with its content */
+	/* Another machine, with these GPUs; 0: this machine. The driver is then that of `driver`
+	 * ("550.163.01", or a CUDA version in addition to the file), of the library `driver_library`,
+	 * of the profile `driver_profile` (jw_system_write_profile), or, if all are NULL, the one that
+	 * is installed here. */
 	const struct jw_target *targets;
 	size_t target_count;
 	const char *driver, *driver_library, *driver_profile;
-	bool nameless; /* an unknown stamp is no failure then: nothing is warm, and nothing is compiled
-					*/
+	bool nameless; /* then an unknown stamp is not a failure: nothing is warm, and nothing is
+					  compiled */
 	enum jw_ask ask;
 };
 #define JW_SYSTEM_OPTIONS_INIT JW_INIT(jw_system_options)
 
-/* A missing GPU or driver is no failure: why_none describes it. JW_ERR_USAGE: a worker is needed
+/* A missing GPU or driver is not a failure: why_none describes it. JW_ERR_USAGE: a worker is needed
  * and not named, or the caller is a worker. With targets, an unknown stamp of the driver is a
  * failure (JW_ERR_UNSUPPORTED), unless `nameless`. The caller frees with jw_system_free. */
 int jw_system_open(struct jw_error *err, const struct jw_system_options *given,
 				   struct jw_system **ret_system);
 void jw_system_free(struct jw_system *system);
-/* The architectures of its GPUs, each once and in their order, at most `most`. Returns how many. */
+/* The architectures of its GPUs, each once and in order, at most `most`. Returns their number. */
 size_t jw_system_targets(const struct jw_system *system, struct jw_target *targets, size_t most);
 
 /* Writes the profile of this system's driver, with which another machine can prime for it.
- * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED where its stamp is not known, or its cache
- * is of another form.
- */
+ * JW_ERR_NOT_FOUND without a driver; JW_ERR_UNSUPPORTED if its stamp is unknown, or its cache has
+ * another form. */
 int jw_system_write_profile(struct jw_error *err, const struct jw_system *system, const char *path);
 
-/* Removes what jitwarm keeps in its state directory, and the directory once it is empty. Other
- * files there stay, and secret keys unless `with_keys`, since they cannot be made again: *ret_kept.
- * Not while another call uses it. *ret_path is that directory, NULL if there was none; the caller
- * frees it with jw_text_free. */
+/* Removes jitwarm's files in its state directory, and the directory if it is then empty. Other
+ * files stay; so do secret keys, which cannot be made again, unless `with_keys`: *ret_kept. Not
+ * while another call uses the directory. *ret_path is that directory, NULL if there was none; the
+ * caller frees it with jw_text_free. */
 int jw_state_remove(struct jw_error *err, bool with_keys, char **ret_path, bool *ret_kept);
 
 JW_END_DECLS

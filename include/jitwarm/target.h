@@ -1,7 +1,7 @@
 /* The targets of code: compute capabilities and driver versions.
  *
  * A target is a compute capability without its dot (8.6 is 86, 12.0 is 120) and the suffix that
- * CUDA gives to code which runs on that capability alone ('a') or on its family ('f'). Devices have
+ * CUDA gives to code which runs only on that capability ('a') or on its family ('f'). Devices have
  * no suffix. Source: CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, ".target".
  *
  * Threads: any number of threads may call these functions at the same time. */
@@ -21,7 +21,8 @@ struct jw_target {
 	char suffix; /* 'a', 'f' or 0 */
 };
 
-/* A driver as far as it decides what it can read. Both may be known, or only one; 0 is unknown. */
+/* The properties of a driver that decide which code it loads. Both may be known, or only one; 0 is
+ * unknown. */
 struct jw_driver {
 	uint32_t cuda;       /* as cuDriverGetVersion: 1000 * major + 10 * minor */
 	uint32_t release[3]; /* 550, 163, 1 */
@@ -30,28 +31,26 @@ struct jw_driver {
 /* Room for "compute_120a" and its NUL. */
 #define JW_TARGET_TEXT 20
 
-/* Reads "sm_86", "compute_90a", "86" or "8.6". Returns false and leaves *ret_target where the text
- * is no target. */
+/* Reads "sm_86", "compute_90a", "86" or "8.6". Returns false and leaves *ret_target unchanged if
+ * the text is not a target. */
 bool jw_target_parse(const char *text, struct jw_target *ret_target);
 /* "sm_86", "sm_90a"; returns `text`. */
 const char *jw_target_sm(char text[JW_TARGET_TEXT], struct jw_target target);
 /* "compute_86", "compute_90a"; returns `text`. */
 const char *jw_target_compute(char text[JW_TARGET_TEXT], struct jw_target target);
-/* Appends the GPUs that `text` names to a list in which each is once: a capability ("sm_86",
- * "sm86", "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that
- * the driver runs, without Jetson), or several of these with commas. `driver` may be NULL. The list
- * has room for `most`. JW_ERR_USAGE leaves it as it was. */
+/* Appends the GPUs that `text` names to a list without duplicates: a capability ("sm_86", "sm86",
+ * "8.6"), a product ("RTX 4090", "h100", "NVIDIA A100-SXM4-80GB"), "all" (each on sale that the
+ * driver runs, without Jetson), or several of these separated by commas. `driver` may be NULL. The
+ * list has room for `most`. JW_ERR_USAGE leaves it unchanged. */
 int jw_targets_read(struct jw_error *err, const char *text, const struct jw_driver *driver,
 					struct jw_target *targets, size_t most, size_t *count);
-/* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" where it is not
- * known.
- */
+/* The common names of the GPUs of a capability: "RTX 30, A10, A40" for 8.6, "" if it is unknown. */
 const char *jw_target_products(struct jw_target target);
-/* Whether a device of this capability exists, or may: it is known, or newer than all that are. */
+/* Whether a device of this capability exists, or may: it is known, or newer than all known ones. */
 bool jw_target_plausible(struct jw_target target);
 bool jw_target_equal(struct jw_target a, struct jw_target b);
-/* A list of targets in which each is once, with room for `most`: appends one unless it is there, or
- * the list full. Returns how many there are then. */
+/* A list of targets without duplicates, with room for `most`: appends one unless the list contains
+ * it or is full. Returns the new number. */
 size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struct jw_target target);
 
 /* Reads a CUDA version ("12.2") or a driver's ("550.163.01", whose CUDA version comes from the
@@ -59,7 +58,7 @@ size_t jw_target_add(struct jw_target *targets, size_t count, size_t most, struc
 int jw_driver_parse(struct jw_error *err, const char *text, struct jw_driver *ret_driver);
 
 /* Whether such a driver runs a GPU of this capability. If not, JW_ERR_UNSUPPORTED names the drivers
- * that do. An unknown driver runs each. */
+ * that do. An unknown driver runs all. */
 int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 					   struct jw_target target);
 

@@ -36,21 +36,21 @@ struct jw_setting {
 						   "profile.d", "systemd unit", "conda environment", "container", "Windows
 						   user", "Windows machine" */
 	char *where;        /* the file or registry key, "" for a process */
-	size_t line;        /* in the file, 0 where it has none */
+	size_t line;        /* in the file, 0 without one */
 	bool unset;         /* it removes the variable */
 	bool ours;          /* in a block that jitwarm has written */
 };
 
 struct jw_settings {
-	struct jw_setting *items; /* process first, then from the general to the particular */
+	struct jw_setting *items; /* process first, then from the general to the specific */
 	size_t count, capacity;
-	char **warnings; /* one line each: values that the driver reads otherwise than they look, names
-						that it does not know, files that cannot be read */
+	char **warnings; /* one line each: values that the driver interprets otherwise than a user
+						would, names that it does not know, files that cannot be read */
 	size_t warning_count, warning_capacity;
 };
 
-/* Reads every place where the variables of the driver's cache may be set. Files that are not there
- * set nothing. The caller frees with jw_settings_free. */
+/* Reads every place where the variables of the driver's cache may be set. Missing files set
+ * nothing. The caller frees with jw_settings_free. */
 int jw_settings_read(struct jw_error *err, struct jw_settings **ret_settings);
 void jw_settings_free(struct jw_settings *settings);
 
@@ -66,7 +66,7 @@ int jw_tune_look_at_path(struct jw_error *err, const char *path, uint64_t limit_
 uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
 
 /* The predicted growth of the system's cache by the results of these files (`count` may be 0), in
- * bytes: 0 where no GPU is known, or nothing is cold. */
+ * bytes: 0 if no GPU is known, or nothing is cold. */
 int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
 					size_t count, uint64_t *ret_bytes);
 
@@ -75,8 +75,8 @@ struct jw_tune_request {
 	enum jw_scope scope;
 	const char *unit;      /* JW_SCOPE_UNIT: "ollama" or "ollama.service" */
 	bool of_user;          /* JW_SCOPE_UNIT: of the account's own service manager */
-	uint64_t limit_bytes;  /* CUDA_CACHE_MAXSIZE; 0: leave it alone */
-	const char *path;      /* CUDA_CACHE_PATH, absolute; NULL: leave it alone */
+	uint64_t limit_bytes;  /* CUDA_CACHE_MAXSIZE; 0: do not change it */
+	const char *path;      /* CUDA_CACHE_PATH, absolute; NULL: do not change it */
 	bool remove_overrides; /* comment out the lines of jw_tune_is_removable that win over it */
 };
 #define JW_TUNE_REQUEST_INIT JW_INIT(jw_tune_request)
@@ -85,8 +85,8 @@ struct jw_tune_request {
  * or a variable that keeps the driver from its cache. `ret_wins` has settings->count items. */
 int jw_tune_overrides(struct jw_error *err, const struct jw_settings *settings,
 					  const struct jw_tune_request *request, bool *ret_wins);
-/* Whether it is a line of this account's shell profiles. One that does more than set the variable
- * is not commented out all the same. */
+/* Whether it is a line of this account's shell profiles. A line that does more than set the
+ * variable is not commented out nevertheless. */
 bool jw_tune_is_removable(const struct jw_setting *setting);
 
 /* The change of one file or registry key. */
@@ -109,8 +109,8 @@ struct jw_tune_result {
  * jw_tune_result_free. */
 int jw_tune_apply(struct jw_error *err, const struct jw_tune_request *request,
 				  struct jw_tune_result **ret_result);
-/* Sets for this account what the results of these files need, in system->cache too, where the limit
- * in force is too small; else *ret_result is NULL. */
+/* Sets for this account the limit that the results of these files need, also in system->cache, if
+ * the current limit is too small; otherwise *ret_result is NULL. */
 int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char *const *paths,
 					  size_t count, struct jw_tune_result **ret_result);
 /* Reverts jw_tune_apply in a scope; with `request` NULL, in every recorded place. */

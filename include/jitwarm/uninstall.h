@@ -1,7 +1,7 @@
-/* Removing everything that jitwarm has set up on this machine, but for the entries of the driver's
+/* Removes everything that jitwarm has set up on this machine, except the entries of the driver's
  * cache.
  *
- * Threads: one call at a time in a process, and no other of this library meanwhile. As an
+ * Threads: one call at a time in a process, and no other call of this library meanwhile. As an
  * administrator the whole process acts as other accounts meanwhile (jitwarm/pack.h). */
 #ifndef JITWARM_UNINSTALL_H
 #define JITWARM_UNINSTALL_H
@@ -17,8 +17,8 @@ JW_BEGIN_DECLS
 struct jw_uninstall_step {
 	const char *where; /* the file, folder, registry key or task; NULL: `said`, or `failed` */
 	const char *what;  /* "removed", or as in struct jw_tune_change */
-	bool keys_stay;    /* it is the state directory, and secret keys are still there */
-	const char *said;  /* what the system's service manager said to a command, one line */
+	bool keys_stay;    /* it is the state directory, which still contains secret keys */
+	const char *said;  /* output of a command of the system's service manager, one line */
 	struct jw_error failed;
 };
 
@@ -26,7 +26,7 @@ struct jw_uninstall_options {
 	size_t size;    /* JW_UNINSTALL_OPTIONS_INIT sets it (jitwarm/api.h) */
 	bool with_keys; /* secret keys too, which cannot be made again */
 	void *context;  /* of the function below */
-	/* Each step, as soon as it is done; may be NULL. */
+	/* Called for each step when it is done; may be NULL. */
 	void (*step)(void *context, const struct jw_uninstall_step *step);
 };
 #define JW_UNINSTALL_OPTIONS_INIT JW_INIT(jw_uninstall_options)
@@ -36,8 +36,8 @@ struct jw_uninstall_options {
  * jitwarm's empty folder in every driver's cache: this account's, those that settings name, and for
  * an administrator those of every person (jw_cache_forget); the state directory (jw_state_remove).
  *
- * A failure stops none of the other steps but the last: the state has the record of settings that
- * could not be reverted, for the next call. *ret_failed: how many there were. -1: JW_ERR_USAGE. */
+ * A failure stops only the last step: the state directory records settings that could not be
+ * reverted, for the next call. *ret_failed: the number of failures. -1: JW_ERR_USAGE. */
 int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *options,
 				 size_t *ret_failed);
 

@@ -1,4 +1,4 @@
-/* What this libjitwarm is and what it was built with.
+/* The version of this libjitwarm, and how it was built.
  *
  * Threads: any number of threads may call these functions at the same time. */
 #ifndef JITWARM_VERSION_H
@@ -11,21 +11,21 @@
 
 JW_BEGIN_DECLS
 
-/* Of these headers. MAJOR changes with what breaks programs, MINOR with what is added, PATCH with
- * neither (docs/library.md). */
+/* The version of these headers. MAJOR changes with what breaks programs, MINOR with what is added,
+ * PATCH with neither (docs/library.md). */
 #define JW_VERSION_MAJOR 0
 #define JW_VERSION_MINOR 1
 #define JW_VERSION_PATCH 0
 /* Rises with every release: `#if JW_VERSION_NUMBER >= 10203` is 1.2.3 or later. */
 #define JW_VERSION_NUMBER (JW_VERSION_MAJOR * 10000 + JW_VERSION_MINOR * 100 + JW_VERSION_PATCH)
 
-/* Of the library that runs, which may be newer than the headers: "0.1.0", and as JW_VERSION_NUMBER.
- */
+/* The version of the running library, which may be newer than the headers: "0.1.0", and as
+ * JW_VERSION_NUMBER. */
 const char *jw_version(void);
 unsigned jw_version_number(void);
 /* "gcc 12.2.0" */
 const char *jw_build_compiler(void);
-/* "RelWithDebInfo", with the sanitizers in parentheses where there are some */
+/* "RelWithDebInfo", with any sanitizers in parentheses */
 const char *jw_build_type(void);
 /* "x86_64-linux" */
 const char *jw_platform(void);
@@ -34,7 +34,7 @@ const char *jw_platform(void);
 struct jw_component {
 	const char *name, *version;
 };
-/* The one at `index` by name, from 0 on; false behind the last. */
+/* The one at `index` by name, from 0 on; false after the last. */
 bool jw_component_at(size_t index, struct jw_component *ret_component);
 
 JW_END_DECLS

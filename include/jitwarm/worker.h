@@ -8,18 +8,17 @@
 
 JW_BEGIN_DECLS
 
-/* Serves jobs from stdin until its end, answers on what was stdout (one JSON object a line,
+/* Serves jobs from stdin until its end, answers on the original stdout (one JSON object per line,
  * docs/worker.md), and returns the exit status. A program that names itself as
- * jw_system_options.worker calls this, before anything else, where it is started with those
- * arguments:
+ * jw_system_options.worker calls this before anything else, if it is started with those arguments:
  *
  *     if (argc == 2 && !strcmp(argv[1], "--jitwarm-worker"))
  *         return jw_worker_main();
  *
- * A process belongs to this call: it changes signals, priorities and what standard output is. */
+ * The call takes over the whole process: it changes signals, priorities and standard output. */
 int jw_worker_main(void);
 
-/* The file of the program that runs, absolute, to name itself by. The caller frees it with
+/* The absolute path of the running program, for naming itself. The caller frees it with
  * jw_text_free. */
 int jw_program_path(struct jw_error *err, char **ret_path);
 
