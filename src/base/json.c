@@ -73,7 +73,7 @@ int json_list_read(struct jw_error *err, const cJSON *object, const struct json_
 	char *element;
 
 	if (!cJSON_IsArray(array))
-		return error_set(err, JW_ERR_FORMAT, "no list of %s", list->name);
+		return error_set(err, JW_ERR_FORMAT, "not a list of %s", list->name);
 	for (const cJSON *item = array->child; item; item = item->next)
 		if (++count > list->most)
 			return error_set(err, JW_ERR_LIMIT, "more than %zu %s", list->most, list->name);

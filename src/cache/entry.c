@@ -18,7 +18,7 @@ const char *cache_damage_text(enum cache_damage damage)
 		[CACHE_DAMAGE_NAME] = "its key belongs to another file name",
 		[CACHE_DAMAGE_VALUE] = "its value does not match its checksum",
 		[CACHE_DAMAGE_READ] = "cannot be read",
-		[CACHE_DAMAGE_CUBIN] = "its value is no machine code: programs fail with it",
+		[CACHE_DAMAGE_CUBIN] = "its value is not machine code: programs fail with it",
 		[CACHE_DAMAGE_GPU] = "its machine code is for another GPU: programs fail with it",
 		[CACHE_DAMAGE_ABI] =
 			"its machine code is newer than its driver can load: programs fail with it",

@@ -96,7 +96,7 @@ int cache_profile_parse(struct jw_error *err, const char *text, size_t size,
 	sound = take_profile(document, &profile);
 	cJSON_Delete(document);
 	if (!sound)
-		return error_set(err, JW_ERR_FORMAT, "no profile of a driver");
+		return error_set(err, JW_ERR_FORMAT, "not a profile of a driver");
 	*ret_profile = profile;
 	return 0;
 }

@@ -305,7 +305,7 @@ static int look_above(struct jw_error *err, struct cache_settings *settings)
 	if (nearest && !settings->usable)
 		result =
 			warn_of_setting(err, settings,
-							"%s: cannot be made by this account, since %s is no directory that "
+							"%s: cannot be made by this account, since %s is not a directory that "
 							"it can write to: the driver compiles everything again at every start",
 							settings->path, nearest);
 	mem_free(nearest);

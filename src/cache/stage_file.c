@@ -35,7 +35,7 @@ static int open_regular(struct jw_error *err, const struct cache_live *live, str
 		os_act_as_self();
 	if (!os_stat(why, path, &stat)) {
 		if (stat.kind != OS_REGULAR)
-			error_set(why, JW_ERR_FORMAT, "%s: no regular file", path);
+			error_set(why, JW_ERR_FORMAT, "%s: not a regular file", path);
 		else
 			(void)os_file_open(why, path, OS_OPEN_READ, &copy->from);
 	}

@@ -115,7 +115,7 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 	if (search->wanted < FIRST_WHEEL)
 		return error_set(
 			err, JW_ERR_NOT_FOUND,
-			"driver %s needs ptxas %u.%u, of which there is no wheel: --ptxas FILE names "
+			"driver %s needs ptxas %u.%u, for which there is no wheel: --ptxas FILE names "
 			"that of a CUDA %u.%u toolkit%s",
 			jw_driver_text(text, driver), major, minor, major, minor, older);
 	return error_set(err, JW_ERR_NOT_FOUND,

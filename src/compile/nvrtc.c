@@ -99,7 +99,7 @@ int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_nvrtc)
 	if (*path ? os_library_open(err, path, &nvrtc.library) : open_by_name(err, &nvrtc.library))
 		return -1;
 	if (find_functions(err, &nvrtc) || ask_version(err, &nvrtc))
-		return error_prefix(err, "%s: no NVRTC of CUDA 11.2 or newer",
+		return error_prefix(err, "%s: not an NVRTC of CUDA 11.2 or newer",
 							*path ? path : "libnvrtc.so");
 	if (*path)
 		load_builtins(&nvrtc, path);

@@ -34,7 +34,7 @@ static int find_headers(struct jw_error *err, const struct bytes *bytes,
 	if (elf->shentsize != ELF64_SHDR_SIZE)
 		return error_set(err, JW_ERR_FORMAT, "section headers of %u bytes", elf->shentsize);
 	if (!range_fits(headers.offset, ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the file is cut off in front of its section headers");
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
 	if (!headers.count || headers.names == MANY) {
 		if (bytes_get(err, bytes, headers.offset, ELF64_SHDR_SIZE, &data))
 			return -1;
@@ -45,7 +45,7 @@ static int find_headers(struct jw_error *err, const struct bytes *bytes,
 	if (headers.count > SECTIONS_MOST)
 		return error_set(err, JW_ERR_LIMIT, "%llu sections", (unsigned long long)headers.count);
 	if (!range_fits(headers.offset, headers.count * ELF64_SHDR_SIZE, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT, "the file is cut off in front of its section headers");
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off before its section headers");
 	*ret_headers = headers;
 	return 0;
 }
@@ -79,7 +79,7 @@ static int add_elf_sections(struct jw_error *err, const struct bytes *bytes,
 			continue;
 		if (!range_fits(section->offset, section->size_bytes, bytes->size_bytes))
 			return error_set(err, JW_ERR_FORMAT,
-							 "the file is cut off in front of the end of section %zu", i);
+							 "the file is cut off before the end of section %zu", i);
 		if (sections_add(err, table, named && text ? (const char *)text + section->name : "",
 						 named ? (size_t)(names.size_bytes - section->name) : 0, section->offset,
 						 section->size_bytes, section->address))

@@ -24,14 +24,13 @@ int devcode_stored(struct jw_error *err, const struct devcode_container *contain
 	if (entry->damaged)
 		return error_set(err, JW_ERR_FORMAT, "the entry's header contradicts itself");
 	if (entry->payload_offset == DEVCODE_NOT_HELD)
-		return error_set(err, JW_ERR_UNSUPPORTED, "the payload went by and was not kept");
+		return error_set(err, JW_ERR_UNSUPPORTED, "the payload was not kept");
 	if (!range_fits(entry->payload_offset, entry->stored_bytes, held))
 		return error_set(err, JW_ERR_FORMAT, "the payload is outside of its container");
 	if (entry->compression == DEVCODE_FOREIGN)
-		return error_set(
-			err, JW_ERR_UNSUPPORTED,
-			"compressed or obfuscated in a way that is not ours to decode (flags 0x%llx)",
-			(unsigned long long)entry->flags);
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "compressed or obfuscated in an unknown way (flags 0x%llx)",
+						 (unsigned long long)entry->flags);
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes > entry->stored_bytes)
 		return error_set(err, JW_ERR_FORMAT, "a raw payload larger than its stored bytes");
 	ret_view->data = container->bytes + entry->payload_offset;

@@ -135,8 +135,8 @@ static int add_section(struct jw_error *err, const struct bytes *bytes, const st
 		(flags & (SECTION_CODE | SECTION_EXECUTE | SECTION_DISCARDABLE | SECTION_REMOVED)))
 		return 0;
 	if (!range_fits(offset, size, bytes->size_bytes))
-		return error_set(err, JW_ERR_FORMAT,
-						 "the file is cut off in front of the end of section %.8s", name);
+		return error_set(err, JW_ERR_FORMAT, "the file is cut off before the end of section %.8s",
+						 name);
 	other = long_name(bytes, coff, name, &shown_size);
 	if (other)
 		shown = other;

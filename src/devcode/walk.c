@@ -10,7 +10,7 @@ enum { MOST_DEPTH = 5 }; /* a .conda has three: zip, zstd, tar */
 int walk_cancelled(struct jw_error *err, const struct jw_cancel *cancel)
 {
 	return cancel_asked(cancel)
-			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at")
+			   ? error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read")
 			   : 0;
 }
 

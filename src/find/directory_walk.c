@@ -32,8 +32,8 @@ static int walk_later(struct jw_error *err, struct found_list *list, struct wait
 
 	if (strlen(path) < MOST_PATH)
 		return walk_next(err, waiting, path);
-	error_set(&why, JW_ERR_LIMIT, "%.200s… goes deeper than %d bytes of path: not looked into",
-			  path, MOST_PATH);
+	error_set(&why, JW_ERR_LIMIT, "%.200s… has paths of more than %d bytes: not searched", path,
+			  MOST_PATH);
 	result = found_trouble(err, list, &why);
 	mem_free(path);
 	return result;
@@ -100,8 +100,7 @@ static int enter_directory(struct jw_error *err, struct found_list *list, struct
 
 	if (os_is_made_up(directory)) {
 		error_set(&why, JW_ERR_UNSUPPORTED,
-				  "%s: a file system that the kernel makes up: name files, not folders, there",
-				  directory);
+				  "%s: a pseudo file system: name files there, not folders", directory);
 		return first ? found_trouble(err, list, &why) : 0;
 	}
 

@@ -257,7 +257,7 @@ static char *named_folder(struct found_list *list, const char *variable)
 	char *value = os_env(variable), *real = NULL;
 
 	if (value && *value && !is_site_directory(value))
-		(void)found_note(NULL, list, "%s is %s, where no folder is", variable, value);
+		(void)found_note(NULL, list, "%s is %s, which is not a folder", variable, value);
 	else if (value && *value)
 		(void)os_real_path(NULL, value, &real);
 	mem_free(value);

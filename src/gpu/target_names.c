@@ -90,7 +90,7 @@ int jw_driver_supports(struct jw_error *err, const struct jw_driver *driver,
 	last = capabilities[row].last;
 	if (driver->cuda < first)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "driver %s does not run %s: that takes driver %u (CUDA %u.%u) or newer",
+						 "driver %s does not run %s: that needs driver %u (CUDA %u.%u) or newer",
 						 text, sm, gpu_branch_number(first), first / 1000, first % 1000 / 10);
 	if (last && driver->cuda > last)
 		return error_set(err, JW_ERR_UNSUPPORTED,
@@ -132,7 +132,7 @@ static int not_a_gpu(struct jw_error *err, const char *name)
 	const char *nearest = gpu_nearest_name(name);
 
 	return error_set(err, JW_ERR_USAGE,
-					 "“%.40s” is no GPU that is known here: name its compute capability (sm_86) "
+					 "“%.40s” is not a known GPU: name its compute capability (sm_86) "
 					 "or its product (rtx3070)%s%s%s",
 					 name, nearest ? "; did you mean " : "", nearest ? nearest : "",
 					 nearest ? "?" : "");

@@ -62,8 +62,7 @@ static void on_query_end(void *context, struct child *child, const struct child_
 	else
 		error_set(question->err, JW_ERR_DRIVER, "the process that loads %s %s%s%s",
 				  question->ask->task ? "the compiler" : "the driver",
-				  question->hung ? "did not come to an end"
-								 : child_end_text(text, sizeof text, how),
+				  question->hung ? "did not end" : child_end_text(text, sizeof text, how),
 				  how->said[0] ? ", saying: " : "", how->said);
 }
 

@@ -22,7 +22,7 @@ int open_regular(struct jw_error *err, const char *path, struct os_stat *ret_sta
 		if (ret_stat->kind == OS_REGULAR)
 			return fd;
 		error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
-				  ret_stat->kind == OS_DIRECTORY ? "is a directory" : "is no regular file");
+				  ret_stat->kind == OS_DIRECTORY ? "is a directory" : "is not a regular file");
 	}
 	(void)close_fd(NULL, path, fd);
 	return -1;

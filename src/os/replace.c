@@ -33,7 +33,7 @@ static int find_target(struct jw_error *err, const char *path, char **ret_real,
 	if (there && ret_stat->kind != OS_REGULAR)
 		return error_set(err, JW_ERR_UNSUPPORTED, "%s: %s", path,
 						 ret_stat->kind == OS_DIRECTORY ? "Is a directory"
-														: "is no regular file: not replaced");
+														: "is not a regular file: not replaced");
 	if (link && os_real_path(err, path, &real))
 		return -1;
 	if (link && path_is_link(real)) {

@@ -141,7 +141,7 @@ static int name_machine(struct jw_error *err, struct gathering *work)
 {
 	const struct jw_system *system = work->options->system;
 	static const char unknown[] =
-		"an opaque pack is for one driver, and which one this is cannot be told";
+		"an opaque pack is for one driver, and this machine's driver is unknown";
 	struct pack_manifest *manifest = work->manifest;
 
 	if (!system)

@@ -215,12 +215,13 @@ static int check_prune_options(struct jw_error *err, const struct jw_prune_optio
 
 	if (options->former_drivers &&
 		(!system->driver.stamp[0] || system->driver.trust == JW_TRUST_OPAQUE))
-		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "which drivers are former ones cannot be told: this machine's is not "
-						 "known; name them with --driver");
+		return error_set(
+			err, JW_ERR_UNSUPPORTED,
+			"former drivers are unknown, since this machine's driver is; name them with "
+			"--driver");
 	if (options->other_targets && !system->gpu_count)
 		return error_set(err, JW_ERR_UNSUPPORTED,
-						 "which GPUs this machine has cannot be told; name those to prune for with "
+						 "this machine's GPUs are unknown; name those to prune for with "
 						 "--arch");
 	/* CUDA_VISIBLE_DEVICES hides GPUs whose entries are still in use. */
 	if (options->other_targets && system->pci_count > system->gpu_count)

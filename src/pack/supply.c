@@ -246,7 +246,7 @@ static void explain_missing(const struct supply *supply, const struct pack_file 
 	if (*trouble)
 		text_copy(why, 256, trouble);
 	else if (!supply->here_count)
-		text_copy(why, 256, "no file was looked into");
+		text_copy(why, 256, "no file was searched");
 	else if (!best)
 		(void)snprintf(why, 256, "%s",
 					   file->package ? "the package is not installed here"

@@ -70,8 +70,8 @@ static int unsigned_pack(struct jw_error *err, const struct jw_import_options *o
 			"%s: %s: a pack holds code that GPUs run with the rights of the user who starts "
 			"a program; %sadd --allow-unsigned if you know where it comes from",
 			strcmp(options->path, "-") ? options->path : "standard input", what, remedy);
-	(void)snprintf(result->note, sizeof result->note, "%.180s: taken as --allow-unsigned says",
-				   what);
+	(void)snprintf(result->note, sizeof result->note,
+				   "%.180s: accepted because of --allow-unsigned", what);
 	return 0;
 }
 

@@ -40,8 +40,8 @@ int wanted_of_paths(struct jw_error *err, const struct jw_export_options *option
 
 	if (!options->system || !options->system->driver.stamp[0])
 		return error_set(err, JW_ERR_USAGE,
-						 "which entries belong to a package cannot be told here: "
-						 "the driver is not known");
+						 "a package's entries are unknown here, since the driver is; run this on a "
+						 "machine with a driver");
 	profile = profile_of_system(options->system);
 	request.state_dir = options->system->state_dir;
 	request.target_count = targets_of_export(options, targets);

@@ -78,7 +78,7 @@ static int read_found_file(struct jw_error *err, struct plan_reading *reading,
 	bool known = false;
 
 	if (cancel_asked(&request->cancel))
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
 	if (reading->inventory && inventory_replay(err, reading->inventory, file, &question,
 											   plan_remembered, reading, &known))
 		return -1;

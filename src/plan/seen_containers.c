@@ -264,7 +264,7 @@ int seen_add(struct jw_error *err, void *context, const struct devcode_container
 
 	if (cancel_asked(&seen->sink->cancel)) {
 		seen->stopped = true;
-		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were looked at");
+		return error_set(err, JW_ERR_INTERRUPTED, "interrupted while files were read");
 	}
 	/* An image that turned out to be unreadable was never completed. */
 	if (!container->index)

@@ -121,7 +121,7 @@ static int note_lost(struct jw_error *err, const struct run_setup *setup,
 	result->undone += result->lost;
 	return prime_result_add_note(
 		err, result,
-		"%s of this run in the cache no more: another program has evicted or wiped the cache, or "
+		"%s of this run no longer in the cache: another program has evicted or wiped the cache, or "
 		"its folder was removed; the same command compiles again",
 		TEXT_COUNT(result->lost, "entry is", "entries are"));
 }
@@ -175,7 +175,7 @@ static int note_doubts(struct jw_error *err, struct jw_prime_result *result)
 		prime_result_add_note(
 			err, result,
 			"%s: the driver made other entries than predicted, which are in the cache, but "
-			"“jitwarm check” goes on to call this cold",
+			"“jitwarm check” still calls this cold",
 			TEXT_COUNT(result->misjudged, "module", "modules")))
 		return -1;
 	if (result->unchanged &&

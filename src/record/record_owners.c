@@ -186,8 +186,7 @@ static int build(struct jw_error *err, struct recorder *recorder,
 		return error_copy(err, &why);
 	return record_note(
 		err, recorder->result,
-		"interrupted while the files were looked for that the modules come from: the "
-		"recording names none of them");
+		"interrupted while searching for the modules' files: the recording names no files");
 }
 
 int record_find_owners(struct jw_error *err, struct recorder *recorder)

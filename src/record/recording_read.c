@@ -230,7 +230,7 @@ static int read_document(struct jw_error *err, const cJSON *document,
 	const char *schema = json_text(document, "schema", "");
 
 	if (!text_starts(schema, "jitwarm.recording/"))
-		return error_set(err, JW_ERR_FORMAT, "no recording of jitwarm's");
+		return error_set(err, JW_ERR_FORMAT, "not a recording of jitwarm");
 	if (strcmp(schema, RECORDING_SCHEMA) != 0)
 		return error_set(err, JW_ERR_UNSUPPORTED,
 						 "made by another version of jitwarm: %.60s, and this one reads %s", schema,

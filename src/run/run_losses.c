@@ -90,9 +90,9 @@ static const char *end_text(char *text, size_t size, const struct run *run, cons
 	char limit[TEXT_SHORT];
 
 	if (!slot->hung || !slot->job_count)
-		return slot->hung ? "did not come to an end" : child_end_text(text, size, how);
+		return slot->hung ? "did not end" : child_end_text(text, size, how);
 	(void)snprintf(
-		text, size, "did not come to an end within %s",
+		text, size, "did not end within %s",
 		text_duration(limit, (double)run_limit_ns(run, run_first_cost_ms(run, slot)) / 1e9));
 	return text;
 }
@@ -128,7 +128,7 @@ bool run_is_hopeless(struct run *run, struct slot *slot, const struct child_end 
 {
 	char text[256];
 	const char *lost = run->no_context[0] ? run->no_context : "lost its CUDA context";
-	const char *end = slot->hung    ? "did not come to an end"
+	const char *end = slot->hung    ? "did not end"
 					  : slot->spent ? lost
 									: child_end_text(text, sizeof text, how);
 	unsigned most =

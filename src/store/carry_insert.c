@@ -204,8 +204,7 @@ static int mark_carried(struct jw_error *err, const struct carry *carry,
 	if (change.mark_count &&
 		ledger_change_marks(&why, ledger_home(system), system->cache.path, &change))
 		(void)snprintf(carry->result->note, sizeof carry->result->note,
-					   "that they are not this driver's own bytes cannot be noted: %.400s",
-					   why.message);
+					   "they cannot be marked as not this driver's own bytes: %.400s", why.message);
 	mem_free(marks);
 	return 0;
 }

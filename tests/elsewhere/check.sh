@@ -84,7 +84,7 @@ if [ "$kind" = fake ]; then
 	expect 2 0 "the names under which driver 550.999 (CUDA 12.4) keeps its results are not known, but those of 550.163.01: --driver-lib" $sm --driver 550.999 "$library"
 	expect 3 0 "driver 550.163.01 (CUDA 12.4) needs ptxas 12.4: “jitwarm compiler fetch 12.4” gets it (wheel nvidia-cuda-nvcc-cu12==12.4.*)" \
 		$sm --driver 550.163.01 "$library"
-	expect 3 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, of which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \
+	expect 3 0 "driver 470.256.02 (CUDA 11.4) needs ptxas 11.4, for which there is no wheel: --ptxas FILE names that of a CUDA 11.4 toolkit" \
 		$sm --driver 470.256.02 "$library"
 	mkdir store && cp -r 12.2 12.5 store/
 	expect 3 0 "12.2/ptxas (CUDA 12.2) would make working code, but not the driver's own" $sm --driver 550.163.01 "$library"
@@ -136,7 +136,7 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 	expect 2 0 "newer than driver 550.163.01 (CUDA 12.4), which would refuse its code" $sm --driver 550.163.01 --ptxas 12.5/ptxas "$library"
 	expect 1 0 "its code works there, but is not the driver's own" $sm --driver 550.163.01 --ptxas 12.2/ptxas "$library"
 	echo '{"schema":"jitwarm.driver/1","stamp":"no stamp"}' >bad
-	expect 3 0 "bad: no profile of a driver" $sm --driver-profile bad "$library"
+	expect 3 0 "bad: not a profile of a driver" $sm --driver-profile bad "$library"
 	expect 64 0 "--driver-profile names the driver already" $sm --driver-profile bad --driver 550.163.01 "$library"
 	expect 2 0 "does not say which ptxas it is" $sm --driver 550.163.01 --ptxas /bin/true "$library"
 	expect 3 0 "No such file" $sm --driver 550.163.01 --ptxas nowhere "$library"

@@ -68,7 +68,7 @@ if [ "$kind" = fake ]; then
 	FAKE_NVRTC_ARCHS=0 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
 	FAKE_NVRTC_ARCHS=1000 expect 2 5 "does not say which architectures" good.cu --nvrtc "$JITWARM_FAKE"
 	expect 2 5 "cannot be loaded" good.cu --nvrtc "$scratch/empty.so"
-	expect 2 5 "no NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
+	expect 2 5 "not an NVRTC of CUDA 11.2 or newer" good.cu --nvrtc "$build/tests/framework/libsample_framework.so"
 	expect 3 5 "--nvrtc no-such-package: " good.cu --nvrtc no-such-package
 	# What stops prime stops the compiler
 	export FAKE_NVRTC_HANGS=$scratch/hangs

@@ -10,7 +10,7 @@ case_the_cache_is_removed_meanwhile() {
 	while kill -0 $pid 2>/dev/null; do rm -rf "$CUDA_CACHE_PATH"; sleep 0.05; done 2>/dev/null
 	wait $pid || status=$?
 	[ $status = 1 ] || say "status $status: $(cat "$err")" || return 1
-	expect_number failed 0 && [ "$(number lost)" -gt 0 ] && grep -q 'in the cache no more' "$err" || say "$(cat "$err")" || return 1
+	expect_number failed 0 && [ "$(number lost)" -gt 0 ] && grep -q 'no longer in the cache' "$err" || say "$(cat "$err")" || return 1
 	expect_status 0 prime "$library" && sound && expect_status 0 check "$library" && no_leftovers
 }
 

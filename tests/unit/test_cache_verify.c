@@ -107,9 +107,9 @@ static void machine_code_that_no_driver_loads_is_damage(void **state)
 		{of_550, " ", NULL, 86, .relocatable = false},
 		{of_550, " ", NULL, 80, .relocatable = false},
 		{of_550, " ", "another GPU", 75, .relocatable = false},
-		{of_550, " ", "no machine code", 0, .relocatable = false},
+		{of_550, " ", "not machine code", 0, .relocatable = false},
 		{of_550, " ", "newer than its driver", 86, .newer = true},
-		{of_550, " ", "no machine code", 86, .unknown = true},
+		{of_550, " ", "not machine code", 86, .unknown = true},
 		{of_550, " -c", NULL, 86, .relocatable = true},
 		{of_550, " -c", "cannot be linked", 86, .relocatable = false},
 		{of_550, " -arch=sm_86 -c", NULL, 0, .relocatable = false}, /* libnvJitLink's */

@@ -210,7 +210,7 @@ static void in_part(void **state)
 	assert_int_equal(os_remove(NULL, library), 0);
 	assert_import(&here, false, 0, 2, 2, "libframe.so");
 	here.count = 0;
-	assert_import(&here, false, 0, 2, 2, "no file was looked into");
+	assert_import(&here, false, 0, 2, 2, "no file was searched");
 	make_library(library, 0, ENTRIES);
 	here.count = 1;
 	assert_import(&here, false, 2, 2, 0, "");

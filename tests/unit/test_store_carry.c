@@ -385,7 +385,7 @@ static void a_missing_state_folder_is_reported(void **state)
 	machine->system.state_dir = NULL;
 	assert_int_equal(jw_carry(NULL, &machine->options, &machine->result), 0);
 	assert_int_equal(machine->result->carried, ENTRIES);
-	assert_non_null(strstr(machine->result->note, "cannot be noted"));
+	assert_non_null(strstr(machine->result->note, "cannot be marked"));
 }
 
 static void short_memory_is_an_error_or_nothing(void **state)

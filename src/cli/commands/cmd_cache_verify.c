@@ -48,8 +48,8 @@ static void print_index(const struct output *out, const struct jw_cache_report *
 	output_count(out, STYLE_FAINT, "  ", report->rows_repeated, "row of the index repeats another",
 				 "rows of the index repeat others");
 	output_count(out, STYLE_FAINT, "  ", report->foreign,
-				 "file or folder is no part of a driver's cache",
-				 "files or folders are no part of a driver's cache");
+				 "file or folder does not belong to a driver's cache",
+				 "files or folders do not belong to a driver's cache");
 	if (report->outlook.text[0])
 		output_line(out, report->outlook.harmful ? STYLE_BAD : STYLE_WARN, "  %s; %s",
 					report->outlook.text, report->outlook.next_step);

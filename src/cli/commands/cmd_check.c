@@ -47,7 +47,7 @@ static void print_gpu(const struct output *out, const struct jw_check_gpu *gpu, 
 	module_text_link(out, "  ", gpu->link, &gpu->forecast, "");
 	if (gpu->needs.cuda)
 		output_line(out, STYLE_PLAIN,
-					"  their PTX is too new for the driver: it takes driver %s or newer",
+					"  their PTX is too new for the driver: it needs driver %s or newer",
 					jw_driver_text(driver, &gpu->needs));
 	if (gpu->cannot)
 		output_line(out, STYLE_PLAIN, "  %s with code that this driver cannot use here",

@@ -173,7 +173,7 @@ const struct cli_command command_scan = {
 		"machine; how much the cache grows. The times come from a model of four frameworks and, "
 		"without --target, from earlier runs of prime here.\n\nEnds with 1 where a file cannot be "
 		"read or "
-		"holds damaged device code, 2 where a program will fail for want of code that runs on the "
+		"holds damaged device code, 2 where a program will fail since none of its code runs on the "
 		"GPU, 3 where nothing could be read.",
 	.options = options,
 	.run = scan_run,

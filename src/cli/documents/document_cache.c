@@ -139,7 +139,7 @@ static const struct json_field verify_fields[] = {
 	REPORT(rows, "of the index"),
 	REPORT(rows_without_file, NULL),
 	REPORT(files_without_row, NULL),
-	REPORT(foreign, "files and folders that are no part of a driver's cache; left alone"),
+	REPORT(foreign, "files and folders that do not belong to a driver's cache; left alone"),
 	REPORT_AS("repaired_entries", repaired.removed,
 			  "with `--repair`: damaged entries that were removed before"),
 	JSON_NUMBERED("repaired_rows", struct cache_verify_document, repaired, repaired_rows,

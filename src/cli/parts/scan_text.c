@@ -47,14 +47,14 @@ static void say_cannot(struct buf *line, const struct jw_scan_verdicts *verdicts
 		size_t count;
 		const char *why;
 	} reasons[] = {
-		{verdicts->cannot_exclusive, "for another GPU alone"},
+		{verdicts->cannot_exclusive, "only for another GPU"},
 		{verdicts->cannot_too_new, too_new},
 		{verdicts->cannot_zstd, "compressed with zstd, which needs a driver from 550.54.14 on"},
 		{verdicts->cannot_damaged, "damaged"},
 	};
 
 	if (verdicts->needs.cuda)
-		(void)snprintf(too_new, sizeof too_new, "too new: it takes driver %s or newer",
+		(void)snprintf(too_new, sizeof too_new, "too new: it needs driver %s or newer",
 					   jw_driver_text(driver, &verdicts->needs));
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].count)

@@ -62,7 +62,7 @@ static int read_registry_value(struct jw_error *err, enum os_variables where, HK
 	else if (status)
 		key_error(err, where, status);
 	else if (type != REG_SZ && type != REG_EXPAND_SZ)
-		error_set(err, JW_ERR_FORMAT, "%s\\%s is no text", keys[where].shown, shown);
+		error_set(err, JW_ERR_FORMAT, "%s\\%s is not text", keys[where].shown, shown);
 	else {
 		value[size / sizeof *value] = L'\0';
 		variable.expands = type == REG_EXPAND_SZ;

@@ -1,4 +1,4 @@
-# -o onto what is no regular file: a device and a pipe stay what they are, the target of a link is written
+# -o onto what is not a regular file: a device and a pipe stay what they are, the target of a link is written
 . "$cases/../lib.sh"
 with_simdriver sm_86
 run 0 prime "$sample"
@@ -8,7 +8,7 @@ kind() { stat -c %F "$1"; }
 for name in null pipe; do
 	was=$(kind "$open/$name")
 	run 3 export -o "$open/$name"
-	err_has "is no regular file"
+	err_has "is not a regular file"
 	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"
 	run '2|3' record -o "$open/$name" -- true
 	[[ $(kind "$open/$name") == "$was" ]] || fail "$name is a $(kind "$open/$name") now"

@@ -42,7 +42,7 @@ fi
 run "0|1" scan "${gpu[@]}" /dev/ # /dev/shm may hold anything
 run 3 scan "${gpu[@]}" /proc/self
 err_one_line
-err_has "/proc/self: a file system that the kernel makes up"
+err_has "/proc/self: a pseudo file system"
 mkdir "$work/links"
 ln -s /proc/self "$work/links/process"
 cp "$sample" "$work/links"

@@ -11,7 +11,7 @@ printf '{"schema":"jitwarm.recording/9"}' >"$work/newer.json"
 run "2|3" prime --recording "$work/newer.json"
 printf '{"schema":"jitwarm.prime/1"}' >"$work/foreign.json"
 run 3 prime --recording "$work/foreign.json"
-err_has "no recording"
+err_has "not a recording"
 program=$JITWARM
 with_simdriver sm_86
 shell=(sh -c) nothing=(true)

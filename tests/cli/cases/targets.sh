@@ -68,14 +68,14 @@ fi
 # PTX that is too new names the driver that reads it.
 sed 's/version 7.0/version 9.0/' lib/a.ptx >"$work/new.ptx"
 run 2 scan --target sm_86 --driver 12.8 new.ptx
-out_has "1 cannot be used (too new: it takes driver 580 (CUDA 13.0) or newer)"
+out_has "1 cannot be used (too new: it needs driver 580 (CUDA 13.0) or newer)"
 for time in first second; do
 	run 2 check --target sm_86 --driver 550.163.01 new.ptx
-	out_has "their PTX is too new for the driver: it takes driver 580 (CUDA 13.0) or newer"
+	out_has "their PTX is too new for the driver: it needs driver 580 (CUDA 13.0) or newer"
 done
 sed 's/version 7.0/version 9.9/' lib/a.ptx >"$work/newest.ptx"
 run 2 check --target sm_86 --driver 550.163.01 newest.ptx
-out_lacks "it takes driver"
+out_lacks "it needs driver"
 
 # Pairs that do not exist
 for pair in sm_120:550 sm_52:590 sm_70:590 sm_80:440; do
@@ -113,4 +113,4 @@ rm "$work/state/devices.json"
 CUDA_VISIBLE_DEVICES=0 run 2 import --allow-unsigned "$work/ada.jwpack"
 [[ -e $work/state/devices.json ]] || fail "the driver was not asked"
 run 2 check --target sm_120 lib
-err_has "does not run sm_120: that takes driver 570 (CUDA 12.8) or newer"
+err_has "does not run sm_120: that needs driver 570 (CUDA 12.8) or newer"

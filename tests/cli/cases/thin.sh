@@ -40,7 +40,7 @@ export VIRTUAL_ENV=$work/elsewhere CUDA_CACHE_PATH=$work/c
 empty_environment "$work/elsewhere"
 run 2 import --allow-unsigned thin.jwpack
 out_has "not complete"
-out_has "PTX not found: frame 1.2, $frame_library: $modules modules for $modules entries: no file was looked into"
+out_has "PTX not found: frame 1.2, $frame_library: $modules modules for $modules entries: no file was searched"
 [[ ! -e $work/c ]] || fail "something was written"
 run 2 import --allow-unsigned thin.jwpack --json --dry-run
 json 'd["missing"] == d["entries"] and [(m["package"], m["version"], m["path"], m["entries"]) for m in d["missing_files"]] == [("frame", "1.2", "'"$frame_library"'", d["entries"])]'

@@ -56,7 +56,7 @@ out_has "Next       unset the variable that is named above, then jitwarm prime"
 err_has "CUDA_CACHE_DISABLE=1 is set in this shell or service: unset it there"
 CUDA_CACHE_PATH=/dev/null/cache run 0 tune
 out_has "Next       jitwarm tune --path DIR: a directory that this account can write to"
-err_has "/dev/null/cache: cannot be made by this account, since /dev/null is no directory that it can write to"
+err_has "/dev/null/cache: cannot be made by this account, since /dev/null is not a directory that it can write to"
 (
 	with_simdriver sm_86
 	unset CUDA_CACHE_PATH
