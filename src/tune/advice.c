@@ -75,7 +75,7 @@ static int look_at_owner(struct jw_error *err, const char *path, struct lines *l
 	return result;
 }
 
-/* Profiles that follow their user from machine to machine, or to a cloud. */
+/* Profiles that follow the user from machine to machine, or to a cloud. */
 static bool is_synchronised(const char *path)
 {
 	static const char *const names[] = {"OneDrive", "Dropbox", "iCloudDrive"};
@@ -134,7 +134,7 @@ static int look_at_place(struct jw_error *err, const char *path, const char *the
 									 "work there, and every look-up waits for the network"},
 	};
 
-	/* The settings judge an existing directory, and its index. */
+	/* The settings report on an existing directory, and its index. */
 	if (strcmp(path, there) != 0 && os_may_write(NULL, there) &&
 		add_advice(lines,
 				   mem_printf(err, "%s: cannot be made by this account: %s cannot be written to",

@@ -1,4 +1,4 @@
-/* Writing settings, and taking them back: where, and in which order. */
+/* Writes settings and reverts them: where, and in which order. */
 #include <jitwarm/accounts.h>
 
 #include "base/mem.h"
@@ -37,7 +37,7 @@ static int undo_scope(struct jw_error *err, struct tune_job *job)
 		return -1;
 	if (scope == JW_SCOPE_USER || scope == JW_SCOPE_SHELL)
 		result = tune_job_restore_overrides(err, job);
-	/* Backwards: the file that a folder was made for is undone after the files that were added to
+	/* In reverse: the file for which a folder was made is undone after the files that were added to
 	 * it. */
 	for (size_t i = places.count; !result && i > 0; i--)
 		result = tune_job_undo_file(err, job, &places.items[i - 1]);
@@ -62,7 +62,7 @@ static int undo_record(struct jw_error *err, struct tune_job *job)
 			result = -1;
 		mem_free(place.path);
 	}
-	/* The machine's record is everyone's to read, and an administrator's to undo. */
+	/* All accounts may read the machine's record; an administrator may undo it. */
 	return tune_job_undo_variables(err, job, true, jw_is_administrator()) || result ? -1 : 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* More words than this in one statement are of no concern. */
+/* Further words of a statement are ignored. */
 enum { MOST_WORDS = 64 };
 
 const char *const assign_names[] = {
@@ -42,7 +42,7 @@ static void word_add(struct word *word, char c)
 	word->text[word->size] = '\0';
 }
 
-/* "" for a name that is too long for any of ours. */
+/* "" for a name that is longer than ours. */
 static void set_name(struct parse *parse, const char *text, size_t length)
 {
 	if (length >= sizeof parse->assign.name)
@@ -68,7 +68,7 @@ static bool ends_statement(char c)
 	return c == '\n' || c == ';' || c == '&' || c == '|';
 }
 
-/* Up to the closing quote; in double quotes a backslash escapes the next character. */
+/* Reads up to the closing quote; in double quotes a backslash escapes the next character. */
 static void read_quoted(struct parse *parse, char quote, struct word *word)
 {
 	while (parse->at < parse->end && *parse->at != quote) {
@@ -132,7 +132,7 @@ static enum verb verb_of(const char *word)
 	return VERB_OTHER;
 }
 
-/* "set -gx NAME value" and "setenv NAME value"; "set -e NAME" takes it away. */
+/* "set -gx NAME value" and "setenv NAME value"; "set -e NAME" removes it. */
 static int take_set(struct jw_error *err, struct parse *parse, struct word *word)
 {
 	bool erase = false;
@@ -167,13 +167,13 @@ static bool is_assignment(const char *word)
 	return length && word[length] == '=';
 }
 
-/* Assignments before a command count for that command alone. They are handed over only if no
- * command follows. */
+/* Assignments before a command apply to that command only. They are reported only if no command
+ * follows. */
 static bool command_follows(struct parse parse)
 {
 	struct word word;
 
-	/* Of more words than that it does not matter. */
+	/* Further words do not matter. */
 	for (unsigned words = 0; words < MOST_WORDS && read_shell_word(&parse, &word); words++)
 		if (!is_assignment(word.text))
 			return true;
@@ -207,7 +207,7 @@ static int take_statement(struct jw_error *err, struct parse *parse)
 	return 0;
 }
 
-/* Skips the rest of a statement that was left early. */
+/* Skips the rest of a statement. */
 static void skip_shell_statement(struct parse *parse)
 {
 	struct word word;
@@ -230,7 +230,7 @@ static int parse_shell(struct jw_error *err, struct parse *parse)
 	return 0;
 }
 
-/* Whatever is no assignment is passed over. */
+/* Skips anything but an assignment. */
 static int take_shell_word(struct jw_error *err, struct parse *parse, const struct word *word)
 {
 	if (!is_assignment(word->text))
@@ -239,8 +239,8 @@ static int take_shell_word(struct jw_error *err, struct parse *parse, const stru
 	return hand_assignment(err, parse);
 }
 
-/* "NAME=value", perhaps behind "export ", perhaps in quotes. Source: pam_env(7), environment.d(5).
- */
+/* "NAME=value", optionally after "export ", optionally in quotes. Source: pam_env(7),
+ * environment.d(5). */
 static int take_list_line(struct jw_error *err, struct parse *parse, const char *at,
 						  const char *end)
 {
@@ -271,7 +271,7 @@ static int take_unit_line(struct jw_error *err, struct parse *parse)
 {
 	struct word word;
 
-	/* Words may hold ; & | here, but no variable of the driver does. */
+	/* Words may contain ; & | here, but no driver variable does. */
 	while (read_shell_word(parse, &word))
 		if (take_shell_word(err, parse, &word))
 			return -1;

@@ -1,6 +1,6 @@
 /* Which variables of the driver's cache a file sets: shell profiles, lists of variables, systemd
- * units, the environment of a process. Nothing is executed: conditions are not looked at, and a
- * value with $ in it stays as it is written. */
+ * units, the environment of a process. Executes nothing: conditions are ignored, and $ in a value
+ * stays literal. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,12 +24,12 @@ struct assign {
 	bool unset;
 };
 
-/* The variables that this is about: the driver's, and names that people mistake for them. NULL at
- * the end. */
+/* The variables of interest: the driver's, and names that users mistake for them. NULL at the end.
+ */
 extern const char *const assign_names[];
 bool assign_concerns(const char *name);
 
-/* Hands over every assignment to such a variable. A return other than 0 of `take` ends it. */
+/* Reports every assignment to such a variable. A return other than 0 of `take` ends it. */
 int assign_parse(struct jw_error *err, enum assign_form form, const char *text, size_t size,
 				 int (*take)(struct jw_error *err, void *context, const struct assign *assign),
 				 void *context);

@@ -19,7 +19,7 @@ static const char *line_end(const char *at, const char *end)
 	return feed ? feed + 1 : end;
 }
 
-/* Behind the mark: " >>>", " (joined) >>>", " (made 2) >>>". Anything else is no line of ours. */
+/* After the mark: " >>>", " (joined) >>>", " (made 2) >>>". Any other line is not ours. */
 static bool read_flags(const char *at, const char *end, struct block_found *found)
 {
 	char rest[48] = {0};
@@ -43,8 +43,8 @@ static bool read_flags(const char *at, const char *end, struct block_found *foun
 	return made > 0 && made <= BLOCK_MOST_MADE;
 }
 
-/* Whether a line is one of ours: the comment sign and the mark. NULL, or the text behind the mark.
- */
+/* Whether a line is one of ours: the comment sign and the mark. Returns the text after the mark, or
+ * NULL. */
 static const char *behind_mark(const char *at, const char *end, const char *comment,
 							   const char *mark)
 {
@@ -133,7 +133,7 @@ int block_take(struct jw_error *err, const char *comment, const char *text, size
 	if (block_find(err, comment, text, size, &there, &found))
 		return -1;
 	before = there ? found.start : size;
-	/* Our own line feed is removed too, unless text was added behind the block. */
+	/* Removes our own line feed too, unless text was added after the block. */
 	if (there && found.joined && found.end == size && before && text[before - 1] == '\n')
 		before--;
 	if ((before && buf_append(err, &result, text, before)) ||

@@ -16,17 +16,17 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-/* No profile is larger. */
+/* Profiles are smaller. */
 enum { BLOCK_MOST_FILE = 1 << 20, BLOCK_MOST_MADE = 16 };
 
 struct block_found {
 	size_t start, end; /* of the block, its last line feed included */
 	bool joined;
-	unsigned made; /* 0: the file was there before */
+	unsigned made; /* 0: the file existed before */
 };
 
-/* Looks for a block. False if there is no block. A block without an end is JW_ERR_FORMAT.
- * `comment`: the sign of a comment ("# ", "rem "). */
+/* Looks for a block. False if there is none. A block without an end is JW_ERR_FORMAT. `comment`:
+ * the sign of a comment ("# ", "rem "). */
 int block_find(struct jw_error *err, const char *comment, const char *text, size_t size,
 			   bool *ret_there, struct block_found *ret_found);
 

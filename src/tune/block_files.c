@@ -1,4 +1,4 @@
-/* Our block in files of other programs: put there, and taken out again. */
+/* Inserts our block into files of other programs, and removes it. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ int tune_job_read_file(struct jw_error *err, const char *path, struct buf *text)
 	return error_copy(err, &why);
 }
 
-/* The file and the folders above it that are not there. */
+/* Counts the file and the folders above it that are missing. */
 static unsigned missing_levels(const char *path)
 {
 	char *at = mem_string(NULL, path);
@@ -35,7 +35,8 @@ static unsigned missing_levels(const char *path)
 	return levels;
 }
 
-/* All accounts read the system's files, and nobody else writes them, whatever the umask is. */
+/* All accounts may read the system's files, and only the superuser may write them, whatever the
+ * umask. */
 static int write_for_all(struct jw_error *err, const char *path, const struct buf *text)
 {
 	char *folder = os_dir_name(err, path);
@@ -79,7 +80,7 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 		error_prefix(err, "%s", place->path);
 		goto done;
 	}
-	/* Remembered before it is written: a block that is not there is no harm. */
+	/* Recorded before it is written: a record without a block does no harm. */
 	if (settings_record_add_file(err, &job->record, place->path) ||
 		settings_record_write(err, job->state_dir, &job->record))
 		goto done;
@@ -95,7 +96,8 @@ done:
 	return result;
 }
 
-/* A file that we made, and the folders that we made for it, unless something else is in them. */
+/* Removes a file that we made, and the folders that we made for it, unless they contain other
+ * things. */
 static int remove_made(struct jw_error *err, const char *path, unsigned made)
 {
 	char *at = mem_string(err, path);

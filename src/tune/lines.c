@@ -1,11 +1,11 @@
-/* The lines that set variables, in the manner of each file and program. */
+/* The lines that set variables, in the syntax of each file and program. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tune/setting_places.h"
 
-/* Characters that would need quoting which not every reader of such files undoes alike. */
+/* Characters that would need quoting which readers of such files do not undo alike. */
 static int refuse_path(struct jw_error *err, const char *path, const char *characters,
 					   const char *where)
 {
@@ -18,7 +18,7 @@ static int refuse_path(struct jw_error *err, const char *path, const char *chara
 	return 0;
 }
 
-/* `text` between `quote`s; each character of `escape` with `with` before it. */
+/* `text` between `quote`s; `with` precedes each character of `escape`. */
 static int append_quoted(struct jw_error *err, struct buf *buf, const char *text, const char *quote,
 						 const char *escape, const char *with)
 {
@@ -66,13 +66,13 @@ static int append_value(struct jw_error *err, struct buf *buf, enum quoting quot
 }
 
 /* How a file or a program sets variables. In the texts @N is the name of a variable, @V its value,
- * @P the cache's path here and @I its path inside a container; both are quoted but for @I. */
+ * @P the cache's path here and @I its path inside a container; all but @I are quoted. */
 struct manner {
-	const char *name; /* as --print knows it */
+	const char *name; /* its name for --print */
 	const char *head;
-	const char *keep;  /* for each variable, before all of `set`; NULL: nothing */
+	const char *keep;  /* for each variable, before all of `set`; NULL: none */
 	const char *set;   /* for each variable */
-	const char *mount; /* if a path is asked for: then the variable is @I */
+	const char *mount; /* if a path is requested: then the variable is @I */
 	const char *tail;
 	enum quoting quoting;
 };
@@ -89,7 +89,7 @@ static const struct manner place_manners[PLACE_FORMS] = {
 						  .quoting = QUOTE_FISH},
 	[PLACE_LIST] = {.set = "@N=@V\n", .quoting = QUOTE_LIST},
 	[PLACE_UNIT] = {.head = "[Service]\n", .set = "Environment=\"@N=@V\"\n", .quoting = QUOTE_UNIT},
-	/* conda's scripts also keep the former value and restore it. */
+	/* conda's scripts also save the former value and restore it. */
 	[PLACE_ACTIVATE_SH] = {.keep = "[ -z \"${@N+x}\" ] || export JITWARM_KEPT_@N=\"$@N\"\n",
 						   .set = "export @N=@V\n",
 						   .quoting = QUOTE_SH},
@@ -139,11 +139,11 @@ static const struct manner print_manners[] = {
 };
 
 struct setting {
-	const char *name, *value; /* NULL value: not asked for */
+	const char *name, *value; /* NULL value: not requested */
 	const char *path;
 };
 
-/* `text` with its placeholders replaced; NULL is nothing. */
+/* `text` with its placeholders replaced; NULL is empty. */
 static int expand_value(struct jw_error *err, struct buf *buf, const char *text,
 						enum quoting quoting, const struct setting *setting)
 {

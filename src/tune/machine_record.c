@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "os/variables.h"
 
-/* Beside the value that was set, which has the variable's name. */
+/* Stored beside the set value, which has the variable's name. */
 static char *name_before(struct jw_error *err, const char *name)
 {
 	return mem_printf(err, "%s before", name);
 }
 
-/* A value that is missing or cannot be read is NULL. */
+/* NULL for a value that is missing or cannot be read. */
 static struct os_variable recorded(const char *name)
 {
 	struct os_variable variable = {0};
@@ -89,7 +89,8 @@ int machine_record_write(struct jw_error *err, const struct settings_record *rec
 			set.value = variable->set_to;
 			before = (struct os_variable){variable->was, variable->expands && variable->was};
 		}
-		/* What is set counts last, and goes first: a kill between the two leaves no wrong pair. */
+		/* The set value is written last and removed first: a kill between the two leaves no wrong
+		 * pair. */
 		result = variable
 					 ? record_value(err, before_name, &before) || record_value(err, name, &set)
 					 : record_value(err, name, &set) || record_value(err, before_name, &before);

@@ -29,7 +29,7 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 	struct jw_tune_request request = {
 		.size = sizeof request,
 		.scope = JW_SCOPE_USER,
-		/* A directory that was named for this run is none for every program. */
+		/* A directory named for this run does not apply to every program. */
 		.path = system->cache.named ? NULL : system->cache.path,
 	};
 	uint64_t predicted_bytes;

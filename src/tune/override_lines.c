@@ -9,7 +9,7 @@ static const char mark[] = "# jitwarm tune removed # ", no_command[] = ": ";
 
 static const char blanks[] = " \t\r";
 
-/* Behind one of these and the blanks that follow it, else NULL. */
+/* The text after one of these words and the blanks that follow it, else NULL. */
 static const char *behind_verb(const char *at)
 {
 	static const char *const verbs[] = {"export",      "declare -x", "declare -gx", "typeset -x",
@@ -25,7 +25,7 @@ static const char *behind_verb(const char *at)
 	return at;
 }
 
-/* Behind a value that no shell splits or takes for a command; NULL for any other. */
+/* The text after a value that shells neither split nor execute; NULL for any other value. */
 static const char *behind_value(const char *at)
 {
 	if (*at == '\'' || *at == '"') {
@@ -39,7 +39,7 @@ static const char *behind_value(const char *at)
 	return strchr(";\t\r #", *at) ? at : NULL;
 }
 
-/* Whether the line sets or unsets `name`, and nothing else. */
+/* Whether the line does nothing but set or unset `name`. */
 static bool is_whole(const char *line, const char *name)
 {
 	const char *at = behind_verb(line + strspn(line, blanks));

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 
-/* The text with its line number `line` (from 1) commented out, if the line sets or unsets `name`
- * and does nothing else; *ret_text is empty if not. fish wants no colon. */
+/* The text with line `line` (from 1) commented out, if the line sets or unsets `name` and does
+ * nothing else; otherwise *ret_text is empty. fish needs no colon. */
 int override_comment(struct jw_error *err, const char *text, size_t size, size_t line,
 					 const char *name, bool fish, struct buf *ret_text);
 

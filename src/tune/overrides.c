@@ -1,6 +1,4 @@
-/* Lines of people's own that win over what is written: which they are, and removing them on
- * request.
- */
+/* Users' own lines that win over what is written: finds them, and removes them on request. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,7 +8,7 @@
 #include "tune/override_lines.h"
 #include "tune/tune_job.h"
 
-/* Whether a place that --apply writes to has the setting, above what is written. */
+/* Whether a place that --apply writes to has the setting above our block. */
 static bool is_above_ours(const struct jw_settings *settings, const struct jw_setting *setting,
 						  const struct setting_places *places)
 {
@@ -40,7 +38,7 @@ static bool wins(const struct jw_settings *settings, const struct jw_setting *se
 		return false;
 	if (is_switch(setting->name))
 		return !setting->unset && strcmp(setting->value, "0") != 0;
-	/* /etc/profile comes before the account's; an environment or a service comes after all. */
+	/* /etc/profile is read before the account's; an environment or a service is read after all. */
 	if (strcmp(setting->source, "shell profile") != 0 || request->scope == JW_SCOPE_CONDA ||
 		request->scope == JW_SCOPE_UNIT || text_ends(setting->where, "/etc/profile") ||
 		is_above_ours(settings, setting, places))
@@ -90,7 +88,7 @@ static int remove_line(struct jw_error *err, struct tune_job *job, const struct 
 						 text_ends(setting->where, ".fish"), &after))
 		goto done;
 	if (!after.size)
-		result = 0; /* it does more than that: people remove it */
+		result = 0; /* the line does more than that: the user removes it */
 	else if (!settings_record_add_file(err, &job->record, setting->where) &&
 			 !settings_record_write(err, job->state_dir, &job->record) &&
 			 !tune_job_write_file(err, job, setting->where, &after))

@@ -1,4 +1,4 @@
-/* Variables that Windows keeps in its registry: set, and set back. */
+/* Sets variables that Windows keeps in its registry, and restores them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int remember_variable(struct jw_error *err, struct tune_job *job, enum os
 	bool still_ours = old && now->value && !strcmp(now->value, old->set_to);
 	int result = -1;
 
-	/* A value that another program has set since counts as the former value. */
+	/* A value that another program has set since becomes the former value. */
 	fresh.expands = still_ours ? old->expands : now->expands;
 	fresh.was = still_ours ? old->was : now->value;
 	if (fresh.name && fresh.set_to) {
@@ -86,7 +86,7 @@ static int apply_variable(struct jw_error *err, struct tune_job *job, enum os_va
 		mem_free(wanted.value);
 		return -1;
 	}
-	/* A value that expands stays one; ours has no % that would be taken for a variable. */
+	/* A value that expands stays one; ours contains no % that could be taken for a variable. */
 	wanted.expands = now.expands && !strchr(value, '%');
 	if (now.value && !strcmp(now.value, value))
 		result = note_variable(err, job, where, name, "unchanged");

@@ -93,8 +93,8 @@ static char *zsh_file(struct jw_error *err, const char *name)
 static int add_shell(struct jw_error *err, bool login, struct setting_places *places)
 {
 	switch (shell_of_account()) {
-	/* fish has no profile for login shells, and reads these two in this order. A file for each
-	 * scope, or taking one back would take the other. */
+	/* fish has no profile for login shells, and reads these two in this order. Each scope has its
+	 * own file; otherwise reverting one scope would revert the other. */
 	case SHELL_FISH:
 		return login ? add_setting_place(places,
 										 place_config_path(err, "fish/conf.d/jitwarm-login.fish"),
@@ -140,7 +140,7 @@ static int add_conda(struct jw_error *err, struct setting_places *places)
 	return result;
 }
 
-/* A name becomes part of a path: only characters that systemd allows. */
+/* A name becomes part of a path, so only characters that systemd allows are accepted. */
 static bool is_unit_name(const char *name)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -1,4 +1,4 @@
-/* Which files hold the settings of a scope. */
+/* The files that hold the settings of a scope. */
 #pragma once
 
 #include <jitwarm/tune.h>
@@ -6,11 +6,11 @@
 #include "base/buf.h"
 #include "tune/assign.h"
 
-/* How a file is written. */
+/* The syntax of a file. */
 enum place_form {
 	PLACE_SH,
 	PLACE_FISH,
-	PLACE_FISH_LOGIN, /* for login shells alone */
+	PLACE_FISH_LOGIN, /* for login shells only */
 	PLACE_LIST,       /* NAME=value: /etc/environment, environment.d */
 	PLACE_UNIT,
 	PLACE_ACTIVATE_SH, /* conda's scripts: the former value is restored */
@@ -43,18 +43,17 @@ void places_free(struct setting_places *places);
 
 /* "# " or "rem ". */
 const char *place_comment(enum place_form form);
-/* The form of a file on record, by its name: false if it is not one of ours. */
+/* The form of a recorded file, by its name: false if it is not one of ours. */
 bool place_form_of(const char *path, enum place_form *ret_form);
 
-/* Appends to `text` the lines that set what the request asks for. JW_ERR_USAGE for a path that the
+/* Appends to `text` the lines that set the requested variables. JW_ERR_USAGE for a path that the
  * form cannot hold. */
 int place_lines(struct jw_error *err, enum place_form form, uint64_t limit_bytes, const char *path,
 				struct buf *text);
 
-/* $JITWARM_SYSTEM_ROOT, where the test beds set it, before a path of the system's. The caller frees
- * it. */
+/* A system path, after $JITWARM_SYSTEM_ROOT if the test beds set it. The caller frees it. */
 char *place_system_path(struct jw_error *err, const char *path);
-/* $XDG_CONFIG_HOME or ~/.config, and the rest behind it. */
+/* $XDG_CONFIG_HOME or ~/.config, followed by `rest`. */
 char *place_config_path(struct jw_error *err, const char *rest);
 /* Below the home directory. */
 char *place_home_path(struct jw_error *err, const char *rest);

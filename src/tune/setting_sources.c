@@ -1,4 +1,4 @@
-/* Where the variables of the driver's cache are set. */
+/* Finds where the variables of the driver's cache are set. */
 #include <jitwarm/tune.h>
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int add_warning(struct jw_error *err, struct jw_settings *settings, const
 	return 0;
 }
 
-/* The meaning of a value to the driver, if it differs from its looks. */
+/* The driver's interpretation of a value, if it is not the obvious one. */
 static int explain_setting(struct jw_error *err, struct jw_settings *settings,
 						   const struct jw_setting *setting)
 {
@@ -104,7 +104,7 @@ static int add_setting(struct jw_error *err, void *context, const struct assign 
 		return -1;
 	}
 	settings->items[settings->count++] = setting;
-	/* Of this process the system's own report tells. */
+	/* The system's own report covers this process. */
 	return *reading->where && !setting.unset
 			   ? explain_setting(err, settings, &settings->items[settings->count - 1])
 			   : 0;
@@ -145,7 +145,8 @@ static int read_owned(struct jw_error *err, struct jw_settings *settings, const 
 	return result;
 }
 
-/* Every file of a folder whose name ends so, and with units their drop-ins; takes `folder` over. */
+/* Reads every file of a folder with this ending, for units also their drop-ins; takes `folder`
+ * over. */
 static int read_folder(struct jw_error *err, struct jw_settings *settings, const char *source,
 					   char *folder, const char *end, enum assign_form form)
 {
@@ -183,7 +184,7 @@ static int read_process(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* The container's environment: that of its first process. */
+/* The container's environment is that of its first process. */
 static int read_container(struct jw_error *err, struct jw_settings *settings)
 {
 	static const char *const signs[] = {"/.dockerenv", "/run/.containerenv"};
@@ -203,7 +204,7 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	}
 	path = inside ? place_system_path(err, "/proc/1/environ") : NULL;
 	reading.where = path;
-	/* It has no size: read to its end. */
+	/* It reports no size: read to its end. */
 	if (path && !os_file_open(NULL, path, OS_OPEN_READ, &file)) {
 		if (!buf_reserve(err, &text, BLOCK_MOST_FILE / 4) &&
 			!os_file_read(NULL, file, 0, text.data, BLOCK_MOST_FILE / 4, &got))
@@ -216,8 +217,8 @@ static int read_container(struct jw_error *err, struct jw_settings *settings)
 	return result;
 }
 
-/* Files that are read, in this order: those of the system (/), of the account's configuration, and
- * of its home (.). */
+/* The files in reading order: those of the system (/), of the account's configuration, and of its
+ * home (.). */
 static const struct {
 	const char *path;
 	const char *end;    /* of the files' names in a folder; NULL: a file */

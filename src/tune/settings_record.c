@@ -104,7 +104,7 @@ static bool is_recorded_name(const char *name)
 	return false;
 }
 
-/* A text that a variable can hold, and that a program would have set. */
+/* A text that a variable can hold and a program would have set. */
 static bool is_value(const char *value)
 {
 	for (const char *at = value; *at; at++)
@@ -113,7 +113,8 @@ static bool is_value(const char *value)
 	return strlen(value) <= MOST_VALUE;
 }
 
-/* What a program of the account may have us write back: the account's own two variables. */
+/* Accepts only what any program of the account may have us restore: the account's own two
+ * variables. */
 static int take_variable(struct jw_error *err, const cJSON *item, struct settings_record *record)
 {
 	const cJSON *was = cJSON_GetObjectItemCaseSensitive(item, "was"),

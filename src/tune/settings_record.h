@@ -19,7 +19,7 @@ extern const char *const settings_record_names[];
 struct settings_record_variable {
 	bool machine;
 	char *name, *set_to;
-	char *was; /* NULL: it was not set */
+	char *was; /* NULL: was not set */
 	bool expands;
 };
 
@@ -30,11 +30,12 @@ struct settings_record {
 	size_t variable_count;
 };
 
-/* An empty record if there is no file. A file that cannot be read is put aside, since it alone may
- * know what the registry held: *ret_aside is its new path, else NULL; the caller frees it. */
+/* An empty record if there is no file. An unreadable file is moved away, since it may be the only
+ * record of the registry's former values: *ret_aside is its new path, else NULL; the caller frees
+ * it. */
 int settings_record_read(struct jw_error *err, const char *state_dir,
 						 struct settings_record *ret_record, char **ret_aside);
-/* The file: all but the machine's variables. `state_dir` NULL: nothing is kept. */
+/* Writes the file: all but the machine's variables. `state_dir` NULL: writes nothing. */
 int settings_record_write(struct jw_error *err, const char *state_dir,
 						  const struct settings_record *record);
 void settings_record_free(struct settings_record *record);
@@ -46,10 +47,10 @@ int settings_record_parse(struct jw_error *err, const char *text, size_t size,
 int settings_record_add_file(struct jw_error *err, struct settings_record *record,
 							 const char *path);
 void settings_record_drop_file(struct settings_record *record, const char *path);
-/* NULL if it is not on record. */
+/* NULL if it is not recorded. */
 struct settings_record_variable *settings_record_variable(struct settings_record *record,
 														  bool machine, const char *name);
-/* A new one; strings are copied. */
+/* Adds one; copies the strings. */
 int settings_record_add_variable(struct jw_error *err, struct settings_record *record,
 								 const struct settings_record_variable *variable);
 void settings_record_drop_variable(struct settings_record *record,

@@ -1,4 +1,4 @@
-/* Before and after the writing of settings. */
+/* Steps before and after writing settings. */
 #include "tune/tune_job.h"
 
 #include <uv.h>
@@ -79,7 +79,7 @@ int tune_job_open(struct jw_error *err, const struct jw_tune_request *request, s
 	job->result = mem_alloc(err, sizeof *job->result);
 	if (!job->result)
 		return -1;
-	/* Without a home nothing can be remembered; blocks in files remember themselves. */
+	/* Without a home there is no record; blocks in files need none. */
 	if (os_state_dir(NULL, &job->state_dir))
 		job->state_dir = NULL;
 	return job->state_dir && (lock_state(err, job) || read_tune_record(err, job)) ? -1 : 0;

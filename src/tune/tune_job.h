@@ -11,24 +11,23 @@
 
 struct tune_job {
 	struct jw_tune_request known;
-	const struct jw_tune_request *request; /* NULL: all that is on record is taken back */
-	char *state_dir;                       /* NULL: nothing is kept */
+	const struct jw_tune_request *request; /* NULL: reverts everything on record */
+	char *state_dir;                       /* NULL: keeps no record */
 	struct os_file *lock;
 	struct settings_record record;
 	struct jw_tune_result *result;
 	bool announce; /* variables of the registry have changed */
 };
 
-/* Takes the lock and reads the record. tune_job_finish follows in any case: it writes the record,
- * since changes before a failure were made, and hands over the result or frees it. Returns
- * `result`, or -1 if the record cannot be written. */
+/* Takes the lock and reads the record. tune_job_finish must follow in any case: it writes the
+ * record, since changes may have been made before a failure, and returns the result or frees it.
+ * Returns `result`, or -1 if the record cannot be written. */
 int tune_job_open(struct jw_error *err, const struct jw_tune_request *request,
 				  struct tune_job *job);
 int tune_job_finish(struct jw_error *err, struct tune_job *job, int result,
 					struct jw_tune_result **ret_result);
 
-/* The record is written to where it belongs: the machine's variables to the registry, the rest to
- * the state directory. */
+/* Writes the record: the machine's variables to the registry, the rest to the state directory. */
 int tune_job_keep(struct jw_error *err, const struct tune_job *job);
 
 /* One change, for the caller's report; `what` as in struct jw_tune_change. */
@@ -40,13 +39,13 @@ int tune_job_apply_file(struct jw_error *err, struct tune_job *job,
 int tune_job_undo_file(struct jw_error *err, struct tune_job *job,
 					   const struct setting_place *place);
 
-/* The text of a file, empty where there is none; and writing it, through links, as the owner's and
- * with its rights. */
+/* Reads the text of a file, empty if it is missing; writes it, through links, with its owner and
+ * rights. */
 int tune_job_read_file(struct jw_error *err, const char *path, struct buf *text);
 int tune_job_write_file(struct jw_error *err, const struct tune_job *job, const char *path,
 						const struct buf *text);
 
-/* Lines that win over what was written (overrides.c). */
+/* Lines that win over the written ones (overrides.c). */
 int tune_job_remove_overrides(struct jw_error *err, struct tune_job *job);
 int tune_job_restore_overrides(struct jw_error *err, struct tune_job *job);
 
