@@ -26,7 +26,8 @@ int jw_log_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
-/* In place, since other processes may have it open: the second half moves to the front. */
+/* Works in place, since other processes may have the file open: moves the second half to the front.
+ */
 static int halve(struct jw_error *err, struct os_file *file, uint64_t size)
 {
 	struct buf half = BUF_MAX(2 * MOST_LOG);
@@ -50,7 +51,7 @@ done:
 /* Every line of such a log begins so. */
 static const char beginning[] = "{\"schema\":\"jitwarm.run/";
 
-/* A foreign file that was named by mistake is neither lengthened nor cut. */
+/* A foreign file that was named by mistake is neither extended nor cut. */
 static int check_ours(struct jw_error *err, struct os_file *file, const char *path)
 {
 	char start[sizeof beginning - 1];

@@ -1,4 +1,4 @@
-/* The logon task, by way of schtasks. */
+/* The logon task, managed with schtasks. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ const char startup_task_name[] = "jitwarm prime",
 
 static const char schtasks[] = "schtasks.exe";
 
-/* The XML for schtasks stays in the state directory, since not every system can read a task back.
+/* The XML for schtasks is kept in the state directory, since not every system can read a task back.
  */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
@@ -30,8 +30,7 @@ static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 	return 0;
 }
 
-/* Its output is in the console's code page, or in UTF-16. The search is for ASCII and skips NULs.
- */
+/* The output is in the console's code page, or in UTF-16. Searches for ASCII and skips NULs. */
 static bool output_has(const struct buf *output, const char *what)
 {
 	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);

@@ -1,4 +1,4 @@
-/* Between the parts of jitwarm/startup.h. */
+/* Shared by the parts of jitwarm/startup.h. */
 #pragma once
 
 #include <jitwarm/startup.h>
@@ -12,8 +12,8 @@ bool startup_on_windows(void);
 /* The arguments of a tool. */
 #define STARTUP_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs a program of the system (os_system_program) and notes it in `startup` (NULL: no note); its
- * message becomes `failed` if it fails. *ret_good: it ended with 0. `ret_output` may be NULL; the
+/* Runs a program of the system (os_system_program) and records it in `startup` (NULL: does not); on
+ * failure its message becomes `failed`. *ret_good: it ended with 0. `ret_output` may be NULL; the
  * caller frees it. */
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
 					const char *const *words, struct buf *ret_output, bool *ret_good);

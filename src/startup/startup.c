@@ -1,4 +1,4 @@
-/* Writing tasks and units, and having the system take them. */
+/* Writes tasks and units, and registers them with the system. */
 #include <jitwarm/startup.h>
 
 #include <string.h>
@@ -118,7 +118,7 @@ static int add_user_units(struct jw_error *err, struct jw_startup *startup,
 	return result;
 }
 
-/* The folder whose change tells of new packages. */
+/* The folder that changes when packages are installed. */
 static char *packages_folder(void)
 {
 	struct found_list list = {0};
@@ -135,8 +135,8 @@ static char *packages_folder(void)
 	return path;
 }
 
-/* The name that stays when the driver changes: the file of this version is gone then. Takes `path`
- * over. */
+/* A name that survives a driver update: the file of this version is then gone. Takes `path` over.
+ */
 static char *lasting_name(char *path)
 {
 	char *folder = path ? os_dir_name(NULL, path) : NULL,
@@ -229,8 +229,8 @@ done:
 	return result ? -1 : 0;
 }
 
-/* What runs as another account, or for it, is not to be in the hands of a third one. An account
- * that does not exist yet has no files either. */
+/* A program that runs as another account, or for it, must not be under a third one's control. An
+ * account that does not exist yet has no files either. */
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
 {
 	const char *account = options->account ? options->account : "root";
@@ -263,7 +263,7 @@ static char *absolute_variable(const char *name)
 	return NULL;
 }
 
-/* The task runs elsewhere: paths become absolute, and the active environment is named. */
+/* The task runs elsewhere: makes paths absolute, and names the active environment. */
 static int open_absolute(struct jw_error *err, struct jw_startup_options options,
 						 struct jw_startup **ret_startup)
 {

@@ -17,7 +17,7 @@ bool startup_on_windows(void)
 	return !strcmp(os_name, "windows");
 }
 
-/* Its first line, without blanks at the end. */
+/* Cuts the text to its first line, without trailing blanks. */
 static void cut_line(char *text)
 {
 	size_t length = strcspn(text, "\r\n");

@@ -1,4 +1,4 @@
-/* jw_uninstall: everything but the live cache. */
+/* jw_uninstall: removes everything except the live cache. */
 #include <jitwarm/uninstall.h>
 
 #include <string.h>
@@ -17,10 +17,10 @@
 
 enum { MOST_CACHES = ACCOUNTS_MOST + 4096 };
 
-/* A driver's cache that jitwarm may have written to without being told where. */
+/* A driver's cache that jitwarm may have written to by default. */
 struct driver_cache {
 	char *path;
-	const struct jw_account *account; /* whose rights to go there with; NULL: ours */
+	const struct jw_account *account; /* the account whose rights reach it; NULL: ours */
 };
 
 struct uninstall {
@@ -38,7 +38,7 @@ static void report_step(const struct uninstall *job, const struct jw_uninstall_s
 		job->options->step(job->options->context, step);
 }
 
-/* A failure does not stop the rest. */
+/* Records a failure; the remaining steps still run. */
 static void uninstall_step_failed(struct uninstall *job)
 {
 	job->failed++;
@@ -173,7 +173,7 @@ static void leave_cache(struct uninstall *job, const struct driver_cache *cache)
 	char *path = NULL;
 	int failure;
 
-	/* An account that cannot be entered keeps an empty folder. */
+	/* If the account cannot be used, its empty folder stays. */
 	if (cache->account && os_act_as_account(&job->err, cache->account))
 		return;
 	failure = jw_cache_forget(&job->err, cache->path, &path);
@@ -207,7 +207,7 @@ int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *option
 		return -1;
 	struct uninstall job = {.options = options};
 
-	/* Before untune removes the settings that name them. */
+	/* Runs before untune removes the settings that name the caches. */
 	list_caches(&job);
 	disable_all(&job);
 	untune(&job);
@@ -217,7 +217,7 @@ int jw_uninstall(struct jw_error *err, const struct jw_uninstall_options *option
 	}
 	mem_free(job.caches);
 	jw_accounts_free(&job.accounts);
-	/* The state has the record of settings that could not be removed. */
+	/* The state directory stays while it records settings that could not be removed. */
 	if (!job.failed)
 		forget_state(&job);
 	*ret_failed = job.failed;

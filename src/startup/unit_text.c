@@ -12,7 +12,7 @@ typedef int (*quote_fn)(struct jw_error *err, struct buf *line, const char *argu
 static int append_arguments(struct jw_error *err, const struct jw_startup_options *options,
 							quote_fn quote, struct buf *line)
 {
-	/* A service waits for its own: at full speed, and on the battery too. */
+	/* A service waits for this run: at full speed, and on battery too. */
 	if (buf_printf(err, line, "%sprime%s --quiet --if-changed", line->size ? " " : "",
 				   options->service ? "" : " --background"))
 		return -1;
@@ -49,9 +49,9 @@ static int append_arguments(struct jw_error *err, const struct jw_startup_option
 				"ProtectControlGroups=yes\nIPAddressDeny=any\nKeyringMode=private\n"               \
 				"CapabilityBoundingSet=CAP_SETUID CAP_SETGID\n"
 
-/* The driver has this program of root's load its module, which a unit without new rights cannot:
- * the system's manager runs it as root, an account's one in a unit of its own. It may be missing.
- */
+/* The driver has this setuid program load its module, which a unit without new privileges cannot
+ * do: the system's manager runs it as root, an account's manager in its own unit. It may be
+ * missing. */
 #define LOAD_MODULE "/usr/bin/nvidia-modprobe -c 0 -u\n"
 
 static const char *const texts[] = {

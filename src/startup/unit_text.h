@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* The mark in each of them, which tells ours from others'. */
+/* The mark in each of them, which identifies ours. */
 extern const char startup_mark[];
 
 struct startup_facts {

@@ -44,7 +44,8 @@ static int switch_units(struct jw_error *err, const struct jw_startup_options *o
 	return result;
 }
 
-/* All accounts read the system's units, and nobody else writes them, whatever the umask is. */
+/* All accounts may read the system's units, and only the superuser may write them, whatever the
+ * umask. */
 static int write_system_item(struct jw_error *err, const struct jw_startup_item *item)
 {
 	char *folder = os_dir_name(err, item->where);
@@ -117,7 +118,7 @@ int jw_startup_services(struct jw_error *err, char ***ret_names, size_t *ret_cou
 	return 0;
 }
 
-/* The template goes with the last service that uses it. */
+/* The template is removed with the last service that uses it. */
 static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 {
 	char **names;
@@ -134,7 +135,7 @@ static int remove_template(struct jw_error *err, struct jw_startup_item *item)
 	return result;
 }
 
-/* Removes a link to a unit that is gone: systemctl leaves it where no manager answers. */
+/* Removes a link to a unit that is gone: without a running manager systemctl leaves it. */
 static void remove_link(const char *folder, const char *wants, const char *unit)
 {
 	char *links = os_join(NULL, folder, wants), *link = links ? os_join(NULL, links, unit) : NULL;
@@ -145,8 +146,8 @@ static void remove_link(const char *folder, const char *wants, const char *unit)
 	mem_free(links);
 }
 
-/* Files that enabling the account's own units made beside them, and their folders if they are
- * empty. */
+/* Removes files that enabling the account's own units made beside them, and their folders if they
+ * are empty. */
 static void clean_up(const struct jw_startup *startup)
 {
 	char *folder = os_dir_name(NULL, startup->items[0].where),
