@@ -4,7 +4,7 @@
 
 #include "os/clock.h"
 
-/* A CUresult. */
+/* Returns a CUresult. */
 static int make_context(struct driver *driver, int ordinal)
 {
 	const struct cuda *cuda = &driver->cuda;
@@ -18,7 +18,7 @@ static int make_context(struct driver *driver, int ordinal)
 	return result;
 }
 
-/* The outcome holds the reason why a device cannot be used. */
+/* The outcome gives the reason why a device cannot be used. */
 static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
 					   struct driver_outcome *outcome)
 {
@@ -38,7 +38,7 @@ static void use_device(struct driver *driver, int ordinal, uint64_t spare_bytes,
 	outcome->no_context = free_bytes < spare_bytes;
 }
 
-/* The log buffers and the options that hand them over. */
+/* The log buffers, and the options that pass them. */
 struct logs {
 	char info[DRIVER_LOG_BYTES], errors[DRIVER_LOG_BYTES];
 	int options[4];
@@ -53,7 +53,7 @@ static void logs_prepare(struct logs *logs)
 	memset(logs->info, 0, sizeof logs->info);
 	memset(logs->errors, 0, sizeof logs->errors);
 	memcpy(logs->options, options, sizeof options);
-	/* The driver takes a size as the pointer itself. */
+	/* The driver takes a size in the pointer itself. */
 	logs->values[0] = logs->info;
 	logs->values[1] = (void *)(uintptr_t)sizeof logs->info; /* NOLINT(performance-no-int-to-ptr) */
 	logs->values[2] = logs->errors;

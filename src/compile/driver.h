@@ -16,25 +16,25 @@ enum { DRIVER_MOST_DEVICES = 64, DRIVER_LOG_BYTES = 16 << 10 };
 
 struct driver {
 	struct cuda cuda;
-	void
-		*contexts[DRIVER_MOST_DEVICES]; /* the primary context of each device, once it was needed */
+	void *contexts[DRIVER_MOST_DEVICES]; /* the primary context of each used device */
 };
 
 struct driver_outcome {
 	int result;      /* CUresult */
-	bool sticky;     /* the context does not work any more: this process can do nothing further */
+	bool sticky;     /* the context is unusable: this process cannot continue */
 	bool no_context; /* no context: `result` is the reason (full, exclusive to another process); 0:
-						less than spare_bytes was left */
+						less than spare_bytes was free */
 	uint64_t free_bytes; /* then: of its memory */
-	double cpu_ms; /* processor time of the compile alone: a device's first job makes its context */
+	double cpu_ms; /* processor time of only the compile: a device's first job makes its context */
 	char log[DRIVER_LOG_BYTES]; /* the compiler's messages or "" */
 };
 
 struct driver_input {
 	int device;
-	uint64_t spare_bytes; /* of its memory, free beside a context that is made for this; 0: any */
+	uint64_t spare_bytes; /* GPU memory that must be free beside a context made for this job; 0: any
+						   */
 	enum cache_key_form form;
-	void *image; /* a container, or PTX text with a NUL behind it */
+	void *image; /* a container, or PTX text ending in a NUL */
 	size_t size;
 };
 

@@ -82,7 +82,7 @@ static int address_read(struct jw_error *err, const char *url, struct address *r
 	if (!code)
 		code = read_parts(parts, &address, &scheme, &port);
 	if (code) {
-		/* The address itself may hold a password. */
+		/* The address may contain a password. */
 		error_set(err, code == CURLUE_OUT_OF_MEMORY ? JW_ERR_MEMORY : JW_ERR_FORMAT,
 				  "not an address: %s; check index-url", curl_url_strerror(code));
 	} else if (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0) {
@@ -298,7 +298,7 @@ static int fail_transfer(struct jw_error *err, const struct transfer *transfer, 
 					 transfer->url, why);
 }
 
-/* Repeats a request after a broken connection and after a failure of the server. */
+/* Repeats a request after a broken connection or a server error. */
 static bool is_passing(const struct transfer *transfer, CURLcode code)
 {
 	static const CURLcode broken[] = {CURLE_COULDNT_RESOLVE_HOST,

@@ -1,8 +1,8 @@
-/* HTTP and HTTPS by libcurl, with the settings of pip's configuration.
+/* HTTP and HTTPS with libcurl and the settings of pip's configuration.
  *
  * Plain http works only for this machine and for hosts that the configuration trusts. Names and
- * passwords go to the host, scheme and port that they were given for, never to a redirect's other
- * host. Messages never hold them. */
+ * passwords go only to the host, scheme and port that they were given for, never to another host of
+ * a redirect. Messages never contain them. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct http_request {
 	const char *url;
 	const char *accept; /* a header; the answer may be compressed. NULL: anything, uncompressed */
 	uint64_t most_bytes;
-	/* Takes the body. `data` NULL: begin, also after an answer that broke off. */
+	/* Takes the body. `data` NULL: begin, also after an interrupted answer. */
 	int (*take)(struct jw_error *err, void *context, const void *data, size_t size);
 	void *context;
 	void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* may be NULL */
@@ -25,7 +25,7 @@ struct http_request {
 
 struct http_answer {
 	char *url;     /* of the answer, after redirects, without name and password; for the caller */
-	char type[64]; /* "text/html", in lower case; "" where it has none */
+	char type[64]; /* "text/html", in lower case; "" if there is none */
 };
 
 /* `config` and `cancel` must outlive it. libcurl counts its global state itself (from 7.84 on in

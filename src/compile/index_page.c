@@ -1,4 +1,4 @@
-/* HTML is searched for <a href> within bounds, and not parsed: a page of an index is a list of
+/* HTML is searched for <a href> within limits, and not parsed: a page of an index is a list of
  * links. A parser (libxml2's) would be the largest library of the program. */
 #include "compile/index_page.h"
 
@@ -23,7 +23,7 @@ struct html {
 	bool cut; /* a text of this tag is longer than INDEX_PAGE_MOST_TEXT */
 };
 
-/* Moves over characters of `set`, or over all others. */
+/* Skips characters of `set`, or all others. */
 static void skip(struct html *html, const char *set, bool inside)
 {
 	while (html->at < html->end && (*html->at && strchr(set, *html->at)) == inside)
@@ -75,7 +75,7 @@ static void take_attribute_value(struct html *html, const char *start, const cha
 	const char *at;
 	char *to;
 
-	/* An address holds no NUL. */
+	/* An address contains no NUL. */
 	if (memchr(start, 0, (size_t)(end - start)))
 		return;
 	add_link_text(html, value, start, (size_t)(end - start));

@@ -1,6 +1,6 @@
 /* A project's page in a package index: PEP 503 (HTML) and PEP 691 (JSON).
  *
- * Both readers are given a page that is in memory already, and call `file` for each file on it. */
+ * Both readers take a page in memory, and call `file` for each file on it. */
 #pragma once
 
 #include <stdbool.h>

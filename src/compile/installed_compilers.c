@@ -12,11 +12,11 @@
 #include "os/platform.h"
 #include "os/programs.h"
 
-/* Places in order. The version decides, not the place. */
+/* Places in order. The version decides, not the order. */
 struct compiler_search {
 	uint32_t wanted;
 	char *found;
-	char *older; /* the newest that is older than wanted */
+	char *older; /* the newest one older than requested */
 	uint32_t older_cuda;
 };
 
@@ -37,7 +37,7 @@ static void try_program(struct compiler_search *search, const char *path)
 
 static void try_in(struct compiler_search *search, const char *root, const char *below)
 {
-	/* A relative folder of PATH is wherever we are called. */
+	/* A relative folder in PATH depends on the current directory. */
 	char *path = root && os_is_whole_path(root)
 					 ? mem_printf(NULL, "%s%c%s%s%s", root, os_separator, below, *below ? "/" : "",
 								  compiler_fetch_program())

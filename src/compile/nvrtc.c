@@ -74,7 +74,7 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
 }
 
 /* NVRTC loads its builtins by name, from its own folder or by the system's settings. It always
- * finds a library that is loaded already. */
+ * finds a library that is already loaded. */
 static void load_builtins(const struct nvrtc *nvrtc, const char *path)
 {
 	char *folder = os_dir_name(NULL, path), name[64], *builtins = NULL;
@@ -114,7 +114,7 @@ const char *nvrtc_error_name(const struct nvrtc *nvrtc, int result)
 	return name ? name : "an error without a name";
 }
 
-/* A text that one function gives the size of and another one writes, NUL included in both. */
+/* A text whose size one function returns and another one writes; both include the NUL. */
 static int take_text(struct jw_error *err, void *program, int (*size_of)(void *, size_t *),
 					 int (*write)(void *, char *), size_t most, struct buf *text)
 {

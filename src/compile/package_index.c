@@ -49,7 +49,7 @@ static bool is_package(const char *package, const char *name)
 	return !*package && !*name;
 }
 
-/* Does not compare the glibc of a manylinux tag: ptxas itself reports one that is too old. */
+/* Ignores the glibc of a manylinux tag: ptxas itself reports one that is too old. */
 static bool is_platform(const char *platform, const char *tag)
 {
 	size_t machine = strcspn(platform, "-"), length = strlen(tag);
@@ -95,7 +95,7 @@ bool wheel_name_fits(const struct wheel_wanted *wanted, const char *name,
 struct choice {
 	const struct wheel_wanted *wanted;
 	struct wheel_found best;
-	struct wheel_version version, newest; /* newest: of the platform, whatever is wanted */
+	struct wheel_version version, newest; /* newest: of the platform, regardless of the request */
 	char newest_text[VERSION_TEXT];
 	const char *page;       /* the address of the page that is being read */
 	struct jw_error missed; /* the error of the first place that failed */
@@ -197,7 +197,7 @@ static int ask_page(struct jw_error *err, struct http *http, struct choice *choi
 	return result;
 }
 
-/* Wheels that lie in a folder. */
+/* Wheels in a folder. */
 static int ask_folder(struct jw_error *err, struct choice *choice, const char *folder)
 {
 	struct wheel_version version;
@@ -256,7 +256,7 @@ static int ask_place(struct jw_error *err, struct http *http, struct choice *cho
 	return result;
 }
 
-/* A project that is missing in an index is not an error. */
+/* A project that an index lacks is not an error. */
 static int ask_places(struct jw_error *err, struct http *http, struct choice *choice,
 					  const char *places, const char *project)
 {

@@ -30,7 +30,7 @@ static const struct {
 /* Sections by rank. A later file does not replace a value of a higher rank. */
 static const char *const sections[RANK_VARIABLE] = {"", "global", "install", "download"};
 
-/* An empty value does not count. */
+/* An empty value is ignored. */
 static int set(struct jw_error *err, struct pip_config *config, enum pip_option option,
 			   unsigned char rank, const char *value)
 {
@@ -48,7 +48,7 @@ static int set(struct jw_error *err, struct pip_config *config, enum pip_option 
 
 /* ---- a file: INI as Python's configparser reads it */
 
-/* A key and its value, which may go on over indented lines. */
+/* A key and its value, which may continue on indented lines. */
 struct entry {
 	unsigned char rank; /* of the section; 0: of another one */
 	bool open;          /* an indented line belongs to it */
@@ -106,7 +106,7 @@ static int append_line(struct jw_error *err, struct buf *value, const char *text
 	return buf_printf(err, value, "%s%s", value->size ? "\n" : "", text);
 }
 
-/* A section, “key = value”, “key: value”, or more of a value. */
+/* A section, “key = value”, “key: value”, or a continued value. */
 static int take_config_line(struct jw_error *err, struct pip_config *config, struct entry *entry,
 							char *line)
 {
@@ -168,7 +168,7 @@ struct config_place {
 	bool user; /* replaced by PIP_CONFIG_FILE */
 	bool list; /* the variable lists folders */
 	const char *variable;
-	const char *otherwise; /* "~/…": of the home folder, "$…": another variable; NULL: none */
+	const char *otherwise; /* "~/…": in the home folder, "$…": another variable; NULL: none */
 	const char *file;
 };
 
@@ -185,7 +185,7 @@ static const struct config_place places[] = {
 	{.windows = true, .variable = "VIRTUAL_ENV", .otherwise = "$CONDA_PREFIX", .file = "pip.ini"},
 };
 
-/* As pip does, skips a file that is missing or not readable. */
+/* Like pip, skips a file that is missing or unreadable. */
 static int read_config_file(struct jw_error *err, struct pip_config *config, const char *path)
 {
 	struct buf text = {0};

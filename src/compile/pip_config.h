@@ -1,8 +1,8 @@
-/* pip's own configuration: the package indexes and the settings of requests.
+/* pip's own configuration: the package indexes and the settings for requests.
  *
  * Source: pip's documentation, “Configuration”: files of the system, the user and the virtual
  * environment, then PIP_CONFIG_FILE, then variables PIP_*; [global] before the command's section.
- * pip reads [download] for `pip download`; [install] counts here too, since most people write it
+ * pip reads [download] for `pip download`; [install] counts here too, since most users write it
  * there. */
 #pragma once
 
@@ -47,7 +47,7 @@ unsigned pip_config_number(const struct pip_config *config, enum pip_option opti
 /* The next of several values between blanks: a copy for the caller, NULL after the last or out of
  * memory. Start with *at = config->values[option]. */
 char *pip_config_next(struct jw_error *err, const char **at);
-/* “~/…” in the home folder; anything else as it is. The caller frees it; NULL out of memory. */
+/* “~/…” in the home folder; anything else unchanged. The caller frees it; NULL: out of memory. */
 char *pip_config_path(struct jw_error *err, const char *text);
 /* The value of an environment variable for the caller to free; NULL: unset or empty. */
 char *pip_config_variable(const char *name);

@@ -71,8 +71,8 @@ int ptxas_can_split(struct jw_error *err, const char *program, bool *ret_can)
 	return result;
 }
 
-/* The architecture that the driver compiles for on a device, with the features that no other GPU
- * has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
+/* The architecture for which the driver compiles on a device, including the features that no other
+ * GPU has, which the key does not show ("sm_90a" on 9.0; measured there, assumed from 10.0 on). */
 static struct jw_target ptxas_target(struct jw_target device)
 {
 	if (device.sm >= 90)
@@ -109,7 +109,7 @@ static int add_ptxas_argument(struct jw_error *err, struct call *call, const cha
 	return 0;
 }
 
-/* The entry's option string, which holds words and blanks. */
+/* Splits the entry's option string, which consists of words and blanks. */
 static int add_options(struct jw_error *err, struct call *call)
 {
 	for (char *at = call->options; *(at += strspn(at, " \t"));) {

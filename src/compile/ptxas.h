@@ -1,6 +1,5 @@
-/* The back end that needs no GPU: NVIDIA's ptxas. That of a driver's own CUDA minor version makes
- * the bytes that the driver's JIT makes (measured: docs/compiler-twin.md).
- */
+/* The back end that needs no GPU: NVIDIA's ptxas. The one of a driver's own CUDA minor version
+ * makes the same bytes as the driver's JIT (measured: docs/compiler-twin.md). */
 #pragma once
 
 #include <stdbool.h>
@@ -28,15 +27,16 @@ struct ptxas_job {
 	struct jw_target device; /* the GPU */
 	bool link;               /* an input of run-time linking */
 	const char *options;     /* of the PTX entry, verbatim, NUL-terminated */
-	const void *ptx;         /* its text; NULs at its end are not part of it */
+	const void *ptx;         /* its text, without the NULs at its end */
 	size_t ptx_bytes;
-	unsigned threads; /* more than 1: split over so many, by a ptxas that can; other bytes */
+	unsigned threads; /* more than 1: number of threads for a ptxas that can split; gives other
+						 bytes */
 };
 
 struct ptxas_outcome {
 	bool refused;        /* by ptxas: `log` says why */
 	char error[128];     /* "ptxas ended with status 255", "" on success */
-	uint64_t peak_bytes; /* its resident memory at its highest */
+	uint64_t peak_bytes; /* its peak resident memory */
 	double cpu_ms;       /* its processor time */
 };
 

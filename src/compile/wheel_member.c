@@ -86,7 +86,7 @@ static int write_program(struct jw_error *err, struct wheel *wheel, const char *
 	return result || os_set_mode(err, path, 0755) ? -1 : 0;
 }
 
-/* …/bin/NAME, in characters that no CSV quotes. */
+/* …/bin/NAME, with only characters that CSV does not quote. */
 static bool is_program_member(const char *member, const char *name)
 {
 	size_t length = strlen(member), tail = strlen(name);
