@@ -46,7 +46,7 @@ const char *jw_platform(void)
 	return JITWARM_PLATFORM;
 }
 
-/* libarchive says "libarchive 3.6.2". */
+/* libarchive reports "libarchive 3.6.2". */
 static const char *archive_number(void)
 {
 	const char *text = archive_version_string();
@@ -61,7 +61,8 @@ static const char *curl_number(void)
 
 static const struct {
 	const char *name;
-	const char *(*version)(void); /* of what runs, which may not be what was compiled with */
+	const char *(*version)(void); /* of the running library, which may differ from the one compiled
+									 with */
 } components[] = {
 	{"cJSON", cJSON_Version},     {"libarchive", archive_number},
 	{"libcurl", curl_number},     {"libsodium", sodium_version_string},

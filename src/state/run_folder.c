@@ -11,19 +11,19 @@
 #include "os/file.h"
 #include "os/folders.h"
 
-/* Without a lock to tell, a folder this old is a leftover. */
+/* If locks do not work, a folder this old is a leftover. */
 enum { OLD_S = 3600 };
 
 static const char lock_end[] = ".lock";
-/* A folder among the system's temporary files: its lock is inside, since names beside it are free
- * for everybody to take. */
+/* A folder among the system's temporary files has its lock inside, since other accounts may take
+ * names beside it. */
 static const char temporary_start[] = "jitwarm-run-", inner_lock[] = "lock";
-/* Between a folder's making and its locking; long enough for any machine. */
+/* The time between making a folder and locking it; long enough for any machine. */
 enum { YOUNG_S = 60 };
 
-/* Takes the lock that tells that a run is alive. A process' number would not: others may share the
- * state directory from another machine, or from a container, where numbers mean something else.
- * *ret_lock is NULL where locks do not work. */
+/* Takes the lock that shows that a run is alive. A process id would not: another machine or
+ * container may share the state directory, and its ids mean other processes. *ret_lock is NULL if
+ * locks do not work. */
 static int take_lock(struct jw_error *err, const char *path, struct os_file **ret_lock)
 {
 	struct os_file *file = NULL;
@@ -52,18 +52,18 @@ static void sweep_folder(const char *path)
 	if (!lock_path || os_file_open(NULL, lock_path, OS_OPEN_UPDATE, &file) ||
 		os_file_lock(NULL, file, true, &dead))
 		dead = os_is_older(path, OLD_S);
-	/* A worker of the run may be writing while it is being killed: then the next sweep has it, by
-	 * the lock that stays. */
+	/* A worker of the run may still write while it is being killed: the next sweep then finds it by
+	 * its remaining lock. */
 	if (dead && os_remove_tree(NULL, path))
 		dead = false;
-	/* Windows removes no file that is open. */
+	/* Windows does not remove an open file. */
 	os_file_close(file);
 	if (dead && lock_path)
 		(void)os_remove(NULL, lock_path);
 	mem_free(lock_path);
 }
 
-/* A run that was killed before it had made its folder. */
+/* Removes the lock of a run that was killed before it made its folder. */
 static void sweep_lock(char *path)
 {
 	bool dead = os_is_older(path, OLD_S);
@@ -82,8 +82,8 @@ static const char *own_start(char text[TEXT_SHORT])
 	return text;
 }
 
-/* Removes the folders of killed runs. Our own locks are skipped: this process would get them again,
- * and lose them when it closes the file. */
+/* Removes the folders of killed runs. Skips our own locks: this process would get them again, and
+ * lose them when it closes the file. */
 static void sweep_run_folders(const char *work)
 {
 	char own[TEXT_SHORT];
@@ -122,7 +122,7 @@ done:
 	mem_free(lock_path);
 }
 
-/* "jitwarm-run-12345-": those of this process are passed over here too. */
+/* "jitwarm-run-12345-": skips those of this process here too. */
 static void temporary_prefix(char prefix[2 * TEXT_SHORT])
 {
 	char own[TEXT_SHORT];
@@ -152,8 +152,8 @@ static void sweep_temporary(void)
 	mem_free(base);
 }
 
-/* Where another account could put a link in the folder's place, workers of the superuser, whose
- * drivers follow links, do not write. */
+/* If another account could replace the folder by a link, the superuser's workers, whose drivers
+ * follow links, do not write there. */
 static int check_place(struct jw_error *err, const char *path)
 {
 	return path && !os_is_private(path)
@@ -230,7 +230,7 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 		return error_copy(err, &why);
 	if (check_place(&why, folder.path))
 		run_folder_remove(&folder);
-	/* Over a network drivers often cannot lock, and then they keep nothing; and it is slow. */
+	/* On a network drivers often cannot lock, and then store nothing; and it is slow. */
 	if ((!folder.path || is_on_network(folder.path)) &&
 		make_temporary(folder.path ? NULL : err, &other) && !folder.path)
 		return state_dir ? error_copy(err, &why) : -1;
@@ -244,7 +244,7 @@ int run_folder_make(struct jw_error *err, const char *state_dir, struct run_fold
 
 void run_folder_remove(struct run_folder *folder)
 {
-	/* Windows removes no file that is open. */
+	/* Windows does not remove an open file. */
 	if (folder->temporary) {
 		os_file_close(folder->lock);
 		folder->lock = NULL;

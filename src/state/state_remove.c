@@ -1,4 +1,4 @@
-/* jw_state_remove: what jitwarm has written into the state directory, and nothing else. */
+/* jw_state_remove: removes only what jitwarm has written into the state directory. */
 #include <jitwarm/system.h>
 
 #include <string.h>
@@ -22,7 +22,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* Secret keys cannot be made again: they stay, unless asked for. */
+/* Secret keys cannot be made again: they stay, unless requested. */
 static int remove_state(struct jw_error *err, const char *path, bool with_keys, bool *ret_kept)
 {
 	struct os_names names;
