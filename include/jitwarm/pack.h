@@ -27,6 +27,7 @@ struct jw_pack_file {
 };
 
 struct jw_found; /* jitwarm/find.h */
+struct jw_find_options;
 /* The files that jw_find found, with these names. They point into `found`, which must outlive them;
  * the caller frees *ret_files, one for each found file, with jw_pack_files_free. */
 int jw_pack_files(struct jw_error *err, const struct jw_found *found,
@@ -61,6 +62,10 @@ struct jw_export_options {
 	void *context; /* of the functions below */
 	/* Which entries, by their names; called by several threads. NULL: all. */
 	bool (*wanted)(void *context, uint64_t key);
+	/* The files in question, as jw_find finds them; stands for `files`, and with `only_found` for
+	 * `paths`. NULL: those two do. */
+	const struct jw_found *found;
+	bool only_found; /* only entries of modules in `found` */
 };
 #define JW_EXPORT_OPTIONS_INIT JW_INIT(jw_export_options)
 
@@ -92,7 +97,8 @@ struct jw_export_result {
 };
 #define JW_EXPORT_RESULT_INIT JW_INIT(jw_export_result)
 
-/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; then no file is written. */
+/* JW_ERR_NOT_FOUND: no such directory, or nothing in it to export; JW_ERR_UNSUPPORTED: `found` is
+ * empty. Then no file is written. */
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result);
 
@@ -159,6 +165,12 @@ struct jw_import_options {
 	bool any_file; /* look into all of them, not just those whose package or name the pack names */
 	bool evict; /* where the limit asks for it, evict the oldest entries of others; otherwise such
 				   an import is JW_ERR_LIMIT before anything is written */
+	/* Finds these files by jw_find, which is called only if their PTX is needed; with names, all
+	 * files that they lead to are searched (any_file). NULL: `find_files` does. */
+	const struct jw_find_options *find;
+	/* Told once that they were looked for: `found`, or NULL and `why` none is there, so that all
+	 * PTX counts as missing. May be NULL. */
+	void (*found)(void *context, const struct jw_found *found, const struct jw_error *why);
 };
 #define JW_IMPORT_OPTIONS_INIT JW_INIT(jw_import_options)
 
@@ -183,6 +195,7 @@ struct jw_import_result {
 	char note[256];     /* a line about the signature, or "" */
 	char unmarked[256]; /* why entries that are not the driver's own bytes (an older compiler's, or
 						   split ones) could not be marked, "" if they were, or if there are none */
+	bool searched;      /* files were searched for the PTX of a thin pack */
 };
 
 /* Writes nothing before the whole pack has been read and found sound. JW_ERR_NOT_FOUND: no such

@@ -5,6 +5,8 @@
 
 #include <sodium.h>
 
+#include <jitwarm/find.h>
+
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/set.h"
@@ -37,6 +39,9 @@ struct form {
 
 struct job {
 	const struct jw_export_options *options;
+	struct jw_export_options of_found; /* the same with `paths` and `files` of `found` */
+	struct jw_pack_file *files;
+	const char **paths;
 	const struct form *form;
 	char *dir;
 	struct gather gather;
@@ -331,6 +336,30 @@ static bool is_opaque_export(const struct jw_export_options *options)
 	return options->opaque || (options->system && options->system->driver.trust == JW_TRUST_OPAQUE);
 }
 
+static int take_found(struct jw_error *err, struct job *job)
+{
+	struct jw_export_options *options = &job->of_found;
+	const struct jw_found *found = job->options->found;
+
+	if (!found)
+		return 0;
+	if (!found->file_count)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the named files and packages have no device code");
+	*options = *job->options;
+	job->options = options;
+	job->paths = mem_array(err, found->file_count, sizeof *job->paths);
+	if (!job->paths || jw_pack_files(err, found, &job->files))
+		return -1;
+	for (size_t i = 0; i < found->file_count; i++)
+		job->paths[i] = found->files[i].path;
+	options->files = job->files;
+	options->file_count = options->thin ? found->file_count : 0;
+	options->paths = job->paths;
+	options->path_count = options->only_found ? found->file_count : 0;
+	return 0;
+}
+
 int jw_export(struct jw_error *err, const struct jw_export_options *options,
 			  struct jw_export_result *ret_result)
 {
@@ -348,7 +377,7 @@ int jw_export(struct jw_error *err, const struct jw_export_options *options,
 	/* Unlocks the key first: a wrong passphrase is noticed before the work is done. */
 	if (sodium_init() < 0)
 		return error_set(err, JW_ERR_UNSUPPORTED, "this system has no random numbers");
-	if (find_export_directory(err, &job) ||
+	if (take_found(err, &job) || find_export_directory(err, &job) ||
 		(options->sign_key &&
 		 keys_unlock(err, options->state_dir, options->sign_key, options->passphrase, &job.secret)))
 		goto done;
@@ -369,6 +398,8 @@ done:
 	manifest_free(&job.manifest);
 	buf_free(&job.bytes);
 	mem_free(job.contributors);
+	jw_pack_files_free(job.files);
+	mem_free(job.paths);
 	mem_free(job.dir);
 	return done;
 }

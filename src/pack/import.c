@@ -10,7 +10,6 @@
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/identity.h"
-#include "pack/supply.h"
 #include "pack/trust.h"
 
 /* Free disk space required beside the new entries: index, folders, rounding to blocks. */
@@ -164,14 +163,12 @@ static void import_free(struct import *import)
 	set_free(&import->keys);
 }
 
-int jw_import(struct jw_error *err, const struct jw_import_options *options,
-			  struct jw_import_result **ret_result)
+int import_one(struct jw_error *err, const struct jw_import_options *options,
+			   struct supply_search *search, struct jw_import_result **ret_result)
 {
-	options = SIZED(err, options, struct jw_import_options);
-	if (!options)
-		return -1;
 	struct import import = {.options = options,
 							.system = options->system,
+							.search = search,
 							.most_kept_bytes = KEPT_BYTES,
 							.new_mode = new_mode(options)};
 	uint64_t started_ns = os_monotonic_ns();
@@ -182,6 +179,7 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	import.result = mem_alloc(err, sizeof *import.result);
 	if (import.result && !run(err, &import)) {
 		import.result->dry_run = options->dry_run;
+		import.result->searched = search->done;
 		import.result->seconds = (double)(os_monotonic_ns() - started_ns) / 1e9;
 		*ret_result = import.result;
 		import.result = NULL;
@@ -192,7 +190,21 @@ int jw_import(struct jw_error *err, const struct jw_import_options *options,
 	return result;
 }
 
-int import_check_pack(struct jw_error *err, const struct jw_import_options *given)
+int jw_import(struct jw_error *err, const struct jw_import_options *options,
+			  struct jw_import_result **ret_result)
+{
+	options = SIZED(err, options, struct jw_import_options);
+	if (!options)
+		return -1;
+	struct supply_search search = {0};
+	int result = import_one(err, options, &search, ret_result);
+
+	supply_search_free(&search);
+	return result;
+}
+
+int import_check_pack(struct jw_error *err, const struct jw_import_options *given,
+					  struct supply_search *search)
 {
 	struct jw_import_options options = *given;
 	struct jw_import_result *result = NULL;
@@ -202,7 +214,7 @@ int import_check_pack(struct jw_error *err, const struct jw_import_options *give
 	options.account = NULL;
 	options.cache_dir = nowhere;
 	options.dry_run = options.pack_only = true;
-	failed = nowhere ? jw_import(err, &options, &result) : -1;
+	failed = nowhere ? import_one(err, &options, search, &result) : -1;
 	jw_import_result_free(result);
 	mem_free(nowhere);
 	return failed;

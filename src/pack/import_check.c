@@ -76,7 +76,8 @@ static int find_supply(struct jw_error *err, struct import *import)
 		if (import->fates[i].verdict != JW_IMPORT_REFUSED)
 			needed[manifest->entries[i].ptx] = true;
 	if (needed)
-		result = supply_open(err, import->options, manifest, needed, &import->supply);
+		result =
+			supply_open(err, import->options, import->search, manifest, needed, &import->supply);
 	mem_free(needed);
 	return result;
 }

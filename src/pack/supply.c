@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jitwarm/find.h>
+
 #include "base/mem.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -81,14 +83,47 @@ static enum nearness nearest(const struct pack_manifest *manifest, const struct 
 	return best;
 }
 
-/* The best match first. */
-static int choose_pack_files(struct jw_error *err, struct supply *supply)
+void supply_search_free(struct supply_search *search)
 {
+	jw_pack_files_free(search->files);
+	jw_found_free(search->found);
+}
+
+/* Without files, all PTX counts as missing, and is listed. */
+static int find_pack_files(struct jw_error *err, struct supply *supply,
+						   struct supply_search *search)
+{
+	const struct jw_import_options *options = supply->options;
+	struct jw_error why = {0};
+
+	if (!options->find)
+		return options->find_files
+				   ? options->find_files(err, options->context, &supply->here, &supply->here_count)
+				   : 0;
+	if (!search->done) {
+		search->done = true;
+		if (jw_find(&why, options->find, &search->found) &&
+			(why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED))
+			return error_copy(err, &why);
+		if (options->found)
+			options->found(options->context, search->found, &why);
+		if (search->found && jw_pack_files(err, search->found, &search->files))
+			return -1;
+	}
+	supply->here = search->files;
+	supply->here_count = search->found ? search->found->file_count : 0;
+	return 0;
+}
+
+/* The best match first. */
+static int choose_pack_files(struct jw_error *err, struct supply *supply,
+							 struct supply_search *search)
+{
+	const struct jw_import_options *options = supply->options;
+	const bool any_file = options->any_file || (options->find && options->find->name_count);
 	uint8_t *ranks;
 
-	if (supply->options->find_files &&
-		supply->options->find_files(err, supply->options->context, &supply->here,
-									&supply->here_count))
+	if (find_pack_files(err, supply, search))
 		return -1;
 	ranks = mem_alloc(err, supply->here_count);
 	supply->order = mem_array(err, supply->here_count, sizeof *supply->order);
@@ -100,7 +135,7 @@ static int choose_pack_files(struct jw_error *err, struct supply *supply)
 	}
 	for (size_t i = 0; i < supply->here_count; i++)
 		ranks[i] = (uint8_t)nearest(supply->manifest, &supply->here[i]);
-	for (int wanted = NEARNESSES - 1; wanted >= (supply->options->any_file ? 0 : 1); wanted--) {
+	for (int wanted = NEARNESSES - 1; wanted >= (any_file ? 0 : 1); wanted--) {
 		for (size_t i = 0; i < supply->here_count; i++) {
 			if (ranks[i] != wanted)
 				continue;
@@ -170,8 +205,8 @@ static int look_in_files(struct jw_error *err, struct supply *supply)
 }
 
 int supply_open(struct jw_error *err, const struct jw_import_options *options,
-				const struct pack_manifest *manifest, const bool *needed,
-				struct supply **ret_supply)
+				struct supply_search *search, const struct pack_manifest *manifest,
+				const bool *needed, struct supply **ret_supply)
 {
 	struct supply *supply = mem_alloc(err, sizeof *supply);
 
@@ -184,7 +219,8 @@ int supply_open(struct jw_error *err, const struct jw_import_options *options,
 		supply->places[i] = NOT_THERE;
 	if (!supply->places ||
 		origin_modules(err, manifest, needed, &supply->modules, &supply->module_count) ||
-		(supply->module_count && (choose_pack_files(err, supply) || look_in_files(err, supply)))) {
+		(supply->module_count &&
+		 (choose_pack_files(err, supply, search) || look_in_files(err, supply)))) {
 		supply_close(supply);
 		return -1;
 	}

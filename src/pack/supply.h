@@ -10,11 +10,20 @@
 
 struct supply;
 
+/* The files that jw_import_options.find leads to: looked for once, also for several imports. Begins
+ * as {0}. */
+struct supply_search {
+	bool done;
+	struct jw_found *found;
+	struct jw_pack_file *files;
+};
+void supply_search_free(struct supply_search *search);
+
 /* Looks for the `needed` thin members (one flag for each member). A member that is not found is not
- * a failure. The caller closes it; `options` and `manifest` must outlive it. */
+ * a failure. The caller closes it; what is given, but for `needed`, must outlive it. */
 int supply_open(struct jw_error *err, const struct jw_import_options *options,
-				const struct pack_manifest *manifest, const bool *needed,
-				struct supply **ret_supply);
+				struct supply_search *search, const struct pack_manifest *manifest,
+				const bool *needed, struct supply **ret_supply);
 void supply_close(struct supply *supply);
 
 bool supply_has(const struct supply *supply, uint32_t member);

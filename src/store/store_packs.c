@@ -105,7 +105,7 @@ int store_verify_pack(struct jw_error *err, const char *path, const struct jw_ca
 											  .allow_unsigned = true,
 											  .cancel = *cancel};
 
-	return import_check_pack(err, &options);
+	return import_check_pack(err, &options, &(struct supply_search){0});
 }
 
 static int by_age(const void *a, const void *b)

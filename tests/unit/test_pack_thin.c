@@ -4,6 +4,8 @@
 
 #include "folder.h"
 
+#include <jitwarm/find.h>
+
 #include "entries.h"
 #include "packs.h"
 
@@ -431,12 +433,80 @@ static int tear_down(void **state)
 	return remove_folder(state);
 }
 
+/* What an import was told of its search. */
+struct search {
+	size_t told, files;
+	enum jw_code why;
+};
+
+static void on_found(void *context, const struct jw_found *found, const struct jw_error *why)
+{
+	struct search *search = context;
+
+	search->told++;
+	search->files = found ? found->file_count : 0;
+	search->why = found ? JW_OK : why->code;
+}
+
+static struct search import_finding(const char *name, size_t accepted, size_t missing,
+									bool searched)
+{
+	struct search search = {0};
+	const struct jw_find_options find = {.size = sizeof find, .names = &name, .name_count = 1};
+	const struct jw_import_options options = {.size = sizeof options,
+											  .path = pack,
+											  .cache_dir = target,
+											  .allow_unsigned = true,
+											  .context = &search,
+											  .find = &find,
+											  .found = on_found};
+	struct jw_import_result *result;
+
+	assert_int_equal(jw_import(NULL, &options, &result), 0);
+	assert_int_equal(result->accepted, accepted);
+	assert_int_equal(result->missing, missing);
+	assert_int_equal(result->searched, searched);
+	assert_int_equal(search.told, searched);
+	jw_import_result_free(result);
+	return search;
+}
+
+/* By names alone: the export takes what jw_find found, and the import calls it where it must. */
+static void the_files_are_found_by_their_names(void **state)
+{
+	const char *name = library;
+	const struct jw_find_options find = {.size = sizeof find, .names = &name, .name_count = 1};
+	struct jw_export_options options = {
+		.size = sizeof options, .cache_dir = cache, .output = pack, .thin = true};
+	struct jw_export_result result = {.size = sizeof result};
+	struct jw_found *found, none = {0};
+	struct jw_error err = {0};
+
+	(void)state;
+	make_library(library, 0, ENTRIES - 1);
+	(void)os_remove_tree(NULL, target);
+	assert_int_equal(jw_find(NULL, &find, &found), 0);
+	options.found = found;
+	assert_int_equal(jw_export(NULL, &options, &result), 0);
+	assert_int_equal(result.entries, ENTRIES);
+	assert_int_equal(result.thin_modules, ENTRIES - 1);
+	assert_int_equal(import_finding("no/such/file", 1, ENTRIES - 1, true).why, JW_ERR_NOT_FOUND);
+	assert_int_equal(import_finding(library, ENTRIES - 1, 0, true).files, 1);
+	options.thin = false;
+	assert_int_equal(jw_export(NULL, &options, &result), 0);
+	jw_found_free(found);
+	(void)import_finding("no/such/file", 0, 0, false);
+	options.found = &none;
+	assert_int_equal(jw_export(&err, &options, &result), -1);
+	assert_int_equal(err.code, JW_ERR_UNSUPPORTED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(comes_back),        cmocka_unit_test(kept_one),
 		cmocka_unit_test(in_part),           cmocka_unit_test(modules_in_no_file_stay_in_the_pack),
-		cmocka_unit_test(hostile_manifests),
+		cmocka_unit_test(hostile_manifests), cmocka_unit_test(the_files_are_found_by_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -35,51 +35,33 @@ static int check_export_usage(struct jw_error *err, const struct cli *cli, bool 
 }
 
 /* The files of --package; for a thin pack, those of the whole environment. */
-struct export_files {
-	struct found_files found;
-	struct jw_pack_file *files;
-};
-
-static void chosen_free(struct export_files *chosen)
-{
-	jw_pack_files_free(chosen->files);
-	found_files_free(&chosen->found);
-}
-
 static int choose_export_files(struct jw_error *err, const struct cli *cli,
-							   struct export_files *chosen)
+							   struct jw_export_options *options, struct found_files *found)
 {
-	size_t count = options_count(&cli->options, "package");
+	const size_t count = options_count(&cli->options, "package");
 	const char **names;
 	int result;
 
-	if (!count && !options_given(&cli->options, "thin"))
+	if (!count && !options->thin)
 		return 0;
 	names = mem_array(err, count, sizeof *names);
 	if (!names)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		names[i] = options_item(&cli->options, "package", i);
-	result = found_files_find(err, &cli->out, names, count, &chosen->found);
+	result = found_files_find(err, &cli->out, names, count, found);
 	mem_free(names);
-	if (result)
-		return -1;
-	if (!chosen->found.count)
-		return error_set(err, JW_ERR_NOT_FOUND, "the named files and packages have no device code");
-	return jw_pack_files(err, chosen->found.found, &chosen->files);
+	options->found = found->found;
+	options->only_found = count > 0;
+	return result;
 }
 
 /* Writes the selected entries to the pack, and reports the result. */
-static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options,
-					   const struct export_files *chosen)
+static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_options *options)
 {
 	struct export_document document = {.file = options->output, .result = JW_EXPORT_RESULT_INIT};
 
 	options->system = cli->system;
-	options->paths = chosen->found.paths;
-	options->path_count = options_count(&cli->options, "package") ? chosen->found.count : 0;
-	options->files = chosen->files;
-	options->file_count = options->thin ? chosen->found.count : 0;
 	if (jw_export(err, options, &document.result))
 		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
 	/* What was not asked for, or never goes into a pack, is no loss. */
@@ -115,7 +97,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 		.cancel = cli_cancel,
 	};
 	char passphrase[PASSPHRASE_SIZE] = "";
-	struct export_files chosen = {0};
+	struct found_files found = {0};
 	int failed;
 
 	os_catch_interrupts();
@@ -123,11 +105,10 @@ static int export_run(struct jw_error *err, struct cli *cli)
 		cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
-	failed = choose_export_files(err, cli, &chosen) ||
-			 pack_report_sign(err, cli, &options, passphrase) ||
-			 export_pack(err, cli, &options, &chosen);
+	failed = choose_export_files(err, cli, &options, &found) ||
+			 pack_report_sign(err, cli, &options, passphrase) || export_pack(err, cli, &options);
 	passphrase_forget(passphrase);
-	chosen_free(&chosen);
+	found_files_free(&found);
 	return failed;
 }
 

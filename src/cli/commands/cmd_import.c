@@ -25,45 +25,28 @@ static enum exit_status status_of(const struct jw_import_result *result, bool ev
 	return left == result->entries ? EXIT_CANNOT : EXIT_COLD;
 }
 
-/* Places of a thin pack's PTX: the operands behind the pack, else the active environment. */
-struct places {
-	struct cli *cli;
-	struct found_files found;
-	struct jw_pack_file *files;
-	bool asked;
-};
-
-static int find_named_files(struct jw_error *err, void *context,
-							const struct jw_pack_file **ret_files, size_t *ret_count)
+/* The files for the PTX of a thin pack. */
+static void on_found(void *context, const struct jw_found *found, const struct jw_error *why)
 {
-	struct places *places = context;
-	const struct options *given = &places->cli->options;
-	struct jw_error why = {0};
-	bool again = places->asked;
+	const struct cli *cli = context;
 
-	places->asked = true;
-	/* Without files, all PTX counts as missing, and is listed. */
-	if (!again && found_files_find(&why, &places->cli->out, given->operands + 1,
-								   given->operand_count - 1, &places->found)) {
-		if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
-			return error_copy(err, &why);
-		output_warning(&places->cli->out, "%s", why.message);
-		return 0;
-	}
-	if (!again && jw_pack_files(err, places->found.found, &places->files))
-		return -1;
-	*ret_files = places->files;
-	*ret_count = places->found.count;
-	return 0;
+	if (found)
+		found_files_print(&cli->out, found);
+	else
+		output_warning(&cli->out, "%s", why->message);
 }
 
-static void places_free(struct places *places)
+/* The names behind the pack, else the active environment. */
+static struct jw_find_options pack_files_of(const struct cli *cli)
 {
-	jw_pack_files_free(places->files);
-	found_files_free(&places->found);
+	return (struct jw_find_options){.size = sizeof(struct jw_find_options),
+									.names = cli->options.operands + 1,
+									.name_count = cli->options.operand_count - 1,
+									.cancel = cli_cancel};
 }
 
-static struct jw_import_options import_options_of(const struct cli *cli, struct places *places)
+static struct jw_import_options import_options_of(struct cli *cli,
+												  const struct jw_find_options *find)
 {
 	const struct options *given = &cli->options;
 
@@ -78,10 +61,10 @@ static struct jw_import_options import_options_of(const struct cli *cli, struct 
 		.dry_run = options_given(given, "dry-run"),
 		.carry_over = options_given(given, "carry-over"),
 		.evict = options_given(given, "evict"),
-		.context = places,
+		.context = cli,
 		.cancel = cli_cancel,
-		.find_files = find_named_files,
-		.any_file = given->operand_count > 1,
+		.find = find,
+		.found = on_found,
 	};
 }
 
@@ -98,18 +81,17 @@ static int fail_import(const struct jw_error *err, struct cli *cli)
 static int import_into(struct jw_error *err, struct cli *cli)
 {
 	const struct options *given = &cli->options;
-	struct places places = {.cli = cli};
-	struct jw_import_options options = import_options_of(cli, &places);
+	const struct jw_find_options find = pack_files_of(cli);
+	struct jw_import_options options = import_options_of(cli, &find);
 	struct jw_import_result *result;
 	int failed;
 
 	if (options_given(given, "as-is") && !options_value(given, "cache"))
 		return error_set(err, JW_ERR_USAGE, "--as-is: name the directory with --cache DIR");
 	failed = jw_import(err, &options, &result);
-	places_free(&places);
 	if (failed)
 		return fail_import(err, cli);
-	if (!places.asked && given->operand_count > 1)
+	if (!result->searched && given->operand_count > 1)
 		output_note(
 			&cli->out,
 			"the pack has all PTX that is needed here: the files named after it were not searched");
@@ -175,12 +157,11 @@ static int refuse_everyone(struct jw_error *err, const struct options *options)
 
 static int import_for_all(struct jw_error *err, struct cli *cli)
 {
-	struct places places = {.cli = cli};
-	struct jw_import_options options = import_options_of(cli, &places);
+	const struct jw_find_options find = pack_files_of(cli);
+	struct jw_import_options options = import_options_of(cli, &find);
 	struct jw_import_all_result *all;
 	int failed = refuse_everyone(err, &cli->options) || jw_import_all(err, &options, &all);
 
-	places_free(&places);
 	if (failed)
 		return fail_import(err, cli);
 	print_accounts(cli, all);

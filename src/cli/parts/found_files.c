@@ -3,14 +3,20 @@
 #include "base/mem.h"
 #include "cli/command.h"
 
+void found_files_print(const struct output *out, const struct jw_found *found)
+{
+	for (size_t i = 0; i < found->note_count; i++)
+		(found->notes[i].is_trouble ? output_warning : output_note)(out, "%s",
+																	found->notes[i].text);
+}
+
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files)
 {
 	struct found_files files = {.found = found};
 
-	for (size_t i = 0; out && i < found->note_count; i++)
-		(found->notes[i].is_trouble ? output_warning : output_note)(out, "%s",
-																	found->notes[i].text);
+	if (out)
+		found_files_print(out, found);
 	files.paths = mem_array(err, found->file_count, sizeof *files.paths);
 	if (!files.paths) {
 		found_files_free(&files);

@@ -18,4 +18,6 @@ int found_files_find(struct jw_error *err, const struct output *out, const char 
 /* The same for a finished search; takes it over, also on failure. */
 int found_files_take(struct jw_error *err, const struct output *out, struct jw_found *found,
 					 struct found_files *ret_files);
+/* The notes and warnings alone. */
+void found_files_print(const struct output *out, const struct jw_found *found);
 void found_files_free(struct found_files *files);

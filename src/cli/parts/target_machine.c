@@ -90,17 +90,11 @@ int target_machine_get_ready(struct jw_error *err, const struct cli *cli,
 	if (!pack->output || options_given(&cli->options, "dry-run"))
 		return 0;
 	pack->thin = options_given(&cli->options, "thin");
-	if (pack->thin && found) {
-		if (jw_pack_files(err, found, &elsewhere->files))
-			return -1;
-		pack->files = elsewhere->files;
-		pack->file_count = found->file_count;
-	}
+	pack->found = pack->thin && found && found->file_count ? found : NULL;
 	return pack_report_sign(err, cli, pack, elsewhere->passphrase);
 }
 
 void target_machine_free(struct target_machine *elsewhere)
 {
-	jw_pack_files_free(elsewhere->files);
 	passphrase_forget(elsewhere->passphrase);
 }

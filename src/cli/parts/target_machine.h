@@ -13,7 +13,6 @@ struct target_machine {
 	bool given; /* with --target */
 	struct gpu_targets gpus;
 	struct jw_export_options pack; /* `output` NULL: no pack */
-	struct jw_pack_file *files;    /* --thin: the primed files */
 	char passphrase[PASSPHRASE_SIZE];
 };
 
