@@ -7,6 +7,7 @@
 	X(scan) \
 	X(check) \
 	X(prime) \
+	X(bake) \
 	X(record) \
 	X(export) \
 	X(import) \

@@ -1,6 +1,7 @@
 #include "devcode/write.h"
 
 #include <lz4.h>
+#include <lz4hc.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -13,6 +14,9 @@ enum {
 	MOST_OPTIONS = 1 << 16,
 	FLAGS = 0x11, /* 64 bits, Linux: as nvcc writes it */
 	ZSTD_LEVEL = 3,
+	ZSTD_BEST_LEVEL = 12,
+	NAME_AT = CONTAINER_ENTRY, /* of a cubin, which has no options */
+	CUBIN_MAJOR = 7,           /* ABI 7 */
 };
 
 static size_t padded(size_t size)
@@ -20,29 +24,34 @@ static size_t padded(size_t size)
 	return (size + CONTAINER_ALIGN - 1) / CONTAINER_ALIGN * CONTAINER_ALIGN;
 }
 
-static int pack_lz4(struct jw_error *err, const struct write_ptx *ptx, struct buf *packed)
+static int pack_lz4(struct jw_error *err, struct devcode_view payload, bool best,
+					struct buf *packed)
 {
-	int room, got;
+	int room, got, size = (int)payload.size;
+	const char *from = (const char *)payload.data;
 
-	if (ptx->payload_size > LZ4_MAX_INPUT_SIZE)
+	if (payload.size > LZ4_MAX_INPUT_SIZE)
 		return error_set(err, JW_ERR_LIMIT, "too large for LZ4");
-	room = LZ4_compressBound((int)ptx->payload_size);
+	room = LZ4_compressBound(size);
 	if (buf_reserve(err, packed, (size_t)room))
 		return -1;
-	got = LZ4_compress_default(ptx->payload, (char *)packed->data, (int)ptx->payload_size, room);
+	got = best ? LZ4_compress_HC(from, (char *)packed->data, size, room, LZ4HC_CLEVEL_DEFAULT)
+			   : LZ4_compress_default(from, (char *)packed->data, size, room);
 	if (got <= 0)
 		return error_set(err, JW_ERR_FORMAT, "LZ4 cannot compress this");
 	packed->size = (size_t)got;
 	return 0;
 }
 
-static int pack_zstd(struct jw_error *err, const struct write_ptx *ptx, struct buf *packed)
+static int pack_zstd(struct jw_error *err, struct devcode_view payload, bool best,
+					 struct buf *packed)
 {
-	size_t room = ZSTD_compressBound(ptx->payload_size), got;
+	size_t room = ZSTD_compressBound(payload.size), got;
 
 	if (buf_reserve(err, packed, room))
 		return -1;
-	got = ZSTD_compress(packed->data, room, ptx->payload, ptx->payload_size, ZSTD_LEVEL);
+	got = ZSTD_compress(packed->data, room, payload.data, payload.size,
+						best ? ZSTD_BEST_LEVEL : ZSTD_LEVEL);
 	if (ZSTD_isError(got))
 		return error_set(err, JW_ERR_FORMAT, "zstd cannot compress this: %s",
 						 ZSTD_getErrorName(got));
@@ -50,19 +59,30 @@ static int pack_zstd(struct jw_error *err, const struct write_ptx *ptx, struct b
 	return 0;
 }
 
-static uint64_t flags_of(const struct write_ptx *ptx)
+/* `best`: small rather than quick. Into an empty buffer. */
+static int pack_payload(struct jw_error *err, enum devcode_compression compression,
+						struct devcode_view payload, bool best, struct buf *packed)
 {
-	uint64_t flags = FLAGS;
+	if (compression == DEVCODE_FOREIGN || payload.size > DEVCODE_MOST_PAYLOAD)
+		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
+	if (compression == DEVCODE_RAW)
+		return buf_append(err, packed, payload.data, payload.size);
+	return compression == DEVCODE_LZ4 ? pack_lz4(err, payload, best, packed)
+									  : pack_zstd(err, payload, best, packed);
+}
 
-	if (ptx->compression == DEVCODE_LZ4)
-		flags |= CONTAINER_LZ4;
-	else if (ptx->compression == DEVCODE_ZSTD)
-		flags |= CONTAINER_ZSTD;
-	if (ptx->target.suffix == 'a')
-		flags |= CONTAINER_SUFFIX_A;
-	else if (ptx->target.suffix == 'f')
-		flags |= CONTAINER_SUFFIX_F;
-	return flags;
+static uint64_t compression_flag(enum devcode_compression compression)
+{
+	return compression == DEVCODE_LZ4    ? CONTAINER_LZ4
+		   : compression == DEVCODE_ZSTD ? CONTAINER_ZSTD
+										 : 0;
+}
+
+static uint64_t suffix_flag(struct jw_target target)
+{
+	return target.suffix == 'a'   ? CONTAINER_SUFFIX_A
+		   : target.suffix == 'f' ? CONTAINER_SUFFIX_F
+								  : 0;
 }
 
 /* `header` is zeroed. */
@@ -83,7 +103,7 @@ static void fill_header(uint8_t *header, size_t header_size, const struct write_
 	store_u16(entry + 24, ptx->isa_minor);
 	store_u16(entry + 26, ptx->isa_major);
 	store_u32(entry + 28, ptx->target.sm);
-	store_u64(entry + 40, flags_of(ptx));
+	store_u64(entry + 40, FLAGS | compression_flag(ptx->compression) | suffix_flag(ptx->target));
 	store_u64(entry + 56, raw ? 0 : ptx->payload_size);
 	store_u32(entry + OPTIONS_AT, OPTIONS_TEXT);
 	store_u32(entry + OPTIONS_AT + 4, (uint32_t)padded(strlen(options)));
@@ -112,16 +132,75 @@ static int append_ptx(struct jw_error *err, const struct write_ptx *ptx, const v
 
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out)
 {
+	const struct devcode_view payload = {ptx->payload, ptx->payload_size};
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	int result = -1;
 
-	if (ptx->compression == DEVCODE_FOREIGN || ptx->payload_size > DEVCODE_MOST_PAYLOAD)
-		return error_set(err, JW_ERR_USAGE, "a payload that cannot be written");
-	if (ptx->compression == DEVCODE_RAW)
-		return append_ptx(err, ptx, ptx->payload, ptx->payload_size, out);
-	if (!(ptx->compression == DEVCODE_LZ4 ? pack_lz4(err, ptx, &packed)
-										  : pack_zstd(err, ptx, &packed)))
+	if (!pack_payload(err, ptx->compression, payload, false, &packed))
 		result = append_ptx(err, ptx, packed.data, packed.size, out);
+	buf_free(&packed);
+	return result;
+}
+
+static int append_padded(struct jw_error *err, const uint8_t *header, size_t header_size,
+						 const struct buf *packed, struct buf *out)
+{
+	static const uint8_t zeros[CONTAINER_ALIGN];
+
+	return buf_append(err, out, header, header_size) ||
+				   buf_append(err, out, packed->data, packed->size) ||
+				   buf_append(err, out, zeros, padded(packed->size) - packed->size)
+			   ? -1
+			   : 0;
+}
+
+int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out)
+{
+	static const char name[8] = "jitwarm";
+	uint8_t header[CONTAINER_ENTRY + 2 * sizeof name] = {0};
+	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	bool raw = cubin->compression == DEVCODE_RAW;
+	int result = -1;
+
+	if (!pack_payload(err, cubin->compression, cubin->cubin, true, &packed)) {
+		store_u16(header, DEVCODE_KIND_CUBIN);
+		store_u16(header + 2, 0x0101);
+		store_u32(header + 4, sizeof header);
+		store_u64(header + 8, padded(packed.size));
+		store_u32(header + 16, raw ? 0 : (uint32_t)packed.size);
+		store_u16(header + 26, CUBIN_MAJOR);
+		store_u32(header + 28, cubin->target.sm);
+		store_u32(header + 32, NAME_AT);
+		store_u32(header + 36, sizeof name - 1);
+		store_u64(header + 40, (cubin->flags & CONTAINER_SYSTEM) |
+								   compression_flag(cubin->compression) |
+								   suffix_flag(cubin->target));
+		store_u64(header + 56, raw ? 0 : cubin->cubin.size);
+		memcpy(header + NAME_AT, name, sizeof name);
+		result = append_padded(err, header, sizeof header, &packed, out);
+	}
+	buf_free(&packed);
+	return result;
+}
+
+int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
+						   struct devcode_view payload, enum devcode_compression compression,
+						   struct buf *out)
+{
+	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	const size_t at = out->size;
+	int result = -1;
+
+	if (!pack_payload(err, compression, payload, true, &packed) &&
+		!append_padded(err, header, header_size, &packed, out)) {
+		store_u64(out->data + at + 8, padded(packed.size));
+		store_u32(out->data + at + 16, (uint32_t)packed.size);
+		store_u64(out->data + at + 40,
+				  (load_u64(header + 40) & ~(uint64_t)(CONTAINER_LZ4 | CONTAINER_ZSTD)) |
+					  compression_flag(compression));
+		store_u64(out->data + at + 56, payload.size);
+		result = 0;
+	}
 	buf_free(&packed);
 	return result;
 }

@@ -1,5 +1,5 @@
-/* Writes minimal containers with one PTX entry each. For the probe, the sample framework and tests.
- */
+/* Writes containers: minimal ones of one PTX entry, for the probe, the sample framework and tests;
+ * and entries of containers that are rebuilt (bake/container_edit.h). */
 #pragma once
 
 #include "devcode/devcode.h"
@@ -21,3 +21,19 @@ struct write_ptx {
 /* Appends one container, header and entry, to `out`. The same input gives the same bytes for one
  * version of the compression libraries. */
 int write_container(struct jw_error *err, const struct write_ptx *ptx, struct buf *out);
+
+/* One entry of machine code. Source: docs/fatbin.md, "Container", and what nvcc 12 writes. */
+struct write_cubin {
+	struct devcode_view cubin;            /* an ELF file of ABI 7 (devcode/cubin.h) */
+	struct jw_target target;              /* with the suffix of the PTX that it was compiled from */
+	uint64_t flags;                       /* of the PTX's entry: word size and system are taken */
+	enum devcode_compression compression; /* not DEVCODE_FOREIGN */
+};
+/* Appends the entry alone. */
+int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out);
+
+/* Appends an entry of `header_size` bytes, with its decompressed `payload` compressed in
+ * this way. JW_ERR_LIMIT: it is too large for the compression. */
+int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
+						   struct devcode_view payload, enum devcode_compression compression,
+						   struct buf *out);

@@ -47,21 +47,7 @@ void seen_free(struct seen *seen)
 static int read_ptx_text(struct jw_error *err, struct seen *seen,
 						 const struct devcode_container *container, size_t index)
 {
-	struct devcode_entry *entry = &seen->corrected[index];
-	struct devcode_ptx_header header;
-	struct jw_error why = {0};
-
-	if (!devcode_kind_is_ptx(entry->kind) || entry->damaged ||
-		entry->compression == DEVCODE_FOREIGN || seen->texts[index].sm)
-		return 0;
-	if (devcode_ptx_header(&why, container, entry, &header)) {
-		entry->damaged = true;
-		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
-	}
-	seen->texts[index] = header.target;
-	entry->isa_major = header.isa_major;
-	entry->isa_minor = header.isa_minor;
-	return 0;
+	return plan_read_text(err, container, &seen->corrected[index], &seen->texts[index]);
 }
 
 /* The target of an entry: its text decides, if that was read. */

@@ -175,3 +175,22 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 		relocatable || plan_entry_relocatable(container, entry) ? VERDICT_LINK : VERDICT_JIT;
 	return judgement;
 }
+
+int plan_read_text(struct jw_error *err, const struct devcode_container *container,
+				   struct devcode_entry *entry, struct jw_target *text)
+{
+	struct devcode_ptx_header header;
+	struct jw_error why = {0};
+
+	if (!devcode_kind_is_ptx(entry->kind) || entry->damaged ||
+		entry->compression == DEVCODE_FOREIGN || text->sm)
+		return 0;
+	if (devcode_ptx_header(&why, container, entry, &header)) {
+		entry->damaged = true;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	}
+	*text = header.target;
+	entry->isa_major = header.isa_major;
+	entry->isa_minor = header.isa_minor;
+	return 0;
+}

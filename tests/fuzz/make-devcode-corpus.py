@@ -128,7 +128,7 @@ def tar(members):
 
 def corpora():
     small = elf([(b".nv_fatbin", 1, 2, 0x1000, container(entry()))])
-    yield "container", {
+    containers = {
         "empty": container(),
         "raw": container(entry()),
         "options": container(entry(options=b" --generate-line-info ")),
@@ -139,6 +139,9 @@ def corpora():
         "two": container(entry()) + bytes(16) + container(entry(kind=0x40)),
         "long-walk": container(entry(payload=b""), entry(payload=b""))[:-8],
     }
+    yield "container", containers
+    # The last byte says how it is baked.
+    yield "bake", {f"{name}-{how}": data + bytes([how]) for name, data in containers.items() for how in (0, 3, 6)}
     yield "elf", {
         "linked": linked_elf(),
         "aarch64": linked_elf(183, 1027),

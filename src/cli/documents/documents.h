@@ -4,6 +4,7 @@
 #pragma once
 
 #include <jitwarm/accounts.h>
+#include <jitwarm/bake.h>
 #include <jitwarm/cache.h>
 #include <jitwarm/carry.h>
 #include <jitwarm/check.h>
@@ -96,6 +97,12 @@ struct prime_document {
 	const struct jw_store_refilled *refilled;
 	const struct jw_carry_result *carried;
 	const struct export_document *pack;
+};
+
+extern const struct json_table document_bake;
+struct bake_document {
+	struct jw_bake_result result;
+	bool dry_run;
 };
 
 extern const struct json_table document_run; /* struct unattended */

@@ -1,0 +1,78 @@
+/* Machine code for named GPUs in copies of libraries: what the driver would compile, and keep in
+ * its cache, lies in their own containers then, and is not compiled whatever becomes of a cache.
+ *
+ * Threads: any number of threads may call these functions at the same time, with different output
+ * folders. */
+#ifndef JITWARM_BAKE_H
+#define JITWARM_BAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jitwarm/cancel.h>
+#include <jitwarm/error.h>
+#include <jitwarm/find.h>
+#include <jitwarm/prime.h>
+#include <jitwarm/system.h>
+
+JW_BEGIN_DECLS
+
+struct jw_bake_file {
+	char *path;   /* the library */
+	char *output; /* its copy; NULL: none was written, see `failed`, or nothing is to be baked */
+	/* Containers, each once for each GPU architecture. */
+	size_t wanted;     /* what the driver would compile: the sum of the next four */
+	size_t baked;      /* have machine code for it now */
+	size_t no_room;    /* too small for it */
+	size_t uncompiled; /* their machine code is not in the cache */
+	size_t unknown;    /* of a form that is not written: code for sm_100 and newer */
+	size_t texts;      /* PTX texts in a program's data, which have no container */
+	size_t linked; /* results of device linking that the CUDA runtime still links again at start */
+	size_t compressed;  /* of the containers: raw code was compressed to make room */
+	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
+	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
+	uint64_t size_before_bytes, size_after_bytes;
+	struct jw_error failed; /* why no copy was written; JW_OK: there is one, or nothing to bake */
+};
+
+struct jw_bake_result {
+	size_t size;
+	struct jw_bake_file *files; /* those with something to bake, or that failed */
+	size_t file_count;
+	struct jw_target *targets; /* the GPUs */
+	size_t target_count;
+	struct jw_driver driver; /* the code is its compiler's: it, and newer ones of its CUDA major
+								version, take the copies */
+	size_t uncompiled;       /* modules that could not be compiled: see jw_bake_options.primed */
+	bool interrupted;
+};
+
+struct jw_bake_options {
+	size_t size;                    /* JW_BAKE_OPTIONS_INIT sets it (jitwarm/api.h) */
+	const struct jw_system *system; /* GPUs, driver, and the cache that the code is taken from */
+	const struct jw_found *found;   /* the libraries (jw_find) */
+	const char *output;             /* a folder for the copies, made if missing; not with dry_run */
+	/* How cold modules are compiled: jobs, memory, callbacks. Its paths, `everything` and `dry_run`
+	 * are set by jw_bake. NULL: they are not, but stay as they are. */
+	const struct jw_prime_options *prime;
+	bool dry_run; /* only count what would be baked */
+	/* Where there is no room otherwise, PTX leaves a container in which every one of the GPUs has
+	 * machine code: later GPUs, and drivers that refuse that code, cannot use it then. */
+	bool drop_ptx;
+	bool any_owner; /* NVIDIA's own libraries too, which their licence does not let anyone modify */
+	struct jw_cancel cancel;
+};
+#define JW_BAKE_OPTIONS_INIT JW_INIT(jw_bake_options)
+
+/* Compiles what is cold, and writes a copy of each library for which there is something to bake;
+ * others are not copied. A copy is as long as the library, and appears whole or not at all. -1: no
+ * GPU, the driver's cache is not of the known form (JW_ERR_UNSUPPORTED), two libraries would have
+ * one copy, out of memory. The caller frees *ret_result with jw_bake_result_free. */
+int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
+			struct jw_bake_result **ret_result);
+void jw_bake_result_free(struct jw_bake_result *result);
+
+JW_END_DECLS
+
+#endif

@@ -1,0 +1,222 @@
+#include <jitwarm/bake.h>
+
+#include <string.h>
+
+#include "bake/bake_file.h"
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "base/sized.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "plan/analyse.h"
+#include "worker/worker_command.h"
+
+/* ---- whose libraries */
+
+/* NVIDIA's licences do not let anyone modify its libraries. Their packages say so in metadata;
+ * files of a toolkit are known by their names. */
+static bool is_nvidia(const struct jw_found_file *file)
+{
+	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
+	static const char *const libraries[] = {"cublas",   "cudnn", "cufft",  "curand", "cusolver",
+											"cusparse", "npp",   "nvjpeg", "nvrtc",  "nvinfer"};
+	const char *name = os_base_name(file->path);
+
+	for (size_t i = 0; file->package && i < sizeof packages / sizeof *packages; i++)
+		if (text_starts_fold(file->package, packages[i]))
+			return true;
+	name += text_starts(name, "lib") ? 3 : 0;
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (text_starts_fold(name, libraries[i]))
+			return true;
+	return false;
+}
+
+/* ---- where the copies go */
+
+/* The length of the path of the innermost folder that holds all of the files, with its separator.
+ */
+static size_t common_folder(const struct jw_found *found)
+{
+	const char *first = found->file_count ? found->files[0].path : "";
+	size_t length = (size_t)(os_base_name(first) - first);
+
+	for (size_t i = 1; i < found->file_count; i++) {
+		const char *path = found->files[i].path;
+		size_t same = 0, end = 0;
+
+		for (; same < length && path[same] == first[same]; same++)
+			if (os_is_separator(path[same]))
+				end = same + 1;
+		length = end;
+	}
+	return length;
+}
+
+/* ---- the run */
+
+struct bake {
+	const struct jw_bake_options *options;
+	struct jw_bake_result *result;
+	struct cache_profile profile;
+};
+
+static int check_bake_options(struct jw_error *err, const struct jw_bake_options *options)
+{
+	const struct jw_system *system = options->system;
+
+	if (!options->dry_run && (!options->output || !*options->output))
+		return error_set(err, JW_ERR_USAGE, "a folder for the copies has to be named");
+	if (!system->gpu_count)
+		return error_set(err, JW_ERR_NOT_FOUND, "%s", system->why_none);
+	if (!options->dry_run && !system->cache.path)
+		return error_set(err, JW_ERR_UNSUPPORTED, "%s",
+						 *system->cache.why_useless ? system->cache.why_useless
+													: "the driver has no cache here");
+	return 0;
+}
+
+/* Everything that a start may compile, into the cache that the code is taken from. */
+static int compile_cold(struct jw_error *err, struct bake *bake)
+{
+	const struct jw_bake_options *options = bake->options;
+	const struct jw_prime_options *given = SIZED(err, options->prime, struct jw_prime_options);
+	struct jw_prime_result *primed;
+	struct jw_prime_options how;
+	const char **paths;
+	int failed;
+
+	if (!given)
+		return -1;
+	paths = mem_array(err, options->found->file_count, sizeof *paths);
+	if (!paths)
+		return -1;
+	for (size_t i = 0; i < options->found->file_count; i++)
+		paths[i] = options->found->files[i].path;
+	how = *given;
+	how.size = sizeof how;
+	how.paths = paths;
+	how.path_count = options->found->file_count;
+	how.everything = true;
+	how.dry_run = false;
+	how.pack = NULL;
+	how.cancel = options->cancel;
+	failed = jw_prime(err, options->system, &how, &primed);
+	mem_free(paths);
+	if (failed)
+		return -1;
+	bake->result->interrupted = primed->interrupted;
+	bake->result->uncompiled = primed->failed + primed->undone;
+	jw_prime_result_free(primed);
+	return 0;
+}
+
+static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
+					  size_t common)
+{
+	const struct jw_bake_options *options = bake->options;
+	struct jw_bake_result *result = bake->result;
+	struct jw_bake_file *file = &result->files[result->file_count];
+	struct bake_file_job job = {
+		.cache_dir = options->system->cache.path,
+		.profile = &bake->profile,
+		.targets = result->targets,
+		.target_count = result->target_count,
+		.drop_ptx = options->drop_ptx,
+		.cancel = options->cancel,
+	};
+	char *output = NULL;
+	int failed;
+
+	*file = (struct jw_bake_file){.path = mem_string(err, found->path)};
+	if (!options->dry_run)
+		output = os_join(err, options->output, found->path + common);
+	if (!file->path || (!options->dry_run && !output)) {
+		mem_free(file->path);
+		mem_free(output);
+		return -1;
+	}
+	/* NVIDIA's are read all the same: where nothing would be baked, nothing is refused. */
+	job.output = is_nvidia(found) && !options->any_owner ? NULL : output;
+	failed = bake_file(err, &job, file);
+	if (!failed && output && !job.output && file->wanted && !file->failed.code)
+		error_set(&file->failed, JW_ERR_UNSUPPORTED,
+				  "is NVIDIA's, whose licence does not let anyone modify it");
+	mem_free(output);
+	if (file->wanted || file->failed.code)
+		result->file_count++;
+	else {
+		mem_free(file->path);
+		mem_free(file->output);
+	}
+	return failed;
+}
+
+static int bake_all(struct jw_error *err, struct bake *bake)
+{
+	const struct jw_found *found = bake->options->found;
+	const size_t common = common_folder(found);
+
+	for (size_t i = 0; i < found->file_count; i++)
+		if (bake_found(err, bake, &found->files[i], common))
+			return -1;
+	return 0;
+}
+
+static int bake_system(struct jw_error *err, struct bake *bake)
+{
+	const struct jw_system *system = bake->options->system;
+	struct jw_bake_result *result = bake->result;
+
+	result->targets = mem_array(err, system->gpu_count, sizeof *result->targets);
+	result->files = mem_array(err, bake->options->found->file_count, sizeof *result->files);
+	if (!result->targets || !result->files)
+		return -1;
+	result->target_count = jw_system_targets(system, result->targets, system->gpu_count);
+	if (result->target_count > ANALYSE_MOST_TARGETS)
+		return error_set(err, JW_ERR_USAGE, "more than %d GPU architectures at once",
+						 ANALYSE_MOST_TARGETS);
+	bake->profile = profile_of_system(system);
+	result->driver = bake->profile.driver;
+	if (!bake->options->dry_run &&
+		(!bake->profile.stamp[0] || bake->profile.trust == CACHE_STAMP_OPAQUE))
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "the form of this driver's cache is not known, so the code in it cannot "
+						 "be taken");
+	if (bake->options->prime && !bake->options->dry_run && compile_cold(err, bake))
+		return -1;
+	return bake_all(err, bake);
+}
+
+int jw_bake(struct jw_error *err, const struct jw_bake_options *given,
+			struct jw_bake_result **ret_result)
+{
+	const struct jw_bake_options *options = SIZED(err, given, struct jw_bake_options);
+	struct bake bake = {.options = options};
+
+	if (!options || check_bake_options(err, options))
+		return -1;
+	bake.result = mem_alloc(err, sizeof *bake.result);
+	if (!bake.result)
+		return -1;
+	bake.result->size = sizeof *bake.result;
+	if (bake_system(err, &bake)) {
+		jw_bake_result_free(bake.result);
+		return -1;
+	}
+	*ret_result = bake.result;
+	return 0;
+}
+
+void jw_bake_result_free(struct jw_bake_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->file_count; i++) {
+		mem_free(result->files[i].path);
+		mem_free(result->files[i].output);
+	}
+	mem_free(result->files);
+	mem_free(result->targets);
+	mem_free(result);
+}

@@ -1,0 +1,388 @@
+#include "bake/bake_file.h"
+
+#include <string.h>
+
+#include "bake/baked_copy.h"
+#include "bake/container_edit.h"
+#include "base/cancel.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+#include "devcode/container.h"
+#include "devcode/cubin.h"
+#include "gpu/branch.h"
+#include "os/file.h"
+#include "plan/analyse.h"
+#include "plan/verdict.h"
+
+enum { MOST_CONTAINERS = 1 << 24, FIRST_UNKNOWN_SM = 100 };
+
+/* Where a container is, and how it is used. */
+struct place {
+	uint64_t offset, size_bytes;
+	enum devcode_role role;
+	bool linked, text;
+};
+
+struct places {
+	struct place *items;
+	size_t count, capacity;
+	bool archive; /* the file has members */
+};
+
+struct baking {
+	const struct bake_file_job *job;
+	struct jw_bake_file *file;
+	struct os_map map;
+	struct places places;
+	bool link[ANALYSE_MOST_TARGETS]; /* the runtime links the library's objects at start */
+	struct baked_copy copy;
+	/* Of the container at hand */
+	struct devcode_container container;
+	struct devcode_entry *entries;
+	struct jw_target *texts;
+	size_t entry_room;
+	struct buf scratch, room;
+	struct buf cubins[ANALYSE_MOST_TARGETS]; /* entries' files */
+	struct write_cubin writes[ANALYSE_MOST_TARGETS];
+	size_t write_count;
+};
+
+/* ---- which containers there are */
+
+static int note_image(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	struct places *places = context;
+
+	places->archive = places->archive || image->member;
+	for (size_t i = 0; i < image->container_count; i++) {
+		const struct devcode_container *container = &image->containers[i];
+
+		if (VEC_ROOM(err, places->items, places->capacity, places->count, MOST_CONTAINERS))
+			return -1;
+		places->items[places->count++] = (struct place){
+			.offset = container->offset,
+			.size_bytes = container->size_bytes,
+			.role = container->section < image->section_count
+						? image->sections[container->section].role
+						: DEVCODE_LOOSE,
+			.linked = container->linked,
+			.text = container->text,
+		};
+	}
+	return 0;
+}
+
+static void note_failure(void *context, const char *path, const char *member,
+						 const struct jw_error *why)
+{
+	struct jw_bake_file *file = ((struct baking *)context)->file;
+
+	(void)path;
+	(void)member;
+	if (!file->failed.code)
+		file->failed = *why;
+}
+
+static int note_image_of(struct jw_error *err, void *context, const struct devcode_image *image)
+{
+	return note_image(err, &((struct baking *)context)->places, image);
+}
+
+/* ---- one container */
+
+/* The container at `place`, with its entries: false where the file has none there as it is, as in
+ * one that was unpacked on the way. */
+static int open_container(struct jw_error *err, struct baking *baking, const struct place *place,
+						  bool *ret_is_there)
+{
+	const uint8_t *bytes = baking->map.data + place->offset;
+	struct container_walk walk = {0};
+
+	*ret_is_there = false;
+	if (!range_fits(place->offset, place->size_bytes, baking->map.size) ||
+		place->size_bytes < CONTAINER_HEADER ||
+		container_check(&walk, bytes, place->size_bytes, place->size_bytes) != CONTAINER_SOUND ||
+		walk.size_bytes != place->size_bytes)
+		return 0;
+	if (walk.entries > baking->entry_room) {
+		mem_free(baking->entries);
+		mem_free(baking->texts);
+		baking->entry_room = 0;
+		baking->entries = mem_array(err, walk.entries, sizeof *baking->entries);
+		baking->texts = mem_array(err, walk.entries, sizeof *baking->texts);
+		if (!baking->entries || !baking->texts)
+			return -1;
+		baking->entry_room = walk.entries;
+	}
+	if (walk.entries)
+		memset(baking->texts, 0, walk.entries * sizeof *baking->texts);
+	container_entries(bytes, place->size_bytes, place->offset, baking->entries, walk.entries);
+	baking->container = (struct devcode_container){.offset = place->offset,
+												   .size_bytes = place->size_bytes,
+												   .bytes = bytes,
+												   .entries = baking->entries,
+												   .entry_count = walk.entries};
+	*ret_is_there = true;
+	return 0;
+}
+
+/* The PTX that the driver would compile for the GPU, SIZE_MAX where it would not compile. The texts
+ * are read only where no cubin runs. */
+static int find_ptx(struct jw_error *err, struct baking *baking, const struct place *place,
+					size_t target, size_t *ret_entry)
+{
+	const struct bake_file_job *job = baking->job;
+	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
+	struct plan_judgement judged;
+
+	*ret_entry = SIZE_MAX;
+	for (int pass = 0; pass < 2; pass++) {
+		judged = plan_judge(&baking->container, baking->texts, relocatable, job->targets[target],
+							&job->profile->driver);
+		if (judged.verdict != VERDICT_JIT && judged.verdict != VERDICT_LINK)
+			return 0;
+		for (size_t i = 0; !pass && i < baking->container.entry_count; i++)
+			if (plan_read_text(err, &baking->container, &baking->entries[i], &baking->texts[i]))
+				return -1;
+	}
+	/* A library links what is relocatable elsewhere by itself, and wants its PTX. */
+	if (judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]))
+		*ret_entry = judged.entry;
+	return 0;
+}
+
+/* The value of the entry that a start under this driver would look for, into the target's buffer.
+ * JW_ERR_NOT_FOUND: it is not there, or damaged. */
+static int find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
+					  bool relocatable, struct devcode_view *ret_cubin)
+{
+	const struct bake_file_job *job = baking->job;
+	const struct devcode_entry *entry = &baking->container.entries[index];
+	struct buf *bytes = &baking->cubins[target];
+	struct devcode_view payload;
+	struct cache_entry found;
+	uint64_t key;
+	char *path;
+	int failed;
+
+	if (devcode_payload(err, &baking->container, entry, &baking->scratch, &payload))
+		return -1;
+	key =
+		cache_key_hash(job->profile,
+					   &(struct cache_key_input){
+						   .sm = job->targets[target].sm,
+						   .form = relocatable ? CACHE_KEY_LINK : CACHE_KEY_LOAD,
+						   .payload = payload.data,
+						   .payload_size = payload.size,
+						   .options = (const char *)baking->container.bytes + entry->options_offset,
+						   .options_length = entry->options_length,
+					   },
+					   NULL);
+	path = cache_entry_path(err, job->cache_dir, key);
+	if (!path)
+		return -1;
+	buf_free(bytes);
+	failed = os_read_file(err, path, CACHE_MOST_ENTRY, bytes);
+	mem_free(path);
+	if (failed)
+		return -1;
+	if (cache_entry_verify(bytes->data, bytes->size, key, &found) != CACHE_SOUND)
+		return error_set(err, JW_ERR_NOT_FOUND, "its entry is damaged");
+	*ret_cubin = (struct devcode_view){found.value, (size_t)found.value_bytes};
+	return 0;
+}
+
+static bool is_written_form(struct devcode_view cubin, struct jw_target device)
+{
+	struct cubin_header header;
+
+	return device.sm < FIRST_UNKNOWN_SM && !cubin_read(NULL, cubin.data, cubin.size, &header) &&
+		   header.abi == CUBIN_ABI_7 && header.sm == device.sm;
+}
+
+/* The machine code of one container for one GPU, or why there is none. */
+static int add_cubin(struct jw_error *err, struct baking *baking, const struct place *place,
+					 size_t target)
+{
+	struct jw_bake_file *file = baking->file;
+	struct jw_target device = baking->job->targets[target];
+	struct jw_error why = {0};
+	struct devcode_view cubin;
+	size_t index;
+
+	if (find_ptx(err, baking, place, target, &index))
+		return -1;
+	if (index == SIZE_MAX)
+		return 0;
+	file->wanted++;
+	if (find_cubin(&why, baking, target, index, place->role == DEVCODE_RELOCATABLE, &cubin)) {
+		file->uncompiled++;
+		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
+	}
+	if (!is_written_form(cubin, device)) {
+		file->unknown++;
+		return 0;
+	}
+	device.suffix = baking->texts[index].suffix;
+	baking->writes[baking->write_count++] = (struct write_cubin){
+		.cubin = cubin, .target = device, .flags = baking->entries[index].flags};
+	return 0;
+}
+
+/* Writes the container into the copy, which the first one begins. */
+static int put_container(struct jw_error *err, struct baking *baking)
+{
+	const struct bake_file_job *job = baking->job;
+	const struct container_edit edit = {
+		.container = &baking->container,
+		.cubins = baking->writes,
+		.cubin_count = baking->write_count,
+		.gpus = job->targets,
+		.gpu_count = job->target_count,
+		.drop_ptx = job->drop_ptx && baking->write_count == job->target_count,
+		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
+	};
+	struct jw_bake_file *file = baking->file;
+	enum container_edit_room room;
+	size_t dropped;
+
+	if (container_edit(err, &edit, &baking->room, &room, &dropped))
+		return -1;
+	if (room == CONTAINER_EDIT_NO_ROOM) {
+		file->no_room += baking->write_count;
+		return 0;
+	}
+	if ((!baking->copy.file &&
+		 baked_copy_begin(err, file->path, &baking->map, job->output, &baking->copy)) ||
+		os_file_write(err, baking->copy.file, baking->container.offset, baking->room.data,
+					  baking->room.size))
+		return -1;
+	file->baked += baking->write_count;
+	file->dropped += dropped;
+	file->without_ptx += room == CONTAINER_EDIT_WITHOUT_PTX;
+	return 0;
+}
+
+static int bake_place(struct jw_error *err, struct baking *baking, const struct place *place)
+{
+	const size_t targets = baking->job->target_count;
+	struct jw_bake_file *file = baking->file;
+	bool is_there;
+	size_t entry;
+
+	if (place->text) {
+		file->texts++;
+		return 0;
+	}
+	if (open_container(err, baking, place, &is_there))
+		return -1;
+	if (!is_there)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	baking->write_count = 0;
+	for (size_t t = 0; t < targets; t++) {
+		if (baking->job->output ? add_cubin(err, baking, place, t)
+								: find_ptx(err, baking, place, t, &entry))
+			return -1;
+		if (!baking->job->output)
+			file->wanted += entry != SIZE_MAX;
+	}
+	return baking->write_count ? put_container(err, baking) : 0;
+}
+
+/* ---- one library */
+
+/* Whether the runtime links: a linked container has no cubin that runs there. */
+static int judge_linked(struct jw_error *err, struct baking *baking)
+{
+	const struct bake_file_job *job = baking->job;
+
+	for (size_t i = 0; i < baking->places.count; i++) {
+		const struct place *place = &baking->places.items[i];
+		bool is_there = false;
+
+		if (place->linked && open_container(err, baking, place, &is_there))
+			return -1;
+		for (size_t t = 0; is_there && t < job->target_count; t++)
+			if (plan_judge(&baking->container, NULL, false, job->targets[t], &job->profile->driver)
+					.verdict > VERDICT_COMPATIBLE) {
+				baking->link[t] = true;
+				baking->file->linked++;
+			}
+	}
+	return 0;
+}
+
+static int bake_places(struct jw_error *err, struct baking *baking)
+{
+	struct jw_bake_file *file = baking->file;
+
+	if (judge_linked(err, baking))
+		return -1;
+	for (size_t i = 0; i < baking->places.count; i++) {
+		const struct place *place = &baking->places.items[i];
+
+		if (cancel_asked(&baking->job->cancel))
+			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
+		if (bake_place(err, baking, place))
+			return -1;
+		os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
+	}
+	file->size_after_bytes = file->size_before_bytes;
+	if (!baking->copy.file)
+		return 0;
+	if (baked_copy_finish(err, &baking->copy, baking->map.stat.mode))
+		return -1;
+	file->output = mem_string(err, baking->job->output);
+	return file->output ? 0 : -1;
+}
+
+static int read_and_bake(struct jw_error *err, struct baking *baking)
+{
+	struct jw_bake_file *file = baking->file;
+	const struct devcode_sink sink = {.context = baking,
+									  .image = note_image_of,
+									  .trouble = note_failure,
+									  .cancel = baking->job->cancel};
+
+	if (devcode_read(err, file->path, &sink))
+		return -1;
+	if (file->failed.code || !baking->places.count)
+		return 0;
+	if (baking->places.archive)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "an archive: unpack it, and bake the libraries in it");
+	if (os_map_open(err, file->path, &baking->map))
+		return -1;
+	file->size_before_bytes = baking->map.size;
+	return bake_places(err, baking);
+}
+
+int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file)
+{
+	struct baking *baking = mem_alloc(err, sizeof *baking);
+	struct jw_error why = {0};
+
+	if (!baking)
+		return -1;
+	baking->job = job;
+	baking->file = file;
+	baking->scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	baking->room = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	if (read_and_bake(&why, baking)) {
+		file->failed = why;
+		file->baked = 0;
+	}
+	baked_copy_drop(&baking->copy);
+	os_map_close(&baking->map);
+	for (size_t t = 0; t < ANALYSE_MOST_TARGETS; t++)
+		buf_free(&baking->cubins[t]);
+	buf_free(&baking->scratch);
+	buf_free(&baking->room);
+	mem_free(baking->entries);
+	mem_free(baking->texts);
+	mem_free(baking->places.items);
+	mem_free(baking);
+	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
+}

@@ -1,0 +1,20 @@
+/* One library: its containers that the driver would compile, and their copy with machine code. */
+#pragma once
+
+#include <jitwarm/bake.h>
+
+#include "cache/profile.h"
+
+struct bake_file_job {
+	const char *cache_dir; /* whose entries are the code */
+	const struct cache_profile *profile;
+	const struct jw_target *targets; /* GPUs */
+	size_t target_count;
+	const char *output; /* the copy's path; NULL: only count */
+	bool drop_ptx;      /* as jw_bake_options has it */
+	struct jw_cancel cancel;
+};
+
+/* Fills in all of `file` but its path. A library that cannot be baked is file->failed; -1: out of
+ * memory, or JW_ERR_INTERRUPTED. */
+int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file);

@@ -1,0 +1,83 @@
+#include "bake/baked_copy.h"
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base/mem.h"
+
+enum { PIECE = 1 << 20 };
+
+static int copy_pieces(struct jw_error *err, const struct os_map *from, struct os_file *to)
+{
+	for (size_t at = 0; at < from->size; at += PIECE) {
+		const size_t size = from->size - at < PIECE ? from->size - at : PIECE;
+
+		if (os_file_write(err, to, at, from->data + at, size))
+			return -1;
+		os_map_forget(from, at, size);
+	}
+	return 0;
+}
+
+/* By their paths where the system does not identify files. */
+static bool is_same_file(const char *path, const char *output)
+{
+	const uint64_t identity = os_identity(output);
+	char *real = NULL, *real_output = NULL;
+	bool same;
+
+	if (identity != OS_UNIDENTIFIED)
+		return identity && identity == os_identity(path);
+	same = !os_real_path(NULL, path, &real) && !os_real_path(NULL, output, &real_output) &&
+		   !strcmp(real, real_output);
+	mem_free(real);
+	mem_free(real_output);
+	return same;
+}
+
+int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
+					 const char *output, struct baked_copy *ret_copy)
+{
+	*ret_copy = (struct baked_copy){0};
+	if (is_same_file(path, output))
+		return error_set(err, JW_ERR_USAGE,
+						 "%s: the copy would take the library's own place: name another folder",
+						 output);
+	if (os_make_parent(err, output, 0755) || os_replaceable(err, output, &ret_copy->output))
+		return -1;
+	ret_copy->part =
+		mem_printf(err, "%s.%08x.part", ret_copy->output, (unsigned)randombytes_random());
+	if (!ret_copy->part || os_file_open(err, ret_copy->part, OS_OPEN_CREATE, &ret_copy->file) ||
+		copy_pieces(err, from, ret_copy->file)) {
+		baked_copy_drop(ret_copy);
+		return -1;
+	}
+	return 0;
+}
+
+int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
+{
+	int result = os_file_sync(err, copy->file);
+
+	os_file_close(copy->file);
+	copy->file = NULL;
+	result = result || os_set_mode(err, copy->part, mode & 0777) ||
+			 os_rename(err, copy->part, copy->output);
+	if (!result) {
+		mem_free(copy->part);
+		copy->part = NULL;
+	}
+	baked_copy_drop(copy);
+	return result ? -1 : 0;
+}
+
+void baked_copy_drop(struct baked_copy *copy)
+{
+	os_file_close(copy->file);
+	if (copy->part)
+		(void)os_remove(NULL, copy->part);
+	mem_free(copy->part);
+	mem_free(copy->output);
+	*copy = (struct baked_copy){0};
+}

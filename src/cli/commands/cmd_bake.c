@@ -1,0 +1,281 @@
+/* jitwarm bake: machine code in copies of libraries. */
+#include <jitwarm/bake.h>
+#include <jitwarm/system.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/documents/documents.h"
+#include "cli/parts/found_files.h"
+#include "cli/parts/gpu_targets.h"
+#include "cli/progress.h"
+#include "os/interrupt.h"
+
+struct baking {
+	struct cli *cli;
+	struct progress progress;
+	bool bar;
+};
+
+static void end_compiling_bar(struct baking *baking)
+{
+	if (baking->bar)
+		progress_finish(&baking->progress);
+	baking->bar = false;
+}
+
+static void on_compile_progress(void *context, const struct jw_prime_progress *progress)
+{
+	struct baking *baking = context;
+
+	if (progress->phase == JW_PRIME_KEEPING) {
+		end_compiling_bar(baking);
+		return;
+	}
+	if (!baking->bar)
+		progress_start(&baking->progress, &baking->cli->out, progress->total,
+					   progress->total_weight, "compiling");
+	baking->bar = true;
+	progress_tell_left(&baking->progress, progress->seconds_left);
+	progress_update(&baking->progress, progress->done, progress->done_weight, progress->done_bytes);
+}
+
+static void on_compile_message(void *context, const char *line)
+{
+	struct baking *baking = context;
+
+	if (baking->bar)
+		progress_message(&baking->progress, line);
+	else
+		output_note(&baking->cli->out, "%s", line);
+}
+
+/* ---- the report */
+
+static void print_left(const struct cli *cli, const struct jw_bake_file *file)
+{
+	const struct output *out = &cli->out;
+
+	if (file->no_room)
+		output_line(out, STYLE_WARN, "  %s: no room for the machine code%s",
+					TEXT_COUNT(file->no_room, "container", "containers"),
+					options_given(&cli->options, "drop-ptx") ? "" : "; --drop-ptx may make some");
+	if (file->uncompiled)
+		output_line(out, STYLE_WARN, "  %s: not compiled; “jitwarm prime --all” tells why",
+					TEXT_COUNT(file->uncompiled, "container", "containers"));
+	if (file->unknown)
+		output_line(out, STYLE_WARN,
+					"  %s: code for sm_100 and newer has a form that jitwarm does not write yet",
+					TEXT_COUNT(file->unknown, "container", "containers"));
+	if (file->texts)
+		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
+					TEXT_COUNT(file->texts, "PTX text", "PTX texts"));
+	if (file->linked)
+		output_line(out, STYLE_WARN, "  %s: the CUDA runtime still links at each start",
+					TEXT_COUNT(file->linked, "container", "containers"));
+}
+
+static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
+{
+	const struct output *out = &cli->out;
+
+	if (file->failed.code) {
+		output_line(out, STYLE_BAD, "%s: not baked: %s", file->path, file->failed.message);
+		return;
+	}
+	if (dry_run) {
+		output_line(out, STYLE_PLAIN, "%s: %s to bake", file->path,
+					TEXT_COUNT(file->wanted, "container", "containers"));
+		return;
+	}
+	output_line(out, file->baked == file->wanted ? STYLE_GOOD : STYLE_WARN, "%s: %zu of %s baked",
+				file->path, file->baked, TEXT_COUNT(file->wanted, "container", "containers"));
+	if (file->output)
+		output_line(out, STYLE_PLAIN, "  → %s", file->output);
+	print_left(cli, file);
+	if (file->dropped)
+		output_line(out, STYLE_PLAIN, "  %s for other GPUs left out to make room",
+					TEXT_COUNT(file->dropped, "cubin", "cubins"));
+	if (file->without_ptx)
+		output_line(out, STYLE_PLAIN, "  %s without PTX now",
+					TEXT_COUNT(file->without_ptx, "container", "containers"));
+}
+
+static void print_summary(const struct output *out, const struct jw_bake_result *result)
+{
+	char driver[JW_DRIVER_TEXT];
+	size_t copies = 0;
+
+	for (size_t i = 0; i < result->file_count; i++)
+		copies += result->files[i].output != NULL;
+	if (!copies)
+		return;
+	output_line(out, STYLE_PLAIN,
+				"The machine code in %s is of driver %s: it and newer drivers of CUDA %u take it.",
+				TEXT_COUNT(copies, "copy", "copies"), jw_driver_text(driver, &result->driver),
+				result->driver.cuda / 1000);
+	output_line(out, STYLE_PLAIN,
+				"Next: put the copies where the program loads its libraries, and keep the "
+				"originals.");
+}
+
+static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_run)
+{
+	if (file->failed.code)
+		return file->failed.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : EXIT_FAILED;
+	if (dry_run)
+		return EXIT_DONE;
+	return file->baked == file->wanted && !file->texts && !file->linked ? EXIT_DONE : EXIT_COLD;
+}
+
+static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_result *result,
+				  bool dry_run)
+{
+	if (!result->file_count)
+		output_line(&cli->out, STYLE_GOOD,
+					"nothing to bake: the driver would compile nothing of these files");
+	for (size_t i = 0; i < result->file_count; i++) {
+		print_baked(cli, &result->files[i], dry_run);
+		cli_end_with(cli, exit_of_file(&result->files[i], dry_run));
+	}
+	if (result->interrupted || result->uncompiled)
+		cli_end_with(cli, EXIT_COLD);
+	print_summary(&cli->out, result);
+	return document_print(err, &cli->out, &document_bake,
+						  &(struct bake_document){.result = *result, .dry_run = dry_run});
+}
+
+/* ---- the run */
+
+static int check_bake_usage(struct jw_error *err, const struct options *options)
+{
+	static const char *const only[] = {"driver", "driver-lib", "driver-profile", "ptxas"};
+
+	for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+		if (options_given(options, only[i]) && !options_given(options, "target"))
+			return error_set(err, JW_ERR_USAGE,
+							 "--%s is for another machine, whose GPU --target names", only[i]);
+	if (!options_given(options, "output") && !options_given(options, "dry-run"))
+		return error_set(
+			err, JW_ERR_USAGE,
+			"-o DIR names the folder for the copies; -n only says what would be baked");
+	return 0;
+}
+
+static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
+{
+	const struct options *options = &cli->options;
+	struct jw_system_options how = {
+		.size = sizeof how,
+		.probe = !options_given(options, "target"),
+		.cache_dir = options_value(options, "cache"),
+		.driver = options_value(options, "driver"),
+		.driver_library = options_value(options, "driver-lib"),
+		.driver_profile = options_value(options, "driver-profile"),
+	};
+
+	if (gpu_targets_read(err, cli, gpus) || cli_worker(err, cli, &how.worker))
+		return -1;
+	how.targets = gpus->targets;
+	how.target_count = gpus->count;
+	how.scratch = gpus->count && !how.cache_dir;
+	how.nameless = gpus->count && options_given(options, "dry-run");
+	return jw_system_open(err, &how, &cli->system);
+}
+
+static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files)
+{
+	struct baking baking = {.cli = cli};
+	const struct jw_prime_options how = {
+		.size = sizeof how,
+		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
+		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
+		.ptxas = options_value(&cli->options, "ptxas"),
+		.context = &baking,
+		.progress = on_compile_progress,
+		.message = on_compile_message,
+	};
+	const struct jw_bake_options options = {
+		.size = sizeof options,
+		.system = cli->system,
+		.found = files->found,
+		.output = options_value(&cli->options, "output"),
+		.prime = &how,
+		.dry_run = options_given(&cli->options, "dry-run"),
+		.drop_ptx = options_given(&cli->options, "drop-ptx"),
+		.any_owner = options_given(&cli->options, "i-may"),
+		.cancel = cli_cancel,
+	};
+	struct jw_bake_result *result;
+	int failed;
+
+	os_catch_interrupts();
+	failed = jw_bake(err, &options, &result);
+	end_compiling_bar(&baking);
+	if (failed)
+		return cli_hopeless(err, cli,
+							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);
+	failed = report(err, cli, result, options.dry_run);
+	jw_bake_result_free(result);
+	return failed;
+}
+
+static int run_bake(struct jw_error *err, struct cli *cli)
+{
+	const struct options *options = &cli->options;
+	struct found_files files = {0};
+	struct gpu_targets gpus;
+	int failed =
+		check_bake_usage(err, options) || open_bake_system(err, cli, &gpus) ||
+		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
+		bake_now(err, cli, &files);
+
+	found_files_free(&files);
+	return failed;
+}
+
+static const struct cli_option bake_options[] = {
+	CLI_VALUE("output", "DIR", "Write the copies into DIR, made if missing", .letter = 'o'),
+	CLI_LIST("target", "GPU",
+			 "For this GPU (sm_86, rtx3070) instead of those here; needs no GPU and driver; may be "
+			 "repeated"),
+	CLI_VALUE("driver", "VERSION", "With --target: the oldest driver there (550.163.01)"),
+	CLI_VALUE("driver-lib", "FILE",
+			  "With --target: that driver's libcuda.so or nvcuda64.dll, for a driver unknown to "
+			  "jitwarm"),
+	CLI_VALUE("driver-profile", "FILE",
+			  "With --target: that driver's profile, from “jitwarm status --driver-profile” there"),
+	CLI_VALUE(
+		"ptxas", "FILE",
+		"With --target: compile with this ptxas instead of that of the driver's CUDA version"),
+	CLI_NUMBER("jobs", "N", "Compile with N workers; without it one per core", .letter = 'j',
+			   .most = 1024),
+	CLI_SIZE("max-mem", "SIZE",
+			 "Memory for all workers together (2G); without it three quarters of what is "
+			 "available. One module is always compiled"),
+	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
+	CLI_FLAG("drop-ptx", "Where there is no room otherwise, leave out the PTX of containers that "
+						 "have machine code for all of the GPUs then"),
+	CLI_FLAG("i-may", "Bake NVIDIA's own libraries too; their licence lets nobody modify them"),
+	CLI_ENVIRONMENT,
+	CLI_CACHE,
+	{0}};
+
+const struct cli_command command_bake = {
+	.name = "bake",
+	.summary = "Put machine code into copies of libraries, so that no cache is needed",
+	.usage = "-o DIR [OPTION]… [PATH|PACKAGE]…",
+	.description =
+		"Compiles what the driver would compile of the named libraries or packages, as “jitwarm "
+		"prime --all” does, and writes copies of the libraries that hold this machine code in "
+		"their own fat binaries. A program that loads the copies compiles nothing, whatever "
+		"becomes of the cache: from read-only media, for every account, with CUDA_CACHE_DISABLE=1, "
+		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
+		"library: each container keeps its place, its PTX and, as far as there is room, its other "
+		"machine code. To make room, raw code is compressed first; then cubins that none of the "
+		"GPUs runs are left out.\n\nIt does not change archives and wheels, PTX texts in a "
+		"program's data, code for sm_100 and newer, and results of device linking, which the CUDA "
+		"runtime still links at each start: these are counted.\n\nExit status: 0 where everything "
+		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",
+	.options = bake_options,
+	.run = run_bake,
+};

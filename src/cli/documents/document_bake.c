@@ -1,0 +1,44 @@
+/* bake */
+#include "cli/documents/documents.h"
+
+#define FILE_MEMBER(member, ...) JSON(struct jw_bake_file, member, __VA_ARGS__)
+
+static const struct json_field baked_file_fields[] = {
+	FILE_MEMBER(path, "the library"),
+	FILE_MEMBER(output, "its copy", .presence = JSON_UNLESS_NULL),
+	FILE_MEMBER(wanted, "containers that the driver would compile, once for each GPU: `baked` + "
+						"`no_room` + `uncompiled` + `unknown`, unless `dry_run`"),
+	FILE_MEMBER(baked, "have machine code in the copy"),
+	FILE_MEMBER(no_room, "too small for it"),
+	FILE_MEMBER(uncompiled, "their machine code is not in the cache"),
+	FILE_MEMBER(unknown, "of a form that is not written: code for sm_100 and newer"),
+	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
+	FILE_MEMBER(linked, "results of device linking that the CUDA runtime links at each start"),
+	FILE_MEMBER(dropped, "cubins that none of the GPUs runs, left out to make room"),
+	FILE_MEMBER(without_ptx, "containers that lost their PTX to make room (`--drop-ptx`)"),
+	FILE_MEMBER(size_before_bytes, "of the library"),
+	FILE_MEMBER(size_after_bytes, "of the copy"),
+	JSON_AS("failed", struct jw_bake_file, failed.message, "one line: why there is no copy",
+			.presence = JSON_IF_SET),
+	{0},
+};
+
+static const char *say_bake_driver(char room[JSON_ROOM], const void *driver)
+{
+	_Static_assert(JW_DRIVER_TEXT <= JSON_ROOM, "a driver's text");
+	return jw_driver_text(room, driver);
+}
+
+static const struct json_field bake_fields[] = {
+	JSON(struct bake_document, dry_run, "nothing was compiled or written"),
+	JSON_SAID("driver", struct bake_document, result.driver, say_bake_driver,
+			  "whose compiler's code this is: it and newer drivers of its CUDA major version take "
+			  "the copies"),
+	JSON(struct bake_document, result.uncompiled, "modules that could not be compiled"),
+	JSON(struct bake_document, result.interrupted, "by Ctrl-C"),
+	JSON_LIST_OF("files", struct bake_document, result.files, result.file_count,
+				 JSON_TABLE(struct jw_bake_file, baked_file_fields),
+				 "the libraries with something to bake"),
+	{0},
+};
+const struct json_table document_bake = {.schema = "jitwarm.bake/1", .fields = bake_fields};

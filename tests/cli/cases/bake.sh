@@ -1,0 +1,67 @@
+# jitwarm bake: copies of libraries with machine code in them.
+with_simdriver sm_86
+name=libsample_framework.so app=framework-app
+if is_wine; then name=sample_framework.dll app=framework-app.exe; fi
+cp "$build/tests/framework/$name" "$work/$name"
+before=$(sha256sum <"$work/$name")
+
+run 64 bake "$work/$name"
+err_has "-o DIR names the folder for the copies"
+run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
+err_has "--driver is for another machine, whose GPU --target names"
+run 0 bake -n "$work/$name"
+out_has "8 containers to bake"
+[[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
+
+# The library itself is never written to.
+run 3 bake -o "$work" "$work/$name"
+out_has "the copy would take the library's own place"
+[[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
+run 1 bake --json -o "$work/out/deep" "$work/$name"
+json 'len(d["files"]) == 1 and d["files"][0]["wanted"] == 8 and d["files"][0]["linked"] == 1'
+json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
+json 'd["files"][0]["dropped"] == d["files"][0]["without_ptx"] == d["uncompiled"] == 0 and not d["dry_run"]'
+[[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
+[[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
+
+# With the PTX dropped there is room for one more at least; a copy that is there is replaced.
+run 1 bake --json --drop-ptx -o "$work/out/deep" "$work/$name"
+json 'd["files"][0]["baked"] >= 7 and d["files"][0]["without_ptx"] >= 1'
+left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
+cp "$build/tests/framework/$app" "$work/out/deep"
+rm -r "$CUDA_CACHE_PATH"
+simulated "$work/out/deep/$app" >"$out" 2>"$err" || fail "the program ended with $?"
+out_has "compiled $left of 8"
+
+# A baked copy has nothing more to bake but what had no room.
+run 1 bake --json -o "$work/again" "$work/out/deep/$name"
+json 'not d["files"] or d["files"][0]["wanted"] <= 1'
+
+# NVIDIA's own libraries are left alone, those in archives too.
+cp "$work/$name" "$work/libcublas.so.12"
+run 2 bake -o "$work/nvidia" "$work/libcublas.so.12"
+out_has "is NVIDIA's, whose licence does not let anyone modify it"
+[[ ! -e $work/nvidia/libcublas.so.12 ]] || fail "NVIDIA's library was copied"
+run 1 bake --i-may -o "$work/nvidia" "$work/libcublas.so.12"
+[[ -e $work/nvidia/libcublas.so.12 ]] || fail "--i-may does not bake"
+(cd "$work" && python3 -m zipfile -c wheel.whl "$name")
+run 2 bake -o "$work/wheel" "$work/wheel.whl"
+out_has "an archive: unpack it, and bake the libraries in it"
+echo text >"$work/text.so"
+run 0 bake -o "$work/text" "$work/text.so"
+out_has "nothing to bake"
+run 3 bake -o "$work/gone" "$work/no-such-file"
+
+# Two libraries of one name keep their folders.
+mkdir -p "$work/two/a" "$work/two/b"
+cp "$work/$name" "$work/two/a"
+cp "$work/$name" "$work/two/b"
+run 1 bake -o "$work/both" "$work/two"
+[[ -e $work/both/a/$name && -e $work/both/b/$name ]] || fail "not both: $(find "$work/both")"
+
+# A folder that cannot be made, and what is no file in the copy's place
+echo >"$work/file"
+run 3 bake -o "$work/file/out" "$work/$name"
+mkdir -p "$work/taken/$name"
+run '2|3' bake -o "$work/taken" "$work/$name"
+[[ -d $work/taken/$name ]] || fail "a folder was replaced"

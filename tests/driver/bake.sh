@@ -1,0 +1,69 @@
+#!/bin/bash
+# bake.sh BUILD-FOLDER DRIVER-VERSION   a library that was baked under one driver compiles nothing under it and the others
+#
+# The sample framework's copy is loaded with an empty cache, without a cache, and under other drivers. DRIVER-VERSION may be
+# "simulated".
+# Exit status: 0; 1 if something does not hold; 77 if the driver is not at hand.
+set -uo pipefail
+
+[ $# = 2 ] || { sed -n '2s/^# /usage: /p' "$0" >&2; exit 64; }
+# shellcheck source=tests/driver/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" "$2"
+drivers=("$version")
+if [ "$version" = simulated ]; then
+	under() { local gpu=$2; shift 2; timeout 600 "$root/scripts/with-simdriver.sh" -B "$build" "$gpu" -- "$@"; }
+else
+	need_driver "$version"
+	for other in 535.309.01 550.163.01 555.58.02; do
+		[ "$other" = "$version" ] || [ ! -d "${JITWARM_DRIVERS:-$HOME/.cache/jitwarm/drivers}/$other" ] || drivers+=("$other")
+	done
+fi
+export CUDA_CACHE_PATH=$scratch/cache JITWARM_STATE=$scratch/state JITWARM_STORE=0
+framework=$build/tests/framework library=$build/tests/framework/libsample_framework.so
+[ -e "$library" ] || { echo "skipped: $library is not built"; exit 77; }
+before=$(sha256sum <"$library")
+
+jitwarm_status=0
+under "$version" sm_86 "$build/src/jitwarm" bake --json --drop-ptx -o "$scratch/out" "$library" >"$scratch/json" 2>"$scratch/err" ||
+	jitwarm_status=$?
+cat "$scratch/err"
+keep_document "$scratch/json"
+[ "$jitwarm_status" = 1 ] || fail "bake ended with $jitwarm_status"
+so 'len(d["files"]) == 1 and d["files"][0]["linked"] == 1 and d["files"][0]["wanted"] in (7, 8)'
+so 'd["files"][0]["wanted"] == d["files"][0]["baked"] + d["files"][0]["no_room"] and d["files"][0]["baked"] >= 7'
+so 'd["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
+[ "$(sha256sum <"$library")" = "$before" ] || fail "the original was changed"
+[ "$(stat -c %s "$library")" = "$(stat -c %s "$scratch/out/libsample_framework.so")" ] || fail "the copy has another length"
+[ "$(ls "$scratch/out")" = libsample_framework.so ] || fail "left behind: $(ls "$scratch/out")"
+# 535 does not read one of the eight containers, which is compressed with zstd: it stays as it was, and others compile it.
+read -r no_room wanted < <(python3 -c 'import json, sys
+file = json.load(open(sys.argv[1]))["files"][0]
+print(file["no_room"], file["wanted"])' "$scratch/json")
+
+# What the program compiles of the original and of the copy
+cp "$framework/framework-app" "$scratch/out"
+compiled() { "$@" | sed -n '$s/^compiled \([0-9]*\) of .*/\1/p'; }
+for driver in "${drivers[@]}"; do
+	left=$no_room
+	[ "$driver" = "$version" ] || left=$((no_room + 8 - wanted))
+	rm -rf "$scratch/cache"
+	[ "$(compiled under "$driver" sm_86 "$framework/framework-app")" -ge 7 ] || fail "$driver: the original compiles less than 7 modules"
+	rm -rf "$scratch/cache"
+	[ "$(compiled under "$driver" sm_86 "$scratch/out/framework-app")" = "$left" ] || fail "$driver: the copy does not compile $left"
+	entries=$(find "$scratch/cache" -path '*/?/?/*' -type f 2>/dev/null | wc -l)
+	[ "$entries" = "$left" ] || fail "$driver: $entries entries, not $left"
+	rm -rf "$scratch/cache"
+	[ "$(CUDA_CACHE_DISABLE=1 compiled under "$driver" sm_86 "$scratch/out/framework-app")" = "$left" ] ||
+		fail "$driver: without a cache the copy does not compile $left"
+	echo "$driver: $left of 8"
+done
+
+# A GPU that it was not baked for takes the PTX that was kept.
+if [ "$version" != simulated ]; then
+	rm -rf "$scratch/cache"
+	under "$version" sm_86 "$build/src/jitwarm" bake -o "$scratch/kept" "$library" >"$scratch/err" 2>&1
+	[ $? = 1 ] || fail "bake ended with another status: $(cat "$scratch/err")"
+	cp "$framework/framework-app" "$scratch/kept"
+	under "$version" sm_75 "$scratch/kept/framework-app" >"$scratch/out.txt" || fail "sm_75 does not load what was baked for sm_86"
+	tail -1 "$scratch/out.txt"
+fi

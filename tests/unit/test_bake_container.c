@@ -1,0 +1,304 @@
+/* Containers with machine code added in their own room. */
+#include "make_devcode.h"
+
+#include "bake/container_edit.h"
+#include "devcode/container.h"
+#include "plan/verdict.h"
+
+enum { MOST_ENTRIES = 8, NOISE = 4096 };
+
+/* Machine code is not looked into: what counts is its size. `noise`: bytes that no compression
+ * makes smaller, else zeros. */
+static void make_code(uint8_t *code, size_t size, bool noise, uint32_t seed)
+{
+	for (size_t i = 0; i < size; i++) {
+		seed = seed * 1664525U + 1013904223U;
+		code[i] = noise ? (uint8_t)(seed >> 24) : 0;
+	}
+}
+
+static void append_code(struct buf *out, uint16_t sm, size_t size, bool noise)
+{
+	uint8_t code[4 * NOISE];
+	const struct write_cubin cubin = {
+		.cubin = {code, size}, .target = {.sm = sm}, .flags = 0x11, .compression = DEVCODE_RAW};
+
+	make_code(code, size, noise, sm);
+	assert_int_equal(write_cubin_entry(NULL, &cubin, out), 0);
+}
+
+/* One container: PTX for sm_80, and what `fill` adds. */
+struct made {
+	struct buf bytes;
+	struct devcode_entry entries[MOST_ENTRIES];
+	struct devcode_container container;
+};
+
+static void open_bytes(struct made *made)
+{
+	struct container_walk walk = {0};
+
+	assert_int_equal(container_check(&walk, made->bytes.data, made->bytes.size, made->bytes.size),
+					 CONTAINER_SOUND);
+	assert_true(walk.entries <= MOST_ENTRIES);
+	container_entries(made->bytes.data, walk.size_bytes, 0, made->entries, walk.entries);
+	made->container = (struct devcode_container){.size_bytes = walk.size_bytes,
+												 .bytes = made->bytes.data,
+												 .entries = made->entries,
+												 .entry_count = walk.entries};
+}
+
+static struct made *make(enum devcode_compression ptx, size_t zeros_sm75, size_t noise_sm70)
+{
+	struct made *made = mem_alloc(NULL, sizeof *made);
+
+	assert_non_null(made);
+	made->bytes = make_buf();
+	make_container(&made->bytes, ptx, " --generate-line-info ");
+	if (zeros_sm75)
+		append_code(&made->bytes, 75, zeros_sm75, false);
+	if (noise_sm70)
+		append_code(&made->bytes, 70, noise_sm70, true);
+	store_u64(made->bytes.data + 8, made->bytes.size - CONTAINER_HEADER);
+	open_bytes(made);
+	return made;
+}
+
+static void made_free(struct made *made)
+{
+	buf_free(&made->bytes);
+	mem_free(made);
+}
+
+static const struct jw_target sm_86 = {.sm = 86};
+static const struct jw_target both[] = {{.sm = 86}, {.sm = 90}};
+
+/* Adds `size` bytes of code for each GPU, and reads what comes out. */
+struct tried {
+	enum container_edit_room room;
+	size_t dropped;
+	struct made *after; /* NULL: no room */
+};
+
+static struct tried try(const struct made *before, const struct jw_target *gpus, size_t gpu_count,
+						size_t size, bool drop_ptx, bool zstd)
+{
+	static uint8_t code[2][4 * NOISE];
+	struct write_cubin cubins[2];
+	const struct container_edit edit = {.container = &before->container,
+										.cubins = cubins,
+										.cubin_count = gpu_count,
+										.gpus = gpus,
+										.gpu_count = gpu_count,
+										.drop_ptx = drop_ptx,
+										.zstd = zstd};
+	struct tried tried = {0};
+	struct buf out = make_buf();
+
+	for (size_t i = 0; i < gpu_count; i++) {
+		make_code(code[i], size, true, gpus[i].sm * 7U);
+		cubins[i] = (struct write_cubin){
+			.cubin = {code[i], size}, .target = gpus[i], .flags = before->entries[0].flags};
+	}
+	assert_int_equal(container_edit(NULL, &edit, &out, &tried.room, &tried.dropped), 0);
+	if (tried.room == CONTAINER_EDIT_NO_ROOM) {
+		assert_int_equal(out.size, 0);
+		buf_free(&out);
+		return tried;
+	}
+	assert_int_equal(out.size, before->bytes.size);
+	tried.after = mem_alloc(NULL, sizeof *tried.after);
+	assert_non_null(tried.after);
+	/* The container ends where its size says, and nothing but zeros follows. */
+	for (size_t i = CONTAINER_HEADER + (size_t)load_u64(out.data + 8); i < out.size; i++)
+		assert_int_equal(out.data[i], 0);
+	tried.after->bytes = out;
+	tried.after->bytes.size = CONTAINER_HEADER + (size_t)load_u64(out.data + 8);
+	open_bytes(tried.after);
+	for (size_t i = 0; i < gpu_count; i++) {
+		const size_t at = tried.after->container.entry_count - gpu_count + i;
+		struct buf scratch = make_buf();
+		struct devcode_view view;
+
+		assert_int_equal(tried.after->entries[at].kind, DEVCODE_KIND_CUBIN);
+		assert_int_equal(tried.after->entries[at].target.sm, gpus[i].sm);
+		assert_int_equal(devcode_payload(NULL, &tried.after->container, &tried.after->entries[at],
+										 &scratch, &view),
+						 0);
+		assert_int_equal(view.size, size);
+		assert_memory_equal(view.data, code[i], size);
+		buf_free(&scratch);
+	}
+	return tried;
+}
+
+static void tried_free(struct tried *tried)
+{
+	if (tried->after)
+		made_free(tried->after);
+}
+
+static enum plan_verdict verdict(const struct made *made, struct jw_target device)
+{
+	const struct jw_driver driver = {.cuda = 12040, .release = {550, 163, 1}};
+
+	return plan_judge(&made->container, NULL, false, device, &driver).verdict;
+}
+
+/* The key of its entry in a driver's cache has to stay: payload and options, byte for byte. */
+static void assert_same_ptx(const struct made *before, const struct made *after)
+{
+	struct buf scratch[2] = {make_buf(), make_buf()};
+	struct devcode_view view[2];
+
+	assert_int_equal(after->entries[0].kind, DEVCODE_KIND_PTX);
+	assert_int_equal(after->entries[0].options_length, before->entries[0].options_length);
+	assert_memory_equal(after->bytes.data + after->entries[0].options_offset,
+						before->bytes.data + before->entries[0].options_offset,
+						before->entries[0].options_length);
+	assert_int_equal(
+		devcode_payload(NULL, &before->container, before->entries, &scratch[0], &view[0]), 0);
+	assert_int_equal(
+		devcode_payload(NULL, &after->container, after->entries, &scratch[1], &view[1]), 0);
+	assert_int_equal(view[0].size, view[1].size);
+	assert_memory_equal(view[0].data, view[1].data, view[0].size);
+	buf_free(&scratch[0]);
+	buf_free(&scratch[1]);
+}
+
+static void raw_code_is_compressed_and_nothing_leaves(void **state)
+{
+	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
+	struct tried tried = try(before, &sm_86, 1, NOISE, true, false);
+
+	(void)state;
+	assert_int_equal(verdict(before, sm_86), VERDICT_JIT);
+	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
+	assert_int_equal(tried.dropped, 0);
+	assert_int_equal(tried.after->container.entry_count, 3);
+	assert_same_ptx(before, tried.after);
+	assert_int_equal(verdict(tried.after, sm_86), VERDICT_NATIVE);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 75}), VERDICT_NATIVE);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 90}), VERDICT_JIT);
+	tried_free(&tried);
+	made_free(before);
+}
+
+static void code_for_several_gpus_fits(void **state)
+{
+	struct made *before = make(DEVCODE_LZ4, 4 * NOISE, 0);
+	struct tried tried = try(before, both, 2, NOISE, false, false);
+
+	(void)state;
+	assert_int_equal(tried.room, CONTAINER_EDIT_COMPRESSED);
+	assert_int_equal(verdict(tried.after, both[0]), VERDICT_NATIVE);
+	assert_int_equal(verdict(tried.after, both[1]), VERDICT_NATIVE);
+	assert_same_ptx(before, tried.after);
+	tried_free(&tried);
+	made_free(before);
+}
+
+static void code_of_other_gpus_leaves_where_it_must(void **state)
+{
+	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
+	struct tried tried = try(before, &sm_86, 1, NOISE, true, true);
+
+	(void)state;
+	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
+	assert_true(tried.dropped >= 1);
+	assert_same_ptx(before, tried.after);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 70}), VERDICT_NOTHING);
+	tried_free(&tried);
+	made_free(before);
+}
+
+/* The second GPU runs the code that would have to leave. */
+static void code_that_a_named_gpu_runs_stays(void **state)
+{
+	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 70}};
+	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
+	struct tried tried = try(before, gpus, 2, NOISE, false, true);
+
+	(void)state;
+	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
+	tried_free(&tried);
+	made_free(before);
+}
+
+static void ptx_leaves_only_where_it_may(void **state)
+{
+	uint8_t text[NOISE];
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = sizeof text,
+								  .isa_major = 7,
+								  .isa_minor = 8,
+								  .target = {.sm = 80},
+								  .compression = DEVCODE_RAW};
+	struct made *before = mem_alloc(NULL, sizeof *before);
+	struct tried tried;
+
+	(void)state;
+	assert_non_null(before);
+	before->bytes = make_buf();
+	make_code(text, sizeof text, true, 1);
+	text[sizeof text - 1] = 0;
+	assert_int_equal(write_container(NULL, &ptx, &before->bytes), 0);
+	open_bytes(before);
+	tried = try(before, &sm_86, 1, NOISE / 2, false, true);
+	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
+	tried = try(before, &sm_86, 1, NOISE / 2, true, true);
+	assert_int_equal(tried.room, CONTAINER_EDIT_WITHOUT_PTX);
+	assert_int_equal(tried.after->container.entry_count, 1);
+	tried_free(&tried);
+	tried = try(before, &sm_86, 1, 2 * NOISE, true, true);
+	assert_int_equal(tried.room, CONTAINER_EDIT_NO_ROOM);
+	made_free(before);
+}
+
+/* Drivers before 550.54.14 do not read zstd. */
+static void zstd_is_written_only_where_drivers_read_it(void **state)
+{
+	(void)state;
+	for (int zstd = 0; zstd < 2; zstd++) {
+		struct made *roomy = make(DEVCODE_RAW, 2 * NOISE, 0);
+		struct tried tried = try(roomy, &sm_86, 1, NOISE, false, zstd != 0);
+
+		for (size_t i = 0; i < tried.after->container.entry_count; i++)
+			assert_int_not_equal(tried.after->entries[i].compression, DEVCODE_ZSTD);
+		tried_free(&tried);
+		made_free(roomy);
+	}
+}
+
+/* A header of a form that is not known is copied as it is. */
+static void unknown_flags_are_left_alone(void **state)
+{
+	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
+	const size_t cubin = (size_t)before->entries[1].offset;
+	struct tried tried;
+
+	(void)state;
+	store_u64(before->bytes.data + cubin + 40,
+			  load_u64(before->bytes.data + cubin + 40) | 0x1000000);
+	open_bytes(before);
+	tried = try(before, &sm_86, 1, NOISE, false, true);
+	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
+	assert_int_equal(tried.dropped, 1);
+	tried_free(&tried);
+	made_free(before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(raw_code_is_compressed_and_nothing_leaves),
+		cmocka_unit_test(code_for_several_gpus_fits),
+		cmocka_unit_test(code_of_other_gpus_leaves_where_it_must),
+		cmocka_unit_test(code_that_a_named_gpu_runs_stays),
+		cmocka_unit_test(ptx_leaves_only_where_it_may),
+		cmocka_unit_test(zstd_is_written_only_where_drivers_read_it),
+		cmocka_unit_test(unknown_flags_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
