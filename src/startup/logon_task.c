@@ -4,16 +4,29 @@
 #include "base/mem.h"
 #include "os/file.h"
 #include "os/folders.h"
+#include "os/identity.h"
 #include "startup/parts.h"
 #include "startup/unit_text.h"
 
-const char startup_task_name[] = "jitwarm prime",
-		   startup_task_of_everyone[] = "jitwarm prime (all users)";
+const char startup_task_of_everyone[] = "jitwarm prime (all users)";
 
 static const char schtasks[] = "schtasks.exe";
 
-/* The XML for schtasks is kept in the state directory, since not every system can read a task back.
- */
+char *task_name(struct jw_error *err, const struct jw_startup_options *options)
+{
+	char *account, *name;
+
+	if (options->everyone)
+		return mem_string(err, startup_task_of_everyone);
+	if (os_account_id(err, &account))
+		return NULL;
+	name = mem_printf(err, "jitwarm prime %s", account);
+	mem_free(account);
+	return name;
+}
+
+/* A copy of the XML stays in the state directory, since not every system can read a task back. It
+ * is never what schtasks is handed: other programs of the account may write to it. */
 static int kept_path(struct jw_error *err, const char *task, char **ret_path)
 {
 	char *folder, *path;
@@ -44,21 +57,61 @@ static bool output_has(const struct buf *output, const char *what)
 	return has;
 }
 
+/* Whether it runs as this account, or as the group Users. The trigger's <UserId> may have become a
+ * name; the principal's stays a SID. */
+static bool runs_as(const struct buf *output, const char *principal)
+{
+	char *wanted = mem_printf(NULL, ">%s<", principal);
+	struct buf text = BUF_MAX(STARTUP_MOST_TEXT);
+	const char *start, *end;
+	bool is = false;
+
+	for (size_t i = 0; i < output->size; i++)
+		if (output->data[i] && buf_append(NULL, &text, output->data + i, 1))
+			break;
+	start = strstr(buf_text(&text), "<Principals>");
+	end = start ? strstr(start, "</Principals>") : NULL;
+	if (wanted && end) {
+		const char *found = strstr(start, wanted);
+
+		is = found && found < end;
+	}
+	buf_free(&text);
+	mem_free(wanted);
+	return is;
+}
+
+static bool is_our_task(const struct jw_startup_item *item, const struct buf *output)
+{
+	static const char users[] = "S-1-5-32-545";
+	char *account = NULL;
+	bool ours;
+
+	if (!strcmp(item->where, startup_task_of_everyone))
+		ours = runs_as(output, users);
+	else
+		ours = !os_account_id(NULL, &account) && runs_as(output, account);
+	mem_free(account);
+	/* The apostrophe in the mark may have become an entity, so only its end is compared. */
+	return ours && output_has(output, "JIT cache (jitwarm startup)");
+}
+
 int task_look(struct jw_error *err, struct jw_startup_item *item)
 {
 	const char *const *words = STARTUP_WORDS("/query", "/tn", item->where, "/xml");
 	char *kept = NULL;
 	struct buf output = {0};
+	bool good;
 	int result = -1;
 
 	if (kept_path(err, item->where, &kept) ||
-		startup_command(err, NULL, schtasks, words, &output, &item->there))
+		startup_command(err, NULL, schtasks, words, &output, &good))
 		goto done;
-	/* Wine's schtasks prints nothing and ends with 0. The apostrophe in the mark may have become an
-	 * entity, so only the end of the mark is compared. */
-	item->there = item->there && output_has(&output, "<Task");
-	item->ours = item->there && output_has(&output, "JIT cache (jitwarm startup)");
-	if (!item->there && os_exists(kept))
+	item->there = good && output_has(&output, "<Task");
+	item->ours = item->there && is_our_task(item, &output);
+	/* Wine's schtasks prints nothing and ends with 0. One that fails knows no such task: somebody
+	 * has deleted it, whatever we remember. */
+	if (good && !output.size && os_exists(kept))
 		item->there = item->ours = true;
 	result = 0;
 done:
@@ -67,27 +120,62 @@ done:
 	return result;
 }
 
+/* The file that schtasks reads: with administrator's rights it lies where only administrators
+ * write. */
+static int write_handed(struct jw_error *err, const struct buf *wide, char **ret_folder,
+						char **ret_path)
+{
+	char *folder, *path;
+
+	if (os_make_temp_dir(err, "jitwarm-task", &folder))
+		return -1;
+	path = os_join(err, folder, "task.xml");
+	if (!path || os_write_atomic(err, path, wide->data, wide->size)) {
+		(void)os_remove_tree(NULL, folder);
+		mem_free(folder);
+		mem_free(path);
+		return -1;
+	}
+	*ret_folder = folder;
+	*ret_path = path;
+	return 0;
+}
+
 int task_register(struct jw_error *err, struct jw_startup *startup)
 {
 	struct jw_startup_item *item = &startup->items[0];
-	char *kept = NULL;
+	char *kept = NULL, *folder = NULL, *handed = NULL;
 	struct buf wide = BUF_MAX(STARTUP_MOST_TEXT);
 	bool good;
 	int result = -1;
 
 	if (kept_path(err, item->where, &kept) || startup_utf16(err, item->text, &wide) ||
-		os_make_parent(err, kept, 0700) || os_write_atomic(err, kept, wide.data, wide.size))
+		write_handed(err, &wide, &folder, &handed))
 		goto done;
 	result = startup_command(err, startup, schtasks,
-							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", kept, "/f"), NULL,
-							 &good);
-	if (!result && !good) {
-		(void)os_remove(NULL, kept);
+							 STARTUP_WORDS("/create", "/tn", item->where, "/xml", handed, "/f"),
+							 NULL, &good);
+	if (!result && !good)
 		result = error_set(err, JW_ERR_IO, "the task could not be registered: %s", startup->failed);
-	}
+	if (!result &&
+		(os_make_parent(err, kept, 0700) || os_write_atomic(err, kept, wide.data, wide.size)))
+		result = -1;
 	item->there = item->ours = !result;
 done:
+	if (folder)
+		(void)os_remove_tree(NULL, folder);
+	mem_free(handed);
+	mem_free(folder);
 	buf_free(&wide);
+	mem_free(kept);
+	return result;
+}
+
+int task_forget(struct jw_error *err, const struct jw_startup_item *item)
+{
+	char *kept = NULL;
+	int result = kept_path(err, item->where, &kept) ? -1 : os_remove(err, kept);
+
 	mem_free(kept);
 	return result;
 }

@@ -209,10 +209,7 @@ static int open_startup(struct jw_error *err, const struct jw_startup_options *o
 	else if (startup_on_windows() && options->service)
 		error_set(err, JW_ERR_UNSUPPORTED, "--service: Windows' services are not systemd's");
 	else if (startup_on_windows())
-		result = add_item(
-			err, startup,
-			mem_string(err, options->everyone ? startup_task_of_everyone : startup_task_name),
-			STARTUP_TASK, &facts);
+		result = add_item(err, startup, task_name(err, options), STARTUP_TASK, &facts);
 	else
 		result = options->service ? add_system_units(err, startup, &facts)
 								  : add_user_units(err, startup, &facts);
@@ -349,6 +346,8 @@ int jw_startup_disable(struct jw_error *err, const struct jw_startup_options *op
 		result = units_disable(err, options, startup);
 	else if (startup->items[0].ours)
 		result = task_remove(err, startup);
+	else if (!startup->items[0].there)
+		result = task_forget(err, &startup->items[0]);
 	if (result)
 		jw_startup_free(startup);
 	else

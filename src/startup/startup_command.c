@@ -27,6 +27,18 @@ static void cut_line(char *text)
 	text[length] = '\0';
 }
 
+/* What the program said before it failed. -1: out of memory. */
+static int say_reason(struct jw_error *why, const char *program, const char *printed)
+{
+	char *text = os_system_text(why, printed);
+
+	if (!text)
+		return -1;
+	(void)error_set(why, JW_ERR_IO, "%s: %.600s", os_base_name(program), text);
+	mem_free(text);
+	return 0;
+}
+
 int startup_command(struct jw_error *err, struct jw_startup *startup, const char *tool,
 					const char *const *words, struct buf *ret_output, bool *ret_good)
 {
@@ -45,9 +57,9 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 		goto done;
 	if (!os_run(&why, arguments, output, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
-		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good)
-			(void)error_set(&why, JW_ERR_IO, "%s: %.600s", os_base_name(arguments[0]),
-							buf_text(&text));
+		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good &&
+			say_reason(&why, arguments[0], buf_text(&text)))
+			goto done;
 	}
 	if (startup && !*ret_good && !startup->failed) {
 		cut_line(why.message);

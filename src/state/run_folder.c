@@ -143,7 +143,7 @@ static void sweep_temporary(void)
 						!text_starts(names.items[i], own);
 			char *path = ours ? os_join(NULL, base, names.items[i]) : NULL;
 
-			if (path)
+			if (path && os_is_own_temp_dir(path))
 				sweep_temporary_folder(path);
 			mem_free(path);
 		}

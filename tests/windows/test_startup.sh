@@ -17,7 +17,10 @@ jitwarm startup enable "$folder"
 exits 0 'startup enable again'
 jitwarm startup status --json
 exits 0 'startup status'
-json_is 'd["enabled"], d["items"][0]["where"]' "(True, 'jitwarm prime')"
+json_is 'd["enabled"]' True
+task=$(json 'd["items"][0]["where"]')
+[[ $task =~ ^'jitwarm prime S-1-5-'[0-9-]+$ ]] || fail "the task of an account is named $task"
+sid=${task#jitwarm prime }
 python3 - "$state/startup-task.xml" "$work/command" "$folder" <<'PYTHON' || fail 'the XML is not as it should be'
 import re, sys
 import xml.etree.ElementTree as tree
@@ -28,7 +31,7 @@ at = lambda path: root.find("/".join("{http://schemas.microsoft.com/windows/2004
 sid = at("Triggers/LogonTrigger/UserId")
 assert re.fullmatch(r"S-1-5-[0-9-]+", sid) and sid == at("Principals/Principal/UserId"), sid
 wanted = {
-    "Triggers/LogonTrigger/Delay": "PT2M", "Principals/Principal/LogonType": "InteractiveToken",
+    "Triggers/CalendarTrigger/Repetition/Interval": "PT2H", "Triggers/LogonTrigger/Delay": "PT2M", "Principals/Principal/LogonType": "InteractiveToken",
     "Principals/Principal/RunLevel": "LeastPrivilege", "Settings/MultipleInstancesPolicy": "IgnoreNew",
     "Settings/DisallowStartIfOnBatteries": "true", "Settings/ExecutionTimeLimit": "PT2H", "Settings/Priority": "9"}
 for path, value in wanted.items():
@@ -65,7 +68,7 @@ exits 1 'startup status after'
 
 # A task of that name which is somebody else's stays; ours is known by its mark
 stand_in_for_schtasks
-task="$tasks/jitwarm prime.xml"
+task="$tasks/$task.xml"
 printf '<Task><Description>Mine</Description></Task>' > "$task"
 jitwarm startup enable "$folder"
 exits 3 'startup enable over a foreign task'
@@ -76,12 +79,38 @@ exits 0 'startup disable of a foreign task'
 jitwarm startup enable --replace "$folder"
 exits 0 'startup enable --replace'
 grep -q /create "$tasks/told.txt" || fail 'nothing was registered'
-jitwarm startup enable --print "$folder"
-cp "$out" "$task"
-rm -f "$state/startup-task.xml"
 jitwarm startup status
 exits 0 'startup status of our own task'
+# What schtasks reads is not below the folders of the account, and is gone afterwards
+handed=$(sed -n 's/^.create [^:]* \([A-Z]:.*\)$/\1/p' "$tasks/told.txt" | tail -1)
+[[ ${handed,,} == 'c:\windows\'* ]] || fail "schtasks reads $handed, to which every program of the account may write"
+[ ! -e "$build/wine/$user/drive_c/windows/${handed##*indows\\}" ] || fail 'that file is left'
+! find "$build/wine/$user/drive_c/windows/temp" -name 'jitwarm-*' | grep . || fail 'folders are left'
+# Another account's task is not ours, whatever it says of itself
+jitwarm startup enable --print "$folder"
+sed "s/$sid/S-1-5-21-1-2-3-1001/" "$out" > "$task"
+jitwarm startup disable
+[ -e "$task" ] || fail "another account's task was deleted"
+jitwarm startup enable "$folder"
+exits 3 "startup enable over another account's task"
+# Deleted by hand
+jitwarm startup enable --replace "$folder"
+exits 0 'startup enable --replace'
+[ -e "$state/startup-task.xml" ] || fail 'nothing is remembered'
 rm "$task"
+jitwarm startup status
+exits 1 'startup status of a task that was deleted by hand'
+says missing
+: > "$tasks/told.txt"
+jitwarm startup disable
+exits 0 'startup disable of a task that was deleted by hand'
+[ ! -s "$tasks/told.txt" ] || fail "schtasks was told: $(cat "$tasks/told.txt")"
+[ ! -e "$state/startup-task.xml" ] || fail 'what is remembered of a deleted task stays'
+# Its reasons, in the console's code page, which is UTF-8 under Wine
+printf 'FEHLER: Zugriff verweigert für AäB.\r\n' > "$tasks/says.bin"
+jitwarm startup enable "$folder"
+exits 3 'a schtasks that fails'
+complains 'Zugriff verweigert für AäB.'
 restore_schtasks
 
 # Everything taken back, but the live cache

@@ -138,3 +138,8 @@ bool path_is_link(const char *path)
 	at_leave(&at);
 	return is;
 }
+
+int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
+{
+	return path_make_folder(err, path, ret_name);
+}

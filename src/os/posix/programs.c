@@ -8,6 +8,11 @@ char *os_system_program(struct jw_error *err, const char *name)
 	return mem_string(err, name);
 }
 
+char *os_system_text(struct jw_error *err, const char *printed)
+{
+	return mem_string(err, printed);
+}
+
 char *os_find_program(struct jw_error *err, const char *name)
 {
 	return mem_string(err, name);

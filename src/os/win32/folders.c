@@ -1,8 +1,11 @@
 #include "os/folders.h"
 
+#include <jitwarm/accounts.h>
+
 #include "base/mem.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/private.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
@@ -87,14 +90,49 @@ int os_self_path(struct jw_error *err, char **ret_path)
 	return 0;
 }
 
+/* The system's own, which %TEMP% does not name. Windows 10 22H2 and newer have SystemTemp, in which
+ * others can make nothing; in Temp they can, but change no folder of ours
+ * (path_make_private_folder). */
+static char *temp_of_system(struct jw_error *err)
+{
+	static const char *const names[] = {"SystemTemp", "Temp"};
+	wchar_t wide[MAX_PATH];
+	UINT length = GetSystemWindowsDirectoryW(wide, MAX_PATH);
+	char *windows = length && length < MAX_PATH ? win32_shown(err, wide) : NULL, *path = NULL;
+
+	for (size_t i = 0; windows && i < sizeof names / sizeof *names; i++) {
+		path = os_join(err, windows, names[i]);
+		if (!path || i || os_exists(path))
+			break;
+		mem_free(path);
+	}
+	mem_free(windows);
+	return path;
+}
+
+/* The account's, with whole names: %TEMP% may hold short ones (KIM~1). */
+static char *temp_of_account(struct jw_error *err)
+{
+	wchar_t base[MAX_PATH + 2], *whole = mem_array(err, WIN32_MOST_PATH, sizeof *whole);
+	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
+	char *path = NULL;
+
+	if (whole && (!length || length > MAX_PATH + 1)) {
+		(void)win32_error(err, "the folder for temporary files");
+	} else if (whole) {
+		length = GetLongPathNameW(base, whole, WIN32_MOST_PATH);
+		path = win32_shown(err, length && length < WIN32_MOST_PATH ? whole : base);
+	}
+	mem_free(whole);
+	return path;
+}
+
+bool os_is_own_temp_dir(const char *path)
+{
+	return !jw_is_administrator() || !os_check_private(NULL, path, 0, true);
+}
+
 char *os_temp_dir(struct jw_error *err)
 {
-	wchar_t base[MAX_PATH + 2];
-	DWORD length = GetTempPathW(sizeof base / sizeof *base, base);
-
-	if (!length || length > MAX_PATH + 1) {
-		(void)win32_error(err, "the folder for temporary files");
-		return NULL;
-	}
-	return win32_shown(err, base);
+	return jw_is_administrator() ? temp_of_system(err) : temp_of_account(err);
 }

@@ -27,6 +27,20 @@ char *os_system_program(struct jw_error *err, const char *name)
 	return path;
 }
 
+char *os_system_text(struct jw_error *err, const char *printed)
+{
+	const int units = MultiByteToWideChar(CP_OEMCP, 0, printed, -1, NULL, 0);
+	wchar_t *wide = mem_array(err, (size_t)units + 1, sizeof *wide);
+	char *text = NULL;
+
+	if (wide) {
+		(void)MultiByteToWideChar(CP_OEMCP, 0, printed, -1, wide, units);
+		text = win32_utf8(err, wide);
+	}
+	mem_free(wide);
+	return text;
+}
+
 bool os_is_whole_path(const char *path)
 {
 	return os_is_absolute(path) && os_root_length(path) > 1;
