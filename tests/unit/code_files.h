@@ -1,7 +1,7 @@
 /* A tree with files of every kind of name, and all functions that decide which of them may hold
  * device code: jw_find, jw_scan, jw_check, jw_prime, and what `prime --if-changed` compares.
  *
- * Each file holds another module, so that they can be told apart by their content. */
+ * Each file holds a different module, so that its content identifies it. */
 #ifndef JW_TESTS_CODE_FILES_H
 #define JW_TESTS_CODE_FILES_H
 
@@ -19,7 +19,7 @@
 struct named_file {
 	const char *name;
 	bool counts; /* as a file that may hold device code */
-	/* Puts it there; NULL: a regular file with a module. */
+	/* Makes the file; NULL: a regular file with a module. */
 	void (*make)(const struct named_file *file, unsigned number);
 	const char *target; /* of a link */
 };
@@ -83,7 +83,7 @@ static int remove_tree(void **unused)
 	return remove_folder(unused);
 }
 
-/* ---- each one's answer: how often it has named a file */
+/* ---- each function's answer: how often it has named a file */
 
 struct tally {
 	const struct named_file *files;
@@ -233,8 +233,8 @@ static inline bool has_changed(void)
 	return changed;
 }
 
-/* Files that count are changed one by one, since one change hides another; the others are changed
- * together in between. */
+/* Changes files that count one by one, since one change hides another, and the others together in
+ * between. */
 static inline void compare_them(struct tally *tally)
 {
 	size_t passed_over = 0;

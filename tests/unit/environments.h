@@ -37,7 +37,7 @@ static void set(const char *name, const char *relative)
 	mem_free(path);
 }
 
-/* Without any of the variables that decide which environment is active. */
+/* Clears the variables that decide which environment is active. */
 static int set_up(void **state)
 {
 	static const char *const variables[] = {"VIRTUAL_ENV",    "CONDA_PREFIX",     "PYTHONPATH",

@@ -25,7 +25,7 @@ static inline char *write_library(void)
 	return os_join(NULL, folder, "lib.so");
 }
 
-/* The entry that a driver makes of a module; `cut` bytes are missing at its end. */
+/* The entry that a driver makes of a module, without its last `cut` bytes. */
 static inline void put_entry(const char *cache, unsigned number, const char *stamp, unsigned sm,
 							 const char *options, size_t cut)
 {

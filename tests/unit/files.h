@@ -1,4 +1,4 @@
-/* Files that a test puts where it wants them, with the folders above them. */
+/* Files at any place, with the folders above them. */
 #ifndef JW_TESTS_FILES_H
 #define JW_TESTS_FILES_H
 

@@ -1,5 +1,4 @@
-/* A directory of a test's own: make_folder and remove_folder are the group's set-up and tear-down.
- */
+/* A test's own directory: make_folder and remove_folder are the group's set-up and tear-down. */
 #ifndef JW_TESTS_FOLDER_H
 #define JW_TESTS_FOLDER_H
 

@@ -1,4 +1,4 @@
-/* Inserting small entries into a cache in a folder of the test's own. */
+/* Inserts small entries into a cache in the test's own folder. */
 #pragma once
 
 #include "check.h"
@@ -69,7 +69,7 @@ static inline int insert_one(struct jw_error *err, struct cache_live *live, unsi
 	return result;
 }
 
-/* Entries first … last, one after the other, each with its own handle where `apart`. */
+/* Entries first … last, one after the other, each with its own handle if `apart`. */
 static inline void fill(unsigned first, unsigned last)
 {
 	struct cache_live *live = open_live(1 << 30, CACHE_FULL_REFUSE);

@@ -10,7 +10,7 @@
 
 #include "folder.h"
 
-/* A library with one container in .nv_fatbin and, in front of it, one in code that does not count.
+/* A library with one container in .nv_fatbin and, before it, one in code that does not count.
  * `filler` bytes of other data lie between. */
 static inline void make_library(struct buf *file, size_t filler)
 {

@@ -132,7 +132,7 @@ static inline void make_elf(struct buf *buf, uint16_t machine, const struct make
 	buf_free(&names);
 }
 
-/* Everything that devcode_read said, for comparing. */
+/* Everything that devcode_read reported, for comparing. */
 struct make_seen {
 	struct buf log; /* a line per container, image and trouble */
 	size_t containers, images, troubles;
@@ -148,7 +148,7 @@ struct make_seen {
 	/* Of the last entry: */
 	struct devcode_entry entry;
 	char options[256];
-	char payload[512]; /* decompressed, its beginning; "" where it cannot be */
+	char payload[512]; /* decompressed, its beginning; "" if that fails */
 	size_t payload_size;
 	enum jw_code payload_code;
 	int stop_after; /* containers, 0: never */

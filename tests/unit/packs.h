@@ -37,7 +37,7 @@ static inline struct jw_export_result packs_export(const char *dir, const char *
 	return result;
 }
 
-/* Keeps the cache's new entries in the store; as many as wanted must be new. */
+/* Keeps the cache's new entries in the store; `wanted` of them must be new. */
 static inline void packs_keep(const struct jw_system *system, size_t wanted)
 {
 	const struct jw_store_keep_options options = {.size = sizeof options, .system = system};
@@ -96,7 +96,7 @@ static inline char *packs_entry_text(const struct packs_parts *parts, const char
 					  (unsigned long long)parts->key, target_name, form, first, second);
 }
 
-/* One member of a pack that is made by hand. */
+/* One member of a handmade pack. */
 struct packs_member {
 	const char *name;
 	const void *data;
@@ -119,7 +119,7 @@ static inline void packs_member_put(struct writer *writer, const struct packs_me
 	assert_int_equal(writer_put(NULL, writer, zeros, tar_padding(member->size)), 0);
 }
 
-/* A pack with a sound outside and whatever inside: this manifest, then these members. The caller
+/* A pack that is sound outside, with any content: this manifest, then these members. The caller
  * frees `pack`. */
 static inline void packs_make(struct buf *pack, const char *manifest,
 							  const struct packs_member *members, size_t count)

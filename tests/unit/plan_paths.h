@@ -7,7 +7,7 @@
 #include "find/named_paths.h"
 #include "plan/plan.h"
 
-/* `request` names everything but the files. */
+/* `request` has everything but the files. */
 static inline int plan_paths(struct jw_error *err, const struct plan_request *request,
 							 const char *const *paths, size_t count, struct plan **ret_plan)
 {

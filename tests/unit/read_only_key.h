@@ -1,5 +1,5 @@
-/* A registry key of variables that may not be written for a while, as for a user without
- * administrator's rights, and under a policy: by access lists. Windows. */
+/* Makes a registry key of variables read-only for a while by access lists, as for a user without
+ * administrator's rights, or with a policy. Windows. */
 #ifndef JW_TEST_READ_ONLY_KEY_H
 #define JW_TEST_READ_ONLY_KEY_H
 

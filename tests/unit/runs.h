@@ -90,7 +90,7 @@ static inline void make_tree(size_t id)
 	mem_free(root);
 }
 
-/* Starts again from empty folders, with a worker that runs `body`. */
+/* Starts with empty folders and a worker that runs `body`. */
 static inline int begin(void **state)
 {
 	char *marks = os_join(NULL, folder, "marks");

@@ -52,7 +52,7 @@ static void digest_is_blake2b_256(void **state)
 	assert_string_equal(text, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
 
-/* Around the length of a block, and of no length at all. */
+/* Lengths around that of a block, and zero. */
 static void many_digests_are_those_of_one(void **state)
 {
 	static const size_t sizes[] = {0, 1, 127, 128, 129, 255, 256, 257, 1000, 4000, 1280};

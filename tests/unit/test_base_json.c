@@ -1,4 +1,4 @@
-/* What counts as JSON. */
+/* Which texts count as JSON. */
 #include "check.h"
 
 #include <string.h>

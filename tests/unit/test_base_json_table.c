@@ -1,4 +1,4 @@
-/* JSON by tables: each kind of row, when a member is there, and texts of any bytes. */
+/* JSON by tables: each kind of row, when a member is present, and texts of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ static void groups_are_found_or_added_up_to_the_most(void **state)
 	assert_int_equal(groups[0].count, 2);
 	assert_int_equal(groups[2].kind, 7);
 	assert_int_equal(groups[2].count, 2);
-	/* A larger limit takes more, and what is there is found beyond a smaller one. */
+	/* A larger limit accepts more; existing elements beyond a smaller limit are found. */
 	assert_int_equal(mem_find_or_add(NULL, &VEC_LIST(groups, count, capacity, 4),
 									 &(struct group){.kind = 9}, is_same, &at),
 					 0);

@@ -87,7 +87,7 @@ static int no_image(struct jw_error *err, void *context, const struct jw_scan_im
 	return error_set(err, JW_ERR_FORMAT, "%s", image->path);
 }
 
-/* A program of a version in which options ended here: not a byte behind them is read. */
+/* A program of a version in which options ended here: the function reads no byte behind them. */
 static void a_function_takes_the_options_of_an_older_program(void **state)
 {
 	const char *const paths[] = {JITWARM_SOURCE_DIR "/README.md"};

@@ -18,7 +18,7 @@ static struct cache_profile profile_of(const char *stamp)
 	return profile;
 }
 
-/* Hashes computed apart from this project (FNV-1a in Python over the spelled-out key). */
+/* Hashes computed independently of this project (FNV-1a in Python over the spelled-out key). */
 static void keys_equal_the_bytes_that_the_driver_hashes(void **state)
 {
 	static const struct {
@@ -249,7 +249,7 @@ struct tally {
 	size_t entries, cuda, opencl, linked;
 };
 
-/* The key put together again from its parts must name the file. */
+/* The key joined again from its parts must match the file's name. */
 static void rebuild(const struct cache_key_parts *parts, const struct cache_entry *entry,
 					uint64_t name)
 {

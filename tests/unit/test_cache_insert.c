@@ -107,7 +107,7 @@ static void a_missing_index_is_made_with_all_rows(void **state)
 	mem_free(path);
 }
 
-/* Readers do not wait for a writer, and inserts make way for a file. */
+/* Readers do not wait for a writer, and inserts replace whatever is in a file's place. */
 static void what_is_no_file_gives_way(void **state)
 {
 	char *path = os_join(NULL, dir, "index"), *kept = os_join(NULL, dir, "index/kept");
@@ -140,7 +140,7 @@ static void what_is_no_file_gives_way(void **state)
 		fill(6, 6);
 		assert_consistent(6);
 	}
-	/* Not for a folder with somebody's files. */
+	/* Not for a folder that contains files. */
 	start_anew();
 	assert_int_equal(os_make_dirs(NULL, kept, 0700), 0);
 	live = open_live(1 << 30, CACHE_FULL_REFUSE);
@@ -246,7 +246,7 @@ static void the_limit_is_kept(void **state)
 	(void)cache_live_close(NULL, live);
 	assert_consistent(5);
 
-	/* The oldest entries are evicted, but none that the same handle has inserted. */
+	/* The oldest entries are evicted, except those that the same handle has inserted. */
 	live = open_live(5 * entry.row_bytes, CACHE_FULL_EVICT);
 	for (unsigned n = 6; n <= 10; n++)
 		assert_int_equal(insert_one(NULL, live, n, 0, NULL), 0);
@@ -262,7 +262,7 @@ static void the_limit_is_kept(void **state)
 	cache_index_free(&index);
 }
 
-/* One after the other, past an entry that this handle keeps. */
+/* Evicts one after the other, but skips an entry that this handle keeps. */
 static void the_oldest_go_first(void **state)
 {
 	struct entries_entry entry;
@@ -348,7 +348,7 @@ static void another_accounts_cache_stays_its_own(void **state)
 	reached = !os_stat(NULL, folder, &(struct os_stat){0});
 	os_act_as_self();
 	if (!reached)
-		skip(); /* TMPDIR is closed to others */
+		skip(); /* TMPDIR is not accessible to others */
 	assert_int_equal(os_make_dirs(NULL, parent, 0711), 0);
 	assert_int_equal(os_set_owner(NULL, parent, NOBODY, NOBODY), 0);
 	dir = planted;
@@ -359,7 +359,7 @@ static void another_accounts_cache_stays_its_own(void **state)
 	name[3] = '\0';
 	assert_owner(name, NOBODY);
 
-	/* A pipe that root has put in the index's place does not make the cache root's. */
+	/* A pipe that root has put in the index's place does not make the cache belong to root. */
 	link = os_join(NULL, dir, "index");
 	assert_int_equal(unlink(link), 0);
 	assert_int_equal(mkfifo(link, 0600), 0);
@@ -385,7 +385,7 @@ static void another_accounts_cache_stays_its_own(void **state)
 	mem_free(link);
 }
 
-/* Whichever allocation fails, the cache is whole and the failure is told. */
+/* If any allocation fails, the cache is sound and the failure is reported. */
 static void every_allocation_may_fail(void **state)
 {
 	(void)state;

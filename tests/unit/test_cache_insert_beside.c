@@ -1,4 +1,4 @@
-/* Inserting into a cache that other processes lock, remove, write or kill us in meanwhile. */
+/* Inserting into a cache that other processes lock, remove, write or that are killed meanwhile. */
 #include "check.h"
 
 #include <signal.h>
@@ -160,7 +160,7 @@ static void a_pipe_is_no_entry(void **state)
 	mem_free(made);
 }
 
-/* A driver writes the index after it has released the lock, and so overwrites rows that were added
+/* A driver writes the index after it has released the lock, and so removes rows that were added
  * meanwhile. */
 static void rows_that_a_late_write_undid_come_back(void **state)
 {
@@ -186,7 +186,7 @@ static void rows_that_a_late_write_undid_come_back(void **state)
 	mem_free(path);
 }
 
-/* Killed at any moment, nothing is lost and no driver would wipe. */
+/* Killed at any moment, it loses nothing, and no driver would wipe. */
 static void a_killed_insert_loses_nothing(void **state)
 {
 	unsigned seed = 1;

@@ -46,7 +46,7 @@ static void a_stamp_is_found_where_it_is_certain(void **state)
 	}
 }
 
-/* Of a mapped library a piece at a time is resident: a run may lie across two of them. */
+/* Of a mapped library one piece at a time is resident: a run may cross two pieces. */
 static void a_stamp_is_found_in_a_large_library(void **state)
 {
 	const size_t size = (size_t)9 << 20, piece = (size_t)4 << 20;
@@ -163,7 +163,7 @@ static void a_profile_is_kept_for_one_file(void **state)
 	mem_free(library);
 }
 
-/* A driver whose file is replaced, as on Windows: the meaning of its stamp is remembered. */
+/* A driver whose file is replaced, as on Windows: its stamp is still recognised. */
 static void a_former_driver_is_remembered(void **state)
 {
 	static const char bytes[] = RUN ":49\0:49\0";

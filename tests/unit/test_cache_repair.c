@@ -18,7 +18,7 @@ enum { LIMIT = 1 << 30 };
 
 static char *dir;
 
-/* Not os_write_atomic: thousands of files need not reach the disk. */
+/* Not os_write_atomic: thousands of files need not be synced to disk. */
 static void put(const char *name, const void *bytes, size_t size)
 {
 	char *path = os_join(NULL, dir, name), *parent = os_dir_name(NULL, path);
@@ -72,7 +72,7 @@ static int repair(struct jw_error *err, struct jw_cache_repaired *ret_repaired)
 	return jw_cache_repair(err, &options, ret_repaired);
 }
 
-/* So many sound entries, each with its row, and the right total. */
+/* This many sound entries, each with its row, and the right total. */
 static void assert_sound(size_t entries)
 {
 	struct jw_cache_options options = {.size = sizeof options, .path = dir, .limit_bytes = LIMIT};
@@ -191,8 +191,8 @@ static void an_index_of_another_version_stops_it(void **state)
 	assert_true(is_there("0/0/00000000000000"));
 }
 
-/* Asked between the entries: when the first is read it is torn, when it is judged it is whole, as
- * if a driver had compiled it again just then. */
+/* Called between the entries: an entry is torn when it is first read and complete when it is
+ * judged, as if a driver had just compiled it again. */
 static bool heal(void *context)
 {
 	struct entries_entry entry;
@@ -225,7 +225,7 @@ static void a_repaired_entry_stays(void **state)
 	assert_sound(2);
 }
 
-/* A file that has changed since it was judged is not the one that was meant. */
+/* A file that has changed since it was judged stays. */
 static void an_entry_changed_under_the_lock_stays(void **state)
 {
 	struct cache_live_options how = {.limit_bytes = LIMIT};
@@ -250,8 +250,8 @@ static void an_entry_changed_under_the_lock_stays(void **state)
 	assert_sound(1);
 }
 
-/* Killed at many moments: the index is never one that makes a driver wipe the cache, sound entries
- * stay, and the next run completes the repair. */
+/* Killed at many moments: the index never makes a driver wipe the cache, sound entries stay, and
+ * the next run completes the repair. */
 static void a_killed_run_leaves_a_sound_cache(void **state)
 {
 	enum { ENTRIES = 100, MOMENTS = 12 };

@@ -1,5 +1,5 @@
 /* The rows of the index from one hold of the lock to the next, beside other processes that write to
- * it: what is in the file is always what a plain list would hold. */
+ * it: the file always contains what a plain list would. */
 #include "folder.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static struct cache_live *open_live(const char *name)
 	return live;
 }
 
-/* As a driver does, who keeps the file's length. */
+/* Writes like a driver, which never shortens the file. */
 static void write_as_another(void)
 {
 	struct cache_index index = {.rows = expected, .count = count};
@@ -152,7 +152,7 @@ static void rows_are_those_of_a_plain_list(void **state)
 	(void)state;
 	change_beside_others(0);
 	change_beside_others(300);
-	change_beside_others(6000); /* too many for their places to be found under the lock */
+	change_beside_others(6000); /* too many to compute their positions under the lock */
 }
 
 /* Removed rows are not kept for ever. */
@@ -177,7 +177,7 @@ static void rows_that_come_and_go_take_no_more_memory(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
-/* The rows of a hold are those of the next, as long as the file says the same. */
+/* The rows of one hold are reused in the next, as long as the file is unchanged. */
 static void nothing_is_parsed_twice(void **state)
 {
 	struct cache_live *live = open_live("twice");
@@ -204,7 +204,7 @@ static void nothing_is_parsed_twice(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
-/* What an abandoned hold has changed is forgotten. */
+/* Changes of an abandoned hold are dropped. */
 static void an_abandoned_hold_leaves_nothing(void **state)
 {
 	struct cache_live *live = open_live("abandoned");
@@ -238,7 +238,7 @@ static void cut_short(void)
 	mem_free(path);
 }
 
-/* A row that was in the file before is not in it any more where it was cut short. */
+/* A row that was in the file before is not in it after the file was cut. */
 static void rows_come_back_after_a_cut(void **state)
 {
 	struct cache_live *live = open_live("cut");
@@ -257,7 +257,8 @@ static void rows_come_back_after_a_cut(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
-/* So many rows go for one entry that a hold of the lock does not do: the limit was lowered. */
+/* One entry evicts so many rows that one hold of the lock does not suffice: the limit was lowered.
+ */
 static void an_entry_has_room_made_over_several_holds(void **state)
 {
 	struct cache_live *live = open_live("room");
@@ -286,7 +287,7 @@ static void an_entry_has_room_made_over_several_holds(void **state)
 	assert_int_equal(cache_live_close(NULL, live), 0);
 }
 
-/* However much there is to repair, one call does all of it, and the lock is free in between. */
+/* One call does the whole repair, however large, and releases the lock in between. */
 static void a_repair_goes_to_its_end(void **state)
 {
 	struct cache_live *live = open_live("repair");

@@ -1,4 +1,4 @@
-/* The environment as the driver reads it: each case was tried on a real driver. */
+/* The environment as the driver interprets it: each case was tried on a real driver. */
 #include "check.h"
 
 #include <string.h>

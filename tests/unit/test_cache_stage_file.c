@@ -3,7 +3,7 @@
 
 enum { PIECE = 1 << 20 };
 
-/* Inserts the file `made` beside the test's cache. */
+/* Inserts the file `made` into the test's cache. */
 static struct cache_addition insert(const struct entry *entry, const char *made)
 {
 	const struct cache_live_options options = {.limit_bytes = UINT64_C(1) << 30};
@@ -61,7 +61,7 @@ static void pieces_make_the_whole(void **state)
 		assert_in_place(&entry);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_SAME);
 		{
-			/* The one in place is damaged in its last byte, or cut off. */
+			/* The existing one is damaged in its last byte, or truncated. */
 			char *dir = os_join(NULL, folder, "cache");
 			char *path = cache_entry_path(NULL, dir, entry.key);
 
@@ -114,7 +114,7 @@ static void damage_in_any_piece_is_refused(void **state)
 		put(made, entry.bytes.data, size - cut);
 		assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
 	}
-	/* A correct checksum over a value that is no cubin for this GPU. */
+	/* A correct checksum over a value that is not a cubin for this GPU. */
 	put_cubin(entry.bytes.data + CACHE_ENTRY_HEADER + entry.key_bytes, entry.value_bytes, 75);
 	cache_entry_header(entry.bytes.data, entry.key_bytes, entry.value_bytes,
 					   fnv_update(FNV_START,
@@ -123,7 +123,7 @@ static void damage_in_any_piece_is_refused(void **state)
 	put(made, entry.bytes.data, size);
 	assert_int_equal(insert(&entry, made).added, CACHE_ADDED_REFUSED);
 	{
-		/* Nothing of all that is left beside the tree or in it. */
+		/* Nothing of it is left beside the tree or in it. */
 		char *path = cache_entry_path(NULL, dir, entry.key);
 		struct os_names names;
 

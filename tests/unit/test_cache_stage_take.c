@@ -140,7 +140,7 @@ static void a_file_with_another_name_is_copied(void **state)
 	end(&given);
 }
 
-/* It would keep the group and the mode that it had where it was made. */
+/* It would keep the group and the mode from where it was made. */
 static void a_cache_for_others_too_gets_a_copy(void **state)
 {
 	struct given given;

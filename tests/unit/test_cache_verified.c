@@ -1,4 +1,4 @@
-/* Entries that were found sound are remembered, by what tells that they have not changed. */
+/* Entries that were found sound are remembered, together with the facts that show a change. */
 #include "folder.h"
 
 #include <uv.h>
@@ -65,7 +65,7 @@ static void damage_is_found_and_sound_entries_are_remembered(void **state)
 	for (unsigned n = 0; n < ENTRIES; n++)
 		assert_int_equal(candidates[n].damage, CACHE_SOUND);
 
-	/* Damaged without a change of its size; asked with its old times, it is not read. */
+	/* Damaged without a change of its size; with its old times restored it is not read. */
 	entries[1].bytes[entries[1].size - 1] ^= 1;
 	put(dir, &entries[1]);
 	judge(kept, dir, candidates);
@@ -78,13 +78,13 @@ static void damage_is_found_and_sound_entries_are_remembered(void **state)
 	assert_int_equal(candidates[1].damage, CACHE_DAMAGE_VALUE);
 	assert_int_equal(candidates[2].damage, CACHE_SOUND);
 
-	/* Bent in its place, and given its old time of writing again */
+	/* Damaged in place, with its old write time restored */
 	bend_in_place(dir, &candidates[2]);
 	look(dir, candidates);
 	judge(kept, dir, candidates);
 	assert_int_equal(candidates[2].damage, CACHE_DAMAGE_VALUE);
 
-	/* What was written just now is sound, and is not remembered. */
+	/* Entries that were just written are sound, but not remembered. */
 	entries[1].bytes[entries[1].size - 1] ^= 1;
 	put(dir, &entries[1]);
 	look(dir, candidates);
@@ -120,7 +120,7 @@ static size_t count_parsed(const uint64_t *marks, size_t count, uint64_t boot, s
 	return count;
 }
 
-/* What was not on the disk yet may be another file after a power loss. */
+/* Entries that were not on disk yet may have other content after a power loss. */
 static void unsettled_entries_are_forgotten_at_a_restart(void **state)
 {
 	static const uint64_t marks[ENTRIES] = {0x10, 0x21, 0x30};

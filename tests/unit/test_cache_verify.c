@@ -1,4 +1,4 @@
-/* Verifying and listing whole directories: real ones, and ones that were harmed here. */
+/* Verifies and lists whole directories: real ones, and ones that were damaged here. */
 #include "caches.h"
 
 #include <jitwarm/cache.h>
@@ -80,7 +80,7 @@ static void damage_is_counted_and_named(void **state)
 	mem_free(dir);
 }
 
-/* An entry whose name and checksum are right, under a key with that stamp and tail. */
+/* An entry whose name and checksum are right, with a key of that stamp and tail. */
 static void put_value(const char *dir, const char *stamp, const char *tail, const void *value,
 					  size_t size)
 {
@@ -95,7 +95,7 @@ static void put_value(const char *dir, const char *stamp, const char *tail, cons
 			  CACHE_ENTRY_HEADER + length + size);
 }
 
-/* The driver believes it, and programs fail with it at each start. */
+/* The driver uses it, and programs fail with it at each start. */
 static void machine_code_that_no_driver_loads_is_damage(void **state)
 {
 	static const char of_550[] = "Apr  8 202512:10:18", of_no_driver[] = "Jan  1 202000:00:00";
@@ -310,7 +310,7 @@ static void it_stops_when_asked(void **state)
 	mem_free(dir);
 }
 
-/* Asked between the walk and the reading: as if a driver evicted an entry just then. */
+/* Called between the walk and the reading: as if a driver evicted an entry just then. */
 static bool evict_one(void *context)
 {
 	char name[CACHE_NAME_SIZE], *path;
@@ -438,7 +438,7 @@ static size_t group(const struct jw_cache_group *groups, size_t count, const cha
 	return 0;
 }
 
-/* The list reads both ends of keys, and says the same as the whole keys. */
+/* The list reads both ends of keys, and reports the same as from whole keys. */
 static void check_list(const char *dir, size_t entries)
 {
 	const struct jw_cache_options options = {.size = sizeof options, .path = dir};

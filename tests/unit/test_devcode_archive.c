@@ -84,7 +84,7 @@ static void a_wheel_is_read_as_it_streams_by(void **state)
 							   "x/lib/libx.a(another_long_one.o) 1\nx/lib/libx.a(short.o#2) 1\n"
 							   "x/lib/libx.a(a name of its own) 1\n");
 		assert_int_equal(make_read(&wheel, &seen), 0);
-		/* The one in .text was handed over as well, and is not listed. */
+		/* The container in .text was handed over too, and is not listed. */
 		assert_int_equal(seen.containers, 10);
 		assert_int_equal(seen.troubles, 0);
 		buf_free(&library);
@@ -268,8 +268,8 @@ static void only_ptx_is_kept_of_a_large_container(void **state)
 	buf_free(&packed);
 }
 
-/* Every fourth truncation of a wheel and of a packed file: trouble or nothing, and always an end.
- */
+/* Every fourth truncation of a wheel and of a packed file: gives trouble or nothing, and always
+ * ends. */
 static void truncated_archives_end_well(void **state)
 {
 	struct buf library = make_buf(), wheel = make_buf(), packed = make_buf();
@@ -297,7 +297,7 @@ static void truncated_archives_end_well(void **state)
 	buf_free(&packed);
 }
 
-/* Memory that runs out at any moment: trouble or an error, and nothing is lost. (The sanitizers
+/* Memory runs out at any moment: gives trouble or an error, and leaks nothing. (The sanitizers
  * report leaks.) */
 static void running_out_of_memory_ends_well(void **state)
 {

@@ -1,4 +1,4 @@
-/* Containers: the writer's output is read back, and damaged ones are told from sound ones. */
+/* Containers: the writer's output is read back, and damaged ones are recognised. */
 #include "make_devcode.h"
 
 #include "devcode/container.h"
@@ -130,8 +130,8 @@ static void an_empty_container_is_sound(void **state)
 	buf_free(&file);
 }
 
-/* Fields of the entry whose contradiction makes it damaged, or of another kind; the container stays
- * sound. */
+/* Fields of the entry that make it damaged, or of another kind, when they contradict others; the
+ * container stays sound. */
 static void an_entry_has_its_kind_and_target(void **state)
 {
 	enum {

@@ -1,4 +1,4 @@
-/* Cubin headers: both ABIs, and files that are no cubins. */
+/* Cubin headers: both ABIs, and files that are not cubins. */
 #include "check.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ static void a_header_tells_the_least_cuda(void **state)
 
 		make_cubin(bytes, cases[i].abi, cases[i].sm, 2);
 		store_u32(bytes + 20, cases[i].toolkit);
-		/* The entry's word counts only where the cubin's own is not at hand. */
+		/* The entry's word counts only if the cubin's own header is not available. */
 		assert_int_equal(cubin_cuda(bytes, CUBIN_HEAD, other, cases[i].sm), cases[i].cuda);
 	}
 	assert_int_equal(cubin_cuda(NULL, 0, 8, 86), 13000);

@@ -1,4 +1,4 @@
-/* The kernel by which another module's machine code is told: in PTX, and in a cubin. */
+/* The kernel that identifies a module's machine code: in PTX, and in a cubin. */
 #include "check.h"
 
 #include <string.h>

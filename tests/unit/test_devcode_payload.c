@@ -63,7 +63,7 @@ static void a_large_payload_comes_out_as_it_went_in(void **state)
 	mem_free(text);
 }
 
-/* The key of a raw payload is made of its padded bytes: each length as a real driver took it. */
+/* The key of a raw payload contains its padded bytes: each length as a real driver hashed it. */
 static void raw_text_ends_before_the_last_byte_of_its_padding(void **state)
 {
 	static const struct {
@@ -144,7 +144,7 @@ static void unsupported_compressions_are_refused(void **state)
 	buf_free(&made.bytes);
 }
 
-/* The text says more than the header's number: sm_90a under 90. */
+/* The text says more than the header's number: sm_90a with 90. */
 static void the_header_is_read_from_the_beginning_alone(void **state)
 {
 	enum { COMMENT = 20000, SIZE = 400000 };

@@ -140,7 +140,8 @@ static void a_module_without_code_is_recognised(void **state)
 	}
 }
 
-/* The fast path against a plain loop, with every word at every place around the blocks' borders. */
+/* The fast path against a plain loop, with every word at every position around the blocks' borders.
+ */
 static void counting_fast_is_counting(void **state)
 {
 	static const char *const words[] = {";\n",     ";\r\n",   "rem",       ".entry", ".func",

@@ -1,5 +1,4 @@
-/* PTX texts in the data of programs: where they begin and end, however a compiler lays strings out.
- */
+/* PTX texts in the data of programs: where they begin and end in any layout of strings. */
 #include "make_archive.h"
 #include "make_devcode.h"
 
@@ -214,8 +213,8 @@ static void all_are_found(void **state)
 	}
 }
 
-/* White space between texts without a NUL: how much of it begins the next one, the ends of the run
- * tell. */
+/* White space between texts without a NUL: the ends of the run decide how much of it belongs to the
+ * next one. */
 static void white_space_between_is_shared(void **state)
 {
 #define BARE   "}\n\n"
@@ -264,7 +263,7 @@ static void white_space_between_is_shared(void **state)
 #undef MODULE
 }
 
-/* Larger than what is looked at in one go. */
+/* Larger than one window of the search. */
 static void a_large_text_is_whole(void **state)
 {
 	struct buf data = make_buf();
@@ -309,7 +308,7 @@ static void only_initialised_data_counts(void **state)
 	}
 }
 
-/* A file of nothing but beginnings does not take quadratic time. */
+/* A file full of beginnings does not take quadratic time. */
 static void hostile_beginnings_are_limited(void **state)
 {
 	struct buf data = make_buf(), file = make_buf();

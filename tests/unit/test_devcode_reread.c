@@ -100,7 +100,7 @@ static int drop(struct jw_error *err, void *context, size_t part, const uint8_t 
 	return 0;
 }
 
-/* A walk ends wherever it is asked to, in the middle of a member too, and reports no damage. */
+/* A walk ends whenever it is cancelled, also in the middle of a member, and reports no damage. */
 static void stopped_at(const char *path, const char *member, const struct buf *library)
 {
 	size_t questions = 0;
@@ -120,7 +120,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 			break;
 		}
 		assert_int_equal(err.code, JW_ERR_INTERRUPTED);
-		/* One more: the same question again, before it is trouble. */
+		/* One more: the same question again, before it is reported as trouble. */
 		assert_in_range(patience.asked, n + 1, n + 6);
 	}
 	/* Often enough within the one member. */

@@ -1,4 +1,4 @@
-/* Which names may hold device code: one answer, whichever part is asked. */
+/* Which names may hold device code: every part gives the same answer. */
 #include "code_files.h"
 
 static void names_have_one_answer(void **unused)
@@ -30,7 +30,7 @@ static void names_have_one_answer(void **unused)
 		{.name = "LIBY.SO.2", .counts = true},
 		{.name = "APP2.EXE", .counts = true},
 		{.name = "P-2.WHL", .counts = true},
-		/* Hidden from people, not from programs */
+		/* Hidden from users, not from programs */
 		{.name = ".hidden.so", .counts = true},
 		{.name = ".hidden/k.ptx", .counts = true},
 		{.name = "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/k.ptx", .counts = true},
@@ -60,7 +60,7 @@ static void names_have_one_answer(void **unused)
 		{.name = "ptx"},
 		{.name = ".ptx"},
 		{.name = "k.ptx.12"},
-		/* A program has to be one that may be run */
+		/* A program has to be executable */
 		{.name = "program"},
 		{.name = "__pycache__/k.ptx"},
 		{.name = ".git/k.ptx"},

@@ -108,7 +108,7 @@ static void put_folder(const struct named_file *file, unsigned number)
 	mem_free(path);
 }
 
-/* Links add no files: a link sorts behind the file that it leads to. */
+/* Links add no files: a link sorts behind its target. */
 static void kinds_have_one_answer(void **unused)
 {
 	static const struct named_file files[] = {
@@ -122,7 +122,7 @@ static void kinds_have_one_answer(void **unused)
 		{.name = "zlink.so", .make = put_link, .target = "./real.so"},
 		{.name = "zhard.so", .make = put_hard_link, .target = "real.so"},
 		{.name = "outside.so", .make = put_link_outside, .target = "../elsewhere", .counts = true},
-		/* The name that it has here decides */
+		/* Its name here decides */
 		{.name = "outside.bin", .make = put_link_outside, .target = "../elsewhere.so"},
 		{.name = "aside/k.ptx", .make = put_link_to_folder, .target = "../beside", .counts = true},
 		{.name = "loop", .make = put_link, .target = "."},

@@ -179,7 +179,7 @@ static void files_come_once(void **state)
 													   .name_count = 3},
 							 &found),
 					 0);
-	/* A file that is named counts whatever its name. */
+	/* A named file counts, whatever its name. */
 	assert_int_equal(found->file_count, 2);
 	jw_found_free(found);
 	mem_free(folder);
@@ -283,7 +283,7 @@ static bool count_down(void *context)
 	return !*left || !--*left;
 }
 
-/* At whatever moment: the rest of the environment is not looked into. */
+/* At any moment: the rest of the environment is not searched. */
 static void search_that_is_cancelled(void **state)
 {
 	struct jw_found *found = NULL;

@@ -1,5 +1,5 @@
-/* jitwarm's search in environments laid out as on Windows (Lib\site-packages, Library\bin). Windows
- * layouts are looked for everywhere, so that this test runs on both systems. */
+/* Searches environments laid out as on Windows (Lib\site-packages, Library\bin). Both systems
+ * search Windows layouts, so that this test runs on both. */
 #include "environments.h"
 
 #include "os/env.h"

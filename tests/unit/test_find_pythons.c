@@ -1,4 +1,4 @@
-/* jw_find's way to the environment that is active: conda, the Python on PATH, virtual environments,
+/* How jw_find determines the active environment: conda, the Python on PATH, virtual environments,
  * pyenv. */
 #include "environments_posix.h"
 

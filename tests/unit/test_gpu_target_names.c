@@ -1,4 +1,4 @@
-/* GPUs as people name them, by device id, and with which drivers they run. */
+/* GPUs by their common names, by device id, and the drivers that run them. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Where entries have gone: each way of losing them leaves something else behind. */
+/* How entries disappeared: each kind of loss leaves other traces. */
 #include "explaining.h"
 
 #include <uv.h>
@@ -16,7 +16,7 @@ static char *inside(const char *name)
 	return path;
 }
 
-/* Two numbers that are told apart by their births need births that the clock tells apart. */
+/* Two inodes that differ only by their births need births that the clock distinguishes. */
 static void let_time_pass(void)
 {
 	uv_sleep(20);
@@ -175,7 +175,7 @@ static struct plan *make_plan(void)
 	return plan_for(&request.plan, profile.stamp);
 }
 
-/* As a run does at its end. */
+/* As at the end of a run. */
 static void remember(void)
 {
 	struct plan *plan = make_plan();
@@ -302,8 +302,8 @@ static const struct loss losses[] = {
 	 .phrase = "deleted, or evicted"},
 };
 
-/* Whether a folder keeps its identity while its content changes: Wine takes the last change for the
- * birth, and some file systems know none. */
+/* Whether a folder keeps its identity while its content changes: Wine reports the last change as
+ * the birth, and some file systems record none. */
 static bool can_tell(void)
 {
 	const uint64_t before = os_identity(folder);
@@ -315,7 +315,7 @@ static bool can_tell(void)
 	return before != OS_UNIDENTIFIED && os_identity(folder) == before;
 }
 
-/* Also if another look has recorded its state meanwhile. */
+/* Also if another run has recorded the state meanwhile. */
 static void each_loss_is_explained(void **unused)
 {
 	(void)unused;
@@ -362,7 +362,8 @@ static void each_entry_has_its_own_loss(void **unused)
 	}
 	assert_int_equal(reason_now(1 << 30, text), JW_COLD_DELETED);
 	assert_non_null(strstr(text, "removed or replaced"));
-	/* Epochs whose end is forgotten: without the entries, as other modules' runs see them. */
+	/* Epochs whose end is no longer stored: without the entries, as runs of other modules see them.
+	 */
 	for (unsigned round = 0; round <= LEDGER_MOST_EPOCHS; round++) {
 		let_time_pass();
 		removed();

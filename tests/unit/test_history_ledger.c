@@ -75,7 +75,7 @@ static void hold(void)
 	change(NULL, 0, &carried[1].key, 1);
 	change(NULL, 0, &carried[1].key, 1);
 	assert_int_equal(count_marked(), 0);
-	/* A new mark takes an old one's place. */
+	/* A new mark replaces an old one. */
 	carried[0].checksum = checksum;
 	change(carried, 1, NULL, 0);
 	assert_int_equal(count_marked(), 1);
@@ -120,7 +120,7 @@ static void kinds_of_marks_coexist(void **state)
 	forget();
 }
 
-/* A ledger as it was before there were marks. */
+/* A ledger from before there were marks. */
 static void one_without_marks_is_read(void **state)
 {
 	static const uint8_t rest[4 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS)];
@@ -144,7 +144,7 @@ static void one_without_marks_is_read(void **state)
 	ledger_open(&ledger, folder, cache);
 	assert_int_equal(ledger.count, 1);
 	assert_int_equal(ledger.marks[LEDGER_OLDER].count, 0);
-	/* Without marks it is written as it was. */
+	/* Without marks it is written in the old form. */
 	assert_int_equal(ledger_write(NULL, &ledger, path), 0);
 	ledger_close(&ledger);
 	{

@@ -1,4 +1,4 @@
-/* How much longer this machine takes than the model says. */
+/* How much longer this machine takes than the model predicts. */
 #include "check.h"
 
 #include <math.h>
@@ -70,9 +70,9 @@ static void the_gauge_calibrates_the_first_estimate(void **state)
 	about(factors.load / speed_factors(&other, &new_driver).load, 4);
 	about(factors.link / speed_factors(&other, &new_driver).link, 4);
 	about(speed_factors_by_gauge(&new_driver, &slow).load, factors.load);
-	/* The range is narrower than without, and wider than behind a run. */
+	/* The range is narrower than without the gauge, and wider than after a run. */
 	assert_true(factors.spread > 1 && factors.spread < plan_spread(&(struct plan_factors){0}));
-	/* One gauge a driver, the last. */
+	/* One gauge per driver, the last. */
 	speed_add_gauge(&table, &new_driver, &fast);
 	assert_int_equal(table.count, 1);
 	speed_add_gauge(&other, &old_driver, &none);
@@ -81,7 +81,7 @@ static void the_gauge_calibrates_the_first_estimate(void **state)
 	about(speed_factors(&table, &new_driver).load, factors.load / 4);
 }
 
-/* It counts for half its own length: hardly beside a run. */
+/* It counts for half its own length: little beside a run. */
 static void a_run_is_believed_before_the_gauge(void **state)
 {
 	const struct speed_time gauge = gauge_of(4, 1), busy = gauge_of(4, 0.3);

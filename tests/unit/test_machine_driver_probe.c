@@ -50,7 +50,7 @@ static int probe_with(struct jw_error *err, const char *body, struct cache_profi
 	return result;
 }
 
-/* No entry says nothing about the form of entries: it must not be remembered as another one. */
+/* Without an entry the form of entries is unknown: it must not be remembered as opaque. */
 static void a_driver_without_a_cache_is_not_opaque(void **state)
 {
 	struct cache_profile profile = {.trust = CACHE_STAMP_READ, .stamp = "Jun 25 202401:14:48"};

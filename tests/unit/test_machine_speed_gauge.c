@@ -21,7 +21,7 @@ static struct speed_gauge make(char **ret_path)
 	return gauge;
 }
 
-/* How many jobs are sent where each answer tells these times. */
+/* The number of jobs sent if each answer reports these times. */
 static unsigned jobs_at(double wall_ms, double cpu_ms, struct speed_time *ret_taken)
 {
 	const struct protocol_answer warmed = {.wall_ms = 5000},
@@ -58,7 +58,7 @@ static void it_takes_a_third_of_a_second_at_most(void **state)
 	assert_int_equal(jobs_at(90, 60, &taken), 3);
 	assert_true(taken.cpu_ms == 180 && taken.wall_ms == 270);
 	assert_true(taken.model_ms > 2.99 * model && taken.model_ms < 3.01 * model);
-	/* One is compiled in any case. */
+	/* One is always compiled. */
 	assert_int_equal(jobs_at(10 * model, 10 * model, &taken), 1);
 	assert_true(taken.cpu_ms > 0);
 	assert_int_equal(jobs_at(100000, 100000, &taken), 1);
@@ -81,7 +81,8 @@ static void a_refusal_ends_it(void **state)
 	mem_free(path);
 }
 
-/* As the model was fitted to: a kernel of middling length; and no two are the same for a cache. */
+/* They resemble the modules to which the model was fitted: kernels of medium length; and each has
+ * its own cache entry. */
 static void its_modules_are_like_those_of_libraries(void **state)
 {
 	char *path;

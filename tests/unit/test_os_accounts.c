@@ -1,4 +1,4 @@
-/* Whose accounts there are, and acting as one of them. */
+/* The accounts of the machine, and acting as one of them. */
 #include "check.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static void windows_services_are_known(void **state)
 	jw_accounts_free(&accounts);
 }
 
-/* Taking the rights of our own account changes nothing, and nothing of them stays afterwards. */
+/* Taking our own account's rights changes nothing, and leaves nothing behind. */
 static void acting_as_ourselves(void **state)
 {
 	struct os_account us;
@@ -95,7 +95,7 @@ static void acting_as_ourselves(void **state)
 	mem_free(folder);
 }
 
-/* As a console that was not elevated. */
+/* As in a console that was not elevated. */
 static void without_elevation_we_are_no_administrator(void **state)
 {
 	(void)state;
@@ -199,7 +199,7 @@ static void a_moved_folder_is_found_where_the_registry_is_loaded(void **state)
 #endif
 }
 
-/* By the system's own call, even if a profile names another folder. */
+/* Uses the system's own call, even if a profile names another folder. */
 static void our_own_folder_is_asked_for(void **state)
 {
 	char name[] = "ourselves", home[] = "C:\\nowhere";

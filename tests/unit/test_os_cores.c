@@ -41,7 +41,7 @@ static void all_on_one(char *text, size_t size, size_t place, size_t thread)
 	(void)snprintf(text, size, "0-1023\n");
 }
 
-/* The first of each two is not ours; they still share the core. */
+/* The first of each pair is not ours; the pair still shares a core. */
 static void in_twos(char *text, size_t size, size_t place, size_t thread)
 {
 	(void)snprintf(text, size, "%zu,%zu\n", place / 2, thread);

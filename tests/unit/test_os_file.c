@@ -58,7 +58,7 @@ static void a_path_that_is_no_file_is_refused_by_name(void **state)
 }
 
 #ifndef _WIN32
-/* Its size is a page, its content a number: so are those by which GPUs and batteries are found. */
+/* Its size is a page, its content a number: GPUs and batteries are found by such files. */
 static void a_file_of_the_kernel_is_as_long_as_its_content(void **state)
 {
 	static const char path[] = "/sys/class/net/lo/mtu";

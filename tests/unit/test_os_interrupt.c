@@ -57,7 +57,8 @@ static void hung_up_under_nohup(void)
 		_exit(1);
 }
 
-/* Where they are not held, the request is this process's own, and the other one hears nothing. */
+/* If the signals are not held, the request is for this process only, and the other one does not
+ * receive it. */
 static void asked_while_another_is_started(void)
 {
 	pid_t other;
@@ -82,14 +83,14 @@ static void asked_while_another_is_started(void)
 		_exit(1);
 	if (os_interrupted())
 		_exit(2);
-	/* The command is gone, but its end is not reported yet: the request is for us. */
+	/* The command has ended, but its end is not reported yet: the request is for this process. */
 	(void)kill(getpid(), SIGTERM);
 	if (!os_interrupted())
 		_exit(3);
 	os_forward_signals(0);
 }
 
-/* An echo that comes late counts as a second request. A busy machine may cause that, but not each
+/* An echo that comes late counts as a second request. A busy machine may cause that, but not every
  * time. */
 static void test_an_echo_is_no_second_request(void **state)
 {

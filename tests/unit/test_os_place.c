@@ -1,5 +1,5 @@
-/* Names that a Korean user's folders have, paths longer than Windows' old limit, locks,
- * environment: what the two halves of the os layer must do alike, and where they may differ. */
+/* Names of a Korean user's folders, paths beyond Windows' old limit, locks, environment: what both
+ * halves of the os layer must do alike, and where they may differ. */
 #include "check.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ static void a_path_of_more_than_260_characters_works(void **state)
 	mem_free(path);
 }
 
-/* Windows before 10, and Wine, do not replace a file that is open: then it must be left whole. */
+/* Windows before 10, and Wine, do not replace an open file: then it must stay whole. */
 static void a_reader_sees_the_old_file_or_the_new_one(void **state)
 {
 	char *path = inside("replaced");
@@ -145,8 +145,8 @@ static void a_file_is_written_in_place(void **state)
 	mem_free(path);
 }
 
-/* fcntl's locks do not exclude the process that holds them; that other processes are kept out is
- * tested with the driver's cache. */
+/* fcntl's locks do not exclude the process that holds them; the driver's cache tests that they keep
+ * out other processes. */
 static void an_exclusive_lock_keeps_another_handle_out(void **state)
 {
 	char *path = inside("locked");

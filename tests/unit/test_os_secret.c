@@ -15,8 +15,8 @@
 
 enum { UNASKED = 3, HANGS_S = 60 };
 
-/* Replaces the C library's: Ctrl-C comes when the terminal has just become silent, and before
- * anything is waited for. */
+/* Replaces the C library's: Ctrl-C comes just after the echo was disabled, before the wait for
+ * input. */
 static bool interrupts;
 
 int tcsetattr(int fd, int actions, const struct termios *settings)
@@ -28,7 +28,7 @@ int tcsetattr(int fd, int actions, const struct termios *settings)
 	return result;
 }
 
-/* The end of a process that asks at its terminal `path`. */
+/* The end status of a process that asks at its terminal `path`. */
 static void ask(const char *path)
 {
 	char word[8];
@@ -86,7 +86,7 @@ static void test_ctrl_c_before_anything_is_waited_for(void **state)
 	assert_int_equal(close(terminal), 0);
 }
 
-/* Input before the question is dropped, so the text is typed again until the process takes it. */
+/* Input before the question is dropped, so the text is typed again until the process reads it. */
 static void test_what_is_typed_is_given(void **state)
 {
 	int terminal = open_terminal(), status = 0;

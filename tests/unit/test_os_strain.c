@@ -41,7 +41,7 @@ static void groups_limit_memory_on_every_level(void **state)
 	root_put("sys/fs/cgroup/user.slice/memory.current", "104857600\n");
 	root_put("sys/fs/cgroup/user.slice/app.scope/memory.max", "max\n");
 	expect_mib(1024, 924);
-	/* Our group is not below the visible root: there is no path to it. */
+	/* Our group is not below the visible root, so it has no path. */
 	root_put("proc/self/cgroup", "0::/../other\n");
 	expect_mib(4096, 2048);
 }

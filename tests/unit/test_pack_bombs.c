@@ -1,5 +1,5 @@
 /* Packs with a correct digest and damaged content, which other checks must refuse: every bit of the
- * content, and content that would unpack to far more than its stated size. */
+ * content, and content that would decompress to far more than its stated size. */
 #include "folder.h"
 
 #include <sodium.h>
@@ -62,7 +62,8 @@ static void check_target(void)
 	assert_int_equal(os_remove_tree(NULL, target), 0);
 }
 
-/* A few bits mean nothing (a hint in a frame's header, say): then the entries are the same. */
+/* A few bits have no meaning (a hint in a frame's header, for example): then the entries are the
+ * same. */
 static void every_bit_under_its_own_digest(void **state)
 {
 	char *cache = os_join(NULL, folder, "cache");
@@ -131,7 +132,7 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 								 0};
 			zeros -= in.size;
 		}
-		/* With its end at once the frame would be as small as its content. */
+		/* If it ended at once, the frame would be as small as its content. */
 		how = zeros || in.pos < in.size ? ZSTD_e_continue : ZSTD_e_end;
 		left = ZSTD_compressStream2(context, &room, &in, how);
 		assert_false(ZSTD_isError(left));
@@ -143,7 +144,8 @@ static void put_frame(struct buf *pack, const struct buf *bytes, uint64_t zeros,
 #define HEAD  "{\"format\":\"jitwarm.pack/1\",\"requires\":[],\"os\":\"linux\",\"pointer_bits\":64,"
 #define EMPTY HEAD "\"drivers\":[],\"members\":[],\"entries\":[]}"
 
-/* A frame with the manifest and zeros up to this size of it; one with the end and so many more. */
+/* A frame with the manifest and zeros up to this size, and one with the end and this many more
+ * zeros. */
 static bool is_taken_with(const char *manifest, uint64_t manifest_size, uint64_t more,
 						  int window_log, struct jw_error *err)
 {
@@ -179,7 +181,7 @@ static void frames(void **state)
 	assert_int_equal(err.code, JW_ERR_FORMAT);
 	assert_false(is_taken_with(EMPTY, 0, 1, 0, &err));
 	assert_int_equal(err.code, JW_ERR_FORMAT);
-	/* A window for which 2 GiB would have to be kept, and the largest that is allowed */
+	/* A window that would require 2 GiB, and the largest allowed one */
 	assert_false(is_taken_with(EMPTY, 0, 0, 31, &err));
 	assert_int_equal(err.code, JW_ERR_FORMAT);
 	assert_true(is_taken_with(EMPTY, 0, 0, PACK_WINDOW_LOG, &err));
@@ -220,7 +222,7 @@ static void a_pack_has_two_frames(void **state)
 	}
 }
 
-/* More values than memory is there for: each takes a hundred bytes of it. */
+/* More values than memory allows: each takes a hundred bytes. */
 static void many_values(void **state)
 {
 	const size_t count = PACK_MOST_VALUES + 1;

@@ -22,7 +22,7 @@ static void make_pack(struct buf *ret_bytes)
 	mem_free(cache);
 }
 
-/* -1 and its reason where the bytes are refused, as they must be unless `sound`. */
+/* Returns -1 and the reason if the bytes are refused, as they must be unless `sound`. */
 static void import_bytes(const void *bytes, size_t size, bool sound, struct jw_error *err)
 {
 	const struct jw_import_options options = {
@@ -95,7 +95,7 @@ static char *two_members(void)
 					  parts.ptx_name, sizeof parts.ptx, parts.cubin_name, sizeof parts.cubin);
 }
 
-/* Takes `manifest`. The members are the two that belong there. */
+/* Takes `manifest`. The members are the two that belong to it. */
 static void try_manifest(char *manifest, enum jw_code wanted)
 {
 	const struct packs_member members[] = {{parts.ptx_name, parts.ptx, sizeof parts.ptx},
@@ -112,7 +112,7 @@ static void try_manifest(char *manifest, enum jw_code wanted)
 	mem_free(manifest);
 }
 
-/* Each is the sound manifest, and something that the grammar does not know. */
+/* Each is the sound manifest with a member that the grammar does not contain. */
 static void more_than_the_grammar(const char *members)
 {
 	static const struct {
@@ -194,7 +194,7 @@ static void manifests(void **state)
 	mem_free(deep);
 }
 
-/* A size that is not there: too much for the pack's own size, or more than comes. */
+/* A size that is wrong: too large for the pack's own size, or more than follows. */
 static void bombs(void **state)
 {
 	char *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);
@@ -204,7 +204,7 @@ static void bombs(void **state)
 	} cases[] = {
 		{"1000000000", JW_ERR_LIMIT},  /* beyond any ratio */
 		{"1073741825", JW_ERR_FORMAT}, /* beyond any entry */
-		{"1000000", JW_ERR_FORMAT},    /* thinkable, and not there */
+		{"1000000", JW_ERR_FORMAT},    /* plausible, but wrong */
 		{"7", JW_ERR_FORMAT},          {"0", JW_ERR_FORMAT},     {"-8", JW_ERR_FORMAT},
 		{"8.5", JW_ERR_FORMAT},        {"1e300", JW_ERR_FORMAT},
 	};
@@ -295,7 +295,7 @@ static void machine_code_that_is_too_new(void **state)
 	packs_parts_make(&parts);
 }
 
-/* Content that differs from the manifest, under a sound digest of the whole. */
+/* Content that differs from the manifest, with a sound digest of the whole. */
 static void wrong_content(void **state)
 {
 	char *members = two_members(), *entry = packs_entry_text(&parts, "sm_86", "load", 0, 1);

@@ -1,4 +1,4 @@
-/* Which entries of a pack fit a machine, and which field does not. */
+/* Which entries of a pack fit a machine, and which field prevents it. */
 #include "check.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Going through a pack: kept as a whole or member by member, verified or not, it is the same. */
+/* Walking through a pack gives the same, kept as a whole or member by member, verified or not. */
 #include "folder.h"
 
 #include <stdio.h>
@@ -163,7 +163,7 @@ static void every_entry_once(void **state)
 	buf_free(&pack);
 }
 
-/* Whichever member it is, and whichever thread has come to it. */
+/* In any member, found by either thread. */
 static void one_wrong_byte(void **state)
 {
 	(void)state;

@@ -71,7 +71,7 @@ static void assert_import(const struct jw_system *system, bool accepted, const c
 	jw_import_result_free(result);
 }
 
-/* As after a run that was killed when all was done. */
+/* As after a run that was killed at its end. */
 static void assert_there(void)
 {
 	struct jw_error err = {0};
@@ -351,7 +351,7 @@ static void hostile_manifests(void **state)
 	try_hostile(name + 5, &sound, "{\"stamp\":\"\"}", "file");
 	try_hostile(name + 5, &sound, "{\"stamp\":\"x\",\"release\":\"1.2\"}", "file");
 	try_hostile(name + 5, &sound, DRIVER, "ptx");
-	/* Other bytes than the name says */
+	/* Bytes that do not match the name */
 	digest_of(&member.digest, "cows", 4);
 	(void)pack_member_name(name, &member);
 	try_hostile(name + 5, &sound, DRIVER, "file");

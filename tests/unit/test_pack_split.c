@@ -171,7 +171,7 @@ static void it_travels(void **state)
 	assert_int_equal(export(&there).split, 0);
 }
 
-/* A directory for another machine, for which there is no driver here. */
+/* A directory for another machine, whose driver is not installed here. */
 static void it_travels_as_it_is(void **state)
 {
 	struct jw_import_options how = taking(NULL);
@@ -223,7 +223,7 @@ static size_t refill(const uint64_t *keys, size_t count)
 	return refilled.entries;
 }
 
-/* Also where packs of it become one. */
+/* Also when packs of it are merged. */
 static void the_store_keeps_the_mark(void **state)
 {
 	const uint64_t keys[] = {key_of(0), key_of(1), key_of(2), key_of(3)};

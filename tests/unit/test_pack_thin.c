@@ -135,7 +135,7 @@ static void assert_entries(unsigned first, unsigned last)
 	}
 }
 
-/* Elsewhere the same file lies at another path. */
+/* Elsewhere the same file has another path. */
 static void comes_back(void **state)
 {
 	struct jw_pack_file from = file_at(library, "frame/lib/libframe.so");
@@ -303,7 +303,7 @@ static void hostile_manifests(void **state)
 		 .origin = ORIGIN("64"),
 		 .code = JW_OK,
 		 .accepted = 1},
-		/* The place is a hint, and no more */
+		/* The place is only a hint */
 		{.features = THIN,
 		 .files = FILES("a/libframe.so"),
 		 .origin = ORIGIN("0"),
@@ -383,7 +383,7 @@ static void hostile_manifests(void **state)
 		 .origin = ORIGIN("64"),
 		 .code = JW_ERR_UNSUPPORTED},
 		{.features = "7", .files = FILES("a"), .origin = ORIGIN("64"), .code = JW_ERR_UNSUPPORTED},
-		/* It says that it is there, and it is not */
+		/* Claims to contain it, and does not */
 		{.features = THIN, .files = "", .origin = "", .code = JW_ERR_FORMAT},
 	};
 	struct packs_parts parts;
@@ -393,7 +393,7 @@ static void hostile_manifests(void **state)
 	make_library(library, 0, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		try_hostile(&parts, &cases[i]);
-	/* Another module of the same size where this one is said to be */
+	/* A different module of the same size at that place */
 	make_library(library, 1, 2);
 	try_hostile(&parts, &(struct hostile){THIN, FILES("a/libframe.so"), ORIGIN("64"), JW_OK, 0, 1});
 	/* A cubin is always in the pack */

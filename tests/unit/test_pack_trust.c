@@ -51,8 +51,8 @@ static void signed_and_verified(void **state)
 	assert_int_equal(minisign_sign(NULL, &secret, prehash, "two\nlines", &changed), -1);
 }
 
-/* Every bit of a signature's file: it either does not read or does not hold, or it is the untrusted
- * comment that says something else. */
+/* Every bit of a signature's file: reading fails, verification fails, or only the untrusted comment
+ * changed. */
 static void every_bit(void **state)
 {
 	struct minisign_secret secret;

@@ -155,7 +155,7 @@ static void modules_in_the_cache_are_warm(void **state)
 	buf_free(&data);
 }
 
-/* A hit that is damaged, or that no driver can load, is none. */
+/* A damaged hit, or one that no driver can load, does not count. */
 static void modules_with_damaged_entries_are_cold(void **state)
 {
 	static const struct {
@@ -402,7 +402,7 @@ static void unusable_containers_are_counted(void **state)
 	buf_free(&data);
 }
 
-/* An entry for 9.0 whose text says `.target sm_90a` is no use to any other GPU. */
+/* An entry for 9.0 whose text says `.target sm_90a` is useless for any other GPU. */
 static void the_text_decides_what_it_is_for(void **state)
 {
 	const struct jw_target targets[] = {{90, 0}, {120, 0}};
@@ -450,7 +450,7 @@ static void trouble_is_noted_and_the_rest_goes_on(void **state)
 	assert_int_equal(plan->troubles, 1);
 	assert_int_equal(plan->note_count, 1);
 	assert_non_null(strstr(plan->notes[0], "missing.so"));
-	assert_int_equal(plan->module_count, 2); /* told apart without a stamp, too */
+	assert_int_equal(plan->module_count, 2); /* distinguished without a stamp, too */
 	assert_int_equal(plan->modules[0].key, 0);
 	plan_free(plan);
 	buf_free(&data);
@@ -498,8 +498,7 @@ static void an_interrupt_ends_it_between_containers(void **state)
 
 enum { MOST_ALLOCATIONS = 400 };
 
-/* Whichever allocation fails: an error, and nothing is lost or used twice (the sanitizers watch).
- */
+/* If any allocation fails: an error, and nothing is leaked or used twice (the sanitizers check). */
 static void running_out_of_memory_ends_well(void **state)
 {
 	const struct jw_target targets[] = {{86, 0}, {90, 0}};
@@ -521,8 +520,8 @@ static void running_out_of_memory_ends_well(void **state)
 	small_put(&linked, 2, 70, "");
 	small_put(&inputs, 3, 70, "");
 	write_linked("linked.so", 2, &linked, &inputs);
-	/* The inventory may continue without memory that it does not get, so a plan does not show that
-	 * all allocations succeeded. */
+	/* The inventory may continue without memory, so an existing plan does not show that all
+	 * allocations succeeded. */
 	for (size_t n = 1; n <= MOST_ALLOCATIONS; n++) {
 		struct jw_error err = {0};
 

@@ -57,7 +57,7 @@ static void a_machine_may_be_slower(void **state)
 	plan_estimate(&two, &features, 50000, 2.5);
 	assert_true(fabs(two.cost_ms - 2.5 * one.cost_ms) < 1e-6);
 	assert_int_equal(one.cubin_bytes, two.cubin_bytes);
-	/* The key of an entry has the whole PTX in it. */
+	/* The key of an entry contains the whole PTX. */
 	assert_true(one.entry_bytes > one.cubin_bytes + 50000);
 	assert_true(one.entry_bytes < one.cubin_bytes + 50100);
 	features.line_info = true;

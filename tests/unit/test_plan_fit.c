@@ -20,7 +20,7 @@ struct row {
 	double x[FACTORS], ms;
 };
 
-/* Versions of a library are one family: no one is fitted to predict the other. */
+/* Versions of a library are one family: none is fitted to predict another. */
 struct library {
 	const char *file, *family;
 	bool driver;
@@ -50,7 +50,7 @@ enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
 struct model {
 	double factor[FACTORS];
-	double slower; /* the driver's machine than that of ptxas */
+	double slower; /* ratio of the driver's machine to that of ptxas */
 };
 
 static double cost_of(uint32_t statements, uint32_t divisions, uint32_t entries)
@@ -90,7 +90,7 @@ static bool read_row(const char *text, bool driver, struct row *ret_row)
 	}
 	statements = (uint32_t)value[1];
 	entries = (uint32_t)value[3];
-	/* How much a long kernel takes is the program's own rule, less its factor. */
+	/* For a long kernel the factor comes from the program's own rule. */
 	*ret_row = (struct row){
 		{driver, value[3], value[2],
 		 (cost_of(statements, 0, entries) - cost_of(0, 0, entries)) / program.factor[3]},
@@ -124,7 +124,7 @@ static double real_ms(const struct library *library)
 	return sum;
 }
 
-/* How far the total is off. The start of ptxas is known and does not count. */
+/* The ratio of the totals. The start of ptxas is known and does not count. */
 static double ratio(const struct model *model, const struct library *library)
 {
 	double sum = 0;
@@ -139,7 +139,7 @@ struct equations {
 	double left[FACTORS][FACTORS], right[FACTORS];
 };
 
-/* Each residual is divided by the square root of the time, and each library counts the same. */
+/* Each residual is divided by the square root of the time, and each library has the same weight. */
 static void add_rows(struct equations *equations, const struct library *library, double slower)
 {
 	const double scale = library->driver ? slower : 1, whole = real_ms(library) / scale;
@@ -187,7 +187,7 @@ static void fit_without(const char *family, struct model *model)
 	solve(&equations, model->factor);
 }
 
-/* With how much slower the driver's machine is: so that both machines' totals are right on
+/* Includes how much slower the driver's machine is, so that both machines' totals are right on
  * average. */
 static struct model fit_all(void)
 {

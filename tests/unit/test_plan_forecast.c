@@ -27,7 +27,7 @@ static void a_slow_machine_links_slowly(void **state)
 	assert_true(plan_link_ms(&slow, 0) < 1e-9);
 }
 
-/* A warm start links too: the time of a first start does not hold it. */
+/* A warm start links too: the time of a first start does not include it. */
 static void linking_is_no_part_of_the_first_start(void **state)
 {
 	struct plan_target target = {.link_bytes = 32000000};

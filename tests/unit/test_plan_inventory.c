@@ -1,5 +1,4 @@
-/* The inventory: it returns exactly what was read from a file, and only while the file is the same.
- */
+/* The inventory returns exactly what was read from a file, and only while the file is unchanged. */
 #include "make_devcode.h"
 
 #include "os/clock.h"
@@ -238,7 +237,7 @@ static void a_file_that_was_just_written_is_not_remembered(void **state)
 	inventory_close(inventory);
 }
 
-/* Whatever byte is damaged: the file is known as it was, or not at all. */
+/* If any byte is damaged, the file is known as it was, or not at all. */
 /* The one file in a state directory; the caller frees its path. */
 static char *only_file(const char *folder)
 {

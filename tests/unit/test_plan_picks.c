@@ -69,7 +69,7 @@ static void payload_and_options_go_in_as_they_are(void **state)
 	assert_int_equal(keys.link, key(CACHE_KEY_LINK, payload, sizeof payload, " -v "));
 }
 
-/* Of kind 0x40 the text alone, whether it is stored raw or not. */
+/* For kind 0x40 only the text, stored raw or not. */
 static void relocatable_ptx_goes_in_as_a_string(void **state)
 {
 	static const struct {
@@ -92,7 +92,7 @@ static void relocatable_ptx_goes_in_as_a_string(void **state)
 	}
 }
 
-/* So many that several threads work them off, some of them too large to wait beside others. */
+/* So many that several threads process them, some too large to wait beside others. */
 static void many_verdicts_equal_single_ones(void **state)
 {
 	enum { MANY = 300, MOST = 13 << 20 };
@@ -123,7 +123,7 @@ static void many_verdicts_equal_single_ones(void **state)
 	picks_free(&picks);
 }
 
-/* An entry that states a larger size than it holds does not exclude the others. */
+/* An entry that claims a larger size than it holds does not exclude the others. */
 static void a_failed_decompression_is_reported(void **state)
 {
 	static const char text[] = "a text that is long enough to be worth a second thread or two";

@@ -323,8 +323,8 @@ static void the_first_that_holds(void **state)
 	}
 }
 
-/* The header says 9.0, and so the driver takes it; the text says 9.0a, and so no other GPU can
- * compile it, however usable the older one beside it is. */
+/* The header says 9.0, and so the driver chooses it; the text says 9.0a, and so other GPUs cannot
+ * compile it, even beside a usable older one. */
 static void the_header_chooses_and_the_text_is_compiled(void **state)
 {
 	const struct devcode_entry entries[] = {

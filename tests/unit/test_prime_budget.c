@@ -7,7 +7,8 @@
 
 enum { MODULES = 6 };
 
-/* Dearest first, as a plan has them. In the cache the third is the cheapest for what it saves. */
+/* Most expensive first, as in a plan. The third takes the least cache for the time that it saves.
+ */
 static void fill(struct plan_module modules[MODULES])
 {
 	static const struct plan_module all[MODULES] = {
@@ -30,7 +31,7 @@ static void the_most_valuable_are_taken(void **state)
 		const char *taken; /* of the cold ones */
 	} cases[] = {
 		{.limit_bytes = 100000, .workers = 1, .taken = "yyyyy"},
-		/* By bytes of cache: the third, then those of one second for a kilobyte. */
+		/* By bytes of cache: the third, then those that save one second per kilobyte. */
 		{.limit_bytes = 100000, .budget_bytes = 1700, .workers = 1, .taken = "nnynn"},
 		{.limit_bytes = 100000, .budget_bytes = 6700, .workers = 1, .taken = "nyynn"},
 		{.limit_bytes = 100000, .budget_bytes = 7700, .workers = 1, .taken = "nyyny"},
@@ -40,7 +41,7 @@ static void the_most_valuable_are_taken(void **state)
 		{.limit_bytes = 100000, .budget_bytes = 500, .workers = 1, .taken = "nnnnn"},
 		/* A budget beyond the limit is the limit. */
 		{.limit_bytes = 6700, .budget_bytes = 50000, .workers = 1, .taken = "nyynn"},
-		/* By time: the dearest that fit, and only then modules that may not be needed. */
+		/* By time: the most expensive that fit, and only then modules that may not be needed. */
 		{.limit_bytes = 100000, .budget_ms = 5000, .workers = 1, .taken = "nynnn"},
 		{.limit_bytes = 100000, .budget_ms = 5600, .workers = 1, .taken = "nynny"},
 		{.limit_bytes = 100000, .budget_ms = 4900, .workers = 1, .taken = "nnyny"},

@@ -102,7 +102,7 @@ static void each_reason_is_reported(void **state)
 	assert_true(text_starts(line, "2 modules: the driver has changed from "));
 	mem_free(explanations);
 
-	/* Without a look at other entries less is known; a cache too small for all has evicted. */
+	/* Without reading other entries less is known; a cache too small for all has evicted. */
 	why.again = NULL;
 	why.limit_bytes = 100;
 	assert_int_equal(explain_plan(NULL, &why, &explanations), 0);

@@ -26,7 +26,7 @@ static void make_environment(void)
 	set("CUDA_CACHE_PATH", "cache");
 }
 
-/* Whether it is another environment than the last time, for a package (NULL: all of it). */
+/* Whether it differs from the last time, for a package (NULL: the whole environment). */
 static bool has_changed(const char *package)
 {
 	const struct jw_run_key key = {
@@ -131,7 +131,7 @@ static void lost_and_damaged_entries_are_seen(void **state)
 	assert_false(has_changed("frame"));
 	put_entry("00000000000003", 3); /* another program's */
 	assert_false(has_changed("frame"));
-	/* Cut, with its time as it was */
+	/* Truncated, with its old time */
 	assert_int_equal(os_file_open(NULL, cut, OS_OPEN_UPDATE, &file), 0);
 	assert_int_equal(os_file_truncate(NULL, file, 99), 0);
 	assert_int_equal(os_file_set_mtime(NULL, file, INT64_C(1000000001) * 1000000000), 0);
@@ -144,7 +144,7 @@ static void lost_and_damaged_entries_are_seen(void **state)
 	assert_int_equal(os_remove(NULL, cut), 0);
 	assert_true(has_changed("frame"));
 	assert_false(has_changed("frame"));
-	/* As long as the driver would wipe */
+	/* Unsound, so that the driver would wipe */
 	put_index(0x4a4a4a4a);
 	assert_true(has_changed("frame"));
 	assert_true(has_changed("frame"));

@@ -167,8 +167,8 @@ static struct jw_recorded_module recorded(unsigned number, unsigned sm)
 	return module;
 }
 
-/* A library of three modules: two are recorded, one of these is for the recorded GPU and others,
- * and a third that is recorded is in no file. */
+/* A library of three modules: two are recorded, one of them for the recorded GPU and others; a
+ * third recorded module is in no file. */
 static void other_drivers_and_gpus_prime_the_same_containers(void **state)
 {
 	const struct jw_target target = {75, 0};

@@ -1,5 +1,5 @@
-/* The queue: dearest first, each module once, two tries for one whose worker came to grief, the
- * second when nothing else is left. */
+/* The queue: most expensive first, each module once; a module that ended its worker gets a second
+ * try when nothing else is left. */
 #include "check.h"
 
 #include "run/job_queue.h"
@@ -49,7 +49,7 @@ static void a_module_is_tried_twice_and_no_more(void **state)
 	assert_int_equal(job_queue_take(&queue), QUEUE_EMPTY);
 	assert_int_equal(job_queue_take_suspect(&queue), 0);
 	assert_false(job_queue_retry(&queue, 0));
-	/* Taken, never begun: it is next again, and still a suspect. */
+	/* Taken and never begun: it is next again, and still a suspect. */
 	assert_int_equal(job_queue_take_suspect(&queue), 2);
 	assert_false(job_queue_has_suspects(&queue));
 	job_queue_return(&queue, 2);

@@ -21,7 +21,7 @@ static void workers_are_admitted_by_their_need_of_memory(void **state)
 	assert_false(memory_budget_admits(&memory, 5000 * MIB, 0));
 	memory_budget_begin(&memory, 8, 500 * MIB, 4000 * MIB);
 	assert_int_equal(memory.budget_bytes, 500 * MIB);
-	/* A system that does not say how much there is. */
+	/* A system that does not report its memory. */
 	memory_budget_begin(&memory, 8, 0, 0);
 	assert_true(memory_budget_admits(&memory, 9000 * MIB, 9000 * MIB));
 }
@@ -57,13 +57,13 @@ static void pressure_makes_them_fewer_and_calm_more(void **state)
 	assert_int_equal(memory.allowed, 4);
 	assert_int_equal(memory_budget_look(&memory, 2 * S, 4, 15, total, plenty), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 3);
-	/* It takes a moment to show. */
+	/* It takes effect after a moment. */
 	assert_int_equal(memory_budget_look(&memory, 3 * S, 3, 15, total, plenty), MEMORY_AS_IT_IS);
 	assert_int_equal(memory_budget_look(&memory, 5 * S, 3, 0, total, 400 * MIB), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 2);
 	assert_int_equal(memory_budget_look(&memory, 8 * S, 2, 0, total, 100 * MIB), MEMORY_AT_ONCE);
 	assert_int_equal(memory.allowed, 1);
-	/* The last one goes on. */
+	/* The last worker continues. */
 	assert_int_equal(memory_budget_look(&memory, 11 * S, 1, 99, total, 1 * MIB), MEMORY_AS_IT_IS);
 	assert_int_equal(memory.allowed, 1);
 	/* Ten quiet seconds for each that comes back. */
@@ -77,7 +77,7 @@ static void pressure_makes_them_fewer_and_calm_more(void **state)
 	(void)memory_budget_look(&memory, 44 * S, 3, 0, total, plenty);
 	(void)memory_budget_look(&memory, 55 * S, 4, 0, total, plenty);
 	assert_int_equal(memory.allowed, 4);
-	/* Short before the second one has begun: that is said, too. */
+	/* Memory is short before the second one has begun: that is reported, too. */
 	memory_budget_begin(&memory, 4, 0, plenty);
 	assert_int_equal(memory_budget_look(&memory, 1 * S, 1, 99, total, plenty), MEMORY_FEWER);
 	assert_int_equal(memory.allowed, 1);

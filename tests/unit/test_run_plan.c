@@ -1,4 +1,4 @@
-/* A run with workers that behave as drivers do on bad days. The workers are shell scripts. */
+/* A run whose workers behave as faulty drivers do. The workers are shell scripts. */
 #include "runs.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static void modules_that_kill_do_not_keep_others_from_being_compiled(void **stat
 	assert_int_equal(result->undone, 0);
 }
 
-/* Module 3 never ends within that time; the others, processes of a shell, do. */
+/* Module 3 does not end within that time; the others, processes of a shell, do. */
 static bool hangs_within(unsigned timeout_ms)
 {
 	struct jw_error err = {0};
@@ -80,7 +80,7 @@ static bool hangs_within(unsigned timeout_ms)
 	return true;
 }
 
-/* On a machine where all of them take so long, they may take longer. */
+/* On a machine where all of them are slow, they may take longer. */
 static void a_module_that_hangs_is_given_up(void **state)
 {
 	unsigned timeout_ms = 1500;
@@ -122,7 +122,7 @@ static void nobody_waits_for_what_a_worker_left_behind(void **state)
 	struct jw_error err = {0};
 
 	(void)state;
-	/* Its pipes are open as long as this sleeps. */
+	/* Its pipes stay open while this sleeps. */
 	assert_int_equal(run_with(&err, 1, "do_job() { fine $1; }\nsleep 30 & hello; serve\n"), 0);
 	expect_all();
 }
@@ -226,7 +226,8 @@ static void a_lock_that_is_never_free_is_reported(void **state)
 	assert_non_null(strstr(result->notes[0], holder));
 }
 
-/* Each module waits until the bar has moved for its sake; only the cap keeps it from running on. */
+/* Each module waits until the bar has moved because of it; only the cap keeps it from continuing.
+ */
 static void on_progress(void *context, const struct jw_prime_progress *progress)
 {
 	double *most = context, ahead = progress->done_weight - 10.0 * (double)progress->done;
@@ -301,7 +302,7 @@ static void one_prediction_that_fails_does_not_end_the_run(void **state)
 	assert_int_equal(warm(), MODULES - 1);
 }
 
-/* It has no place among those that wait for the lock: there entries have the names of modules. */
+/* It does not wait for the lock with the others: those entries have the names of modules. */
 static void a_foreign_entry_does_not_wait_for_the_lock(void **state)
 {
 	struct jw_error err = {0};
@@ -353,7 +354,7 @@ static void workers_that_are_stopped_too_are_no_failure(void **state)
 	struct jw_error err = {0};
 
 	(void)state;
-	/* As when a service is stopped: the signal comes to all of its processes. */
+	/* As when a service is stopped: all of its processes get the signal. */
 	options.cancel.is_cancelled = stop_at_once;
 	assert_int_equal(run_with(&err, 4, "kill -TERM $$\n"), 0);
 	assert_true(result->interrupted);

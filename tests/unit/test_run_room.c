@@ -1,4 +1,4 @@
-/* A run where memory is short or GPUs give no context. The workers are shell scripts. */
+/* A run with little memory or with GPUs that give no context. The workers are shell scripts. */
 #include "runs.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void an_exclusive_gpu_takes_one_worker(void **state)
 	struct jw_error err = {0};
 
 	(void)state;
-	/* The first to have a job gets the context, and keeps it until it ends. */
+	/* The first worker with a job gets the context, and keeps it until its end. */
 	assert_int_equal(run_with(&err, 4,
 							  "trap '[ -z \"$mine\" ] || rmdir \"$marks/context\"' EXIT\n"
 							  "do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
@@ -52,7 +52,7 @@ static void a_gpu_that_says_it_is_exclusive_is_believed(void **state)
 	(void)state;
 	messages = 0;
 	options.message = on_message;
-	/* A second worker with a job would be refused for good, and that be told. */
+	/* A second worker with a job would be refused permanently, and that would be reported. */
 	assert_int_equal(run_with(&err, 4,
 							  "do_job() { [ -n \"$mine\" ] || { once context && mine=yes; } ||\n"
 							  "{ answer $1 46 false true CUDA_ERROR_DEVICE_UNAVAILABLE; exit 0; }\n"

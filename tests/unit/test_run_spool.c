@@ -59,7 +59,7 @@ static void containers_are_taken_out_of_wheels(void **state)
 	assert_string_not_equal(spool.places[3].path, files[1].path);
 	spool_free(&spool);
 
-	/* Ctrl-C is answered in the midst of one member, and leaves no half a spool. */
+	/* Ctrl-C takes effect within one member, and leaves no partial spool. */
 	do {
 		questions = ++stopped;
 		result = spool_fill(&err, &plan, folder, NULL, NULL,

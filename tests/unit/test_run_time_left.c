@@ -43,15 +43,14 @@ static void the_pace_follows_what_was_done(void **state)
 	pace_take(&pace, CACHE_KEY_LOAD, 100e3, 300e3, 300e3);
 	assert_true(pace_ms(&pace, CACHE_KEY_TEXT, 1000) > 2900);
 	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 1000) < 3000);
-	/* Nothing was linked yet: as the rest. */
+	/* Nothing was linked yet: as for the other form. */
 	assert_true(pace_ms(&pace, CACHE_KEY_LINK, 1000) > 2900);
 	pace_take(&pace, CACHE_KEY_LINK, 100e3, 100e3, 100e3);
 	assert_true(pace_ms(&pace, CACHE_KEY_LINK, 1000) < 1100);
 	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 1000) > 2900);
 }
 
-/* What a short module took says little about a long one, but how crowded the machine is holds for
- * both. */
+/* The time of a short module says little about a long one, but the machine's load affects both. */
 static void a_long_module_keeps_its_prediction(void **state)
 {
 	struct pace slow = {0}, crowded = {0};
@@ -78,7 +77,7 @@ static void an_overdue_module_is_never_over(void **state)
 	assert_true(pace_ms(&pace, CACHE_KEY_LOAD, 10e3) > 20e3);
 }
 
-/* ---- the modules of real libraries, as they took */
+/* ---- the modules of real libraries with their real times */
 
 struct replayed {
 	double model_ms, real_ms, begins_ms, ends_ms;
@@ -143,7 +142,8 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 	static struct replayed modules[COSTS_MOST];
 	static struct costs_row rows[COSTS_MOST];
 	static const size_t workers[] = {1, 2, 4};
-	/* One module of CTranslate2 is two thirds of its time, and the model is a third off there. */
+	/* One module of CTranslate2 takes two thirds of its time, and the model is a third off there.
+	 */
 	static const size_t least[COSTS_LIBRARIES] = {80, 70, 60, 0};
 	char *folder = costs_folder();
 
@@ -159,7 +159,8 @@ static void the_time_left_is_near_for_real_libraries(void **state)
 			struct plan_estimate estimate;
 
 			plan_estimate(&estimate, &rows[i].features, 0, 1);
-			/* Less most of the 8 ms that the start of ptxas takes: the driver's compiler runs. */
+			/* Without most of the 8 ms for the start of ptxas: the driver's compiler is already
+			 * running. */
 			modules[i] = (struct replayed){
 				estimate.cost_ms, rows[i].compile_ms > 7 ? rows[i].compile_ms - 6 : 1, 0, 0};
 		}

@@ -1,4 +1,4 @@
-/* The trace where the disk is full: what is written is whole, and the reason is told. */
+/* The trace on a full disk: what is written is complete JSON, and the reason is reported. */
 #include "folder.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* What a task or unit is given: it runs in another directory and without our environment. */
+/* The names for a task or unit: it runs in another directory and without our environment. */
 #include <stdio.h>
 #include <unistd.h>
 

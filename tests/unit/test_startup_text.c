@@ -1,4 +1,4 @@
-/* The texts of tasks and units; the changes that count; the log. */
+/* The texts of tasks and units; which changes count; the log. */
 #include "check.h"
 
 #include <stdio.h>

@@ -102,7 +102,7 @@ static void a_living_run_keeps_its_folder_and_a_dead_one_does_not(void **state)
 	assert_int_equal(in_work(), 0);
 }
 
-/* The number in the name says nothing: the process may live on another machine. */
+/* The number in the name has no meaning: the process may be on another machine. */
 static void a_lock_counts_more_than_a_number(void **state)
 {
 	char path[512], elsewhere[512], lock[600], moved[600];

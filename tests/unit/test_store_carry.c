@@ -108,7 +108,7 @@ static void carry(struct machine *machine)
 	assert_string_equal(machine->result->note, "");
 }
 
-/* How many of the wanted entries are there, each whole and with the bytes of the former one. */
+/* The number of wanted entries that exist, each whole and with the bytes of the former one. */
 static size_t count_there(const struct machine *machine)
 {
 	size_t count = 0;
@@ -151,7 +151,7 @@ static void entries_of_the_same_compiler_are_carried_unmarked(void **state)
 	assert_string_equal(machine->result->groups[0].driver, "555.58.02 (CUDA 12.5)");
 	assert_int_equal(count_there(machine), ENTRIES);
 	assert_int_equal(jw_carry_count(&machine->system), 0);
-	/* Entries that are there already are not counted. */
+	/* Entries that exist already are not counted. */
 	carry(machine);
 	assert_int_equal(
 		machine->result->carried + machine->result->refused + machine->result->group_count, 0);

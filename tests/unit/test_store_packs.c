@@ -103,8 +103,7 @@ static void only_wanted_entries_are_restored(void **state)
 	mem_free(system.cache.path);
 }
 
-/* Packs that are damaged and entries for which there is no room are named; the first of them, and
- * how many more there are. */
+/* The first few damaged packs and entries without room are named, and the number of the others. */
 static void entries_that_are_not_restored_are_reported(void **state)
 {
 	char *store = os_join(NULL, folder, "store"), *path;
@@ -185,7 +184,7 @@ static void many_packs_become_one(void **state)
 	mem_free(store);
 }
 
-/* The entries of all packs that are sound. */
+/* The entries of all sound packs. */
 static size_t count_entries(void)
 {
 	struct jw_store *store;
@@ -246,7 +245,7 @@ static void restore(const char *store, const struct snapshot *snapshot)
 	}
 }
 
-/* How many allocations jw_store_gc makes of these packs. */
+/* The number of allocations that jw_store_gc makes for these packs. */
 static size_t count_allocations(void)
 {
 	enum { MANY = 20000 };
@@ -264,7 +263,7 @@ static size_t count_allocations(void)
 	return MANY - left;
 }
 
-/* Wherever it fails, no entry of the packs is lost. */
+/* At whichever allocation it fails, it loses no entry. */
 static void nothing_is_lost_where_it_fails(void **state)
 {
 	char *store = os_join(NULL, folder, "store");

@@ -91,7 +91,7 @@ static void lines_are_read_back(void **state)
 			struct buf text = BUF_MAX(1 << 16), found = BUF_MAX(1 << 16);
 			char wanted[256];
 
-			/* Where it cannot be written, that is said. */
+			/* If it cannot be written, an error says so. */
 			if (place_lines(NULL, forms[i].write, 77, paths[j], &text)) {
 				assert_true(j >= 2);
 				buf_free(&text);
@@ -100,7 +100,7 @@ static void lines_are_read_back(void **state)
 			assert_int_equal(
 				assign_parse(NULL, forms[i].read, buf_text(&text), text.size, take, &found), 0);
 			(void)snprintf(wanted, sizeof wanted, ":CACHE_PATH=%s|", paths[j]);
-			/* In fish a backslash within single quotes is no plain character, as in sh. */
+			/* In fish a backslash within single quotes is special, unlike in sh. */
 			if ((forms[i].write != PLACE_FISH && forms[i].write != PLACE_FISH_LOGIN) || j < 2)
 				assert_non_null(strstr(buf_text(&found), wanted));
 			assert_non_null(strstr(buf_text(&found), ":CACHE_MAXSIZE=77|"));

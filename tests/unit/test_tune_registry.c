@@ -1,5 +1,5 @@
-/* tune where Windows keeps variables: a key that may not be written leaves nothing behind, neither
- * there nor on record. Other faults: tests/windows/test_tune.sh. */
+/* tune with Windows' registry: a key that may not be written stays unchanged, and nothing is
+ * recorded. Other faults: tests/windows/test_tune.sh. */
 #include "check.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void a_key_that_may_not_be_written_is_reported(void **state)
 		assert_int_equal(err.code, JW_ERR_IO);
 		assert_non_null(strstr(err.message, "Permission denied"));
 		assert_int_equal(os_variable_read(NULL, keys[i], "CUDA_CACHE_MAXSIZE", &now), -1);
-		/* If it were recorded, undoing would take a missing value for another program's. */
+		/* If it were recorded, undoing would treat a missing value as another program's. */
 		assert_int_equal(jw_tune_undo(NULL, NULL, &result), 0);
 		assert_int_equal(result->count, 0);
 		jw_tune_result_free(result);

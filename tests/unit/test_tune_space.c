@@ -22,7 +22,7 @@
 static struct {
 	uint64_t free_bytes, files, free_files;
 	uid_t account;
-	struct dqblk of_user, of_group; /* dqb_valid 0: no quota there */
+	struct dqblk of_user, of_group; /* dqb_valid 0: no quota */
 } kernel;
 
 uid_t geteuid(void)
@@ -128,7 +128,7 @@ static void a_quota_that_leaves_little(void **state)
 		 5 * MIB,
 		 UINT64_MAX},
 		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 1024, .dqb_curspace = GIB}, 0, UINT64_MAX},
-		/* a soft limit binds alone, or after its time of grace */
+		/* a soft limit applies alone, or after its grace time */
 		{{.dqb_valid = QIF_ALL, .dqb_bsoftlimit = 2048, .dqb_curspace = MIB}, MIB, UINT64_MAX},
 		{{.dqb_valid = QIF_ALL, .dqb_bhardlimit = 8192, .dqb_bsoftlimit = 1, .dqb_curspace = MIB},
 		 7 * MIB,
@@ -164,7 +164,7 @@ static void a_quota_that_leaves_little(void **state)
 		assert_int_equal(space.file_quota, files != UINT64_MAX);
 		assert_int_equal(strstr(lines_on_root(), "this account's quota leaves only") != NULL,
 						 bytes != UINT64_MAX || files != UINT64_MAX);
-		/* The superuser is not held to it. */
+		/* Quotas do not apply to the superuser. */
 		kernel.account = 0;
 		assert_int_equal(os_space(NULL, "/", &space), 0);
 		assert_false(space.quota || space.file_quota);

@@ -16,8 +16,8 @@ static void shares(void **state)
 		{.cost_ms = 15000,
 		 .others_ms = 100,
 		 .cores = 2,
-		 .threads = 2}, /* the other core is done with its own at once */
-		{.cost_ms = 15000, .others_ms = 15000, .cores = 2, .threads = 1}, /* and here it is not */
+		 .threads = 2}, /* the other core finishes its own work at once */
+		{.cost_ms = 15000, .others_ms = 15000, .cores = 2, .threads = 1}, /* here it does not */
 		{.cost_ms = 15000, .others_ms = 1e6, .cores = 64, .threads = 1},  /* enough for all */
 		{.cost_ms = 15000,
 		 .others_ms = 15000,
@@ -33,7 +33,7 @@ static void shares(void **state)
 		{.cost_ms = 15000,
 		 .others_ms = -5000,
 		 .cores = 2,
-		 .threads = 2}, /* others take longer than was predicted */
+		 .threads = 2}, /* others take longer than predicted */
 		{.others_ms = 15000, .cores = 2, .threads = 1},
 	};
 
@@ -43,10 +43,10 @@ static void shares(void **state)
 			fail_msg("case %zu", i);
 }
 
-/* Notes which jobs came split ("3s"), and does them. */
+/* Records which jobs came split ("3s"), and does them. */
 #define NOTE "case $line in *'\"threads\":2'*) echo $1s >>\"$marks/order\";; esac\n"
 
-/* In the ledger, from before the entry was there. */
+/* In the ledger, from before the entry existed. */
 static size_t count_split_marks(void)
 {
 	struct ledger ledger;
@@ -114,7 +114,7 @@ static void none_is_without_memory_for_it(void **state)
 	split_cores = 2;
 	options.max_memory_bytes = (uint64_t)1 << 30;
 	modules[0].cost_ms = 60000;
-	modules[0].memory_bytes = (uint64_t)700 << 20; /* whole it fits, twice it does not */
+	modules[0].memory_bytes = (uint64_t)700 << 20; /* unsplit it fits, doubled it does not */
 	assert_int_equal(run_with(&err, 2, "do_job() { fine $1; }\nhello; serve\n"), 0);
 	expect_all();
 	assert_int_equal(result->split, 0);
