@@ -72,11 +72,11 @@ static void what_is_no_gpu_is_refused(void **state)
 		{"sm_68", "no GPU has"},
 		{"sm_86a", "a GPU has no suffix: sm_86"},
 		{"gtx 750", "sm_50 and with sm_52"},
-		{"", "is no GPU"},
-		{"sm_86,", "is no GPU"},
-		{",sm_86", "is no GPU"},
-		{"laptop", "is no GPU"},
-		{"sm_", "is no GPU"},
+		{"", "is not a known GPU"},
+		{"sm_86,", "is not a known GPU"},
+		{",sm_86", "is not a known GPU"},
+		{"laptop", "is not a known GPU"},
+		{"sm_", "is not a known GPU"},
 	};
 	struct jw_target targets[MOST] = {{7, 0}};
 	size_t count = 1;
