@@ -154,7 +154,7 @@ static enum outcome library_makes_an_entry_for_each_gpu(void)
 }
 
 /* Only the library call accepts the CUDA runtime's wrappers. */
-static enum outcome wrappers_are_no_modules(void)
+static enum outcome wrappers_are_not_modules(void)
 {
 	const char *path = module(1);
 
@@ -298,7 +298,7 @@ const struct test_case key_cases[] = {
 	{"key/options verbatim", key_has_options_verbatim},
 	{"key/same for every load call", key_is_the_same_for_every_call},
 	{"key/a library is compiled for every GPU", library_makes_an_entry_for_each_gpu},
-	{"key/wrappers only as libraries", wrappers_are_no_modules},
+	{"key/wrappers only as libraries", wrappers_are_not_modules},
 	{"key/PTX text", key_of_text},
 	{"key/optimisation level changes it", optimisation_level_changes_key},
 	{"key/link input", key_of_link_input},

@@ -197,7 +197,7 @@ static enum outcome limit_with_a_unit(void)
 	return stores_nothing("CUDA_CACHE_MAXSIZE=1G");
 }
 
-static enum outcome limit_that_is_no_number(void)
+static enum outcome limit_that_is_not_a_number(void)
 {
 	return stores_nothing("CUDA_CACHE_MAXSIZE=abc");
 }
@@ -323,7 +323,7 @@ const struct test_case limit_cases[] = {
 	{"limit/as many go as the new one needs", evicts_as_many_as_needed},
 	{"limit/what is larger is not stored", larger_than_the_limit},
 	{"limit/a unit is not read", limit_with_a_unit},
-	{"limit/no number", limit_that_is_no_number},
+	{"limit/no number", limit_that_is_not_a_number},
 	{"limit/empty", empty_limit},
 	{"limit/unset: 1 GiB (to 470: 256 MiB)", default_limit},
 	{"limit/2 GiB", two_gib},

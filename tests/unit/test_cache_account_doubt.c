@@ -43,7 +43,7 @@ static void sudo_s_caller_is_named_unless_its_home_is_ours(void **state)
 	assert_null(line);
 }
 
-static void without_sudo_nobody_is_become(void **state)
+static void without_sudo_the_account_stays(void **state)
 {
 	struct jw_error err = {0};
 	const uid_t before = geteuid();
@@ -82,7 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sudo_s_caller_is_named_unless_its_home_is_ours),
-		cmocka_unit_test(without_sudo_nobody_is_become),
+		cmocka_unit_test(without_sudo_the_account_stays),
 		cmocka_unit_test(the_caller_is_become_for_good),
 	};
 

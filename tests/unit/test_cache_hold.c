@@ -191,7 +191,7 @@ static void the_oldest_orphan_has_the_first_row(void **state)
 }
 
 /* A row that another process has undone, and for which there is no room since. */
-static void no_row_comes_back_past_the_limit(void **state)
+static void rows_beyond_the_limit_are_not_restored(void **state)
 {
 	struct entries_entry entry;
 	struct cache_live_counts counts;
@@ -231,7 +231,7 @@ int main(void)
 		cmocka_unit_test(the_lock_is_let_go_of),
 		cmocka_unit_test(a_hold_has_an_end),
 		cmocka_unit_test(the_oldest_orphan_has_the_first_row),
-		cmocka_unit_test(no_row_comes_back_past_the_limit),
+		cmocka_unit_test(rows_beyond_the_limit_are_not_restored),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

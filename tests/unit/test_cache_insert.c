@@ -108,7 +108,7 @@ static void a_missing_index_is_made_with_all_rows(void **state)
 }
 
 /* Readers do not wait for a writer, and inserts replace whatever is in a file's place. */
-static void what_is_no_file_gives_way(void **state)
+static void an_obstacle_in_the_place_of_a_file_is_removed(void **state)
 {
 	char *path = os_join(NULL, dir, "index"), *kept = os_join(NULL, dir, "index/kept");
 	struct cache_index index;
@@ -206,7 +206,7 @@ static void invalid_entries_are_refused_and_the_rest_is_inserted(void **state)
 	assert_consistent(1);
 }
 
-static void the_same_again_changes_nothing(void **state)
+static void a_repetition_changes_nothing(void **state)
 {
 	struct cache_live *live;
 	enum cache_added added;
@@ -421,10 +421,10 @@ int main(void)
 		cmocka_unit_test(a_new_cache_is_as_a_driver_makes_it),
 		cmocka_unit_test(nothing_is_lost_beside_an_unsound_index),
 		cmocka_unit_test(a_missing_index_is_made_with_all_rows),
-		cmocka_unit_test(what_is_no_file_gives_way),
+		cmocka_unit_test(an_obstacle_in_the_place_of_a_file_is_removed),
 		cmocka_unit_test(another_version_is_left_alone),
 		cmocka_unit_test(invalid_entries_are_refused_and_the_rest_is_inserted),
-		cmocka_unit_test(the_same_again_changes_nothing),
+		cmocka_unit_test(a_repetition_changes_nothing),
 		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(orphans_are_not_counted_past_the_limit),

@@ -107,7 +107,7 @@ static void a_folder_that_is_removed_meanwhile_is_made_again(void **state)
 	assert_consistent(2);
 }
 
-static void an_entry_removed_after_the_comparison_is_no_hit(void **state)
+static void an_entry_removed_after_the_comparison_is_not_a_hit(void **state)
 {
 	const struct cache_live_options options = {.limit_bytes = 1 << 30};
 	struct entries_entry entries[2];
@@ -138,7 +138,7 @@ static void an_entry_removed_after_the_comparison_is_no_hit(void **state)
 	mem_free(first);
 }
 
-static void a_pipe_is_no_entry(void **state)
+static void a_pipe_is_not_an_entry(void **state)
 {
 	struct cache_live *live;
 	struct entries_entry entry;
@@ -162,7 +162,7 @@ static void a_pipe_is_no_entry(void **state)
 
 /* A driver writes the index after it has released the lock, and so removes rows that were added
  * meanwhile. */
-static void rows_that_a_late_write_undid_come_back(void **state)
+static void rows_removed_by_a_late_write_are_restored(void **state)
 {
 	char *path = os_join(NULL, dir, "index");
 	struct buf before = {0};
@@ -234,9 +234,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_lock_is_waited_for_but_not_for_ever),
 		cmocka_unit_test(a_folder_that_is_removed_meanwhile_is_made_again),
-		cmocka_unit_test(an_entry_removed_after_the_comparison_is_no_hit),
-		cmocka_unit_test(a_pipe_is_no_entry),
-		cmocka_unit_test(rows_that_a_late_write_undid_come_back),
+		cmocka_unit_test(an_entry_removed_after_the_comparison_is_not_a_hit),
+		cmocka_unit_test(a_pipe_is_not_an_entry),
+		cmocka_unit_test(rows_removed_by_a_late_write_are_restored),
 		cmocka_unit_test(a_killed_insert_loses_nothing),
 	};
 

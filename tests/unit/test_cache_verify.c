@@ -323,7 +323,7 @@ static bool evict_one(void *context)
 	return false;
 }
 
-static void an_entry_removed_meanwhile_is_no_damage(void **state)
+static void an_entry_removed_meanwhile_is_not_damage(void **state)
 {
 	char *dir = make_cache("evicted", 0);
 	struct jw_cache_options options = {
@@ -518,7 +518,7 @@ int main(void)
 		cmocka_unit_test(a_missing_or_foreign_directory_is_reported),
 		cmocka_unit_test(a_list_is_in_the_order_of_eviction),
 		cmocka_unit_test(it_stops_when_asked),
-		cmocka_unit_test(an_entry_removed_meanwhile_is_no_damage),
+		cmocka_unit_test(an_entry_removed_meanwhile_is_not_damage),
 		cmocka_unit_test(large_entries_are_read_in_pieces),
 	};
 	const struct CMUnitTest real[] = {cmocka_unit_test(real_caches_are_sound_and_counted_right)};

@@ -163,7 +163,7 @@ static void a_text_is_found_to_the_byte(void **state)
 		}
 }
 
-static void what_is_no_module_is_none(void **state)
+static void other_texts_are_not_modules(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof unsound / sizeof *unsound; i++) {
@@ -347,7 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_is_found_to_the_byte),
-		cmocka_unit_test(what_is_no_module_is_none),
+		cmocka_unit_test(other_texts_are_not_modules),
 		cmocka_unit_test(all_are_found),
 		cmocka_unit_test(white_space_between_is_shared),
 		cmocka_unit_test(a_large_text_is_whole),

@@ -143,7 +143,7 @@ static void stopped_at(const char *path, const char *member, const struct buf *l
 	}
 }
 
-static void reading_ends_where_it_is_asked_to(void **state)
+static void reading_ends_when_it_is_cancelled(void **state)
 {
 	struct buf library = make_buf(), packed = make_buf(), wheel = make_buf(), tar = make_buf(),
 			   layer = make_buf(), conda = make_buf();
@@ -177,7 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_member_is_read_again),
-		cmocka_unit_test(reading_ends_where_it_is_asked_to),
+		cmocka_unit_test(reading_ends_when_it_is_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -62,7 +62,7 @@ static void names_are_read(void **state)
 	}
 }
 
-static void what_is_no_gpu_is_refused(void **state)
+static void names_of_unknown_gpus_are_refused(void **state)
 {
 	static const struct {
 		const char *text, *says;
@@ -178,7 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_read),
-		cmocka_unit_test(what_is_no_gpu_is_refused),
+		cmocka_unit_test(names_of_unknown_gpus_are_refused),
 		cmocka_unit_test(all_are_those_of_the_driver),
 		cmocka_unit_test(pairs_that_do_not_exist_are_told),
 		cmocka_unit_test(device_ids_are_known),

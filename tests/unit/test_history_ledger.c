@@ -121,7 +121,7 @@ static void kinds_of_marks_coexist(void **state)
 }
 
 /* A ledger from before there were marks. */
-static void one_without_marks_is_read(void **state)
+static void a_ledger_without_marks_is_read(void **state)
 {
 	static const uint8_t rest[4 + LEDGER_MOST_EPOCHS + 8 * (3 + CACHE_PARTS)];
 	struct ledger ledger = {0}, again = {0};
@@ -254,7 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_holds_as_long_as_its_value),
 		cmocka_unit_test(kinds_of_marks_coexist),
-		cmocka_unit_test(one_without_marks_is_read),
+		cmocka_unit_test(a_ledger_without_marks_is_read),
 		cmocka_unit_test(marks_of_another_process_stay),
 		cmocka_unit_test(excess_marks_are_dropped),
 		cmocka_unit_test(without_a_folder_nothing_is_marked),

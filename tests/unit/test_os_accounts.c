@@ -96,7 +96,7 @@ static void acting_as_ourselves(void **state)
 }
 
 /* As in a console that was not elevated. */
-static void without_elevation_we_are_no_administrator(void **state)
+static void without_elevation_there_are_no_administrators_rights(void **state)
 {
 	(void)state;
 #ifndef _WIN32
@@ -242,7 +242,7 @@ int main(void)
 		cmocka_unit_test(every_account_has_a_name_a_folder_and_a_number),
 		cmocka_unit_test(windows_services_are_known),
 		cmocka_unit_test(acting_as_ourselves),
-		cmocka_unit_test(without_elevation_we_are_no_administrator),
+		cmocka_unit_test(without_elevation_there_are_no_administrators_rights),
 		cmocka_unit_test(a_moved_folder_is_found_where_the_registry_is_loaded),
 		cmocka_unit_test(our_own_folder_is_asked_for),
 		cmocka_unit_test(an_invalid_account_id_is_refused),

@@ -35,7 +35,7 @@ static void an_atomic_write_is_read_back(void **state)
 	mem_free(path);
 }
 
-static void a_path_that_is_no_file_is_refused_by_name(void **state)
+static void a_path_other_than_a_file_is_refused_by_name(void **state)
 {
 	char *absent = inside("absent/file");
 	const struct {
@@ -200,7 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_atomic_write_is_read_back),
-		cmocka_unit_test(a_path_that_is_no_file_is_refused_by_name),
+		cmocka_unit_test(a_path_other_than_a_file_is_refused_by_name),
 #ifndef _WIN32
 		cmocka_unit_test(a_file_of_the_kernel_is_as_long_as_its_content),
 #endif

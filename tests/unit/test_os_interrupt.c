@@ -92,7 +92,7 @@ static void asked_while_another_is_started(void)
 
 /* An echo that comes late counts as a second request. A busy machine may cause that, but not every
  * time. */
-static void test_an_echo_is_no_second_request(void **state)
+static void test_an_echo_is_not_a_second_request(void **state)
 {
 	int status = ended_with(signalled_twice_at_once);
 
@@ -112,7 +112,7 @@ static void test_the_second_request_ends_the_process(void **state)
 	assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-static void test_what_nohup_ignores_stays_ignored(void **state)
+static void test_a_signal_that_nohup_ignores_stays_ignored(void **state)
 {
 	int status = ended_with(hung_up_under_nohup);
 
@@ -133,9 +133,9 @@ static void test_a_request_finds_the_process_that_it_is_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_echo_is_no_second_request),
+		cmocka_unit_test(test_an_echo_is_not_a_second_request),
 		cmocka_unit_test(test_the_second_request_ends_the_process),
-		cmocka_unit_test(test_what_nohup_ignores_stays_ignored),
+		cmocka_unit_test(test_a_signal_that_nohup_ignores_stays_ignored),
 		cmocka_unit_test(test_a_request_finds_the_process_that_it_is_for),
 	};
 

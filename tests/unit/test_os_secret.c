@@ -87,7 +87,7 @@ static void test_ctrl_c_before_anything_is_waited_for(void **state)
 }
 
 /* Input before the question is dropped, so the text is typed again until the process reads it. */
-static void test_what_is_typed_is_given(void **state)
+static void test_typed_text_is_returned(void **state)
 {
 	int terminal = open_terminal(), status = 0;
 	pid_t child, typist;
@@ -115,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ctrl_c_before_anything_is_waited_for),
-		cmocka_unit_test(test_what_is_typed_is_given),
+		cmocka_unit_test(test_typed_text_is_returned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

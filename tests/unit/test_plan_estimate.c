@@ -102,7 +102,7 @@ static void long_kernels_take_longer(void **state)
 }
 
 /* XGBoost 1.0.2 on an H200, 8 cores with 16 threads (docs/estimates.md): seconds by workers. */
-static void threads_of_one_core_are_no_cores(void **state)
+static void threads_of_one_core_count_less_than_cores(void **state)
 {
 	static const struct {
 		unsigned workers, threads, cores;
@@ -148,7 +148,7 @@ int main(void)
 		cmocka_unit_test(real_frameworks_take_the_room_that_is_predicted),
 		cmocka_unit_test(a_machine_may_be_slower),
 		cmocka_unit_test(long_kernels_take_longer),
-		cmocka_unit_test(threads_of_one_core_are_no_cores),
+		cmocka_unit_test(threads_of_one_core_count_less_than_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

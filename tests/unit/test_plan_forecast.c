@@ -28,7 +28,7 @@ static void a_slow_machine_links_slowly(void **state)
 }
 
 /* A warm start links too: the time of a first start does not include it. */
-static void linking_is_no_part_of_the_first_start(void **state)
+static void linking_is_not_in_the_first_start(void **state)
 {
 	struct plan_target target = {.link_bytes = 32000000};
 	const struct plan plan = {.targets = &target, .target_count = 1, .factors = {.spread = 2}};
@@ -57,7 +57,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(linking_takes_as_long_as_measured),
 		cmocka_unit_test(a_slow_machine_links_slowly),
-		cmocka_unit_test(linking_is_no_part_of_the_first_start),
+		cmocka_unit_test(linking_is_not_in_the_first_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static void the_recording_is_written(void **state)
 }
 
 /* The command has run: its status and its modules are not lost with the file. */
-static void a_file_that_cannot_be_written_is_no_failure_of_the_command(void **state)
+static void a_recording_that_cannot_be_written_does_not_fail_the_command(void **state)
 {
 	char *path = inside("nowhere/r.json");
 	struct jw_record_result *result = record_into(path);
@@ -84,7 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_recording_is_written),
-		cmocka_unit_test(a_file_that_cannot_be_written_is_no_failure_of_the_command),
+		cmocka_unit_test(a_recording_that_cannot_be_written_does_not_fail_the_command),
 		cmocka_unit_test(without_a_name_no_file_is_written),
 	};
 

@@ -55,7 +55,7 @@ static void written_text_is_read_back(void **state)
 	jw_recording_free(recording);
 }
 
-static void names_that_are_no_utf8_are_written_as_such(void **state)
+static void names_of_any_bytes_are_written_as_utf8(void **state)
 {
 	char path[] = "a\xff"
 				  "b";
@@ -222,7 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written_text_is_read_back),
-		cmocka_unit_test(names_that_are_no_utf8_are_written_as_such),
+		cmocka_unit_test(names_of_any_bytes_are_written_as_utf8),
 		cmocka_unit_test(invalid_values_are_refused),
 		cmocka_unit_test(unknown_members_are_skipped),
 		cmocka_unit_test(memory_may_run_out_anywhere),

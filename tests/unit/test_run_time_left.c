@@ -31,7 +31,7 @@ static void modules_are_not_divided(void **state)
 	about(schedule_ms(four, 0, next, 5, 0), 0);
 }
 
-static void the_pace_follows_what_was_done(void **state)
+static void the_pace_follows_finished_modules(void **state)
 {
 	struct pace pace = {0};
 
@@ -188,7 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_long_module_at_the_end_counts_whole),
 		cmocka_unit_test(modules_are_not_divided),
-		cmocka_unit_test(the_pace_follows_what_was_done),
+		cmocka_unit_test(the_pace_follows_finished_modules),
 		cmocka_unit_test(a_long_module_keeps_its_prediction),
 		cmocka_unit_test(an_overdue_module_is_never_over),
 		cmocka_unit_test(the_time_left_is_near_for_real_libraries),

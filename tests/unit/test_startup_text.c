@@ -99,7 +99,7 @@ static void expect(const struct jw_run_key *key, bool remember, const char *want
 	jw_text_free(text);
 }
 
-static void irrelevant_differences_are_no_change(void **state)
+static void irrelevant_differences_are_not_a_change(void **state)
 {
 	char *inner = os_join(NULL, folder, "packages"), *library = os_join(NULL, inner, "a.so"),
 		 *note = os_join(NULL, inner, "a.py"), *cache = os_join(NULL, folder, "cache"),
@@ -167,7 +167,7 @@ static void a_log_keeps_its_newest_lines(void **state)
 	mem_free(path);
 }
 
-static void another_file_is_no_log(void **state)
+static void a_foreign_file_is_not_written_as_a_log(void **state)
 {
 	char *path = os_join(NULL, folder, "report.json");
 	struct jw_error err;
@@ -187,9 +187,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_task_is_for_its_user_alone),
 		cmocka_unit_test(units_quote_characters_that_systemd_expands),
-		cmocka_unit_test(irrelevant_differences_are_no_change),
+		cmocka_unit_test(irrelevant_differences_are_not_a_change),
 		cmocka_unit_test(a_log_keeps_its_newest_lines),
-		cmocka_unit_test(another_file_is_no_log),
+		cmocka_unit_test(a_foreign_file_is_not_written_as_a_log),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

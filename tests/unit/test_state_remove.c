@@ -54,7 +54,7 @@ static void other_files_and_keys_stay(void **state)
 	assert_false(is_there("state"));
 }
 
-static void a_missing_folder_is_no_failure(void **state)
+static void a_missing_folder_is_not_a_failure(void **state)
 {
 	char *path = os_join(NULL, folder, "none"), *removed = folder;
 	bool kept = true;
@@ -71,7 +71,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_files_and_keys_stay),
-		cmocka_unit_test(a_missing_folder_is_no_failure),
+		cmocka_unit_test(a_missing_folder_is_not_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -48,7 +48,7 @@ static size_t in_work(void)
 	return count;
 }
 
-static void nothing_is_left_of_a_run(void **state)
+static void a_run_leaves_nothing(void **state)
 {
 	struct run_folder folder;
 
@@ -208,7 +208,7 @@ static void temporary_ones_of_killed_runs_go_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_left_of_a_run),
+		cmocka_unit_test(a_run_leaves_nothing),
 		cmocka_unit_test(a_living_run_keeps_its_folder_and_a_dead_one_does_not),
 		cmocka_unit_test(a_lock_counts_more_than_a_number),
 		cmocka_unit_test(two_folders_of_one_process_do_not_harm_each_other),

@@ -99,7 +99,7 @@ static void plenty_of_space_gives_no_warning(void **state)
 	assert_null(strstr(lines_on_root(), "quota"));
 }
 
-static void a_full_disk_is_no_quota(void **state)
+static void a_full_disk_is_not_taken_for_a_quota(void **state)
 {
 	(void)state;
 	kernel.free_bytes = 100 * MIB;
@@ -175,7 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(plenty_of_space_gives_no_warning, plenty),
-		cmocka_unit_test_setup(a_full_disk_is_no_quota, plenty),
+		cmocka_unit_test_setup(a_full_disk_is_not_taken_for_a_quota, plenty),
 		cmocka_unit_test_setup(few_inodes, plenty),
 		cmocka_unit_test_setup(a_quota_that_leaves_little, plenty),
 	};
