@@ -20,10 +20,11 @@ static int add_cache_file(struct jw_error *err, struct cache_walk *walk, const c
 {
 	struct cache_files *scan = &walk->scan;
 	struct cache_file file = {.key = key};
-	struct os_stat stat;
+	struct os_stat stat = {.kind = OS_OTHER};
+	struct jw_error why = {0};
 
 	/* Removed meanwhile, or a dangling link. */
-	if (walk->closed ? os_stat(NULL, path, &stat) != 0
+	if (walk->closed ? os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND
 					 : cache_presence(walk->dir, key, 0, &file.probed) == CACHE_ABSENT)
 		return 0;
 	if (walk->closed)

@@ -31,10 +31,12 @@ static enum cache_presence probe_path(const char *path, uint64_t key_bytes,
 	uint8_t header[CACHE_ENTRY_HEADER];
 	struct cache_probed probed = {.damage = CACHE_DAMAGE_READ};
 	struct os_file *file = NULL;
-	struct os_stat stat;
+	struct jw_error why = {0};
+	struct os_stat stat = {.kind = OS_OTHER};
 	size_t got;
 
-	if (os_stat(NULL, path, &stat))
+	/* Absent is what the system says is not there, and not what it cannot say anything about. */
+	if (os_stat(&why, path, &stat) && why.code == JW_ERR_NOT_FOUND)
 		return CACHE_ABSENT;
 	probed.size_bytes = stat.size_bytes;
 	probed.inode = stat.inode;
@@ -54,8 +56,12 @@ enum cache_presence cache_presence(const char *dir, uint64_t key, uint64_t key_b
 								   struct cache_probed *ret_probed)
 {
 	char *path = cache_entry_path(NULL, dir, key);
-	enum cache_presence presence = path ? probe_path(path, key_bytes, ret_probed) : CACHE_ABSENT;
+	enum cache_presence presence = CACHE_UNUSABLE;
 
+	if (path)
+		presence = probe_path(path, key_bytes, ret_probed);
+	else if (ret_probed)
+		*ret_probed = (struct cache_probed){.damage = CACHE_DAMAGE_READ};
 	mem_free(path);
 	return presence;
 }

@@ -312,6 +312,7 @@ int child_start(struct jw_error *err, uv_loop_t *loop, const struct child_setup 
 
 struct pending_write {
 	uv_write_t request;
+	struct child *child;
 	struct buf line;
 };
 
@@ -319,7 +320,9 @@ static void on_written(uv_write_t *request, int status)
 {
 	struct pending_write *pending = request->data;
 
-	(void)status; /* a worker that is gone reports that itself */
+	/* A worker that is gone reports that itself. One that does not get its job would be waited for. */
+	if (status && status != UV_EPIPE && status != UV_ECANCELED)
+		child_distrust(pending->child, uv_strerror(status));
 	buf_free(&pending->line);
 	mem_free(pending);
 }
@@ -334,6 +337,7 @@ int child_send(struct jw_error *err, struct child *child, const struct protocol_
 		return -1;
 	pending->line = BUF_MAX(PROTOCOL_MOST_LINE);
 	pending->request.data = pending;
+	pending->child = child;
 	if (protocol_put_job(err, &pending->line, job))
 		goto fail;
 	bytes = uv_buf_init((char *)pending->line.data, (unsigned)pending->line.size);

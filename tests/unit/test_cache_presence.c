@@ -1,0 +1,58 @@
+/* An entry is absent where the system says so, and not where it says nothing of it. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "inserting.h"
+
+static void what_cannot_be_looked_at_is_not_absent(void **state)
+{
+	const uint64_t loop = key_of(2), nowhere = key_of(3), missing = key_of(4);
+	struct cache_probed probed = {0};
+	struct cache_files scan;
+	struct cache_index index;
+	struct cache_live *live;
+	char *path;
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	path = cache_entry_path(NULL, dir, loop);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink(path, path), 0); /* ELOOP */
+	mem_free(path);
+	path = cache_entry_path(NULL, dir, nowhere);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("nowhere", path), 0);
+	mem_free(path);
+
+	assert_int_equal(cache_presence(dir, missing, 0, NULL), CACHE_ABSENT);
+	assert_int_equal(cache_presence(dir, nowhere, 0, NULL), CACHE_ABSENT);
+	assert_int_equal(cache_presence(dir, loop, 0, &probed), CACHE_UNUSABLE);
+	assert_int_equal(probed.damage, CACHE_DAMAGE_READ);
+	for (int closed = 0; closed < 2; closed++) {
+		const struct cache_file *file;
+
+		assert_int_equal((closed ? cache_files_sizes : cache_files_scan)(NULL, dir, &scan), 0);
+		assert_int_equal(scan.count, 2);
+		file = cache_files_find(&scan, loop);
+		assert_non_null(file);
+		assert_int_equal(file->probed.damage, CACHE_DAMAGE_READ);
+		cache_files_free(&scan);
+	}
+	/* Its row stays. */
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(cache_repair(NULL, live), 0);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	assert_true(row_of(&index, loop));
+	assert_false(row_of(&index, nowhere));
+	cache_index_free(&index);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_looked_at_is_not_absent)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
