@@ -5,13 +5,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "devcode/ptx.h"
-#include "gpu/rules.h"
 #include "os/folders.h"
 
 enum {
+	CUDA_12_5 = 12050,
 	CUDA_12_8 = 12080, /* the first release whose drivers know cubin ABI 8 */
-	SM_90 = 90,        /* from here on code may be limited to its own capability, which is not
-						  recorded */
 };
 
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda)
@@ -19,21 +17,15 @@ bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda)
 	return abi != CUBIN_ABI_8 || !cuda || cuda >= CUDA_12_8;
 }
 
-static bool runs_on(uint16_t sm, struct jw_target device)
-{
-	const struct jw_target code = {.sm = sm};
-
-	return sm == device.sm || (sm < SM_90 && gpu_sass_fit(code, device) != GPU_FIT_NONE);
-}
-
 enum cache_damage cache_cubin_damage(const struct cubin_header *cubin, struct jw_target device,
 									 enum cache_key_form form, uint32_t cuda)
 {
 	if (!cubin)
 		return CACHE_DAMAGE_CUBIN;
-	if (!cache_abi_loads(cubin->abi, cuda))
+	/* The linker of 12.5 takes ABI 8; its loader does not. */
+	if (!cache_abi_loads(cubin->abi, cuda) && (form != CACHE_KEY_LINK || cuda < CUDA_12_5))
 		return CACHE_DAMAGE_ABI;
-	if (!runs_on(cubin->sm, device))
+	if (!cubin_sm_loads(cubin->sm, device))
 		return CACHE_DAMAGE_GPU;
 	return form == CACHE_KEY_LINK && !cubin->relocatable ? CACHE_DAMAGE_LINKED : CACHE_SOUND;
 }
@@ -75,7 +67,7 @@ static void ask_stamp(struct cache_loads *loads, const char *stamp)
 
 /* Whether the machine code has the first kernel of the key's text. Another module's code lacks it,
  * and programs fail to find it (error 500). */
-static enum cache_damage judge_kernel(const struct cache_code *code)
+static enum cache_damage judge_kernel(const struct cache_code *code, struct cubin_view *view)
 {
 	const size_t all = code->parts->payload_size, there = code->text_bytes;
 	const char *name;
@@ -84,7 +76,7 @@ static enum cache_damage judge_kernel(const struct cache_code *code)
 	bool found = true;
 
 	if (length && length <= CUBIN_MOST_NAME &&
-		cubin_names(NULL, code->read, code->context, code->size, name, length, &found))
+		cubin_names(NULL, cubin_view_read, view, code->size, name, length, &found))
 		return CACHE_DAMAGE_READ;
 	return found ? CACHE_SOUND : CACHE_DAMAGE_MODULE;
 }
@@ -93,6 +85,7 @@ enum cache_damage cache_code_damage(struct cache_loads *loads, const struct cach
 {
 	const struct cache_key_parts *parts = code->parts;
 	struct cubin_header cubin;
+	struct cubin_view view;
 	struct jw_error why = {0};
 	enum cache_damage damage;
 
@@ -102,9 +95,12 @@ enum cache_damage cache_code_damage(struct cache_loads *loads, const struct cach
 		ask_stamp(loads, parts->stamp);
 	if (!loads->known)
 		return CACHE_SOUND;
-	if (!cubin_read_by(&why, code->read, code->context, code->size, &cubin)) {
+	damage = cubin_view_open(&view, code, loads->cuda);
+	if (damage != CACHE_SOUND)
+		return damage;
+	if (!cubin_read_by(&why, cubin_view_read, &view, code->size, &cubin)) {
 		damage = cache_cubin_damage(&cubin, parts->target, parts->form, loads->cuda);
-		return damage == CACHE_SOUND ? judge_kernel(code) : damage;
+		return damage == CACHE_SOUND ? judge_kernel(code, &view) : damage;
 	}
 	if (why.code == JW_ERR_IO)
 		return CACHE_DAMAGE_READ;

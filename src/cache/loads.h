@@ -5,9 +5,7 @@
 
 #include <jitwarm/system.h>
 
-#include "cache/entry.h"
-#include "cache/key_parts.h"
-#include "devcode/cubin.h"
+#include "cache/cubin_view.h"
 
 /* `cuda`: the CUDA version of the driver, 0 if unknown. Cubins of ABI 8 need 12.8 or newer. */
 bool cache_abi_loads(enum cubin_abi abi, uint32_t cuda);
@@ -32,15 +30,6 @@ struct cache_loads {
 	char stamp[CACHE_STAMP_SIZE + 1]; /* the stamp of the last judgement */
 	bool known;                       /* a driver's stamp, not a compiler library's */
 	uint32_t cuda;
-};
-
-/* An entry's value, and the facts in its key. */
-struct cache_code {
-	const struct cache_key_parts *parts;
-	size_t text_bytes; /* available bytes of the payload, if not all */
-	cubin_read_fn read;
-	void *context;
-	uint64_t size;
 };
 
 /* Code with stamps that are not a driver's counts as sound; so does an unknown ABI with the stamp

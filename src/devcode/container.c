@@ -71,7 +71,7 @@ enum container_state container_check(struct container_walk *walk, const uint8_t 
 static struct jw_target read_entry_target(uint32_t arch, uint64_t flags)
 {
 	return (struct jw_target){
-		.sm = (uint16_t)arch,
+		.sm = arch < UINT16_MAX ? (uint16_t)arch : UINT16_MAX,
 		.suffix = (char)(flags & CONTAINER_SUFFIX_A   ? 'a'
 						 : flags & CONTAINER_SUFFIX_F ? 'f'
 													  : 0),

@@ -6,12 +6,12 @@
 
 /* Each row holds until the next one's first driver. */
 static const struct gpu_branch branches[] = {
-	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, false, false},
-	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, false, true},
+	{{0, 0, 0}, 0, 256 * MIB, GPU_RELOCATABLE_SPOILS, 256, true, false, false},
+	{{525, 60, 13}, 12000, 1024 * MIB, GPU_RELOCATABLE_SPOILS, 1000, true, false, true},
 	/* 550.54.14 is the oldest driver of 12.4 that is known, and the first that decompresses zstd
 	 * according to NVIDIA. */
-	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, true, true},
-	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, true, true},
+	{{550, 54, 14}, 12040, 1024 * MIB, GPU_RELOCATABLE_KILLS, 1000, true, true, true},
+	{{555, 42, 2}, 12050, 1024 * MIB, GPU_RELOCATABLE_KNOWN, 1000, false, true, true},
 };
 
 enum { COUNT = sizeof branches / sizeof *branches };

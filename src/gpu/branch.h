@@ -28,6 +28,11 @@ struct gpu_branch {
 	uint32_t cuda;     /* the first driver's CUDA version, used if nothing else is known */
 	uint64_t default_limit_bytes; /* of the cache, without CUDA_CACHE_MAXSIZE */
 	enum gpu_relocatable relocatable;
+	/* The first number that is too large for an architecture in an entry's header. With it, and
+	 * with 0, the driver refuses the whole container (999), even if that has machine code for the
+	 * GPU. `of_all_kinds`: in entries of all kinds; otherwise of PTX, machine code and LTO-IR. */
+	uint16_t architectures;
+	bool of_all_kinds;
 	bool zstd; /* decompresses zstd; otherwise takes the frame for PTX text: 218, on 525 the process
 				  ends */
 	/* CUDA_FORCE_JIT=1 has the effect of CUDA_FORCE_PTX_JIT=1; otherwise it has none. (There

@@ -5,6 +5,12 @@
 /* GPUs of Jetson and DRIVE. They share no machine code with other GPUs of their major version. */
 static const uint16_t tegra[] = {53, 62, 72, 87, 101, 110};
 
+/* The numbers below 100 that the drivers from 460 to 555 accept in the header of PTX (each number
+ * up to 999 was tried), and 88, which newer drivers know. */
+static const uint16_t before_100[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53,
+									  60, 61, 62, 69, 70, 72, 75, 80, 86, 87, 88, 89, 90};
+enum { NEW_NUMBERS = 100, MOST_NUMBERS = 200 };
+
 /* Families, for which code with 'f' is made; a family can gain members. */
 static const struct {
 	uint16_t code;
@@ -15,6 +21,14 @@ static const struct {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+bool gpu_is_architecture(uint16_t sm)
+{
+	for (size_t i = 0; i < COUNT(before_100); i++)
+		if (before_100[i] == sm)
+			return true;
+	return sm >= NEW_NUMBERS && sm < MOST_NUMBERS;
+}
 
 bool gpu_is_tegra(uint16_t sm)
 {
@@ -49,7 +63,7 @@ enum gpu_fit gpu_sass_fit(struct jw_target code, struct jw_target device)
 		return same_family(code.sm, device.sm) ? GPU_FIT_COMPATIBLE : GPU_FIT_NONE;
 	if (gpu_is_tegra(code.sm) || gpu_is_tegra(device.sm))
 		return GPU_FIT_NONE;
-	if (code.sm / 10 == device.sm / 10 && code.sm < device.sm)
+	if (code.sm / 10 == device.sm / 10 && code.sm < device.sm && gpu_is_architecture(code.sm))
 		return GPU_FIT_COMPATIBLE;
 	return GPU_FIT_NONE;
 }
@@ -61,6 +75,8 @@ bool gpu_not_newer(struct jw_target code, struct jw_target device)
 
 bool gpu_ptx_fits(struct jw_target code, struct jw_target device)
 {
+	if (!gpu_is_architecture(code.sm))
+		return false;
 	switch (code.suffix) {
 	case 'a': return gpu_same_capability(code.sm, device.sm);
 	case 'f': return same_family(code.sm, device.sm);

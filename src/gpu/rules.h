@@ -14,6 +14,10 @@ enum gpu_fit {
 	GPU_FIT_EXACT,      /* made for this capability */
 };
 
+/* Whether a GPU has this number or a future one may have it. Drivers ignore code for other numbers
+ * (460 to 555). */
+bool gpu_is_architecture(uint16_t sm);
+
 /* Whether it is a GPU of Jetson or DRIVE, which have their own drivers. */
 bool gpu_is_tegra(uint16_t sm);
 

@@ -43,6 +43,23 @@ static bool is_spoiled(const struct devcode_container *container, struct jw_targ
 	return false;
 }
 
+/* Whether an entry's architecture is 0 or too large. The driver then refuses the container,
+ * whatever else is in it. */
+static bool is_lost(const struct devcode_container *container, const struct jw_driver *driver)
+{
+	const struct gpu_branch *branch = gpu_branch_of(driver);
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+		const bool is_read = branch->of_all_kinds || entry->kind == DEVCODE_KIND_PTX ||
+							 entry->kind == DEVCODE_KIND_CUBIN || entry->kind == DEVCODE_KIND_LTOIR;
+
+		if (is_read && (!entry->target.sm || entry->target.sm >= branch->architectures))
+			return true;
+	}
+	return false;
+}
+
 /* Why the driver does not compile the PTX that it chooses; REASON_NONE if it does. */
 static enum plan_reason objection(const struct devcode_entry *entry, struct jw_target text,
 								  struct jw_target device, const struct jw_driver *driver)
@@ -114,8 +131,8 @@ static size_t choose_ptx(const struct devcode_container *container, struct jw_ta
 	return taken;
 }
 
-/* If no entry is usable: finds PTX that is old enough and that only its kind or its suffix
- * excludes. */
+/* If no entry is usable: finds code for an architecture that no GPU has, else PTX that is old
+ * enough and that only its kind or its suffix excludes. */
 static enum plan_reason why_none_taken(const struct devcode_container *container,
 									   struct jw_target device, const struct jw_driver *driver)
 {
@@ -124,6 +141,9 @@ static enum plan_reason why_none_taken(const struct devcode_container *container
 	for (size_t i = 0; i < container->entry_count; i++) {
 		const struct devcode_entry *entry = &container->entries[i];
 
+		if ((devcode_kind_is_ptx(entry->kind) || entry->kind == DEVCODE_KIND_CUBIN) &&
+			!gpu_is_architecture(entry->target.sm))
+			return REASON_DAMAGED;
 		if (!devcode_kind_is_ptx(entry->kind) || !gpu_not_newer(entry->target, device))
 			continue;
 		if (!is_readable_by(entry, driver))
@@ -141,6 +161,11 @@ struct plan_judgement plan_judge(const struct devcode_container *container,
 	const struct devcode_entry *entry;
 	size_t taken = choose_of_kind(container, DEVCODE_KIND_CUBIN, device, driver);
 
+	if (is_lost(container, driver)) {
+		judgement.verdict = VERDICT_CANNOT;
+		judgement.reason = REASON_DAMAGED;
+		return judgement;
+	}
 	if (taken != SIZE_MAX) {
 		entry = &container->entries[taken];
 		judgement.reason = cubin_objection(container, entry, driver);

@@ -47,6 +47,10 @@ files = {
     "later.ptx": text(b"7.8", b"sm_90"),
     "too-new.fatbin": fatbin.container(ptx(52, b"9.9")),
     "ptx.fatbin": fatbin.container(ptx(52), ptx(70)),
+    "no-gpu.fatbin": fatbin.container(ptx(54)),
+    "no-gpu-beside.fatbin": fatbin.container(ptx(54), ptx(52), cubin(own, 84)),
+    "too-large.fatbin": fatbin.container(cubin(own), ptx(8244)),
+    "zero.fatbin": fatbin.container(cubin(own), ptx(0)),
     "zstd.fatbin": fatbin.container(ptx(60, compression="zstd")),
     "text.ptx": text(b"6.3", b"sm_61"),
 }

@@ -90,11 +90,6 @@ def key_end(path):
     return HEADER.size + HEADER.unpack_from(path.read_bytes())[1]
 
 
-def is_input_of_link(path):
-    """Linkers are less strict than loaders: they look at no ELF machine, and 555.58's takes ABI 8 (docs/promises.md)."""
-    return b"\0 -c" in path.read_bytes()[key_end(path) - 100 : key_end(path)]
-
-
 # ---- what happens to entries; each takes the world and one entry
 
 
@@ -189,9 +184,6 @@ def other_architecture(_, path):
 
 
 def other_abi(_, path):
-    if is_input_of_link(path):
-        raise ValueError
-
     def change(value):
         value[7:9] = b"\x41\x08"
         struct.pack_into("<I", value, 48, 0x06000004 | 86 << 8)
@@ -204,8 +196,15 @@ def no_cubin(world, path):
     with_value(path, lambda value: bytearray(world.rng.randbytes(len(value))))
 
 
+def has_kernel(path):
+    """Else nothing tells whose machine code it is (docs/promises.md)."""
+    return b".entry" in path.read_bytes()[: key_end(path)]
+
+
 def other_module(world, path):
     """Another entry's value, with its right checksum."""
+    if not has_kernel(path):
+        raise ValueError
     other = world.rng.choice([entry for entry in world.entries() if entry != path])
     theirs = other.read_bytes()
     start = key_end(other)
@@ -215,6 +214,8 @@ def other_module(world, path):
 def other_module_beside(world, path):
     """The same, where the values of two modules are exchanged."""
     other = world.rng.choice([entry for entry in world.entries() if entry != path])
+    if not has_kernel(path) or not has_kernel(other):
+        raise ValueError
     ours, theirs = path.read_bytes()[key_end(path):], other.read_bytes()[key_end(other):]
     with_value(path, lambda _: bytearray(theirs))
     with_value(other, lambda _: bytearray(ours))
@@ -224,15 +225,24 @@ def half_cubin(world, path):
     with_value(path, lambda value: value[: world.rng.randrange(len(value))])
 
 
+# Of the ELF header: not the offsets, sizes and numbers of tables, which drivers use unchecked, and not the highest byte of the flags.
+BENT = [*range(0, 40), 48, 49, 50, *range(52, 58)]
+
+
 def cubin_bent(world, path):
-    """A bit of the cubin's ELF header, with its right checksum: OSABI and flags apart, which no damage sets alone."""
-    link = is_input_of_link(path)
+    """A bit of the cubin's ELF header, with its right checksum."""
 
     def change(value):
-        value[world.rng.choice([0, 1, 2, 3, 4] if link else [0, 1, 2, 3, 4, 18])] ^= 1 << world.rng.randrange(8)
+        value[world.rng.choice(BENT)] ^= 1 << world.rng.randrange(8)
         return value
 
     with_value(path, change)
+
+
+def linked_bent(world, path):
+    """The same, of an input of a link, for which other rules hold."""
+    inputs = [entry for entry in world.entries() if b"\0 -c" in entry.read_bytes()[key_end(entry) - 100 : key_end(entry)]]
+    cubin_bent(world, world.rng.choice(inputs))
 
 
 def to_device(world, path):
@@ -268,7 +278,7 @@ def folder_is_file(_, path):
 
 
 ENTRY_CHANGES = [
-    other_module, other_module_beside, half_cubin, cubin_bent, to_device, hard_linked, large, moved_name, stray, folder_emptied, folder_is_file,
+    other_module, other_module_beside, half_cubin, cubin_bent, linked_bent, to_device, hard_linked, large, moved_name, stray, folder_emptied, folder_is_file,
     value_flipped, value_flipped_times_kept, key_flipped, checksum_flipped, header_flipped, zeros, zeros_at_end, emptied, cut, longer, deleted,
     deleted, folder_instead, linked, dangling, touched, rewritten_same, swapped, other_architecture, other_abi, no_cubin,
 ]
@@ -533,37 +543,64 @@ def library_touched(world):
     os.utime(world.app / "libsample_framework.so", (1, 1))
 
 
+def containers(data):
+    """(first byte behind the header, size) of each"""
+    found, at = [], data.find(CONTAINER)
+    while at >= 0:
+        size = struct.unpack_from("<Q", data, at + 8)[0]
+        if size < 1 << 20:
+            found.append((at + 16, size))
+        at = data.find(CONTAINER, at + 1)
+    return found
+
+
 def architectures(data, at, end):
     """Where the entries of a container say which GPU they are for."""
     while at < end:
-        yield from range(at + 28, at + 32)
+        yield at + 28
         header, payload = struct.unpack_from("<IQ", data, at + 4)
         at += max(header + payload, 1)
 
 
-def code_changed(world):
-    """A bit of its device code, wherever it lies there: of PTX, machine code, and the headers of both. But for the architecture: a
-    container for another GPU is none that must fail, since programs load what fits, and this one loads all."""
+def bend_code(world, place):
+    """A bit of the library's device code. A container for another GPU is none that must fail, since programs load what fits, and this
+    one loads all: so no bit makes a number of the GPUs that there are, or are to come."""
     path = world.app / "libsample_framework.so"
-    data = path.read_bytes()
-    starts, at = [], data.find(CONTAINER)
-    while at >= 0:
-        size = struct.unpack_from("<Q", data, at + 8)[0]
-        if size < 1 << 20:
-            starts.append((at + 16, size))
-        at = data.find(CONTAINER, at + 1)
-    start, size = world.rng.choice(starts)
-    bent = bytearray(data)
-    place = start + world.rng.randrange(size)
-    bit = 1 << world.rng.randrange(8)
-    if place in architectures(data, start, start + size):
+    bent = bytearray(path.read_bytes())
+    at, size = world.rng.choice(containers(bent))
+    at, of = place(bent, at, at + size)
+    bent[at] ^= 1 << world.rng.randrange(8)
+    number = struct.unpack_from("<I", bent, of)[0] if of else 0
+    if of and (number in GPUS or 100 <= number < 200):
         raise ValueError
-    bent[place] ^= bit
     path.write_bytes(bent)
 
 
+def code_changed(world):
+    """Wherever it lies there: of PTX, machine code, and the headers of both."""
+
+    def place(data, at, end):
+        here = world.rng.randrange(at, end)
+        return here, next((of for of in architectures(data, at, end) if of <= here < of + 4), None)
+
+    bend_code(world, place)
+
+
+def code_for_no_gpu(world):
+    """Of the architecture that an entry of a container says, but for those in zstd, which the application skips under old drivers."""
+
+    def place(data, at, end):
+        of = world.rng.choice(list(architectures(data, at, end)))
+        if struct.unpack_from("<Q", data, of + 12)[0] & 0x8000:
+            raise ValueError
+        return of + world.rng.randrange(4), of
+
+    bend_code(world, place)
+
+
+GPUS = [10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 69, 70, 72, 75, 80, 86, 87, 88, 89, 90]
 CONTAINER = struct.pack("<IHH", 0xBA55ED50, 1, 16)
-LIBRARY_CHANGES = [library_stripped, library_longer, library_linked, library_touched, code_changed, code_changed]
+LIBRARY_CHANGES = [library_stripped, library_longer, library_linked, library_touched, code_changed, code_changed, code_for_no_gpu]
 
 
 def make(world):

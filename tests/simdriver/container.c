@@ -34,8 +34,19 @@ static bool is_tegra(int sm)
 	return sm == 53 || sm == 62 || sm == 72 || sm == 87 || sm == 101 || sm == 110;
 }
 
+/* Of the numbers below 100; code for others is passed over. */
+static bool is_architecture(int sm)
+{
+	static const char known[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53,
+								 60, 61, 62, 69, 70, 72, 75, 80, 86, 87, 89, 90};
+
+	return sm >= 100 || memchr(known, sm, sizeof known);
+}
+
 bool ptx_runs(int sm, char variant, int gpu)
 {
+	if (!is_architecture(sm))
+		return false;
 	if (variant == 'a')
 		return sm == gpu;
 	if (variant == 'f')
@@ -47,6 +58,8 @@ bool cubin_runs(int sm, char variant, int gpu)
 {
 	if (sm == gpu)
 		return true;
+	if (!is_architecture(sm))
+		return false;
 	return variant != 'a' && sm / 10 == gpu / 10 && sm <= gpu && is_tegra(sm) == is_tegra(gpu);
 }
 
@@ -80,6 +93,16 @@ static bool entry_read(struct entry *ret, const uint8_t *at, size_t left, size_t
 		ret->options = (const char *)at + text;
 	*ret_size = header + (size_t)size;
 	return true;
+}
+
+/* A number that no architecture can have loses the container. */
+static bool is_fatal(const struct entry *entry)
+{
+	int end = sim.cuda_version < 12000 ? 256 : 1000;
+	bool is_read = sim.cuda_version < 12050 || entry->kind == KIND_PTX ||
+				   entry->kind == KIND_CUBIN || entry->kind == KIND_LTOIR;
+
+	return is_read && (entry->sm <= 0 || entry->sm >= end);
 }
 
 static bool better(const struct entry *entry, const struct entry *best, int gpu)
@@ -148,6 +171,8 @@ static int container_choose(struct image *ret_image, const uint8_t *data, int gp
 
 	data += get_u32(data + 4) >> 16;
 	for (; left > 0 && entry_read(&entry, data, (size_t)left, &size); data += size, left -= size) {
+		if (is_fatal(&entry))
+			return CU_UNKNOWN;
 		if (entry.kind == KIND_CUBIN && cubin_runs(entry.sm, entry.form, gpu) &&
 			better(&entry, &cubin, gpu))
 			cubin = entry;

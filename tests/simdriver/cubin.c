@@ -128,31 +128,48 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 
 size_t cubin_size(const uint8_t *data)
 {
-	uint64_t segments = get_u64(data + 32) + 56ull * (get_u32(data + 56) & 0xffff);
-	uint64_t sections = get_u64(data + 40) + 64ull * (get_u32(data + 60) & 0xffff);
+	return (size_t)(get_u64(data + 40) + 64ull * (get_u32(data + 60) & 0xffff));
+}
 
-	return (size_t)(sections > segments ? sections : segments);
+/* Loaders up to 12.5 look at no type and no ABI: flags of ABI 8 begin with no architecture. */
+static int loader_check(const uint8_t *data, int sm)
+{
+	uint32_t flags = get_u32(data + 48);
+	bool knows_8 = sim.cuda_version >= 12080;
+	int made_for = (int)(knows_8 && data[8] > 7 ? flags >> 8 & 0xff : flags & 0xff);
+
+	if (data[5] != 1 || (get_u32(data + 16) >> 16) != MACHINE_CUDA)
+		return CU_INVALID_IMAGE;
+	if (cubin_runs(made_for, 0, sm))
+		return CU_OK;
+	return made_for < 10 ? CU_INVALID_IMAGE : CU_INVALID_SOURCE;
+}
+
+/* Linkers look at neither byte order nor machine, but at the ABI's version and the toolkit's. The
+ * one of 12.5 takes ABI 8. */
+static int linker_check(const uint8_t *data, int sm)
+{
+	uint32_t flags = get_u32(data + 48), type = get_u32(data + 16) & 0xffff;
+	bool is_8 = sim.cuda_version >= 12050 && data[7] == 0x41;
+	int own = sim.cuda_version / 1000 * 10 + sim.cuda_version % 1000 / 10;
+
+	if (sim.cuda_version >= 12040 ? type == 2 : type != 1)
+		return CU_NO_BINARY_FOR_GPU;
+	if (data[8] != (is_8 ? 8 : 7) || get_u32(data + 20) > (uint32_t)own)
+		return CU_NO_BINARY_FOR_GPU;
+	return cubin_runs((int)(is_8 ? flags >> 8 & 0xff : flags & 0xff), 0, sm) ? CU_OK
+																			 : CU_NO_BINARY_FOR_GPU;
 }
 
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable)
 {
-	uint32_t flags;
-	int made_for;
-
-	if (size < ELF_HEADER || get_u32(data) != 0x464c457f || data[4] != 2 ||
-		(get_u32(data + 16) >> 16) != MACHINE_CUDA)
+	if (size < ELF_HEADER || get_u32(data) != 0x464c457f)
 		return CU_INVALID_IMAGE;
-	/* A module may be an input of a link; a linked cubin may not. */
-	if (relocatable && (get_u32(data + 16) & 0xffff) != 1)
-		return CU_NO_BINARY_FOR_GPU;
+	if (data[4] != 2)
+		return relocatable ? CU_NO_BINARY_FOR_GPU : CU_INVALID_IMAGE;
 	if (get_u64(data + 40) > size || cubin_size(data) > size)
 		return CU_INVALID_IMAGE;
-	flags = get_u32(data + 48);
-	/* 12.x drivers before 12.8 accept only ABI 7. */
-	if (data[8] > 7 && sim.cuda_version < 12080)
-		return CU_INVALID_IMAGE;
-	made_for = (int)(data[8] > 7 ? flags >> 8 & 0xff : flags & 0xff);
-	return cubin_runs(made_for, 0, sm) ? CU_OK : CU_INVALID_SOURCE;
+	return relocatable ? linker_check(data, sm) : loader_check(data, sm);
 }
 
 /* Offset and size of the section at `at`; false if the file does not hold it. */

@@ -102,7 +102,7 @@ void log_event(const char *event, const char *format, ...) __attribute__((format
 
 /* ---- container.c: recognising images, and choosing an entry ---- */
 
-enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_RELOCATABLE_PTX = 0x40 };
+enum { KIND_PTX = 1, KIND_CUBIN = 2, KIND_LTOIR = 8, KIND_RELOCATABLE_PTX = 0x40 };
 enum image_form { IMAGE_CUBIN, IMAGE_PTX };
 
 struct image {

@@ -88,6 +88,10 @@ static void machine_code_runs_within_a_major_version(void **state)
 		{"101", "110", GPU_FIT_EXACT},
 		{"110", "101", GPU_FIT_EXACT},
 		{"101", "103", GPU_FIT_NONE},
+		/* no GPU's */
+		{"81", "86", GPU_FIT_NONE},
+		{"84", "86", GPU_FIT_NONE},
+		{"88", "89", GPU_FIT_COMPATIBLE},
 		/* one capability alone */
 		{"90a", "90", GPU_FIT_EXACT},
 		{"100a", "103", GPU_FIT_NONE},
@@ -126,7 +130,8 @@ static void ptx_runs_forward(void **state)
 		{"107f", "107", true},  {"120f", "121", true},  {"121f", "121", true},
 		{"121f", "120", false}, {"101", "110", true},   {"110", "101", true},
 		{"101a", "110", true},  {"110f", "110", true},  {"110f", "120", false},
-		{"103", "110", true},
+		{"103", "110", true},   {"54", "86", false},    {"69", "86", true},
+		{"81", "86", false},    {"130", "130", true},
 	};
 
 	(void)state;
