@@ -5,7 +5,7 @@ path to its verdict.
 Builds the program once more in build/stops with -finstrument-functions, unoptimised, and primes the sample framework of
 build/release under the simulated driver with one worker; tests/bench/stops.c notes each function that is entered and left.
 
-  entry    the functions of src/run, src/worker and src/cache that are entered while ENTRY-ROOT (take_entry) is: each once
+  entry    the functions of src/run, src/worker and src/cache that are entered while ENTRY-ROOT (take_collected) is: each once
   verdict  the functions that are open when plan_judge is entered, from VERDICT-ROOT (plan_build) down to it
 
 -v lists them. docs/architecture.md has the numbers.
@@ -83,7 +83,7 @@ def main():
     words = [word for word in sys.argv[1:] if word != "-v"]
     if any(word.startswith("-") for word in words):
         sys.exit(__doc__)
-    entry_root, verdict_root = (words + ["take_entry", "plan_build"][len(words):])[:2]
+    entry_root, verdict_root = (words + ["take_collected", "plan_build"][len(words):])[:2]
     build()
     with tempfile.TemporaryDirectory() as scratch:
         entry, verdict = count(prime(Path(scratch)), functions(), entry_root, verdict_root)

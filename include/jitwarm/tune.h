@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <jitwarm/cancel.h>
 #include <jitwarm/error.h>
 #include <jitwarm/system.h>
 
@@ -69,6 +70,37 @@ uint64_t jw_tune_limit(uint64_t present_bytes, uint64_t predicted_bytes);
  * bytes: 0 if no GPU is known, or nothing is cold. */
 int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
 					size_t count, uint64_t *ret_bytes);
+
+struct jw_tune_question {
+	size_t size; /* JW_TUNE_QUESTION_INIT sets it (jitwarm/api.h) */
+	/* The libraries and packages whose results are to fit, as jw_find takes them; without names the
+	 * active environment, and nothing where there is none. */
+	const char *const *names;
+	size_t name_count;
+	uint64_t limit_bytes; /* this limit; 0: jw_tune_limit, or the one in force if it is larger */
+	const char *path;     /* this directory; NULL: the one in force */
+	struct jw_cancel cancel;
+};
+#define JW_TUNE_QUESTION_INIT JW_INIT(jw_tune_question)
+
+/* What is set, and what should be. */
+struct jw_tune_advice {
+	struct jw_settings *settings;
+	uint64_t predicted_bytes; /* that the names would add to the cache */
+	uint64_t limit_bytes;     /* CUDA_CACHE_MAXSIZE */
+	char *path;               /* CUDA_CACHE_PATH; NULL: the driver caches nothing */
+	bool path_named;          /* by jw_tune_question.path */
+	char **warnings;          /* those of system->cache, of `settings`, and about `path` */
+	size_t warning_count;
+};
+
+/* Collects what jw_tune_apply needs to know. The caller frees with jw_tune_advice_free. */
+int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
+				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice);
+void jw_tune_advice_free(struct jw_tune_advice *advice);
+/* The directory to set in a scope: one directory does not suit all accounts or a service, so there
+ * it is NULL unless it was named. */
+const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope);
 
 struct jw_tune_request {
 	size_t size; /* JW_TUNE_REQUEST_INIT sets it (jitwarm/api.h) */

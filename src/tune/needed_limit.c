@@ -1,8 +1,12 @@
-/* The limit of the driver's cache that the results of files need. */
+/* What the settings of the driver's cache should be, and the limit that files need. */
 #include <jitwarm/check.h>
+#include <jitwarm/find.h>
 #include <jitwarm/tune.h>
 
-#include "base/error.h"
+#include "base/mem.h"
+#include "base/sized.h"
+
+enum { MOST_WARNINGS = 10000 };
 
 int jw_tune_predict(struct jw_error *err, const struct jw_system *system, const char *const *paths,
 					size_t count, uint64_t *ret_bytes)
@@ -45,4 +49,99 @@ int jw_tune_for_files(struct jw_error *err, struct jw_system *system, const char
 		return -1;
 	system->cache.limit_bytes = request.limit_bytes;
 	return 0;
+}
+
+static int predict(struct jw_error *err, const struct jw_system *system,
+				   const struct jw_tune_question *question, uint64_t *ret_bytes)
+{
+	const struct jw_find_options find = {.size = sizeof find,
+										 .names = question->names,
+										 .name_count = question->name_count,
+										 .cancel = question->cancel};
+	struct jw_error why = {0};
+	struct jw_found *found;
+	const char **paths;
+	int result = -1;
+
+	/* Without names or an environment, there is no prediction. */
+	if (jw_find(&why, &find, &found))
+		return question->name_count ? error_copy(err, &why) : 0;
+	paths = mem_array(err, found->file_count, sizeof *paths);
+	if (paths) {
+		for (size_t i = 0; i < found->file_count; i++)
+			paths[i] = found->files[i].path;
+		result = jw_tune_predict(err, system, paths, found->file_count, ret_bytes);
+	}
+	mem_free(paths);
+	jw_found_free(found);
+	return result;
+}
+
+static int add_warnings(struct jw_error *err, struct jw_tune_advice *advice, char *const *lines,
+						size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (mem_add_string(err, &advice->warnings, &advice->warning_count, MOST_WARNINGS, lines[i]))
+			return -1;
+	return 0;
+}
+
+static int advise(struct jw_error *err, const struct jw_system *system,
+				  const struct jw_tune_question *question, struct jw_tune_advice *advice)
+{
+	const struct jw_cache_info *cache = &system->cache;
+	const char *path = question->path ? question->path : cache->path;
+	char **lines = NULL;
+	size_t count = 0;
+	int result;
+
+	if (jw_settings_read(err, &advice->settings) ||
+		predict(err, system, question, &advice->predicted_bytes))
+		return -1;
+	advice->limit_bytes = jw_tune_limit(cache->outlook.bytes, advice->predicted_bytes);
+	if (question->limit_bytes || cache->limit_bytes > advice->limit_bytes)
+		advice->limit_bytes = question->limit_bytes ? question->limit_bytes : cache->limit_bytes;
+	advice->path_named = question->path != NULL;
+	if (path && (!(advice->path = mem_string(err, path)) ||
+				 jw_tune_look_at_path(err, path, advice->limit_bytes, &lines, &count)))
+		return -1;
+	result =
+		add_warnings(err, advice, cache->warnings, cache->warning_count) ||
+		add_warnings(err, advice, advice->settings->warnings, advice->settings->warning_count) ||
+		add_warnings(err, advice, lines, count);
+	jw_lines_free(lines, count);
+	return result ? -1 : 0;
+}
+
+int jw_tune_advise(struct jw_error *err, const struct jw_system *system,
+				   const struct jw_tune_question *question, struct jw_tune_advice **ret_advice)
+{
+	question = SIZED(err, question, struct jw_tune_question);
+	if (!question)
+		return -1;
+	struct jw_tune_advice *advice = mem_alloc(err, sizeof *advice);
+
+	if (!advice || advise(err, system, question, advice)) {
+		jw_tune_advice_free(advice);
+		return -1;
+	}
+	*ret_advice = advice;
+	return 0;
+}
+
+void jw_tune_advice_free(struct jw_tune_advice *advice)
+{
+	if (!advice)
+		return;
+	jw_settings_free(advice->settings);
+	jw_lines_free(advice->warnings, advice->warning_count);
+	mem_free(advice->path);
+	mem_free(advice);
+}
+
+const char *jw_tune_path(const struct jw_tune_advice *advice, enum jw_scope scope)
+{
+	const bool shared = scope == JW_SCOPE_SYSTEM || scope == JW_SCOPE_UNIT;
+
+	return shared && !advice->path_named ? NULL : advice->path;
 }

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
 #include "cli/parts/tune_changes.h"
 #include "cli/table.h"
 #include "os/identity.h"
@@ -16,9 +15,7 @@
 /* The state of one run. */
 struct tuning {
 	struct cli *cli;
-	struct jw_settings *settings;
-	char **path_lines; /* warnings about the directory */
-	size_t path_line_count;
+	struct jw_tune_advice *advice;
 	struct jw_tune_result *result;
 	enum jw_scope scope;
 	struct tune_document document; /* points into the rest */
@@ -26,64 +23,31 @@ struct tuning {
 
 /* ---- the settings to reach */
 
-static int predict(struct jw_error *err, struct tuning *tuning)
-{
-	struct cli *cli = tuning->cli;
-	struct jw_error why = {0};
-	struct found_files files;
-	int result;
-
-	/* Without operands or an environment, there is no prediction. */
-	if (found_files_find(&why, NULL, cli->options.operands, cli->options.operand_count, &files))
-		return cli->options.operand_count ? error_copy(err, &why) : 0;
-	result = jw_tune_predict(err, tuning->cli->system, files.paths, files.count,
-							 &tuning->document.predicted_bytes);
-	found_files_free(&files);
-	return result;
-}
-
-/* Keeps a larger limit. */
-static uint64_t best_limit(const struct cli *cli, uint64_t predicted_bytes)
-{
-	const struct jw_cache_info *cache = &cli->system->cache;
-	const uint64_t wanted = jw_tune_limit(cache->outlook.bytes, predicted_bytes);
-
-	return options_number(&cli->options, "max-size",
-						  cache->limit_bytes > wanted ? cache->limit_bytes : wanted);
-}
-
-static void join(struct tune_document *document, char **lines, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		document->warnings[document->warning_count++] = lines[i];
-}
-
 static int collect_settings(struct jw_error *err, struct tuning *tuning)
 {
 	struct cli *cli = tuning->cli;
-	struct tune_document *document = &tuning->document;
 	struct jw_system_options how = {.size = sizeof how};
-	const char *path = options_value(&cli->options, "path");
+	const struct jw_tune_question question = {
+		.size = sizeof question,
+		.names = cli->options.operands,
+		.name_count = cli->options.operand_count,
+		.limit_bytes = options_number(&cli->options, "max-size", 0),
+		.path = options_value(&cli->options, "path"),
+		.cancel = cli_cancel,
+	};
+	const struct jw_tune_advice *advice;
 
 	if (cli_worker(err, cli, &how.worker) || jw_system_open(err, &how, &cli->system) ||
-		jw_settings_read(err, &tuning->settings) || predict(err, tuning))
+		jw_tune_advise(err, cli->system, &question, &tuning->advice))
 		return -1;
-	document->cache = cli->system->cache;
-	document->settings = *tuning->settings;
-	document->limit_bytes = best_limit(cli, document->predicted_bytes);
-	document->path = path ? path : document->cache.path;
-	if (document->path && jw_tune_look_at_path(err, document->path, document->limit_bytes,
-											   &tuning->path_lines, &tuning->path_line_count))
-		return -1;
-	document->warnings = mem_array(err,
-								   document->cache.warning_count +
-									   document->settings.warning_count + tuning->path_line_count,
-								   sizeof *document->warnings);
-	if (!document->warnings)
-		return -1;
-	join(document, document->cache.warnings, document->cache.warning_count);
-	join(document, document->settings.warnings, document->settings.warning_count);
-	join(document, tuning->path_lines, tuning->path_line_count);
+	advice = tuning->advice;
+	tuning->document = (struct tune_document){.cache = cli->system->cache,
+											  .path = advice->path,
+											  .limit_bytes = advice->limit_bytes,
+											  .predicted_bytes = advice->predicted_bytes,
+											  .settings = *advice->settings,
+											  .warnings = advice->warnings,
+											  .warning_count = advice->warning_count};
 	return 0;
 }
 
@@ -92,8 +56,8 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 	struct table table = {.columns = 4};
 	int result;
 
-	for (size_t i = 0; i < tuning->settings->count; i++) {
-		const struct jw_setting *setting = &tuning->settings->items[i];
+	for (size_t i = 0; i < tuning->document.settings.count; i++) {
+		const struct jw_setting *setting = &tuning->document.settings.items[i];
 
 		table_cell(&table, STYLE_PLAIN, "%s", setting->source);
 		table_cell(&table, STYLE_STRONG, setting->unset ? "unset %s" : "%s", setting->name);
@@ -104,7 +68,7 @@ static int print_settings(struct jw_error *err, const struct tuning *tuning)
 		else
 			table_cell(&table, STYLE_FAINT, "%s", setting->where);
 	}
-	result = tuning->settings->count ? table_print(err, &table, &tuning->cli->out) : 0;
+	result = tuning->document.settings.count ? table_print(err, &table, &tuning->cli->out) : 0;
 	table_free(&table);
 	return result;
 }
@@ -177,7 +141,7 @@ static void print_tune_next(const struct tuning *tuning, bool removable)
 		next = "Next       jitwarm tune --apply --remove-overrides: set it, and comment out the "
 			   "lines that are named above (--undo reverts both)";
 	else if (cache->limit_bytes >= tuning->document.limit_bytes && !cache->warning_count &&
-			 !tuning->settings->warning_count)
+			 !tuning->document.settings.warning_count)
 		next = "No setting needs a change.";
 	output_line(&tuning->cli->out, STYLE_FAINT, "%s", next);
 }
@@ -196,7 +160,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 					"%s: no growth is predicted; “jitwarm scan --target rtx4090” says how much it "
 					"would be there, --max-size sets the limit",
 					tuning->cli->system->why_none);
-	if (!tuning->settings->count)
+	if (!tuning->document.settings.count)
 		output_line(out, STYLE_PLAIN, "Nothing sets a variable of the driver's cache.");
 	output_line(out, STYLE_STRONG, "In force   %s, limit %s%s", cache->path ? cache->path : "none",
 				text_bytes(limit, cache->limit_bytes),
@@ -212,7 +176,7 @@ static int print_tune_report(struct jw_error *err, const struct tuning *tuning)
 		output_warning(out, "%s", tuning->document.warnings[i]);
 	if (options_given(&tuning->cli->options, "remove-overrides"))
 		return 0;
-	if (print_overrides(err, tuning, tuning->settings, &removable))
+	if (print_overrides(err, tuning, tuning->advice->settings, &removable))
 		return -1;
 	if (!options_given(&tuning->cli->options, "apply"))
 		print_tune_next(tuning, removable);
@@ -240,14 +204,12 @@ static int apply_settings(struct jw_error *err, struct tuning *tuning,
 						  struct jw_tune_request *request)
 {
 	const struct output *out = &tuning->cli->out;
-	bool shared = request->scope == JW_SCOPE_SYSTEM || request->scope == JW_SCOPE_UNIT;
 
 	if (warn_of_sudo(err, out, request->scope))
 		return -1;
 	request->limit_bytes = tuning->document.limit_bytes;
 	request->remove_overrides = options_given(&tuning->cli->options, "remove-overrides");
-	request->path =
-		options_given(&tuning->cli->options, "path") || !shared ? tuning->document.path : NULL;
+	request->path = jw_tune_path(tuning->advice, request->scope);
 	if (jw_tune_apply(err, request, &tuning->result))
 		return -1;
 	tune_change_print(out, request, tuning->result);
@@ -309,10 +271,8 @@ static int tune_run(struct jw_error *err, struct cli *cli)
 	failed = failed ||
 			 document_print(err, &cli->out, cli->system ? &document_tune : &document_tune_undone,
 							&tuning.document);
-	mem_free(tuning.document.warnings);
+	jw_tune_advice_free(tuning.advice);
 	jw_tune_result_free(tuning.result);
-	jw_lines_free(tuning.path_lines, tuning.path_line_count);
-	jw_settings_free(tuning.settings);
 	return failed ? cli_hopeless(err, cli, JW_ERR_UNSUPPORTED) : 0;
 }
 
