@@ -1,5 +1,6 @@
-/* Machine code for named GPUs in copies of libraries: what the driver would compile, and keep in
- * its cache, lies in their own containers then, and is not compiled whatever becomes of a cache.
+/* Machine code for named GPUs in copies of libraries: the code that the driver would compile and
+ * keep in its cache is in the copies' containers, so it is never compiled at a start, whatever
+ * happens to the cache.
  *
  * Threads: any number of threads may call these functions at the same time, with different output
  * folders. */
@@ -20,9 +21,9 @@ JW_BEGIN_DECLS
 
 struct jw_bake_file {
 	char *path;   /* the library */
-	char *output; /* its copy; NULL: none was written, see `failed`, or nothing is to be baked */
+	char *output; /* its copy; NULL: none was written, see `failed`, or there was nothing to bake */
 	/* Containers, each once for each GPU architecture. */
-	size_t wanted;     /* what the driver would compile: the sum of the next four */
+	size_t wanted;     /* containers that the driver would compile: the sum of the next four */
 	size_t baked;      /* have machine code for it now */
 	size_t no_room;    /* too small for it */
 	size_t uncompiled; /* their machine code is not in the cache */
@@ -33,7 +34,8 @@ struct jw_bake_file {
 	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
-	struct jw_error failed; /* why no copy was written; JW_OK: there is one, or nothing to bake */
+	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
+							 */
 };
 
 struct jw_bake_result {
@@ -42,8 +44,8 @@ struct jw_bake_result {
 	size_t file_count;
 	struct jw_target *targets; /* the GPUs */
 	size_t target_count;
-	struct jw_driver driver; /* the code is its compiler's: it, and newer ones of its CUDA major
-								version, take the copies */
+	struct jw_driver driver; /* the driver whose compiler made the code: it and newer ones of its
+								CUDA major version load the copies */
 	size_t uncompiled;       /* modules that could not be compiled: see jw_bake_options.primed */
 	bool interrupted;
 };
@@ -53,22 +55,24 @@ struct jw_bake_options {
 	const struct jw_system *system; /* GPUs, driver, and the cache that the code is taken from */
 	const struct jw_found *found;   /* the libraries (jw_find) */
 	const char *output;             /* a folder for the copies, made if missing; not with dry_run */
-	/* How cold modules are compiled: jobs, memory, callbacks. Its paths, `everything` and `dry_run`
-	 * are set by jw_bake. NULL: they are not, but stay as they are. */
+	/* How cold modules are compiled: jobs, memory, callbacks. jw_bake sets its paths, `everything`
+	 * and `dry_run`. NULL: cold modules are not compiled. */
 	const struct jw_prime_options *prime;
 	bool dry_run; /* only count what would be baked */
-	/* Where there is no room otherwise, PTX leaves a container in which every one of the GPUs has
-	 * machine code: later GPUs, and drivers that refuse that code, cannot use it then. */
+	/* If there is no room otherwise, removes the PTX of a container in which every one of the GPUs
+	 * has machine code: later GPUs, and drivers that refuse that code, then cannot use the
+	 * container. */
 	bool drop_ptx;
-	bool any_owner; /* NVIDIA's own libraries too, which their licence does not let anyone modify */
+	bool any_owner; /* include NVIDIA's own libraries, which their licence does not allow to modify
+					 */
 	struct jw_cancel cancel;
 };
 #define JW_BAKE_OPTIONS_INIT JW_INIT(jw_bake_options)
 
-/* Compiles what is cold, and writes a copy of each library for which there is something to bake;
- * others are not copied. A copy is as long as the library, and appears whole or not at all. -1: no
- * GPU, the driver's cache is not of the known form (JW_ERR_UNSUPPORTED), two libraries would have
- * one copy, out of memory. The caller frees *ret_result with jw_bake_result_free. */
+/* Compiles cold modules, and writes a copy of each library for which there is something to bake;
+ * others are not copied. A copy has the library's size, and appears complete or not at all. -1: no
+ * GPU, the form of the driver's cache is unknown (JW_ERR_UNSUPPORTED), two libraries would have one
+ * copy, out of memory. The caller frees *ret_result with jw_bake_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);

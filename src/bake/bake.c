@@ -13,8 +13,8 @@
 
 /* ---- whose libraries */
 
-/* NVIDIA's licences do not let anyone modify its libraries. Their packages say so in metadata;
- * files of a toolkit are known by their names. */
+/* NVIDIA's licences do not allow modifying its libraries. Metadata of its packages says so; files
+ * of a toolkit are recognised by their names. */
 static bool is_nvidia(const struct jw_found_file *file)
 {
 	static const char *const packages[] = {"nvidia-", "nvidia_", "tensorrt", "cuda-"};
@@ -34,8 +34,7 @@ static bool is_nvidia(const struct jw_found_file *file)
 
 /* ---- where the copies go */
 
-/* The length of the path of the innermost folder that holds all of the files, with its separator.
- */
+/* The length of the path of the innermost folder that contains all files, with its separator. */
 static size_t common_folder(const struct jw_found *found)
 {
 	const char *first = found->file_count ? found->files[0].path : "";
@@ -76,7 +75,7 @@ static int check_bake_options(struct jw_error *err, const struct jw_bake_options
 	return 0;
 }
 
-/* Everything that a start may compile, into the cache that the code is taken from. */
+/* Compiles everything that a start may compile into the cache that supplies the code. */
 static int compile_cold(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_bake_options *options = bake->options;
@@ -136,7 +135,7 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 		mem_free(output);
 		return -1;
 	}
-	/* NVIDIA's are read all the same: where nothing would be baked, nothing is refused. */
+	/* NVIDIA's libraries are read too: without anything to bake, nothing is refused. */
 	job.output = is_nvidia(found) && !options->any_owner ? NULL : output;
 	failed = bake_file(err, &job, file);
 	if (!failed && output && !job.output && file->wanted && !file->failed.code)

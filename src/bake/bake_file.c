@@ -92,8 +92,8 @@ static int note_image_of(struct jw_error *err, void *context, const struct devco
 
 /* ---- one container */
 
-/* The container at `place`, with its entries: false where the file has none there as it is, as in
- * one that was unpacked on the way. */
+/* The container at `place`, with its entries: false if the file does not hold it there in this
+ * form, for example since it was decompressed. */
 static int open_container(struct jw_error *err, struct baking *baking, const struct place *place,
 						  bool *ret_is_there)
 {
@@ -128,8 +128,8 @@ static int open_container(struct jw_error *err, struct baking *baking, const str
 	return 0;
 }
 
-/* The PTX that the driver would compile for the GPU, SIZE_MAX where it would not compile. The texts
- * are read only where no cubin runs. */
+/* The PTX that the driver would compile for the GPU, SIZE_MAX if it would compile none. Reads the
+ * texts only if no cubin runs. */
 static int find_ptx(struct jw_error *err, struct baking *baking, const struct place *place,
 					size_t target, size_t *ret_entry)
 {
@@ -147,14 +147,14 @@ static int find_ptx(struct jw_error *err, struct baking *baking, const struct pl
 			if (plan_read_text(err, &baking->container, &baking->entries[i], &baking->texts[i]))
 				return -1;
 	}
-	/* A library links what is relocatable elsewhere by itself, and wants its PTX. */
+	/* A library itself links other relocatable code, and needs its PTX. */
 	if (judged.verdict == VERDICT_JIT || (relocatable && baking->link[target]))
 		*ret_entry = judged.entry;
 	return 0;
 }
 
-/* The value of the entry that a start under this driver would look for, into the target's buffer.
- * JW_ERR_NOT_FOUND: it is not there, or damaged. */
+/* Reads the value of the entry that a start with this driver would look up into the target's
+ * buffer. JW_ERR_NOT_FOUND: it is missing or damaged. */
 static int find_cubin(struct jw_error *err, struct baking *baking, size_t target, size_t index,
 					  bool relocatable, struct devcode_view *ret_cubin)
 {
@@ -202,7 +202,7 @@ static bool is_written_form(struct devcode_view cubin, struct jw_target device)
 		   header.abi == CUBIN_ABI_7 && header.sm == device.sm;
 }
 
-/* The machine code of one container for one GPU, or why there is none. */
+/* Adds the machine code of one container for one GPU, or records why there is none. */
 static int add_cubin(struct jw_error *err, struct baking *baking, const struct place *place,
 					 size_t target)
 {
@@ -231,7 +231,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct p
 	return 0;
 }
 
-/* Writes the container into the copy, which the first one begins. */
+/* Writes the container into the copy, which the first container begins. */
 static int put_container(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_file_job *job = baking->job;
@@ -293,7 +293,7 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 
 /* ---- one library */
 
-/* Whether the runtime links: a linked container has no cubin that runs there. */
+/* Whether the runtime links: if a linked container has no cubin that runs. */
 static int judge_linked(struct jw_error *err, struct baking *baking)
 {
 	const struct bake_file_job *job = baking->job;

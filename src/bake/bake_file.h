@@ -6,7 +6,7 @@
 #include "cache/profile.h"
 
 struct bake_file_job {
-	const char *cache_dir; /* whose entries are the code */
+	const char *cache_dir; /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;
@@ -15,6 +15,6 @@ struct bake_file_job {
 	struct jw_cancel cancel;
 };
 
-/* Fills in all of `file` but its path. A library that cannot be baked is file->failed; -1: out of
+/* Fills in all of `file` but its path. A failure of the library goes to file->failed; -1: out of
  * memory, or JW_ERR_INTERRUPTED. */
 int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_bake_file *file);

@@ -20,7 +20,7 @@ static int copy_pieces(struct jw_error *err, const struct os_map *from, struct o
 	return 0;
 }
 
-/* By their paths where the system does not identify files. */
+/* Compares paths if the system does not identify files. */
 static bool is_same_file(const char *path, const char *output)
 {
 	const uint64_t identity = os_identity(output);

@@ -6,8 +6,8 @@
 #include "devcode/container.h"
 #include "gpu/rules.h"
 
-/* The flags of an entry that we know all of: what else is set may belong to another form of header,
- * which is copied as it is. */
+/* The flags of an entry whose header is understood: other flags may belong to another form of
+ * header, which is copied unchanged. */
 static const uint64_t known_flags =
 	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F;
 
@@ -19,7 +19,7 @@ static bool runs_on_any(const struct container_edit *edit, struct jw_target code
 	return false;
 }
 
-/* Whether the entry is left out where room is missing. */
+/* Whether the entry is dropped if room is missing. */
 static bool is_dropped(const struct container_edit *edit, const struct devcode_entry *entry,
 					   enum container_edit_room room)
 {
@@ -28,7 +28,7 @@ static bool is_dropped(const struct container_edit *edit, const struct devcode_e
 	return room >= CONTAINER_EDIT_WITHOUT_PTX && devcode_kind_is_ptx(entry->kind);
 }
 
-/* What is compressed already is compressed again: nvcc's LZ4 is the quick one. */
+/* Compressed payloads are compressed again: nvcc uses the fast LZ4. */
 static bool may_compress(const struct devcode_entry *entry, enum devcode_compression compression)
 {
 	const uint64_t packed = entry->compression == DEVCODE_RAW   ? 0
@@ -41,14 +41,14 @@ static bool may_compress(const struct devcode_entry *entry, enum devcode_compres
 		   !(entry->flags & ~(known_flags | packed));
 }
 
-/* An entry on its way into the new container. */
+/* An entry to be appended to the new container. */
 struct moved {
 	const struct devcode_entry *entry;
 	const uint8_t *bytes;
 	size_t header_bytes, size_bytes; /* with the header */
 };
 
-/* As it is or compressed, whichever is smaller. */
+/* Appends it unchanged or compressed, whichever is smaller. */
 static int append_compressed(struct jw_error *err, const struct container_edit *edit,
 							 const struct moved *moved, enum devcode_compression compression,
 							 struct buf *out)
@@ -68,7 +68,7 @@ static int append_compressed(struct jw_error *err, const struct container_edit *
 	return buf_append(err, out, moved->bytes, moved->size_bytes);
 }
 
-/* One container as it is written in one of the ways. */
+/* One container, written in one of the ways. */
 struct writing {
 	const struct container_edit *edit;
 	enum container_edit_room room;
@@ -77,7 +77,7 @@ struct writing {
 	size_t most, dropped; /* most: that `out` may have before the cubins */
 };
 
-/* The entries that are still to come are written as they are as soon as all of it fits. */
+/* Copies the remaining entries unchanged as soon as everything fits. */
 static int append_entry(struct jw_error *err, struct writing *writing, const struct moved *moved,
 						size_t left)
 {
@@ -128,7 +128,7 @@ static int pack_cubins(struct jw_error *err, const struct container_edit *edit,
 	return 0;
 }
 
-/* Nothing lies behind the shortened container but zeros, as between any two. */
+/* Only zeros follow the shortened container, as between any two. */
 static int end_container(struct jw_error *err, struct buf *out, const struct buf *cubins,
 						 size_t whole)
 {

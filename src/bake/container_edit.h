@@ -1,5 +1,5 @@
-/* One container written again with machine code in it, in the room that it has. Source:
- * docs/fatbin.md, "Container", and docs/bake.md. */
+/* Rewrites one container with machine code in it, within its room. Source: docs/fatbin.md,
+ * "Container", and docs/bake.md. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "devcode/devcode.h"
 #include "devcode/write.h"
 
-/* What had to be done to make room, each with all of the former, and no more of it than needed. */
+/* The measures to make room; each includes the former ones, and does no more than needed. */
 enum container_edit_room {
 	CONTAINER_EDIT_COMPRESSED,  /* payloads are compressed, or compressed better */
 	CONTAINER_EDIT_DROPPED,     /* machine code that none of the GPUs runs is left out */
@@ -17,16 +17,16 @@ enum container_edit_room {
 
 struct container_edit {
 	const struct devcode_container *container; /* with all of its bytes, sound, in a fat binary */
-	const struct write_cubin *cubins;          /* that are added, of any compression */
+	const struct write_cubin *cubins;          /* to be added, with any compression */
 	size_t cubin_count;
 	const struct jw_target *gpus; /* that the file is for */
 	size_t gpu_count;
-	bool drop_ptx; /* PTX may leave: each of the GPUs has machine code in this container then */
+	bool drop_ptx; /* PTX may be dropped: each of the GPUs has machine code in this container */
 	bool zstd;     /* every driver that it is for reads zstd: used where LZ4 is too large */
 };
 
-/* Clears `out`, and writes as many bytes as the container has: its entries in their order, the
- * cubins, its size, and zeros. With CONTAINER_EDIT_NO_ROOM `out` is empty. -1: out of memory, or
- * the container is damaged (JW_ERR_FORMAT). */
+/* Clears `out`, and writes as many bytes as the container has: its entries in order, the cubins,
+ * its size, and zeros. With CONTAINER_EDIT_NO_ROOM `out` is empty. -1: out of memory, or the
+ * container is damaged (JW_ERR_FORMAT). */
 int container_edit(struct jw_error *err, const struct container_edit *edit, struct buf *out,
 				   enum container_edit_room *ret_room, size_t *ret_dropped);

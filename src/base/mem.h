@@ -26,7 +26,7 @@ void mem_free(void *pointer);
 /* A copy of a string, or of its first `length` bytes, ending in NUL. */
 char *mem_string(struct jw_error *err, const char *text);
 char *mem_string_n(struct jw_error *err, const char *text, size_t length);
-/* Adds a copy to a list; past `most` the line is dropped, which is no failure. */
+/* Adds a copy to a list; beyond `most` the line is dropped, which is not a failure. */
 int mem_add_string(struct jw_error *err, char ***list, size_t *count, size_t most,
 				   const char *text);
 

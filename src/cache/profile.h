@@ -17,7 +17,7 @@ enum { CACHE_STAMP_SIZE = 19 }; /* "Jun 25 2024" "01:14:48" */
 /* How reliable the stamp is. */
 enum cache_trust {
 	CACHE_STAMP_UNKNOWN,   /* no stamp */
-	CACHE_STAMP_READ,      /* read off the library file, unconfirmed */
+	CACHE_STAMP_READ,      /* read from the library file, unconfirmed */
 	CACHE_STAMP_TABLE,     /* from the table of known drivers */
 	CACHE_STAMP_CONFIRMED, /* seen in an entry of the live cache, or made by a probe */
 	CACHE_STAMP_OPAQUE, /* an entry that the driver made differs from the prediction: its format is

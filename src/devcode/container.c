@@ -154,9 +154,9 @@ uint64_t container_entry(const uint8_t *bytes, uint64_t size_bytes, uint64_t at,
 	entry->payload_offset = at + header_size;
 	entry->compression = read_compression(entry->flags, compressed);
 	read_sizes(entry, payload, compressed, uncompressed);
-	/* The driver's key holds the decompressed payload and a NUL behind it, but a raw payload with
-	 * its padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
-	 * therefore counts as that NUL, and the payload ends in front of it. */
+	/* The driver's key contains the decompressed payload and a NUL, but a raw payload with its
+	 * padding as stored (measured on 535 and 550). The last byte of a raw payload's padding
+	 * therefore counts as that NUL, and the payload ends before it. */
 	if (entry->compression == DEVCODE_RAW && entry->size_bytes &&
 		devcode_kind_is_ptx(entry->kind) && !bytes[entry->payload_offset + entry->size_bytes - 1])
 		entry->size_bytes--;

@@ -137,8 +137,8 @@ done:
 	return result;
 }
 
-/* If the system lists no GPU, device files of the driver show that a query is worthwhile: under WSL
- * the GPU is no PCI device of the guest (dxg), Jetson has no PCI device (nvmap), and some
+/* If the system lists no GPU, device files of the driver show that a query is worthwhile: in WSL
+ * the GPU is not a PCI device of the guest (dxg), Jetson has no PCI device (nvmap), and some
  * containers see no PCI bus (nvidiactl). */
 static bool has_device_file(void)
 {

@@ -17,7 +17,7 @@ int path_set_owner(struct jw_error *err, const char *path, uint32_t owner, uint3
  * name. Returns the file's descriptor, or -1. */
 int path_make_file(struct jw_error *err, const char *path, char **ret_name);
 int path_make_folder(struct jw_error *err, const char *path, char **ret_name);
-/* The same for temporary files. Windows: an administrator's admits administrators and the system
- * alone. */
+/* The same for temporary files. Windows: an administrator's admits only administrators and the
+ * system. */
 int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name);
 bool path_is_link(const char *path);

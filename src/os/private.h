@@ -1,5 +1,5 @@
-/* Whether other accounts could replace a program, or a library, that is going to be run with more
- * rights than theirs. */
+/* Whether other accounts could replace a program, or a library, that will run with more rights than
+ * theirs. */
 #pragma once
 
 #include <stdbool.h>

@@ -147,9 +147,9 @@ static int find_cache(struct jw_error *err, const struct jw_run_key *key,
 	return 0;
 }
 
-/* The entries that were there at some time, by name, size and time of writing: one that is lost,
- * cut or written again changes it, and one that came later does not. *newest_ns is that time; of
- * INT64_MAX it becomes the newest entry's. */
+/* A digest of the entries that existed at some time, by name, size and write time: one that is
+ * lost, cut or written again changes it, and a newer one does not. *newest_ns is that time;
+ * INT64_MAX is replaced by the newest entry's. */
 static int digest_entries(struct jw_error *err, const char *dir, int64_t *newest_ns,
 						  char text[DIGEST_TEXT_SIZE])
 {

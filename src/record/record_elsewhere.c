@@ -1,4 +1,4 @@
-/* Entries that a command may have left in other caches than the one that it was given. */
+/* Entries that a command may have left in caches other than the one it was given. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "os/folders.h"
 #include "record/record_state.h"
 
-/* The folder was made a moment ago. */
+/* The folder was just made. */
 int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder)
 {
 	struct os_stat stat;

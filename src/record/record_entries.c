@@ -28,7 +28,7 @@ struct left {
 	struct record_entry entry;
 };
 
-/* Options become text: one with unprintable bytes is not the compiler's. */
+/* Options become text: options with unprintable bytes are not the compiler's. */
 static char *key_options_of(struct jw_error *err, const struct cache_key_parts *parts)
 {
 	char *options = mem_string_n(err, parts->options, parts->options_length);
@@ -69,10 +69,10 @@ static double predicted_seconds(const struct cache_key_parts *parts)
 	return estimate.cost_ms / 1000;
 }
 
-/* NVIDIA's compilers that are libraries of their own keep results in the same directory:
- * libnvJitLink as " -arch=sm_86 -c", and others of CUDA 13 as " -arch=sm_86" and " -arch=compute_86
- * -ftz=1 ...", whose values are no cubins (seen under CuPy 14, stamp "Aug 20 2025" "14:13:52"). No
- * container's options begin so. */
+/* NVIDIA's stand-alone compiler libraries keep results in the same directory: libnvJitLink with "
+ * -arch=sm_86 -c", and others of CUDA 13 with " -arch=sm_86" and " -arch=compute_86 -ftz=1 ...",
+ * whose values are not cubins (seen with CuPy 14, stamp "Aug 20 2025" "14:13:52"). Options of
+ * containers never begin so. */
 static bool is_jitlink(const struct cache_key_parts *parts)
 {
 	static const char start[] = "-arch=";
@@ -203,9 +203,9 @@ static int learn_pace(struct jw_error *err, const struct left *left, size_t coun
 	return 0;
 }
 
-/* An entry is written when its compile ends, and the driver compiles one after the other: the time
- * between two of them is the second's compile time, with the program's own work. Where that is far
- * from the run's median ratio to predictions, the prediction is nearer. */
+/* An entry is written when its compile ends, and the driver compiles one module after the other:
+ * the time between two entries is the second's compile time plus the program's own work. If that is
+ * far from the run's median ratio to predictions, the prediction is nearer. */
 static int measure(struct jw_error *err, struct left *left, size_t count)
 {
 	double pace = 1;

@@ -1,5 +1,5 @@
-/* Finds the files that an entry's module comes from: computes the names of the files' entries, as
- * for a plan, and looks them up. */
+/* Finds the files of the recorded modules: computes the names of the files' entries, as for a plan,
+ * and looks them up. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,8 +53,7 @@ static size_t targets_of_owners(const struct jw_recording *recording, struct jw_
 struct matching {
 	struct jw_recording *recording;
 	const struct plan *plan;
-	uint32_t
-		*files; /* for each of the plan's files its index in the recording, NO_FILE: not in it */
+	uint32_t *files; /* for each of the plan's files its index in the recording, NO_FILE: none */
 	size_t capacity;
 };
 
@@ -99,7 +98,7 @@ static int match(struct jw_error *err, struct matching *matching, const struct s
 	return 0;
 }
 
-/* By its name; else as a text that the program loads with options or links, which have other
+/* Matches by name, or as a text that the program loads with options or links, which has other
  * names. */
 static int match_module(struct jw_error *err, struct matching *matching, const struct set *names,
 						const struct record_entry *entry, struct jw_recorded_module *module,

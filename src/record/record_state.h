@@ -16,7 +16,7 @@ struct record_entry {
 	enum cache_key_form form;
 	bool insertable; /* a cubin of a known form */
 	int64_t written_ns;
-	/* The name and length of the key that the payload has as a text without options. */
+	/* Name and length of the key for the payload as a text without options. */
 	uint64_t text_key, text_key_bytes;
 	char stamp[CACHE_STAMP_SIZE + 1];
 };
@@ -43,10 +43,9 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
 
-/* Before the command runs: from when on entries in other caches are new. */
+/* Before the command runs: records the time after which entries in other caches are new. */
 int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder);
-/* Counts the entries that appeared in the caches that a command uses which does not take the one
- * that it was given. */
+/* Counts new entries in the caches that a command uses if it ignores the given one. */
 void record_look_elsewhere(struct recorder *recorder);
 
 /* Whether the caller has cancelled; sets the result's flag. */

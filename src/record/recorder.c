@@ -54,8 +54,8 @@ static int take_path(struct jw_error *err, void *context, const char *path)
 	return 0;
 }
 
-/* The compiler is loaded where a module is compiled or linked, and not where machine code or an
- * entry is loaded (470 to 555; docs/driver-cache.md). */
+/* The compiler is loaded if a module is compiled or linked, but not if machine code or an entry is
+ * loaded (470 to 555; docs/driver-cache.md). */
 static int see_code(struct jw_error *err, void *context, const char *path)
 {
 	struct recorder *recorder = context;
@@ -255,7 +255,7 @@ static struct jw_record_result *result_new(struct jw_error *err, const char *pro
 	return result;
 }
 
-/* So that a later report can say why a module is cold. */
+/* A later report can then say why a module is cold. */
 static void remember(const struct recorder *recorder)
 {
 	const struct jw_system *system = recorder->system;

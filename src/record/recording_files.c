@@ -1,5 +1,4 @@
-/* From a recording to the files of this machine, and from files to what a recording says of them.
- */
+/* Maps a recording to the files of this machine, and files to their names in a recording. */
 #include <jitwarm/recording.h>
 
 #include <string.h>
@@ -140,7 +139,7 @@ static bool is_recorded(const struct jw_recording *recording, const struct jw_fo
 	return false;
 }
 
-/* Finding a package finds its dependencies too: only their recorded files are wanted. */
+/* Finding a package also finds its dependencies: keeps only the recorded files. */
 static void keep_recorded(const struct jw_recording *recording, struct jw_found *found)
 {
 	size_t kept = 0;

@@ -50,7 +50,7 @@ static int write_recorded_module(struct jw_error *err, cJSON *object,
 		write_recorded_text(err, object, "options", module->options) ||
 		(!is_found && write_recorded_text(err, object, "producer", module->producer)))
 		return -1;
-	/* Milliseconds are exact enough. */
+	/* Milliseconds are precise enough. */
 	if (add_number(err, object, "seconds",
 				   (double)(int64_t)(module->seconds * 1000 + 0.5) / 1000) ||
 		add_bool(err, object, "measured", module->measured))

@@ -17,7 +17,7 @@ void insert_backlog_close(struct insert_backlog *later);
 /* Adds the entry of `module` (an index in the plan) at `path`. */
 int insert_backlog_add(struct jw_error *err, struct insert_backlog *later, const struct plan *plan,
 					   size_t module, const char *path, const struct jw_error *why);
-/* Inserts waiting entries into the cache until the lock is refused again, which is no failure.
+/* Inserts waiting entries into the cache until the lock is refused again, which is not a failure.
  * `done` is called for each entry: `why` is NULL, or JW_ERR_FORMAT for a refused entry. -1: the
  * cache cannot be written. */
 int insert_backlog_try(struct jw_error *err, struct insert_backlog *later, struct cache_live *live,

@@ -64,7 +64,7 @@ static int export_pack(struct jw_error *err, struct cli *cli, struct jw_export_o
 	options->system = cli->system;
 	if (jw_export(err, options, &document.result))
 		return cli_hopeless(err, cli, options->cache_dir ? JW_OK : JW_ERR_NOT_FOUND);
-	/* What was not asked for, or never goes into a pack, is no loss. */
+	/* Entries that were not requested, or that packs never contain, are not a loss. */
 	if (document.result.damaged + document.result.unreadable + document.result.unsuited)
 		cli->status = EXIT_COLD;
 	if (!options->output)

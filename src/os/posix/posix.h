@@ -1,4 +1,4 @@
-/* Shared by the files of this folder alone. */
+/* Shared by this folder's files only. */
 #pragma once
 
 #include "os/file.h"

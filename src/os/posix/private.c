@@ -15,11 +15,12 @@
 
 enum { MOST_WAY_LINKS = 40, OWNER_TEXT = 64 };
 
-/* From the root on, so that whatever is looked at lies in folders that were found to be good. */
+/* The path is walked from the root, so that everything examined lies in folders already found safe.
+ */
 struct way {
 	uint32_t owner;
 	bool lasting;
-	char *here, *rest; /* where we are, without links, and what is left of the path */
+	char *here, *rest; /* the current folder, without links, and the rest of the path */
 	int links;
 };
 
@@ -34,7 +35,7 @@ static const char *owner_name(char *text, uid_t owner)
 	return text;
 }
 
-/* With an access list the group's bits are the most that any of its entries allows. */
+/* With an access list the group's bits are the maximum that any of its entries allows. */
 static bool others_write(const char *path, const struct stat *stat)
 {
 	return walk_is_shared(stat) ||
@@ -63,7 +64,7 @@ static int check_one(struct jw_error *err, const struct way *way, const char *pa
 	return error_set(err, JW_ERR_IO, "other accounts may write to %s", path);
 }
 
-/* Puts what a link says in front of what is left. */
+/* Puts the link's text before the rest of the path. */
 static int follow_link(struct jw_error *err, struct way *way, const char *link)
 {
 	char target[PATH_MAX], *rest;

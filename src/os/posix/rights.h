@@ -1,4 +1,4 @@
-/* Another account's rights over files, for this thread alone. */
+/* Another account's rights over files, for this thread only. */
 #pragma once
 
 #include <stdbool.h>

@@ -10,14 +10,14 @@
 #include <aclapi.h>
 #include <sddl.h>
 
-/* The services of Windows that install programs; it has no number among the well-known ones. */
+/* The Windows service that installs programs; it is not among the well-known SIDs. */
 static const wchar_t installer[] =
 	L"S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464";
 
 enum { CHANGE_RIGHTS = WRITE_DAC | WRITE_OWNER | DELETE | GENERIC_WRITE | GENERIC_ALL };
 
-/* What changes a file, adds to the program's own folder (a library that it loads), or moves a
- * folder above it away. */
+/* Rights that change a file, add to the program's own folder (a library that it loads), or move a
+ * parent folder away. */
 enum place { PLACE_FILE, PLACE_FOLDER, PLACE_ABOVE };
 static const DWORD harmful[] = {
 	[PLACE_FILE] = CHANGE_RIGHTS | FILE_WRITE_DATA | FILE_APPEND_DATA,
@@ -58,8 +58,8 @@ static bool is_installer(PSID sid)
 	return is;
 }
 
-/* Whoever owns the system's own folder can replace any program: under Wine that is its one account.
- */
+/* The owner of the system's own folder can replace any program: under Wine that is its only
+ * account. */
 static bool owns_system(PSID sid)
 {
 	wchar_t folder[MAX_PATH];
@@ -110,8 +110,7 @@ static int refuse(struct jw_error *err, const char *path, PSID sid, const char *
 	return -1;
 }
 
-/* Entries that are only inherited by what is below do not count here. Denials are not looked at:
- * they come first, and allow nothing. */
+/* Skips entries that only children inherit. Skips denials: they come first, and allow nothing. */
 static int check_list(struct jw_error *err, const char *path, PACL list, DWORD rights)
 {
 	for (DWORD i = 0; i < list->AceCount; i++) {
@@ -121,7 +120,7 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 		if (!GetAce(list, i, &found))
 			return win32_error(err, path);
 		entry = found;
-		/* A conditional entry begins alike. */
+		/* A conditional entry begins the same way. */
 		if ((entry->Header.AceType == ACCESS_ALLOWED_ACE_TYPE ||
 			 entry->Header.AceType == ACCESS_ALLOWED_CALLBACK_ACE_TYPE) &&
 			!(entry->Header.AceFlags & INHERIT_ONLY_ACE) && (entry->Mask & rights) &&
