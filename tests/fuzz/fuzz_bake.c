@@ -1,5 +1,6 @@
-/* Containers that machine code is put into: what comes out is as long, sound, and holds the code;
- * what was not dropped is the same. The last byte of the input says how. */
+/* Containers to which machine code is added: the result has the same size, is sound, and contains
+ * the code; entries that were not dropped are unchanged. The last byte of the input chooses the
+ * options. */
 #include "bake/container_edit.h"
 #include "base/mem.h"
 #include "devcode/container.h"

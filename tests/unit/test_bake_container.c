@@ -7,8 +7,7 @@
 
 enum { MOST_ENTRIES = 8, NOISE = 4096 };
 
-/* Machine code is not looked into: what counts is its size. `noise`: bytes that no compression
- * makes smaller, else zeros. */
+/* Only the size of machine code matters here. `noise`: bytes that do not compress, else zeros. */
 static void make_code(uint8_t *code, size_t size, bool noise, uint32_t seed)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -73,7 +72,7 @@ static void made_free(struct made *made)
 static const struct jw_target sm_86 = {.sm = 86};
 static const struct jw_target both[] = {{.sm = 86}, {.sm = 90}};
 
-/* Adds `size` bytes of code for each GPU, and reads what comes out. */
+/* Adds `size` bytes of code for each GPU, and reads the result. */
 struct tried {
 	enum container_edit_room room;
 	size_t dropped;
@@ -109,7 +108,7 @@ static struct tried try(const struct made *before, const struct jw_target *gpus,
 	assert_int_equal(out.size, before->bytes.size);
 	tried.after = mem_alloc(NULL, sizeof *tried.after);
 	assert_non_null(tried.after);
-	/* The container ends where its size says, and nothing but zeros follows. */
+	/* The container ends as its size says, and only zeros follow. */
 	for (size_t i = CONTAINER_HEADER + (size_t)load_u64(out.data + 8); i < out.size; i++)
 		assert_int_equal(out.data[i], 0);
 	tried.after->bytes = out;
@@ -145,7 +144,7 @@ static enum plan_verdict verdict(const struct made *made, struct jw_target devic
 	return plan_judge(&made->container, NULL, false, device, &driver).verdict;
 }
 
-/* The key of its entry in a driver's cache has to stay: payload and options, byte for byte. */
+/* The key of its entry in a driver's cache must not change: payload and options, byte for byte. */
 static void assert_same_ptx(const struct made *before, const struct made *after)
 {
 	struct buf scratch[2] = {make_buf(), make_buf()};
@@ -212,7 +211,7 @@ static void code_of_other_gpus_leaves_where_it_must(void **state)
 	made_free(before);
 }
 
-/* The second GPU runs the code that would have to leave. */
+/* The second GPU runs the code that would otherwise be dropped. */
 static void code_that_a_named_gpu_runs_stays(void **state)
 {
 	static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 70}};
@@ -270,7 +269,7 @@ static void zstd_is_written_only_where_drivers_read_it(void **state)
 	}
 }
 
-/* A header of a form that is not known is copied as it is. */
+/* A header of an unknown form is copied unchanged. */
 static void unknown_flags_are_left_alone(void **state)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);

@@ -190,7 +190,7 @@ static void the_oldest_orphan_has_the_first_row(void **state)
 	cache_index_free(&index);
 }
 
-/* A row that another process has undone, and for which there is no room since. */
+/* A row that another process has removed, and for which there is no room now. */
 static void rows_beyond_the_limit_are_not_restored(void **state)
 {
 	struct entries_entry entry;

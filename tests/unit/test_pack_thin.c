@@ -157,7 +157,7 @@ static void comes_back(void **state)
 	here.count = 0;
 	assert_import(&here, false, 0, ENTRIES, 0, "");
 	assert_int_equal(os_remove_tree(NULL, target), 0);
-	/* A file of another name and package counts only where it was named */
+	/* A file of another name and package counts only if the user named it */
 	assert_int_equal(os_rename(NULL, moved, other), 0);
 	here = (struct here){.files = {{.path = other, .name = "other.so"}}, .count = 1};
 	assert_import(&here, false, 0, 0, ENTRIES, "the package is not installed here");

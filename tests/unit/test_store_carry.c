@@ -277,7 +277,7 @@ static void what_is_this_drivers_own_comes_first(void **state)
 	assert_int_equal(machine->result->older, 0);
 }
 
-/* Whichever it is: of the former entries one alone has room beside the new ones. */
+/* Only one of the former entries has room beside the new ones, in either case. */
 static void a_kept_entry_is_not_evicted(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What a worker has left gets into the cache only where it is sound, and the caller is told. */
+/* A worker's result gets into the cache only if it is sound, and the caller learns the outcome. */
 #include "inserting.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static void a_sound_entry_is_taken(void **state)
 	mem_free(left.path);
 }
 
-/* Torn, of another name, for another GPU, of another kind: told, and left where it is. */
+/* Torn, with another name, for another GPU, of another kind: reported, and left in place. */
 static void an_unsound_entry_is_reported(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* A library that nobody should load: it leaves a file, named in JITWARM_WITNESS. Its name is that
- * of a library of Windows'. */
+/* A library that must not be loaded: it creates the file named in JITWARM_WITNESS. It has the name
+ * of a Windows library. */
 #include <windows.h>
 
 #include <wchar.h>

@@ -1,5 +1,5 @@
-/* A program that nobody should start: it leaves a file, named in JITWARM_WITNESS, and says that it
- * is a ptxas. */
+/* A program that must not be started: it creates the file named in JITWARM_WITNESS, and claims to
+ * be a ptxas. */
 #include <windows.h>
 
 #include <stdio.h>
