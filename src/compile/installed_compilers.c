@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/compiler_fetch.h"
+#include "compile/compiler_trust.h"
 #include "compile/ptxas.h"
 #include "os/env.h"
 #include "os/file.h"
@@ -18,13 +19,16 @@ struct compiler_search {
 	char *found;
 	char *older; /* the newest one older than requested */
 	uint32_t older_cuda;
+	struct jw_error distrust; /* why the first one that is not to be run is not */
 };
 
 static void try_program(struct compiler_search *search, const char *path)
 {
 	uint32_t cuda;
 
-	if (search->found || !os_exists(path) || ptxas_version(NULL, path, &cuda))
+	if (search->found || !os_exists(path) ||
+		compiler_check_trust(search->distrust.code ? NULL : &search->distrust, path) ||
+		ptxas_version(NULL, path, &cuda))
 		return;
 	if (cuda == search->wanted) {
 		search->found = mem_string(NULL, path);
@@ -129,11 +133,16 @@ static int say_missing(struct jw_error *err, const struct compiler_search *searc
 static int find_compiler(struct jw_error *err, const struct jw_driver *driver,
 						 struct compiler_search *search, struct jw_compiler *compiler)
 {
+	int result;
+
 	try_store(search);
 	try_toolkits(search);
 	try_path(search);
-	if (!search->found)
-		return say_missing(err, search, driver);
+	if (!search->found) {
+		result = say_missing(err, search, driver);
+		return search->distrust.code ? error_prefix(err, "%s; so", search->distrust.message)
+									 : result;
+	}
 	*compiler = (struct jw_compiler){search->found, search->wanted, true};
 	search->found = NULL;
 	return 0;

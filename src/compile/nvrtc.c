@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "compile/compiler_trust.h"
 #include "os/file.h"
 #include "os/library.h"
 #include "os/platform.h"
@@ -65,20 +66,25 @@ static int open_by_name(struct jw_error *err, struct os_library **ret_library)
 	static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
 										"libnvrtc.so"};
 
-	for (size_t i = 0; !strcmp(os_name, "linux") && i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; !strcmp(os_name, "linux") && i < sizeof names / sizeof *names; i++) {
+		if (compiler_check_name(err, names[i]))
+			return -1;
 		if (!os_library_open(NULL, names[i], ret_library))
 			return 0;
+	}
 	return error_set(err, JW_ERR_NOT_FOUND,
 					 "no NVRTC found: name one with --nvrtc (a file, or a package that brings it, "
 					 "such as nvidia-cuda-nvrtc-cu12)");
 }
 
 /* NVRTC loads its builtins by name, from its own folder or by the system's settings. It always
- * finds a library that is already loaded. */
-static void load_builtins(const struct nvrtc *nvrtc, const char *path)
+ * finds a library that is loaded already. Fails where they are not to be run; other failures are
+ * NVRTC's to report. */
+static int load_builtins(struct jw_error *err, const struct nvrtc *nvrtc, const char *path)
 {
 	char *folder = os_dir_name(NULL, path), name[64], *builtins = NULL;
 	struct os_library *library;
+	int result = 0;
 
 	if (!strcmp(os_name, "windows"))
 		(void)snprintf(name, sizeof name, "nvrtc-builtins64_%u%u.dll", nvrtc->major, nvrtc->minor);
@@ -86,23 +92,28 @@ static void load_builtins(const struct nvrtc *nvrtc, const char *path)
 		(void)snprintf(name, sizeof name, "libnvrtc-builtins.so.%u.%u", nvrtc->major, nvrtc->minor);
 	if (folder)
 		builtins = os_join(NULL, folder, name);
-	if (builtins && os_exists(builtins))
-		(void)os_library_open(NULL, builtins, &library);
+	if (builtins && os_exists(builtins)) {
+		result = compiler_check_trust(err, builtins);
+		if (!result)
+			(void)os_library_open(NULL, builtins, &library);
+	}
 	mem_free(builtins);
 	mem_free(folder);
+	return result;
 }
 
 int nvrtc_open(struct jw_error *err, const char *path, struct nvrtc *ret_nvrtc)
 {
 	struct nvrtc nvrtc = {0};
 
-	if (*path ? os_library_open(err, path, &nvrtc.library) : open_by_name(err, &nvrtc.library))
+	if (*path ? compiler_check_trust(err, path) || os_library_open(err, path, &nvrtc.library)
+			  : open_by_name(err, &nvrtc.library))
 		return -1;
 	if (find_functions(err, &nvrtc) || ask_version(err, &nvrtc))
 		return error_prefix(err, "%s: not an NVRTC of CUDA 11.2 or newer",
 							*path ? path : "libnvrtc.so");
-	if (*path)
-		load_builtins(&nvrtc, path);
+	if (*path && load_builtins(err, &nvrtc, path))
+		return -1;
 	*ret_nvrtc = nvrtc;
 	return 0;
 }

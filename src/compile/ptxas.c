@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "compile/compiler_trust.h"
 #include "os/file.h"
 #include "os/folders.h"
 #include "os/process.h"
@@ -25,6 +26,14 @@ static bool read_release(const char *text, uint32_t *ret_cuda)
 	return true;
 }
 
+/* The program is the first argument. */
+static int run_ptxas(struct jw_error *err, const char *const *arguments, const char *output,
+					 struct os_ended *ret_ended)
+{
+	return compiler_check_trust(err, arguments[0]) || os_run(err, arguments, output, ret_ended) ? -1
+																								: 0;
+}
+
 /* The output of one option such as --version. */
 static int ask_ptxas(struct jw_error *err, const char *program, const char *question,
 					 struct buf *text)
@@ -37,7 +46,7 @@ static int ask_ptxas(struct jw_error *err, const char *program, const char *ques
 	if (os_make_temp_dir(err, "jitwarm-ptxas", &folder))
 		return -1;
 	output = os_join(err, folder, "answer");
-	result = !output || os_run(err, arguments, output, &ended) ||
+	result = !output || run_ptxas(err, arguments, output, &ended) ||
 					 os_read_file(err, output, PTXAS_MOST_LOG, text)
 				 ? -1
 				 : 0;
@@ -168,7 +177,7 @@ int ptxas_compile(struct jw_error *err, const struct ptxas_job *job,
 	int result = -1;
 
 	(void)snprintf(arch, sizeof arch, "-arch=%s", jw_target_sm(name, ptxas_target(job->device)));
-	if (prepare(err, job, arch, &call) || os_run(err, call.arguments, call.log, &ended) ||
+	if (prepare(err, job, arch, &call) || run_ptxas(err, call.arguments, call.log, &ended) ||
 		os_read_file(err, call.log, PTXAS_MOST_LOG, log))
 		goto done;
 	judge_ptxas_end(&ended, ret_outcome);

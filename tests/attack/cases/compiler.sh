@@ -1,0 +1,68 @@
+# No compiler that another account may replace runs as root: ptxas named or found, NVRTC and its second library
+. "$cases/../lib.sh"
+with_simdriver sm_86
+marks=$open/marks
+mkdir -m 777 "$marks"
+# fake_ptxas FILE: it says that it is of CUDA 12.4, leaves a mark, and compiles nothing
+fake_ptxas() {
+	mkdir -p "$(dirname "$1")"
+	printf '#!/bin/sh\n: >%s/ran\necho "ptxas: NVIDIA (R) Ptx optimizing assembler"\necho "Cuda compilation tools, release 12.4, V12.4.131"\n[ "$1" = --version ]\n' "$marks" >"$1"
+	chmod 755 "$1"
+}
+elsewhere=(prime --target sm_86 --driver 550.163.01 --cache "$open/made" --no-store "$sample")
+# refused WORD…: what the reason says, and that it did not run
+refused() {
+	local word
+	for word in "$@" "is not run as root; run jitwarm as the account that it belongs to"; do err_has "$word"; done
+	[[ ! -e $marks/ran ]] || fail "it was run"
+}
+ran() { [[ -e $marks/ran ]] || fail "it was not run: $(cat "$err")"; rm "$marks/ran"; }
+
+fake_ptxas "$open/root's/ptxas"
+run '0|1|2|3' "${elsewhere[@]}" --ptxas "$open/root's/ptxas"
+ran
+# Through a link of root's
+ln -s "root's/ptxas" "$open/link"
+run '0|1|2|3' "${elsewhere[@]}" --ptxas "$open/link"
+ran
+
+fake_ptxas "$home/cuda/bin/ptxas" && chown -R $mallory "$home/cuda"
+run 3 "${elsewhere[@]}" --ptxas "$home/cuda/bin/ptxas"
+refused "$home belongs to"
+fake_ptxas "$open/shared/ptxas" && chmod 757 "$open/shared"
+run 3 "${elsewhere[@]}" --ptxas "$open/shared/ptxas"
+refused "other accounts may write to $open/shared"
+chmod 755 "$open/shared" && chmod 666 "$open/shared/ptxas"
+run 3 "${elsewhere[@]}" --ptxas "$open/shared/ptxas"
+refused "other accounts may write to $open/shared/ptxas"
+# A folder of root's that a link of the account leads to
+mkdir -m 1777 "$open/sticky"
+as_mallory ln -s "$open/root's" "$open/sticky/cuda"
+CUDA_HOME=$open/sticky JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}"
+[[ ! -e $marks/ran ]] || fail "it was run"
+ln -s "$open/sticky/cuda" "$open/root's/bin"
+(PATH=$open/sticky/cuda:$PATH CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}" && refused "$open/sticky/cuda belongs to") || exit 1
+rm "$open/root's/bin"
+
+# One that is found is passed over: the next one runs, and without one the reason is said
+(PATH=$home/cuda/bin:$PATH CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '2|3' "${elsewhere[@]}" && refused "$home belongs to" "needs ptxas 12.4") || exit 1
+(PATH="$home/cuda/bin:$open/root's:$PATH" CUDA_HOME=$open/none JITWARM_PTXAS=$open/none run '0|1|2|3' "${elsewhere[@]}") || exit 1
+ran
+
+# NVRTC
+fake=$build/tests/nvrtc/libnvrtc.so.12
+[[ -e $fake ]] || skip "no library that looks like NVRTC"
+echo "__global__ void k() {}" >"$open/good.cu"
+cp "$fake" "$home/cuda/" && chown $mallory "$home/cuda/libnvrtc.so.12"
+run '2|3' prime "$open/good.cu" --no-store --nvrtc "$home/cuda/libnvrtc.so.12"
+err_has "$home belongs to"
+err_has "is not run as root"
+mkdir "$open/nvrtc" && cp "$fake" "$open/nvrtc/"
+run 0 prime "$open/good.cu" --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12"
+out_has "compiled by NVRTC 12.0"
+# Its builtins beside it
+as_mallory sh -c ": >'$marks/builtins'"
+ln -s "$marks/builtins" "$open/nvrtc/libnvrtc-builtins.so.12.0"
+echo "__global__ void other() {}" >"$open/good.cu"
+run '2|3' prime "$open/good.cu" --no-store --nvrtc "$open/nvrtc/libnvrtc.so.12"
+err_has "libnvrtc-builtins.so.12.0 is not run as root"
