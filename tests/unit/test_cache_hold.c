@@ -224,6 +224,38 @@ static void rows_beyond_the_limit_are_not_restored(void **state)
 	cache_index_free(&index);
 }
 
+/* Which no driver writes: of several rows for one file one stays, and the total is that of the
+ * files. */
+static void a_repeated_row_counts_once(void **state)
+{
+	struct cache_live_counts counts;
+	struct cache_index index;
+	struct cache_row rows[5];
+	struct cache_live *live;
+	struct buf bytes = {0};
+
+	(void)state;
+	start_anew();
+	fill(1, 3);
+	assert_int_equal(cache_index_load(NULL, dir, &index), 0);
+	memcpy(rows, index.rows, 3 * sizeof *rows);
+	rows[3] = rows[0];
+	rows[4] = rows[1];
+	cache_index_free(&index);
+	index = (struct cache_index){.rows = rows, .count = 5};
+	assert_int_equal(cache_index_format(NULL, &index, &bytes), 0);
+	write_index(bytes.data, bytes.size);
+	buf_free(&bytes);
+	live = open_live(1 << 30, CACHE_FULL_REFUSE);
+	assert_int_equal(insert_one(NULL, live, 4, 0, NULL), 0);
+	/* Replaced by itself, it moves to the end. */
+	assert_int_equal(insert_one(NULL, live, 2, 0, NULL), 0);
+	cache_live_counts(live, &counts);
+	assert_int_equal(counts.dropped, 2);
+	assert_int_equal(cache_live_close(NULL, live), 0);
+	assert_consistent(4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +264,7 @@ int main(void)
 		cmocka_unit_test(a_hold_has_an_end),
 		cmocka_unit_test(the_oldest_orphan_has_the_first_row),
 		cmocka_unit_test(rows_beyond_the_limit_are_not_restored),
+		cmocka_unit_test(a_repeated_row_counts_once),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,6 +1,8 @@
 /* Payloads: decompression with bounds, and reading only the beginning. */
 #include "make_devcode.h"
 
+#include <zstd.h>
+
 #include "devcode/container.h"
 #include "devcode/ptx.h"
 
@@ -106,6 +108,39 @@ static void a_wrong_size_is_damage(void **state)
 }
 
 /* Each byte of a payload changed in turn: an error or other bytes, never more than was promised. */
+/* A frame that does not say how long its content is: what came out is counted. */
+static void a_short_frame_is_damage(void **state)
+{
+	static const uint64_t sizes[] = {400, 399, 401, 4000};
+	ZSTD_CCtx *packer = ZSTD_createCCtx();
+	char text[400];
+	uint8_t frame[1000];
+	size_t packed;
+
+	(void)state;
+	memset(text, 'y', sizeof text);
+	assert_non_null(packer);
+	assert_false(ZSTD_isError(ZSTD_CCtx_setParameter(packer, ZSTD_c_contentSizeFlag, 0)));
+	packed = ZSTD_compress2(packer, frame, sizeof frame, text, sizeof text);
+	assert_false(ZSTD_isError(packed));
+	ZSTD_freeCCtx(packer);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		const struct devcode_entry entry = {.kind = DEVCODE_KIND_PTX,
+											.compression = DEVCODE_ZSTD,
+											.stored_bytes = packed,
+											.size_bytes = sizes[i]};
+		const struct devcode_container container = {.bytes = frame, .size_bytes = packed};
+		struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+		struct devcode_view view = {0};
+		struct jw_error err = {0};
+
+		assert_int_equal(devcode_payload(&err, &container, &entry, &scratch, &view), i ? -1 : 0);
+		assert_int_equal(view.size, i ? 0 : sizeof text);
+		assert_int_equal(err.code, i ? JW_ERR_FORMAT : 0);
+		buf_free(&scratch);
+	}
+}
+
 static void damage_is_bounded(void **state)
 {
 	(void)state;
@@ -184,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_large_payload_comes_out_as_it_went_in),
 		cmocka_unit_test(raw_text_ends_before_the_last_byte_of_its_padding),
 		cmocka_unit_test(a_wrong_size_is_damage),
+		cmocka_unit_test(a_short_frame_is_damage),
 		cmocka_unit_test(damage_is_bounded),
 		cmocka_unit_test(unsupported_compressions_are_refused),
 		cmocka_unit_test(the_header_is_read_from_the_beginning_alone)};

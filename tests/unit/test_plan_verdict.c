@@ -53,6 +53,12 @@ static const struct {
 	enum plan_reason reason;
 	size_t entry; /* of VERDICT_JIT and VERDICT_LINK; others name none */
 } cases[] = {
+	{.name = "a compatible cubin is linked as it is",
+	 .entries = {{.kind = 'p', .target = {75}, .isa = {6, 4}}, {.kind = 'c', .target = {80}}},
+	 .device = 86,
+	 .driver = {12040, {0}},
+	 .relocatable = true,
+	 .verdict = VERDICT_COMPATIBLE},
 	{.name = "an exact cubin beats all",
 	 .entries = {{.kind = 'p', .target = {75}, .isa = {6, 4}},
 				 {.kind = 'c', .target = {80}},
