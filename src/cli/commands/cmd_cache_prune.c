@@ -133,11 +133,12 @@ static int read_age(struct jw_error *err, const struct options *given, uint64_t 
 	return 0;
 }
 
-static int read_prune_options(struct jw_error *err, const struct options *given,
-							  struct gpu_targets *gpus, const char *drivers[MOST_DRIVERS],
-							  struct jw_prune_options *options)
+static int read_prune_options(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
+							  const char *drivers[MOST_DRIVERS], struct jw_prune_options *options)
 {
-	if (gpu_targets_arch(err, given, gpus, &options->other_targets) ||
+	const struct options *given = &cli->options;
+
+	if (gpu_targets_arch(err, cli, gpus, &options->other_targets) ||
 		read_given_drivers(err, given, drivers, options) || read_age(err, given, &options->older_s))
 		return -1;
 	options->target_count = gpus->count;
@@ -172,8 +173,7 @@ static int prune_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (read_prune_options(err, given, &gpus, drivers, &options) ||
-		cli_worker(err, cli, &how.worker))
+	if (read_prune_options(err, cli, &gpus, drivers, &options) || cli_worker(err, cli, &how.worker))
 		return -1;
 	/* Only the driver knows the GPUs of this machine. */
 	how.asleep = !options.other_targets;

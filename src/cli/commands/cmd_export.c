@@ -101,7 +101,7 @@ static int export_run(struct jw_error *err, struct cli *cli)
 	int failed;
 
 	os_catch_interrupts();
-	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, given, &gpus, NULL) ||
+	if (check_export_usage(err, cli, to_stdout) || gpu_targets_arch(err, cli, &gpus, NULL) ||
 		cli_open_asleep(err, cli))
 		return -1;
 	options.target_count = gpus.count;
@@ -119,7 +119,7 @@ static const struct cli_option export_options[] = {
 	CLI_CACHE,
 	CLI_ENVIRONMENT,
 	CLI_LIST("arch", "GPU",
-			 "Only entries for GPUs of this compute capability (sm_86); may be repeated"),
+			 "Only entries for this GPU (sm_86, rtx3070, native: those here); may be repeated"),
 	CLI_LIST("package", "NAME|PATH",
 			 "Only entries of the modules in this package or file; may be repeated"),
 	CLI_FLAG("all", "Include entries of other drivers than this machine's"),

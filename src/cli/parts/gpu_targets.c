@@ -16,18 +16,28 @@ int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 	return 0;
 }
 
-static int add_native(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus)
+static int add_native(struct jw_error *err, struct cli *cli, const char *option,
+					  struct gpu_targets *gpus)
 {
 	if (cli_open_asking(err, cli, NULL, false))
 		return -1;
 	if (!cli->system->gpu_count)
-		return error_set(err, JW_ERR_USAGE, "--target native: %s; name a GPU (rtx4090, sm_86)",
+		return error_set(err, JW_ERR_USAGE, "--%s native: %s; name a GPU (rtx4090, sm_86)", option,
 						 cli->system->why_none);
 	if (gpu_targets_add_own(err, gpus, cli->system))
 		return -1;
 	jw_system_free(cli->system);
 	cli->system = NULL;
 	return 0;
+}
+
+/* Adds the GPUs of one value of --target or --arch. `driver` NULL: not asked. */
+static int add_named(struct jw_error *err, struct cli *cli, const char *option, const char *text,
+					 const struct jw_driver *driver, struct gpu_targets *gpus)
+{
+	if (!strcmp(text, "native"))
+		return add_native(err, cli, option, gpus);
+	return jw_targets_read(err, text, driver, gpus->targets, GPUS_MOST, &gpus->count);
 }
 
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus)
@@ -39,20 +49,18 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	if (driver && jw_driver_parse(err, driver, &gpus.driver))
 		return -1;
 	for (size_t i = 0; i < options_count(options, "target"); i++) {
-		const char *text = options_item(options, "target", i);
-
-		if (!strcmp(text, "native")
-				? add_native(err, cli, &gpus)
-				: jw_targets_read(err, text, &gpus.driver, gpus.targets, GPUS_MOST, &gpus.count))
+		if (add_named(err, cli, "target", options_item(options, "target", i), &gpus.driver, &gpus))
 			return -1;
 	}
 	*ret_gpus = gpus;
 	return 0;
 }
 
-int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
+int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
 					 bool *ret_other)
 {
+	const struct options *options = &cli->options;
+
 	for (size_t i = 0; i < options_count(options, "arch"); i++) {
 		const char *text = options_item(options, "arch", i);
 		struct jw_target code;
@@ -61,8 +69,8 @@ int gpu_targets_arch(struct jw_error *err, const struct options *options, struct
 			*ret_other = true;
 		else if (jw_target_parse(text, &code) && code.suffix)
 			gpus->count = jw_target_add(gpus->targets, gpus->count, GPUS_MOST, code);
-		else if (jw_targets_read(err, text, NULL, gpus->targets, GPUS_MOST, &gpus->count))
-			return error_prefix(err, "--arch");
+		else if (add_named(err, cli, "arch", text, NULL, gpus))
+			return strcmp(text, "native") ? error_prefix(err, "--arch") : -1;
 	}
 	return 0;
 }

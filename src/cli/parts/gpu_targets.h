@@ -22,9 +22,9 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);
 
-/* --arch (repeatable), the architectures of code: sm_90a too. Accepts “other” if `ret_other` is not
- * NULL. */
-int gpu_targets_arch(struct jw_error *err, const struct options *options, struct gpu_targets *gpus,
+/* --arch (repeatable), the architectures of code: names as of --target, and sm_90a too. Accepts
+ * “other” if `ret_other` is not NULL. */
+int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
 					 bool *ret_other);
 
 /* "sm_86 (RTX 30)"; returns `text`. */

@@ -24,6 +24,9 @@ if ! is_wine; then # where nvcuda.dll is always there
 	run 64 scan --target native lib
 	err_has "--target native: "
 	err_has "name a GPU (rtx4090, sm_86)"
+	run 64 export --arch native
+	err_has "--arch native: "
+	err_has "name a GPU (rtx4090, sm_86)"
 	run 0 scan lib
 	err_has "“--target rtx4090” says what a GPU's driver would compile"
 fi
@@ -101,6 +104,14 @@ run 0 scan --json lib
 seen sm_86
 run 0 scan --json --target native lib
 seen sm_86
+# Of entries for sm_89 and sm_86 only the latter's are for a GPU here.
+pack_entry "$work/both" 1 "Feb 29 202423:59:58" 89
+pack_entry "$work/both" 2 "Feb 29 202423:59:58" 86
+run 0 export --all --cache "$work/both" --arch native --json -o "$work/native.jwpack"
+json 'd["entries"] == 1'
+run 1 cache prune --cache "$work/both" --arch native
+out_has "sm_86"
+out_lacks "sm_89"
 run 2 import --allow-unsigned "$work/ada.jwpack"
 out_has "architecture sm_89 (this machine has sm_86)"
 [[ ! -e $work/state/devices.json ]] || fail "the driver was asked"
