@@ -5,11 +5,13 @@
 #include "base/mem.h"
 #include "os/env.h"
 #include "os/file.h"
+#include "os/path_calls.h"
 #include "os/private.h"
 #include "os/win32/win32.h"
 
 /* After windows.h, whose types they need */
 #include <knownfolders.h>
+#include <sddl.h>
 #include <shlobj.h>
 
 /* A folder named by an environment variable, else one that the system knows. */
@@ -135,4 +137,51 @@ bool os_is_own_temp_dir(const char *path)
 char *os_temp_dir(struct jw_error *err)
 {
 	return jw_is_administrator() ? temp_of_system(err) : temp_of_account(err);
+}
+
+/* Administrators and the system, for the folder and all that is made in it; nothing is inherited.
+ */
+static const wchar_t administrators_alone[] = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
+
+/* -1 with GetLastError() set. A folder of that name that is there already is not taken. */
+static int make_guarded_dir(const char *path)
+{
+	SECURITY_ATTRIBUTES guarded = {.nLength = sizeof guarded};
+	wchar_t *wide = win32_path(NULL, path);
+	int result = -1;
+
+	if (wide && ConvertStringSecurityDescriptorToSecurityDescriptorW(
+					administrators_alone, SDDL_REVISION_1, &guarded.lpSecurityDescriptor, NULL)) {
+		result = CreateDirectoryW(wide, &guarded) ? 0 : -1;
+		(void)LocalFree(guarded.lpSecurityDescriptor);
+	}
+	mem_free(wide);
+	return result;
+}
+
+int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
+{
+	enum { TRIES = 16 };
+
+	if (!jw_is_administrator())
+		return path_make_folder(err, path, ret_name);
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t number;
+		char *name;
+
+		if (uv_random(NULL, NULL, &number, sizeof number, 0, NULL))
+			return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
+		name = mem_printf(err, "%s-%016llx", path, (unsigned long long)number);
+		if (!name)
+			return -1;
+		if (!make_guarded_dir(name)) {
+			*ret_name = name;
+			return 0;
+		}
+		(void)win32_error(err, name);
+		mem_free(name);
+		if (GetLastError() != ERROR_ALREADY_EXISTS)
+			return -1;
+	}
+	return -1;
 }

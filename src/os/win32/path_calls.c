@@ -1,15 +1,12 @@
 #include "os/path_calls.h"
 
-#include <jitwarm/accounts.h>
-
 #include <string.h>
 
 #include "base/mem.h"
 #include "os/uv.h"
-#include "os/win32/win32.h"
 
-/* After windows.h, whose types it needs */
-#include <sddl.h>
+/* A virus scanner, or a driver of another make, may have opened the file without sharing it. */
+enum { BUSY_TRIES = 50, BUSY_MS = 10 };
 
 int path_open(struct jw_error *err, const char *path, int flags)
 {
@@ -17,9 +14,15 @@ int path_open(struct jw_error *err, const char *path, int flags)
 	uv_fs_t request;
 	int fd = -1;
 
-	if (given)
-		fd =
-			os_uv_result(err, path, &request, uv_fs_open(NULL, &request, given, flags, 0666, NULL));
+	for (int tries = 0; given; tries++) {
+		fd = uv_fs_open(NULL, &request, given, flags, 0666, NULL);
+		if (fd != UV_EBUSY || tries == BUSY_TRIES) {
+			fd = os_uv_result(err, path, &request, fd);
+			break;
+		}
+		uv_fs_req_cleanup(&request);
+		uv_sleep(BUSY_MS);
+	}
 	mem_free(given);
 	return fd;
 }
@@ -99,53 +102,6 @@ int path_make_folder(struct jw_error *err, const char *path, char **ret_name)
 	else
 		*ret_name = name;
 	return made;
-}
-
-/* Administrators and the system, for the folder and all that is made in it; nothing is inherited.
- */
-static const wchar_t administrators_alone[] = L"D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
-
-/* -1 with GetLastError() set. A folder of that name that is there already is not taken. */
-static int make_guarded_dir(const char *path)
-{
-	SECURITY_ATTRIBUTES guarded = {.nLength = sizeof guarded};
-	wchar_t *wide = win32_path(NULL, path);
-	int result = -1;
-
-	if (wide && ConvertStringSecurityDescriptorToSecurityDescriptorW(
-					administrators_alone, SDDL_REVISION_1, &guarded.lpSecurityDescriptor, NULL)) {
-		result = CreateDirectoryW(wide, &guarded) ? 0 : -1;
-		(void)LocalFree(guarded.lpSecurityDescriptor);
-	}
-	mem_free(wide);
-	return result;
-}
-
-int path_make_private_folder(struct jw_error *err, const char *path, char **ret_name)
-{
-	enum { TRIES = 16 };
-
-	if (!jw_is_administrator())
-		return path_make_folder(err, path, ret_name);
-	for (int i = 0; i < TRIES; i++) {
-		uint64_t number;
-		char *name;
-
-		if (uv_random(NULL, NULL, &number, sizeof number, 0, NULL))
-			return error_set(err, JW_ERR_IO, "%s: no random numbers", path);
-		name = mem_printf(err, "%s-%016llx", path, (unsigned long long)number);
-		if (!name)
-			return -1;
-		if (!make_guarded_dir(name)) {
-			*ret_name = name;
-			return 0;
-		}
-		(void)win32_error(err, name);
-		mem_free(name);
-		if (GetLastError() != ERROR_ALREADY_EXISTS)
-			return -1;
-	}
-	return -1;
 }
 
 bool path_is_link(const char *path)

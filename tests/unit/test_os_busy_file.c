@@ -1,0 +1,67 @@
+/* A file that another program has opened without sharing it, for a moment and for longer. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "os/file.h"
+#include "os/folders.h"
+
+#ifdef _WIN32
+#include <windows.h>
+
+enum { MOMENT_MS = 100 };
+
+static HANDLE hold(const char *path)
+{
+	return CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+}
+
+static DWORD WINAPI let_go_soon(void *held)
+{
+	Sleep(MOMENT_MS);
+	(void)CloseHandle(held);
+	return 0;
+}
+#endif
+
+static void a_moment_is_waited_for_and_no_longer(void **state)
+{
+	(void)state;
+#ifndef _WIN32
+	skip();
+#else
+	struct os_file *file = NULL;
+	struct jw_error err = {0};
+	char *folder, *path;
+	HANDLE held, thread;
+
+	assert_int_equal(os_make_temp_dir(NULL, "jitwarm-busy", &folder), 0);
+	path = os_join(NULL, folder, "index");
+	assert_int_equal(os_write_atomic(NULL, path, "x", 1), 0);
+
+	held = hold(path);
+	assert_true(held != INVALID_HANDLE_VALUE);
+	assert_int_equal(os_file_open(&err, path, OS_OPEN_UPDATE, &file), -1);
+	assert_non_null(strstr(err.message, "In use by another program"));
+
+	thread = CreateThread(NULL, 0, let_go_soon, held, 0, NULL);
+	assert_non_null(thread);
+	assert_int_equal(os_file_open(NULL, path, OS_OPEN_UPDATE, &file), 0);
+	(void)WaitForSingleObject(thread, INFINITE);
+	(void)CloseHandle(thread);
+	os_file_close(file);
+	assert_int_equal(os_remove_tree(NULL, folder), 0);
+	mem_free(path);
+	mem_free(folder);
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_moment_is_waited_for_and_no_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
