@@ -11,7 +11,7 @@
 
 enum lock_kind { WRITE_LOCK, READ_LOCK, FLOCK };
 
-/* Starts a process that holds a lock on the suite's index until hold_end. */
+/* Starts a process that holds a lock on the suite's index until let_go. */
 static pid_t hold(enum lock_kind kind)
 {
 	struct flock lock = {.l_type = kind == WRITE_LOCK ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
