@@ -37,24 +37,6 @@ static int search_texts(struct jw_error *err, struct image *image, const struct 
 	return 0;
 }
 
-/* Skips the first word of a container that is broken or not a container. */
-static int visit_found(struct jw_error *err, struct image *image, const uint8_t *bytes,
-					   struct search_place *place)
-{
-	const uint64_t left = place->search->end - place->at;
-	struct container_walk walk = {0};
-	const bool sound = container_check(&walk, bytes, left, left) == CONTAINER_SOUND;
-
-	if (sound ? image_entries(err, image, bytes, place->at, &walk) ||
-					image_keep(err, image, bytes, 0, place->at, &walk)
-			  : image_damage(err, image, place->at, &walk))
-		return -1;
-	place->at += sound ? walk.size_bytes : CONTAINER_ALIGN;
-	place->free = sound ? place->at : place->free;
-	place->text = place->at;
-	return 0;
-}
-
 int search_range(struct jw_error *err, struct image *image, const struct stream *stream,
 				 const struct search *search)
 {
@@ -75,10 +57,22 @@ int search_range(struct jw_error *err, struct image *image, const struct stream 
 		if (search->texts && search_texts(err, image, stream, &place))
 			return -1;
 		if (place.at == here && found < step) {
+			const uint8_t *start = stream->memory + here;
+			struct container_walk walk = {0};
+			bool sound;
+
 			if (search->end - here < CONTAINER_HEADER)
 				break;
-			if (visit_found(err, image, stream->memory + here, &place))
+			sound = container_check(&walk, start, search->end - here, search->end - here) ==
+					CONTAINER_SOUND;
+			if (sound ? image_entries(err, image, start, here, &walk) ||
+							image_keep(err, image, start, 0, here, &walk)
+					  : image_damage(err, image, here, &walk))
 				return -1;
+			/* Of a broken container, or of what is none, the first word is skipped. */
+			place.at += sound ? walk.size_bytes : CONTAINER_ALIGN;
+			place.free = sound ? place.at : place.free;
+			place.text = place.at;
 		}
 		stream_forget(stream, place.at, &forgotten);
 	}
