@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""mutants.py [--sample COUNT] [--seed NUMBER] [--file PATTERN] [--at FILE:LINE] [--list]
+
+Makes mistakes by rule in the files that guard caches, packs, verdicts and settings, one at a time, in a copy of the sources in
+build/mutants, runs the tests that belong to the file, and reports what no test noticed. What is known to change nothing that anybody
+could see stands in tests/mutants/equivalent.txt, with its reason. 0: at least 90 % were noticed; 1: fewer.
+"""
+import argparse, fnmatch, os, random, re, shutil, subprocess, sys, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TREE, BUILD = ROOT + "/build/mutants/tree", ROOT + "/build/mutants/build"
+KNOWN = ROOT + "/tests/mutants/equivalent.txt"
+
+# Files, and a pattern of the tests that belong to them.
+GUARDED = [
+    ("src/cache/*.c", "^(unit-cache_.*|unit-worker_collect|torture-killed-index|cli-(cache|index|bad-caches|prune))$"),
+    ("src/pack/*.c", "^(unit-pack_.*|unit-store_.*|cli-(pack|key|thin))$"),
+    ("src/store/*.c", "^(unit-store_.*|cli-(store|carry|carry-not))$"),
+    ("src/plan/verdict.c", "^unit-(plan|gpu)_.*$"),
+    ("src/plan/picks.c", "^unit-plan_.*$"),
+    ("src/gpu/rules.c", "^unit-(gpu|plan)_.*$"),
+    ("src/tune/*.c", "^(unit-tune_.*|cli-tune)$"),
+    ("src/history/ledger*.c", "^(unit-(history|store)_.*|cli-explain)$"),
+    ("src/run/cache_turn_lock.c", "^cli-(asked|killed|limits)$"),
+    ("src/worker/collect.c", "^(unit-worker_.*|cli-damaged)$"),
+    ("src/os/replace.c", "^(unit-os_.*|cli-tune)$"),
+    ("src/startup/*.c", "^(unit-startup_.*|cli-startup.*)$"),
+]
+
+# What is found in a line, what it becomes.
+RULES = [
+    ("negated condition", r"\bif \((?!\()([^()]*(?:\([^()]*\)[^()]*)*)\)$", lambda m: "if (!(%s))" % m.group(1)),
+    ("bound off by one", r" (<|>) ", lambda m: " %s= " % m.group(1)),
+    ("bound off by one", r" (<|>)= ", lambda m: " %s " % m.group(1)),
+    ("equality turned", r" == ", lambda m: " != "),
+    ("equality turned", r" != ", lambda m: " == "),
+    ("check dropped", r" && (?=\S)", lambda m: " || "),
+    ("check dropped", r" \|\| (?=\S)", lambda m: " && "),
+    ("early success", r"\breturn -1;", lambda m: "return 0;"),
+    ("early success", r"\bresult = -1;", lambda m: "result = 0;"),
+    ("call dropped", r"^(\s*)\(void\)(os_\w+|live_\w+|cache_\w+)\((.*)\);$", lambda m: "%s;" % m.group(1)),
+    ("call dropped", r"^(\s*)(os_file_unlock|os_file_close|let_go|live_drop_row|os_sync\w*|fsync)\((.*)\);$", lambda m: "%s;" % m.group(1)),
+    ("true for false", r"\breturn false;", lambda m: "return true;"),
+    ("true for false", r"\breturn true;", lambda m: "return false;"),
+]
+
+
+def code_lines(text):
+    """The numbers of lines that are code: no comments, directives, and tables of text."""
+    inside = False
+    for number, line in enumerate(text.split("\n")):
+        bare = line.strip()
+        if inside or bare.startswith("/*"):
+            inside = "*/" not in bare
+            continue
+        if bare and not bare.startswith(("#", "*", "//", '"')) and "error_set" not in bare:
+            yield number, line
+
+
+def mutants_of(path):
+    with open(ROOT + "/" + path, encoding="utf-8") as file:
+        text = file.read()
+    for number, line in code_lines(text):
+        for rule, pattern, change in RULES:
+            for match in re.finditer(pattern, line):
+                if line[:match.start()].count('"') % 2 or "/*" in line[:match.start()]:
+                    continue
+                yield path, number + 1, rule, line, line[:match.start()] + change(match) + line[match.end():]
+
+
+def read_known():
+    """{(file, line without spaces around it, the changed line)}"""
+    known = set()
+    if os.path.exists(KNOWN):
+        with open(KNOWN, encoding="utf-8") as file:
+            blocks = [block.strip("\n").split("\n") for block in file.read().split("\n\n")]
+        for block in blocks:
+            lines = [line for line in block if not line.startswith("#")]
+            if len(lines) >= 3:
+                known.add((lines[0], lines[1][2:].strip(), lines[2][2:].strip()))
+    return known
+
+
+def environment():
+    return dict(os.environ, CCACHE_BASEDIR=TREE, CCACHE_NOHASHDIR="1", CCACHE_SLOPPINESS="pch_defines,time_macros", JITWARM_FRAMEWORKS="/nonexistent")
+
+
+def run(*words):
+    return subprocess.run(words, env=environment(), capture_output=True, text=True, errors="replace", check=False)
+
+
+def prepare():
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
+    for name in listed:
+        here, there = ROOT + "/" + name, TREE + "/" + name
+        if not name or not os.path.isfile(here):
+            continue
+        with open(here, "rb") as file:
+            content = file.read()
+        if os.path.exists(there):
+            with open(there, "rb") as file:
+                if file.read() == content:
+                    continue
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        shutil.copy(here, there)
+    # A mutant may leave a variable or a function unused.
+    done = run("cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo")
+    if not done.returncode:
+        done = run("ninja", "-C", BUILD)
+    if done.returncode:
+        sys.exit("mutants.py: the sources do not build:\n" + done.stdout[-2000:])
+
+
+def targets(tests):
+    names = re.findall(r"Test +#\d+: unit-(\S+)", run("ctest", "--test-dir", BUILD, "-N", "-R", tests).stdout)
+    return ["jitwarm"] + ["test_" + name for name in names]
+
+
+def try_one(mutant, tests):
+    """“noticed”, “not built” or “not noticed”."""
+    path, number, _, _, changed = mutant
+    there = TREE + "/" + path
+    with open(there, encoding="utf-8") as file:
+        text = file.read()
+    lines = text.split("\n")
+    lines[number - 1] = changed
+    try:
+        with open(there, "w", encoding="utf-8") as file:
+            file.write("\n".join(lines))
+        if run("ninja", "-C", BUILD, *targets(tests)).returncode:
+            return "not built"
+        done = run("ctest", "--test-dir", BUILD, "-j2", "--stop-on-failure", "--timeout", "120", "-R", tests)
+        return "noticed" if done.returncode else "not noticed"
+    finally:
+        with open(there, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, help="so many, chosen by the seed; default all, which takes days")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--file", default="*", help="of files with such a name alone")
+    parser.add_argument("--at", help="of this line alone: FILE:LINE")
+    parser.add_argument("--list", action="store_true", help="list them, and try none")
+    args = parser.parse_args()
+    known, mutants, tests_of = read_known(), [], {}
+    files = subprocess.run(["git", "-C", ROOT, "ls-files", "src"], capture_output=True, text=True, check=True).stdout.split()
+    for path in files:
+        for pattern, tests in GUARDED:
+            if fnmatch.fnmatch(path, pattern) and fnmatch.fnmatch(path, "*" + args.file + "*"):
+                tests_of[path] = tests
+                mutants += mutants_of(path)
+                break
+    mutants = [one for one in mutants if (one[0], one[3].strip(), one[4].strip()) not in known]
+    if args.at:
+        mutants = [one for one in mutants if "%s:%d" % one[:2] == args.at]
+    if args.sample and args.sample < len(mutants):
+        mutants = sorted(random.Random(args.seed).sample(mutants, args.sample))
+    if args.list:
+        for path, number, rule, line, changed in mutants:
+            print("%s:%d: %s\n  - %s\n  + %s" % (path, number, rule, line.strip(), changed.strip()))
+        return 0
+    prepare()
+    counts = {"noticed": 0, "not noticed": 0, "not built": 0}
+    for one in mutants:
+        began = time.monotonic()
+        outcome = try_one(one, tests_of[one[0]])
+        counts[outcome] += 1
+        if outcome == "not noticed":
+            print("%s:%d: %s (%.0f s)\n  - %s\n  + %s" % (one[0], one[1], one[2], time.monotonic() - began, one[3].strip(), one[4].strip()), flush=True)
+    tried = counts["noticed"] + counts["not noticed"]
+    print("%d of %d noticed, %d not built" % (counts["noticed"], tried, counts["not built"]))
+    return 0 if not tried or counts["noticed"] >= 0.9 * tried else 1
+
+
+sys.exit(main())
