@@ -22,3 +22,26 @@ run 0 export -o "$open/link"
 as_mallory ln -s "$treasure/file" "$home/pack"
 run 3 export -o "$home/pack"
 untouched
+
+# Every kind of output: a device and a pipe stay what they are, and root's file behind another account's link is not written
+run 0 key generate outputs --no-passphrase
+as_mallory ln -s "$treasure/file" "$home/out"
+kinds() { # runs COMMAND with each of the three
+	local path was
+	for path in "$open/null" "$open/pipe" "$home/out"; do
+		was=$(kind "$path")
+		limit=20 run '0|1|2|3|64|124' "${@//OUT/$path}"
+		[[ $(kind "$path") == "$was" ]] || fail "$* made it a $(kind "$path")"
+	done
+	untouched
+}
+cat "$open/pipe" >"$open/read" & # so that nobody waits for a reader
+reader=$!
+exec 9>"$open/pipe"
+kinds prime "$sample" --trace OUT
+kinds prime "$sample" --json-log OUT
+kinds record -o OUT -- true
+kinds export -o OUT
+kinds export -o "$open/pack" --sign --key outputs --signature OUT
+exec 9>&-
+wait "$reader"
