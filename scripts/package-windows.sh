@@ -24,7 +24,10 @@ while [ $# -gt 1 ]; do
 	shift 2
 done
 [ $# = 0 ] && [ -n "$url" ] && [ -n "$homepage" ] && [ -n "$publisher" ] || usage
-identifier=${identifier:-${publisher//[^A-Za-z0-9]/}.jitwarm}
+latin=$(LC_ALL=C; printf '%s' "${publisher//[^A-Za-z0-9]/}")
+# winget's names are of Latin letters, and a part of one is not empty
+[ -n "$identifier$latin" ] || die "--publisher $publisher has no Latin letter for winget's name: --identifier NAME.NAME gives one"
+identifier=${identifier:-$latin.jitwarm}
 for program in jitwarm.exe jitwarmw.exe; do
 	[ -s "$build/$program" ] || die "$build/$program is missing: scripts/build-windows.sh makes it"
 done

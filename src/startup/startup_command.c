@@ -28,7 +28,7 @@ static void cut_line(char *text)
 }
 
 /* What the program said before it failed. -1: out of memory. */
-static int say_reason(struct jw_error *why, const char *program, const char *printed)
+static int tell_reason(struct jw_error *why, const char *program, const char *printed)
 {
 	char *text = os_system_text(why, printed);
 
@@ -58,7 +58,7 @@ int startup_command(struct jw_error *err, struct jw_startup *startup, const char
 	if (!os_run(&why, arguments, output, &ended)) {
 		*ret_good = !ended.status && !ended.signal;
 		if (!os_read_file(NULL, output, STARTUP_MOST_TEXT, &text) && !*ret_good &&
-			say_reason(&why, arguments[0], buf_text(&text)))
+			tell_reason(&why, arguments[0], buf_text(&text)))
 			goto done;
 	}
 	if (startup && !*ret_good && !startup->failed) {

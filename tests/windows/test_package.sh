@@ -49,3 +49,9 @@ PYTHON
 # The icon is what its script draws (its PNG depends on zlib: the bitmaps are compared)
 python3 "$root/packaging/windows/make-icon.py" "$work/icon.ico"
 cmp -s <(tail -c +87 "$work/icon.ico" | head -c 16000) <(tail -c +87 "$root/packaging/windows/jitwarm.ico" | head -c 16000) || fail 'jitwarm.ico is not what make-icon.py draws'
+
+# A publisher without Latin letters needs a name for winget
+! "$root/scripts/package-windows.sh" --url http://a/VERSION --homepage http://a --publisher 홍길동 -B "$build" -o "$work/한글" > "$out" 2> "$err" || fail 'a winget name without a publisher'
+complains '--identifier'
+"$root/scripts/package-windows.sh" --url http://a/VERSION --homepage http://a --publisher 홍길동 --identifier Hong.jitwarm -B "$build" -o "$work/한글" > "$out" 2> "$err" || fail '--identifier'
+[ -e "$work/한글/winget/Hong.jitwarm.yaml" ] || fail 'no manifest of that name'

@@ -21,7 +21,7 @@ void os_library_places(void)
 }
 
 /* Some load more libraries of their folder by name (NVRTC its builtins). */
-static void add_folder(const wchar_t *path)
+static void add_library_folder(const wchar_t *path)
 {
 	const wchar_t *name = wcsrchr(path, L'\\');
 	wchar_t *folder = name ? mem_array(NULL, (size_t)(name - path) + 1, sizeof *folder) : NULL;
@@ -46,7 +46,7 @@ int os_library_open(struct jw_error *err, const char *name, struct os_library **
 		goto done;
 	if (is_path(name)) {
 		flags |= LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
-		add_folder(wide);
+		add_library_folder(wide);
 	}
 	library->module = LoadLibraryExW(wide, NULL, flags);
 	if (!library->module) {
