@@ -25,6 +25,8 @@ struct image_account {
 	size_t usable[ANALYSE_MOST_TARGETS], unusable[ANALYSE_MOST_TARGETS];
 	size_t refused[ANALYSE_MOST_TARGETS];
 	size_t fatal[ANALYSE_MOST_TARGETS]; /* those that make a program fail, whatever else runs */
+	bool broken_input[ANALYSE_MOST_TARGETS]; /* a damaged input makes the link fail, if there is one
+											  */
 	struct analyse_module *modules;
 	size_t module_count, module_capacity;
 	struct set known[ANALYSE_MOST_TARGETS]; /* modules by key or identity, per target */
@@ -251,6 +253,9 @@ static int judge_container(struct jw_error *err, struct image_account *account, 
 			account->unlinked[t] = true;
 		if (verdict == VERDICT_LINK && role == DEVCODE_RELOCATABLE)
 			account->to_link[t]++;
+		if (verdict == VERDICT_CANNOT && role == DEVCODE_RELOCATABLE &&
+			judgements[t].reason == REASON_DAMAGED)
+			account->broken_input[t] = true;
 		if (judgements[t].pick != SEEN_NO_PICK &&
 			take_pick(err, account, t, verdict, role, judgements[t].pick, superseded))
 			return -1;
@@ -305,7 +310,7 @@ static int go_through(struct jw_error *err, struct image_account *account)
 
 static enum analyse_fate fate_of(const struct image_account *account, size_t t)
 {
-	if (account->fatal[t])
+	if (account->fatal[t] || (account->unlinked[t] && account->broken_input[t]))
 		return ANALYSE_REFUSED;
 	if (account->usable[t])
 		return ANALYSE_RUNS;

@@ -611,7 +611,7 @@ def make(world):
             change(world, *arguments)
         except FileNotFoundError:
             return  # an earlier change has taken it
-        except (NotADirectoryError, IsADirectoryError, FileExistsError, IndexError, ValueError, struct.error):
+        except (NotADirectoryError, IsADirectoryError, FileExistsError, IndexError, ValueError, struct.error, shutil.Error):
             return  # or made it something else
         world.done.append(change.__name__ + (" " + arguments[0].name if arguments else ""))
 

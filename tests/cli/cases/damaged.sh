@@ -116,3 +116,14 @@ rm -rf "$cache"
 run "0|1" import --allow-unsigned "$work/abi.jwpack"
 out_has "cubin ABI 8"
 run 0 cache verify
+
+# An input of a link for an architecture that no GPU has: the link fails.
+python3 - "$sample" "$work/input.so" <<'P'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+start = data.rindex(struct.pack("<IHH", 0xBA55ED50, 1, 16), 0, data.index(b" --compile-only "))
+struct.pack_into("<I", data, start + 16 + 28, 8244)
+open(sys.argv[2], "wb").write(data)
+P
+run 2 scan --target sm_86 --driver 550.163.01 "$work/input.so"
+out_has "will fail: damaged code for sm_86"
