@@ -298,7 +298,7 @@ def trial(place, name, case, mode, calls, n, output):
         return wrong("ended with %s" % status)
     elif status == 0 and not case.done(place):
         return wrong("status 0, and the work is not done")
-    elif status == 0 and case.same_output and "jitwarm: " not in err and "damaged" not in out and sorted(plain(out).split()) != sorted(plain(output).split()):
+    elif status == 0 and case.same_output and calls != "alloc" and "jitwarm: " not in err and "damaged" not in out and sorted(plain(out).split()) != sorted(plain(output).split()):
         err += "\n" + "\n".join(list(difflib.unified_diff(plain(output).splitlines(), plain(out).splitlines(), lineterm="", n=0))[3:6])
         return wrong("status 0, and another output")
     elif status == 64:
