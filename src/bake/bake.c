@@ -187,10 +187,10 @@ static int bake_system(struct jw_error *err, struct bake *bake)
 	return bake_all(err, bake);
 }
 
-int jw_bake(struct jw_error *err, const struct jw_bake_options *given,
+int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result)
 {
-	const struct jw_bake_options *options = SIZED(err, given, struct jw_bake_options);
+	options = SIZED(err, options, struct jw_bake_options);
 	struct bake bake = {.options = options};
 
 	if (!options || check_bake_options(err, options))

@@ -74,8 +74,8 @@ static int note_image(struct jw_error *err, void *context, const struct devcode_
 	return 0;
 }
 
-static void note_failure(void *context, const char *path, const char *member,
-						 const struct jw_error *why)
+static void note_bake_failure(void *context, const char *path, const char *member,
+							  const struct jw_error *why)
 {
 	struct jw_bake_file *file = ((struct baking *)context)->file;
 
@@ -130,12 +130,12 @@ static int open_container(struct jw_error *err, struct baking *baking, const str
 
 /* The PTX that the driver would compile for the GPU, SIZE_MAX if it would compile none. Reads the
  * texts only if no cubin runs. */
-static int find_ptx(struct jw_error *err, struct baking *baking, const struct place *place,
-					size_t target, size_t *ret_entry)
+static int find_ptx_to_compile(struct jw_error *err, struct baking *baking,
+							   const struct place *place, size_t target, size_t *ret_entry)
 {
 	const struct bake_file_job *job = baking->job;
 	const bool relocatable = place->role == DEVCODE_RELOCATABLE;
-	struct plan_judgement judged;
+	struct plan_judgement judged = {.verdict = VERDICT_NOTHING, .entry = SIZE_MAX};
 
 	*ret_entry = SIZE_MAX;
 	for (int pass = 0; pass < 2; pass++) {
@@ -212,7 +212,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct p
 	struct devcode_view cubin;
 	size_t index;
 
-	if (find_ptx(err, baking, place, target, &index))
+	if (find_ptx_to_compile(err, baking, place, target, &index))
 		return -1;
 	if (index == SIZE_MAX)
 		return 0;
@@ -270,7 +270,7 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 	const size_t targets = baking->job->target_count;
 	struct jw_bake_file *file = baking->file;
 	bool is_there;
-	size_t entry;
+	size_t entry = SIZE_MAX;
 
 	if (place->text) {
 		file->texts++;
@@ -283,7 +283,7 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 	baking->write_count = 0;
 	for (size_t t = 0; t < targets; t++) {
 		if (baking->job->output ? add_cubin(err, baking, place, t)
-								: find_ptx(err, baking, place, t, &entry))
+								: find_ptx_to_compile(err, baking, place, t, &entry))
 			return -1;
 		if (!baking->job->output)
 			file->wanted += entry != SIZE_MAX;
@@ -343,7 +343,7 @@ static int read_and_bake(struct jw_error *err, struct baking *baking)
 	struct jw_bake_file *file = baking->file;
 	const struct devcode_sink sink = {.context = baking,
 									  .image = note_image_of,
-									  .trouble = note_failure,
+									  .trouble = note_bake_failure,
 									  .cancel = baking->job->cancel};
 
 	if (devcode_read(err, file->path, &sink))

@@ -69,7 +69,7 @@ static int append_compressed(struct jw_error *err, const struct container_edit *
 }
 
 /* One container, written in one of the ways. */
-struct writing {
+struct container_writing {
 	const struct container_edit *edit;
 	enum container_edit_room room;
 	enum devcode_compression compression;
@@ -78,8 +78,8 @@ struct writing {
 };
 
 /* Copies the remaining entries unchanged as soon as everything fits. */
-static int append_entry(struct jw_error *err, struct writing *writing, const struct moved *moved,
-						size_t left)
+static int append_entry(struct jw_error *err, struct container_writing *writing,
+						const struct moved *moved, size_t left)
 {
 	struct buf *out = writing->out;
 
@@ -94,7 +94,7 @@ static int append_entry(struct jw_error *err, struct writing *writing, const str
 			   : buf_append(err, out, moved->bytes, moved->size_bytes);
 }
 
-static int append_entries(struct jw_error *err, struct writing *writing)
+static int append_entries(struct jw_error *err, struct container_writing *writing)
 {
 	const struct devcode_container *container = writing->edit->container;
 	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = container->size_bytes};
@@ -152,7 +152,7 @@ static int write_with(struct jw_error *err, const struct container_edit *edit,
 	const int last = edit->drop_ptx ? CONTAINER_EDIT_WITHOUT_PTX : CONTAINER_EDIT_DROPPED;
 	const size_t whole = (size_t)edit->container->size_bytes;
 	struct buf cubins = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-	struct writing writing = {.edit = edit, .compression = compression, .out = out};
+	struct container_writing writing = {.edit = edit, .compression = compression, .out = out};
 	int result = pack_cubins(err, edit, compression, &cubins);
 
 	*ret_room = CONTAINER_EDIT_NO_ROOM;

@@ -41,7 +41,7 @@ static void count_others(struct others *others)
 	}
 }
 
-static void let_go(struct others *others, const struct cache_file *file)
+static void give_up(struct others *others, const struct cache_file *file)
 {
 	const uint64_t bytes = file_row_bytes(file);
 	bool *counted = &others->counted[file - others->files.files];
@@ -55,7 +55,7 @@ static void let_go(struct others *others, const struct cache_file *file)
 }
 
 /* Files without a row get one behind the others, the oldest first, before anything is inserted. */
-static int by_age(const void *a, const void *b)
+static int compare_file_ages(const void *a, const void *b)
 {
 	const struct cache_file *const *x = a, *const *y = b;
 
@@ -77,15 +77,15 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 		const struct cache_file *file = cache_files_find(&others->files, index.rows[i].key);
 
 		if (file)
-			let_go(others, file);
+			give_up(others, file);
 	}
 	for (size_t i = 0; i < others->files.count; i++)
 		if (others->counted[i])
 			rest[count++] = &others->files.files[i];
 	if (count && others->excess_bytes)
-		qsort(rest, count, sizeof *rest, by_age);
+		qsort(rest, count, sizeof *rest, compare_file_ages);
 	for (size_t i = 0; i < count; i++)
-		let_go(others, rest[i]);
+		give_up(others, rest[i]);
 	cache_index_free(&index);
 	mem_free(rest);
 	return 0;

@@ -10,13 +10,13 @@
 #include "cli/progress.h"
 #include "os/interrupt.h"
 
-struct baking {
+struct bake_run {
 	struct cli *cli;
 	struct progress progress;
 	bool bar;
 };
 
-static void end_compiling_bar(struct baking *baking)
+static void end_compiling_bar(struct bake_run *baking)
 {
 	if (baking->bar)
 		progress_finish(&baking->progress);
@@ -25,7 +25,7 @@ static void end_compiling_bar(struct baking *baking)
 
 static void on_compile_progress(void *context, const struct jw_prime_progress *progress)
 {
-	struct baking *baking = context;
+	struct bake_run *baking = context;
 
 	if (progress->phase == JW_PRIME_KEEPING) {
 		end_compiling_bar(baking);
@@ -41,7 +41,7 @@ static void on_compile_progress(void *context, const struct jw_prime_progress *p
 
 static void on_compile_message(void *context, const char *line)
 {
-	struct baking *baking = context;
+	struct bake_run *baking = context;
 
 	if (baking->bar)
 		progress_message(&baking->progress, line);
@@ -184,7 +184,7 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files)
 {
-	struct baking baking = {.cli = cli};
+	struct bake_run baking = {.cli = cli};
 	const struct jw_prime_options how = {
 		.size = sizeof how,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),

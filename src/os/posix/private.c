@@ -65,7 +65,7 @@ static int check_one(struct jw_error *err, const struct way *way, const char *pa
 }
 
 /* Puts the link's text before the rest of the path. */
-static int follow_link(struct jw_error *err, struct way *way, const char *link)
+static int follow_private_link(struct jw_error *err, struct way *way, const char *link)
 {
 	char target[PATH_MAX], *rest;
 	ssize_t length;
@@ -116,7 +116,7 @@ static int go_into(struct jw_error *err, struct way *way, const char *name)
 	else if (!check_one(err, way, there, &stat))
 		result = 0;
 	if (!result && S_ISLNK(stat.st_mode)) {
-		result = follow_link(err, way, there);
+		result = follow_private_link(err, way, there);
 	} else if (!result) {
 		mem_free(way->here);
 		way->here = there;

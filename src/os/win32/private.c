@@ -77,7 +77,7 @@ static bool owns_system(PSID sid)
 	return is;
 }
 
-static bool is_trusted(PSID sid)
+static bool is_trusted_sid(PSID sid)
 {
 	return IsWellKnownSid(sid, WinBuiltinAdministratorsSid) ||
 		   IsWellKnownSid(sid, WinLocalSystemSid) || is_installer(sid) || owns_system(sid);
@@ -101,7 +101,7 @@ static char *sid_name(PSID sid)
 	return result;
 }
 
-static int refuse(struct jw_error *err, const char *path, PSID sid, const char *what)
+static int refuse_sid(struct jw_error *err, const char *path, PSID sid, const char *what)
 {
 	char *name = sid_name(sid);
 
@@ -124,21 +124,21 @@ static int check_list(struct jw_error *err, const char *path, PACL list, DWORD r
 		if ((entry->Header.AceType == ACCESS_ALLOWED_ACE_TYPE ||
 			 entry->Header.AceType == ACCESS_ALLOWED_CALLBACK_ACE_TYPE) &&
 			!(entry->Header.AceFlags & INHERIT_ONLY_ACE) && (entry->Mask & rights) &&
-			!is_trusted(&entry->SidStart))
-			return refuse(err, path, &entry->SidStart, "may be changed by");
+			!is_trusted_sid(&entry->SidStart))
+			return refuse_sid(err, path, &entry->SidStart, "may be changed by");
 	}
 	return 0;
 }
 
-static int check_place(struct jw_error *err, const char *path, enum place place)
+static int check_private_place(struct jw_error *err, const char *path, enum place place)
 {
 	struct access access;
 	int result;
 
 	if (read_access(err, path, &access))
 		return -1;
-	if (!is_trusted(access.owner))
-		result = refuse(err, path, access.owner, "belongs to");
+	if (!is_trusted_sid(access.owner))
+		result = refuse_sid(err, path, access.owner, "belongs to");
 	else if (!access.list)
 		result = error_set(err, JW_ERR_IO, "%s may be changed by every account", path);
 	else
@@ -157,7 +157,7 @@ int os_check_private(struct jw_error *err, const char *path, uint32_t owner, boo
 	for (enum place place = PLACE_FILE; !result; place = place ? PLACE_ABOVE : PLACE_FOLDER) {
 		char *above;
 
-		result = check_place(err, real, place);
+		result = check_private_place(err, real, place);
 		if (result || strlen(real) <= os_root_length(real))
 			break;
 		above = os_dir_name(err, real);
