@@ -1,7 +1,8 @@
 # startup: a program that another account may replace is registered neither for a service nor for all accounts; units have few rights
 . "$cases/../lib.sh"
-printf '#!/bin/sh\nexit 0\n' >"$open/systemctl" && chmod 755 "$open/systemctl"
-export JITWARM_SYSTEMCTL=$open/systemctl JITWARM_SYSTEM_ROOT=$open/root XDG_RUNTIME_DIR=$open/run
+mkdir "$open/bin"
+printf '#!/bin/sh\nexit 0\n' >"$open/bin/systemctl" && chmod 755 "$open/bin/systemctl"
+export PATH=$open/bin:$PATH JITWARM_SYSTEM_ROOT=$open/root XDG_RUNTIME_DIR=$open/run
 mkdir -m 700 "$open/run"
 mkdir -p "$open/root/etc/systemd"
 program=$JITWARM
