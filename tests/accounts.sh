@@ -17,6 +17,17 @@ folder_for_all() {
 	return 1
 }
 
+# Makes a folder that none but root may write to, on the whole way, and prints its path; fails where this is not root, or there is none.
+folder_of_root() {
+	local base made
+	[ "$(id -u)" = 0 ] || return 1
+	for base in /usr/local/lib /usr/lib /opt /var/lib; do
+		[ "$(stat -c '%u %A' "$base" 2>/dev/null)" = "0 drwxr-xr-x" ] || continue
+		made=$(mktemp -d "$base/jitwarm-tests-XXXXXX") && chmod 755 "$made" && { echo "$made"; return 0; }
+	done
+	return 1
+}
+
 # copy_for_all FROM TO PATH...: copies these paths below FROM to the same paths below TO, for every account to read
 copy_for_all() {
 	local from=$1 to

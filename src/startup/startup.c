@@ -227,7 +227,7 @@ done:
 }
 
 /* A program that runs as another account, or for it, must not be under a third one's control. An
- * account that does not exist yet has no files either. */
+ * account that does not exist yet has no files either. Only an administrator can register it. */
 static int check_program(struct jw_error *err, const struct jw_startup_options *options)
 {
 	const char *account = options->account ? options->account : "root";
@@ -235,8 +235,10 @@ static int check_program(struct jw_error *err, const struct jw_startup_options *
 	char *program, *home = NULL;
 	int result;
 
-	if ((!options->service && !options->everyone) || program_path(err, options->program, &program))
-		return options->service || options->everyone ? -1 : 0;
+	if ((!options->service && !options->everyone) || !jw_is_administrator())
+		return 0;
+	if (program_path(err, options->program, &program))
+		return -1;
 	if (options->service)
 		(void)os_named_account(NULL, account, &owner, &home);
 	result = os_check_private(err, program, owner, true);
@@ -314,8 +316,9 @@ int jw_startup_enable(struct jw_error *err, const struct jw_startup_options *opt
 	struct jw_startup *startup;
 	int result = 0;
 
-	if (check_program(err, options) || jw_startup_look(err, options, &startup))
+	if (jw_startup_look(err, options, &startup))
 		return -1;
+	result = check_program(err, options);
 	for (size_t i = 0; !result && i < startup->count; i++)
 		if (startup->items[i].there && !startup->items[i].ours && !options->replace)
 			result = error_set(err, JW_ERR_BUSY,

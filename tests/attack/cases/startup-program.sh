@@ -11,12 +11,8 @@ printf 'root:x:0:0::/root:/bin/sh\nmallory:x:%s:%s::%s:/bin/sh\nother:x:64322:64
 units() { find "$JITWARM_SYSTEM_ROOT/etc/systemd" -type f; }
 
 # A folder of root's alone, where programs may be; $open itself is mostly in /tmp, whose files anyone may make once they are gone
-for base in /usr/local/lib /usr/lib /opt /var/lib; do
-	safe=$(mktemp -d "$base/jitwarm-attack-XXXXXX" 2>/dev/null) && break
-done
-[[ -d ${safe-} ]] || skip "no folder of root's alone"
+safe=$(folder_of_root) || skip "no folder of root's alone"
 trap 'rm -rf "$open" "$safe"' EXIT
-chmod 755 "$safe"
 
 # refused WHAT NAMED: in $safe/x/jitwarm, what is wrong with it and the path that the reason names
 refused() {

@@ -61,7 +61,7 @@ if ! is_wine; then # links, devices as files, limits of memory: none of it on Wi
 	json 'len(d["files"]) == 1'
 	err_one_line
 	err_has "deep/000"
-	err_has "goes deeper than 4000 bytes of path"
+	err_has "has paths of more than 4000 bytes: not searched"
 	rm -r deep
 	# A bomb must not be kept: the process may have a fraction of it. (AddressSanitizer wants all addresses.)
 	run 0 --version
