@@ -26,10 +26,11 @@ struct way {
 
 static const char *owner_name(char *text, uid_t owner)
 {
-	const struct passwd *entry = getpwuid(owner);
+	char names[4096];
+	struct passwd room, *found = NULL;
 
-	if (entry)
-		(void)snprintf(text, OWNER_TEXT, "%s", entry->pw_name);
+	if (!getpwuid_r(owner, &room, names, sizeof names, &found) && found)
+		(void)snprintf(text, OWNER_TEXT, "%s", found->pw_name);
 	else
 		(void)snprintf(text, OWNER_TEXT, "account %lu", (unsigned long)owner);
 	return text;
