@@ -83,7 +83,7 @@ static int evict_oldest(struct jw_error *err, struct others *others)
 		if (others->counted[i])
 			rest[count++] = &others->files.files[i];
 	if (count && others->excess_bytes)
-		qsort(rest, count, sizeof *rest, compare_file_ages);
+		qsort(rest, count, sizeof(void *), compare_file_ages);
 	for (size_t i = 0; i < count; i++)
 		give_up(others, rest[i]);
 	cache_index_free(&index);
