@@ -5,6 +5,8 @@
 
 #include <jitwarm/tune.h>
 
+#include "os/platform.h"
+
 static char *inside(const char *name)
 {
 	char *path = os_join(NULL, root, name);
@@ -84,7 +86,8 @@ static void all_warnings_are_together(void **state)
 	(void)state;
 	root_put("etc/environment", "CUDA_FORCE_PTX_JIT=1\n");
 	assert_int_equal(jw_tune_advise(NULL, system, &question, &advice), 0);
-	assert_true(advice->settings->warning_count > 0);
+	/* On Windows settings are not read from files. */
+	assert_true(advice->settings->warning_count > 0 || !strcmp(os_name, "windows"));
 	for (size_t i = 0; i < advice->warning_count; i++)
 		of_path += strstr(advice->warnings[i], "OneDrive") != NULL;
 	assert_true(of_path > 0);

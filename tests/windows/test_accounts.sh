@@ -67,8 +67,14 @@ jitwarm cache list --json --cache "$path"
 exits 0 'cache list of LocalSystem'
 json_is 'len(d["entries"])' 8
 
-# A task of the group Users: it runs as the account that logs on
-jitwarm startup enable --all-users "$(windows_path "$sample_dll")"
+# A task of the group Users: it runs as the account that logs on. It is registered from a folder that administrators alone write
+# to, which the build need not be.
+installed=$build/wine/$user/drive_c/installed
+mkdir -p "$installed"
+cp "$build/src/"jitwarm*.exe "$installed/"
+chmod 755 "$build/wine/$user/drive_c" "$installed" "$installed/"*
+from_there() { under "$gpus" "$installed/jitwarm.exe" "$@"; }
+from_there startup enable --all-users "$(windows_path "$sample_dll")"
 exits 0 'startup enable --all-users'
 jitwarm startup status --all-users
 exits 0 'startup status --all-users'
@@ -91,7 +97,8 @@ jitwarm startup disable --all-users
 exits 0 'startup disable --all-users'
 jitwarm startup status --all-users
 exits 1 'startup status --all-users after'
-jitwarm startup enable --all-users
+from_there startup enable --all-users
+exits 0 'startup enable --all-users again'
 jitwarm uninstall
 [ ! -e "$state/startup-task-all.xml" ] || fail 'uninstall leaves the task of everyone'
 
