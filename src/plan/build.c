@@ -233,7 +233,7 @@ static int note_link_doubts(struct jw_error *err, struct build *build,
 								 image_name(name, sizeof name, image),
 								 TEXT_COUNT(unreadable, "module", "modules")))
 		return -1;
-	if (unknown && build_note(err, build, false,
+	if (unknown && build_note(err, build, true,
 							  "%s: cannot tell whether its relocatable code will be linked when a "
 							  "program starts; it is not included",
 							  image_name(name, sizeof name, image)))

@@ -78,7 +78,7 @@ struct plan {
 	 * that includes them. */
 	char **notes;
 	size_t note_count;
-	size_t troubles;    /* number of notes about files that could not be read */
+	size_t troubles;    /* number of notes about files that could not be read, or not in full */
 	size_t images;      /* files and members with device code that were read */
 	struct fates fates; /* those that will fail */
 };
