@@ -71,8 +71,8 @@ struct jw_bake_options {
 
 /* Compiles cold modules, and writes a copy of each library for which there is something to bake;
  * others are not copied. A copy has the library's size, and appears complete or not at all. -1: no
- * GPU, the form of the driver's cache is unknown (JW_ERR_UNSUPPORTED), two libraries would have one
- * copy, out of memory. The caller frees *ret_result with jw_bake_result_free. */
+ * GPU, the form of the driver's cache is unknown (JW_ERR_UNSUPPORTED), out of memory. The caller
+ * frees *ret_result with jw_bake_result_free. */
 int jw_bake(struct jw_error *err, const struct jw_bake_options *options,
 			struct jw_bake_result **ret_result);
 void jw_bake_result_free(struct jw_bake_result *result);

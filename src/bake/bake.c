@@ -34,18 +34,30 @@ static bool is_nvidia(const struct jw_found_file *file)
 
 /* ---- where the copies go */
 
-/* The length of the path of the innermost folder that contains all files, with its separator. */
-static size_t common_folder(const struct jw_found *found)
+/* The library's folder without links and "..", and its name there: a copy has the name under which
+ * a program loads the library, and lies in the output folder, however the library was named. */
+static char *place_of_library(struct jw_error *err, const char *path)
 {
-	const char *first = found->file_count ? found->files[0].path : "";
-	size_t length = (size_t)(os_base_name(first) - first);
+	char *folder = os_dir_name(err, path), *real = NULL, *place = NULL;
 
-	for (size_t i = 1; i < found->file_count; i++) {
-		const char *path = found->files[i].path;
-		size_t same = 0, end = 0;
+	if (folder && !os_real_path(err, folder, &real))
+		place = os_join(err, real, os_base_name(path));
+	mem_free(folder);
+	mem_free(real);
+	return place;
+}
 
-		for (; same < length && path[same] == first[same]; same++)
-			if (os_is_separator(path[same]))
+/* The length of the path of the innermost folder that holds all of them, with its separator; at
+ * least the root's. */
+static size_t common_folder(char *const *places, size_t count)
+{
+	size_t length = count ? (size_t)(os_base_name(places[0]) - places[0]) : 0;
+
+	for (size_t i = 1; i < count; i++) {
+		size_t end = 0;
+
+		for (size_t same = 0; same < length && places[i][same] == places[0][same]; same++)
+			if (os_is_separator(places[i][same]))
 				end = same + 1;
 		length = end;
 	}
@@ -110,8 +122,9 @@ static int compile_cold(struct jw_error *err, struct bake *bake)
 	return 0;
 }
 
+/* `place`: of its copy, below the output folder. */
 static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_found_file *found,
-					  size_t common)
+					  const char *place)
 {
 	const struct jw_bake_options *options = bake->options;
 	struct jw_bake_result *result = bake->result;
@@ -129,7 +142,7 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 
 	*file = (struct jw_bake_file){.path = mem_string(err, found->path)};
 	if (!options->dry_run)
-		output = os_join(err, options->output, found->path + common);
+		output = os_join(err, options->output, place);
 	if (!file->path || (!options->dry_run && !output)) {
 		mem_free(file->path);
 		mem_free(output);
@@ -154,12 +167,26 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 static int bake_all(struct jw_error *err, struct bake *bake)
 {
 	const struct jw_found *found = bake->options->found;
-	const size_t common = common_folder(found);
+	char **places = mem_array(err, found->file_count, sizeof *places);
+	size_t common = 0, count = 0;
+	int failed = places ? 0 : -1;
 
-	for (size_t i = 0; i < found->file_count; i++)
-		if (bake_found(err, bake, &found->files[i], common))
-			return -1;
-	return 0;
+	for (; !failed && count < found->file_count; count++) {
+		places[count] = place_of_library(err, found->files[count].path);
+		if (!places[count])
+			failed = -1;
+	}
+	if (!failed)
+		common = common_folder(places, count);
+	if (!failed && count && !common)
+		failed = error_set(err, JW_ERR_USAGE,
+						   "the libraries are on several drives: bake those of one at a time");
+	for (size_t i = 0; !failed && i < count; i++)
+		failed = bake_found(err, bake, &found->files[i], places[i] + common);
+	for (size_t i = 0; places && i < count; i++)
+		mem_free(places[i]);
+	mem_free(places);
+	return failed;
 }
 
 static int bake_system(struct jw_error *err, struct bake *bake)

@@ -59,6 +59,12 @@ cp "$work/$name" "$work/two/b"
 run 1 bake -o "$work/both" "$work/two"
 [[ -e $work/both/a/$name && -e $work/both/b/$name ]] || fail "not both: $(find "$work/both")"
 
+# Nothing is written outside the folder, however the libraries are named.
+cd "$work/two/a" || exit 1
+run 1 bake -o "$work/inside/deep" "$name" "../b/$name"
+cd "$work" || exit 1
+[[ -e $work/inside/deep/a/$name && -e $work/inside/deep/b/$name && $(ls "$work/inside") == deep ]] || fail "outside: $(find "$work/inside")"
+
 # A folder that cannot be made, and what is no file in the copy's place
 echo >"$work/file"
 run 3 bake -o "$work/file/out" "$work/$name"
