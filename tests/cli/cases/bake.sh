@@ -65,6 +65,16 @@ run 1 bake -o "$work/inside/deep" "$name" "../b/$name"
 cd "$work" || exit 1
 [[ -e $work/inside/deep/a/$name && -e $work/inside/deep/b/$name && $(ls "$work/inside") == deep ]] || fail "outside: $(find "$work/inside")"
 
+# A copy has its library's mode, and one that could not be finished is gone.
+if ! is_wine; then
+	chmod 750 "$work/$name"
+	run 1 bake -o "$work/mode" "$work/$name"
+	[[ $(stat -c %a "$work/mode/$name") == 750 ]] || fail "mode $(stat -c %a "$work/mode/$name")"
+	(ulimit -f 40; run 3 bake -o "$work/short" "$work/$name") || exit 1
+	out_has "File too large"
+	[[ -z $(ls "$work/short") ]] || fail "left behind: $(ls "$work/short")"
+fi
+
 # A folder that cannot be made, and what is no file in the copy's place
 echo >"$work/file"
 run 3 bake -o "$work/file/out" "$work/$name"

@@ -1,0 +1,242 @@
+/* One library baked from a cache: which containers get code, and which code is taken. */
+#include "entries.h"
+#include "files.h"
+#include "make_devcode.h"
+/* Behind those that have parameters of its names */
+#include "folder.h"
+
+#include "bake/bake_file.h"
+#include "cache/key.h"
+#include "devcode/container.h"
+
+enum { ROOM = 4096, MOST_KEY = 2048 };
+
+static const struct cache_profile profile = {.stamp = "Jun 25 202401:14:48",
+											 .trust = CACHE_STAMP_TABLE,
+											 .driver = {.cuda = 12040, .release = {550, 163, 1}}};
+static const struct jw_target gpus[] = {{.sm = 86}, {.sm = 90}};
+
+struct text {
+	const char *target; /* that the text names; its entry says only the number */
+	uint16_t sm;
+	const char *section;
+};
+static const struct text plain = {"sm_80", 80, ".nv_fatbin"};
+
+static size_t write_text(char text[256], const struct text *from)
+{
+	return 1 + (size_t)snprintf(text, 256,
+								".version 8.0\n.target %s\n.address_size 64\n.visible .entry "
+								"k()\n{\n\tret;\n}\n",
+								from->target);
+}
+
+/* A library with one container: the text, packed, and machine code of zeros for another GPU, which
+ * makes room when it is compressed. Without it (`roomy`) there is no room.
+ */
+static char *put_library(const struct text *from, bool roomy)
+{
+	uint8_t code[ROOM] = {0};
+	char text[256];
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = write_text(text, from),
+								  .isa_major = 8,
+								  .target = {.sm = from->sm},
+								  .compression = DEVCODE_RAW};
+	const struct write_cubin other = {.cubin = {code, sizeof code},
+									  .target = {.sm = 70},
+									  .flags = 0x11,
+									  .compression = DEVCODE_RAW};
+	struct buf container = make_buf(), file = make_buf();
+	struct make_section section = {.name = from->section};
+	char *path = os_join(NULL, folder, "library.so");
+
+	assert_int_equal(write_container(NULL, &ptx, &container), 0);
+	if (roomy)
+		assert_int_equal(write_cubin_entry(NULL, &other, &container), 0);
+	store_u64(container.data + 8, container.size - CONTAINER_HEADER);
+	section.data = container.data;
+	section.size = container.size;
+	make_elf(&file, MAKE_ELF_X86_64, &section, 1);
+	assert_int_equal(os_write_atomic(NULL, path, file.data, file.size), 0);
+	buf_free(&container);
+	buf_free(&file);
+	return path;
+}
+
+static char *cache_folder(void)
+{
+	return os_join(NULL, folder, "cache");
+}
+
+/* The text's entry for a GPU. `abi` and `sm` are the cubin's; `damaged`: its checksum is not. */
+static void put_entry(const struct text *from, uint16_t gpu, uint8_t abi, uint16_t sm, bool damaged)
+{
+	uint8_t bytes[CACHE_ENTRY_HEADER + MOST_KEY + ENTRIES_CUBIN];
+	char text[256], tail[CACHE_KEY_MOST_TAIL], *key = (char *)bytes + CACHE_ENTRY_HEADER;
+	char *cache = cache_folder();
+	const bool link = !strcmp(from->section, "__nv_relfatbin");
+	const enum cache_key_form form = link ? CACHE_KEY_LINK : CACHE_KEY_LOAD;
+	size_t text_size = write_text(text, from), padded = (text_size + 7) / 8 * 8;
+	size_t length = (size_t)snprintf(key, MOST_KEY, "%sHOST64sm_%u", profile.stamp, gpu);
+	const size_t tail_size = cache_key_tail(tail, form, "", 0);
+	uint8_t *value;
+
+	/* Stored raw, the payload has its padding's NULs, but for the last, which the key's tail has.
+	 */
+	memset(key + length, 0, padded);
+	memcpy(key + length, text, text_size);
+	length += padded - 1;
+	memcpy(key + length, tail, tail_size);
+	length += tail_size;
+	value = (uint8_t *)key + length;
+	entries_cubin(value, sm, link);
+	if (abi == 8) {
+		value[7] = 0x41;
+		value[8] = 8;
+		store_u32(value + 48, (uint32_t)sm << 8);
+	}
+	cache_entry_header(bytes, length, ENTRIES_CUBIN, fnv_update(FNV_START, value, ENTRIES_CUBIN));
+	value[63] ^= damaged;
+	files_put_at(cache_entry_path(NULL, cache, fnv_update(FNV_START, key, length)), bytes,
+				 CACHE_ENTRY_HEADER + length + ENTRIES_CUBIN);
+	mem_free(cache);
+}
+
+/* Bakes, and reads the copy into *ret_seen. Takes the library over. */
+static struct jw_bake_file bake(char *library, const struct jw_target *targets, size_t count,
+								bool drop_ptx, struct make_seen *ret_seen)
+{
+	char *cache = cache_folder(), *output = os_join(NULL, folder, "out/library.so");
+	const struct bake_file_job job = {.cache_dir = cache,
+									  .profile = &profile,
+									  .targets = targets,
+									  .target_count = count,
+									  .output = output,
+									  .drop_ptx = drop_ptx};
+	struct jw_bake_file file = {.path = library};
+	struct buf copy;
+
+	assert_int_equal(os_remove(NULL, output), 0);
+	assert_int_equal(bake_file(NULL, &job, &file), 0);
+	assert_int_equal(file.failed.code, JW_OK);
+	assert_int_equal(os_exists(output), file.output != NULL);
+	if (ret_seen && file.output) {
+		assert_int_equal(os_read_file(NULL, output, 1 << 20, &copy), 0);
+		assert_int_equal(make_read(&copy, ret_seen), 0);
+		buf_free(&copy);
+	}
+	mem_free(file.output);
+	mem_free(output);
+	mem_free(cache);
+	mem_free(library);
+	return file;
+}
+
+static int clear(void **state)
+{
+	char *cache = cache_folder();
+
+	(void)state;
+	assert_int_equal(os_remove_tree(NULL, cache), 0);
+	mem_free(cache);
+	return 0;
+}
+
+static void whole_code_is_taken(void **state)
+{
+	struct make_seen seen = {0};
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 86, 7, 86, false);
+	file = bake(put_library(&plain, true), gpus, 1, false, &seen);
+	assert_int_equal(file.wanted, 1);
+	assert_int_equal(file.baked, 1);
+	assert_int_equal(seen.entry.kind, DEVCODE_KIND_CUBIN);
+	assert_int_equal(seen.entry.target.sm, 86);
+	assert_int_equal(seen.entry.target.suffix, 0);
+}
+
+static void damaged_code_is_not(void **state)
+{
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 86, 7, 86, true);
+	file = bake(put_library(&plain, true), gpus, 1, false, NULL);
+	assert_int_equal(file.baked, 0);
+	assert_int_equal(file.uncompiled, 1);
+}
+
+static void code_of_another_form_is_not(void **state)
+{
+	static const struct {
+		uint16_t gpu, sm;
+		uint8_t abi;
+	} cases[] = {{86, 86, 8}, {86, 80, 7}, {120, 120, 7}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct jw_target gpu = {.sm = cases[i].gpu};
+		struct jw_bake_file file;
+
+		clear(state);
+		put_entry(&plain, cases[i].gpu, cases[i].abi, cases[i].sm, false);
+		file = bake(put_library(&plain, true), &gpu, 1, false, NULL);
+		assert_int_equal(file.baked, 0);
+		assert_int_equal(file.unknown, 1);
+	}
+}
+
+/* sm_90 has no code yet, and needs the text. */
+static void ptx_that_a_gpu_needs_stays(void **state)
+{
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&plain, 86, 7, 86, false);
+	file = bake(put_library(&plain, false), gpus, 2, true, NULL);
+	assert_int_equal(file.without_ptx, 0);
+	assert_int_equal(file.uncompiled, 1);
+	file = bake(put_library(&plain, false), gpus, 1, true, NULL);
+	assert_int_equal(file.baked, 1);
+	assert_int_equal(file.without_ptx, 1);
+}
+
+static void code_has_the_suffix_of_its_text(void **state)
+{
+	static const struct text exclusive = {"sm_90a", 90, ".nv_fatbin"};
+	struct make_seen seen = {0};
+
+	(void)state;
+	put_entry(&exclusive, 90, 7, 90, false);
+	assert_int_equal(bake(put_library(&exclusive, true), &gpus[1], 1, false, &seen).baked, 1);
+	assert_int_equal(seen.entry.target.suffix, 'a');
+}
+
+/* Without a linked container nothing is linked at start. */
+static void objects_that_nobody_links_stay(void **state)
+{
+	static const struct text object = {"sm_80", 80, "__nv_relfatbin"};
+	struct jw_bake_file file;
+
+	(void)state;
+	put_entry(&object, 86, 7, 86, false);
+	file = bake(put_library(&object, true), gpus, 1, false, NULL);
+	assert_int_equal(file.wanted, 0);
+	assert_int_equal(file.baked, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(whole_code_is_taken, clear),
+		cmocka_unit_test_setup(damaged_code_is_not, clear),
+		cmocka_unit_test_setup(code_of_another_form_is_not, clear),
+		cmocka_unit_test_setup(ptx_that_a_gpu_needs_stays, clear),
+		cmocka_unit_test_setup(code_has_the_suffix_of_its_text, clear),
+		cmocka_unit_test_setup(objects_that_nobody_links_stay, clear),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
