@@ -256,8 +256,8 @@ static int put_container(struct jw_error *err, struct baking *baking)
 	}
 	if ((!baking->copy.file &&
 		 baked_copy_begin(err, file->path, &baking->map, job->output, &baking->copy)) ||
-		os_file_write(err, baking->copy.file, baking->container.offset, baking->room.data,
-					  baking->room.size))
+		baked_copy_write(err, &baking->copy, baking->container.offset, baking->room.data,
+						 baking->room.size))
 		return -1;
 	file->baked += baking->write_count;
 	file->dropped += dropped;

@@ -4,6 +4,7 @@
 
 #include <sodium.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
 
 enum { PIECE = 1 << 20 };
@@ -39,7 +40,8 @@ static bool is_same_file(const char *path, const char *output)
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy)
 {
-	*ret_copy = (struct baked_copy){0};
+	*ret_copy = (struct baked_copy){
+		.from = from, .changes = {.size_before_bytes = from->size, .size_after_bytes = from->size}};
 	if (is_same_file(path, output))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: the copy would take the library's own place: name another folder",
@@ -56,10 +58,32 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	return 0;
 }
 
+/* Notes only what differs: most of a container often stays as it was. */
+int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
+					 const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	const uint8_t *old =
+		range_fits(offset, size, copy->from->size) ? copy->from->data + offset : NULL;
+	size_t first = 0;
+
+	while (old && first < size && old[first] == bytes[first])
+		first++;
+	while (old && size > first && old[size - 1] == bytes[size - 1])
+		size--;
+	if (first == size)
+		return 0;
+	return baked_changes_note(err, &copy->changes, offset + first, size - first) ||
+				   os_file_write(err, copy->file, offset + first, bytes + first, size - first)
+			   ? -1
+			   : 0;
+}
+
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
 	int result = os_file_sync(err, copy->file);
 
+	baked_changes_end(&copy->changes);
 	os_file_close(copy->file);
 	copy->file = NULL;
 	result = result || os_set_mode(err, copy->part, mode & 0777) ||
@@ -79,5 +103,6 @@ void baked_copy_drop(struct baked_copy *copy)
 		(void)os_remove(NULL, copy->part);
 	mem_free(copy->part);
 	mem_free(copy->output);
+	baked_changes_free(&copy->changes);
 	*copy = (struct baked_copy){0};
 }

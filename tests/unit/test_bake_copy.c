@@ -1,0 +1,93 @@
+/* A copy whose ranges are overwritten: what it says has changed is all that has. */
+#include "files.h"
+/* Behind those that have parameters of its names */
+#include "folder.h"
+
+#include "bake/baked_copy.h"
+#include "base/mem.h"
+
+enum { SIZE = 4096 };
+
+struct written {
+	uint64_t offset;
+	size_t size;
+	uint8_t value;
+};
+
+/* Overlapping, touching, equal to the original's bytes, and beyond its end. */
+static const struct written writes[] = {
+	{100, 50, 1}, {120, 60, 2},     {40, 10, 0},        {300, 1, 9},
+	{301, 9, 3},  {SIZE - 8, 8, 4}, {SIZE + 64, 16, 5},
+};
+
+static uint8_t original_byte(size_t at)
+{
+	return at < 64 ? 0 : (uint8_t)(at * 7);
+}
+
+static void write_all(const char *output, const struct os_map *map, struct baked_copy *ret_copy)
+{
+	uint8_t bytes[64];
+
+	assert_int_equal(baked_copy_begin(NULL, "other", map, output, ret_copy), 0);
+	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
+		memset(bytes, writes[i].value, sizeof bytes);
+		assert_int_equal(baked_copy_write(NULL, ret_copy, writes[i].offset, bytes, writes[i].size),
+						 0);
+	}
+	baked_changes_end(&ret_copy->changes);
+	baked_changes_end(&ret_copy->changes);
+}
+
+static bool in_ranges(const struct baked_changes *changes, uint64_t at)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		if (at - changes->ranges[i].offset < changes->ranges[i].size_bytes)
+			return true;
+	return false;
+}
+
+static void changes_are_what_differs(void **state)
+{
+	char *path = os_join(NULL, folder, "original"), *output = os_join(NULL, folder, "out/copy");
+	uint8_t bytes[SIZE];
+	struct baked_copy copy;
+	struct os_map map;
+	struct buf after;
+
+	(void)state;
+	for (size_t i = 0; i < SIZE; i++)
+		bytes[i] = original_byte(i);
+	assert_int_equal(os_write_atomic(NULL, path, bytes, SIZE), 0);
+	assert_int_equal(os_map_open(NULL, path, &map), 0);
+	assert_int_equal(baked_copy_begin(NULL, path, &map, path, &copy), -1);
+	write_all(output, &map, &copy);
+	assert_int_equal(copy.changes.size_before_bytes, SIZE);
+	assert_int_equal(copy.changes.size_after_bytes, SIZE + 80);
+	for (size_t i = 1; i < copy.changes.count; i++)
+		assert_true(copy.changes.ranges[i].offset >
+					copy.changes.ranges[i - 1].offset + copy.changes.ranges[i - 1].size_bytes);
+	/* What is equal is not noted: 40, and nothing else below 100. */
+	assert_int_equal(copy.changes.ranges[0].offset, 100);
+	assert_int_equal(copy.changes.ranges[0].size_bytes, 80);
+	assert_int_equal(os_read_file(NULL, copy.part, 1 << 20, &after), 0);
+	assert_int_equal(after.size, SIZE + 80);
+	for (size_t i = 0; i < after.size; i++)
+		if (!in_ranges(&copy.changes, i))
+			assert_int_equal(after.data[i], i < SIZE ? original_byte(i) : 0);
+	assert_int_equal(after.data[119], 1);
+	assert_int_equal(after.data[120], 2);
+	assert_int_equal(after.data[SIZE + 79], 5);
+	buf_free(&after);
+	assert_int_equal(baked_copy_finish(NULL, &copy, 0644), 0);
+	os_map_close(&map);
+	mem_free(path);
+	mem_free(output);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_what_differs)};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
