@@ -1,4 +1,5 @@
-/* Runs a command with an empty private cache, to see which modules it compiles.
+/* Runs a command, with an empty private cache or with the user's own, to see which modules it
+ * compiles.
  *
  * Threads: one call of jw_record at a time in a process: it forwards signals that the process
  * receives. */
@@ -33,12 +34,21 @@ struct jw_record_options {
 	/* Result of jw_find for the user's names: searched like `paths`; its packages give the names.
 	 * NULL: none. */
 	const struct jw_found *found;
+	/* The command uses the user's cache, and what it compiles stays there: its modules are the
+	 * entries that are new afterwards, whichever program made them. Where no program uses that
+	 * cache (jw_cache_info.why_useless), the command has a private one nevertheless. */
+	bool live;
+	uint64_t limit_bytes; /* with `live`: the command's CUDA_CACHE_MAXSIZE; 0: unchanged */
 };
 #define JW_RECORD_OPTIONS_INIT JW_INIT(jw_record_options)
 
 struct jw_record_result {
 	int exit_status; /* the command's; 128 + signal if a signal ended it, as in shells */
 	double seconds;  /* the command's run time */
+	/* Of compiling its modules, as far as it is known (jw_recorded_module.seconds); at most
+	 * `seconds`. */
+	double compile_seconds;
+	bool live;                      /* it had the user's cache */
 	struct jw_recording *recording; /* without jw_record_options.output, paths are as found, and
 									   packages unknown */
 	size_t found;                   /* of its modules, those found in files */

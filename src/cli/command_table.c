@@ -8,6 +8,7 @@
 	X(check) \
 	X(prime) \
 	X(bake) \
+	X(run) \
 	X(record) \
 	X(export) \
 	X(import) \

@@ -9,11 +9,11 @@
 #include "record/record_state.h"
 
 /* The folder was just made. */
-int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder)
+int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder, const char *folder)
 {
 	struct os_stat stat;
 
-	if (os_stat(err, recorder->cache_dir, &stat))
+	if (os_stat(err, folder, &stat))
 		return -1;
 	recorder->began_ns = stat.mtime_ns;
 	return 0;
@@ -25,7 +25,7 @@ static void count_new(struct recorder *recorder, const char *dir)
 	struct cache_files scan = {0};
 	size_t before = result->elsewhere;
 
-	if (cache_files_sizes(NULL, dir, &scan))
+	if (!strcmp(dir, recorder->cache_dir) || cache_files_sizes(NULL, dir, &scan))
 		return;
 	for (size_t i = 0; i < scan.count; i++)
 		result->elsewhere += scan.files[i].probed.mtime_ns >= recorder->began_ns;

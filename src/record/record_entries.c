@@ -240,9 +240,34 @@ static int hand_over_left(struct jw_error *err, struct recorder *recorder, struc
 	for (size_t i = 0; i < count; i++) {
 		recording->modules[i] = left[i].module;
 		recorder->entries[i] = left[i].entry;
+		recorder->result->compile_seconds += left[i].module.seconds;
 		left[i] = (struct left){0};
 	}
+	if (recorder->result->compile_seconds > recorder->result->seconds)
+		recorder->result->compile_seconds = recorder->result->seconds;
 	recording->module_count = count;
+	return 0;
+}
+
+/* Reads the cache without the entries that were there before. */
+static int scan_new(struct jw_error *err, const struct recorder *recorder,
+					struct cache_files *ret_scan)
+{
+	struct jw_error why;
+	size_t kept = 0;
+
+	if (cache_files_scan(&why, recorder->cache_dir, ret_scan))
+		/* The driver makes the user's cache with the first entry. */
+		return recorder->result->live && why.code == JW_ERR_NOT_FOUND ? 0 : error_copy(err, &why);
+	for (size_t i = 0; i < ret_scan->count; i++) {
+		const struct cache_file *file = &ret_scan->files[i];
+		const struct cache_file *before = cache_files_find(&recorder->before, file->key);
+
+		if (!before || before->probed.mtime_ns != file->probed.mtime_ns ||
+			before->probed.size_bytes != file->probed.size_bytes)
+			ret_scan->files[kept++] = *file;
+	}
+	ret_scan->count = kept;
 	return 0;
 }
 
@@ -254,7 +279,7 @@ int record_read_entries(struct jw_error *err, struct recorder *recorder)
 	size_t count = 0;
 	int result = -1;
 
-	if (cache_files_scan(err, recorder->cache_dir, &scan))
+	if (scan_new(err, recorder, &scan))
 		return -1;
 	left = mem_array(err, scan.count, sizeof *left);
 	if (!left)

@@ -6,6 +6,7 @@
 #include <jitwarm/record.h>
 
 #include "base/set.h"
+#include "cache/cache_files.h"
 #include "cache/key.h"
 #include "plan/plan.h"
 
@@ -25,8 +26,9 @@ struct recorder {
 	const struct jw_system *system;
 	const struct jw_record_options *options;
 	struct jw_record_result *result;
-	char *cache_dir;  /* the command's cache */
-	int64_t began_ns; /* the time of the file system, before the command was started */
+	char *cache_dir;           /* the command's cache */
+	struct cache_files before; /* the user's cache before the command ran, if that is its cache */
+	int64_t began_ns;          /* the time of the file system, before the command was started */
 	/* Files to search for modules: those given, or those that the command's processes mapped. */
 	char **paths;
 	size_t path_count, path_capacity;
@@ -43,8 +45,9 @@ int record_find_owners(struct jw_error *err, struct recorder *recorder);
 /* Inserts the entries into the user's cache; the result says why any are left out. */
 void record_warm(struct recorder *recorder);
 
-/* Before the command runs: records the time after which entries in other caches are new. */
-int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder);
+/* Before the command runs: records the time after which entries in other caches are new, that of
+ * a folder just made. */
+int record_begin_elsewhere(struct jw_error *err, struct recorder *recorder, const char *folder);
 /* Counts new entries in the caches that a command uses if it ignores the given one. */
 void record_look_elsewhere(struct recorder *recorder);
 

@@ -138,6 +138,10 @@ void record_warm(struct recorder *recorder)
 {
 	struct jw_error why = {0};
 
+	if (recorder->result->live) {
+		recorder->result->added = recorder->result->recording->module_count;
+		return;
+	}
 	note_known(recorder);
 	if (warm(&why, recorder))
 		recorder->result->unwarmed = why;

@@ -1,6 +1,8 @@
 #include "base/cancel.h"
 #include "record/record_state.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <uv.h>
@@ -11,6 +13,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "cache/settings.h"
 #include "history/ledger.h"
 #include "os/clock.h"
 #include "os/file.h"
@@ -218,16 +221,21 @@ static int run_to_its_end(struct jw_error *err, struct running *running, char **
 
 static int run_recorded_command(struct jw_error *err, struct recorder *recorder)
 {
+	char limit[TEXT_SHORT];
 	const struct environment_variable variables[] = {
 		{"CUDA_CACHE_PATH", recorder->cache_dir},
 		{"CUDA_CACHE_DISABLE", "0"},
-		{"CUDA_CACHE_MAXSIZE", "4294967296"},
+		{"CUDA_CACHE_MAXSIZE", limit},
 	};
+	const size_t given = !recorder->result->live || recorder->options->limit_bytes ? 3 : 2;
 	const char *const *command = recorder->options->command;
 	struct running running = {.recorder = recorder, .every_ms = FIRST_LOOK_MS};
-	char **environment = environment_with(err, variables, sizeof variables / sizeof *variables);
+	char **environment = NULL;
 	int failed = -1;
 
+	(void)snprintf(limit, sizeof limit, "%" PRIu64,
+				   recorder->result->live ? recorder->options->limit_bytes : CACHE_MOST_LIMIT);
+	environment = environment_with(err, variables, given);
 	running.program = os_find_program(err, command[0]);
 	running.arguments = running.program ? arguments_of(err, command) : NULL;
 	if (environment && running.arguments)
@@ -277,6 +285,29 @@ static void write_recording(const struct jw_record_options *options,
 		(void)jw_recording_write(&result->not_written, options->output, result->recording);
 }
 
+/* Decides which cache the command has, and remembers what it and the account's other caches hold.
+ */
+static int choose_cache(struct jw_error *err, struct recorder *recorder, const char *folder)
+{
+	const struct jw_cache_info *cache = &recorder->system->cache;
+	struct jw_error why;
+
+	recorder->result->live =
+		recorder->options->live && cache->path && !cache->why_useless[0] && cache->limit_bytes;
+	if (record_begin_elsewhere(err, recorder, folder))
+		return -1;
+	if (!recorder->result->live) {
+		recorder->cache_dir = os_join(err, folder, "cache");
+		return recorder->cache_dir ? os_make_dirs(err, recorder->cache_dir, 0700) : -1;
+	}
+	recorder->cache_dir = mem_string(err, cache->path);
+	if (!recorder->cache_dir)
+		return -1;
+	return cache_files_sizes(&why, cache->path, &recorder->before) && why.code != JW_ERR_NOT_FOUND
+			   ? error_copy(err, &why)
+			   : 0;
+}
+
 int jw_record(struct jw_error *err, const struct jw_system *system,
 			  const struct jw_record_options *options, struct jw_record_result **ret_result)
 {
@@ -290,11 +321,8 @@ int jw_record(struct jw_error *err, const struct jw_system *system,
 	recorder.result = result_new(err, options->command[0]);
 	if (!recorder.result)
 		return -1;
-	if (run_folder_make(err, system->state_dir, &folder))
-		goto done;
-	recorder.cache_dir = os_join(err, folder.path, "cache");
-	if (!recorder.cache_dir || os_make_dirs(err, recorder.cache_dir, 0700) ||
-		record_begin_elsewhere(err, &recorder) || take_given(err, &recorder))
+	if (run_folder_make(err, system->state_dir, &folder) ||
+		choose_cache(err, &recorder, folder.path) || take_given(err, &recorder))
 		goto done;
 	if (run_recorded_command(err, &recorder))
 		goto done;
@@ -314,6 +342,7 @@ done:
 	plan_free(recorder.plan);
 	jw_lines_free(recorder.paths, recorder.path_count);
 	set_free(&recorder.known_paths);
+	cache_files_free(&recorder.before);
 	mem_free(recorder.entries);
 	mem_free(recorder.cache_dir);
 	if (failed)

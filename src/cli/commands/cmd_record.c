@@ -5,48 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/documents/documents.h"
-#include "cli/parts/found_files.h"
-#include "os/interrupt.h"
-
-/* Exit statuses of env(1), nohup(1) and timeout(1) when the command cannot be started. */
-enum { NOT_STARTED = 126, NOT_THERE = 127 };
-
-/* Prints the modules that are in no file, by kind. */
-static void print_other_compiles(const struct output *out, const struct jw_recording *recording)
-{
-	enum { OTHER = JW_RECORDED_JITLINK + 1 };
-	static const struct {
-		const char *one, *many, *what;
-	} kinds[] = {
-		[JW_RECORDED_LOAD] = {"module", "modules",
-							  "in no file that was looked at: made at run time (NVRTC, Triton), or "
-							  "in another file; name such files before “--”"},
-		[JW_RECORDED_LINK] = {"input", "inputs",
-							  "of run-time linking in no file that was looked at"},
-		[JW_RECORDED_JITLINK] = {"entry", "entries",
-								 "made by compiler libraries (libnvJitLink, NVRTC)"},
-		[OTHER] = {"entry", "entries", "of OpenCL, or of an unknown form"},
-	};
-	size_t counts[OTHER + 1] = {0}, new = 0;
-
-	for (size_t i = 0; i < recording->module_count; i++) {
-		const struct jw_recorded_module *module = &recording->modules[i];
-		const size_t kind = (size_t)module->kind;
-
-		if (module->file != JW_RECORDED_NO_FILE)
-			continue;
-		counts[kind < OTHER ? kind : OTHER]++;
-		new += module->kind == JW_RECORDED_LOAD && !module->known_before;
-	}
-	for (size_t i = 0; i <= OTHER; i++)
-		if (counts[i])
-			output_note(out, "%s %s", TEXT_COUNT(counts[i], kinds[i].one, kinds[i].many),
-						kinds[i].what);
-	if (counts[JW_RECORDED_LOAD])
-		output_note(out, "modules made at run time, or in other files: %zu new to your cache%s",
-					new,
-					new ? "; a second recording shows whether every run makes the same ones" : "");
-}
+#include "cli/parts/ran_command.h"
 
 static void print_record_result(const struct output *out, const struct jw_record_result *result,
 								const char *file)
@@ -68,13 +27,8 @@ static void print_record_result(const struct output *out, const struct jw_record
 		output_note(out, "%s had %s compiled, %zu of them from %s", recording->command,
 					TEXT_COUNT(recording->module_count, "module", "modules"), result->found,
 					TEXT_COUNT(recording->file_count, "file", "files"));
-	if (result->elsewhere)
-		output_warning(out,
-					   "%s appeared in %s meanwhile: of another program, or of the command, if it "
-					   "sets CUDA_CACHE_PATH itself",
-					   TEXT_COUNT(result->elsewhere, "entry", "entries"),
-					   result->elsewhere_dir ? result->elsewhere_dir : "other caches");
-	print_other_compiles(out, recording);
+	ran_command_print_elsewhere(out, result);
+	ran_command_print_others(out, recording);
 	if (result->added)
 		output_note(out, "%s added to your cache, which grew by %s",
 					TEXT_COUNT(result->added, "entry", "entries"),
@@ -98,62 +52,29 @@ static void print_record_result(const struct output *out, const struct jw_record
 		output_note(out, "%s: written; it has no module that “jitwarm prime” could compile", file);
 }
 
-static int record(struct jw_error *err, struct cli *cli, const struct jw_found *found)
+static int report_record(struct jw_error *err, struct cli *cli, const struct jw_record_options *how,
+						 const struct jw_record_result *result)
 {
-	const struct options *options = &cli->options;
-	const char *output = options_value(options, "output");
-	struct jw_record_options how = {
-		.size = sizeof how,
-		.command = options->operands + options->divided_at,
-		.output_to_stderr = cli->out.json,
-		.cancel = cli_cancel,
-		.output = output ? output : "jitwarm-recording.json",
-		.found = found,
-	};
-	struct jw_record_result *result;
-	int failed = 0;
-
-	os_catch_interrupts();
-	if (jw_record(err, cli->system, &how, &result)) {
-		cli->failure = (enum exit_status)(err->code == JW_ERR_NOT_FOUND ? NOT_THERE : NOT_STARTED);
-		return -1;
-	}
-	if (result->not_written.code) {
-		cli_fail(cli, &result->not_written);
-	} else {
-		print_record_result(&cli->out, result, how.output);
-		cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
-		failed = document_print(err, &cli->out, &document_record,
-								&(struct record_document){
-									.file = how.output,
-									.result = *result,
-									.recording = *result->recording,
-									.not_in_files = result->recording->module_count - result->found,
-								});
-	}
-	if (failed)
-		cli_fail(cli, err);
-	/* The command's own status, unless it is 0. */
-	if (result->exit_status)
-		cli->status = (enum exit_status)result->exit_status;
-	jw_record_result_free(result);
-	return 0;
+	if (result->not_written.code)
+		return error_copy(err, &result->not_written);
+	print_record_result(&cli->out, result, how->output);
+	cli->status = result->interrupted ? EXIT_COLD : EXIT_DONE;
+	return document_print(err, &cli->out, &document_record,
+						  &(struct record_document){
+							  .file = how->output,
+							  .result = *result,
+							  .recording = *result->recording,
+							  .not_in_files = result->recording->module_count - result->found,
+						  });
 }
 
 static int record_run(struct jw_error *err, struct cli *cli)
 {
-	const struct options *options = &cli->options;
-	struct found_files files = {0};
-	int failed;
+	const char *output = options_value(&cli->options, "output");
+	struct jw_record_options how = {.size = sizeof how,
+									.output = output ? output : "jitwarm-recording.json"};
 
-	if (!options->divided || options->divided_at == options->operand_count)
-		return error_set(err, JW_ERR_USAGE, "the command to run is missing: it follows “--”");
-	failed = cli_open_asleep(err, cli) ||
-			 (options->divided_at &&
-			  found_files_find(err, &cli->out, options->operands, options->divided_at, &files)) ||
-			 record(err, cli, files.found);
-	found_files_free(&files);
-	return failed;
+	return ran_command(err, cli, &how, report_record);
 }
 
 static const struct cli_option record_options[] = {

@@ -1,4 +1,4 @@
-/* prime, run, record */
+/* prime, run, command, record */
 #include "cli/documents/documents.h"
 #include "cli/parts/unattended.h"
 
@@ -186,6 +186,49 @@ const struct json_table document_run = {
 	.text = "A line of the log that `prime --if-changed` writes in the state directory "
 			"(`runs.jsonl`), and of that of `--json-log`.",
 	.fields = run_fields,
+};
+
+#define COMMAND(member, ...) JSON(struct command_document, member, __VA_ARGS__)
+
+static const struct json_field owner_fields[] = {
+	JSON_AS("path", struct command_owner, file.path, "with a package: below its folder"),
+	JSON_AS("package", struct command_owner, file.package, "that installed it",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("version", struct command_owner, file.version, "of the package",
+			.presence = JSON_UNLESS_NULL),
+	JSON_AS("member", struct command_owner, file.member, "inside an archive",
+			.presence = JSON_UNLESS_NULL),
+	JSON(struct command_owner, modules, "that were compiled"),
+	JSON(struct command_owner, seconds, "of compiling them"),
+	{0},
+};
+
+static const struct json_field command_fields[] = {
+	COMMAND(recording.command, "the program's name"),
+	COMMAND(result.exit_status, "as in `record`"),
+	COMMAND(result.seconds, "as in `record`"),
+	JSON_AS("modules", struct command_document, recording.module_count,
+			"that the driver compiled meanwhile"),
+	COMMAND(result.compile_seconds, "of compiling them, measured between two entries or predicted"),
+	COMMAND(warm_seconds, "the rest: what the command takes with a warm cache"),
+	JSON_LIST_OF("files", struct command_document, owners, owner_count,
+				 JSON_TABLE(struct command_owner, owner_fields),
+				 "whose modules they are, the dearest first"),
+	COMMAND(not_in_files, "modules in none of the files that were searched"),
+	COMMAND(result.live, "the command had the driver's cache; else a private one"),
+	JSON_AS("why_useless", struct command_document, why_useless,
+			"a line on why programs do not use the cache", .presence = JSON_IF_SET),
+	COMMAND(result.compiler_seen, "as in `record`"),
+	COMMAND(result.elsewhere, "as in `record`"),
+	COMMAND(result.elsewhere_dir, "as in `record`", .presence = JSON_UNLESS_NULL),
+	JSON_LINES_OF("notes", struct command_document, result.notes, result.note_count,
+				  "as in `record`"),
+	{0},
+};
+const struct json_table document_command = {
+	.schema = "jitwarm.command/1",
+	.text = "The result of `run`.",
+	.fields = command_fields,
 };
 
 #define RECORD(member, ...) JSON(struct record_document, member, __VA_ARGS__)

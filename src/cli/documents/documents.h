@@ -107,6 +107,20 @@ struct bake_document {
 
 extern const struct json_table document_run; /* struct unattended */
 
+extern const struct json_table document_command;
+struct command_document {
+	struct jw_record_result result;
+	struct jw_recording recording;
+	struct command_owner {
+		struct jw_recorded_file file;
+		size_t modules;
+		double seconds;
+	} * owners; /* the dearest first */
+	size_t owner_count, not_in_files;
+	double warm_seconds;
+	const char *why_useless; /* "": programs use the cache */
+};
+
 extern const struct json_table document_record;
 struct record_document {
 	const char *file;

@@ -1,0 +1,78 @@
+# run: a command with the driver's own cache, and what it has compiled.
+run 64 run
+err_one_line
+run 64 run ls
+err_has "follows “--”"
+program=$JITWARM
+with_simdriver sm_86
+shell=(sh -c) nothing=(true)
+! is_wine || shell=(cmd /c) nothing=(cmd /c rem)
+entries() { find "$work/cache" -path "$work/cache/?/?/*" -type f 2>/dev/null | wc -l; }
+
+# The command's own status and output.
+run 7 run -- "${shell[@]}" 'echo hello&& exit 7'
+out_has hello
+run 127 run -- "$work/nosuch"
+err_has "cannot be started"
+run 0 run --json -- "${shell[@]}" 'echo hello'
+json 'd["schema"] == "jitwarm.command/1" and d["modules"] == d["not_in_files"] == 0 and d["files"] == [] and d["live"] and d["compile_seconds"] == 0'
+err_has hello
+err_has "compiled nothing into its cache"
+
+# Cold: its modules are told, with their library, and stay.
+run 0 run --json "$sample" -- "$app"
+json 'd["modules"] == 8 and d["not_in_files"] == 0 and len(d["files"]) == 1 and d["files"][0]["modules"] == 8 and d["elsewhere"] == 0'
+json '0 < d["compile_seconds"] <= d["seconds"] and abs(d["compile_seconds"] + d["warm_seconds"] - d["seconds"]) < 1e-6'
+json 'abs(d["files"][0]["seconds"] - d["compile_seconds"]) < 1e-6'
+err_has "the driver compiled 8 modules for it"
+err_has "jitwarm prime "
+[[ $(entries) == 8 ]] || fail "$(entries) entries in the cache, not 8"
+run 0 check "$sample"
+# Warm: nothing of the former entries is told again.
+run 0 run --json "$sample" -- "$app"
+json 'd["modules"] == 0 and d["files"] == []'
+# Of a cache that lost one, one.
+lost=$(find "$work/cache" -path "$work/cache/?/?/*" -type f | head -n 1)
+rm "$lost"
+run 0 run --json "$sample" -- "$app"
+json 'd["modules"] == 1 and d["files"][0]["modules"] == 1'
+# An entry that is written again at its old size is new.
+if ! is_wine; then
+	touch -d '2001-01-01' "$lost"
+	run 0 run --json "$sample" -- touch "$lost"
+	json 'd["modules"] == 1'
+fi
+[[ -z $(ls -A "$work/state/runs") ]] || fail "left: $(ls -A "$work/state/runs")"
+
+# No driver of the branch keeps 256 MiB at most in it; a limit that the user has set stays.
+limit() { is_wine && echo 'echo limit %CUDA_CACHE_MAXSIZE%.' || echo 'echo limit $CUDA_CACHE_MAXSIZE.'; }
+unset CUDA_CACHE_MAXSIZE
+run 0 run -- "${shell[@]}" "$(limit)"
+out_has "limit 1073741824."
+export CUDA_CACHE_MAXSIZE=123456789
+run 0 run -- "${shell[@]}" "$(limit)"
+out_has "limit 123456789."
+unset CUDA_CACHE_MAXSIZE
+
+# A cache that programs do not use: a private one tells what they compile each time, and why.
+before=$(entries)
+export CUDA_CACHE_DISABLE=1
+for _ in 1 2; do
+	run 0 run --json "$sample" -- "$app"
+	json 'd["modules"] == 8 and not d["live"] and "CUDA_CACHE_DISABLE" in d["why_useless"]'
+	err_has "programs do not use your cache"
+	err_has "jitwarm bake"
+	err_lacks "the next start does not compile them"
+done
+[[ $(entries) == "$before" ]] || fail "$(entries) entries in the cache, not $before"
+unset CUDA_CACHE_DISABLE
+
+# A package is told by its name.
+rm -rf "$work/cache"
+JITWARM=$program
+environment "$work/venv" 1.2
+with_simdriver sm_86
+export VIRTUAL_ENV=$work/venv
+run 0 run --json frame -- "$app"
+json 'd["files"][0]["package"] == "frame" and d["files"][0]["version"] == "1.2"'
+err_has "jitwarm prime frame”"
