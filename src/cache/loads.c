@@ -65,18 +65,33 @@ static void ask_stamp(struct cache_loads *loads, const char *stamp)
 	mem_free(state_dir);
 }
 
-/* Whether the machine code has the first kernel of the key's text. Another module's code lacks it,
- * and programs fail to find it (error 500). */
-static enum cache_damage judge_kernel(const struct cache_code *code, struct cubin_view *view)
+/* What the machine code must define. The inputs of a link keep functions too, if only the link
+ * needs them. */
+static size_t defined_name(const struct cache_key_parts *parts, size_t there, const char **ret_name)
 {
-	const size_t all = code->parts->payload_size, there = code->text_bytes;
+	const char *text = (const char *)parts->payload;
+	const size_t size = there && there < parts->payload_size ? there : parts->payload_size;
+	const size_t length = ptx_first_kernel(text, size, ret_name);
+
+	return length || parts->form != CACHE_KEY_LINK ? length
+												   : ptx_first_function(text, size, ret_name);
+}
+
+/* Whether the machine code defines what the key's text does first. Another module's code does not:
+ * programs do not find their kernel (error 500), and links fail. A definition has a section of its
+ * own; a name alone may be a call. */
+static enum cache_damage judge_names(const struct cache_code *code, struct cubin_view *view)
+{
+	char section[CUBIN_MOST_NAME] = ".text.";
+	const size_t before = strlen(section);
 	const char *name;
-	const size_t length = ptx_first_kernel((const char *)code->parts->payload,
-										   there && there < all ? there : all, &name);
+	const size_t length = defined_name(code->parts, code->text_bytes, &name);
 	bool found = true;
 
-	if (length && length <= CUBIN_MOST_NAME &&
-		cubin_names(NULL, cubin_view_read, view, code->size, name, length, &found))
+	if (!length || length > sizeof section - before)
+		return CACHE_SOUND;
+	memcpy(section + before, name, length);
+	if (cubin_names(NULL, cubin_view_read, view, code->size, section, before + length, &found))
 		return CACHE_DAMAGE_READ;
 	return found ? CACHE_SOUND : CACHE_DAMAGE_MODULE;
 }
@@ -100,7 +115,7 @@ enum cache_damage cache_code_damage(struct cache_loads *loads, const struct cach
 		return damage;
 	if (!cubin_read_by(&why, cubin_view_read, &view, code->size, &cubin)) {
 		damage = cache_cubin_damage(&cubin, parts->target, parts->form, loads->cuda);
-		return damage == CACHE_SOUND ? judge_kernel(code, &view) : damage;
+		return damage == CACHE_SOUND ? judge_names(code, &view) : damage;
 	}
 	if (why.code == JW_ERR_IO)
 		return CACHE_DAMAGE_READ;

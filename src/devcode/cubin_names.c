@@ -1,4 +1,4 @@
-/* Whether a cubin names a kernel. */
+/* Whether a cubin has a name. */
 #include <string.h>
 
 #include "devcode/cubin.h"

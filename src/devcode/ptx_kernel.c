@@ -1,4 +1,4 @@
-/* The first kernel that a PTX text defines. */
+/* The first kernel or function that a PTX text defines. */
 #include <string.h>
 
 #include "devcode/ptx.h"
@@ -27,18 +27,31 @@ static const char *skip_word(const char *at, const char *end, const char *word)
 			   : NULL;
 }
 
+/* What a text may define. */
+struct ptx_sought {
+	const char *linkage, *kind;
+};
+
+/* “(.param .b32 value) ” of a function that returns one. */
+static const char *skip_results(const char *at, const char *end)
+{
+	const char *close = at < end && *at == '(' ? memchr(at, ')', (size_t)(end - at)) : NULL;
+
+	return close ? skip_kernel_space(close + 1, end) : at;
+}
+
 /* Whether `line` begins with “.visible .entry NAME” and a body follows: a prototype does not count.
  */
-static size_t kernel_of_line(const char *line, const char *end, const char **ret_name)
+static size_t definition_of_line(const char *line, const char *end, const struct ptx_sought *sought,
+								 const char **ret_name)
 {
-	const char *at = skip_word(line, end, ".visible");
+	const char *at = skip_word(line, end, sought->linkage);
 	size_t length = 0, before = 0;
 
-	if (!at)
-		at = skip_word(line, end, ".weak");
-	at = at ? skip_word(at, end, ".entry") : NULL;
+	at = at ? skip_word(at, end, sought->kind) : NULL;
 	if (!at)
 		return 0;
+	at = skip_results(at, end);
 	while (at + length < end && is_identifier_character(at[length]))
 		length++;
 	while (at + before < end && at[before] != '{' && at[before] != ';')
@@ -58,14 +71,15 @@ static bool opens_comment(const char *line, const char *end)
 	return false;
 }
 
-size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name)
+static size_t first_definition(const char *text, size_t size, const struct ptx_sought *sought,
+							   const char **ret_name)
 {
 	const char *end = text + size, *stop;
 
 	for (const char *line = text; line < end; line = stop + 1) {
 		const char *start = skip_kernel_space(line, end);
 		const size_t length =
-			start < end && *start == '.' ? kernel_of_line(start, end, ret_name) : 0;
+			start < end && *start == '.' ? definition_of_line(start, end, sought, ret_name) : 0;
 
 		if (length)
 			return length;
@@ -75,4 +89,22 @@ size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name)
 			return 0;
 	}
 	return 0;
+}
+
+static size_t first_of_kind(const char *text, size_t size, const char *kind, const char **ret_name)
+{
+	const struct ptx_sought visible = {".visible", kind}, weak = {".weak", kind};
+	const size_t length = first_definition(text, size, &visible, ret_name);
+
+	return length ? length : first_definition(text, size, &weak, ret_name);
+}
+
+size_t ptx_first_kernel(const char *text, size_t size, const char **ret_name)
+{
+	return first_of_kind(text, size, ".entry", ret_name);
+}
+
+size_t ptx_first_function(const char *text, size_t size, const char **ret_name)
+{
+	return first_of_kind(text, size, ".func", ret_name);
 }

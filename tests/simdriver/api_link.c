@@ -3,6 +3,7 @@
 #include "sim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { INPUT_CUBIN = 0, INPUT_PTX = 1, INPUT_FATBINARY = 2, INPUT_OBJECT = 3, INPUT_LIBRARY = 4 };
 
@@ -32,6 +33,34 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **r
 	return CU_OK;
 }
 
+static bool has_function(const struct link *link, const char *name)
+{
+	const char *at = (const char *)link->names.data;
+
+	for (size_t i = 0; i < link->functions; i++, at += strlen(at) + 1)
+		if (!strcmp(at, name))
+			return true;
+	return false;
+}
+
+/* One that another input defines, too. 470 fails with 999, 535 with 300. */
+static int add_functions(struct link *link, const struct bytes *cubin)
+{
+	struct bytes names = {NULL, 0};
+	const size_t count = cubin_functions(cubin->data, cubin->size, &names);
+	const char *at = (const char *)names.data;
+	bool twice = false;
+
+	for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
+		twice = twice || has_function(link, at);
+	bytes_add(&link->names, names.data, names.size);
+	link->functions += count;
+	bytes_free(&names);
+	if (!twice)
+		return CU_OK;
+	return sim.cuda_version < 12000 ? CU_UNKNOWN : CU_INVALID_SOURCE;
+}
+
 int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const char *name,
 					 unsigned count, int *options, void **values)
 {
@@ -51,9 +80,9 @@ int cuLinkAddData_v2(struct link *link, int type, void *data, size_t size, const
 		return bad;
 	link->inputs = sim_fnv(link->inputs, cubin.data, cubin.size);
 	link->size += cubin.size;
-	link->functions += cubin_functions(cubin.data, cubin.size, &link->names);
+	bad = add_functions(link, &cubin);
 	bytes_free(&cubin);
-	return CU_OK;
+	return bad;
 }
 
 int cuLinkComplete(struct link *link, void **cubin, size_t *size)

@@ -125,16 +125,16 @@ static void describe(const struct ptx *ptx, int sm, struct bytes *info)
 	}
 }
 
-static void make(const struct job *job, const struct ptx *ptx, size_t size, struct bytes *ret_cubin)
+static void make(const struct job *job, struct ptx *ptx, size_t size, struct bytes *ret_cubin)
 {
-	struct cubin_wish wish = {
-		.sm = job->sm,
-		.relocatable = job->relocatable,
-		.size = size,
-		.names = ptx->names.data ? ptx->names.data : (const uint8_t *)"",
-		.names_size = ptx->names.size,
-		.entries = ptx->entries,
-	};
+	struct cubin_wish wish = {.sm = job->sm, .relocatable = job->relocatable, .size = size};
+
+	/* Code that nothing links to keeps its kernels alone. */
+	if (job->relocatable && ptx->functions)
+		bytes_add(&ptx->names, ptx->function_names.data, ptx->function_names.size);
+	wish.names = ptx->names.data ? ptx->names.data : (const uint8_t *)"";
+	wish.names_size = ptx->names.size;
+	wish.entries = ptx->entries + (job->relocatable ? ptx->functions : 0);
 
 	/* Same module, options, architecture and CUDA version give the same bytes, whatever the build.
 	 */

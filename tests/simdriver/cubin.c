@@ -1,5 +1,6 @@
 /* The cubins that the simulated compiler makes: valid ELF files with a symbol for each kernel and
- * bytes that only the module, the options and the architecture decide. */
+ * function, the name of a section for each, and bytes that only the module, the options and the
+ * architecture decide. */
 #include "sim.h"
 
 #include <string.h>
@@ -99,15 +100,30 @@ static uint64_t add_symbols(struct bytes *elf, const struct cubin_wish *wish)
 	return start;
 }
 
+/* A compiler gives each its own section; here they share the first. */
+static void add_section_names(struct bytes *elf, const struct cubin_wish *wish)
+{
+	static const char names[] = "\0.shstrtab\0.strtab\0.symtab";
+	const char *name = (const char *)wish->names;
+
+	bytes_add(elf, names, sizeof names);
+	for (size_t i = 0; i < wish->entries; i++) {
+		bytes_add(elf, ".text.", 6);
+		bytes_add(elf, name, strlen(name) + 1);
+		name += strlen(name) + 1;
+	}
+	if (!wish->entries)
+		bytes_add(elf, ".text", 6);
+}
+
 void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 {
-	static const char names[] = "\0.shstrtab\0.strtab\0.symtab\0.text";
 	struct bytes elf = {NULL, 0};
 	uint64_t strings, symbols, code, sections;
 	size_t rest;
 
 	bytes_add(&elf, NULL, ELF_HEADER);
-	bytes_add(&elf, names, sizeof names);
+	add_section_names(&elf, wish);
 	strings = elf.size;
 	bytes_add(&elf, NULL, 1);
 	bytes_add(&elf, wish->names, wish->names_size);
@@ -119,7 +135,7 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish)
 	sections = elf.size;
 	bytes_add(&elf, NULL, SECTIONS * ELF_SECTION);
 	put_header(elf.data, wish, sections);
-	put_section(elf.data + sections + 64, 1, 3, ELF_HEADER, sizeof names);
+	put_section(elf.data + sections + 64, 1, 3, ELF_HEADER, strings - ELF_HEADER);
 	put_section(elf.data + sections + 128, 11, 3, strings, 1 + wish->names_size);
 	put_section(elf.data + sections + 192, 19, 2, symbols, code - symbols);
 	put_section(elf.data + sections + 256, 27, 1, code, sections - code);

@@ -31,7 +31,7 @@ static void read_target(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
 		ptx->target_form = (char)*at;
 }
 
-static void add_entry(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
+static void add_name(struct bytes *names, const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *start;
 
@@ -39,9 +39,26 @@ static void add_entry(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
 		at++;
 	for (start = at; at<end && * at> ' ' && *at != '(' && *at != '{';)
 		at++;
+	bytes_add(names, start, (size_t)(at - start));
+	bytes_add(names, NULL, 1);
+}
+
+static void add_entry(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
+{
+	add_name(&ptx->names, at, end);
 	ptx->entries++;
-	bytes_add(&ptx->names, start, (size_t)(at - start));
-	bytes_add(&ptx->names, NULL, 1);
+}
+
+/* “.visible .func (.param .b32 result) NAME(”; in the sample's texts a declaration is extern. */
+static void add_function(struct ptx *ptx, const uint8_t *at, const uint8_t *end)
+{
+	while (at < end && *at == ' ')
+		at++;
+	if (at < end && *at == '(')
+		while (at < end && *at++ != ')')
+			;
+	add_name(&ptx->function_names, at, end);
+	ptx->functions++;
 }
 
 static bool starts(const uint8_t *at, const uint8_t *end, const char *word)
@@ -68,6 +85,8 @@ static void read_line(struct ptx *ptx, const uint8_t *at, const uint8_t *end, lo
 			read_target(ptx, at + 7, end);
 		else if (starts(at, end, ".entry"))
 			add_entry(ptx, at + 6, end);
+		else if (starts(at, end, ".visible .func"))
+			add_function(ptx, at + 14, end);
 	}
 }
 
@@ -95,4 +114,5 @@ void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size)
 void ptx_free(struct ptx *ptx)
 {
 	bytes_free(&ptx->names);
+	bytes_free(&ptx->function_names);
 }

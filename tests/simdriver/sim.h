@@ -133,6 +133,8 @@ struct ptx {
 	size_t entries;
 	bool balanced;      /* as many closing braces as opening ones */
 	struct bytes names; /* of the entries, each with its NUL */
+	size_t functions;
+	struct bytes function_names; /* of those that others may call, each with its NUL */
 };
 
 void ptx_read(struct ptx *ret_ptx, const uint8_t *text, size_t size);
@@ -167,7 +169,7 @@ void cubin_make(struct bytes *ret_cubin, const struct cubin_wish *wish);
 int cubin_check(const uint8_t *data, size_t size, int sm, bool relocatable);
 /* Total size according to the section table, for images without a size. 0: not ELF. */
 size_t cubin_size(const uint8_t *data);
-/* Appends the functions' names, each with its NUL; returns their number. */
+/* Appends the names of kernels and functions, each with its NUL; returns their number. */
 size_t cubin_functions(const uint8_t *data, size_t size, struct bytes *names);
 bool cubin_has_function(const uint8_t *data, size_t size, const char *name);
 

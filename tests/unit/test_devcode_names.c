@@ -1,4 +1,4 @@
-/* The kernel that identifies a module's machine code: in PTX, and in a cubin. */
+/* The kernel or function that identifies a module's machine code: in PTX, and in a cubin. */
 #include "check.h"
 
 #include <string.h>
@@ -8,11 +8,26 @@
 #include "devcode/elf64.h"
 #include "devcode/ptx.h"
 
+struct text_case {
+	const char *text, *name; /* NULL: none */
+};
+typedef size_t first_fn(const char *text, size_t size, const char **ret_name);
+
+static void expect_names(first_fn *first, const struct text_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = NULL;
+		size_t length = first(cases[i].text, strlen(cases[i].text), &name);
+
+		assert_int_equal(length, cases[i].name ? strlen(cases[i].name) : 0);
+		if (length)
+			assert_memory_equal(name, cases[i].name, length);
+	}
+}
+
 static void the_first_kernel_of_a_text_is_found(void **state)
 {
-	static const struct {
-		const char *text, *name; /* NULL: none */
-	} cases[] = {
+	static const struct text_case cases[] = {
 		{".version 7.0\n.target sm_50\n.visible .entry one(.param .u64 a)\n{\n}\n", "one"},
 		{".visible\t.entry  two ()\r\n.maxntid 4\r\n{ ret; }", "two"},
 		{"  .weak .entry _Z5threev\n(\n)\n{\n", "_Z5threev"},
@@ -28,14 +43,28 @@ static void the_first_kernel_of_a_text_is_found(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const char *name = NULL;
-		size_t length = ptx_first_kernel(cases[i].text, strlen(cases[i].text), &name);
+	expect_names(ptx_first_kernel, cases, sizeof cases / sizeof *cases);
+}
 
-		assert_int_equal(length, cases[i].name ? strlen(cases[i].name) : 0);
-		if (length)
-			assert_memory_equal(name, cases[i].name, length);
-	}
+static void the_first_function_of_a_text_is_found(void **state)
+{
+	static const struct text_case cases[] = {
+		{".visible .entry k(){}\n.visible .func f()\n{\n}\n", "f"},
+		{".visible .func  (.param .b32 func_retval0) _Z1gi(\n\t.param .b32 _Z1gi_param_0\n)\n{",
+		 "_Z1gi"},
+		/* A weak one may stand in several modules. */
+		{".weak .func w()\n{\n}\n.visible .func (.reg .u32 a) own()\n{\n}\n", "own"},
+		{".weak .func w()\n{\n}\n", "w"},
+		{".extern .func (.param .b32 r) called(.param .b32 v);\n.visible .func declared();\n",
+		 NULL},
+		{".func local()\n{\n}\n", NULL},
+		{".visible .func (.param .b32 r", NULL}, /* the text goes on */
+		{".visible .func (.param .b32 r)", NULL},
+		{".visible .global .u32 f;\n", NULL},
+	};
+
+	(void)state;
+	expect_names(ptx_first_function, cases, sizeof cases / sizeof *cases);
 }
 
 enum { NAMES = 40000, SIZE = ELF64_EHDR_SIZE + 2 * ELF64_SHDR_SIZE + NAMES };
@@ -107,6 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_kernel_of_a_text_is_found),
+		cmocka_unit_test(the_first_function_of_a_text_is_found),
 		cmocka_unit_test(a_name_is_found_wherever_it_lies),
 	};
 

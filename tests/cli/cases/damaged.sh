@@ -2,19 +2,22 @@
 with_simdriver sm_86
 cache=$work/cache
 
-# Bends one entry. `gpu`, `abi`, `module`: its machine code, under its right checksum.
+# Bends one entry. `gpu`, `abi`, `module`, `function`: its machine code, under its right checksum.
 bend() { # KIND
 	python3 - "$cache" "$1" <<'END'
 import glob, struct, sys
-# Modules that are loaded: an input of a link is told by its kind.
-path, other = [name for name in sorted(glob.glob(sys.argv[1] + "/?/?/*")) if b"\0 -c" not in open(name, "rb").read()][:2]
+entries = sorted(glob.glob(sys.argv[1] + "/?/?/*"))
+linked = [name for name in entries if b"\0 -c" in open(name, "rb").read()]
+path, other = [name for name in entries if name not in linked][:2]
+if sys.argv[2] == "function": # the input of a link that has functions and no kernel; the other one calls its function
+    path, other = sorted(linked, key=lambda name: b".entry" in open(name, "rb").read())
 data = bytearray(open(path, "rb").read())
 at = 28 + struct.unpack_from("<Q", data, 4)[0]
 if sys.argv[2] == "value": data[-8] ^= 1
 elif sys.argv[2] == "key": data[60] ^= 1
 elif sys.argv[2] == "checksum": data[21] ^= 1
 elif sys.argv[2] == "zeros": data[:] = bytes(len(data))
-elif sys.argv[2] == "module":
+elif sys.argv[2] in ("module", "function"):
     theirs = open(other, "rb").read()
     data[at:] = theirs[28 + struct.unpack_from("<Q", theirs, 4)[0]:]
     data[12:28] = theirs[12:28]
@@ -34,7 +37,7 @@ END
 run 0 prime --quiet "$sample"
 run 0 check --json "$sample"
 json 'd["cold"] == d["damaged"] == 0 and d["warm"] > 1'
-for kind in value key checksum zeros gpu abi module; do
+for kind in value key checksum zeros gpu abi module function; do
 	bend "$kind"
 	run 1 check --json "$sample"
 	json 'd["cold"] == d["damaged"] == d["gpus"][0]["damaged"] == 1 and d["warm"] > 0'
