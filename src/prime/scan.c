@@ -296,6 +296,21 @@ static void tell_failing_scanned(const struct scan *scan)
 	}
 }
 
+static int tell_notes(struct jw_error *err, struct scan *scan)
+{
+	const struct plan *plan = scan->build.plan;
+	size_t told = plan->note_count;
+
+	/* Other notes are in what is told of each image. */
+	if (!scan->options->note)
+		return 0;
+	if (build_note_variants(err, &scan->build))
+		return -1;
+	for (; told < plan->note_count; told++)
+		scan->options->note(scan->options->context, plan->notes[told]);
+	return 0;
+}
+
 static int scan_files(struct jw_error *err, struct scan *scan)
 {
 	const struct analyse_sink sink = {.context = scan,
@@ -350,6 +365,7 @@ int jw_scan(struct jw_error *err, const struct jw_scan_options *options)
 		build_estimate(scan.build.plan);
 		tell_totals(&scan);
 		tell_failing_scanned(&scan);
+		result = tell_notes(err, &scan);
 	}
 	plan_free(scan.build.plan);
 	return result;

@@ -40,6 +40,23 @@ cuda_of_torch None
 run 0 scan "${gpu[@]}" --json quant
 json 'd["totals"][0]["modules"] == 6'
 
+# Nothing tells which one a wheel's programs load: all count, and that is said.
+(cd "$site" && python3 -m zipfile -c "$work/quant-1.0-py3-none-any.whl" quant/)
+run 0 scan "${gpu[@]}" --json "$work/quant-1.0-py3-none-any.whl"
+json 'd["totals"][0]["modules"] == 6'
+err_has "quant-1.0-py3-none-any.whl: quant/libquant_*.ptx: 6 variants for different CUDA versions"
+err_has "all count, since an archive does not tell which"
+run 1 check "${gpu[@]}" --cache cache --json "$work/quant-1.0-py3-none-any.whl"
+json 'd["modules"] == 6 and len([n for n in d["notes"] if "6 variants" in n]) == 1'
+run 1 check "${gpu[@]}" --cache cache "$work/quant-1.0-py3-none-any.whl" # remembered by now
+err_has "6 variants for different CUDA versions"
+# Two names that are no variants of each other
+mkdir "$work/two" && cp "$site/quant/libquant_cuda118.ptx" "$work/two/a_cuda118.ptx" && cp "$site/quant/libquant_cuda121.ptx" "$work/two/b_cuda121.ptx"
+(cd "$work" && python3 -m zipfile -c two.zip two/)
+run 0 scan "${gpu[@]}" --json "$work/two.zip"
+json 'd["totals"][0]["modules"] == 2'
+err_lacks variants
+
 # bitsandbytes asks a variable first.
 cuda_of_torch "'12.4'"
 export BNB_CUDA_VERSION=118
