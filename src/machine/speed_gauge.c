@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "devcode/container.h"
 #include "devcode/write.h"
 #include "gauge_ptx.h"
 #include "os/file.h"
@@ -48,7 +49,8 @@ static int add_gauge_module(struct jw_error *err, struct buf *file, unsigned num
 int speed_gauge_make(struct jw_error *err, const char *path, int device,
 					 struct speed_gauge *ret_gauge)
 {
-	struct speed_gauge gauge = {.job = {.device = device, .form = CACHE_KEY_LOAD}};
+	struct speed_gauge gauge = {
+		.job = {.device = device, .form = CACHE_KEY_LOAD, .entry_offset = CONTAINER_HEADER}};
 	struct buf file = BUF_MAX(GAUGE_MODULES * MOST_TEXT);
 	int result = -1;
 
@@ -76,10 +78,25 @@ static bool has_time(const struct speed_gauge *gauge)
 	return gauge->taken.load.wall_ms + gauge->longest_ms <= GAUGE_LIMIT_MS;
 }
 
+static const struct protocol_job *next_gauge_job(struct speed_gauge *gauge)
+{
+	struct protocol_job *job = &gauge->job;
+
+	job->id = gauge->sent + 1;
+	job->offset = gauge->ends[gauge->sent];
+	job->size_bytes = gauge->ends[gauge->sent + 1] - job->offset;
+	gauge->sent++;
+	return job;
+}
+
+const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge)
+{
+	return next_gauge_job(gauge);
+}
+
 const struct protocol_job *speed_gauge_next(void *context, const struct protocol_answer *answer)
 {
 	struct speed_gauge *gauge = context;
-	struct protocol_job *job = &gauge->job;
 
 	if (answer->result || answer->sticky || answer->no_context)
 		return NULL;
@@ -88,11 +105,5 @@ const struct protocol_job *speed_gauge_next(void *context, const struct protocol
 		gauge->longest_ms =
 			answer->wall_ms > gauge->longest_ms ? answer->wall_ms : gauge->longest_ms;
 	}
-	if (gauge->sent == GAUGE_MODULES || !has_time(gauge))
-		return NULL;
-	job->id = gauge->sent + 1;
-	job->offset = gauge->ends[gauge->sent];
-	job->size_bytes = gauge->ends[gauge->sent + 1] - job->offset;
-	gauge->sent++;
-	return job;
+	return gauge->sent == GAUGE_MODULES || !has_time(gauge) ? NULL : next_gauge_job(gauge);
 }

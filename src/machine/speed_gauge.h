@@ -1,8 +1,8 @@
 /* The gauge: modules whose compile time shows how fast a driver's compiler is on this machine,
  * before it has compiled any other (docs/estimates.md).
  *
- * A worker gets them one by one, after another job, which has loaded the compiler. No further one
- * is sent if all together would take longer than 0.3 s. */
+ * A worker gets them one by one; a driver's after another job, which has loaded the compiler. No
+ * further one is sent if all together would take longer than 0.3 s. */
 #pragma once
 
 #include <stdint.h>
@@ -25,6 +25,8 @@ struct speed_gauge {
 /* Writes the modules to a file at `path`, for a device of a worker. */
 int speed_gauge_make(struct jw_error *err, const char *path, int device,
 					 struct speed_gauge *ret_gauge);
+/* Where no other job comes first. */
+const struct protocol_job *speed_gauge_first(struct speed_gauge *gauge);
 /* The first job after the answer to another one, and each later job; NULL: enough. `context` is a
  * speed_gauge. A failed job ends it, and earlier measurements count. */
 const struct protocol_job *speed_gauge_next(void *context, const struct protocol_answer *answer);

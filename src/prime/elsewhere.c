@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/text.h"
+#include "machine/compiler_gauge.h"
 
 /* Source: docs/compiler-twin.md, [1]. */
 static bool has_one_attribute_more(const struct jw_system *system)
@@ -50,6 +51,7 @@ int elsewhere_prepare(struct jw_error *err, const struct jw_system *system,
 			(options->split && jw_compiler_can_split(err, ret_compiler)))
 			return -1;
 		tell_difference(system, ret_compiler, result);
+		compiler_gauge(system, ret_compiler->path, &options->cancel);
 	}
 	return pack && pack->sign_key
 			   ? jw_key_check(err, system->state_dir, pack->sign_key, pack->passphrase)

@@ -91,7 +91,8 @@ if [ "$kind" = fake ]; then
 	expect 64 0 "--split is for another machine" --split "$library"
 	expect 2 0 "12.4/ptxas (CUDA 12.4) cannot compile one module over several threads; those of CUDA 12.8 and newer can" \
 		$sm --driver 550.163.01 --ptxas 12.4/ptxas --split "$library"
-	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }; echo "$*" >>'"$scratch"'/calls; exit 3'
+	# The gauge compiles first where nothing is known of this CUDA version; its files lie in gauge-cache.
+	fake 13.0 '[ "$1" != --help ] || { echo "--split-compile <N>"; exit; }; case $* in *gauge-cache*) exit 3 ;; esac; echo "$*" >>'"$scratch"'/calls; exit 3'
 	{ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(){\n.reg .u32 r;\n'; yes 'mov.u32 r, 1;' | head -50000; echo '}'; } >long.ptx
 	expect 1 0 "ptxas ended with status 3" $sm --driver 580.159.04 --ptxas 13.0/ptxas --split -j 2 long.ptx
 	[ "$(grep -c -- '-arch=sm_86 -split-compile=2 /' calls)" = 1 ] && [ "$(grep -c -- '-arch=sm_86 /' calls)" = 1 ] && [ "$(wc -l <calls)" = 2 ] &&
@@ -109,6 +110,29 @@ exec python3 -c "import struct, sys; sys.stdout.buffer.write(struct.pack(\"<4s5B
 		timeout 300 "$jitwarm" "$@" >out 2>&1 && grep -qF -- "$text" out && ok "$* ($text)" || fail "$*, not “$text”: $(cat out)"
 	}
 	parting=(prime $sm --driver 580.159.04 --ptxas 13.0/ptxas -j 2 long.ptx --split)
+	# The gauge: once, and the first estimate follows it. One that hangs is given up.
+	(
+		export JITWARM_STATE=$scratch/measured
+		cp -r 13.0 watched
+		sed -i '2a echo "$*" >>'"$scratch"'/gauged' watched/ptxas
+		timeout 300 "$jitwarm" prime $sm --driver 580.159.04 -n --cache none long.ptx >out 2>&1
+		grep -q "speed was not measured" out && [ ! -e gauged ] && ok "a dry run measures nothing" || fail "a dry run: $(cat out)"
+		measured=(prime $sm --driver 580.159.04 --ptxas watched/ptxas -j 1 --cache gauge long.ptx)
+		timeout 300 "$jitwarm" "${measured[@]}" >out 2>&1 || fail "with the gauge: $(cat out)"
+		! grep -q "was not measured" out && grep -q '"cuda":13000,"form":"gauge"' measured/speed.json && ok "the gauge is remembered" || fail "the gauge: $(cat out measured/speed.json)"
+		calls=$(grep -c gauge-cache gauged)
+		[ "$calls" -ge 1 ] && [ "$calls" -le 6 ] && ok "$calls modules of the gauge" || fail "$calls modules of the gauge"
+		rm -rf gauge gauged
+		timeout 300 "$jitwarm" "${measured[@]}" >out 2>&1 && ! grep -q gauge-cache gauged && ok "measured once" || fail "measured twice: $(cat out gauged)"
+		fake 12.2 'case $* in *gauge-cache*) echo $$ >'"$scratch"'/hung; exec sleep 600 ;; esac; exit 3'
+		for _ in 1 2; do
+			rm -f hung
+			expect 1 0 "ptxas ended with status 3" $sm --driver 535.309.01 --ptxas 12.2/ptxas long.ptx
+			[ ! -s hung ] || { cp hung first; gone() { ! kill -0 "$(cat hung)" 2>/dev/null; }; await gone || fail "the gauge's compiler lives on"; }
+		done
+		[ -s first ] && [ ! -e hung ] && grep -q '"cuda":12020,"form":"tried"' measured/speed.json && ok "a gauge that hangs is given up, once" || fail "hung: $(cat measured/speed.json)"
+		exit $failed
+	) || failed=1
 	told "1 of them was compiled over several threads" "${parting[@]}" --cache parted
 	told "1 of them was compiled over several threads" cache verify --cache parted/
 	told "load, split" cache list --cache "$scratch/parted"
