@@ -63,6 +63,9 @@ struct jw_bake_options {
 	 * has machine code: later GPUs, and drivers that refuse that code, then cannot use the
 	 * container. */
 	bool drop_ptx;
+	const struct jw_target *kept; /* machine code that these GPUs run is not left out either to make
+									 room; NULL: none */
+	size_t kept_count;
 	bool any_owner; /* include NVIDIA's own libraries, which their licence does not allow to modify
 					 */
 	struct jw_cancel cancel;

@@ -135,6 +135,8 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 		.targets = result->targets,
 		.target_count = result->target_count,
 		.drop_ptx = options->drop_ptx,
+		.kept = options->kept,
+		.kept_count = options->kept_count,
 		.cancel = options->cancel,
 	};
 	char *output = NULL;

@@ -241,6 +241,8 @@ static int put_container(struct jw_error *err, struct baking *baking)
 		.cubin_count = baking->write_count,
 		.gpus = job->targets,
 		.gpu_count = job->target_count,
+		.kept = job->kept,
+		.kept_count = job->kept_count,
 		.drop_ptx = job->drop_ptx && baking->write_count == job->target_count,
 		.zstd = gpu_branch_of(&job->profile->driver)->zstd,
 	};

@@ -11,7 +11,9 @@ struct bake_file_job {
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;
 	const char *output; /* the copy's path; NULL: only count */
-	bool drop_ptx;      /* as jw_bake_options has it */
+	bool drop_ptx;      /* as jw_bake_options has it, like the next two */
+	const struct jw_target *kept;
+	size_t kept_count;
 	struct jw_cancel cancel;
 };
 

@@ -7,18 +7,30 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 
-enum { PIECE = 1 << 20 };
-
-static int copy_pieces(struct jw_error *err, const struct os_map *from, struct os_file *to)
+/* Whether the file is still the one that was mapped. */
+static int check_unchanged(struct jw_error *err, const char *path, const struct os_stat *before,
+						   const struct os_stat *now)
 {
-	for (size_t at = 0; at < from->size; at += PIECE) {
-		const size_t size = from->size - at < PIECE ? from->size - at : PIECE;
+	if (now->device == before->device && now->inode == before->inode &&
+		now->size_bytes == before->size_bytes && now->mtime_ns == before->mtime_ns &&
+		now->changed_ns == before->changed_ns)
+		return 0;
+	return error_set(err, JW_ERR_IO, "%s: was changed while it was baked: try again", path);
+}
 
-		if (os_file_write(err, to, at, from->data + at, size))
-			return -1;
-		os_map_forget(from, at, size);
-	}
-	return 0;
+static int copy_original(struct jw_error *err, const char *path, const struct os_map *map,
+						 struct os_file *to)
+{
+	struct os_file *from;
+	struct os_stat now;
+	int result;
+
+	if (os_file_open(err, path, OS_OPEN_READ, &from))
+		return -1;
+	result = os_file_stat(err, from, &now) || check_unchanged(err, path, &map->stat, &now) ||
+			 os_file_copy(err, from, to, map->size);
+	os_file_close(from);
+	return result ? -1 : 0;
 }
 
 /* Compares paths if the system does not identify files. */
@@ -41,7 +53,9 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 					 const char *output, struct baked_copy *ret_copy)
 {
 	*ret_copy = (struct baked_copy){
-		.from = from, .changes = {.size_before_bytes = from->size, .size_after_bytes = from->size}};
+		.path = path,
+		.from = from,
+		.changes = {.size_before_bytes = from->size, .size_after_bytes = from->size}};
 	if (is_same_file(path, output))
 		return error_set(err, JW_ERR_USAGE,
 						 "%s: the copy would take the library's own place: name another folder",
@@ -51,7 +65,7 @@ int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map
 	ret_copy->part =
 		mem_printf(err, "%s.%08x.part", ret_copy->output, (unsigned)randombytes_random());
 	if (!ret_copy->part || os_file_open(err, ret_copy->part, OS_OPEN_CREATE, &ret_copy->file) ||
-		copy_pieces(err, from, ret_copy->file)) {
+		copy_original(err, path, from, ret_copy->file)) {
 		baked_copy_drop(ret_copy);
 		return -1;
 	}
@@ -81,7 +95,10 @@ int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t off
 
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode)
 {
-	int result = os_file_sync(err, copy->file);
+	struct os_stat now;
+	int result = os_stat(err, copy->path, &now) ||
+				 check_unchanged(err, copy->path, &copy->from->stat, &now) ||
+				 os_file_sync(err, copy->file);
 
 	baked_changes_end(&copy->changes);
 	os_file_close(copy->file);

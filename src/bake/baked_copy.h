@@ -11,18 +11,21 @@
 struct baked_copy {
 	char *output, *part;  /* its final path, and its path until then */
 	struct os_file *file; /* NULL: not begun */
+	const char *path;     /* of the original, which the caller keeps */
 	const struct os_map *from;
 	struct baked_changes changes; /* by baked_copy_write; valid until baked_copy_drop */
 };
 
-/* Copies all bytes of `from`, which the caller keeps open, and makes missing folders of `output`.
- * -1: removes what it began. JW_ERR_USAGE if `output` is the copied file. */
+/* Copies all bytes of `path`, which is mapped as `from`, and which the caller keeps open, and makes
+ * missing folders of `output`. -1: removes what it began. JW_ERR_USAGE if `output` is the copied
+ * file. */
 int baked_copy_begin(struct jw_error *err, const char *path, const struct os_map *from,
 					 const char *output, struct baked_copy *ret_copy);
 /* Overwrites a range, or appends one: all that is not the original's is written by this. */
 int baked_copy_write(struct jw_error *err, struct baked_copy *copy, uint64_t offset,
 					 const void *data, size_t size);
-/* Syncs it, gives it `mode`, and moves it to its place. */
+/* Refuses if the original was changed meanwhile (JW_ERR_IO). Syncs the copy, gives it `mode`, and
+ * moves it to its place. */
 int baked_copy_finish(struct jw_error *err, struct baked_copy *copy, uint32_t mode);
 /* Removes an unfinished copy; does nothing after baked_copy_finish. */
 void baked_copy_drop(struct baked_copy *copy);

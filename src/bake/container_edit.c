@@ -1,8 +1,10 @@
 #include "bake/container_edit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/mem.h"
 #include "devcode/container.h"
 #include "gpu/rules.h"
 
@@ -11,24 +13,54 @@
 static const uint64_t known_flags =
 	CONTAINER_SYSTEM | CONTAINER_DEBUG | CONTAINER_SUFFIX_A | CONTAINER_SUFFIX_F;
 
-static bool runs_on_any(const struct container_edit *edit, struct jw_target code)
+/* Cheap ones first. Each is applied to one entry after the other, the largest first, until
+ * everything fits. */
+enum measure {
+	MEASURE_PACK_RAW,  /* what is stored raw, quickly */
+	MEASURE_DROP_CODE, /* machine code that nobody runs */
+	MEASURE_PACK_WELL, /* everything, slowly: nvcc uses the fast LZ4 */
+	MEASURE_PACK_ZSTD,
+	MEASURE_DROP_PTX,
+	MEASURE_COUNT
+};
+
+/* An entry of the new container. */
+struct piece {
+	const struct devcode_entry *entry; /* NULL: it is added */
+	const struct write_cubin *cubin;   /* then */
+	const uint8_t *bytes;              /* as it is in the old container, with its header */
+	size_t header_bytes;
+	struct buf packed; /* instead of them, if not empty */
+	size_t size_bytes; /* in the new container; 0: dropped */
+	size_t place;
+};
+
+struct repacking {
+	const struct container_edit *edit;
+	struct piece *pieces;
+	size_t count;
+	uint64_t total, most; /* bytes with the header: what it has, and what it may have */
+	size_t dropped;
+	enum container_edit_room room;
+};
+
+/* ---- what may be done to an entry */
+
+static bool runs_on_any(struct jw_target code, const struct jw_target *gpus, size_t count)
 {
-	for (size_t i = 0; i < edit->gpu_count; i++)
-		if (gpu_sass_fit(code, edit->gpus[i]) != GPU_FIT_NONE)
+	for (size_t i = 0; i < count; i++)
+		if (gpu_sass_fit(code, gpus[i]) != GPU_FIT_NONE)
 			return true;
 	return false;
 }
 
-/* Whether the entry is dropped if room is missing. */
-static bool is_dropped(const struct container_edit *edit, const struct devcode_entry *entry,
-					   enum container_edit_room room)
+static bool may_drop(const struct container_edit *edit, const struct devcode_entry *entry)
 {
-	if (entry->kind == DEVCODE_KIND_CUBIN)
-		return room >= CONTAINER_EDIT_DROPPED && !runs_on_any(edit, entry->target);
-	return room >= CONTAINER_EDIT_WITHOUT_PTX && devcode_kind_is_ptx(entry->kind);
+	return entry->kind == DEVCODE_KIND_CUBIN &&
+		   !runs_on_any(entry->target, edit->gpus, edit->gpu_count) &&
+		   !runs_on_any(entry->target, edit->kept, edit->kept_count);
 }
 
-/* Compressed payloads are compressed again: nvcc uses the fast LZ4. */
 static bool may_compress(const struct devcode_entry *entry, enum devcode_compression compression)
 {
 	const uint64_t packed = entry->compression == DEVCODE_RAW   ? 0
@@ -41,150 +73,210 @@ static bool may_compress(const struct devcode_entry *entry, enum devcode_compres
 		   !(entry->flags & ~(known_flags | packed));
 }
 
-/* An entry to be appended to the new container. */
-struct moved {
-	const struct devcode_entry *entry;
-	const uint8_t *bytes;
-	size_t header_bytes, size_bytes; /* with the header */
-};
+/* ---- the measures */
 
-/* Appends it unchanged or compressed, whichever is smaller. */
-static int append_compressed(struct jw_error *err, const struct container_edit *edit,
-							 const struct moved *moved, enum devcode_compression compression,
-							 struct buf *out)
+static void resize_piece(struct repacking *repacking, struct piece *piece, size_t size_bytes)
+{
+	repacking->total = repacking->total - piece->size_bytes + size_bytes;
+	piece->size_bytes = size_bytes;
+}
+
+static int pack_again(struct jw_error *err, const struct repacking *repacking,
+					  const struct piece *piece, enum devcode_compression compression, bool quick,
+					  struct buf *packed)
 {
 	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
-	const size_t before = out->size;
 	struct devcode_view payload;
 	int result = 0;
 
-	if (!devcode_payload(NULL, edit->container, moved->entry, &scratch, &payload))
-		result = write_compressed_entry(err, moved->bytes, moved->header_bytes, payload,
-										compression, out);
+	if (!devcode_payload(NULL, repacking->edit->container, piece->entry, &scratch, &payload))
+		result = write_compressed_entry(err, piece->bytes, piece->header_bytes, payload,
+										compression, quick, packed);
 	buf_free(&scratch);
-	if (result || (out->size > before && out->size - before < moved->size_bytes))
-		return result;
-	out->size = before;
-	return buf_append(err, out, moved->bytes, moved->size_bytes);
+	return result;
 }
 
-/* One container, written in one of the ways. */
-struct container_writing {
-	const struct container_edit *edit;
-	enum container_edit_room room;
-	enum devcode_compression compression;
-	struct buf *out;
-	size_t most, dropped; /* most: that `out` may have before the cubins */
-};
-
-/* Copies the remaining entries unchanged as soon as everything fits. */
-static int append_entry(struct jw_error *err, struct container_writing *writing,
-						const struct moved *moved, size_t left)
+/* Takes the compressed form if it is smaller. */
+static int pack_piece(struct jw_error *err, struct repacking *repacking, struct piece *piece,
+					  enum devcode_compression compression, bool quick)
 {
-	struct buf *out = writing->out;
+	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	int result;
 
-	if (out->size + left <= writing->most)
-		return buf_append(err, out, moved->bytes, moved->size_bytes);
-	if (is_dropped(writing->edit, moved->entry, writing->room)) {
-		writing->dropped += moved->entry->kind == DEVCODE_KIND_CUBIN;
-		return 0;
+	if (piece->entry) {
+		result = pack_again(err, repacking, piece, compression, quick, &packed);
+	} else {
+		struct write_cubin cubin = *piece->cubin;
+
+		cubin.compression = compression;
+		cubin.quick = quick;
+		result = write_cubin_entry(err, &cubin, &packed);
 	}
-	return may_compress(moved->entry, writing->compression)
-			   ? append_compressed(err, writing->edit, moved, writing->compression, out)
-			   : buf_append(err, out, moved->bytes, moved->size_bytes);
+	if (!result && packed.size && (!piece->size_bytes || packed.size < piece->size_bytes)) {
+		const struct buf before = piece->packed;
+
+		piece->packed = packed;
+		packed = before;
+		resize_piece(repacking, piece, piece->packed.size);
+	}
+	buf_free(&packed);
+	return result;
 }
 
-static int append_entries(struct jw_error *err, struct container_writing *writing)
+static void drop_piece(struct repacking *repacking, struct piece *piece,
+					   enum container_edit_room room)
 {
-	const struct devcode_container *container = writing->edit->container;
-	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = container->size_bytes};
+	resize_piece(repacking, piece, 0);
+	repacking->room = room;
+	repacking->dropped += room == CONTAINER_EDIT_DROPPED;
+}
 
-	for (size_t i = 0; i < container->entry_count; i++) {
-		const uint64_t at = walk.at;
-		struct moved moved = {.entry = &container->entries[i], .bytes = container->bytes + at};
-		uint32_t header_size;
+static int apply_measure(struct jw_error *err, struct repacking *repacking, enum measure measure,
+						 struct piece *piece)
+{
+	const struct container_edit *edit = repacking->edit;
+	const struct devcode_entry *entry = piece->entry;
 
-		if (!range_fits(at, CONTAINER_ENTRY, container->size_bytes) ||
-			!container_step(&walk, moved.bytes, &header_size))
-			return error_set(err, JW_ERR_FORMAT, "the container is damaged");
-		moved.header_bytes = header_size;
-		moved.size_bytes = (size_t)(walk.at - at);
-		if (append_entry(err, writing, &moved, (size_t)(container->size_bytes - at)))
-			return -1;
+	if (!piece->size_bytes)
+		return 0;
+	switch (measure) {
+	case MEASURE_PACK_RAW:
+		if (entry && entry->compression == DEVCODE_RAW && may_compress(entry, DEVCODE_LZ4))
+			return pack_piece(err, repacking, piece, DEVCODE_LZ4, true);
+		break;
+	case MEASURE_PACK_WELL:
+		if (!entry || may_compress(entry, DEVCODE_LZ4))
+			return pack_piece(err, repacking, piece, DEVCODE_LZ4, false);
+		break;
+	case MEASURE_PACK_ZSTD:
+		if (edit->zstd && (!entry || may_compress(entry, DEVCODE_ZSTD)))
+			return pack_piece(err, repacking, piece, DEVCODE_ZSTD, false);
+		break;
+	case MEASURE_DROP_CODE:
+		if (entry && !edit->anywhere && may_drop(edit, entry))
+			drop_piece(repacking, piece, CONTAINER_EDIT_DROPPED);
+		break;
+	case MEASURE_DROP_PTX:
+		if (entry && edit->drop_ptx && !edit->anywhere && devcode_kind_is_ptx(entry->kind))
+			drop_piece(repacking, piece, CONTAINER_EDIT_WITHOUT_PTX);
+		break;
+	case MEASURE_COUNT: break;
 	}
 	return 0;
 }
 
-static int pack_cubins(struct jw_error *err, const struct container_edit *edit,
-					   enum devcode_compression compression, struct buf *out)
+static int by_size(const void *a, const void *b)
 {
-	for (size_t i = 0; i < edit->cubin_count; i++) {
-		struct write_cubin cubin = edit->cubins[i];
+	const struct piece *one = a, *two = b;
 
-		cubin.compression = compression;
-		if (write_cubin_entry(err, &cubin, out))
+	if (one->size_bytes != two->size_bytes)
+		return one->size_bytes < two->size_bytes ? 1 : -1;
+	return one->place < two->place ? -1 : one->place > two->place;
+}
+
+static int by_place_in_container(const void *a, const void *b)
+{
+	const struct piece *one = a, *two = b;
+
+	return one->place < two->place ? -1 : one->place > two->place;
+}
+
+static int make_room(struct jw_error *err, struct repacking *repacking)
+{
+	for (int measure = 0; measure < MEASURE_COUNT; measure++) {
+		if (repacking->total <= repacking->most)
+			return 0;
+		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces, by_size);
+		for (size_t i = 0; i < repacking->count && repacking->total > repacking->most; i++)
+			if (apply_measure(err, repacking, (enum measure)measure, &repacking->pieces[i]))
+				return -1;
+	}
+	return 0;
+}
+
+/* ---- from one container to the other */
+
+/* The old entries as they are, and the new ones, packed quickly. */
+static int open_pieces(struct jw_error *err, struct repacking *repacking)
+{
+	const struct container_edit *edit = repacking->edit;
+	const struct devcode_container *container = edit->container;
+	struct container_walk walk = {.at = CONTAINER_HEADER, .size_bytes = container->size_bytes};
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		struct piece *piece = &repacking->pieces[repacking->count++];
+		const uint64_t at = walk.at;
+		uint32_t header_size;
+
+		if (!range_fits(at, CONTAINER_ENTRY, container->size_bytes) ||
+			!container_step(&walk, container->bytes + at, &header_size))
+			return error_set(err, JW_ERR_FORMAT, "the container is damaged");
+		*piece = (struct piece){.entry = &container->entries[i],
+								.bytes = container->bytes + at,
+								.header_bytes = header_size,
+								.size_bytes = (size_t)(walk.at - at),
+								.place = i};
+	}
+	repacking->total = walk.at;
+	for (size_t i = 0; i < edit->cubin_count; i++) {
+		struct piece *piece = &repacking->pieces[repacking->count++];
+
+		*piece = (struct piece){.cubin = &edit->cubins[i], .place = container->entry_count + i};
+		if (pack_piece(err, repacking, piece, DEVCODE_LZ4, true))
 			return -1;
 	}
 	return 0;
 }
 
 /* Only zeros follow the shortened container, as between any two. */
-static int end_container(struct jw_error *err, struct buf *out, const struct buf *cubins,
-						 size_t whole)
+static int write_pieces(struct jw_error *err, struct repacking *repacking, struct buf *out)
 {
-	size_t used;
+	const struct devcode_container *container = repacking->edit->container;
+	const size_t whole =
+		(size_t)(repacking->edit->anywhere ? repacking->total : container->size_bytes);
 
-	if (buf_append(err, out, cubins->data, cubins->size) ||
-		buf_reserve(err, out, whole - out->size))
+	if (repacking->count)
+		qsort(repacking->pieces, repacking->count, sizeof *repacking->pieces,
+			  by_place_in_container);
+	if (buf_reserve(err, out, whole) || buf_append(err, out, container->bytes, CONTAINER_HEADER))
 		return -1;
-	used = out->size;
-	memset(out->data + used, 0, whole - used);
-	out->size = whole;
-	store_u64(out->data + 8, used - CONTAINER_HEADER);
-	return 0;
-}
+	for (size_t i = 0; i < repacking->count; i++) {
+		const struct piece *piece = &repacking->pieces[i];
 
-/* Tries one compression in all ways. */
-static int write_with(struct jw_error *err, const struct container_edit *edit,
-					  enum devcode_compression compression, struct buf *out,
-					  enum container_edit_room *ret_room, size_t *ret_dropped)
-{
-	const int last = edit->drop_ptx ? CONTAINER_EDIT_WITHOUT_PTX : CONTAINER_EDIT_DROPPED;
-	const size_t whole = (size_t)edit->container->size_bytes;
-	struct buf cubins = BUF_MAX(DEVCODE_MOST_PAYLOAD);
-	struct container_writing writing = {.edit = edit, .compression = compression, .out = out};
-	int result = pack_cubins(err, edit, compression, &cubins);
-
-	*ret_room = CONTAINER_EDIT_NO_ROOM;
-	if (!result && cubins.size <= whole - CONTAINER_HEADER) {
-		writing.most = whole - cubins.size;
-		for (int room = 0; !result && room <= last; room++) {
-			writing.room = (enum container_edit_room)room;
-			writing.dropped = 0;
-			buf_clear(out);
-			result = buf_append(err, out, edit->container->bytes, CONTAINER_HEADER) ||
-					 append_entries(err, &writing);
-			if (result || out->size > writing.most)
-				continue;
-			*ret_room = writing.room;
-			*ret_dropped = writing.dropped;
-			result = end_container(err, out, &cubins, whole);
-			break;
-		}
+		if (buf_append(err, out, piece->packed.size ? piece->packed.data : piece->bytes,
+					   piece->size_bytes))
+			return -1;
 	}
-	buf_free(&cubins);
-	return result ? -1 : 0;
+	store_u64(out->data + 8, out->size - CONTAINER_HEADER);
+	memset(out->data + out->size, 0, whole - out->size);
+	out->size = whole;
+	return 0;
 }
 
 int container_edit(struct jw_error *err, const struct container_edit *edit, struct buf *out,
 				   enum container_edit_room *ret_room, size_t *ret_dropped)
 {
-	*ret_dropped = 0;
-	if (write_with(err, edit, DEVCODE_LZ4, out, ret_room, ret_dropped) ||
-		(*ret_room == CONTAINER_EDIT_NO_ROOM && edit->zstd &&
-		 write_with(err, edit, DEVCODE_ZSTD, out, ret_room, ret_dropped)))
-		return -1;
-	if (*ret_room == CONTAINER_EDIT_NO_ROOM)
-		buf_clear(out);
-	return 0;
+	struct repacking repacking = {
+		.edit = edit, .most = edit->anywhere ? CONTAINER_HEADER : edit->container->size_bytes};
+	int result = -1;
+
+	buf_clear(out);
+	repacking.pieces =
+		mem_array(err, edit->container->entry_count + edit->cubin_count, sizeof *repacking.pieces);
+	if (!repacking.pieces || open_pieces(err, &repacking) || make_room(err, &repacking))
+		goto done;
+	if (!edit->anywhere && repacking.total > repacking.most) {
+		repacking.room = CONTAINER_EDIT_NO_ROOM;
+		repacking.dropped = 0;
+	} else if (write_pieces(err, &repacking, out)) {
+		goto done;
+	}
+	*ret_room = repacking.room;
+	*ret_dropped = repacking.dropped;
+	result = 0;
+done:
+	for (size_t i = 0; repacking.pieces && i < repacking.count; i++)
+		buf_free(&repacking.pieces[i].packed);
+	mem_free(repacking.pieces);
+	return result;
 }

@@ -1,5 +1,5 @@
-/* Rewrites one container with machine code in it, within its room. Source: docs/fatbin.md,
- * "Container", and docs/bake.md. */
+/* Rewrites one container with machine code in it. Source: docs/fatbin.md, "Container", and
+ * docs/bake.md. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,8 @@
 #include "devcode/devcode.h"
 #include "devcode/write.h"
 
-/* The measures to make room; each includes the former ones, and does no more than needed. */
+/* What was done to make room: the last measure that was needed, and each includes the former ones.
+ */
 enum container_edit_room {
 	CONTAINER_EDIT_COMPRESSED,  /* payloads are compressed, or compressed better */
 	CONTAINER_EDIT_DROPPED,     /* machine code that none of the GPUs runs is left out */
@@ -21,12 +22,16 @@ struct container_edit {
 	size_t cubin_count;
 	const struct jw_target *gpus; /* that the file is for */
 	size_t gpu_count;
+	const struct jw_target *kept; /* GPUs whose machine code stays too */
+	size_t kept_count;
 	bool drop_ptx; /* PTX may be dropped: each of the GPUs has machine code in this container */
 	bool zstd;     /* every driver that it is for reads zstd: used where LZ4 is too large */
+	bool anywhere; /* it gets another place: nothing is dropped, and it may have any size, which is
+					  kept small */
 };
 
 /* Clears `out`, and writes as many bytes as the container has: its entries in order, the cubins,
- * its size, and zeros. With CONTAINER_EDIT_NO_ROOM `out` is empty. -1: out of memory, or the
- * container is damaged (JW_ERR_FORMAT). */
+ * its size, and zeros; `anywhere`: without these zeros. With CONTAINER_EDIT_NO_ROOM `out` is empty.
+ * -1: out of memory, or the container is damaged (JW_ERR_FORMAT). */
 int container_edit(struct jw_error *err, const struct container_edit *edit, struct buf *out,
 				   enum container_edit_room *ret_room, size_t *ret_dropped);

@@ -162,7 +162,7 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 	bool raw = cubin->compression == DEVCODE_RAW;
 	int result = -1;
 
-	if (!pack_payload(err, cubin->compression, cubin->cubin, true, &packed)) {
+	if (!pack_payload(err, cubin->compression, cubin->cubin, !cubin->quick, &packed)) {
 		store_u16(header, DEVCODE_KIND_CUBIN);
 		store_u16(header + 2, 0x0101);
 		store_u32(header + 4, sizeof header);
@@ -185,13 +185,13 @@ int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, str
 
 int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
 						   struct devcode_view payload, enum devcode_compression compression,
-						   struct buf *out)
+						   bool quick, struct buf *out)
 {
 	struct buf packed = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	const size_t at = out->size;
 	int result = -1;
 
-	if (!pack_payload(err, compression, payload, true, &packed) &&
+	if (!pack_payload(err, compression, payload, !quick, &packed) &&
 		!append_padded(err, header, header_size, &packed, out)) {
 		store_u64(out->data + at + 8, padded(packed.size));
 		store_u32(out->data + at + 16, (uint32_t)packed.size);

@@ -28,12 +28,13 @@ struct write_cubin {
 	struct jw_target target;              /* with the suffix of the PTX that it was compiled from */
 	uint64_t flags;                       /* of the PTX's entry: word size and system are taken */
 	enum devcode_compression compression; /* not DEVCODE_FOREIGN */
+	bool quick;                           /* compressed quickly rather than well */
 };
 /* Appends the entry alone. */
 int write_cubin_entry(struct jw_error *err, const struct write_cubin *cubin, struct buf *out);
 
 /* Appends an entry of `header_size` bytes, with its decompressed `payload` compressed in
- * this way. JW_ERR_LIMIT: it is too large for the compression. */
+ * this way, `quick`ly or well. JW_ERR_LIMIT: it is too large for the compression. */
 int write_compressed_entry(struct jw_error *err, const uint8_t *header, size_t header_size,
 						   struct devcode_view payload, enum devcode_compression compression,
-						   struct buf *out);
+						   bool quick, struct buf *out);

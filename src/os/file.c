@@ -167,6 +167,28 @@ int os_file_write(struct jw_error *err, struct os_file *file, uint64_t offset, c
 	return os_uv_write(err, file->path, file->fd, data, size, (int64_t)offset);
 }
 
+/* libuv takes copy_file_range where the kernel has it. */
+int os_file_copy(struct jw_error *err, struct os_file *from, struct os_file *to, uint64_t size)
+{
+	enum { MOST_AT_ONCE = 1 << 30 };
+
+	for (uint64_t at = 0; at < size;) {
+		const uint64_t left = size - at;
+		const size_t wanted = left < MOST_AT_ONCE ? (size_t)left : MOST_AT_ONCE;
+		uv_fs_t request;
+		const int got = os_uv_result(
+			err, to->path, &request,
+			uv_fs_sendfile(NULL, &request, to->fd, from->fd, (int64_t)at, wanted, NULL));
+
+		if (got < 0)
+			return -1;
+		if (!got)
+			return error_set(err, JW_ERR_IO, "%s: became shorter while it was copied", from->path);
+		at += (uint64_t)got;
+	}
+	return 0;
+}
+
 int os_file_truncate(struct jw_error *err, struct os_file *file, uint64_t size)
 {
 	uv_fs_t request;

@@ -270,6 +270,90 @@ static void zstd_is_written_only_where_drivers_read_it(void **state)
 }
 
 /* A header of an unknown form is copied unchanged. */
+/* The largest leaves first, and no more than must. */
+static void no_more_leaves_than_must(void **state)
+{
+	struct made *before = mem_alloc(NULL, sizeof *before);
+	struct tried tried;
+
+	(void)state;
+	assert_non_null(before);
+	before->bytes = make_buf();
+	make_container(&before->bytes, DEVCODE_LZ4, "");
+	append_code(&before->bytes, 60, NOISE, true);
+	append_code(&before->bytes, 61, 2 * NOISE, true);
+	append_code(&before->bytes, 70, NOISE, true);
+	store_u64(before->bytes.data + 8, before->bytes.size - CONTAINER_HEADER);
+	open_bytes(before);
+	tried = try(before, &sm_86, 1, NOISE, false, false);
+	assert_int_equal(tried.room, CONTAINER_EDIT_DROPPED);
+	assert_int_equal(tried.dropped, 1);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 60}), VERDICT_NATIVE);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 61}), VERDICT_COMPATIBLE);
+	assert_int_equal(verdict(tried.after, (struct jw_target){.sm = 70}), VERDICT_NATIVE);
+	tried_free(&tried);
+	made_free(before);
+}
+
+static void kept_code_stays(void **state)
+{
+	static const struct jw_target kept = {.sm = 75};
+	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
+	uint8_t code[2 * NOISE];
+	const struct write_cubin cubin = {
+		.cubin = {code, sizeof code}, .target = sm_86, .flags = before->entries[0].flags};
+	struct container_edit edit = {.container = &before->container,
+								  .cubins = &cubin,
+								  .cubin_count = 1,
+								  .gpus = &sm_86,
+								  .gpu_count = 1};
+	struct buf out = make_buf();
+
+	(void)state;
+	make_code(code, sizeof code, true, 1);
+	for (edit.kept_count = 0; edit.kept_count < 2; edit.kept_count++) {
+		enum container_edit_room room;
+		size_t dropped;
+
+		edit.kept = &kept;
+		assert_int_equal(container_edit(NULL, &edit, &out, &room, &dropped), 0);
+		assert_int_equal(room, edit.kept_count ? CONTAINER_EDIT_NO_ROOM : CONTAINER_EDIT_DROPPED);
+	}
+	buf_free(&out);
+	made_free(before);
+}
+
+/* At another place everything stays, and no zeros follow. */
+static void anywhere_nothing_leaves(void **state)
+{
+	struct made *before = make(DEVCODE_RAW, 64, 2 * NOISE);
+	const struct write_cubin cubin = {.cubin = {before->bytes.data, 2 * NOISE},
+									  .target = sm_86,
+									  .flags = before->entries[0].flags};
+	const struct container_edit edit = {.container = &before->container,
+										.cubins = &cubin,
+										.cubin_count = 1,
+										.gpus = &sm_86,
+										.gpu_count = 1,
+										.drop_ptx = true,
+										.anywhere = true};
+	struct made after = {.bytes = make_buf()};
+	enum container_edit_room room;
+	size_t dropped;
+
+	(void)state;
+	assert_int_equal(container_edit(NULL, &edit, &after.bytes, &room, &dropped), 0);
+	assert_int_equal(room, CONTAINER_EDIT_COMPRESSED);
+	assert_int_equal(dropped, 0);
+	open_bytes(&after);
+	assert_int_equal(after.container.size_bytes, after.bytes.size);
+	assert_int_equal(after.container.entry_count, before->container.entry_count + 1);
+	assert_same_ptx(before, &after);
+	assert_int_equal(verdict(&after, sm_86), VERDICT_NATIVE);
+	buf_free(&after.bytes);
+	made_free(before);
+}
+
 static void unknown_flags_are_left_alone(void **state)
 {
 	struct made *before = make(DEVCODE_RAW, 2 * NOISE, 0);
@@ -296,6 +380,9 @@ int main(void)
 		cmocka_unit_test(code_that_a_named_gpu_runs_stays),
 		cmocka_unit_test(ptx_leaves_only_where_it_may),
 		cmocka_unit_test(zstd_is_written_only_where_drivers_read_it),
+		cmocka_unit_test(no_more_leaves_than_must),
+		cmocka_unit_test(kept_code_stays),
+		cmocka_unit_test(anywhere_nothing_leaves),
 		cmocka_unit_test(unknown_flags_are_left_alone),
 	};
 

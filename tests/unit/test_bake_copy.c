@@ -25,11 +25,12 @@ static uint8_t original_byte(size_t at)
 	return at < 64 ? 0 : (uint8_t)(at * 7);
 }
 
-static void write_all(const char *output, const struct os_map *map, struct baked_copy *ret_copy)
+static void write_all(const char *path, const char *output, const struct os_map *map,
+					  struct baked_copy *ret_copy)
 {
 	uint8_t bytes[64];
 
-	assert_int_equal(baked_copy_begin(NULL, "other", map, output, ret_copy), 0);
+	assert_int_equal(baked_copy_begin(NULL, path, map, output, ret_copy), 0);
 	for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
 		memset(bytes, writes[i].value, sizeof bytes);
 		assert_int_equal(baked_copy_write(NULL, ret_copy, writes[i].offset, bytes, writes[i].size),
@@ -61,7 +62,7 @@ static void changes_are_what_differs(void **state)
 	assert_int_equal(os_write_atomic(NULL, path, bytes, SIZE), 0);
 	assert_int_equal(os_map_open(NULL, path, &map), 0);
 	assert_int_equal(baked_copy_begin(NULL, path, &map, path, &copy), -1);
-	write_all(output, &map, &copy);
+	write_all(path, output, &map, &copy);
 	assert_int_equal(copy.changes.size_before_bytes, SIZE);
 	assert_int_equal(copy.changes.size_after_bytes, SIZE + 80);
 	for (size_t i = 1; i < copy.changes.count; i++)
@@ -85,9 +86,39 @@ static void changes_are_what_differs(void **state)
 	mem_free(output);
 }
 
+/* Another file has its name: before it is copied, and before the copy gets its place. */
+static void a_changed_original_is_refused(void **state)
+{
+	char *path = os_join(NULL, folder, "changing"), *output = os_join(NULL, folder, "out/copy2");
+	const uint8_t bytes[SIZE] = {0};
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		struct jw_error why = {0};
+		struct baked_copy copy;
+		struct os_map map;
+
+		assert_int_equal(os_write_atomic(NULL, path, bytes, SIZE), 0);
+		assert_int_equal(os_map_open(NULL, path, &map), 0);
+		if (late)
+			assert_int_equal(baked_copy_begin(NULL, path, &map, output, &copy), 0);
+		assert_int_equal(os_write_atomic(NULL, path, "other", 5), 0);
+		assert_int_equal(late ? baked_copy_finish(&why, &copy, 0644)
+							  : baked_copy_begin(&why, path, &map, output, &copy),
+						 -1);
+		assert_int_equal(why.code, JW_ERR_IO);
+		assert_non_null(strstr(why.message, "was changed while it was baked"));
+		assert_false(os_exists(output));
+		os_map_close(&map);
+	}
+	mem_free(path);
+	mem_free(output);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_what_differs)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(changes_are_what_differs),
+									   cmocka_unit_test(a_changed_original_is_refused)};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -182,7 +182,8 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 	return jw_system_open(err, &how, &cli->system);
 }
 
-static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files)
+static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
+					const struct gpu_targets *kept)
 {
 	struct bake_run baking = {.cli = cli};
 	const struct jw_prime_options how = {
@@ -202,6 +203,8 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 		.prime = &how,
 		.dry_run = options_given(&cli->options, "dry-run"),
 		.drop_ptx = options_given(&cli->options, "drop-ptx"),
+		.kept = kept->targets,
+		.kept_count = kept->count,
 		.any_owner = options_given(&cli->options, "i-may"),
 		.cancel = cli_cancel,
 	};
@@ -223,11 +226,12 @@ static int run_bake(struct jw_error *err, struct cli *cli)
 {
 	const struct options *options = &cli->options;
 	struct found_files files = {0};
-	struct gpu_targets gpus;
+	struct gpu_targets gpus, kept;
 	int failed =
-		check_bake_usage(err, options) || open_bake_system(err, cli, &gpus) ||
+		check_bake_usage(err, options) || gpu_targets_list(err, cli, "keep", &kept) ||
+		open_bake_system(err, cli, &gpus) ||
 		found_files_find(err, &cli->out, options->operands, options->operand_count, &files) ||
-		bake_now(err, cli, &files);
+		bake_now(err, cli, &files, &kept);
 
 	found_files_free(&files);
 	return failed;
@@ -253,6 +257,9 @@ static const struct cli_option bake_options[] = {
 			 "Memory for all workers together (2G); without it three quarters of what is "
 			 "available. One module is always compiled"),
 	CLI_FLAG("dry-run", "Only say how many containers would be baked", .letter = 'n'),
+	CLI_LIST("keep", "GPU",
+			 "Where room is made, keep the machine code that this GPU (sm_80) runs too; may be "
+			 "repeated"),
 	CLI_FLAG("drop-ptx", "Where there is no room otherwise, leave out the PTX of containers that "
 						 "have machine code for all of the GPUs then"),
 	CLI_FLAG("i-may", "Bake NVIDIA's own libraries too; their licence lets nobody modify them"),

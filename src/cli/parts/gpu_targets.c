@@ -56,6 +56,20 @@ int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *
 	return 0;
 }
 
+int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
+					 struct gpu_targets *ret_gpus)
+{
+	const struct options *options = &cli->options;
+	struct gpu_targets gpus = {0};
+
+	for (size_t i = 0; i < options_count(options, option); i++)
+		if (jw_targets_read(err, options_item(options, option, i), NULL, gpus.targets, GPUS_MOST,
+							&gpus.count))
+			return error_prefix(err, "--%s", option);
+	*ret_gpus = gpus;
+	return 0;
+}
+
 int gpu_targets_arch(struct jw_error *err, struct cli *cli, struct gpu_targets *gpus,
 					 bool *ret_other)
 {

@@ -18,6 +18,10 @@ struct gpu_targets {
 /* --target (repeatable) and --driver. Without --target: count is 0. */
 int gpu_targets_read(struct jw_error *err, struct cli *cli, struct gpu_targets *ret_gpus);
 
+/* The GPUs of another repeatable option, with names as of --target. */
+int gpu_targets_list(struct jw_error *err, struct cli *cli, const char *option,
+					 struct gpu_targets *ret_gpus);
+
 /* Adds the machine's own GPUs. */
 int gpu_targets_add_own(struct jw_error *err, struct gpu_targets *gpus,
 						const struct jw_system *system);

@@ -81,3 +81,8 @@ run 3 bake -o "$work/file/out" "$work/$name"
 mkdir -p "$work/taken/$name"
 run '2|3' bake -o "$work/taken" "$work/$name"
 [[ -d $work/taken/$name ]] || fail "a folder was replaced"
+
+# Which machine code stays
+run 64 bake --keep sm_8600 -o "$work/keep" "$work/$name"
+err_has "--keep"
+run 1 bake --keep sm_80 --keep sm_70 -o "$work/keep" "$work/$name"
