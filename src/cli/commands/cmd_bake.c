@@ -7,47 +7,8 @@
 #include "cli/documents/documents.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/gpu_targets.h"
-#include "cli/progress.h"
+#include "cli/parts/prime_bar.h"
 #include "os/interrupt.h"
-
-struct bake_run {
-	struct cli *cli;
-	struct progress progress;
-	bool bar;
-};
-
-static void end_compiling_bar(struct bake_run *baking)
-{
-	if (baking->bar)
-		progress_finish(&baking->progress);
-	baking->bar = false;
-}
-
-static void on_compile_progress(void *context, const struct jw_prime_progress *progress)
-{
-	struct bake_run *baking = context;
-
-	if (progress->phase == JW_PRIME_KEEPING) {
-		end_compiling_bar(baking);
-		return;
-	}
-	if (!baking->bar)
-		progress_start(&baking->progress, &baking->cli->out, progress->total,
-					   progress->total_weight, "compiling");
-	baking->bar = true;
-	progress_tell_left(&baking->progress, progress->seconds_left);
-	progress_update(&baking->progress, progress->done, progress->done_weight, progress->done_bytes);
-}
-
-static void on_compile_message(void *context, const char *line)
-{
-	struct bake_run *baking = context;
-
-	if (baking->bar)
-		progress_message(&baking->progress, line);
-	else
-		output_note(&baking->cli->out, "%s", line);
-}
 
 /* ---- the report */
 
@@ -185,15 +146,15 @@ static int open_bake_system(struct jw_error *err, struct cli *cli, struct gpu_ta
 static int bake_now(struct jw_error *err, struct cli *cli, const struct found_files *files,
 					const struct gpu_targets *kept)
 {
-	struct bake_run baking = {.cli = cli};
+	struct prime_bar bar = {.output = &cli->out};
 	const struct jw_prime_options how = {
 		.size = sizeof how,
 		.jobs = (unsigned)options_number(&cli->options, "jobs", 0),
 		.max_memory_bytes = options_number(&cli->options, "max-mem", 0),
 		.ptxas = options_value(&cli->options, "ptxas"),
-		.context = &baking,
-		.progress = on_compile_progress,
-		.message = on_compile_message,
+		.context = &bar,
+		.progress = prime_bar_report,
+		.message = prime_bar_message,
 	};
 	const struct jw_bake_options options = {
 		.size = sizeof options,
@@ -213,7 +174,7 @@ static int bake_now(struct jw_error *err, struct cli *cli, const struct found_fi
 
 	os_catch_interrupts();
 	failed = jw_bake(err, &options, &result);
-	end_compiling_bar(&baking);
+	prime_bar_end(&bar);
 	if (failed)
 		return cli_hopeless(err, cli,
 							err->code == JW_ERR_NOT_FOUND ? JW_ERR_NOT_FOUND : JW_ERR_UNSUPPORTED);

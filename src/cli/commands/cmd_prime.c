@@ -11,18 +11,11 @@
 #include "cli/parts/tune_changes.h"
 #include "os/interrupt.h"
 
-static void end_bar(struct prime_outcome *priming)
-{
-	if (priming->bar)
-		progress_finish(&priming->progress);
-	priming->bar = false;
-}
-
 static bool on_planned(void *context, const struct jw_prime_result *result)
 {
 	struct prime_outcome *priming = context;
 
-	end_bar(priming);
+	prime_bar_end(&priming->bar);
 	if (*result->inexact)
 		output_warning(&priming->cli->out, "%s", result->inexact);
 	prime_print_reuse(&priming->cli->out, &result->reuse, priming->only_plan);
@@ -39,29 +32,14 @@ static void on_prime_progress(void *context, const struct jw_prime_progress *pro
 {
 	struct prime_outcome *priming = context;
 
-	if (progress->phase == JW_PRIME_KEEPING) {
-		end_bar(priming);
-		return;
-	}
-	/* The first report starts the bar: before that the run may wait for another one. */
-	if (!priming->bar)
-		progress_start(&priming->progress, &priming->cli->out, progress->total,
-					   progress->total_weight,
-					   progress->phase == JW_PRIME_CARRYING ? "carrying over" : "compiling");
-	priming->bar = true;
-	progress_tell_left(&priming->progress, progress->seconds_left);
-	progress_update(&priming->progress, progress->done, progress->done_weight,
-					progress->done_bytes);
+	prime_bar_report(&priming->bar, progress);
 }
 
 static void on_message(void *context, const char *line)
 {
 	struct prime_outcome *priming = context;
 
-	if (priming->bar)
-		progress_message(&priming->progress, line);
-	else
-		output_note(&priming->cli->out, "%s", line);
+	prime_bar_message(&priming->bar, line);
 }
 
 static void on_source(void *context, const struct jw_prime_source *source)
@@ -146,7 +124,7 @@ static int work_of_prime(struct jw_error *err, struct prime_outcome *priming)
 	os_catch_interrupts();
 	failed = jw_prime(err, cli->system, &options, &result);
 	mem_free(only);
-	end_bar(priming);
+	prime_bar_end(&priming->bar);
 	if (failed) {
 		cli->failure = prime_outcome_status_of_error(err);
 		return -1;
@@ -243,6 +221,7 @@ static int prime_now(struct jw_error *err, struct prime_outcome *priming)
 static int prime_run(struct jw_error *err, struct cli *cli)
 {
 	struct prime_outcome priming = {.cli = cli,
+									.bar = {.output = &cli->out},
 									.only_plan = options_given(&cli->options, "dry-run")};
 	struct unattended *unattended = &priming.unattended;
 

@@ -9,9 +9,9 @@
 #include "cli/command.h"
 #include "cli/parts/found_files.h"
 #include "cli/parts/nvrtc_options.h"
+#include "cli/parts/prime_bar.h"
 #include "cli/parts/target_machine.h"
 #include "cli/parts/unattended.h"
-#include "cli/progress.h"
 
 struct prime_outcome {
 	struct cli *cli;
@@ -20,8 +20,7 @@ struct prime_outcome {
 	struct found_files files;
 	struct target_machine elsewhere;
 	struct unattended unattended;
-	struct progress progress;
-	bool bar;
+	struct prime_bar bar;
 	bool only_plan;
 };
 
