@@ -23,17 +23,22 @@ struct jw_bake_file {
 	char *path;   /* the library */
 	char *output; /* its copy; NULL: none was written, see `failed`, or there was nothing to bake */
 	/* Containers, each once for each GPU architecture. */
-	size_t wanted;     /* containers that the driver would compile: the sum of the next four */
+	size_t modules;    /* containers that the driver would compile, and results of device linking
+						  that the CUDA runtime would link: the sum of the next five */
 	size_t baked;      /* have machine code for it now */
 	size_t no_room;    /* too small for it */
 	size_t uncompiled; /* their machine code is not in the cache */
 	size_t unknown;    /* of a form that is not written: code for sm_100 and newer */
-	size_t texts;      /* PTX texts in a program's data, which have no container */
-	size_t linked; /* results of device linking that the CUDA runtime still links again at start */
+	size_t unlinked; /* results of device linking that the runtime still links again at each start:
+						why not, of the first, is `unlinked_why` */
+	size_t texts;    /* PTX texts in a program's data, which have no container */
+	size_t linked;   /* of `baked`: results of device linking */
+	size_t kept_ptx; /* of the containers: their PTX is still there */
 	size_t compressed;  /* of the containers: raw code was compressed to make room */
 	size_t dropped;     /* cubins that none of the GPUs runs, left out to make room */
 	size_t without_ptx; /* containers that lost their PTX (jw_bake_options.drop_ptx) */
 	uint64_t size_before_bytes, size_after_bytes;
+	struct jw_error unlinked_why;
 	struct jw_error failed; /* why no copy was written; JW_OK: it was, or there was nothing to bake
 							 */
 };

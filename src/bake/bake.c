@@ -130,6 +130,7 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	struct jw_bake_result *result = bake->result;
 	struct jw_bake_file *file = &result->files[result->file_count];
 	struct bake_file_job job = {
+		.system = options->system,
 		.cache_dir = options->system->cache.path,
 		.profile = &bake->profile,
 		.targets = result->targets,
@@ -153,11 +154,11 @@ static int bake_found(struct jw_error *err, struct bake *bake, const struct jw_f
 	/* NVIDIA's libraries are read too: without anything to bake, nothing is refused. */
 	job.output = is_nvidia(found) && !options->any_owner ? NULL : output;
 	failed = bake_file(err, &job, file);
-	if (!failed && output && !job.output && file->wanted && !file->failed.code)
+	if (!failed && output && !job.output && file->modules && !file->failed.code)
 		error_set(&file->failed, JW_ERR_UNSUPPORTED,
 				  "is NVIDIA's, whose licence does not let anyone modify it");
 	mem_free(output);
-	if (file->wanted || file->failed.code)
+	if (file->modules || file->failed.code)
 		result->file_count++;
 	else {
 		mem_free(file->path);

@@ -4,6 +4,7 @@
 
 #include "bake/baked_copy.h"
 #include "bake/container_edit.h"
+#include "bake/linked.h"
 #include "base/cancel.h"
 #include "base/cursor.h"
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "cache/key.h"
 #include "devcode/container.h"
 #include "devcode/cubin.h"
+#include "devcode/module_ids.h"
 #include "gpu/branch.h"
 #include "os/file.h"
 #include "plan/analyse.h"
@@ -28,7 +30,8 @@ struct place {
 struct places {
 	struct place *items;
 	size_t count, capacity;
-	bool archive; /* the file has members */
+	bool archive;                   /* the file has members */
+	uint64_t ids_offset, ids_bytes; /* the section of module ids */
 };
 
 struct baking {
@@ -37,6 +40,11 @@ struct baking {
 	struct os_map map;
 	struct places places;
 	bool link[ANALYSE_MOST_TARGETS]; /* the runtime links the library's objects at start */
+	/* The containers of objects, as indices of places, and for each the number of the linked
+	 * container that it is part of. `links` NULL: unknown. */
+	size_t *objects;
+	uint32_t *links;
+	size_t object_count;
 	struct baked_copy copy;
 	/* Of the container at hand */
 	struct devcode_container container;
@@ -56,6 +64,8 @@ static int note_image(struct jw_error *err, void *context, const struct devcode_
 	struct places *places = context;
 
 	places->archive = places->archive || image->member;
+	places->ids_offset = image->module_ids_offset;
+	places->ids_bytes = image->module_ids_bytes;
 	for (size_t i = 0; i < image->container_count; i++) {
 		const struct devcode_container *container = &image->containers[i];
 
@@ -216,7 +226,7 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct p
 		return -1;
 	if (index == SIZE_MAX)
 		return 0;
-	file->wanted++;
+	file->modules++;
 	if (find_cubin(&why, baking, target, index, place->role == DEVCODE_RELOCATABLE, &cubin)) {
 		file->uncompiled++;
 		return why.code == JW_ERR_MEMORY ? error_copy(err, &why) : 0;
@@ -229,6 +239,14 @@ static int add_cubin(struct jw_error *err, struct baking *baking, const struct p
 	baking->writes[baking->write_count++] = (struct write_cubin){
 		.cubin = cubin, .target = device, .flags = baking->entries[index].flags};
 	return 0;
+}
+
+static bool has_ptx(const struct devcode_container *container)
+{
+	for (size_t i = 0; i < container->entry_count; i++)
+		if (devcode_kind_is_ptx(container->entries[i].kind))
+			return true;
+	return false;
 }
 
 /* Writes the container into the copy, which the first container begins. */
@@ -264,6 +282,192 @@ static int put_container(struct jw_error *err, struct baking *baking)
 	file->baked += baking->write_count;
 	file->dropped += dropped;
 	file->without_ptx += room == CONTAINER_EDIT_WITHOUT_PTX;
+	file->kept_ptx += room != CONTAINER_EDIT_WITHOUT_PTX && has_ptx(&baking->container);
+	return 0;
+}
+
+/* ---- containers that the runtime links at start */
+
+/* Whether the linked container at hand has no machine code that runs. */
+static bool is_unlinked(const struct baking *baking, size_t target)
+{
+	const struct bake_file_job *job = baking->job;
+
+	return plan_judge(&baking->container, NULL, false, job->targets[target], &job->profile->driver)
+			   .verdict > VERDICT_COMPATIBLE;
+}
+
+/* The objects of one linked container, for one GPU. */
+struct linking {
+	struct baking *baking;
+	size_t target;
+	size_t *places;
+	size_t count;
+};
+
+/* Finds out which object is part of which linked container. */
+static int read_links(struct jw_error *err, struct baking *baking)
+{
+	const struct places *places = &baking->places;
+	size_t linked = 0;
+	bool known = false;
+
+	baking->objects = mem_array(err, places->count, sizeof *baking->objects);
+	baking->links = mem_array(err, places->count, sizeof *baking->links);
+	if (!baking->objects || !baking->links)
+		return -1;
+	for (size_t i = 0; i < places->count; i++) {
+		linked += places->items[i].linked;
+		if (places->items[i].role == DEVCODE_RELOCATABLE)
+			baking->objects[baking->object_count++] = i;
+	}
+	if (range_fits(places->ids_offset, places->ids_bytes, baking->map.size) &&
+		module_ids_read(err, baking->map.data + places->ids_offset, (size_t)places->ids_bytes,
+						baking->object_count, linked, baking->links, &known))
+		return -1;
+	for (size_t i = 0; !known && linked == 1 && i < baking->object_count; i++)
+		baking->links[i] = 0;
+	if (!known && linked != 1) {
+		mem_free(baking->links);
+		baking->links = NULL;
+	}
+	return 0;
+}
+
+/* A container of the object's machine code alone. */
+static int pack_object(struct jw_error *err, struct jw_target device, struct devcode_view cubin,
+					   uint64_t flags, struct buf *out)
+{
+	const struct write_cubin write = {
+		.cubin = cubin, .target = device, .flags = flags, .compression = DEVCODE_RAW};
+	const size_t before = out->size;
+	uint8_t header[CONTAINER_HEADER] = {0};
+
+	store_u64(header, CONTAINER_START);
+	if (buf_append(err, out, header, sizeof header) || write_cubin_entry(err, &write, out))
+		return -1;
+	store_u64(out->data + before + 8, out->size - before - CONTAINER_HEADER);
+	return 0;
+}
+
+/* What the driver gets at a start: the object's container as it is where its code runs, else what
+ * the cache holds for it. */
+static int give_object(struct jw_error *err, void *context, size_t index, struct buf *out)
+{
+	const struct linking *linking = context;
+	struct baking *baking = linking->baking;
+	const struct jw_target device = baking->job->targets[linking->target];
+	const struct place *place = &baking->places.items[linking->places[index]];
+	struct devcode_view cubin;
+	bool is_there;
+	size_t entry;
+
+	if (open_container(err, baking, place, &is_there))
+		return -1;
+	if (!is_there)
+		return error_set(err, JW_ERR_UNSUPPORTED, "the file is packed: unpack it first");
+	if (find_ptx_to_compile(err, baking, place, linking->target, &entry))
+		return -1;
+	if (entry == SIZE_MAX)
+		return buf_append(err, out, baking->container.bytes, (size_t)baking->container.size_bytes);
+	if (find_cubin(err, baking, linking->target, entry, true, &cubin))
+		return -1;
+	return pack_object(err, device, cubin, baking->entries[entry].flags, out);
+}
+
+static int link_objects(struct jw_error *err, struct baking *baking, size_t target, size_t linked,
+						bool empty, struct buf *cubin)
+{
+	struct linking linking = {.baking = baking, .target = target};
+	struct linked_job job = {.system = baking->job->system,
+							 .device = baking->job->targets[target],
+							 .object = empty ? linked_empty_object : give_object,
+							 .context = &linking,
+							 .cancel = baking->job->cancel};
+	int failed;
+
+	if (empty) {
+		job.object_count = 1;
+		return linked_make(err, &job, cubin);
+	}
+	if (!baking->links)
+		return error_set(err, JW_ERR_UNSUPPORTED,
+						 "which of its objects belong together is not known");
+	linking.places = mem_array(err, baking->object_count, sizeof *linking.places);
+	if (!linking.places)
+		return -1;
+	for (size_t i = 0; i < baking->object_count; i++)
+		if (baking->links[i] == linked)
+			linking.places[job.object_count++] = baking->objects[i];
+	failed = job.object_count
+				 ? linked_make(err, &job, cubin)
+				 : error_set(err, JW_ERR_UNSUPPORTED, "nothing is known of its objects");
+	mem_free(linking.places);
+	return failed;
+}
+
+/* Links for one GPU, unless the container has code that runs. What cannot be linked is counted. */
+static int add_linked(struct jw_error *err, struct baking *baking, const struct place *place,
+					  size_t linked, size_t target)
+{
+	const struct jw_target device = baking->job->targets[target];
+	struct jw_bake_file *file = baking->file;
+	struct buf *cubin = &baking->cubins[target];
+	struct jw_error why = {0};
+	struct devcode_view view;
+	bool is_there, empty;
+
+	if (open_container(err, baking, place, &is_there))
+		return -1;
+	if (!is_there || !is_unlinked(baking, target))
+		return 0;
+	file->modules++;
+	if (!baking->job->output)
+		return 0;
+	buf_free(cubin);
+	if (linked_is_empty(&why, &baking->container, &empty) ||
+		link_objects(&why, baking, target, linked, empty, cubin) ||
+		open_container(&why, baking, place, &is_there))
+		goto refused;
+	view = (struct devcode_view){cubin->data, cubin->size};
+	if (linked_check(&why, view, device, &baking->container))
+		goto refused;
+	if (!is_written_form(view, device)) {
+		file->unknown++;
+		return 0;
+	}
+	baking->writes[baking->write_count++] = (struct write_cubin){
+		.cubin = view,
+		.target = device,
+		.flags = baking->container.entry_count ? baking->entries[0].flags : 0x11};
+	return 0;
+refused:
+	if (why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED)
+		return error_copy(err, &why);
+	file->unlinked++;
+	if (!file->unlinked_why.code)
+		file->unlinked_why = why;
+	return 0;
+}
+
+/* ---- one place */
+
+static int bake_linked(struct jw_error *err, struct baking *baking, const struct place *place,
+					   size_t linked)
+{
+	struct jw_bake_file *file = baking->file;
+	const size_t before = file->baked;
+	bool is_there;
+
+	baking->write_count = 0;
+	for (size_t t = 0; t < baking->job->target_count; t++)
+		if (add_linked(err, baking, place, linked, t))
+			return -1;
+	if (!baking->write_count)
+		return 0;
+	if (open_container(err, baking, place, &is_there) || put_container(err, baking))
+		return -1;
+	file->linked += file->baked - before;
 	return 0;
 }
 
@@ -288,30 +492,24 @@ static int bake_place(struct jw_error *err, struct baking *baking, const struct 
 								: find_ptx_to_compile(err, baking, place, t, &entry))
 			return -1;
 		if (!baking->job->output)
-			file->wanted += entry != SIZE_MAX;
+			file->modules += entry != SIZE_MAX;
 	}
 	return baking->write_count ? put_container(err, baking) : 0;
 }
 
 /* ---- one library */
 
-/* Whether the runtime links: if a linked container has no cubin that runs. */
+/* Whether the runtime links for a GPU. */
 static int judge_linked(struct jw_error *err, struct baking *baking)
 {
-	const struct bake_file_job *job = baking->job;
-
 	for (size_t i = 0; i < baking->places.count; i++) {
 		const struct place *place = &baking->places.items[i];
 		bool is_there = false;
 
 		if (place->linked && open_container(err, baking, place, &is_there))
 			return -1;
-		for (size_t t = 0; is_there && t < job->target_count; t++)
-			if (plan_judge(&baking->container, NULL, false, job->targets[t], &job->profile->driver)
-					.verdict > VERDICT_COMPATIBLE) {
-				baking->link[t] = true;
-				baking->file->linked++;
-			}
+		for (size_t t = 0; is_there && t < baking->job->target_count; t++)
+			baking->link[t] = baking->link[t] || is_unlinked(baking, t);
 	}
 	return 0;
 }
@@ -319,15 +517,17 @@ static int judge_linked(struct jw_error *err, struct baking *baking)
 static int bake_places(struct jw_error *err, struct baking *baking)
 {
 	struct jw_bake_file *file = baking->file;
+	size_t linked = 0;
 
-	if (judge_linked(err, baking))
+	if (judge_linked(err, baking) || read_links(err, baking))
 		return -1;
 	for (size_t i = 0; i < baking->places.count; i++) {
 		const struct place *place = &baking->places.items[i];
 
 		if (cancel_asked(&baking->job->cancel))
 			return error_set(err, JW_ERR_INTERRUPTED, "interrupted");
-		if (bake_place(err, baking, place))
+		if (place->linked ? bake_linked(err, baking, place, linked++)
+						  : bake_place(err, baking, place))
 			return -1;
 		os_map_forget(&baking->map, (size_t)place->offset, (size_t)place->size_bytes);
 	}
@@ -385,6 +585,8 @@ int bake_file(struct jw_error *err, const struct bake_file_job *job, struct jw_b
 	mem_free(baking->entries);
 	mem_free(baking->texts);
 	mem_free(baking->places.items);
+	mem_free(baking->objects);
+	mem_free(baking->links);
 	mem_free(baking);
 	return why.code == JW_ERR_MEMORY || why.code == JW_ERR_INTERRUPTED ? error_copy(err, &why) : 0;
 }

@@ -6,7 +6,8 @@
 #include "cache/profile.h"
 
 struct bake_file_job {
-	const char *cache_dir; /* the cache whose entries supply the code */
+	const struct jw_system *system; /* whose driver links; NULL: nothing is linked */
+	const char *cache_dir;          /* the cache whose entries supply the code */
 	const struct cache_profile *profile;
 	const struct jw_target *targets; /* GPUs */
 	size_t target_count;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "devcode/container.h"
 #include "os/clock.h"
 
 /* Returns a CUresult. */
@@ -86,6 +87,65 @@ static int add_to_link(const struct cuda *cuda, void *image, size_t size, struct
 	return result;
 }
 
+/* Adds each of the containers to the link. */
+static int add_containers(const struct cuda *cuda, void *state, const struct driver_input *input)
+{
+	uint8_t *image = input->image;
+	int result = CUDA_SUCCESS;
+
+	for (size_t at = 0; !result && at < input->size;) {
+		struct container_walk walk = {0};
+
+		if (container_check(&walk, image + at, input->size - at, input->size - at) !=
+			CONTAINER_SOUND)
+			return CUDA_ERROR_INVALID_IMAGE;
+		result = cuda->cuLinkAddData_v2(state, CUDA_JIT_INPUT_FATBINARY, image + at,
+										(size_t)walk.size_bytes, "jitwarm", 0, NULL, NULL);
+		at += (size_t)walk.size_bytes;
+	}
+	return result;
+}
+
+/* The linked code is the link's own, and goes with it. -1: out of memory. */
+static int link_containers(struct jw_error *err, const struct cuda *cuda,
+						   const struct driver_input *input, struct logs *logs, int *ret_result)
+{
+	void *state = NULL, *linked = NULL;
+	size_t size = 0;
+	int failed = 0;
+
+	*ret_result = cuda->cuLinkCreate_v2(4, logs->options, logs->values, &state);
+	if (*ret_result)
+		return 0;
+	*ret_result = add_containers(cuda, state, input);
+	if (!*ret_result)
+		*ret_result = cuda->cuLinkComplete(state, &linked, &size);
+	if (!*ret_result)
+		failed = buf_append(err, input->linked, linked, size);
+	(void)cuda->cuLinkDestroy(state);
+	return failed;
+}
+
+/* Returns a CUresult. */
+static int run_input(const struct cuda *cuda, const struct driver_input *input, struct logs *logs)
+{
+	return input->form == CACHE_KEY_LINK ? add_to_link(cuda, input->image, input->size, logs)
+										 : load_module(cuda, input->image, logs);
+}
+
+static int check_input(struct jw_error *err, const struct cuda *cuda,
+					   const struct driver_input *input)
+{
+	const bool link = input->form == CACHE_KEY_LINK || input->linked;
+
+	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
+		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
+	if (link && (!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy ||
+				 (input->linked && !cuda->cuLinkComplete)))
+		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
+	return 0;
+}
+
 int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome)
 {
@@ -93,24 +153,23 @@ int driver_compile(struct jw_error *err, struct driver *driver, const struct dri
 		logs; /* a worker has one thread; 32 KiB of stack would be too much on Windows */
 	const struct cuda *cuda = &driver->cuda;
 	uint64_t used_ns;
+	int failed = 0;
 
-	if (input->device < 0 || input->device >= DRIVER_MOST_DEVICES)
-		return error_set(err, JW_ERR_USAGE, "no device %d", input->device);
-	if (input->form == CACHE_KEY_LINK &&
-		(!cuda->cuLinkCreate_v2 || !cuda->cuLinkAddData_v2 || !cuda->cuLinkDestroy))
-		return error_set(err, JW_ERR_DRIVER, "the driver has no cuLinkAddData: it is too old");
+	if (check_input(err, cuda, input))
+		return -1;
 	memset(ret_outcome, 0, sizeof *ret_outcome);
 	use_device(driver, input->device, input->spare_bytes, ret_outcome);
 	if (ret_outcome->no_context)
 		return 0;
 	logs_prepare(&logs);
 	used_ns = os_cpu_ns();
-	ret_outcome->result = input->form == CACHE_KEY_LINK
-							  ? add_to_link(cuda, input->image, input->size, &logs)
-							  : load_module(cuda, input->image, &logs);
+	if (input->linked)
+		failed = link_containers(err, cuda, input, &logs, &ret_outcome->result);
+	else
+		ret_outcome->result = run_input(cuda, input, &logs);
 	ret_outcome->cpu_ms = (double)(os_cpu_ns() - used_ns) / 1e6;
 	memcpy(ret_outcome->log, logs.errors[0] ? logs.errors : logs.info, sizeof ret_outcome->log);
 	ret_outcome->log[sizeof ret_outcome->log - 1] = '\0';
 	ret_outcome->sticky = ret_outcome->result && cuda->cuCtxSynchronize() != CUDA_SUCCESS;
-	return 0;
+	return failed;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "cache/key.h"
 #include "gpu/cuda.h"
 
@@ -34,11 +35,16 @@ struct driver_input {
 	uint64_t spare_bytes; /* GPU memory that must be free beside a context made for this job; 0: any
 						   */
 	enum cache_key_form form;
-	void *image; /* a container, or PTX text ending in a NUL */
+	void *image; /* a container, or PTX text ending in a NUL; to be linked: containers, one behind
+					the other */
 	size_t size;
+	/* Not NULL: links all of the containers, in their order and without options, as the CUDA
+	 * runtime does at a start (docs/driver-cache.md, "Link-time"), and appends the linked machine
+	 * code. `form` does not matter then. */
+	struct buf *linked;
 };
 
-/* Loads one module (for CACHE_KEY_LINK: adds it to a link) and unloads it. -1: not tried;
- * *ret_outcome has the driver's result. */
+/* Loads one module (for CACHE_KEY_LINK: adds it to a link) and unloads it; or links. -1: not tried,
+ * or out of memory; *ret_outcome has the driver's result. */
 int driver_compile(struct jw_error *err, struct driver *driver, const struct driver_input *input,
 				   struct driver_outcome *ret_outcome);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "devcode/devcode.h"
 
 enum { CUBIN_MACHINE = 190 }; /* EM_CUDA */
 
@@ -48,3 +49,10 @@ int cubin_read_by(struct jw_error *err, cubin_read_fn read, void *context, uint6
 enum { CUBIN_MOST_NAME = 4096 };
 int cubin_names(struct jw_error *err, cubin_read_fn read, void *context, uint64_t size,
 				const char *name, size_t length, bool *ret_found);
+
+/* Whether a cubin has symbols that a program could ask for. JW_ERR_FORMAT: it is not sound. */
+int cubin_has_symbols(struct jw_error *err, struct devcode_view cubin, bool *ret_has);
+/* Whether a cubin has all of the kernels of another one, by their names. JW_ERR_FORMAT: one of them
+ * is not sound. */
+int cubin_has_kernels(struct jw_error *err, struct devcode_view cubin, struct devcode_view wanted,
+					  bool *ret_has);

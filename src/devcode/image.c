@@ -1,5 +1,7 @@
 #include "devcode/image.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "devcode/cubin.h"
 #include "devcode/ptx.h"
@@ -269,12 +271,23 @@ static size_t count_damaged(const struct image *image, const struct section_tabl
 	return damaged;
 }
 
+/* PE cuts its name to eight characters. */
+static void find_module_ids(const struct section_table *table, struct devcode_image *full)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (!strcmp(table->items[i].name, "__nv_module_id") ||
+			!strcmp(table->items[i].name, "__nv_mod")) {
+			full->module_ids_offset = table->items[i].offset;
+			full->module_ids_bytes = table->items[i].size_bytes;
+		}
+}
+
 static int hand_over_listing(struct jw_error *err, struct image *image,
-							 const struct listing *listing, uint64_t size_bytes, size_t damaged,
-							 bool wrappers_known)
+							 const struct section_table *table, const struct listing *listing,
+							 uint64_t size_bytes, size_t damaged, bool wrappers_known)
 {
 	const struct devcode_sink *sink = image->reading->sink;
-	const struct devcode_image full = {
+	struct devcode_image full = {
 		.path = image->reading->path,
 		.member = image->member,
 		.format = image->format,
@@ -289,6 +302,7 @@ static int hand_over_listing(struct jw_error *err, struct image *image,
 
 	if ((!image->count && !damaged) || !sink->image)
 		return 0;
+	find_module_ids(table, &full);
 	if (sink->image(err, sink->context, &full)) {
 		image->reading->stopped = true;
 		return -1;
@@ -313,7 +327,7 @@ int image_finish(struct jw_error *err, struct image *image, const struct section
 		known = false;
 		damaged = image->count ? damaged : 0;
 	}
-	result = hand_over_listing(err, image, &listing, bytes->size_bytes, damaged, known);
+	result = hand_over_listing(err, image, table, &listing, bytes->size_bytes, damaged, known);
 done:
 	mem_free(listing.sections);
 	mem_free(listing.numbers);

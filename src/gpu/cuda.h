@@ -11,6 +11,7 @@
 enum {
 	CUDA_SUCCESS = 0,
 	CUDA_ERROR_NO_DEVICE = 100,
+	CUDA_ERROR_INVALID_IMAGE = 200,
 };
 
 /* CUdevice_attribute */
@@ -55,6 +56,7 @@ enum { CUDA_JIT_INPUT_FATBINARY = 2 }; /* CUjitInputType */
 	X(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **ret_state))            \
 	X(cuLinkAddData_v2, (void *state, int type, void *data, size_t size, const char *name,         \
 						 unsigned count, int *options, void **values))                             \
+	X(cuLinkComplete, (void *state, void **ret_cubin, size_t *ret_size))                           \
 	X(cuLinkDestroy, (void *state))
 
 struct cuda {

@@ -43,6 +43,7 @@ int protocol_put_job(struct jw_error *err, struct buf *line, const struct protoc
 		cJSON_AddNumberToObject(object, "size_bytes", (double)job->size_bytes) &&
 		(!job->spare_bytes ||
 		 cJSON_AddNumberToObject(object, "spare_bytes", (double)job->spare_bytes)) &&
+		(!job->output[0] || cJSON_AddStringToObject(object, "output", job->output)) &&
 		(job->threads < 2 || cJSON_AddNumberToObject(object, "threads", (double)job->threads)) &&
 		cJSON_AddNumberToObject(object, "entry_offset", (double)job->entry_offset);
 
@@ -76,13 +77,14 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 {
 	cJSON *object = get(err, line, size, "job");
 	struct protocol_job job = {0};
-	const char *form, *path;
+	const char *form, *path, *output;
 	int result = -1;
 
 	if (!object)
 		return -1;
 	form = json_text(object, "form", "");
 	path = json_text(object, "path", "");
+	output = json_text(object, "output", "");
 	job.id = json_count(object, "job");
 	job.device = (int)(json_count(object, "device") % PROTOCOL_MOST_DEVICES);
 	job.offset = json_count(object, "offset");
@@ -92,11 +94,13 @@ int protocol_get_job(struct jw_error *err, const char *line, size_t size,
 	job.threads = (unsigned)(json_count(object, "threads") % PROTOCOL_MOST_THREADS);
 	while (job.form <= CACHE_KEY_TEXT && strcmp(form_names[job.form], form) != 0)
 		job.form++;
-	if (job.form > CACHE_KEY_TEXT || !*path || strlen(path) >= sizeof job.path) {
+	if (job.form > CACHE_KEY_TEXT || !*path || strlen(path) >= sizeof job.path ||
+		strlen(output) >= sizeof job.output) {
 		error_set(err, JW_ERR_FORMAT, "not a job");
 		goto done;
 	}
 	TEXT_COPY(job.path, path);
+	TEXT_COPY(job.output, output);
 	*ret_job = job;
 	result = 0;
 done:

@@ -58,6 +58,9 @@ struct protocol_job {
 							  choose by themselves */
 	unsigned threads;      /* the number of threads for a compiler that can split; 0, 1: not split
 							*/
+	/* Not "": the bytes are containers, one behind the other, which the worker links as the CUDA
+	 * runtime does at a start; the linked machine code goes to this file. */
+	char output[4096];
 };
 
 struct protocol_answer {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "compile/driver.h"
+#include "devcode/devcode.h"
 #include "os/clock.h"
 #include "os/file.h"
 #include "os/interrupt.h"
@@ -160,14 +161,20 @@ static void compile_job(struct worker *worker, const struct protocol_job *job,
 						struct protocol_answer *answer)
 {
 	static struct driver_outcome outcome;
+	struct buf linked = BUF_MAX(DEVCODE_MOST_PAYLOAD);
 	const struct driver_input input = {.device = job->device,
 									   .spare_bytes = job->spare_bytes,
 									   .form = job->form,
 									   .image = worker->image.data,
-									   .size = worker->image.size};
+									   .size = worker->image.size,
+									   .linked = job->output[0] ? &linked : NULL};
 	struct jw_error why = {0};
+	int failed = driver_compile(&why, &worker->driver, &input, &outcome);
 
-	if (driver_compile(&why, &worker->driver, &input, &outcome)) {
+	if (!failed && linked.size)
+		failed = os_write_atomic(&why, job->output, linked.data, linked.size);
+	buf_free(&linked);
+	if (failed) {
 		TEXT_COPY(answer->error, why.message);
 		return;
 	}

@@ -186,8 +186,9 @@ static const struct sample_module *load(const struct sample_module *module, int 
 	keep(loaded);
 	if (module->kind == SAMPLE_LINKED && result == NO_BINARY_FOR_GPU)
 		return link_objects(module);
-	if (!result && module->kind != SAMPLE_LINKED)
-		result = cu.function(&function, loaded, module->name);
+	if (!result)
+		result = cu.function(&function, loaded,
+							 module->kind == SAMPLE_LINKED ? "sample_link" : module->name);
 	report(module->name, result, 0);
 	for (module++; module->name && module->kind == SAMPLE_OBJECT;)
 		module++;

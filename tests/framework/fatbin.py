@@ -77,12 +77,19 @@ def ptx_payload(text):
     return text + b"\0"
 
 
-def old_cubin(sm):
-    """The least that is a cubin: an ELF header for `sm` and a section table with its names."""
-    names = b"\0.shstrtab\0"
+def old_cubin(sm, kernel="", room=0):
+    """The least that is a cubin: an ELF header for `sm` and a section table with its names; with `kernel` also the symbol
+    of one, and `room` bytes of zeros for its code."""
+    names = b"\0.shstrtab\0" + kernel.encode() + b"\0"
     names += b"\0" * (-len(names) % 8)
-    sections = 64 + len(names)
+    symbols = b"\0" * 24 + struct.pack("<IBBHQQ", 11, 0x12, 0x10, 3, 0, room) if kernel else b""
+    sections = 64 + len(names) + len(symbols) + room
     head = b"\x7fELF" + bytes([2, 1, 1, 0x33, 7]) + b"\0" * 7
-    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 0x7C, 0, 0, sections, sm << 16 | 0x500 | sm, 64, 56, 0, 64, 2, 1)
-    table = b"\0" * 64 + struct.pack("<IIQQQQIIQQ", 1, 3, 0, 0, 64, 11, 0, 0, 1, 0)
-    return head + names + table
+    count = 4 if kernel else 2
+    head += struct.pack("<HHIQQQIHHHHHH", 2, 190, 0x7C, 0, 0, sections, sm << 16 | 0x500 | sm, 64, 56, 0, 64, count, 1)
+    table = b"\0" * 64 + struct.pack("<IIQQQQIIQQ", 1, 3, 0, 0, 64, len(names), 0, 0, 1, 0)
+    if kernel:
+        at = 64 + len(names)
+        table += struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, at, len(symbols), 1, 1, 8, 24)
+        table += struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0, at + len(symbols), room, 0, 0, 8, 0)
+    return head + names + symbols + b"\0" * room + table

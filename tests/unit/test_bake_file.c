@@ -151,7 +151,7 @@ static void whole_code_is_taken(void **state)
 	(void)state;
 	put_entry(&plain, 86, 7, 86, false);
 	file = bake(put_library(&plain, true), gpus, 1, false, &seen);
-	assert_int_equal(file.wanted, 1);
+	assert_int_equal(file.modules, 1);
 	assert_int_equal(file.baked, 1);
 	assert_int_equal(seen.entry.kind, DEVCODE_KIND_CUBIN);
 	assert_int_equal(seen.entry.target.sm, 86);
@@ -223,7 +223,7 @@ static void objects_that_nobody_links_stay(void **state)
 	(void)state;
 	put_entry(&object, 86, 7, 86, false);
 	file = bake(put_library(&object, true), gpus, 1, false, NULL);
-	assert_int_equal(file.wanted, 0);
+	assert_int_equal(file.modules, 0);
 	assert_int_equal(file.baked, 0);
 }
 

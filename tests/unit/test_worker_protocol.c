@@ -20,6 +20,7 @@ static void a_job_arrives_as_it_was_sent(void **state)
 									 .size_bytes = 344,
 									 .entry_offset = 80};
 		memcpy(sent.path, "/a \"b\"/\xed\x95\x9c", sizeof "/a \"b\"/\xed\x95\x9c");
+		memcpy(sent.output, i ? "/out" : "", i ? 5 : 1);
 		buf_clear(&line);
 		assert_int_equal(protocol_put_job(NULL, &line, &sent), 0);
 		assert_int_equal(line.data[line.size - 1], '\n');
@@ -31,6 +32,7 @@ static void a_job_arrives_as_it_was_sent(void **state)
 		assert_int_equal(got.size_bytes, sent.size_bytes);
 		assert_int_equal(got.entry_offset, sent.entry_offset);
 		assert_string_equal(got.path, sent.path);
+		assert_string_equal(got.output, sent.output);
 	}
 	buf_free(&line);
 }

@@ -30,9 +30,10 @@ static void print_left(const struct cli *cli, const struct jw_bake_file *file)
 	if (file->texts)
 		output_line(out, STYLE_WARN, "  %s in its data: no container to put code into",
 					TEXT_COUNT(file->texts, "PTX text", "PTX texts"));
-	if (file->linked)
-		output_line(out, STYLE_WARN, "  %s: the CUDA runtime still links at each start",
-					TEXT_COUNT(file->linked, "container", "containers"));
+	if (file->unlinked)
+		output_line(out, STYLE_WARN, "  %s: the CUDA runtime still links at each start: %s",
+					TEXT_COUNT(file->unlinked, "container", "containers"),
+					file->unlinked_why.message);
 }
 
 static void print_baked(const struct cli *cli, const struct jw_bake_file *file, bool dry_run)
@@ -45,11 +46,11 @@ static void print_baked(const struct cli *cli, const struct jw_bake_file *file, 
 	}
 	if (dry_run) {
 		output_line(out, STYLE_PLAIN, "%s: %s to bake", file->path,
-					TEXT_COUNT(file->wanted, "container", "containers"));
+					TEXT_COUNT(file->modules, "container", "containers"));
 		return;
 	}
-	output_line(out, file->baked == file->wanted ? STYLE_GOOD : STYLE_WARN, "%s: %zu of %s baked",
-				file->path, file->baked, TEXT_COUNT(file->wanted, "container", "containers"));
+	output_line(out, file->baked == file->modules ? STYLE_GOOD : STYLE_WARN, "%s: %zu of %s baked",
+				file->path, file->baked, TEXT_COUNT(file->modules, "container", "containers"));
 	if (file->output)
 		output_line(out, STYLE_PLAIN, "  → %s", file->output);
 	print_left(cli, file);
@@ -85,7 +86,7 @@ static enum exit_status exit_of_file(const struct jw_bake_file *file, bool dry_r
 		return file->failed.code == JW_ERR_UNSUPPORTED ? EXIT_CANNOT : EXIT_FAILED;
 	if (dry_run)
 		return EXIT_DONE;
-	return file->baked == file->wanted && !file->texts && !file->linked ? EXIT_DONE : EXIT_COLD;
+	return file->baked == file->modules && !file->texts ? EXIT_DONE : EXIT_COLD;
 }
 
 static int report(struct jw_error *err, struct cli *cli, const struct jw_bake_result *result,
@@ -240,9 +241,11 @@ const struct cli_command command_bake = {
 		"and under newer drivers of the same CUDA major version.\n\nA copy has the length of its "
 		"library: each container keeps its place, its PTX and, as far as there is room, its other "
 		"machine code. To make room, raw code is compressed first; then cubins that none of the "
-		"GPUs runs are left out.\n\nIt does not change archives and wheels, PTX texts in a "
-		"program's data, code for sm_100 and newer, and results of device linking, which the CUDA "
-		"runtime still links at each start: these are counted.\n\nExit status: 0 where everything "
+		"GPUs runs are left out. What the CUDA runtime would link at each start, relocatable "
+		"code, is linked once by the driver.\n\nIt does not change archives and wheels, PTX texts "
+		"in a program's data, and code for sm_100 and newer: these are counted. With --target "
+		"nothing is linked, and the runtime still links at each start.\n\nExit status: 0 where "
+		"everything "
 		"is baked, 1 where a part is left, 2 where jitwarm cannot help, 3 on failure.",
 	.options = bake_options,
 	.run = run_bake,

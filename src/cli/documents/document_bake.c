@@ -6,14 +6,19 @@
 static const struct json_field baked_file_fields[] = {
 	FILE_MEMBER(path, "the library"),
 	FILE_MEMBER(output, "its copy", .presence = JSON_UNLESS_NULL),
-	FILE_MEMBER(wanted, "containers that the driver would compile, once for each GPU: `baked` + "
-						"`no_room` + `uncompiled` + `unknown`, unless `dry_run`"),
+	FILE_MEMBER(modules,
+				"containers that the driver would compile or the CUDA runtime link, once for each "
+				"GPU: `baked` + `no_room` + `uncompiled` + `unknown` + `unlinked`, unless "
+				"`dry_run`"),
 	FILE_MEMBER(baked, "have machine code in the copy"),
 	FILE_MEMBER(no_room, "too small for it"),
 	FILE_MEMBER(uncompiled, "their machine code is not in the cache"),
 	FILE_MEMBER(unknown, "of a form that is not written: code for sm_100 and newer"),
 	FILE_MEMBER(texts, "PTX texts in the program's data, which cannot be replaced"),
-	FILE_MEMBER(linked, "results of device linking that the CUDA runtime links at each start"),
+	FILE_MEMBER(linked, "of `baked`: results of device linking, which no start links again"),
+	FILE_MEMBER(unlinked,
+				"results of device linking that the CUDA runtime still links at each start"),
+	FILE_MEMBER(kept_ptx, "containers in the copy that have machine code now, and still their PTX"),
 	FILE_MEMBER(dropped, "cubins that none of the GPUs runs, left out to make room"),
 	FILE_MEMBER(without_ptx, "containers that lost their PTX to make room (`--drop-ptx`)"),
 	FILE_MEMBER(size_before_bytes, "of the library"),

@@ -10,7 +10,7 @@ err_has "-o DIR names the folder for the copies"
 run 64 bake --driver 550.163.01 -o "$work/out" "$work/$name"
 err_has "--driver is for another machine, whose GPU --target names"
 run 0 bake -n "$work/$name"
-out_has "8 containers to bake"
+out_has "9 containers to bake"
 [[ -z $(find "$CUDA_CACHE_PATH" -path '*/?/?/*' -type f 2>/dev/null) ]] || fail "a dry run compiled"
 
 # The library itself is never written to.
@@ -18,24 +18,38 @@ run 3 bake -o "$work" "$work/$name"
 out_has "the copy would take the library's own place"
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 run 1 bake --json -o "$work/out/deep" "$work/$name"
-json 'len(d["files"]) == 1 and d["files"][0]["wanted"] == 8 and d["files"][0]["linked"] == 1'
-json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
+json 'len(d["files"]) == 1 and d["files"][0]["modules"] == 9 and d["files"][0]["linked"] == 1'
+json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 9 and d["files"][0]["size_before_bytes"] == d["files"][0]["size_after_bytes"]'
 json 'd["files"][0]["dropped"] == d["files"][0]["without_ptx"] == d["uncompiled"] == 0 and not d["dry_run"]'
 [[ $(sha256sum <"$work/$name") == "$before" ]] || fail "the library was changed"
 [[ $(ls "$work/out/deep") == "$name" ]] || fail "left behind: $(ls "$work/out/deep")"
 
 # With the PTX dropped there is room for one more at least; a copy that is there is replaced.
 run 1 bake --json --drop-ptx -o "$work/out/deep" "$work/$name"
-json 'd["files"][0]["baked"] >= 7 and d["files"][0]["without_ptx"] >= 1'
+json 'd["files"][0]["baked"] >= 8 and d["files"][0]["without_ptx"] >= 1'
 left=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["files"][0]["no_room"])' "$out")
 cp "$build/tests/framework/$app" "$work/out/deep"
 rm -r "$CUDA_CACHE_PATH"
 simulated "$work/out/deep/$app" >"$out" 2>"$err" || fail "the program ended with $?"
-out_has "compiled $left of 8"
+out_has "compiled $left of 7"
+
+# What the driver links has to have the kernels that the linked container has for its other GPU.
+mkdir -p "$work/other"
+python3 - "$work/$name" "$work/other/$name" <<-'P'
+	import sys
+	data = open(sys.argv[1], "rb").read()
+	assert data.count(b".shstrtab\0sample_link\0") == 1
+	open(sys.argv[2], "wb").write(data.replace(b".shstrtab\0sample_link\0", b".shstrtab\0sample_lint\0"))
+P
+run 1 bake --json -o "$work/linked" "$work/other/$name"
+json 'd["files"][0]["unlinked"] == 1 and d["files"][0]["linked"] == 0'
+json 'd["files"][0]["baked"] + d["files"][0]["no_room"] == 8 and d["files"][0]["modules"] == 9'
+run 1 bake -o "$work/linked" "$work/other/$name"
+out_has "1 container: the CUDA runtime still links at each start: what the driver linked lacks kernels"
 
 # A baked copy has nothing more to bake but what had no room.
 run 1 bake --json -o "$work/again" "$work/out/deep/$name"
-json 'not d["files"] or d["files"][0]["wanted"] <= 1'
+json 'not d["files"] or d["files"][0]["modules"] <= 1'
 
 # NVIDIA's own libraries are left alone, those in archives too.
 cp "$work/$name" "$work/libcublas.so.12"

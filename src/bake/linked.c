@@ -1,0 +1,181 @@
+#include "bake/linked.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "devcode/cubin.h"
+#include "devcode/write.h"
+#include "machine/driver_query.h"
+#include "os/file.h"
+#include "state/run_folder.h"
+
+/* The driver may take two minutes to start (run/run.h); a link takes 6 ms for each MB
+ * (docs/estimates.md). */
+enum { LINK_LIMIT_S = 300, MOST_INPUTS = INT32_MAX };
+
+static const struct jw_gpu *find_gpu(const struct jw_system *system, struct jw_target device)
+{
+	for (size_t i = 0; !system->elsewhere && i < system->gpu_count; i++)
+		if (system->gpus[i].target.sm == device.sm)
+			return &system->gpus[i];
+	return NULL;
+}
+
+/* The containers, one behind the other. */
+static int write_objects(struct jw_error *err, const struct linked_job *job, const char *path,
+						 uint64_t *ret_bytes)
+{
+	struct buf object = BUF_MAX(DEVCODE_MOST_PAYLOAD);
+	struct os_file *file;
+	uint64_t at = 0;
+	int failed = 0;
+
+	if (os_file_open(err, path, OS_OPEN_CREATE, &file))
+		return -1;
+	for (size_t i = 0; !failed && i < job->object_count; i++) {
+		buf_clear(&object);
+		failed = job->object(err, job->context, i, &object);
+		if (!failed && at + object.size > MOST_INPUTS)
+			failed = error_set(err, JW_ERR_LIMIT, "more than 2 GB to link");
+		if (!failed)
+			failed = os_file_write(err, file, at, object.data, object.size);
+		at += object.size;
+	}
+	os_file_close(file);
+	buf_free(&object);
+	*ret_bytes = at;
+	return failed;
+}
+
+static int ask_driver(struct jw_error *err, const struct linked_job *job, const char *cache,
+					  const struct protocol_job *what)
+{
+	const struct driver_query ask = {.worker = job->system->worker,
+									 .cache_dir = cache,
+									 .job = what,
+									 .limit_s = LINK_LIMIT_S,
+									 .cancel = &job->cancel};
+	struct protocol_hello *hello = mem_alloc(err, sizeof *hello);
+	struct protocol_answer *answer = mem_alloc(err, sizeof *answer);
+	int failed = hello && answer ? driver_query(err, &ask, hello, answer) : -1;
+
+	if (!failed && (hello->result || answer->result || answer->no_context))
+		failed = error_set(err, JW_ERR_DRIVER, "the driver does not link its objects: %s%s%s",
+						   hello->result ? hello->error : answer->error, *answer->log ? ": " : "",
+						   answer->log);
+	mem_free(hello);
+	mem_free(answer);
+	return failed;
+}
+
+static int link_in(struct jw_error *err, const struct linked_job *job, const char *folder,
+				   int ordinal, struct buf *cubin)
+{
+	struct protocol_job what = {.device = ordinal, .form = CACHE_KEY_LINK};
+	char *cache = os_join(err, folder, "link-cache"), *in = os_join(err, folder, "link.fatbin"),
+		 *out = os_join(err, folder, "link.cubin");
+	int failed = -1;
+
+	if (!cache || !in || !out || os_make_dirs(err, cache, 0700) ||
+		write_objects(err, job, in, &what.size_bytes))
+		goto done;
+	if (strlen(in) >= sizeof what.path || strlen(out) >= sizeof what.output) {
+		error_set(err, JW_ERR_LIMIT, "%s: too long a path", folder);
+		goto done;
+	}
+	TEXT_COPY(what.path, in);
+	TEXT_COPY(what.output, out);
+	if (ask_driver(err, job, cache, &what))
+		goto done;
+	buf_free(cubin);
+	failed = os_read_file(err, out, DEVCODE_MOST_PAYLOAD, cubin);
+done:
+	mem_free(cache);
+	mem_free(in);
+	mem_free(out);
+	return failed;
+}
+
+int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin)
+{
+	const struct jw_gpu *gpu = job->system ? find_gpu(job->system, job->device) : NULL;
+	struct run_folder folder = {0};
+	int failed = -1;
+
+	if (!gpu)
+		return error_set(err, JW_ERR_UNSUPPORTED, "only a driver links, which is not here");
+	if (!run_folder_make(err, job->system->state_dir, &folder))
+		failed = link_in(err, job, folder.path, gpu->ordinal, cubin);
+	run_folder_remove(&folder);
+	return failed;
+}
+
+/* The container's newest cubin, decompressed; size 0: it has none. */
+static int read_model(struct jw_error *err, const struct devcode_container *container,
+					  struct buf *scratch, struct devcode_view *ret_model)
+{
+	const struct devcode_entry *model = NULL;
+
+	for (size_t i = 0; i < container->entry_count; i++) {
+		const struct devcode_entry *entry = &container->entries[i];
+
+		if (entry->kind == DEVCODE_KIND_CUBIN && (!model || entry->target.sm > model->target.sm))
+			model = entry;
+	}
+	*ret_model = (struct devcode_view){0};
+	return model ? devcode_payload(err, container, model, scratch, ret_model) : 0;
+}
+
+int linked_is_empty(struct jw_error *err, const struct devcode_container *container,
+					bool *ret_empty)
+{
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct devcode_view model;
+	bool has = true;
+	int failed = read_model(err, container, &scratch, &model);
+
+	if (!failed && model.size)
+		failed = cubin_has_symbols(err, model, &has);
+	buf_free(&scratch);
+	if (!failed)
+		*ret_empty = !has;
+	return failed;
+}
+
+int linked_empty_object(struct jw_error *err, void *context, size_t index, struct buf *out)
+{
+	static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n";
+	const struct write_ptx ptx = {.payload = text,
+								  .payload_size = sizeof text,
+								  .isa_major = 6,
+								  .target = {.sm = 50},
+								  .compression = DEVCODE_RAW};
+
+	(void)context;
+	(void)index;
+	return write_container(err, &ptx, out);
+}
+
+int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
+				 const struct devcode_container *container)
+{
+	struct buf scratch = BUF_MAX(DEVCODE_MOST_PAYLOAD + 1);
+	struct cubin_header header;
+	struct devcode_view model;
+	bool complete = true;
+	int failed = cubin_read(err, cubin.data, cubin.size, &header);
+
+	if (!failed && (header.relocatable || header.sm != device.sm))
+		failed = error_set(err, JW_ERR_FORMAT, "what the driver linked is not for the GPU");
+	if (!failed)
+		failed = read_model(err, container, &scratch, &model);
+	if (!failed && model.size)
+		failed = cubin_has_kernels(err, cubin, model, &complete);
+	if (!failed && !complete)
+		failed = error_set(err, JW_ERR_FORMAT,
+						   "what the driver linked lacks kernels that the library has for its "
+						   "other GPUs");
+	buf_free(&scratch);
+	return failed;
+}

@@ -1,0 +1,38 @@
+/* What the CUDA runtime links at each start, linked once. Source: docs/fatbin.md, "Who links, and
+ * when". The driver does it in a worker. */
+#pragma once
+
+#include <jitwarm/system.h>
+
+#include "base/buf.h"
+#include "base/cancel.h"
+#include "devcode/devcode.h"
+
+struct linked_job {
+	const struct jw_system *system; /* worker, GPUs, folders */
+	struct jw_target device;
+	/* Appends the container of an object, with machine code for the GPU. */
+	int (*object)(struct jw_error *err, void *context, size_t index, struct buf *out);
+	void *context;
+	size_t object_count;
+	struct jw_cancel cancel;
+};
+
+/* Links the objects, in this order, and reads the machine code into `cubin`. JW_ERR_UNSUPPORTED:
+ * there is no driver for this GPU here; JW_ERR_DRIVER: it does not link them; or the failure of
+ * `object`. */
+int linked_make(struct jw_error *err, const struct linked_job *job, struct buf *cubin);
+
+/* Whether the linked container has no symbols for its other GPUs, so that no program can ask for
+ * any: CMake links the device runtime alone into one. Then linked_empty_object is what has to be
+ * linked for another GPU: the runtime's own result is larger, and has nothing more that can be
+ * reached. */
+int linked_is_empty(struct jw_error *err, const struct devcode_container *container,
+					bool *ret_empty);
+int linked_empty_object(struct jw_error *err, void *context, size_t index, struct buf *out);
+
+/* Whether `cubin` can take its place in the linked container: it is machine code for the GPU,
+ * linked, and has the kernels that the container has for its newest other GPU. JW_ERR_FORMAT says
+ * why not. */
+int linked_check(struct jw_error *err, struct devcode_view cubin, struct jw_target device,
+				 const struct devcode_container *container);

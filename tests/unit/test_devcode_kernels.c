@@ -1,0 +1,143 @@
+/* The kernels and symbols of cubins. */
+#include "check.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+#include "devcode/cubin.h"
+
+/* Header, names, a symbol table, and the headers of three sections: none, names, symbols. */
+enum { NAMES_AT = 64, NAMES = 32, SYMBOLS_AT = 96, SYMBOL = 24, MOST = 1024 };
+
+struct made {
+	uint8_t bytes[MOST];
+	size_t symbols, size;
+};
+
+static void begin(struct made *made, const char *names, size_t size)
+{
+	memset(made, 0, sizeof *made);
+	memcpy(made->bytes,
+		   "\x7f"
+		   "ELF\2\1\1\x33\7",
+		   9);
+	store_u16(made->bytes + 16, 2);
+	store_u16(made->bytes + 18, CUBIN_MACHINE);
+	store_u32(made->bytes + 48, 86);
+	memcpy(made->bytes + NAMES_AT, names, size);
+	made->symbols = 1;
+}
+
+static void add(struct made *made, uint32_t name, uint8_t info, uint8_t other)
+{
+	uint8_t *symbol = made->bytes + SYMBOLS_AT + SYMBOL * made->symbols++;
+
+	store_u32(symbol, name);
+	symbol[4] = info;
+	symbol[5] = other;
+}
+
+static struct devcode_view end(struct made *made)
+{
+	const size_t at = SYMBOLS_AT + SYMBOL * made->symbols;
+	uint8_t *table = made->bytes + at;
+
+	store_u64(made->bytes + 40, at);
+	store_u16(made->bytes + 52, 64);
+	store_u16(made->bytes + 58, 64);
+	store_u16(made->bytes + 60, 3);
+	store_u32(table + 64 + 4, 3);
+	store_u64(table + 64 + 24, NAMES_AT);
+	store_u64(table + 64 + 32, NAMES);
+	store_u32(table + 128 + 4, 2);
+	store_u64(table + 128 + 24, SYMBOLS_AT);
+	store_u64(table + 128 + 32, SYMBOL * made->symbols);
+	store_u32(table + 128 + 40, 1);
+	made->size = at + 3 * 64;
+	return (struct devcode_view){made->bytes, made->size};
+}
+
+static const char names[] = "\0one\0two";
+enum { ONE = 1, TWO = 5 };
+
+static bool has(struct made *a, struct made *b)
+{
+	bool all = false;
+
+	assert_int_equal(cubin_has_kernels(NULL, end(a), end(b), &all), 0);
+	return all;
+}
+
+static void kernels_are_compared_by_name(void **state)
+{
+	static struct made a, b;
+
+	(void)state;
+	begin(&a, names, sizeof names);
+	begin(&b, names, sizeof names);
+	assert_true(has(&a, &b));
+	add(&a, ONE, 0x12, 0x10);
+	assert_true(has(&a, &b));
+	assert_false(has(&b, &a));
+	add(&b, TWO, 0x12, 0x10);
+	assert_false(has(&a, &b));
+	assert_false(has(&b, &a));
+	add(&a, TWO, 0x12, 0x10);
+	assert_true(has(&a, &b));
+	assert_false(has(&b, &a));
+	/* A function that is no kernel, and a variable */
+	add(&b, ONE, 0x12, 0);
+	add(&b, ONE, 0x11, 0x10);
+	assert_false(has(&b, &a));
+	/* In another order */
+	add(&b, ONE, 0x12, 0x10);
+	assert_true(has(&b, &a));
+}
+
+static void symbols_of_sections_are_none(void **state)
+{
+	static struct made made;
+	bool has = true;
+
+	(void)state;
+	begin(&made, names, sizeof names);
+	add(&made, ONE, 3, 0);
+	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), 0);
+	assert_false(has);
+	add(&made, ONE, 0x11, 0);
+	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), 0);
+	assert_true(has);
+}
+
+static void damaged_tables_are_refused(void **state)
+{
+	static struct made made;
+	struct devcode_view view;
+	bool has;
+
+	(void)state;
+	begin(&made, names, sizeof names);
+	add(&made, NAMES + 1, 0x12, 0x10);
+	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), -1);
+	begin(&made, names, sizeof names);
+	memset(made.bytes + NAMES_AT, 'x', NAMES);
+	add(&made, ONE, 0x12, 0x10);
+	assert_int_equal(cubin_has_symbols(NULL, end(&made), &has), -1);
+	begin(&made, names, sizeof names);
+	add(&made, ONE, 0x12, 0x10);
+	view = end(&made);
+	store_u32(made.bytes + view.size - 64 + 40, 3);
+	assert_int_equal(cubin_has_symbols(NULL, view, &has), -1);
+	assert_int_equal(cubin_has_symbols(NULL, (struct devcode_view){made.bytes, 20}, &has), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_are_compared_by_name),
+		cmocka_unit_test(symbols_of_sections_are_none),
+		cmocka_unit_test(damaged_tables_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
