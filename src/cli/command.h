@@ -19,6 +19,7 @@ struct cli_command {
 	const char *usage;                /* text after the name: "[OPTION]… [PATH|PACKAGE]…" */
 	const char *description;          /* paragraphs, separated by an empty line; wrapped by help */
 	const struct cli_option *options; /* the command's own options (options.h); NULL: none */
+	const char *choices;              /* all operands that there are, “a|b|c”; NULL: others */
 	const char *no_operands;          /* refuses operands, with this hint; NULL: accepts them */
 	bool hidden;                      /* not listed by help */
 	/* Prints through cli->out. Returns 0: the program ends with cli->status, initially EXIT_DONE;

@@ -30,6 +30,8 @@
 	X(startup_status) \
 	X(uninstall) \
 	X(compiler_fetch) \
+	X(completion) \
+	X(complete) \
 	X(worker) \
 	X(help)
 /* clang-format on */

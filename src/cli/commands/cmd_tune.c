@@ -288,10 +288,12 @@ static const struct cli_option tune_options[] = {
 	CLI_VALUE("scope", "SCOPE",
 			  "Where: user (this account; the default), system (all accounts), conda (the active "
 			  "environment), shell (the shell's files), systemd=UNIT or systemd-user=UNIT (one "
-			  "service). For all accounts or a service CUDA_CACHE_PATH is set only with --path"),
+			  "service). For all accounts or a service CUDA_CACHE_PATH is set only with --path",
+			  .choices = "user|system|conda|shell|systemd=|systemd-user="),
 	CLI_VALUE("print", "FORM",
 			  "Print the lines instead: sh, fish, cmd, powershell, docker, compose, k8s, slurm, "
-			  "systemd or conda"),
+			  "systemd or conda",
+			  .choices = "sh|fish|cmd|powershell|docker|compose|k8s|slurm|systemd|conda"),
 	CLI_SIZE("max-size", "SIZE", "Use this limit (2GiB) instead of the computed one"),
 	CLI_VALUE("path", "DIR", "Use this directory for the cache instead of the one in force"),
 	CLI_ENVIRONMENT,

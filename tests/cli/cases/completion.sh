@@ -1,0 +1,142 @@
+# completion: the scripts, and what they are told.
+complete() { run 0 complete -- "$@"; }
+has() { grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "no candidate “$1”"; }
+lacks() { ! grep -qP "^\Q$1\E(\t|\$)" "$out" || fail "a candidate “$1”"; }
+count() { [[ $(wc -l <"$out") == "$1" ]] || fail "$(wc -l <"$out") candidates, not $1"; }
+
+# Commands: each word once, hidden ones not.
+complete ""
+has prime; has store; has tune; lacks list; lacks worker; lacks complete
+[[ $(grep -c '^store' "$out") == 1 ]] || fail "store is told more than once"
+out_has "list, verify, gc, remove"
+complete pr
+count 1; has prime
+out_has "Compile now"
+complete store ""
+has list; has gc; count 4
+complete help sto
+count 1; has store
+complete nosuch ""
+out_empty
+complete --ver
+out_empty # not one that a command has
+complete --js
+has --json
+
+# Options with their help, and where they are no longer options.
+complete prime --tar
+count 1; has --target
+complete prime ""
+has :files
+complete prime x --jo
+has --jobs; lacks --cache
+complete startup enable --un
+lacks --keys
+complete run -- --tar
+out_exact_line() { [[ $(cat "$out") == "$1" ]] || fail "not “$1”"; }
+out_exact_line :files
+
+# Values
+complete prime --cache ""
+out_exact_line :folders
+complete prime -o ""
+out_exact_line :files
+complete prime --cache=
+out_exact_line :folders
+complete prime --target sm_8
+has sm_80; has sm_86; lacks sm_90; lacks native
+out_has "RTX 30"
+complete prime --target=nat
+out_exact_line $'--target=native\t'
+complete tune --scope sy
+count 3; has system; has systemd=; has systemd-user=
+complete tune --print p
+out_exact_line $'powershell\t'
+complete prime --nosuch=p
+out_empty
+complete completion z
+out_exact_line $'zsh\t'
+run 0 complete --
+out_empty
+
+# Packages of the active environment
+program=$JITWARM
+with_simdriver sm_86 # for the sample library
+JITWARM=$program
+environment "$work/venv" 1.2
+export VIRTUAL_ENV=$work/venv
+complete check fr
+count 2; has frame; has :files
+out_has $'frame\t1.2'
+complete check x
+lacks frame
+# A name that a shell would run is none.
+find "$work/venv" -name METADATA | while read -r metadata; do sed -i 's/^Name: .*/Name: frame$(touch fooled)/' "$metadata"; done
+complete check fr
+count 1; has :files
+find "$work/venv" -name METADATA | while read -r metadata; do sed -i 's/^Name: .*/Name: frame/' "$metadata"; done
+
+# The scripts
+run 64 completion
+run 64 completion tcsh
+err_has "bash, zsh, fish or powershell"
+run 64 completion bash zsh
+for shell in bash zsh fish powershell; do
+	run 0 completion $shell
+	out_has "jitwarm completion $shell"
+done
+is_wine && exit 0
+
+# In the shells themselves
+mkdir "$work/bin"
+printf '#!/bin/sh\nexec %s "$@"\n' "$JITWARM" >"$work/bin/jitwarm"
+chmod +x "$work/bin/jitwarm"
+export PATH=$work/bin:$PATH
+last=(completion in bash)
+cat >"$work/ask.bash" <<'BASH'
+eval "$(jitwarm completion bash)"
+COMP_LINE=$1 COMP_POINT=${#1}
+_jitwarm 2>/dev/null # compopt is for readline's own calls
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+touch "$work/a file" "$work/afile"
+mkdir "$work/afolder"
+asked() { (cd "$work" && bash --norc ask.bash "$1") >"$out" 2>"$err"; }
+asked "jitwarm pri"; out_exact_line prime
+asked "jitwarm prime --target sm_12"; has sm_120
+asked "jitwarm prime --target=sm_12"; has sm_120
+asked "jitwarm check fr"; out_exact_line frame
+asked "jitwarm check af"; has afile; has afolder
+asked "jitwarm check --cache af"; out_exact_line afolder
+asked "jitwarm tune --scope=systemd-"; out_exact_line systemd-user=
+
+last=(completion in fish)
+if command -v fish >/dev/null; then
+	asked() { (cd "$work" && fish --no-config -c 'jitwarm completion fish | source; complete -C $argv[1]' "$1") >"$out" 2>"$err"; }
+	asked "jitwarm pri"; has prime; count 1
+	out_has "Compile now"
+	asked "jitwarm prime --target sm_12"; has sm_120
+	asked "jitwarm prime --target=sm_12"; has --target=sm_120
+	asked "jitwarm check fr"; out_has frame
+	asked "jitwarm check af"; out_has afile
+fi
+
+last=(completion in zsh)
+if command -v zsh >/dev/null; then
+	# What zsh's own functions would be given
+	cat >"$work/ask.zsh" <<'ZSH'
+compdef() { :; }
+_files() { print -l -- ":files $*"; }
+_describe() { print -l -- "${(@P)4}"; }
+source <(jitwarm completion zsh)
+words=("${(z)1}") CURRENT=$#words
+[[ $1 != *" " ]] || { words+=(''); CURRENT=$#words; }
+_jitwarm
+ZSH
+	asked() { (cd "$work" && zsh -f ask.zsh "$1") >"$out" 2>"$err"; }
+	asked "jitwarm pri"; out_has "prime:Compile now"
+	asked "jitwarm prime --cache "; out_has ":files -/"
+	asked "jitwarm prime --target sm_12"; out_has "sm_120:"
+	asked "jitwarm check fr"; out_has "frame:1.2"; out_has ":files"
+fi
+exit 0
